@@ -1,0 +1,184 @@
+//! From the user's numbers to numbers in range: axes, indices, start/stop/step. Negative numbers end here.
+
+/// The axis that `axis` names in a tensor of that rank: `[-rank, rank - 1]`, else `None`.
+///
+/// ```
+/// use tensorop::axis::resolve_axis;
+/// assert_eq!((resolve_axis(-1, 3), resolve_axis(3, 3)), (Some(2), None));
+/// ```
+pub fn resolve_axis(axis: i64, rank: usize) -> Option<usize> {
+    resolve_index(axis, rank)
+}
+
+/// The place that `index` names on an axis of `dim` places: `[-dim, dim - 1]`, else `None`.
+#[inline]
+pub fn resolve_index(index: i64, dim: usize) -> Option<usize> {
+    let index = if index < 0 {
+        usize::try_from(index.unsigned_abs()).ok().and_then(|back| dim.checked_sub(back))
+    } else {
+        usize::try_from(index).ok()
+    };
+    index.filter(|&i| i < dim)
+}
+
+/// Start, stop and step of one axis as the user gave them. What is left out is Python's default: the whole axis
+/// in the direction of the step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Range {
+    /// The first place, counted from the end if negative.
+    pub start: Option<i64>,
+    /// The place before which the range ends, counted from the end if negative.
+    pub stop: Option<i64>,
+    /// From one place to the next; not 0.
+    pub step: i64,
+}
+
+/// A resolved range: `len` places of an axis from `start` on, `step` apart, all of them on the axis.
+/// With fewer than two places the step is 1, with none the start is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// The first place.
+    pub start: usize,
+    /// From one place to the next; negative when it runs backwards.
+    pub step: isize,
+    /// The number of places.
+    pub len: usize,
+}
+
+impl Range {
+    /// The places that Python's `slice(start, stop, step).indices(dim)` gives; `None` if the step is 0.
+    ///
+    /// ```
+    /// use tensorop::axis::{Range, Span};
+    /// let back = Range { start: Some(9), stop: Some(i64::MIN), step: -2 };
+    /// assert_eq!(back.resolve(10), Some(Span { start: 9, step: -2, len: 5 }));
+    /// ```
+    pub fn resolve(self, dim: usize) -> Option<Span> {
+        let (dim, step) = (dim as i128, i128::from(self.step));
+        if step == 0 {
+            return None;
+        }
+        // where a forward range lies: [0, dim]; a backward one: [-1, dim - 1]
+        let (low, high) = if step > 0 { (0, dim) } else { (-1, dim - 1) };
+        let place = |given: Option<i64>, default: i128| match given.map(i128::from) {
+            None => default,
+            Some(i) if i < 0 => (i + dim).clamp(low, high),
+            Some(i) => i.clamp(low, high),
+        };
+        let (first, last) = if step > 0 { (low, high) } else { (high, low) };
+        let (start, stop) = (place(self.start, first), place(self.stop, last));
+        let len = if step > 0 {
+            (stop - start + step - 1).div_euclid(step)
+        } else {
+            (start - stop - step - 1).div_euclid(-step)
+        };
+        // start and stop lie on the axis or one beside it, so a positive len is at most dim
+        Some(match len.max(0) {
+            0 => Span { start: 0, step: 1, len: 0 },
+            1 => Span { start: start as usize, step: 1, len: 1 },
+            len => Span { start: start as usize, step: step as isize, len: len as usize },
+        })
+    }
+}
+
+impl Span {
+    /// The whole of an axis.
+    pub fn whole(dim: usize) -> Self {
+        Self { start: 0, step: 1, len: dim }
+    }
+
+    /// Which of the span's places lie in `lo..hi`: a range of their numbers.
+    pub fn within(&self, lo: usize, hi: usize) -> std::ops::Range<usize> {
+        if self.len == 0 || lo >= hi {
+            return 0..0;
+        }
+        let step = self.step.unsigned_abs();
+        // the number of places before the axis place `at`, in the direction of the step
+        let (from, to) = if self.step > 0 {
+            (lo.saturating_sub(self.start).div_ceil(step), hi.saturating_sub(self.start).div_ceil(step))
+        } else {
+            ((self.start + 1).saturating_sub(hi).div_ceil(step), (self.start + 1).saturating_sub(lo).div_ceil(step))
+        };
+        let to = to.min(self.len);
+        from.min(to)..to
+    }
+
+    /// The axis place of the span's place number `i`, which must be less than `len`.
+    pub fn at(&self, i: usize) -> usize {
+        self.start.wrapping_add_signed(self.step.wrapping_mul(i as isize))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Python's rules as one would say them aloud: walk from start while stop is ahead.
+    fn walked(range: Range, dim: usize) -> Vec<usize> {
+        let dim = dim as i128;
+        let step = i128::from(range.step);
+        let norm = |v: i64| if v < 0 { i128::from(v) + dim } else { i128::from(v) };
+        let start = range.start.map_or(if step > 0 { 0 } else { dim - 1 }, norm);
+        let stop = range.stop.map_or(if step > 0 { dim } else { -1 }, |v| {
+            let v = norm(v);
+            if v < 0 { -1 } else { v }
+        });
+        let start = if step > 0 { start.max(0) } else { start.min(dim - 1) };
+        let mut places = Vec::new();
+        let mut at = start;
+        while (step > 0 && at < stop.min(dim)) || (step < 0 && at > stop && at >= 0) {
+            places.push(at as usize);
+            at += step;
+        }
+        places
+    }
+
+    #[test]
+    fn every_small_range_is_pythons() {
+        let ends: Vec<Option<i64>> = (-7..=7)
+            .map(Some)
+            .chain([None, Some(i64::MIN), Some(i64::MAX), Some(i32::MIN.into()), Some(i32::MAX.into())])
+            .collect();
+        let steps = [1, 2, 3, 7, i64::MAX, -1, -2, -5, i64::MIN, i32::MAX.into()];
+        for dim in 0..6 {
+            for &start in &ends {
+                for &stop in &ends {
+                    for step in steps {
+                        let range = Range { start, stop, step };
+                        let span = range.resolve(dim).unwrap();
+                        let places: Vec<usize> = (0..span.len).map(|i| span.at(i)).collect();
+                        assert_eq!(places, walked(range, dim), "{range:?} of {dim}");
+                        for lo in 0..=dim {
+                            for hi in lo..=dim {
+                                let inside: Vec<usize> =
+                                    (0..span.len).filter(|&i| (lo..hi).contains(&span.at(i))).collect();
+                                assert_eq!(
+                                    span.within(lo, hi).collect::<Vec<_>>(),
+                                    inside,
+                                    "{range:?} of {dim} in {lo}..{hi}"
+                                );
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(Range { start: None, stop: None, step: 0 }.resolve(0), None);
+    }
+
+    #[test]
+    fn indices() {
+        for (index, dim, place) in [
+            (0, 1, Some(0)),
+            (0, 0, None),
+            (-1, 3, Some(2)),
+            (-3, 3, Some(0)),
+            (-4, 3, None),
+            (3, 3, None),
+            (i64::MIN, 3, None),
+            (i64::MAX, 3, None),
+        ] {
+            assert_eq!(resolve_index(index, dim), place, "{index} of {dim}");
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Dates: ticks of a unit since 1970 <-> ISO 8601 text, as NumPy prints a `datetime64`.
+
+use crate::dtype::{TimeBase, TimeUnit};
+
+/// Ticks that mean "not a time".
+pub const NAT: i64 = i64::MIN;
+
+const DAY: i128 = 86_400;
+
+/// The ticks of an ISO 8601 text (`1999`, `1999-12-31T23:59:59.5`, `-005-01`, `NaT`); `None` if it is no such
+/// text, not a whole number of ticks of the unit, or beyond an int64. The generic unit has no dates but `NaT`.
+///
+/// ```
+/// use tensorop::{DType, datetime, dtype::Kind};
+/// let Kind::Datetime(unit) = *DType::parse("<M8[25s]").unwrap().kind() else { unreachable!() };
+/// assert_eq!(datetime::parse("1970-01-01T00:00:50", unit), Some(2));
+/// assert_eq!(datetime::parse("1970-01-01T00:00:51", unit), None);
+/// ```
+pub fn parse(text: &str, unit: TimeUnit) -> Option<i64> {
+    if text.eq_ignore_ascii_case("nat") {
+        return Some(NAT);
+    }
+    let base = unit.base?;
+    let date = Date::read(text)?;
+    let days = || days_since_1970(date.year, date.month, date.day);
+    let midnight = date.second == 0 && date.atto == 0;
+    let ticks = match base {
+        TimeBase::Year if date.month == 1 && date.day == 1 && midnight => date.year - 1970,
+        TimeBase::Month if date.day == 1 && midnight => (date.year - 1970) * 12 + i128::from(date.month) - 1,
+        TimeBase::Week if midnight => exact(days(), 7)?,
+        TimeBase::Year | TimeBase::Month | TimeBase::Week => return None,
+        _ => {
+            let (seconds, per_second) = resolution(base);
+            let whole = exact(days() * DAY + i128::from(date.second), seconds)?;
+            let part = exact(date.atto.into(), 10_i128.pow(18) / per_second)?;
+            if seconds > 1 && part != 0 {
+                return None;
+            }
+            whole.checked_mul(per_second)?.checked_add(part)?
+        }
+    };
+    exact(ticks, unit.count.into())?.try_into().ok().filter(|&ticks| ticks != NAT)
+}
+
+/// The ISO 8601 text of so many ticks; for the generic unit the number itself.
+pub fn format(ticks: i64, unit: TimeUnit) -> String {
+    match unit.base {
+        _ if ticks == NAT => "NaT".to_owned(),
+        None => ticks.to_string(),
+        Some(base) => text(i128::from(ticks) * i128::from(unit.count), base),
+    }
+}
+
+/// The same as NumPy prints it: where it computes beyond int64, it wraps around.
+pub fn format_as_numpy(ticks: i64, unit: TimeUnit) -> String {
+    /// From here NumPy counts days.
+    const DAYS_TO_2000: i64 = 10_957;
+    let Some(base) = unit.base.filter(|_| ticks != NAT) else { return format(ticks, unit) };
+    let ticks = ticks.wrapping_mul(unit.count.into());
+    let days = |days: i64| text(i128::from(days.wrapping_sub(DAYS_TO_2000)) + i128::from(DAYS_TO_2000), TimeBase::Day);
+    match base {
+        TimeBase::Year => text(i128::from(ticks.wrapping_add(1970)) - 1970, base),
+        TimeBase::Week => days(ticks.wrapping_mul(7)),
+        TimeBase::Day => days(ticks),
+        _ => text(ticks.into(), base),
+    }
+}
+
+fn text(ticks: i128, base: TimeBase) -> String {
+    let (days, seconds, fraction) = match base {
+        TimeBase::Year => return format!("{:04}", ticks + 1970),
+        TimeBase::Month => return format!("{:04}-{:02}", ticks.div_euclid(12) + 1970, ticks.rem_euclid(12) + 1),
+        TimeBase::Week => (ticks * 7, 0, 0),
+        _ => {
+            let (seconds, per_second) = resolution(base);
+            let total = ticks.div_euclid(per_second) * seconds;
+            (total.div_euclid(DAY), total.rem_euclid(DAY), ticks.rem_euclid(per_second))
+        }
+    };
+    let (year, month, day) = date_of(days);
+    let mut text = format!("{year:04}-{month:02}-{day:02}");
+    if base >= TimeBase::Hour {
+        text += &format!("T{:02}", seconds / 3600);
+    }
+    if base >= TimeBase::Minute {
+        text += &format!(":{:02}", seconds / 60 % 60);
+    }
+    if base >= TimeBase::Second {
+        text += &format!(":{:02}", seconds % 60);
+    }
+    if base > TimeBase::Second {
+        let places = resolution(base).1.ilog10() as usize;
+        text += &format!(".{fraction:0places$}");
+    }
+    text
+}
+
+/// The year of so many ticks of a named unit.
+pub fn year(ticks: i64, unit: TimeUnit) -> Option<i128> {
+    let ticks = i128::from(ticks) * i128::from(unit.count);
+    Some(match unit.base? {
+        TimeBase::Year => ticks + 1970,
+        TimeBase::Month => ticks.div_euclid(12) + 1970,
+        TimeBase::Week => date_of(ticks * 7).0,
+        base => {
+            let (seconds, per_second) = resolution(base);
+            date_of((ticks.div_euclid(per_second) * seconds).div_euclid(DAY)).0
+        }
+    })
+}
+
+/// Seconds in one of a unit, and how many of it are in a second; one of the two is 1.
+fn resolution(base: TimeBase) -> (i128, i128) {
+    match base {
+        TimeBase::Day => (DAY, 1),
+        TimeBase::Hour => (3600, 1),
+        TimeBase::Minute => (60, 1),
+        TimeBase::Millisecond => (1, 10_i128.pow(3)),
+        TimeBase::Microsecond => (1, 10_i128.pow(6)),
+        TimeBase::Nanosecond => (1, 10_i128.pow(9)),
+        TimeBase::Picosecond => (1, 10_i128.pow(12)),
+        TimeBase::Femtosecond => (1, 10_i128.pow(15)),
+        TimeBase::Attosecond => (1, 10_i128.pow(18)),
+        // A year, month or week has no fixed place here; callers deal with them before.
+        TimeBase::Second | TimeBase::Year | TimeBase::Month | TimeBase::Week => (1, 1),
+    }
+}
+
+fn exact(value: i128, by: i128) -> Option<i128> {
+    (value % by == 0).then(|| value / by)
+}
+
+/// Days from 1970-01-01 to a date of the proleptic Gregorian calendar. Years are counted from March, so that a
+/// leap day is a year's last, in eras of 400 years.
+fn days_since_1970(year: i128, month: u32, day: u32) -> i128 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let month = i128::from((month + 9) % 12);
+    let (era, year) = (year.div_euclid(400), year.rem_euclid(400));
+    era * 146_097 + year * 365 + year / 4 - year / 100 + (153 * month + 2) / 5 + i128::from(day) - 1 - 719_468
+}
+
+/// The date so many days after 1970-01-01.
+fn date_of(days: i128) -> (i128, u32, u32) {
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let year = era * 400 + year + i128::from(month >= 10);
+    (year, ((month + 2) % 12 + 1) as u32, day as u32)
+}
+
+fn days_in_month(year: i128, month: u32) -> u32 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// A moment: `second` of the day, `atto`seconds of the second.
+struct Date {
+    year: i128,
+    month: u32,
+    day: u32,
+    second: u32,
+    atto: u64,
+}
+
+impl Date {
+    /// Reads `YYYY[-MM[-DD[Thh[:mm[:ss[.f…]]]]]]`, where a year has four digits or more, three after a minus sign.
+    fn read(text: &str) -> Option<Self> {
+        let unsigned = text.strip_prefix('-').unwrap_or(text);
+        let sign = if unsigned.len() < text.len() { -1 } else { 1 };
+        let len = unsigned.find(|c: char| !c.is_ascii_digit()).unwrap_or(unsigned.len());
+        let (digits, mut rest) = unsigned.split_at(len);
+        // No int64 of years needs more digits, with a count of them in a tick; fewer cannot overflow below.
+        if digits.len() < if sign < 0 { 3 } else { 4 } || digits.len() > 29 {
+            return None;
+        }
+        let year = sign * digits.parse::<i128>().ok()?;
+        // Each field may be the last one.
+        let mut field = |separator: char, limits: std::ops::RangeInclusive<u32>, default| {
+            let Some(after) = rest.strip_prefix(separator) else { return rest.is_empty().then_some(default) };
+            let digits = after.get(..2).filter(|d| d.bytes().all(|b| b.is_ascii_digit()))?;
+            rest = &after[2..];
+            digits.parse().ok().filter(|n| limits.contains(n))
+        };
+        let month = field('-', 1..=12, 1)?;
+        let day = field('-', 1..=days_in_month(year, month), 1)?;
+        let hour = field('T', 0..=23, 0)?;
+        let minute = field(':', 0..=59, 0)?;
+        let second = field(':', 0..=59, 0)?;
+        let atto = match rest.strip_prefix('.') {
+            None if rest.is_empty() => 0,
+            None => return None,
+            Some(fraction) => {
+                let kept = fraction.trim_end_matches('0');
+                if fraction.is_empty() || kept.len() > 18 || !fraction.bytes().all(|b| b.is_ascii_digit()) {
+                    return None;
+                }
+                format!("{kept:0<18}").parse().ok()?
+            }
+        };
+        Some(Self { year, month, day, second: hour * 3600 + minute * 60 + second, atto })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dtype::{DType, Kind};
+
+    fn unit(text: &str) -> TimeUnit {
+        match *DType::parse(&format!("<M8{text}")).unwrap().kind() {
+            Kind::Datetime(unit) => unit,
+            _ => unreachable!("a datetime"),
+        }
+    }
+
+    #[test]
+    fn text_and_ticks() {
+        // ticks and the text that NumPy prints for them
+        let rows = [
+            ("[Y]", 30, "2000"),
+            ("[Y]", -1971, "-001"),
+            ("[Y]", 8030, "10000"),
+            ("[10Y]", 3, "2000"),
+            ("[M]", -1, "1969-12"),
+            ("[W]", 1, "1970-01-08"),
+            ("[W]", -1, "1969-12-25"),
+            ("[D]", 11016, "2000-02-29"),
+            ("[D]", -719_529, "-001-12-31"),
+            ("[D]", -719_528, "0000-01-01"),
+            ("[D]", 2_932_897, "10000-01-01"),
+            ("[h]", -1, "1969-12-31T23"),
+            ("[m]", 61, "1970-01-01T01:01"),
+            ("[s]", -1, "1969-12-31T23:59:59"),
+            ("[25s]", 2, "1970-01-01T00:00:50"),
+            ("[ms]", -1, "1969-12-31T23:59:59.999"),
+            ("[us]", 1, "1970-01-01T00:00:00.000001"),
+            ("[ns]", i64::MAX, "2262-04-11T23:47:16.854775807"),
+            ("[ns]", -i64::MAX, "1677-09-21T00:12:43.145224193"),
+            ("[ps]", 1, "1970-01-01T00:00:00.000000000001"),
+            ("[fs]", 1, "1970-01-01T00:00:00.000000000000001"),
+            ("[as]", -1, "1969-12-31T23:59:59.999999999999999999"),
+            ("[s]", NAT, "NaT"),
+            ("", NAT, "NaT"),
+        ];
+        let mut wrong = Vec::new();
+        for (code, ticks, text) in rows {
+            let unit = unit(code);
+            if format(ticks, unit) != text || parse(text, unit) != Some(ticks) {
+                wrong.push((code, ticks, text, format(ticks, unit), parse(text, unit)));
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:?}");
+        assert_eq!(format(7, unit("")), "7");
+    }
+
+    #[test]
+    fn extremes_read_back() {
+        for code in ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "2147483647Y", "7as"] {
+            let unit = unit(&format!("[{code}]"));
+            for ticks in [i64::MAX, -i64::MAX, 0, 1, -1, 1 << 40] {
+                let text = format(ticks, unit);
+                assert_eq!(parse(&text, unit), Some(ticks), "{text} {code}");
+                let year = year(ticks, unit).unwrap();
+                assert!(text.starts_with(&format!("{year:04}")), "{text} {year}");
+            }
+        }
+    }
+
+    #[test]
+    fn refused() {
+        let rows = [
+            ("[D]", "1970-01-01T01"),
+            ("[Y]", "1970-02"),
+            ("[M]", "1970-01-02"),
+            ("[W]", "1970-01-02"),
+            ("[s]", "1970-01-01T00:00:00.5"),
+            ("[h]", "1970-01-01T00:00:00.5"),
+            ("[as]", "1970-01-01T00:00:00.0000000000000000001"),
+            ("[as]", "1970-01-02"),
+            ("[ns]", "2263"),
+            ("[ns]", "1677-09-21T00:12:43.145224192"),
+            ("[D]", "99999999999999999999"),
+            ("[D]", "999999999999999999999"),
+            ("[D]", "1970-02-29"),
+            ("[D]", "1970-13-01"),
+            ("[D]", "1970-00-01"),
+            ("[D]", "1970-01-00"),
+            ("[D]", "1970-1-1"),
+            ("[D]", "1970-01-01T"),
+            ("[D]", "1970-"),
+            ("[D]", "197"),
+            ("[D]", "-19"),
+            ("[D]", ""),
+            ("[D]", "é"),
+            ("[D]", "1970-é"),
+            ("[D]", "1970-01-01Z"),
+            ("[s]", "1970-01-01T24"),
+            ("[s]", "1970-01-01T00:60"),
+            ("[s]", "1970-01-01T00:00:60"),
+            ("[s]", "1970-01-01T00:00:00."),
+            ("[s]", "1970-01-01T00.5"),
+            ("[D]", "1970-01-01T+1"),
+            ("", "1970"),
+        ];
+        for (code, text) in rows {
+            assert_eq!(parse(text, unit(code)), None, "{code} {text}");
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! The shortest decimal digits that read back to the same float.
+
+use std::io::Write;
+
+use half::{bf16, f16};
+
+/// A finite float as decimal digits: `0.d1d2d3… × 10^point`, without trailing zeros; zero has no digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decimal {
+    /// Whether the sign bit is set.
+    pub negative: bool,
+    digits: [u8; 17],
+    len: u8,
+    /// How many digits stand before the decimal point; negative or zero where zeros follow it first.
+    pub point: i32,
+}
+
+impl Decimal {
+    /// The digits, in ASCII.
+    pub fn digits(&self) -> &[u8] {
+        &self.digits[..self.len.into()]
+    }
+
+    /// Zero, the sign aside.
+    const fn zero(negative: bool) -> Self {
+        Self { negative, digits: [b'0'; 17], len: 0, point: 0 }
+    }
+
+    /// Reads what float printers write: digits with at most one point, then perhaps `e` and an exponent. Of leading
+    /// zeros there is one at most before the point. Beyond the 17 digits that count there are only zeros.
+    fn read(text: &[u8]) -> Self {
+        let (negative, text) = text.strip_prefix(b"-").map_or((false, text), |t| (true, t));
+        let mark = text.len() - text.iter().rev().take(5).position(|&byte| byte == b'e').map_or(0, |i| i + 1);
+        let (mantissa, exponent) = text.split_at(mark);
+        let exponent = match exponent {
+            [_, b'-', digits @ ..] => -integer(digits),
+            [_, digits @ ..] => integer(digits),
+            [] => 0,
+        };
+        let whole = mantissa.iter().position(|&byte| byte == b'.').unwrap_or(mantissa.len());
+        let fraction = mantissa.get(whole + 1..).unwrap_or_default();
+        if mantissa.first() != Some(&b'0') {
+            return Self::new(negative, &mantissa[..whole], fraction, exponent + whole as i32);
+        }
+        let zeros = fraction.iter().take_while(|&&byte| byte == b'0').count();
+        Self::new(negative, &[], &fraction[zeros..], exponent - zeros as i32)
+    }
+
+    /// The decimal of two runs of digits, of which the first begins with no zero.
+    fn new(negative: bool, head: &[u8], tail: &[u8], point: i32) -> Self {
+        let mut it = Self { negative, digits: [b'0'; 17], len: 0, point };
+        let head = &head[..head.len().min(17)];
+        let tail = &tail[..tail.len().min(17 - head.len())];
+        it.digits[..head.len()].copy_from_slice(head);
+        it.digits[head.len()..][..tail.len()].copy_from_slice(tail);
+        let mut len = head.len() + tail.len();
+        while len > 0 && it.digits[len - 1] == b'0' {
+            len -= 1;
+        }
+        it.len = len as u8;
+        if it.len == 0 {
+            it.point = 0;
+        }
+        it
+    }
+
+    /// `number / 10^places`.
+    fn fixed(negative: bool, number: u64, places: i32) -> Self {
+        let mut buffer = itoa::Buffer::new();
+        let digits = buffer.format(number).as_bytes();
+        if number == 0 { Self::zero(negative) } else { Self::new(negative, digits, &[], digits.len() as i32 - places) }
+    }
+
+    /// `value` rounded to so many digits after the point, ties to even.
+    pub(crate) fn to_places(value: f64, places: usize) -> Self {
+        let exact = i32::try_from(places).ok().and_then(|places| Some((times_power(value.abs(), places)?, places)));
+        match exact {
+            Some((number, places)) => Self::fixed(value.is_sign_negative(), number, places),
+            None => Self::printed(format_args!("{value:.places$}")),
+        }
+    }
+
+    /// `value`, whose shortest digits are these, rounded to so many digits after the first, ties to even.
+    pub(crate) fn to_digits(self, value: f64, places: usize) -> Self {
+        // One digit less than `places` would be too few, and a one followed by zeros may have been.
+        if let Some(least) = u32::try_from(places).ok().and_then(|places| 10u64.checked_pow(places)) {
+            let places = places as i32 - (self.point - 1);
+            if let Some(number) = times_power(value.abs(), places).filter(|&number| number > least) {
+                return Self::fixed(self.negative, number, places);
+            }
+        }
+        Self::printed(format_args!("{value:.places$e}"))
+    }
+
+    fn printed(text: std::fmt::Arguments<'_>) -> Self {
+        let mut bytes = [0; 400];
+        let mut rest = &mut bytes[..];
+        // What does not fit could not be a part of 17 digits.
+        let _ = rest.write_fmt(text);
+        let len = 400 - rest.len();
+        Self::read(&bytes[..len])
+    }
+
+    /// The next decimal of so many digits that is farther from zero.
+    pub(crate) fn away(mut self, len: usize) -> Self {
+        let used = usize::from(self.len);
+        let len = len.min(self.digits.len());
+        self.digits[used.min(len)..len].fill(b'0');
+        let nines = self.digits[..len].iter().rev().take_while(|&&digit| digit == b'9').count();
+        if nines == len {
+            self.digits[0] = b'0';
+            self.len = 1;
+            self.point += 1;
+        } else {
+            self.len = (len - nines) as u8;
+        }
+        self.digits[usize::from(self.len) - 1] += 1;
+        self.digits[usize::from(self.len)..].fill(b'0');
+        self
+    }
+
+    /// The nearest float64.
+    pub(crate) fn to_f64(self) -> f64 {
+        self.text().parse().unwrap_or(f64::NAN)
+    }
+
+    /// The nearest float32.
+    pub(crate) fn to_f32(self) -> f32 {
+        self.text().parse().unwrap_or(f32::NAN)
+    }
+
+    fn text(self) -> String {
+        let sign = if self.negative { "-" } else { "" };
+        format!("{sign}0.{}e{}", String::from_utf8_lossy(self.digits()), self.point)
+    }
+}
+
+/// The number that these digits are, perhaps after a `+`.
+fn integer(digits: &[u8]) -> i32 {
+    digits.iter().filter(|byte| byte.is_ascii_digit()).fold(0, |number, digit| 10 * number + i32::from(digit - b'0'))
+}
+
+/// A positive `value * 10^power` rounded to an integer, ties to even; `None` if that is too much for 128 bits.
+fn times_power(value: f64, power: i32) -> Option<u64> {
+    let bits = value.to_bits();
+    let (fraction, exponent) = (bits & ((1 << 52) - 1), (bits >> 52) as i32);
+    let fraction = u128::from(if exponent == 0 { fraction } else { fraction | 1 << 52 });
+    let five = 5u128.pow(Some(power.unsigned_abs()).filter(|&power| power <= 27)?);
+    // value * 10^power = fraction * 5^power * 2^shift
+    let shift = exponent.max(1) - 1075 + power;
+    let (above, below) = if power < 0 { (fraction, five) } else { (fraction * five, 1) };
+    let (quotient, rest, half) = if shift >= 0 {
+        let above = above.checked_mul(1u128.checked_shl(shift.unsigned_abs())?)?;
+        if below == 1 { (above, 0, 1) } else { (above / below, 2 * (above % below), below) }
+    } else if below == 1 {
+        let shift = shift.unsigned_abs();
+        let whole = above.checked_shr(shift).unwrap_or(0);
+        (whole, above - whole.checked_shl(shift).unwrap_or(0), 1u128.checked_shl(shift - 1)?)
+    } else {
+        return None;
+    };
+    let up = rest > half || (rest == half && quotient % 2 == 1);
+    u64::try_from(quotient + u128::from(up)).ok()
+}
+
+/// The digits of a finite float64.
+pub fn shortest64(value: f64) -> Decimal {
+    Decimal::read(zmij::Buffer::new().format_finite(value).as_bytes())
+}
+
+/// The digits of a finite float32.
+pub fn shortest32(value: f32) -> Decimal {
+    Decimal::read(zmij::Buffer::new().format_finite(value).as_bytes())
+}
+
+/// The digits of a finite float16.
+pub fn shortest16(value: f16) -> Decimal {
+    fewest(value.to_bits(), |bits| f16::from_bits(bits).to_f64())
+}
+
+/// The digits of a finite bfloat16.
+pub fn shortest_bf16(value: bf16) -> Decimal {
+    fewest(value.to_bits(), |bits| bf16::from_bits(bits).to_f64())
+}
+
+/// The fewest digits that read back to the float of 16 bits that `bits` are, and of those the nearest. Five always
+/// suffice. Arithmetic of float64 will do: where so few digits lie halfway between two floats of 16 bits it is exact,
+/// and elsewhere they are farther from there than it errs.
+fn fewest(bits: u16, float: impl Fn(u16) -> f64) -> Decimal {
+    let (negative, bits) = (bits >> 15 == 1, bits & 0x7fff);
+    if bits == 0 {
+        return Decimal::zero(negative);
+    }
+    let (value, below, above) = (float(bits), float(bits - 1), float(bits + 1));
+    let above = if above.is_finite() { above } else { value + (value - below) };
+    let (low, high) = ((below + value) / 2.0, (value + above) / 2.0);
+    let reads_back = |it: f64| (low < it && it < high) || (bits % 2 == 0 && (it == low || it == high));
+    // From the binary exponent, and then at most one more.
+    let mut point = ((value.to_bits() >> 52) as i32 - 1023) * 1233 / 4096;
+    while value >= scale(1.0, point) {
+        point += 1;
+    }
+    while value < scale(1.0, point - 1) {
+        point -= 1;
+    }
+    for len in 1..=5 {
+        let scaled = scale(value, len - point);
+        let nearest = scaled.round_ties_even();
+        let other = if nearest > scaled { nearest - 1.0 } else { nearest + 1.0 };
+        let found = [nearest, other].into_iter().find(|&candidate| reads_back(scale(candidate, point - len)));
+        if let Some(found) = found {
+            return Decimal::fixed(negative, found as u64, len - point);
+        }
+    }
+    Decimal::read(format!("{value:e}").as_bytes())
+}
+
+/// `value * 10^power`, for powers that floats of 16 bits need; the factor or divisor is exact up to the power of 22.
+fn scale(value: f64, power: i32) -> f64 {
+    const POWERS: [f64; 48] = {
+        let mut powers = [1.0; 48];
+        let mut i = 1;
+        while i < powers.len() {
+            powers[i] = 10.0 * powers[i - 1];
+            i += 1;
+        }
+        powers
+    };
+    let factor = POWERS[power.unsigned_abs() as usize % POWERS.len()];
+    if power < 0 { value / factor } else { value * factor }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_and_point() {
+        let rows = [
+            (0.0, "", 0, false),
+            (-0.0, "", 0, true),
+            (0.1, "1", 0, false),
+            (-12.5, "125", 2, true),
+            (1e22, "1", 23, false),
+            (5e-324, "5", -323, false),
+            (1.7976931348623157e308, "17976931348623157", 309, false),
+            (1024.0, "1024", 4, false),
+            (0.001, "1", -2, false),
+        ];
+        for (value, digits, point, negative) in rows {
+            let d = shortest64(value);
+            assert_eq!((d.digits(), d.point, d.negative), (digits.as_bytes(), point, negative), "{value}");
+        }
+        assert_eq!(shortest32(0.1).digits(), b"1");
+        assert_eq!(shortest16(f16::from_f64(0.1)).digits(), b"1");
+        assert_eq!(shortest16(f16::MAX).digits(), b"655"); // 65504: the next float16 is far
+        assert_eq!(shortest_bf16(bf16::from_f64(1.01)).digits(), b"101");
+    }
+
+    #[test]
+    fn rounded_and_next() {
+        let rows = [
+            (Decimal::to_places(2.5, 0), "2", 1),
+            (Decimal::to_places(0.0095, 3), "9", -2),
+            (Decimal::to_places(0.96, 1), "1", 1),
+            (Decimal::to_places(-0.04, 1), "", 0),
+            (shortest64(0.1).to_digits(0.1, 16), "10000000000000001", 0),
+            (shortest64(9.96e-7).to_digits(9.96e-7, 1), "1", -5),
+            (shortest64(0.125).away(5), "12501", 0),
+            (shortest64(0.999).away(3), "1", 1),
+            (shortest64(12.99).away(4), "13", 2),
+        ];
+        for (decimal, digits, point) in rows {
+            assert_eq!((decimal.digits(), decimal.point), (digits.as_bytes(), point), "{digits}");
+        }
+    }
+
+    #[test]
+    fn every_16_bit_float_reads_back() {
+        // By way of float32: what `half` makes of a float64 forgets its lower half.
+        for bits in 0..=u16::MAX {
+            let (a, b) = (f16::from_bits(bits), bf16::from_bits(bits));
+            if a.is_finite() {
+                assert!(shortest16(a).digits().len() <= 5);
+                assert_eq!(f16::from_f32(shortest16(a).to_f32()).to_bits(), bits);
+            }
+            if b.is_finite() {
+                assert!(shortest_bf16(b).digits().len() <= 4);
+                assert_eq!(bf16::from_f32(shortest_bf16(b).to_f32()).to_bits(), bits);
+            }
+        }
+    }
+}

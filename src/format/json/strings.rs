@@ -1,0 +1,65 @@
+//! JSON strings, and texts for messages.
+
+use std::borrow::Cow;
+
+/// The code points of a JSON string with its quotes, lone surrogates being code points of their own.
+pub(super) fn points(raw: &str) -> impl Iterator<Item = u32> {
+    let inner = raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default();
+    let mut rest = inner.chars();
+    let unit = |chars: &mut std::str::Chars<'_>| {
+        let value = chars.as_str().get(..4).and_then(|hex| u32::from_str_radix(hex, 16).ok());
+        *chars = chars.as_str().get(4..).unwrap_or_default().chars();
+        value.unwrap_or(0xfffd)
+    };
+    std::iter::from_fn(move || {
+        let c = rest.next()?;
+        if c != '\\' {
+            return Some(c.into());
+        }
+        Some(match rest.next()? {
+            'n' => 10,
+            't' => 9,
+            'r' => 13,
+            'b' => 8,
+            'f' => 12,
+            'u' => {
+                let high = unit(&mut rest);
+                let mut ahead = rest.clone();
+                if (0xd800..0xdc00).contains(&high) && ahead.next() == Some('\\') && ahead.next() == Some('u') {
+                    let low = unit(&mut ahead);
+                    if (0xdc00..0xe000).contains(&low) {
+                        rest = ahead;
+                        return Some(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00));
+                    }
+                }
+                high
+            }
+            c => c.into(),
+        })
+    })
+}
+
+/// How many code points a JSON string has.
+pub(super) fn width(raw: &str) -> usize {
+    if raw.contains('\\') { points(raw).count() } else { raw.chars().count().saturating_sub(2) }
+}
+
+/// The text of a JSON string; `None` if `raw` is no string, or one with lone surrogates.
+pub(super) fn string(raw: &str) -> Option<String> {
+    raw.starts_with('"').then(|| serde_json::from_str(raw).ok())?
+}
+
+/// The beginning of a text that may be long, for a message of one line.
+pub(super) fn short(text: &str) -> Cow<'_, str> {
+    shorten(text, 40)
+}
+
+pub(super) fn shorten(text: &str, most: usize) -> Cow<'_, str> {
+    let end = text.char_indices().nth(most).map(|(at, _)| at);
+    let kept = &text[..end.unwrap_or(text.len())];
+    if end.is_none() && !kept.contains(char::is_control) {
+        return Cow::Borrowed(kept);
+    }
+    let clean = kept.chars().map(|c| if c.is_control() { ' ' } else { c });
+    Cow::Owned(clean.chain(end.map(|_| '…')).collect())
+}

@@ -1,0 +1,249 @@
+//! A tensor as one JSON object.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{self, Write};
+
+use half::{bf16, f16};
+
+use super::check;
+use crate::datetime;
+use crate::decimal::{self, Decimal};
+use crate::dtype::{Kind, Swap, TimeUnit};
+use crate::tensor::Tensor;
+
+/// More empty lists than this are not written out; a flat `[]` says the same.
+const MOST_EMPTY_LISTS: usize = 1 << 20;
+
+/// Writes a tensor as one object on one line, which reads back to the same bits (a NaN as the standard quiet NaN).
+///
+/// # Errors
+/// A dtype that [`check`] refuses; text that JSON cannot hold (code points above U+10FFFF, a surrogate pair kept as
+/// two code points); what `out` says.
+pub fn write(out: &mut dyn Write, tensor: &Tensor) -> io::Result<()> {
+    check(tensor.dtype()).map_err(|e| io::Error::new(io::ErrorKind::InvalidInput, e.message()))?;
+    let native = tensor.dtype().native();
+    let writer = ItemWriter {
+        kind: native.kind(),
+        swaps: tensor.dtype().swaps_to(&native),
+        out: Vec::new(),
+        known: HashMap::new(),
+    };
+    let mut nest = Nest { writer, out };
+    let text = format!("{{\"dtype\": \"{}\", \"shape\": {:?}, \"data\": ", native.name(), tensor.shape());
+    nest.writer.out.extend_from_slice(text.as_bytes());
+    let mut lists = tensor.shape().iter().take_while(|&&dim| dim != 0);
+    let lists = lists.try_fold(1_usize, |n, &dim| n.checked_mul(dim).filter(|&n| n <= MOST_EMPTY_LISTS));
+    if tensor.items() == 0 && lists.is_none() {
+        nest.writer.out.extend_from_slice(b"[]");
+    } else {
+        nest.write(tensor.shape(), tensor.bytes())?;
+    }
+    nest.writer.out.extend_from_slice(b"}\n");
+    nest.out.write_all(&nest.writer.out)
+}
+
+struct Nest<'a> {
+    writer: ItemWriter<'a>,
+    out: &'a mut dyn Write,
+}
+
+impl Nest<'_> {
+    fn write(&mut self, shape: &[usize], bytes: &[u8]) -> io::Result<()> {
+        let Some((&dim, inner)) = shape.split_first() else { return self.writer.item(bytes) };
+        self.writer.out.push(b'[');
+        let len = bytes.len() / dim.max(1);
+        for i in 0..dim {
+            if i > 0 {
+                self.writer.out.extend_from_slice(b", ");
+            }
+            let part = &bytes[i * len..][..len];
+            if inner.is_empty() {
+                self.writer.item(part)?
+            } else {
+                self.write(inner, part)?
+            }
+            if self.writer.out.len() > 1 << 16 {
+                self.out.write_all(&self.writer.out)?;
+                self.writer.out.clear();
+            }
+        }
+        self.writer.out.push(b']');
+        Ok(())
+    }
+}
+
+/// Writes items into a buffer.
+struct ItemWriter<'a> {
+    kind: &'a Kind,
+    swaps: Vec<Swap>,
+    out: Vec<u8>,
+    /// Texts of 16-bit floats, by their bits: there are few, and each takes long to find.
+    known: HashMap<u16, String>,
+}
+
+impl ItemWriter<'_> {
+    fn item(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.swaps.is_empty() {
+            return self.native_item(bytes);
+        }
+        let mut bytes = bytes.to_vec();
+        self.swaps.iter().for_each(|swap| swap.apply(&mut bytes));
+        self.native_item(&bytes)
+    }
+
+    fn native_item(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match *self.kind {
+            Kind::Bool => self.text(if bytes[0] != 0 { "true" } else { "false" }),
+            Kind::Int8 => self.integer(i8::from_le_bytes(word(bytes))),
+            Kind::Int16 => self.integer(i16::from_le_bytes(word(bytes))),
+            Kind::Int32 => self.integer(i32::from_le_bytes(word(bytes))),
+            Kind::Int64 => self.integer(i64::from_le_bytes(word(bytes))),
+            Kind::UInt8 => self.integer(u8::from_le_bytes(word(bytes))),
+            Kind::UInt16 => self.integer(u16::from_le_bytes(word(bytes))),
+            Kind::UInt32 => self.integer(u32::from_le_bytes(word(bytes))),
+            Kind::UInt64 => self.integer(u64::from_le_bytes(word(bytes))),
+            Kind::Float16 => {
+                let value = f16::from_le_bytes(word(bytes));
+                self.float16(value.to_bits(), value.to_f64(), || decimal::shortest16(value));
+            }
+            Kind::BFloat16 => {
+                let value = bf16::from_le_bytes(word(bytes));
+                self.float16(value.to_bits(), value.to_f64(), || decimal::shortest_bf16(value));
+            }
+            Kind::Float32 => self.float32(bytes),
+            Kind::Float64 => self.float64(bytes),
+            Kind::Complex64 => self.pair(bytes, Self::float32),
+            Kind::Complex128 => self.pair(bytes, Self::float64),
+            Kind::Bytes(_) => return self.string(bytes.iter().map(|&b| b.into())),
+            Kind::Str(_) => {
+                return self.string(bytes.as_chunks::<4>().0.iter().map(|&point| u32::from_le_bytes(point)));
+            }
+            Kind::Datetime(unit) => self.date(i64::from_le_bytes(word(bytes)), unit),
+            Kind::Timedelta(_) => match i64::from_le_bytes(word(bytes)) {
+                datetime::NAT => self.text("\"NaT\""),
+                ticks => self.integer(ticks),
+            },
+            Kind::Void(_) | Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Narrow(_) => {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "JSON cannot hold such items"));
+            }
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, text: &str) {
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
+    fn integer(&mut self, value: impl fmt::Display) {
+        // Writing into memory does not fail.
+        let _ = write!(self.out, "{value}");
+    }
+
+    /// True, and the text written, if `value` has no digits.
+    fn special(&mut self, value: f64) -> bool {
+        match value {
+            v if v.is_nan() => self.text("\"NaN\""),
+            f64::INFINITY => self.text("\"Infinity\""),
+            f64::NEG_INFINITY => self.text("\"-Infinity\""),
+            _ => return false,
+        }
+        true
+    }
+
+    fn float64(&mut self, bytes: &[u8]) {
+        let value = f64::from_le_bytes(word(bytes));
+        if !self.special(value) {
+            self.text(zmij::Buffer::new().format_finite(value));
+        }
+    }
+
+    fn float32(&mut self, bytes: &[u8]) {
+        let value = f32::from_le_bytes(word(bytes));
+        if !self.special(value.into()) {
+            self.text(zmij::Buffer::new().format_finite(value));
+        }
+    }
+
+    fn float16(&mut self, bits: u16, value: f64, digits: impl FnOnce() -> Decimal) {
+        if !self.special(value) {
+            let text = self.known.entry(bits).or_insert_with(|| positional(&digits()));
+            self.out.extend_from_slice(text.as_bytes());
+        }
+    }
+
+    fn pair(&mut self, bytes: &[u8], part: fn(&mut Self, &[u8])) {
+        let (re, im) = bytes.split_at(bytes.len() / 2);
+        self.text("[");
+        part(self, re);
+        self.text(", ");
+        part(self, im);
+        self.text("]");
+    }
+
+    /// ISO text where it has a year of four digits, else the ticks, which always read back.
+    fn date(&mut self, ticks: i64, unit: TimeUnit) {
+        if ticks == datetime::NAT {
+            self.text("\"NaT\"");
+        } else if datetime::year(ticks, unit).is_some_and(|year| (0..=9999).contains(&year)) {
+            let text = format!("\"{}\"", datetime::format(ticks, unit));
+            self.text(&text);
+        } else {
+            self.integer(ticks);
+        }
+    }
+
+    /// A string without the NULs at its end.
+    fn string(&mut self, points: impl DoubleEndedIterator<Item = u32> + Clone) -> io::Result<()> {
+        let invalid = |message: String| io::Error::new(io::ErrorKind::InvalidData, message);
+        let len = points.clone().rev().skip_while(|&point| point == 0).count();
+        let mut after_high = false;
+        self.text("\"");
+        for point in points.take(len) {
+            match (point, char::from_u32(point)) {
+                (0x22 | 0x5c, Some(c)) => self.out.extend_from_slice(&[b'\\', c as u8]),
+                (10, _) => self.text("\\n"),
+                (13, _) => self.text("\\r"),
+                (9, _) => self.text("\\t"),
+                // Also DEL and what follows it, which a terminal might obey.
+                (0..=0x1f | 0x7f..=0x9f, _) => _ = write!(self.out, "\\u{point:04x}"),
+                (_, Some(c)) => self.text(c.encode_utf8(&mut [0; 4])),
+                (0xdc00..=0xdfff, None) if after_high => {
+                    return Err(invalid(
+                        "JSON cannot hold a surrogate pair as two code points: use -o FILE.npy".into(),
+                    ));
+                }
+                (0xd800..=0xdfff, None) => _ = write!(self.out, "\\u{point:04x}"),
+                (_, None) => {
+                    return Err(invalid(format!("JSON cannot hold the code point {point:#x}: use -o FILE.npy")));
+                }
+            }
+            after_high = (0xd800..0xdc00).contains(&point);
+        }
+        self.text("\"");
+        Ok(())
+    }
+}
+
+/// The first bytes of an item.
+fn word<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    *bytes.first_chunk().unwrap_or(&[0; N])
+}
+
+/// A float with a point, or with an exponent where that is far from the digits.
+fn positional(decimal: &Decimal) -> String {
+    let sign = if decimal.negative { "-" } else { "" };
+    let digits: String = decimal.digits().iter().map(|&d| char::from(d)).collect();
+    let len = digits.len();
+    match decimal.point {
+        _ if len == 0 => format!("{sign}0.0"),
+        point @ 1..=16 => {
+            let (whole, fraction) = digits.split_at(len.min(point as usize));
+            let zeros = point as usize - whole.len();
+            format!("{sign}{whole}{}.{}", "0".repeat(zeros), if fraction.is_empty() { "0" } else { fraction })
+        }
+        point @ -4..=0 => format!("{sign}0.{}{digits}", "0".repeat(point.unsigned_abs() as usize)),
+        point if len == 1 => format!("{sign}{digits}e{:+}", point - 1),
+        point => format!("{sign}{}.{}e{:+}", &digits[..1], &digits[1..], point - 1),
+    }
+}

@@ -1,0 +1,226 @@
+//! NumPy's `.npy`: its header, read and written. The items follow the header as they are in memory.
+
+use ndarray_npy::npy::header::{Header as RawHeader, Layout, ParseHeaderError, ReadHeaderError};
+use py_literal::Value;
+
+use crate::dtype::{DType, Field, Kind};
+use crate::python;
+use crate::tensor::{MAX_RANK, bytes_of};
+
+/// The first bytes of every `.npy` file.
+pub const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// The longest header that is read, in bytes. A structured dtype of some ten thousand fields fits.
+pub const MAX_HEADER: usize = 1 << 20;
+
+/// How deep brackets may nest in a header that is read.
+const MAX_NESTING: usize = 32;
+
+/// The parser of the literal reads a list again for each list around it, twice: so many characters, counted as
+/// often as they would be read, are half a second and 80 MB.
+const MAX_READS: usize = 1 << 19;
+
+/// No dim has more digits.
+const MAX_DIGITS: usize = 20;
+
+/// What the header of a `.npy` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The dtype of the items.
+    pub dtype: DType,
+    /// The dims.
+    pub shape: Vec<usize>,
+    /// Whether the first axis is the one that runs fastest.
+    pub fortran_order: bool,
+    /// Where the items begin, in bytes from the beginning of the file.
+    pub offset: usize,
+    /// The bytes of all items.
+    pub bytes: usize,
+}
+
+/// What the first bytes of a `.npy` tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// All of the header.
+    Header(Header),
+    /// That the header ends after so many bytes.
+    Needs(usize),
+}
+
+/// Reads the header from the first bytes of a file, which begin with [`MAGIC`].
+///
+/// # Errors
+/// One line that says what is wrong with it.
+pub fn read_header(begin: &[u8]) -> Result<Begun, String> {
+    let Some(&[major, minor]) = begin.get(6..8) else { return Ok(Begun::Needs(8)) };
+    if !matches!((major, minor), (1..=3, 0)) {
+        return Err(format!("npy version {major}.{minor} is unknown: 1.0, 2.0 and 3.0 are"));
+    }
+    let prefix = if major == 1 { 10 } else { 12 };
+    let Some(digits) = begin.get(8..prefix) else { return Ok(Begun::Needs(prefix)) };
+    let len = digits.iter().rev().fold(0, |len, &byte| len << 8 | usize::from(byte));
+    if len > MAX_HEADER {
+        return Err(format!("the header claims {len} bytes, at most {MAX_HEADER} are read"));
+    }
+    let Some(header) = begin.get(prefix..prefix + len) else { return Ok(Begun::Needs(prefix + len)) };
+    let text: String = match major {
+        3 => std::str::from_utf8(header).map_err(|_| "the header is not UTF-8".to_owned())?.to_owned(),
+        _ => header.iter().map(|&byte| char::from(byte)).collect(),
+    };
+    parse(&text, prefix + len).map(Begun::Header)
+}
+
+/// Reads the dictionary of a header.
+fn parse(text: &str, offset: usize) -> Result<Header, String> {
+    // the parser wants UTF-8 and a line feed at the end: as version 3 every header has both
+    let text = scan(text.trim_ascii())? + "\n";
+    let mut raw = b"\x93NUMPY\x03\x00".to_vec();
+    raw.extend((text.len() as u32).to_le_bytes());
+    raw.extend(text.as_bytes());
+    let header = RawHeader::from_reader(&mut raw.as_slice()).map_err(|error| match error {
+        ReadHeaderError::Parse(ParseHeaderError::MissingKey(key)) => format!("the header has no {key:?}"),
+        ReadHeaderError::Parse(ParseHeaderError::UnknownKey(_)) => {
+            "the header has a key beside descr, fortran_order and shape".to_owned()
+        }
+        ReadHeaderError::Parse(ParseHeaderError::IllegalValue { key, .. }) => {
+            format!("the header's {key:?} is not a value it can have")
+        }
+        _ => "the header is not a Python dictionary".to_owned(),
+    })?;
+    if header.shape.len() > MAX_RANK {
+        return Err(format!("rank {}, at most {MAX_RANK} is read", header.shape.len()));
+    }
+    let dtype = dtype(&header.type_descriptor)?;
+    let bytes = bytes_of(&header.shape, dtype.itemsize())
+        .ok_or_else(|| format!("shape {:?} of {} is more than memory can address", header.shape, dtype.name()))?;
+    Ok(Header { dtype, shape: header.shape, fortran_order: header.layout == Layout::Fortran, offset, bytes })
+}
+
+/// Looks a header over before the parser gets it: bounds what would keep the parser busy, refuses a key given twice,
+/// and drops the `L` that Python 2 put behind long integers.
+fn scan(text: &str) -> Result<String, String> {
+    let mut out = String::with_capacity(text.len() + 1);
+    let mut open = Vec::new();
+    let (mut quote, mut escaped) = (None, false);
+    let (mut keys, mut lists, mut reads, mut digits, mut dims) = (0, 0_u32, 0_usize, 0, 0);
+    for c in text.chars() {
+        reads += 1 << lists.min(20);
+        digits = if c.is_ascii_digit() && quote.is_none() { digits + 1 } else { 0 };
+        match quote {
+            Some(_) if escaped => escaped = false,
+            Some(_) if c == '\\' => escaped = true,
+            Some(q) if c == q => quote = None,
+            Some(_) => {}
+            None => match c {
+                '\'' | '"' => quote = Some(c),
+                '(' | '[' | '{' => {
+                    if c == '{' && !open.is_empty() {
+                        return Err("the header has a dictionary or set in its dictionary".to_owned());
+                    }
+                    open.push(c);
+                    lists += u32::from(c == '[');
+                }
+                ')' | ']' | '}' => lists -= u32::from(open.pop() == Some('[')),
+                ':' if open == ['{'] => keys += 1,
+                ',' if open == ['{', '('] => dims += 1,
+                'L' if out.ends_with(|c: char| c.is_ascii_digit()) => continue,
+                _ => {}
+            },
+        }
+        if open.len() > MAX_NESTING || reads > MAX_READS {
+            return Err("the header nests too deeply".to_owned());
+        }
+        if digits > MAX_DIGITS || dims > MAX_RANK {
+            return Err(format!("the header has more than {MAX_RANK} dims, or one of more than {MAX_DIGITS} digits"));
+        }
+        out.push(c);
+    }
+    if keys > 3 { Err("the header has more than its three keys".to_owned()) } else { Ok(out) }
+}
+
+/// The dtype that a `descr` describes.
+fn dtype(descr: &Value) -> Result<DType, String> {
+    match descr {
+        Value::String(text) => DType::parse(text).map_err(|error| error.message().to_owned()),
+        Value::List(fields) => structured(fields),
+        _ => Err("the header's \"descr\" is neither a string nor a list of fields".to_owned()),
+    }
+}
+
+/// The dtype of a list of fields, as NumPy lays them out: one after the other, void without a name being padding.
+fn structured(list: &[Value]) -> Result<DType, String> {
+    let mut fields = Vec::with_capacity(list.len());
+    let mut offset = 0_usize;
+    for item in list {
+        let malformed = || "a field of the header's \"descr\" is not (name, descr) or (name, descr, shape)".to_owned();
+        let parts = item.as_tuple().filter(|parts| (2..=3).contains(&parts.len())).ok_or_else(malformed)?;
+        let (title, name) = match &parts[0] {
+            Value::String(name) => (None, name.clone()),
+            Value::Tuple(names) => match &names[..] {
+                [Value::String(title), Value::String(name)] => (Some(title.clone()), name.clone()),
+                _ => return Err(malformed()),
+            },
+            _ => return Err(malformed()),
+        };
+        let mut shapes = Vec::new();
+        if let Some(outer) = parts.get(2) {
+            shapes.push(dims(outer).ok_or_else(malformed)?);
+        }
+        let mut descr = &parts[1];
+        while let Value::Tuple(pair) = descr {
+            let [inner, shape] = &pair[..] else { return Err(malformed()) };
+            shapes.push(dims(shape).ok_or_else(malformed)?);
+            descr = inner;
+        }
+        let inner = dtype(descr)?;
+        let size = bytes_of(&shapes.concat(), inner.itemsize());
+        let end = size.and_then(|size| offset.checked_add(size)).filter(|&end| isize::try_from(end).is_ok());
+        let end = end.ok_or_else(|| "an item is larger than memory can be".to_owned())?;
+        let padding = name.is_empty() && title.is_none() && shapes.is_empty() && matches!(inner.kind(), Kind::Void(_));
+        if !padding {
+            fields.push(Field { name, title, dtype: inner, shapes, offset });
+        }
+        offset = end;
+    }
+    DType::structured(fields, offset).map_err(|error| error.message().to_owned())
+}
+
+/// The dims of a sub-array: a tuple, or one number.
+fn dims(value: &Value) -> Option<Vec<usize>> {
+    let number = |value: &Value| value.as_integer().and_then(|n| usize::try_from(n).ok());
+    match value {
+        Value::Tuple(dims) => dims.iter().map(number).collect(),
+        one => Some(vec![number(one)?]),
+    }
+}
+
+/// The header that `numpy.save` writes for an array of that dtype and shape in C order.
+pub fn write_header(dtype: &DType, shape: &[usize]) -> Vec<u8> {
+    /// Room for the first dim to grow without moving the items: the digits of the largest int64, and some.
+    const GROWTH_DIGITS: usize = 21;
+    const ALIGN: usize = 64;
+    let mut text =
+        format!("{{'descr': {}, 'fortran_order': False, 'shape': {}, }}", dtype.descr(), python::tuple(shape));
+    if let Some(first) = shape.first() {
+        let digits = first.to_string().len();
+        text.push_str(&" ".repeat(GROWTH_DIGITS.saturating_sub(digits)));
+    }
+    let latin1: Option<Vec<u8>> = text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect();
+    let padding = |prefix: usize, len: usize| ALIGN - (prefix + len + 1) % ALIGN;
+    let (version, body) = match latin1 {
+        Some(body) if body.len() + padding(10, body.len()) < usize::from(u16::MAX) => (1, body),
+        Some(body) => (2, body),
+        None => (3, text.into_bytes()),
+    };
+    let prefix = if version == 1 { 10 } else { 12 };
+    let padding = padding(prefix, body.len());
+    let len = body.len() + padding + 1;
+    let mut out = Vec::with_capacity(prefix + len);
+    out.extend(MAGIC);
+    out.extend([version, 0]);
+    out.extend(&(len as u32).to_le_bytes()[..prefix - 8]);
+    out.extend(body);
+    out.extend(std::iter::repeat_n(b' ', padding));
+    out.push(b'\n');
+    out
+}

@@ -1,0 +1,64 @@
+//! Tensor operators exactly as OpenVINO and ONNX specify them: [`slice()`], [`slice_scatter()`],
+//! [`scatter_update()`], [`scatter_nd()`] and [`scatter_nd_reduce()`] on [`ndarray`] arrays, and the pieces that the
+//! `tensorop` program is made of: dtypes, `.npy`, JSON and NumPy's text.
+//!
+//! ```
+//! use ndarray::array;
+//! use tensorop::{SliceArgs, slice_scatter};
+//!
+//! let data = array![[1, 2, 3], [4, 5, 6]];
+//! let first_row = SliceArgs::new(&[0], &[1], None, None)?;
+//! let out = slice_scatter(&data, &array![[7, 8, 9]], &first_row)?;
+//! assert_eq!(out, array![[7, 8, 9], [4, 5, 6]]);
+//! # Ok::<(), tensorop::Error>(())
+//! ```
+//!
+//! # One idea
+//!
+//! Every operator is resolved, then applied. Resolving does every check and returns numbers in range only; applying
+//! cannot fail. So nothing is written before every refusal is past, and an operator runs on the whole tensor or on
+//! one window of it, from memory or from a file, by the same code. Pure movement knows items by their size only, so
+//! it serves every dtype and alters no bit; reductions alone know numbers.
+//!
+//! # Where everything lives
+//!
+//! | module | what it holds | imports |
+//! | --- | --- | --- |
+//! | [`axis`] | axes, indices and start/stop/step to numbers in range | |
+//! | [`error`] | what is refused, and about what | |
+//! | [`python`], [`decimal`], [`datetime`] | how Python and NumPy print strings, floats, dates | |
+//! | [`dtype`], [`tensor`], [`scalar`] | element types; shape and bytes; text to item | the above |
+//! | [`window`] | views of storage, windows, the one walk that copies | `axis` |
+//! | [`ops`] | the operators, one a file, and the reductions | `window`, `dtype` and down |
+//! | [`mod@format`] | npy, JSON, text, one a file | `tensor`, `scalar` and down |
+//! | [`source`] | operands in files or memory, read in parts | `window`, `tensor` |
+//! | [`exec`] | the one window loop | `ops`, `source` |
+//!
+//! The program adds `cli` (what the user types), `run` (arguments to sources, operator and sink) and `output` (files
+//! that are replaced when they are complete). Imports point down only. Operators never see a path, formats never see
+//! an operator.
+
+#![forbid(unsafe_code)]
+
+pub mod axis;
+pub mod datetime;
+pub mod decimal;
+pub mod dtype;
+pub mod error;
+pub mod exec;
+pub mod format;
+pub mod ops;
+pub mod python;
+pub mod scalar;
+pub mod source;
+pub mod tensor;
+pub mod window;
+
+pub use dtype::DType;
+pub use error::Error;
+pub use ops::reduction::Reduction;
+pub use ops::scatter_nd::{scatter_nd, scatter_nd_reduce};
+pub use ops::scatter_update::scatter_update;
+pub use ops::slice::{SliceArgs, slice};
+pub use ops::slice_scatter::slice_scatter;
+pub use tensor::Tensor;

@@ -1,0 +1,419 @@
+//! What ScatterND does with an old item and an update: one rounding a step, in the item's own type.
+
+use half::slice::HalfFloatSliceExt;
+use half::{bf16, f16};
+use num_complex::Complex;
+
+use crate::dtype::{DType, Kind};
+use crate::error::{Error, Subject};
+
+/// The reduction of ScatterND.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Reduction {
+    /// The update takes the item's place; of several the last in index order.
+    #[default]
+    None,
+    /// Sum; `or` for bool; integers wrap.
+    Add,
+    /// Product; `and` for bool; integers wrap.
+    Mul,
+    /// The larger; `or` for bool; NaN if either is; of equals the old one.
+    Max,
+    /// The smaller; `and` for bool; NaN if either is; of equals the old one.
+    Min,
+}
+
+impl Reduction {
+    /// The name that the specification uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reduction::None => "none",
+            Reduction::Add => "add",
+            Reduction::Mul => "mul",
+            Reduction::Max => "max",
+            Reduction::Min => "min",
+        }
+    }
+}
+
+/// Reduces a block of updates into a block of old items of as many bytes.
+pub type OnBytes = fn(&mut [u8], &[u8]);
+
+/// An item type that ScatterND can reduce.
+pub trait Element: Copy + 'static {
+    /// Old item and update to new item; `None` where the type has no such operation.
+    fn operation(reduction: Reduction) -> Option<fn(Self, Self) -> Self>;
+
+    /// The same for blocks of items as bytes, big-endian or little-endian.
+    fn on_bytes(reduction: Reduction, big: bool) -> Option<OnBytes>;
+}
+
+/// The reduction of items of that dtype.
+///
+/// # Errors
+/// A dtype for which no version of the specification defines it.
+pub fn on_bytes(dtype: &DType, reduction: Reduction) -> Result<OnBytes, Error> {
+    if reduction == Reduction::None {
+        return Ok(|old, updates| old.copy_from_slice(updates));
+    }
+    let function = match dtype.kind() {
+        Kind::Bool => bool::on_bytes,
+        Kind::Int8 => i8::on_bytes,
+        Kind::Int16 => i16::on_bytes,
+        Kind::Int32 => i32::on_bytes,
+        Kind::Int64 => i64::on_bytes,
+        Kind::UInt8 => u8::on_bytes,
+        Kind::UInt16 => u16::on_bytes,
+        Kind::UInt32 => u32::on_bytes,
+        Kind::UInt64 => u64::on_bytes,
+        Kind::Float16 => f16::on_bytes,
+        Kind::BFloat16 => bf16::on_bytes,
+        Kind::Float32 => f32::on_bytes,
+        Kind::Float64 => f64::on_bytes,
+        Kind::Complex64 => Complex::<f32>::on_bytes,
+        Kind::Complex128 => Complex::<f64>::on_bytes,
+        _ => |_, _| None,
+    };
+    function(reduction, dtype.is_big_endian()).ok_or_else(|| {
+        let message = format!("{} is not defined for {}", reduction.name(), dtype.name());
+        Error::new(Subject::Reduction, message)
+    })
+}
+
+fn blocks<T, const N: usize>(
+    old: &mut [u8],
+    updates: &[u8],
+    from: impl Fn([u8; N]) -> T,
+    to: impl Fn(T) -> [u8; N],
+    operation: impl Fn(T, T) -> T,
+) {
+    for (old, update) in old.as_chunks_mut::<N>().0.iter_mut().zip(updates.as_chunks::<N>().0) {
+        *old = to(operation(from(*old), from(*update)));
+    }
+}
+
+macro_rules! element {
+    ($type:ty: $from_le:expr, $to_le:expr, $from_be:expr, $to_be:expr; $($reduction:ident $operation:expr),+) => {
+        impl Element for $type {
+            fn operation(reduction: Reduction) -> Option<fn(Self, Self) -> Self> {
+                match reduction {
+                    Reduction::None => Some(|_, update| update),
+                    $(Reduction::$reduction => Some($operation),)+
+                    #[allow(unreachable_patterns)] // complex numbers have no order
+                    _ => None,
+                }
+            }
+
+            fn on_bytes(reduction: Reduction, big: bool) -> Option<OnBytes> {
+                match (reduction, big) {
+                    (Reduction::None, _) => Some(|old, updates| old.copy_from_slice(updates)),
+                    $(
+                        (Reduction::$reduction, false) => Some(|old, updates| blocks(old, updates, $from_le, $to_le, $operation)),
+                        (Reduction::$reduction, true) => Some(|old, updates| blocks(old, updates, $from_be, $to_be, $operation)),
+                    )+
+                    #[allow(unreachable_patterns)]
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+macro_rules! ordered {
+    ($type:ty: $from_le:expr, $to_le:expr, $from_be:expr, $to_be:expr; $add:expr, $mul:expr, $nan:expr) => {
+        element!($type: $from_le, $to_le, $from_be, $to_be; Add $add, Mul $mul,
+            Max |old: $type, update: $type| if $nan(old) || !($nan(update) || update > old) { old } else { update },
+            Min |old: $type, update: $type| if $nan(old) || !($nan(update) || update < old) { old } else { update });
+    };
+    (bytes $type:ty; $add:expr, $mul:expr, $nan:expr) => {
+        ordered!($type: <$type>::from_le_bytes, <$type>::to_le_bytes, <$type>::from_be_bytes, <$type>::to_be_bytes; $add, $mul, $nan);
+    };
+}
+
+macro_rules! integers {
+    ($($type:ty)+) => {
+        $(ordered!(bytes $type; |old, update| old.wrapping_add(update), |old, update| old.wrapping_mul(update), |_: $type| false);)+
+    };
+}
+
+integers!(i8 i16 i32 i64 u8 u16 u32 u64);
+ordered!(bytes f32; |old, update| old + update, |old, update| old * update, f32::is_nan);
+ordered!(bytes f64; |old, update| old + update, |old, update| old * update, f64::is_nan);
+// float32 has more than twice the digits of the 16-bit floats: what it rounds away cannot change the last rounding.
+ordered!(bytes bf16; |old, update| bf16::from_f32(old.to_f32() + update.to_f32()), bf16_product, bf16::is_nan);
+
+/// The operations of float16, and of the float32 in which they are made; NaN on either side of max and min is NaN.
+impl Element for f16 {
+    fn operation(reduction: Reduction) -> Option<fn(Self, Self) -> Self> {
+        Some(match reduction {
+            Reduction::None => |_, update| update,
+            Reduction::Add => |old, update| f16::from_f32(old.to_f32() + update.to_f32()),
+            Reduction::Mul => |old, update| f16::from_f32(old.to_f32() * update.to_f32()),
+            Reduction::Max => |old, update| if is_larger(old.to_f32(), update.to_f32()) { update } else { old },
+            Reduction::Min => |old, update| if is_smaller(old.to_f32(), update.to_f32()) { update } else { old },
+        })
+    }
+
+    fn on_bytes(reduction: Reduction, big: bool) -> Option<OnBytes> {
+        Some(match (reduction, big) {
+            (Reduction::None, _) => |old, updates| old.copy_from_slice(updates),
+            (Reduction::Add, false) => |old, updates| f16_blocks::<false>(old, updates, |a, b| a + b),
+            (Reduction::Add, true) => |old, updates| f16_blocks::<true>(old, updates, |a, b| a + b),
+            (Reduction::Mul, false) => |old, updates| f16_blocks::<false>(old, updates, |a, b| a * b),
+            (Reduction::Mul, true) => |old, updates| f16_blocks::<true>(old, updates, |a, b| a * b),
+            (Reduction::Max, false) => |old, updates| f16_picks::<false>(old, updates, is_larger),
+            (Reduction::Max, true) => |old, updates| f16_picks::<true>(old, updates, is_larger),
+            (Reduction::Min, false) => |old, updates| f16_picks::<false>(old, updates, is_smaller),
+            (Reduction::Min, true) => |old, updates| f16_picks::<true>(old, updates, is_smaller),
+        })
+    }
+}
+
+/// Whether the update is the larger of two, or NaN.
+fn is_larger(old: f32, update: f32) -> bool {
+    !old.is_nan() && (update.is_nan() || update > old)
+}
+
+/// Whether the update is the smaller of two, or NaN.
+fn is_smaller(old: f32, update: f32) -> bool {
+    !old.is_nan() && (update.is_nan() || update < old)
+}
+
+/// Machines convert float16 several at a time: one by one it takes ten times as long.
+const LANES: usize = 32;
+
+fn f16_floats<const BIG: bool>(bytes: &[u8]) -> [f32; LANES] {
+    let mut items = [f16::ZERO; LANES];
+    for (item, bytes) in items.iter_mut().zip(bytes.as_chunks().0) {
+        *item = if BIG { f16::from_be_bytes(*bytes) } else { f16::from_le_bytes(*bytes) };
+    }
+    let mut floats = [0.0; LANES];
+    items.convert_to_f32_slice(&mut floats);
+    floats
+}
+
+/// Sums and products.
+fn f16_blocks<const BIG: bool>(old: &mut [u8], updates: &[u8], operation: impl Fn(f32, f32) -> f32) {
+    for (old, updates) in old.chunks_mut(2 * LANES).zip(updates.chunks(2 * LANES)) {
+        let (mut a, b) = (f16_floats::<BIG>(old), f16_floats::<BIG>(updates));
+        a.iter_mut().zip(b).for_each(|(a, b)| *a = operation(*a, b));
+        let mut items = [f16::ZERO; LANES];
+        items.convert_from_f32_slice(&a);
+        for (bytes, item) in old.as_chunks_mut().0.iter_mut().zip(items) {
+            *bytes = if BIG { item.to_be_bytes() } else { item.to_le_bytes() };
+        }
+    }
+}
+
+/// Maxima and minima: one of the two items as it is.
+fn f16_picks<const BIG: bool>(old: &mut [u8], updates: &[u8], is_update: impl Fn(f32, f32) -> bool) {
+    for (old, updates) in old.chunks_mut(2 * LANES).zip(updates.chunks(2 * LANES)) {
+        let (a, b) = (f16_floats::<BIG>(old), f16_floats::<BIG>(updates));
+        let items = old.as_chunks_mut::<2>().0.iter_mut().zip(updates.as_chunks::<2>().0);
+        for ((old, update), (a, b)) in items.zip(a.into_iter().zip(b)) {
+            *old = if is_update(a, b) { *update } else { *old };
+        }
+    }
+}
+
+/// float32 rounds a product that is subnormal in it, as it is then in bfloat16: such a product is rounded to whole
+/// units of 2^-133, the smallest bfloat16, while it is still exact in float64.
+fn bf16_product(old: bf16, update: bf16) -> bf16 {
+    let product = old.to_f64() * update.to_f64();
+    if product.abs() >= f64::from(f32::MIN_POSITIVE) || product.is_nan() {
+        return bf16::from_f32(product as f32);
+    }
+    // adding what has its last bit at 2^-133 rounds there, to even
+    let last_bit = 1.5 * f64::from_bits((1023 - 133 + 52) << 52);
+    bf16::from_f32(((product.abs() + last_bit) - last_bit).copysign(product) as f32)
+}
+
+fn bool_from([byte]: [u8; 1]) -> bool {
+    byte != 0
+}
+
+fn bool_to(value: bool) -> [u8; 1] {
+    [value.into()]
+}
+
+element!(bool: bool_from, bool_to, bool_from, bool_to;
+    Add |old, update| old | update, Mul |old, update| old & update,
+    Max |old, update| old | update, Min |old, update| old & update);
+
+/// Both parts of a complex item, each from its own bytes.
+fn complex_from<T, const N: usize, const PART: usize>(item: [u8; N], from: impl Fn([u8; PART]) -> T) -> Complex<T> {
+    let parts = item.as_chunks::<PART>().0;
+    Complex::new(from(parts[0]), from(parts[1]))
+}
+
+fn complex_to<T: Copy, const N: usize, const PART: usize>(item: Complex<T>, to: impl Fn(T) -> [u8; PART]) -> [u8; N] {
+    let mut bytes = [0; N];
+    let parts = bytes.as_chunks_mut::<PART>().0;
+    (parts[0], parts[1]) = (to(item.re), to(item.im));
+    bytes
+}
+
+macro_rules! complex {
+    ($type:ty, $size:literal) => {
+        element!(Complex<$type>:
+            |b: [u8; $size]| complex_from(b, <$type>::from_le_bytes), |c| -> [u8; $size] { complex_to(c, <$type>::to_le_bytes) },
+            |b: [u8; $size]| complex_from(b, <$type>::from_be_bytes), |c| -> [u8; $size] { complex_to(c, <$type>::to_be_bytes) };
+            Add |old: Complex<$type>, update: Complex<$type>| old + update,
+            Mul |old: Complex<$type>, update: Complex<$type>| old * update);
+    };
+}
+
+complex!(f32, 8);
+complex!(f64, 16);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One item reduced by one, as bytes, through both byte orders.
+    fn reduce(dtype: &str, reduction: Reduction, old: &[u8], update: &[u8]) -> Vec<u8> {
+        let swap = |bytes: &[u8]| {
+            let units = if dtype.contains("complex") { bytes.len() / 2 } else { bytes.len() };
+            bytes.chunks(units).flat_map(|c| c.iter().rev().copied().collect::<Vec<u8>>()).collect::<Vec<u8>>()
+        };
+        let little = DType::parse(dtype).unwrap();
+        let mut out = old.to_vec();
+        on_bytes(&little, reduction).unwrap()(&mut out, update);
+        if let Ok(big) =
+            DType::parse(&little.descr().trim_matches('\'').replace('<', ">")).map(|d| d.is_big_endian().then_some(d))
+        {
+            let mut swapped = swap(old);
+            if let Some(big) = big {
+                on_bytes(&big, reduction).unwrap()(&mut swapped, &swap(update));
+                assert_eq!(swap(&swapped), out, "{dtype} {reduction:?}");
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn numbers() {
+        use Reduction::{Add, Max, Min, Mul};
+        macro_rules! rows {
+            ($($name:literal $type:ty: $($reduction:ident $old:expr, $update:expr => $new:expr);+);+ $(;)?) => {$($(
+                let (old, update): ($type, $type) = ($old, $update);
+                let got = reduce($name, $reduction, &old.to_le_bytes(), &update.to_le_bytes());
+                assert_eq!(got, ($new as $type).to_le_bytes(), "{} {old:?} {} {update:?}", $name, $reduction.name());
+                assert_eq!(<$type>::operation($reduction).unwrap()(old, update).to_le_bytes(), ($new as $type).to_le_bytes());
+            )+)+};
+        }
+        rows! {
+            "int8" i8: Add 127, 1 => -128; Mul 64, 4 => 0; Max -3, 2 => 2; Min -3, 2 => -3;
+            "uint16" u16: Add 65535, 2 => 1; Mul 300, 300 => 24464; Max 5, 9 => 9; Min 5, 9 => 5;
+            "int64" i64: Add i64::MAX, 1 => i64::MIN; Max i64::MIN, 0 => 0; Min i64::MIN, 0 => i64::MIN;
+            "uint64" u64: Add u64::MAX, 1 => 0; Max 1, u64::MAX => u64::MAX;
+            "float32" f32: Add 16777216.0, 1.0 => 16777216.0; Mul 1e30, 1e30 => f32::INFINITY; Max 0.0, -0.0 => 0.0; Max -0.0, 0.0 => -0.0; Min 0.0, -0.0 => 0.0; Min -1.0, 2.0 => -1.0;
+            "float64" f64: Add 0.1, 0.2 => 0.1 + 0.2; Mul 5e-324, 0.5 => 0.0; Max 1.0, f64::INFINITY => f64::INFINITY
+        }
+    }
+
+    #[test]
+    fn nan_on_either_side() {
+        for reduction in [Reduction::Add, Reduction::Mul, Reduction::Max, Reduction::Min] {
+            for (a, b) in [(f32::NAN, 1.0), (1.0, f32::NAN), (f32::NAN, f32::INFINITY)] {
+                assert!(f32::operation(reduction).unwrap()(a, b).is_nan());
+                let (a, b) = (f16::from_f32(a), f16::from_f32(b));
+                assert!(f16::operation(reduction).unwrap()(a, b).is_nan());
+            }
+        }
+    }
+
+    #[test]
+    fn sixteen_bits_round_once() {
+        let f = |v: f64| f16::from_f64(v);
+        let add = f16::operation(Reduction::Add).unwrap();
+        assert_eq!(add(f(2048.0), f(1.0)), f(2048.0)); // a tie goes to even
+        assert_eq!(add(f(2050.0), f(1.0)), f(2052.0));
+        // 2 bfloat16s whose product, in units of 2^-133, lies just beside the middle; float32 would see the middle
+        let mul = bf16::operation(Reduction::Mul).unwrap();
+        let unit = |bits: u64, exponent: i32| bf16::from_f32((bits as f32) * 2_f32.powi(exponent));
+        for (a, b) in [(129, 127), (129, 128), (127, 129), (255, 64), (255, 65), (128, 128)] {
+            let (x, y) = (unit(a, -70), unit(b, -78));
+            let exact = (a * b) as f64 / 32768.0; // 2^-148 in units of 2^-133
+            let expected = if exact > 0.5 { 1 } else { 0 };
+            assert_eq!(u64::from(mul(x, y).to_bits()), expected, "{a} {b}");
+        }
+        assert_eq!(mul(unit(1, -100), -unit(1, -100)).to_bits(), 0x8000);
+    }
+
+    #[test]
+    fn bfloat16_products_are_rounded_once() {
+        let mul = bf16::operation(Reduction::Mul).unwrap();
+        let mut state = 7_u32;
+        for _ in 0..200_000 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let (a, b) = (bf16::from_bits((state >> 16) as u16 & 0x5fff), bf16::from_bits(state as u16 & 0x3fff));
+            let (product, got) = (a.to_f64() * b.to_f64(), mul(a, b));
+            if !got.is_finite() {
+                continue;
+            }
+            let (below, above) = (
+                bf16::from_bits(got.to_bits().saturating_sub(1)).to_f64(),
+                bf16::from_bits(got.to_bits() + 1).to_f64(),
+            );
+            let error = (product - got.to_f64()).abs();
+            assert!(error <= (product - below).abs() && error <= (above - product).abs(), "{a} * {b} = {got}");
+            let tie = error == (above - product).abs() || (error == (product - below).abs() && below != got.to_f64());
+            assert!(!tie || got.to_bits() % 2 == 0, "{a} * {b} = {got}");
+        }
+    }
+
+    #[test]
+    fn blocks_of_float16_are_their_items() {
+        let item = |i: u32| f16::from_bits((i.wrapping_mul(2_654_435_761) >> 16) as u16);
+        let (old, updates): (Vec<f16>, Vec<f16>) = (0..77).map(|i| (item(i), item(i + 1000))).unzip();
+        for reduction in [Reduction::Add, Reduction::Mul, Reduction::Max, Reduction::Min] {
+            for big in [false, true] {
+                let bytes = |items: &[f16]| -> Vec<u8> {
+                    items.iter().flat_map(|i| if big { i.to_be_bytes() } else { i.to_le_bytes() }).collect()
+                };
+                let mut got = bytes(&old);
+                f16::on_bytes(reduction, big).unwrap()(&mut got, &bytes(&updates));
+                let operation = f16::operation(reduction).unwrap();
+                let expected: Vec<f16> = old.iter().zip(&updates).map(|(&a, &b)| operation(a, b)).collect();
+                assert_eq!(got, bytes(&expected), "{reduction:?} {big}");
+            }
+        }
+    }
+
+    #[test]
+    fn bool_and_complex() {
+        for (reduction, table) in [
+            (Reduction::Add, [0, 1, 1, 1]),
+            (Reduction::Max, [0, 1, 1, 1]),
+            (Reduction::Mul, [0, 0, 0, 1]),
+            (Reduction::Min, [0, 0, 0, 1]),
+        ] {
+            let got =
+                [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(old, update)| reduce("bool", reduction, &[old], &[update])[0]);
+            assert_eq!(got, table, "{reduction:?}");
+        }
+        let bytes = |re: f32, im: f32| [re.to_le_bytes(), im.to_le_bytes()].concat();
+        assert_eq!(reduce("complex64", Reduction::Mul, &bytes(1.0, 2.0), &bytes(3.0, -4.0)), bytes(11.0, 2.0));
+        assert_eq!(reduce("complex64", Reduction::Add, &bytes(1.0, 2.0), &bytes(3.0, -4.0)), bytes(4.0, -2.0));
+        let bytes = |re: f64, im: f64| [re.to_le_bytes(), im.to_le_bytes()].concat();
+        assert_eq!(
+            reduce("complex128", Reduction::Mul, &bytes(0.1, 0.2), &bytes(0.3, -0.4)),
+            bytes(0.1 * 0.3 - 0.2 * -0.4, 0.1 * -0.4 + 0.2 * 0.3)
+        );
+    }
+
+    #[test]
+    fn undefined() {
+        for dtype in ["complex64", "complex128"] {
+            let error = on_bytes(&DType::parse(dtype).unwrap(), Reduction::Max).unwrap_err();
+            assert_eq!(error.to_string(), format!("reduction: max is not defined for {dtype}"));
+        }
+        for dtype in ["S3", "<U3", "V4", "<M8[s]", "<m8", "longdouble", "float8_e4m3fn"] {
+            for reduction in [Reduction::Add, Reduction::Mul, Reduction::Max, Reduction::Min] {
+                assert!(on_bytes(&DType::parse(dtype).unwrap(), reduction).is_err(), "{dtype}");
+            }
+            assert!(on_bytes(&DType::parse(dtype).unwrap(), Reduction::None).is_ok(), "{dtype}");
+        }
+    }
+}

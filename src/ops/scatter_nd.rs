@@ -1,0 +1,350 @@
+//! ScatterND, as [ONNX](https://onnx.ai/onnx/operators/onnx__ScatterND.html) specifies it in its versions 11, 13, 16
+//! and 18: a copy of `data` in which the blocks that index tuples address hold `updates`, or are reduced with them.
+
+use ndarray::{Array, ArrayBase, Data, Dimension};
+
+use super::indexed::{self, BadIndex, Index, Keep, Resolve, Scatter, TakeIndices, Targets};
+use super::reduction::{Element, Reduction};
+use super::{check_extent, check_rank, items, like};
+use crate::dtype::{DType, Kind};
+use crate::error::{Error, Subject};
+use crate::tensor::coordinates;
+
+/// The version of ScatterND that an opset has: the newest not above it.
+pub fn version(opset: u64) -> u64 {
+    [18, 16, 13].into_iter().find(|&version| version <= opset).unwrap_or(11)
+}
+
+/// Whether version `opset` of the operator set has that reduction, for items of that dtype. The newest version of
+/// ScatterND not above `opset` decides: 11, 13, 16 or 18.
+///
+/// # Errors
+/// An opset below 11; a reduction or an element type that a later opset brought.
+pub fn check_opset(opset: u64, reduction: Reduction, dtype: &DType) -> Result<(), Error> {
+    if opset < 11 {
+        return Err(Error::new(Subject::Opset, format!("ScatterND begins with opset 11, got {opset}")));
+    }
+    let first = match reduction {
+        Reduction::None => 11,
+        Reduction::Add | Reduction::Mul => 16,
+        Reduction::Max | Reduction::Min => 18,
+    };
+    if opset < first {
+        let message = format!("{} is allowed from opset {first} on, got opset {opset}", reduction.name());
+        return Err(Error::new(Subject::Reduction, message));
+    }
+    if opset < 13 && *dtype.kind() == Kind::BFloat16 {
+        let message = format!("dtype bfloat16 is allowed from opset 13 on, got opset {opset}");
+        return Err(Error::new(Subject::Data, message));
+    }
+    Ok(())
+}
+
+/// A ScatterND whose shapes are checked and whose indices are being read.
+#[derive(Clone, Debug)]
+pub struct Resolver {
+    shape: Vec<usize>,
+    tuples: Vec<usize>,
+    width: usize,
+    updates: Vec<usize>,
+    reversed: bool,
+    /// One for each part of the indices.
+    targets: Vec<Targets>,
+}
+
+impl Resolver {
+    /// Checks the shapes of `data`, `indices` and, unless one value fills all places, `updates`.
+    ///
+    /// # Errors
+    /// Rank 0 of `data` or `indices`; index tuples longer than `data`'s rank; updates of another shape than
+    /// `indices.shape[:-1] ++ data.shape[k:]`, k being the length of a tuple.
+    pub fn new(shape: &[usize], indices: &[usize], updates: Option<&[usize]>) -> Result<Self, Error> {
+        let rank = check_rank(shape)?;
+        let Some((&width, tuples)) = indices.split_last() else {
+            return Err(Error::new(Subject::Indices, "rank 0, expected at least 1 axis"));
+        };
+        if width > rank {
+            let message =
+                format!("tuples of {width} (shape {indices:?}), expected at most {rank}, the rank of data {shape:?}");
+            return Err(Error::new(Subject::Indices, message));
+        }
+        let expected = [tuples, &shape[width..]].concat();
+        if let Some(updates) = updates.filter(|updates| *updates != expected) {
+            let message = format!("shape {updates:?}, expected {expected:?} (data {shape:?} with indices {indices:?})");
+            return Err(Error::new(Subject::Updates, message));
+        }
+        let count = tuples.iter().try_fold(1_usize, |n, &dim| n.checked_mul(dim));
+        let count = count.ok_or_else(|| {
+            Error::new(Subject::Indices, format!("more tuples than can be counted (shape {indices:?})"))
+        })?;
+        check_extent(&expected)?;
+        let targets = vec![Targets::new(&shape[..width], count, true, false)];
+        Ok(Self { shape: shape.to_vec(), tuples: tuples.to_vec(), width, updates: expected, reversed: false, targets })
+    }
+
+    /// Ends the numbers. About `group` neighbouring items will be changed together.
+    ///
+    /// # Errors
+    /// A tuple that occurs twice, unless `repeats` are allowed.
+    pub fn finish(self, reduction: Reduction, repeats: bool, group: usize) -> Result<Scatter, Error> {
+        let count = self.tuples.iter().product();
+        let (outer, block) = self.sides();
+        let keep = Keep { unique: reduction == Reduction::None, repeats, group: group / block.max(1), count };
+        let entries = indexed::group(self.targets, keep).map_err(|(position, first)| {
+            let message = format!(
+                "the index at {:?} repeats the one at {:?}",
+                coordinates(position, &self.tuples),
+                coordinates(first, &self.tuples)
+            );
+            Error::new(Subject::Indices, message)
+        })?;
+        let (first, rank) = (self.tuples.len(), self.updates.len());
+        Ok(Scatter {
+            outer,
+            dim: self.shape[..self.width].iter().product(),
+            block,
+            count,
+            entries,
+            updates_shape: self.updates,
+            updates_axes: self.reversed.then(|| (first..rank).rev().chain(0..first).collect()),
+        })
+    }
+}
+
+impl Resolve for Resolver {
+    fn reversed(self) -> Self {
+        let targets = vec![Targets::new(&self.shape[..self.width], self.tuples.iter().product(), true, true)];
+        Self { reversed: true, targets, ..self }
+    }
+
+    fn updates_shape(&self) -> &[usize] {
+        &self.updates
+    }
+
+    fn sides(&self) -> (usize, usize) {
+        let items = self.shape[self.width..].iter().product();
+        if self.reversed { (items, 1) } else { (1, items) }
+    }
+
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn part(&self, first: usize) -> Self {
+        let targets = self.targets.iter().take(1).map(|targets| targets.part(first)).collect();
+        Self { targets, ..self.clone() }
+    }
+
+    fn reserve(&mut self, tuples: usize) -> Result<(), Error> {
+        self.targets[0].reserve(tuples)
+    }
+
+    fn join(&mut self, part: Self) {
+        self.targets.extend(part.targets);
+    }
+}
+
+impl TakeIndices for Resolver {
+    fn take<I: Index>(&mut self, numbers: impl IntoIterator<Item = I>) -> Result<(), Error> {
+        self.targets[0].extend(numbers).map_err(|BadIndex { position, value }| {
+            let axis = position % self.width;
+            let mut at = coordinates(position / self.width, &self.tuples);
+            at.push(axis);
+            let dim = self.shape[axis];
+            let range =
+                if dim == 0 { "there is no place".to_owned() } else { format!("expected [-{dim}, {}]", dim - 1) };
+            let message = format!("{value} at {at:?} is out of range: {range} on axis {axis} (data {:?})", self.shape);
+            Error::new(Subject::Indices, message)
+        })
+    }
+}
+
+/// A copy of `data` in which the block at each index tuple `indices[i, …, :]` holds `updates[i, …]`. A tuple of k
+/// numbers addresses a block of shape `data.shape[k:]`; `updates` has the shape
+/// `indices.shape[:-1] ++ data.shape[k:]`. Negative indices count from the end. Of repeated tuples the last in C
+/// order wins.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::scatter_nd;
+/// let out = scatter_nd(&array![1, 2, 3, 4, 5, 6, 7, 8], &array![[4], [3], [1], [7]], &array![9, 10, 11, 12])?;
+/// assert_eq!(out, array![1, 11, 3, 10, 9, 6, 7, 12]);
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`Resolver::new`] and [`TakeIndices::take`].
+pub fn scatter_nd<T, I, S, J, U, D, E, F>(
+    data: &ArrayBase<S, D>,
+    indices: &ArrayBase<J, E>,
+    updates: &ArrayBase<U, F>,
+) -> Result<Array<T, D>, Error>
+where
+    T: Copy,
+    I: Index,
+    S: Data<Elem = T>,
+    J: Data<Elem = I>,
+    U: Data<Elem = T>,
+    D: Dimension,
+    E: Dimension,
+    F: Dimension,
+{
+    scatter(data, indices, updates, Reduction::None, |_, update| update)
+}
+
+/// [`scatter_nd`] with a reduction: each update is combined with the item it meets, in C order of the tuples, with
+/// one rounding a step in the item's own type.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::{Reduction, scatter_nd_reduce};
+/// let gradient = scatter_nd_reduce(&array![0.0, 0.0, 0.0], &array![[2], [0], [2]], &array![0.5, 1.0, 0.25], Reduction::Add)?;
+/// assert_eq!(gradient, array![1.0, 0.0, 0.75]);
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`scatter_nd`]; `max` and `min` of complex numbers.
+pub fn scatter_nd_reduce<T, I, S, J, U, D, E, F>(
+    data: &ArrayBase<S, D>,
+    indices: &ArrayBase<J, E>,
+    updates: &ArrayBase<U, F>,
+    reduction: Reduction,
+) -> Result<Array<T, D>, Error>
+where
+    T: Element,
+    I: Index,
+    S: Data<Elem = T>,
+    J: Data<Elem = I>,
+    U: Data<Elem = T>,
+    D: Dimension,
+    E: Dimension,
+    F: Dimension,
+{
+    let operation = T::operation(reduction)
+        .ok_or_else(|| Error::new(Subject::Reduction, format!("{} is not defined for this type", reduction.name())))?;
+    scatter(data, indices, updates, reduction, operation)
+}
+
+fn scatter<T, I, S, J, U, D, E, F>(
+    data: &ArrayBase<S, D>,
+    indices: &ArrayBase<J, E>,
+    updates: &ArrayBase<U, F>,
+    reduction: Reduction,
+    operation: impl Fn(T, T) -> T,
+) -> Result<Array<T, D>, Error>
+where
+    T: Copy,
+    I: Index,
+    S: Data<Elem = T>,
+    J: Data<Elem = I>,
+    U: Data<Elem = T>,
+    D: Dimension,
+    E: Dimension,
+    F: Dimension,
+{
+    let mut resolver = Resolver::new(data.shape(), indices.shape(), Some(updates.shape()))?;
+    resolver.take(indices.iter().copied())?;
+    let mut out = items(data).into_owned();
+    resolver.finish(reduction, true, usize::MAX)?.apply(&mut out, &items(updates), |old, updates| {
+        old.iter_mut().zip(updates).for_each(|(old, &update)| *old = operation(*old, update));
+    });
+    Ok(like(data, out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array1, Array2, Array3, arr0, array};
+
+    fn document() -> Array3<i32> {
+        let rows = [[1, 2, 3, 4], [5, 6, 7, 8], [8, 7, 6, 5], [4, 3, 2, 1]];
+        Array3::from_shape_fn((4, 4, 4), |(i, j, k)| rows[if i < 2 { j } else { [2, 3, 0, 1][j] }][k])
+    }
+
+    #[test]
+    fn the_specifications_examples() {
+        let one = scatter_nd(&array![1, 2, 3, 4, 5, 6, 7, 8], &array![[4], [3], [1], [7]], &array![9, 10, 11, 12]);
+        assert_eq!(one.unwrap(), array![1, 11, 3, 10, 9, 6, 7, 12]);
+        let updates = Array3::from_shape_fn((2, 4, 4), |(i, j, _)| (4 - 4 * i + j + 1) as i32);
+        let two = scatter_nd(&document(), &array![[0], [2]], &updates).unwrap();
+        for ((i, j, k), &item) in two.indexed_iter() {
+            let expected = match i {
+                0 => 5 + j as i32,
+                2 => 1 + j as i32,
+                _ => document()[[i, j, k]],
+            };
+            assert_eq!(item, expected, "{i} {j} {k}");
+        }
+    }
+
+    #[test]
+    fn lengths_of_tuples() {
+        let data = array![[1, 2, 3], [4, 5, 6]];
+        let points = scatter_nd(&data, &array![[0, -1], [1, 0]], &array![30, 40]).unwrap();
+        assert_eq!(points, array![[1, 2, 30], [40, 5, 6]]);
+        let whole =
+            scatter_nd(&data, &Array2::<i64>::zeros((2, 0)), &array![[[0, 0, 0], [0, 0, 0]], [[9, 8, 7], [6, 5, 4]]])
+                .unwrap();
+        assert_eq!(whole, array![[9, 8, 7], [6, 5, 4]]);
+        let sum =
+            scatter_nd_reduce(&data, &Array1::<i64>::zeros(0), &array![[1, 1, 1], [1, 1, 1]], Reduction::Add).unwrap();
+        assert_eq!(sum, array![[2, 3, 4], [5, 6, 7]]);
+        let none = scatter_nd(&data, &Array2::<i64>::zeros((0, 1)), &Array2::zeros((0, 3))).unwrap();
+        assert_eq!(none, data);
+        let empty = Array2::<u8>::zeros((2, 0));
+        assert_eq!(scatter_nd(&empty, &array![[1], [1]], &Array2::zeros((2, 0))).unwrap(), empty);
+    }
+
+    #[test]
+    fn refused() {
+        let data = Array2::<f32>::zeros((3, 4));
+        let error =
+            |indices: Array2<i64>, updates: Array2<f32>| scatter_nd(&data, &indices, &updates).unwrap_err().to_string();
+        let rows = [
+            (
+                error(array![[0, 0, 0]], array![[0.0]]),
+                "indices: tuples of 3 (shape [1, 3]), expected at most 2, the rank of data [3, 4]",
+            ),
+            (
+                error(array![[0]], array![[0.0]]),
+                "updates: shape [1, 1], expected [1, 4] (data [3, 4] with indices [1, 1])",
+            ),
+            (
+                error(array![[0], [3]], Array2::zeros((2, 4))),
+                "indices: 3 at [1, 0] is out of range: expected [-3, 2] on axis 0 (data [3, 4])",
+            ),
+            (
+                error(array![[-4]], Array2::zeros((1, 4))),
+                "indices: -4 at [0, 0] is out of range: expected [-3, 2] on axis 0 (data [3, 4])",
+            ),
+        ];
+        for (got, expected) in rows {
+            assert_eq!(got, expected);
+        }
+        assert!(scatter_nd(&data, &arr0(0), &array![[0.0]]).is_err());
+        assert!(scatter_nd(&arr0(0.0), &array![[0]], &array![0.0]).is_err());
+        assert!(scatter_nd(&Array2::<u8>::zeros((0, 3)), &array![[0]], &Array2::zeros((1, 3))).is_err());
+    }
+
+    #[test]
+    fn opsets() {
+        use Reduction::{Add, Max, Min, Mul, None};
+        let check = |opset, reduction, dtype: &str| {
+            check_opset(opset, reduction, &DType::parse(dtype).unwrap()).map_err(|e| e.to_string()).err()
+        };
+        for (opset, allowed) in [(11, 1), (12, 1), (13, 1), (15, 1), (16, 3), (17, 3), (18, 5), (99, 5)] {
+            for (i, reduction) in [None, Add, Mul, Max, Min].into_iter().enumerate() {
+                assert_eq!(check(opset, reduction, "float32").is_none(), i < allowed, "{opset} {reduction:?}");
+            }
+            assert_eq!(check(opset, None, "bfloat16").is_none(), opset >= 13);
+        }
+        assert_eq!(check(16, Max, "int8").unwrap(), "reduction: max is allowed from opset 18 on, got opset 16");
+        assert_eq!(
+            check(12, None, "bfloat16").unwrap(),
+            "data: dtype bfloat16 is allowed from opset 13 on, got opset 12"
+        );
+        assert_eq!(check(10, None, "int8").unwrap(), "opset: ScatterND begins with opset 11, got 10");
+        assert_eq!(check(11, None, "V3"), Option::None);
+    }
+}

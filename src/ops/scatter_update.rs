@@ -1,0 +1,228 @@
+//! ScatterUpdate, as OpenVINO's [ScatterUpdate-3](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/scatter-update-3.html)
+//! specifies it: a copy of `data` in which the places of one axis that `indices` name hold `updates`.
+
+use ndarray::{Array, ArrayBase, Data, Dimension};
+
+use super::indexed::{self, BadIndex, Index, Keep, Resolve, Scatter, TakeIndices, Targets};
+use super::{check_extent, check_rank, items, like};
+use crate::axis::resolve_axis;
+use crate::error::{Error, Subject};
+use crate::tensor::coordinates;
+
+/// A ScatterUpdate whose shapes are checked and whose indices are being read.
+#[derive(Clone, Debug)]
+pub struct Resolver {
+    shape: Vec<usize>,
+    axis: usize,
+    indices: Vec<usize>,
+    updates: Vec<usize>,
+    reversed: bool,
+    /// One for each part of the indices.
+    targets: Vec<Targets>,
+}
+
+impl Resolver {
+    /// Checks `axis` and the shapes of `data`, `indices` and, unless one value fills all places, `updates`.
+    ///
+    /// # Errors
+    /// Rank 0; an axis outside `[-rank, rank - 1]`; updates of another shape than
+    /// `data[:axis] ++ indices ++ data[axis + 1:]`.
+    pub fn new(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis: i64) -> Result<Self, Error> {
+        let rank = check_rank(shape)?;
+        let axis = resolve_axis(axis, rank).ok_or_else(|| {
+            Error::new(Subject::Axis, format!("{axis} is outside [-{rank}, {}] (data {shape:?})", rank - 1))
+        })?;
+        let expected = [&shape[..axis], indices, &shape[axis + 1..]].concat();
+        if let Some(updates) = updates.filter(|updates| *updates != expected) {
+            let message = format!(
+                "shape {updates:?}, expected {expected:?} (data {shape:?} with indices {indices:?} on axis {axis})"
+            );
+            return Err(Error::new(Subject::Updates, message));
+        }
+        check_extent(&expected)?;
+        let targets = vec![Targets::new(&shape[axis..=axis], indices.iter().product(), false, false)];
+        Ok(Self { shape: shape.to_vec(), axis, indices: indices.to_vec(), updates: expected, reversed: false, targets })
+    }
+
+    /// Ends the numbers. About `group` neighbouring items will be changed together.
+    ///
+    /// # Errors
+    /// An index that occurs twice, unless `repeats` are allowed.
+    pub fn finish(self, repeats: bool, group: usize) -> Result<Scatter, Error> {
+        let count = self.indices.iter().product();
+        let (outer, block) = self.sides();
+        let keep = Keep { unique: true, repeats, group: group / block.max(1), count };
+        let entries = indexed::group(self.targets, keep).map_err(|(position, first)| {
+            let message = format!(
+                "the index at {:?} repeats the one at {:?}",
+                coordinates(position, &self.indices),
+                coordinates(first, &self.indices)
+            );
+            Error::new(Subject::Indices, message)
+        })?;
+        let (first, rank) = (self.axis, self.updates.len());
+        let last = first + self.indices.len();
+        Ok(Scatter {
+            outer,
+            dim: self.shape[self.axis],
+            block,
+            count,
+            entries,
+            updates_shape: self.updates,
+            updates_axes: self
+                .reversed
+                .then(|| (last..rank).rev().chain(first..last).chain((0..first).rev()).collect()),
+        })
+    }
+}
+
+impl Resolve for Resolver {
+    fn reversed(self) -> Self {
+        Self { reversed: true, ..self }
+    }
+
+    fn updates_shape(&self) -> &[usize] {
+        &self.updates
+    }
+
+    fn sides(&self) -> (usize, usize) {
+        let (before, after) = (&self.shape[..self.axis], &self.shape[self.axis + 1..]);
+        let (outer, block) = if self.reversed { (after, before) } else { (before, after) };
+        (outer.iter().product(), block.iter().product())
+    }
+
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn part(&self, first: usize) -> Self {
+        let targets = self.targets.iter().take(1).map(|targets| targets.part(first)).collect();
+        Self { targets, ..self.clone() }
+    }
+
+    fn reserve(&mut self, tuples: usize) -> Result<(), Error> {
+        self.targets[0].reserve(tuples)
+    }
+
+    fn join(&mut self, part: Self) {
+        self.targets.extend(part.targets);
+    }
+}
+
+impl TakeIndices for Resolver {
+    fn take<I: Index>(&mut self, numbers: impl IntoIterator<Item = I>) -> Result<(), Error> {
+        self.targets[0].extend(numbers).map_err(|BadIndex { position, value }| {
+            let (at, dim) = (coordinates(position, &self.indices), self.shape[self.axis]);
+            let range = if dim == 0 { "there is no place".to_owned() } else { format!("expected [0, {}]", dim - 1) };
+            let message =
+                format!("{value} at {at:?} is out of range: {range} on axis {} (data {:?})", self.axis, self.shape);
+            Error::new(Subject::Indices, message)
+        })
+    }
+}
+
+/// A copy of `data` in which place `indices[m, …]` of `axis` holds `updates[…, m, …, …]`. `updates` has the shape
+/// `data[:axis] ++ indices ++ data[axis + 1:]`. Of repeated indices the last in C order wins.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::scatter_update;
+/// let data = array![[-1, 1, -1, 3, 4], [-1, 6, -1, 8, 9], [-1, 11, 1, 13, 14]];
+/// let out = scatter_update(&data, &array![0, 2], &array![[1, 1], [1, 1], [1, 2]], 1)?;
+/// assert_eq!(out, array![[1, 1, 1, 3, 4], [1, 6, 1, 8, 9], [1, 11, 2, 13, 14]]);
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`Resolver::new`] and [`TakeIndices::take`]: an index below 0 or beyond the axis is one.
+pub fn scatter_update<T, I, S, J, U, D, E, F>(
+    data: &ArrayBase<S, D>,
+    indices: &ArrayBase<J, E>,
+    updates: &ArrayBase<U, F>,
+    axis: i64,
+) -> Result<Array<T, D>, Error>
+where
+    T: Copy,
+    I: Index,
+    S: Data<Elem = T>,
+    J: Data<Elem = I>,
+    U: Data<Elem = T>,
+    D: Dimension,
+    E: Dimension,
+    F: Dimension,
+{
+    let mut resolver = Resolver::new(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
+    resolver.take(indices.iter().copied())?;
+    let mut out = items(data).into_owned();
+    resolver.finish(true, usize::MAX)?.apply(&mut out, &items(updates), <[T]>::copy_from_slice);
+    Ok(like(data, out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array1, Array2, ArrayD, IxDyn, arr0, array};
+
+    #[test]
+    fn the_specifications_examples() {
+        let data = array![[-1.0, 1.0, -1.0, 3.0, 4.0], [-1.0, 6.0, -1.0, 8.0, 9.0], [-1.0, 11.0, 1.0, 13.0, 14.0]];
+        let out = scatter_update(&data, &array![0, 2], &array![[1.0, 1.0], [1.0, 1.0], [1.0, 2.0]], 1).unwrap();
+        assert_eq!(out, array![[1.0, 1.0, 1.0, 3.0, 4.0], [1.0, 6.0, 1.0, 8.0, 9.0], [1.0, 11.0, 2.0, 13.0, 14.0]]);
+        // the shape of example 1, scaled: more indices than places
+        let data = ArrayD::<u16>::zeros(IxDyn(&[10, 25, 2, 3]));
+        let indices = Array2::from_shape_fn((12, 5), |(i, j)| (i * 5 + j) % 25);
+        let updates = ArrayD::from_shape_fn(IxDyn(&[10, 12, 5, 2, 3]), |i| (i[1] * 5 + i[2]) as u16);
+        let out = scatter_update(&data, &indices, &updates, 1).unwrap();
+        for (at, &item) in out.indexed_iter() {
+            let last = (0..60).rev().find(|p| p % 25 == at[1]).unwrap();
+            assert_eq!(usize::from(item), last);
+        }
+    }
+
+    #[test]
+    fn ranks_of_indices() {
+        let data = array![[1, 2], [3, 4], [5, 6]];
+        assert_eq!(scatter_update(&data, &arr0(1), &array![0, 9], 0).unwrap(), array![[1, 2], [0, 9], [5, 6]]);
+        assert_eq!(
+            scatter_update(&data, &array![[2], [0]], &array![[[7, 8]], [[0, 9]]], -2).unwrap(),
+            array![[0, 9], [3, 4], [7, 8]]
+        );
+        assert_eq!(scatter_update(&data, &Array1::<u8>::zeros(0), &Array2::zeros((0, 2)), 0).unwrap(), data);
+    }
+
+    #[test]
+    fn refused() {
+        let data = Array2::<u8>::zeros((3, 5));
+        let error = |indices: Array1<i64>, updates: (usize, usize), axis| {
+            scatter_update(&data, &indices, &Array2::zeros(updates), axis).unwrap_err().to_string()
+        };
+        let rows = [
+            (error(array![0], (3, 1), 2), "axis: 2 is outside [-2, 1] (data [3, 5])"),
+            (
+                error(array![0], (1, 3), 1),
+                "updates: shape [1, 3], expected [3, 1] (data [3, 5] with indices [1] on axis 1)",
+            ),
+            (
+                error(array![0, -1], (3, 2), 1),
+                "indices: -1 at [1] is out of range: expected [0, 4] on axis 1 (data [3, 5])",
+            ),
+            (
+                error(array![5], (3, 1), -1),
+                "indices: 5 at [0] is out of range: expected [0, 4] on axis 1 (data [3, 5])",
+            ),
+        ];
+        for (got, expected) in rows {
+            assert_eq!(got, expected);
+        }
+        // the block is empty, the index still has to be right
+        let empty = Array2::<u8>::zeros((2, 0));
+        assert!(scatter_update(&empty, &array![2], &Array2::zeros((1, 0)), 0).is_err());
+        assert!(scatter_update(&arr0(1), &array![0], &array![1], 0).is_err());
+        let mut resolver = Resolver::new(&[4], &[2, 2], None, 0).unwrap();
+        resolver.take([3, 1, 0, 1]).unwrap();
+        assert_eq!(
+            resolver.finish(false, 1).unwrap_err().to_string(),
+            "indices: the index at [1, 1] repeats the one at [0, 1]"
+        );
+    }
+}

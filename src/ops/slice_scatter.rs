@@ -1,0 +1,161 @@
+//! SliceScatter, as OpenVINO's [SliceScatter-15](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/slice-scatter-15.html)
+//! specifies it: a copy of `data` in which the places that a slice would take hold `updates`.
+
+use ndarray::{Array, ArrayBase, Data, Dimension};
+
+use super::slice::SliceArgs;
+use super::{items, like};
+use crate::axis::Span;
+use crate::error::{Error, Subject};
+use crate::window::{View, Window, copy};
+
+/// A resolved SliceScatter: the places on each axis of `data`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SliceScatter {
+    spans: Vec<Span>,
+}
+
+impl SliceScatter {
+    /// Checks the arguments against `data`'s shape and, unless one value fills all places, the shape of `updates`.
+    ///
+    /// # Errors
+    /// Those of [`SliceArgs::resolve`]; updates of another shape than the slice has.
+    pub fn resolve(shape: &[usize], args: &SliceArgs, updates: Option<&[usize]>) -> Result<Self, Error> {
+        let it = Self { spans: args.resolve(shape)? };
+        let expected = it.updates_shape();
+        match updates {
+            Some(updates) if updates != expected => {
+                let slice = args.describe(shape.len());
+                let message = format!("shape {updates:?}, expected {expected:?} (data {shape:?} with {slice})");
+                Err(Error::new(Subject::Updates, message))
+            }
+            _ => Ok(it),
+        }
+    }
+
+    /// One span for each axis of `data`.
+    pub fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+
+    /// For `data` that is changed where it lies in Fortran order: its axes reversed, in C order.
+    #[must_use]
+    pub fn reversed(mut self) -> Self {
+        self.spans.reverse();
+        self
+    }
+
+    /// Whether windows in C order take `updates` from front to back.
+    pub fn is_forward(&self) -> bool {
+        self.spans.iter().all(|span| span.step > 0)
+    }
+
+    /// The shape that `updates` has.
+    pub fn updates_shape(&self) -> Vec<usize> {
+        self.spans.iter().map(|span| span.len).collect()
+    }
+
+    /// What a window of `data` takes from `updates`: a box of `updates`, one range an axis, and the view of it in
+    /// the window's own items. `None` if no update reaches the window.
+    pub fn part(&self, window: &Window) -> Option<(Vec<std::ops::Range<usize>>, View)> {
+        let both = || self.spans.iter().zip(&window.ranges);
+        let part: Vec<_> = both().map(|(span, range)| span.within(range.start, range.end)).collect();
+        if part.iter().any(std::ops::Range::is_empty) {
+            return None;
+        }
+        let inside = both().zip(&part).map(|((span, range), part)| {
+            let start = span.at(part.start) - range.start;
+            Span { start, step: span.step, len: part.len() }
+        });
+        let inside: Vec<Span> = inside.collect();
+        Some((part, View::c_order(&window.shape()).select(&inside)))
+    }
+}
+
+/// A copy of `data` in which the places that `args` selects hold `updates`. `updates` has exactly the shape that
+/// [`slice`](super::slice::slice) of those arguments gives: nothing broadcasts.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::{SliceArgs, slice_scatter};
+/// let data = array![[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]];
+/// let args = SliceArgs::new(&[-25], &[25], Some(&[2]), Some(&[1]))?;
+/// let out = slice_scatter(&data, &array![[10, 20, 30], [40, 50, 60]], &args)?;
+/// assert_eq!(out, array![[10, 1, 20, 3, 30], [40, 6, 50, 8, 60]]);
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`SliceScatter::resolve`].
+pub fn slice_scatter<T, S, U, D, E>(
+    data: &ArrayBase<S, D>,
+    updates: &ArrayBase<U, E>,
+    args: &SliceArgs,
+) -> Result<Array<T, D>, Error>
+where
+    T: Copy,
+    S: Data<Elem = T>,
+    U: Data<Elem = T>,
+    D: Dimension,
+    E: Dimension,
+{
+    let plan = SliceScatter::resolve(data.shape(), args, Some(updates.shape()))?;
+    let mut out = items(data).into_owned();
+    if let Some((part, view)) = plan.part(&Window::whole(data.shape())) {
+        copy(&items(updates), &View::c_order(updates.shape()).part(&part), &mut out, &view);
+    }
+    Ok(like(data, out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array2, array};
+
+    #[test]
+    fn the_specifications_examples() {
+        type Row<'a> = (Array2<f32>, Array2<f32>, [&'a [i64]; 3], Option<&'a [i64]>, Array2<f32>);
+        let two = array![[0., 1., 2., 3., 4.], [5., 6., 7., 8., 9.]];
+        let three = array![[0., 1., 2., 3., 4.], [5., 6., 7., 8., 9.], [10., 11., 12., 13., 14.]];
+        let rows: [Row; 3] = [
+            (
+                two.clone(),
+                array![[10., 20., 30., 40., 50.]],
+                [&[0], &[1], &[1]],
+                Some(&[0]),
+                array![[10., 20., 30., 40., 50.], [5., 6., 7., 8., 9.]],
+            ),
+            (
+                two,
+                array![[10., 20., 30.], [40., 50., 60.]],
+                [&[-25], &[25], &[2]],
+                Some(&[1]),
+                array![[10., 1., 20., 3., 30.], [40., 6., 50., 8., 60.]],
+            ),
+            (
+                three,
+                array![[50., 60.], [70., 80.]],
+                [&[0, 1], &[3, 5], &[2, 2]],
+                None,
+                array![[0., 50., 2., 60., 4.], [5., 6., 7., 8., 9.], [10., 70., 12., 80., 14.]],
+            ),
+        ];
+        for (i, (data, updates, [start, stop, step], axes, output)) in rows.iter().enumerate() {
+            let args = SliceArgs::new(start, stop, Some(step), *axes).unwrap();
+            assert_eq!(slice_scatter(data, updates, &args).as_ref(), Ok(output), "example {}", i + 1);
+        }
+    }
+
+    #[test]
+    fn nothing_broadcasts() {
+        let data = Array2::<u8>::zeros((2, 5));
+        let args = SliceArgs::new(&[0], &[5], Some(&[2]), Some(&[1])).unwrap();
+        let error = slice_scatter(&data, &Array2::zeros((2, 4)), &args).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "updates: shape [2, 4], expected [2, 3] (data [2, 5] with start 0, stop 5, step 2 on axis 1)"
+        );
+        assert!(slice_scatter(&data, &Array2::zeros((1, 3)), &args).is_err());
+        assert!(slice_scatter(&data, &ndarray::Array1::zeros(3), &args).is_err());
+    }
+}

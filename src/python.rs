@@ -1,0 +1,186 @@
+//! Python's way of printing the few values that headers and texts hold.
+
+use unicode_general_category::{GeneralCategory, get_general_category};
+
+/// Python's `repr` of a tuple of integers.
+pub fn tuple(dims: &[usize]) -> String {
+    let dims: Vec<String> = dims.iter().map(usize::to_string).collect();
+    if dims.len() == 1 { format!("({},)", dims[0]) } else { format!("({})", dims.join(", ")) }
+}
+
+/// Python's `repr` of a `str`.
+pub fn repr_str(text: &str) -> String {
+    let mut out = Vec::with_capacity(text.len() + 2);
+    repr_code_points(text.chars().map(u32::from), &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Appends Python's `repr` of a `str` of these code points, and returns how many characters that is. Surrogates, and
+/// numbers that are no code points at all, are escaped as what is not printable is.
+pub fn repr_code_points(text: impl Iterator<Item = u32> + Clone, out: &mut Vec<u8>) -> usize {
+    let mut quotes = Quotes::default();
+    text.clone().for_each(|code| quotes.see(code));
+    let quote = quotes.choose();
+    let mut width = 2;
+    out.push(quote);
+    for code in text {
+        let character = char::from_u32(code);
+        match character {
+            _ if code < 0x7f => width += escape_ascii(code as u8, quote, out),
+            Some(c) if is_printable(c) => {
+                push_char(c, out);
+                width += 1;
+            }
+            _ => width += escape_code(code, out),
+        }
+    }
+    out.push(quote);
+    width
+}
+
+/// Appends Python's `repr` of a `bytes`, and returns how many characters that is.
+pub fn repr_bytes(text: &[u8], out: &mut Vec<u8>) -> usize {
+    let mut quotes = Quotes::default();
+    text.iter().for_each(|&byte| quotes.see(byte.into()));
+    let quote = quotes.choose();
+    let before = out.len();
+    out.extend([b'b', quote]);
+    for &byte in text {
+        if byte < 0x7f {
+            escape_ascii(byte, quote, out);
+        } else {
+            escape_code(byte.into(), out);
+        }
+    }
+    out.push(quote);
+    out.len() - before
+}
+
+/// Appends a `str` of these code points as Python prints it, but with an escape for what UTF-8 cannot hold.
+pub fn print_code_points(text: impl Iterator<Item = u32>, out: &mut Vec<u8>) {
+    for code in text {
+        match char::from_u32(code) {
+            Some(c) => push_char(c, out),
+            None => _ = escape_code(code, out),
+        }
+    }
+}
+
+/// Which quotes a text holds.
+#[derive(Default)]
+struct Quotes {
+    single: bool,
+    double: bool,
+}
+
+impl Quotes {
+    fn see(&mut self, code: u32) {
+        self.single |= code == u32::from('\'');
+        self.double |= code == u32::from('"');
+    }
+
+    fn choose(&self) -> u8 {
+        if self.single && !self.double { b'"' } else { b'\'' }
+    }
+}
+
+fn push_char(c: char, out: &mut Vec<u8>) {
+    out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+}
+
+/// Appends a byte below 0x7f and returns how many characters it took.
+fn escape_ascii(byte: u8, quote: u8, out: &mut Vec<u8>) -> usize {
+    let short = match byte {
+        b'\t' => b't',
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\\' => b'\\',
+        _ if byte == quote => quote,
+        b' '.. => {
+            out.push(byte);
+            return 1;
+        }
+        _ => return escape_code(byte.into(), out),
+    };
+    out.extend([b'\\', short]);
+    2
+}
+
+/// Appends the numeric escape of a code point and returns how many characters it took.
+fn escape_code(code: u32, out: &mut Vec<u8>) -> usize {
+    let (letter, digits) = match code {
+        ..0x100 => (b'x', 2),
+        0x100..0x1_0000 => (b'u', 4),
+        _ => (b'U', 8),
+    };
+    out.extend([b'\\', letter]);
+    out.extend((0..digits).rev().map(|digit| b"0123456789abcdef"[(code >> (4 * digit)) as usize % 16]));
+    2 + digits
+}
+
+/// Python's `str.isprintable` of one character.
+fn is_printable(c: char) -> bool {
+    use GeneralCategory as G;
+    let unprintable = matches!(
+        get_general_category(c),
+        G::Control
+            | G::Format
+            | G::Surrogate
+            | G::PrivateUse
+            | G::Unassigned
+            | G::LineSeparator
+            | G::ParagraphSeparator
+            | G::SpaceSeparator
+    );
+    c == ' ' || !unprintable
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings() {
+        let rows: &[(&[u32], &str)] = &[
+            (&[], "''"),
+            (&[0x61, 0x27], "\"a'\""),
+            (&[0x22], "'\"'"),
+            (&[0x22, 0x27], "'\"\\''"),
+            (&[0x5c, 9, 10, 13, 0, 0x7f], r"'\\\t\n\r\x00\x7f'"),
+            (&[0xe9, 0x20, 0xa0, 0xad], r"'é \xa0\xad'"),
+            (&[0x200b, 0x2028, 0xd800, 0xffff, 0x3042], r"'\u200b\u2028\ud800\uffffあ'"),
+            (&[0x1f600, 0x10_ffff, 0x11_0000, u32::MAX], r"'😀\U0010ffff\U00110000\Uffffffff'"),
+        ];
+        let mut failures = Vec::new();
+        for (codes, expected) in rows {
+            let mut out = Vec::new();
+            let width = repr_code_points(codes.iter().copied(), &mut out);
+            let got = String::from_utf8(out).unwrap();
+            if (got.as_str(), width) != (*expected, expected.chars().count()) {
+                failures.push(format!("{codes:x?}: {got} of {width}, expected {expected}"));
+            }
+        }
+        assert!(failures.is_empty(), "{failures:#?}");
+        assert_eq!(repr_str("it's"), "\"it's\"");
+    }
+
+    #[test]
+    fn bytes() {
+        let rows: &[(&[u8], &str)] =
+            &[(b"", "b''"), (b"a'", "b\"a'\""), (b"'\"", r#"b'\'"'"#), (b"\\\t\x00\x7f\xff~", r"b'\\\t\x00\x7f\xff~'")];
+        let mut failures = Vec::new();
+        for (text, expected) in rows {
+            let mut out = Vec::new();
+            let width = repr_bytes(text, &mut out);
+            if (&out[..], width) != (expected.as_bytes(), expected.len()) {
+                failures.push(format!("{}, expected {expected}", String::from_utf8_lossy(&out)));
+            }
+        }
+        assert!(failures.is_empty(), "{failures:#?}");
+    }
+
+    #[test]
+    fn tuples() {
+        assert_eq!((tuple(&[]), tuple(&[2]), tuple(&[2, 3])), ("()".into(), "(2,)".into(), "(2, 3)".into()));
+    }
+}

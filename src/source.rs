@@ -1,0 +1,418 @@
+//! Where the items of an operand come from: a file read by position, a stream read once from front to back, memory,
+//! or one item that stands everywhere.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context, Result, bail};
+
+use crate::dtype::{DType, Kind, Swap};
+use crate::tensor::Tensor;
+use crate::window::{View, copy_bytes, gather};
+
+/// The most bytes read from a file at once while scattered items are gathered.
+const READ_LIMIT: usize = 1 << 20;
+
+/// Streams of so many bytes are kept in memory where they cannot be read from front to back; longer ones in a file.
+const SPOOL: usize = 1 << 24;
+
+/// A tensor that can be read in parts.
+#[derive(Debug)]
+pub struct Source {
+    dtype: DType,
+    shape: Vec<usize>,
+    fortran_order: bool,
+    store: Store,
+    /// What messages call it.
+    label: String,
+}
+
+#[derive(Debug)]
+enum Store {
+    /// Items in a file, from byte `start` on.
+    File { file: File, start: u64, stamp: Option<Stamp> },
+    /// Items that come once, in the order of storage.
+    Stream(Mutex<Stream>),
+    /// Items in memory, from byte `start` on.
+    Memory { bytes: Vec<u8>, start: usize },
+    /// The same item everywhere.
+    Item(Vec<u8>),
+}
+
+impl Source {
+    /// Items in C order in memory.
+    pub fn memory(tensor: Tensor, label: String) -> Self {
+        let (dtype, shape, bytes) = tensor.into_parts();
+        Self { dtype, shape, fortran_order: false, store: Store::Memory { bytes, start: 0 }, label }
+    }
+
+    /// Items in a file, from byte `start` on.
+    pub fn file(dtype: DType, shape: Vec<usize>, fortran_order: bool, file: File, start: u64, label: String) -> Self {
+        let stamp = Stamp::of(&file);
+        Self { dtype, shape, fortran_order, store: Store::File { file, start, stamp }, label }
+    }
+
+    /// The `bytes` bytes of items that `reader` gives before it ends.
+    pub fn stream(
+        dtype: DType,
+        shape: Vec<usize>,
+        fortran_order: bool,
+        reader: Box<dyn Read + Send>,
+        bytes: u64,
+        label: String,
+    ) -> Self {
+        let store = Store::Stream(Mutex::new(Stream { reader, at: 0, bytes }));
+        Self { dtype, shape, fortran_order, store, label }
+    }
+
+    /// One item for every place of a shape.
+    pub fn item(dtype: DType, shape: Vec<usize>, item: Vec<u8>, label: String) -> Self {
+        Self { dtype, shape, fortran_order: false, store: Store::Item(item), label }
+    }
+
+    /// The dtype of the items as they are stored.
+    pub fn dtype(&self) -> &DType {
+        &self.dtype
+    }
+
+    /// Reads the bits as another dtype of the same item size.
+    pub fn reinterpret(&mut self, dtype: DType) {
+        debug_assert_eq!(self.dtype.itemsize(), dtype.itemsize());
+        self.dtype = dtype;
+    }
+
+    /// The dims.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The bytes of all items.
+    pub fn bytes(&self) -> usize {
+        self.shape.iter().product::<usize>() * self.dtype.itemsize()
+    }
+
+    /// What messages call it: operand and file.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// Whether the first axis is the one that runs fastest.
+    pub fn is_fortran_order(&self) -> bool {
+        self.fortran_order
+    }
+
+    /// Whether one item stands for all.
+    pub fn is_one_item(&self) -> bool {
+        matches!(self.store, Store::Item(_))
+    }
+
+    /// Whether it can be read only once, from front to back.
+    pub fn is_stream(&self) -> bool {
+        matches!(self.store, Store::Stream(_))
+    }
+
+    /// The file it lies in, and where its items begin there.
+    pub fn as_file(&self) -> Option<(&File, u64)> {
+        match &self.store {
+            Store::File { file, start, .. } => Some((file, *start)),
+            _ => None,
+        }
+    }
+
+    /// All items as they are stored, if they are in memory.
+    pub fn as_bytes(&self) -> Option<&[u8]> {
+        match &self.store {
+            Store::Memory { bytes, start } => Some(&bytes[*start..]),
+            _ => None,
+        }
+    }
+
+    /// Whether it lies in the file of that metadata, by whatever path.
+    pub fn lies_in(&self, other: &Metadata) -> bool {
+        let own = self.as_file().and_then(|(file, _)| file.metadata().ok());
+        own.is_some_and(|own| same_file(&own, other))
+    }
+
+    /// The view of all items where they are stored.
+    pub fn view(&self) -> View {
+        if self.fortran_order { View::fortran_order(&self.shape) } else { View::c_order(&self.shape) }
+    }
+
+    /// Makes a stream readable in any order: in memory if it is short, else in a file in the folder for temporary
+    /// files, which has no name.
+    ///
+    /// # Errors
+    /// Of reading the stream or writing the file; a stream of another length than it should have.
+    pub fn settle(&mut self) -> Result<()> {
+        let Store::Stream(stream) = &mut self.store else { return Ok(()) };
+        let stream = stream.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut spooled = None;
+        let mut bytes = Vec::new();
+        if stream.bytes > SPOOL as u64 {
+            let place = || format!("{}: cannot be kept in {}", self.label, std::env::temp_dir().display());
+            let mut file = tempfile::tempfile().with_context(place)?;
+            io::copy(&mut stream.reader.by_ref().take(stream.bytes), &mut file)
+                .map(|n| stream.at = n)
+                .with_context(place)?;
+            spooled = Some(file);
+        } else {
+            let read = stream.reader.by_ref().take(stream.bytes).read_to_end(&mut bytes);
+            stream.at = read.with_context(|| self.label.clone())? as u64;
+        }
+        self.finish()?;
+        self.store = match spooled {
+            Some(file) => Store::File { stamp: Stamp::of(&file), file, start: 0 },
+            None => Store::Memory { bytes, start: 0 },
+        };
+        Ok(())
+    }
+
+    /// To be called when all that was wanted has been read: a stream must end where it should, and a file must be as
+    /// it was when it was opened.
+    ///
+    /// # Errors
+    /// A stream that is shorter or longer; a file that has changed; of reading.
+    pub fn finish(&self) -> Result<()> {
+        match &self.store {
+            Store::Stream(stream) => {
+                let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+                let Stream { reader, at, bytes } = &mut *stream;
+                // one byte more shows that there is more
+                let rest = bytes.saturating_sub(*at) + 1;
+                let read = io::copy(&mut reader.by_ref().take(rest), &mut io::sink());
+                *at += read.with_context(|| self.label.clone())?;
+                // of a stream that is too long no more is known
+                let more = match (*at).cmp(bytes) {
+                    std::cmp::Ordering::Equal => return Ok(()),
+                    std::cmp::Ordering::Less => "",
+                    std::cmp::Ordering::Greater => "more than ",
+                };
+                let what = wrong_length((*at).min(*bytes), *bytes, &self.dtype, &self.shape);
+                bail!("{}: {more}{what}", self.label)
+            }
+            Store::File { file, stamp, .. } if Stamp::of(file).is_some_and(|now| *stamp != Some(now)) => {
+                bail!("{}: changed while it was read", self.label)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Gathers the items that `view` shows into `out`, in C order and as they are stored.
+    ///
+    /// # Errors
+    /// Of reading, among them an end before the last item.
+    pub fn read(&self, view: &View, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
+        let itemsize = self.dtype.itemsize();
+        match &self.store {
+            _ if out.is_empty() => Ok(()),
+            Store::Memory { bytes, start } => {
+                copy_bytes(&bytes[*start..], view, out, &View::c_order(&view.shape()), itemsize);
+                Ok(())
+            }
+            Store::Item(item) => {
+                fill(out, item);
+                Ok(())
+            }
+            Store::File { .. } | Store::Stream(_) => {
+                gather(view, itemsize, out, scratch, READ_LIMIT, |bytes, at| self.read_at(bytes, at))
+            }
+        }
+    }
+
+    /// Reads the bytes of items, as they are stored, from byte `at` of the storage on.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read).
+    pub fn read_at(&self, out: &mut [u8], at: u64) -> Result<()> {
+        match &self.store {
+            Store::File { file, start, .. } => {
+                read_at(file, out, start + at).with_context(|| format!("{}: cannot be read", self.label))
+            }
+            Store::Stream(stream) => {
+                let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+                let read = stream.read_at(out, at).with_context(|| self.label.clone())?;
+                if read < out.len() {
+                    bail!("{}: {}", self.label, wrong_length(stream.at, stream.bytes, &self.dtype, &self.shape));
+                }
+                Ok(())
+            }
+            Store::Memory { bytes, start } => {
+                out.copy_from_slice(&bytes[*start..][at as usize..][..out.len()]);
+                Ok(())
+            }
+            Store::Item(item) => {
+                fill(out, item);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What is wrong with a tensor of `found` bytes that should have `expected`.
+pub fn wrong_length(found: u64, expected: u64, dtype: &DType, shape: &[usize]) -> String {
+    format!("{found} bytes of data, expected {expected} ({} {shape:?})", dtype.name())
+}
+
+fn fill(out: &mut [u8], item: &[u8]) {
+    out.chunks_exact_mut(item.len().max(1)).for_each(|place| place.copy_from_slice(item));
+}
+
+/// What shows that a file has changed: its length and the time of its last change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp(u64, std::time::SystemTime);
+
+impl Stamp {
+    fn of(file: &File) -> Option<Self> {
+        let metadata = file.metadata().ok()?;
+        Some(Self(metadata.len(), metadata.modified().ok()?))
+    }
+}
+
+/// A tensor's items as they come.
+struct Stream {
+    reader: Box<dyn Read + Send>,
+    /// How many bytes have been read.
+    at: u64,
+    /// How many there should be.
+    bytes: u64,
+}
+
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Stream at {} of {}", self.at, self.bytes)
+    }
+}
+
+impl Stream {
+    /// Skips to byte `at` and fills `out` as far as there are bytes.
+    fn read_at(&mut self, out: &mut [u8], at: u64) -> io::Result<usize> {
+        let skip = at.checked_sub(self.at).ok_or_else(|| io::Error::other("a stream cannot be read backwards"))?;
+        self.at += io::copy(&mut self.reader.by_ref().take(skip), &mut io::sink())?;
+        let mut filled = 0;
+        while filled < out.len() {
+            match self.reader.read(&mut out[filled..]) {
+                Ok(0) => break,
+                Ok(n) => filled += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.at += filled as u64;
+        Ok(filled)
+    }
+}
+
+/// Whether two files are one, by whatever path.
+#[cfg(unix)]
+pub fn same_file(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// Whether two files are one: not known here, and taken for granted where it would matter.
+#[cfg(not(unix))]
+pub fn same_file(_: &Metadata, _: &Metadata) -> bool {
+    true
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at).map_err(explain_end)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, bytes, at)? {
+            0 => return Err(explain_end(io::ErrorKind::UnexpectedEof.into())),
+            n => {
+                bytes = &mut bytes[n..];
+                at += n as u64;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn explain_end(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => io::Error::new(error.kind(), "the file became shorter while it was read"),
+        _ => error,
+    }
+}
+
+/// How the items of `updates` become items of `data`'s dtype: another byte order, another width of strings.
+#[derive(Clone, Debug)]
+pub struct Conversion {
+    from: usize,
+    to: usize,
+    swaps: Vec<Swap>,
+}
+
+impl Conversion {
+    /// `None` if they are not of one kind.
+    pub fn new(from: &DType, to: &DType) -> Option<Self> {
+        let widths = match (from.kind(), to.kind()) {
+            (Kind::Str(a), Kind::Str(b)) => a != b,
+            (Kind::Bytes(a), Kind::Bytes(b)) => a != b,
+            _ => false,
+        };
+        if !widths && !from.same_kind(to) {
+            return None;
+        }
+        // of strings the swap is made at the width they come with
+        Some(Self { from: from.itemsize(), to: to.itemsize(), swaps: from.swaps_to(to) })
+    }
+
+    /// The bytes of an item as it becomes.
+    pub fn itemsize(&self) -> usize {
+        self.to
+    }
+
+    /// Whether items of the one width can be too long for the other.
+    pub fn narrows(&self) -> bool {
+        self.from > self.to
+    }
+
+    /// Whether items keep their width.
+    pub fn keeps_width(&self) -> bool {
+        self.from == self.to
+    }
+
+    /// Changes the byte order of items that keep their width.
+    pub fn swap(&self, items: &mut [u8]) {
+        Swap::apply_all(&self.swaps, items, self.to);
+    }
+
+    /// Whether items are taken as they are.
+    pub fn is_identity(&self) -> bool {
+        self.from == self.to && self.swaps.is_empty()
+    }
+
+    /// Whether an item, as it is stored, fits the width of `data`'s.
+    pub fn fits(&self, item: &[u8]) -> bool {
+        item.get(self.to..).is_none_or(|rest| rest.iter().all(|&byte| byte == 0))
+    }
+
+    /// Reads the part of `source` that `view` shows into `out`, converted.
+    ///
+    /// # Errors
+    /// Those of [`Source::read`].
+    pub fn read(&self, source: &Source, view: &View, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
+        if self.from == self.to {
+            source.read(view, out, scratch)?;
+            self.swap(out);
+            return Ok(());
+        }
+        let mut items = vec![0; view.items() * self.from];
+        source.read(view, &mut items, scratch)?;
+        Swap::apply_all(&self.swaps, &mut items, self.from);
+        out.fill(0);
+        let kept = self.from.min(self.to);
+        for i in 0..view.items() {
+            out[i * self.to..][..kept].copy_from_slice(&items[i * self.from..][..kept]);
+        }
+        Ok(())
+    }
+}

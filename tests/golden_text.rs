@@ -1,0 +1,38 @@
+//! Text against what NumPy printed: see `tests/oracle/text_golden.py`.
+
+use serde_json::Value;
+use tensorop::format::text::{self, TextOptions};
+use tensorop::{DType, Tensor};
+
+fn unhex(text: &str) -> Vec<u8> {
+    text.as_bytes().chunks(2).map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+}
+
+#[test]
+fn what_numpy_prints() {
+    let lines = include_str!("golden/text.jsonl");
+    let mut failures = Vec::new();
+    for (number, line) in lines.lines().enumerate() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let number_of = |name: &str| case["options"][name].as_u64().map(|n| n as usize);
+        let defaults = TextOptions::default();
+        let options = TextOptions {
+            threshold: number_of("threshold"),
+            edgeitems: number_of("edgeitems").unwrap_or(defaults.edgeitems),
+            linewidth: number_of("linewidth").unwrap_or(defaults.linewidth),
+            precision: number_of("precision"),
+        };
+        let dtype = DType::parse(case["descr"].as_str().unwrap()).unwrap();
+        let shape = case["shape"].as_array().unwrap().iter().map(|dim| dim.as_u64().unwrap() as usize).collect();
+        let tensor = Tensor::new(dtype, shape, unhex(case["bytes"].as_str().unwrap())).unwrap();
+        let mut printed = Vec::new();
+        text::write(&mut printed, &tensor, &options).unwrap();
+        let expected = format!("{}\n", case["text"].as_str().unwrap());
+        if printed != expected.as_bytes() {
+            let printed = String::from_utf8_lossy(&printed);
+            failures.push(format!("line {}, {options:?}:\n{printed}expected\n{expected}", number + 1));
+        }
+    }
+    assert!(lines.lines().count() > 300);
+    assert!(failures.is_empty(), "{} differ\n{}", failures.len(), failures.join("\n"));
+}

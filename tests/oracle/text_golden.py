@@ -1,0 +1,71 @@
+"""Writes tests/golden/text.jsonl: arrays, options, and what NumPy prints. Run it with NumPy 2.4.
+
+    python tests/oracle/text_golden.py [COUNT [SEED]] > tests/golden/text.jsonl
+"""
+
+import json
+import sys
+
+import numpy as np
+
+from arrays import Arrays, descr
+
+
+def options(make):
+    """Random options for printing; those that are missing keep their defaults."""
+    chosen = {}
+    if make.chance(0.5):
+        chosen["linewidth"] = int(make.rng.integers(1, 201))
+    if make.chance(0.4):
+        chosen["threshold"] = int(make.rng.integers(0, 60))
+        if make.chance(0.7):
+            chosen["edgeitems"] = int(make.rng.integers(0, 6))
+    if make.chance(0.4):
+        chosen["precision"] = int(make.rng.integers(0, 21))
+    return chosen
+
+
+def text(array, chosen):
+    """What `print` shows, without the end of the line."""
+    settings = {"threshold": sys.maxsize, "floatmode": "unique", **chosen}
+    if "precision" in chosen:
+        settings["floatmode"] = "maxprec"
+    with np.printoptions(**settings), np.errstate(all="ignore"):
+        return str(array)
+
+
+def case(make, array):
+    chosen = options(make)
+    printed = text(array, chosen)
+    # A lone surrogate or a NUL in a single string: what UTF-8 cannot hold is escaped.
+    printed = printed.encode("utf-8", "backslashreplace").decode()
+    return {
+        "descr": descr(array.dtype),
+        "shape": list(array.shape),
+        "bytes": array.tobytes().hex(),
+        "options": chosen,
+        "text": printed,
+    }
+
+
+def fixed():
+    """Every dtype that can be printed, by itself and in a row."""
+    for dtype in ["?", "i1", "u8", "<f2", "<f4", "<f8", "<c8", "<c16", "S3", "<U3", "<M8[D]", "<m8[ns]", "<m8"]:
+        for shape in [(), (1,), (3,), (0,), (2, 0), (1,) * 20, (2, 1, 2)]:
+            yield dtype, shape
+
+
+def main():
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 400
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    make = Arrays(seed)
+    if len(sys.argv) < 3:
+        for dtype, shape in fixed():
+            print(json.dumps(case(make, make.array(dtype=dtype, shape=shape))))
+    for _ in range(count):
+        array = make.array(shape=make.shape(60 if len(sys.argv) < 3 else 400))
+        print(json.dumps(case(make, array)))
+
+
+if __name__ == "__main__":
+    main()
