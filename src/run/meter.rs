@@ -1,0 +1,71 @@
+//! How far a long job has come: a bar on standard error, if that is a terminal, once a second has passed.
+
+use std::fmt::Write;
+use std::io::{self, IsTerminal};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{BinaryBytes, ProgressBar, ProgressState, ProgressStyle};
+
+/// Nothing is shown before.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A bar, shown when it is worth it.
+pub struct Meter {
+    /// All bytes, if they are known. `None`: nothing will be shown.
+    shown: Option<Option<usize>>,
+    begun: Instant,
+    done: AtomicU64,
+    bar: OnceLock<ProgressBar>,
+}
+
+impl Meter {
+    /// For a job of so many bytes.
+    pub fn new(bytes: Option<usize>, quiet: bool) -> Self {
+        let shown = (!quiet && io::stderr().is_terminal()).then_some(bytes);
+        Self { shown, begun: Instant::now(), done: AtomicU64::new(0), bar: OnceLock::new() }
+    }
+
+    /// So many bytes more are done.
+    pub fn add(&self, bytes: usize) {
+        let Some(total) = self.shown else { return };
+        let done = self.done.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
+        if self.begun.elapsed() < PATIENCE {
+            return;
+        }
+        let bar = self.bar.get_or_init(|| {
+            let (bar, template) = match total {
+                Some(total) => {
+                    (ProgressBar::new(total as u64), "{bar:40} {binary_bytes}/{binary_total_bytes} {rate}, {left}")
+                }
+                None => (ProgressBar::no_length(), "{spinner} {binary_bytes} {rate}"),
+            };
+            // the bar comes late: its own estimates would take what was done before for done in no time
+            let begun = self.begun;
+            let rate = move |state: &ProgressState| state.pos() as f64 / begun.elapsed().as_secs_f64();
+            let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+            let style = style.with_key("rate", move |state: &ProgressState, out: &mut dyn Write| {
+                let _ = write!(out, "{}/s", BinaryBytes(rate(state) as u64));
+            });
+            bar.with_style(style.with_key("left", move |state: &ProgressState, out: &mut dyn Write| {
+                let rest = state.len().unwrap_or(0).saturating_sub(state.pos());
+                let _ = write!(out, "{:.0} s left", rest as f64 / rate(state).max(1.0));
+            }))
+        });
+        bar.set_position(done);
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        if let Some(bar) = self.bar.get() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}

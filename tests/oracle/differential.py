@@ -1,0 +1,368 @@
+#!/usr/bin/env python3
+"""Compares a tensorop binary with NumPy on random arrays of every dtype, and its operators with sequential loops.
+
+usage: differential.py BINARY [--count N] [--operators N] [--runtimes N] [--seed S] [--skip text]... [--jobs J]
+
+Of each of N arrays (default 10000):
+  npy    the copy is, byte for byte, what numpy.save writes
+  json   the output reads back to the same bits, NaN as the standard quiet NaN, through Python's json and through tensorop
+  text   the print is, byte for byte, NumPy's with threshold=sys.maxsize and floatmode="unique";
+         that of bfloat16 has the digits that read back
+Of each of N operator cases (default 4000): the result has the bits of NumPy's slicing, or of a loop in index order
+that rounds once a step in the item's own dtype.  --runtimes N (default 0) also asks the ONNX reference evaluator and
+OpenVINO, where they agree with the specifications.
+
+Exit status 0 only if nothing differs.
+"""
+import argparse
+import io
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+
+import ml_dtypes
+import numpy as np
+
+from arrays import EXTRA_KINDS, KINDS, Arrays, descr
+
+BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+REFUSED = ("void", "struct", "longdouble", "clongdouble")
+
+
+def save(array):
+    file = io.BytesIO()
+    np.save(file, array, allow_pickle=False)
+    return file.getvalue()
+
+
+def ordered(array, order):
+    """A copy in that order, through bytes where NumPy would not copy padding."""
+    if array.dtype.names is None:
+        return np.asarray(array, order=order)
+    items = np.frombuffer(array.tobytes(), f"V{array.dtype.itemsize}").reshape(array.shape)
+    return np.asarray(items, order=order).view(array.dtype)
+
+
+def has_pair(array):
+    """Whether a string holds a surrogate pair as two code points, which JSON cannot tell from one."""
+    return any("\ud800" <= a < "\udc00" <= b < "\ue000" for text in array.ravel().tolist() for a, b in zip(text, text[1:]))
+
+
+def run(binary, args, stdin=None):
+    done = subprocess.run([binary, *args], input=stdin, capture_output=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
+
+
+def bits_of(dtype):
+    return np.dtype(f"u{dtype.itemsize}")
+
+
+def native(array):
+    """Little-endian, every NaN the standard quiet one."""
+    array = np.ascontiguousarray(array).reshape(array.shape)
+    if array.dtype != BFLOAT16:
+        array = array.astype(array.dtype.newbyteorder("<"))
+    parts = array
+    if array.dtype.kind == "c":
+        parts = array.view(f"f{array.dtype.itemsize // 2}")
+    if parts.dtype.kind == "f" or parts.dtype == BFLOAT16:
+        if parts.dtype.itemsize <= 8:
+            quiet = {2: 0x7E00, 4: 0x7FC00000, 8: 0x7FF8 << 48}[parts.dtype.itemsize]
+            bits = parts.view(bits_of(parts.dtype))
+            bits[np.isnan(parts)] = 0x7FC0 if parts.dtype == BFLOAT16 else quiet
+    return array
+
+
+def from_json(tree, dtype, shape):
+    """What Python reads in the output, as an array."""
+    def flat(tree, depth):
+        if depth == 0:
+            yield tree
+        else:
+            for branch in tree:
+                yield from flat(branch, depth - 1)
+    number = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
+    items = list(flat(tree, len(shape)))
+    if dtype.kind == "c":
+        items = [complex(*(number.get(part, part) for part in pair)) for pair in items]
+    elif dtype.kind == "f" or dtype == BFLOAT16:
+        items = [float(number.get(item, item)) for item in items]
+    elif dtype.kind == "S":
+        items = [item.encode("latin1") for item in items]
+    with np.errstate(all="ignore"):
+        return np.array(items, dtype).reshape(shape)
+
+
+def check_array(binary, seed, folder, skip):
+    make = Arrays(seed)
+    kind = make.pick(KINDS + EXTRA_KINDS)
+    array = make.array(kinds=(kind,))
+    array = array.reshape(1) if array.ndim == 0 else array  # no operator takes rank 0
+    name = f"seed {seed}: {array.dtype} {array.shape}"
+    path = os.path.join(folder, "in.npy")
+    with open(path, "wb") as file:
+        np.save(file, ordered(array, make.pick("CF")), allow_pickle=False)
+    wanted = save(array)
+    status, out, message = run(binary, ["slice", path, "--start=", "--stop=", "--to", "npy"])
+    if status != 0 or out != wanted:
+        yield f"{name}: npy: status {status} {message.strip()} {out[:160]!r} instead of {wanted[:160]!r}"
+    if make.chance(0.5):
+        status, out, message = run(binary, ["slice", path, "--start=-1", "--stop=INT_MIN", "--step=-1", "--to", "npy"])
+        # as bytes: NumPy does not copy padding
+        items = np.frombuffer(array.tobytes(), f"V{array.dtype.itemsize}").reshape(array.shape)
+        if out != wanted[:len(wanted) - array.nbytes] + items[::-1].tobytes():
+            yield f"{name}: reversed: status {status} {message.strip()}"
+    for form in ["json", "text"]:
+        if form in skip:
+            continue
+        status, out, message = run(binary, ["slice", path, "--start=", "--stop=", "--to", form])
+        if kind in REFUSED:
+            if status != 2 or out or "-o FILE.npy" not in message or message.count("\n") != 1:
+                yield f"{name}: {form}: status {status}, said {message!r}"
+        elif form == "json" and kind == "str" and "surrogate pair" in message and has_pair(array):
+            continue
+        elif status != 0:
+            yield f"{name}: {form}: status {status}, said {message!r}"
+        elif form == "text" and kind == "bfloat16":
+            # ml_dtypes prints more digits than tell the value: ours must read back
+            words = out.decode().replace("[", " ").replace("]", " ").split()
+            if native(np.array(words, "f8").astype(BFLOAT16)).tobytes() != native(array).tobytes():
+                yield f"{name}: text does not read back: {out[:300]!r}"
+        elif form == "text":
+            with np.printoptions(threshold=sys.maxsize, floatmode="unique"), np.errstate(all="ignore"):
+                printed = (str(array) + "\n").encode("utf-8", "backslashreplace")
+            if out != printed:
+                yield f"{name}: text: {out[:300]!r} instead of {printed[:300]!r}"
+        else:
+            yield from check_json(binary, name, array, out)
+
+
+def check_json(binary, name, array, out):
+    tensor = json.loads(out)
+    plain = native(array)
+    called = plain.dtype.name if plain.dtype.kind not in "SUMm" else plain.dtype.str
+    if (tensor["dtype"], tuple(tensor["shape"])) != (called, array.shape):
+        yield f"{name}: json: {tensor['dtype']} {tensor['shape']}"
+        return
+    if plain.dtype.kind not in "Mm":
+        read = from_json(tensor["data"], plain.dtype, array.shape)
+        if native(read).tobytes() != plain.tobytes():
+            yield f"{name}: json as Python reads it: {out[:300]!r}"
+    status, copy, message = run(binary, ["slice", "-", "--start=", "--stop=", "--to", "npy"], out)
+    if status != 0 or copy != save(plain):
+        yield f"{name}: json read back: status {status} {message.strip()} {copy[:200]!r} from {out[:300]!r}"
+
+
+# ------------------------------------------------------------ operators
+NUMBERS = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", "bfloat16"]
+
+
+def small(make, dtype, count):
+    """Items whose sums and products neither all overflow nor are all exact."""
+    rng = make.rng
+    if dtype.kind in "iu":
+        return make.ints(dtype, count)
+    if dtype.kind == "b":
+        return rng.integers(0, 2, count).astype(dtype)
+    values = rng.standard_normal(count) * 2.0 ** rng.integers(-6, 7, count)
+    if make.chance(0.3) and count:
+        special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 6e4, 1e-7])
+        values = np.where(rng.random(count) < 0.3, special[rng.integers(0, len(special), count)], values)
+    if dtype.kind == "c":
+        both = np.empty(count, dtype)
+        both.real, both.imag = values, rng.permutation(values)
+        return both
+    with np.errstate(all="ignore"):
+        return values.astype(dtype)
+
+
+def step(old, new, reduction):
+    """One step of a reduction, rounded once in the dtype of the scalars."""
+    if old.dtype.kind == "b":
+        return old | new if reduction in ("add", "max") else old & new
+    if reduction == "add":
+        return old + new
+    if reduction == "mul":
+        if old.dtype.kind != "c":
+            return old * new
+        product = np.empty((), old.dtype)
+        product.real = old.real * new.real - old.imag * new.imag
+        product.imag = old.real * new.imag + old.imag * new.real
+        return product[()]
+    if old != old or new != new:
+        return old.dtype.type(np.nan)
+    return new if (new > old if reduction == "max" else new < old) else old
+
+
+def list_of(numbers):
+    return ",".join(map(str, numbers))
+
+
+def operator_case(make, operator):
+    """Operands, options and what must come out."""
+    rng = make.rng
+    dtype = np.dtype(BFLOAT16 if (name := make.pick(NUMBERS)) == "bfloat16" else name)
+    shape = tuple(int(d) for d in rng.integers(1, 6, int(rng.integers(1, 5))))
+    if make.chance(0.05):
+        shape = tuple(0 if i == 0 else d for i, d in enumerate(shape))
+    new = lambda shape: small(make, dtype, int(np.prod(shape))).reshape(shape)
+    data, rank = new(shape), len(shape)
+    if operator in ("slice", "slice-scatter"):
+        axes = [int(a) for a in rng.permutation(rank)[:int(rng.integers(0, rank + 1))]]
+        start, stop = ([int(n) for n in rng.integers(-7, 8, len(axes))] for _ in range(2))
+        steps = [make.pick([1, 2, 3, -1, -2, 5]) for _ in axes]
+        where = [slice(None)] * rank
+        for axis, *three in zip(axes, start, stop, steps):
+            where[axis] = slice(*three)
+        signed = [a - rank if make.chance(0.5) else a for a in axes]
+        options = [f"--start={list_of(start)}", f"--stop={list_of(stop)}", f"--step={list_of(steps)}", f"--axes={list_of(signed)}"]
+        if operator == "slice":
+            return [data], options, np.ascontiguousarray(data[tuple(where)])
+        updates, out = new(data[tuple(where)].shape), data.copy()
+        out[tuple(where)] = updates
+        return [data, updates], options, out
+    lead = tuple(int(d) for d in rng.integers(1, 5, int(rng.integers(0, 3))))
+    if operator == "scatter-update":
+        axis = int(rng.integers(rank))
+        if shape[axis] == 0:
+            lead = (0,)
+        indices = rng.integers(0, max(shape[axis], 1), lead)
+        updates, out = new(shape[:axis] + lead + shape[axis + 1:]), data.copy()
+        for at in np.ndindex(lead):
+            out[(slice(None),) * axis + (int(indices[at]),)] = updates[(slice(None),) * axis + at]
+        return [data, indices, updates], [f"--axis={axis - rank if make.chance(0.5) else axis}"], out
+    k = int(rng.integers(0, rank + 1))
+    if 0 in shape[:k]:
+        lead = (0,)
+    indices = np.stack([rng.integers(-d, max(d, -d + 1), lead) for d in shape[:k]] or [np.zeros(lead + (0,), "i8")], -1)
+    indices = indices.reshape(lead + (k,)).astype("i8")
+    updates, out = new(lead + shape[k:]), data.copy()
+    reduction = make.pick(["none", "add", "mul"] + ["max", "min"] * (dtype.kind != "c"))
+    for at in np.ndindex(lead):
+        for inner in np.ndindex(shape[k:]):
+            place, update = tuple(int(i) for i in indices[at]) + inner, updates[at + inner]
+            out[place] = update if reduction == "none" else step(out[place], update, reduction)
+    return [data, indices, updates], [f"--reduction={reduction}"], out
+
+
+def check_operator(binary, seed, folder, runtimes):
+    make = Arrays(seed)
+    operator = make.pick(["slice", "slice-scatter", "scatter-update", "scatter-nd", "scatter-nd"])
+    with np.errstate(all="ignore"):
+        operands, options, wanted = operator_case(make, operator)
+    paths = []
+    for i, operand in enumerate(operands):
+        paths.append(os.path.join(folder, f"{i}.npy"))
+        stored = operand
+        if operand.dtype != BFLOAT16 and make.chance(0.3):
+            stored = operand.astype(operand.dtype.newbyteorder(">"))
+        with open(paths[-1], "wb") as file:
+            np.save(file, np.asarray(stored, order=make.pick("CF")), allow_pickle=False)
+    status, out, message = run(binary, [operator, *paths, *options, "--to", "npy"])
+    name = f"operator seed {seed}: {operator} {' '.join(options)} of {operands[0].dtype} {[o.shape for o in operands]}"
+    if status != 0:
+        yield f"{name}: status {status} {message.strip()}"
+        return
+    found = np.load(io.BytesIO(out))
+    found = found.view(BFLOAT16) if wanted.dtype == BFLOAT16 else found
+    if found.shape != wanted.shape or native(found).tobytes() != native(wanted).tobytes():
+        yield f"{name}: {found!r} instead of {wanted!r}"
+    if runtimes:
+        yield from check_runtimes(name, operator, operands, options, native(wanted))
+
+
+def check_runtimes(name, operator, operands, options, wanted):
+    data, options = operands[0], dict(option[2:].split("=") for option in options)
+    if data.dtype not in (np.dtype("f4"), np.dtype("i4"), np.dtype("i8"), np.dtype("f8")) or 0 in data.shape:
+        return
+    if any(not np.all(np.isfinite(o)) for o in operands) or any(o.size == 0 for o in operands):
+        return
+    if operator == "scatter-nd":
+        from onnx import TensorProto, helper
+        from onnx.reference import ReferenceEvaluator
+        if operands[1].shape[-1] == 0 or operands[1].ndim < 2:
+            return
+        kind = helper.np_dtype_to_tensor_dtype(data.dtype)
+        info = [helper.make_tensor_value_info(n, t, None) for n, t in zip("diu", (kind, TensorProto.INT64, kind))]
+        node = helper.make_node("ScatterND", list("diu"), ["o"], reduction=options["reduction"])
+        graph = helper.make_graph([node], "g", info, [helper.make_tensor_value_info("o", kind, None)])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+        found = ReferenceEvaluator(model).run(None, dict(zip("diu", operands)))[0]
+    elif data.dtype.itemsize == 8:
+        return  # OpenVINO's CPU plugin narrows 64-bit items
+    else:
+        import openvino as ov
+        from openvino import opset15
+        numbers = {k: np.array([int(n) for n in v.split(",") if n], "i8") for k, v in options.items()}
+        # backwards from before the first place OpenVINO takes that place, Python none
+        if "start" in numbers and any(
+            step < 0 and start < -data.shape[axis]
+            for start, step, axis in zip(numbers["start"], numbers["step"], numbers["axes"])
+        ):
+            return
+        if "start" in numbers and not len(numbers["start"]) or operator == "scatter-update" and (
+            operands[1].ndim == 0 or len(np.unique(operands[1])) != operands[1].size
+        ):
+            return
+        inputs = [opset15.parameter(o.shape, o.dtype) for o in operands]
+        if operator == "slice":
+            node = opset15.slice(inputs[0], *(numbers[k] for k in ("start", "stop", "step", "axes")))
+        elif operator == "slice-scatter":
+            node = opset15.slice_scatter(*inputs, *(numbers[k] for k in ("start", "stop", "step", "axes")))
+        else:
+            node = opset15.scatter_update(*inputs, numbers["axis"])
+        model = ov.compile_model(ov.Model([node], inputs), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+        found = model(operands)[0]
+    if found.dtype == wanted.dtype and found.shape == wanted.shape and native(found).tobytes() == wanted.tobytes():
+        return
+    yield f"{name}: a runtime says {found!r} instead of {wanted!r}"
+
+
+# ------------------------------------------------------------ running
+def work(task):
+    binary, what, seeds, skip, runtimes = task
+    failures = []
+    with tempfile.TemporaryDirectory(prefix="tensorop-") as folder:
+        for seed in seeds:
+            try:
+                if what == "array":
+                    failures += check_array(binary, seed, folder, skip)
+                else:
+                    failures += check_operator(binary, seed, folder, seed % 1000003 < runtimes)
+            except Exception as error:
+                failures.append(f"{what} seed {seed}: {type(error).__name__}: {error}")
+    return len(seeds), failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("binary")
+    parser.add_argument("--count", type=int, default=10000)
+    parser.add_argument("--operators", type=int, default=4000)
+    parser.add_argument("--runtimes", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--skip", action="append", default=[], choices=["text", "json"])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    binary = os.path.abspath(options.binary)
+    base = options.seed * 1000003
+    tasks = []
+    for what, count in [("array", options.count), ("operator", options.operators)]:
+        for first in range(0, count, 100):
+            seeds = range(base + first, base + min(first + 100, count))
+            tasks.append((binary, what, seeds, options.skip, options.runtimes))
+    failed = done = 0
+    with multiprocessing.Pool(options.jobs) as pool:
+        for count, failures in pool.imap_unordered(work, tasks):
+            done, failed = done + count, failed + len(failures)
+            for failure in failures:
+                print(failure, flush=True)
+    print(f"{done} cases, {failed} differences")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,467 @@
+//! Where the output goes, and what is left when it cannot go there.
+
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::process::{Command, Stdio};
+
+use common::{Folder, each, npy, tensor, words};
+
+const SLICE: &str = "slice d.npy --at 1:";
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.put("d.npy", tensor::<i32>(&[3], &[1, 2, 3]).npy());
+    folder
+}
+
+fn sliced() -> Vec<u8> {
+    tensor::<i32>(&[2], &[2, 3]).npy()
+}
+
+const JSON: &str = "{\"dtype\": \"int32\", \"shape\": [2], \"data\": [2, 3]}\n";
+
+fn run(folder: &Folder, args: &str) -> Result<String, String> {
+    folder.run(words(args)).printed()
+}
+
+fn mode(folder: &Folder, name: &str) -> u32 {
+    fs::metadata(folder.path(name)).expect("a file").mode() & 0o7777
+}
+
+/// Runs a script of a shell, `$T` being the program.
+fn shell(folder: &Folder, script: &str) -> (Option<i32>, String, String) {
+    let output = Command::new("bash")
+        .args(["-c", script])
+        .env("T", assert_cmd::cargo::cargo_bin!("tensorop"))
+        .env_remove("TENSOROP_WINDOW")
+        .current_dir(folder.path(""))
+        .stdin(Stdio::null())
+        .output()
+        .expect("bash");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn the_format_follows_the_name_or_to() {
+    let folder = folder();
+    each(
+        [
+            ("-o out.npy", "out.npy", sliced()),
+            ("-o out.NPY", "out.NPY", sliced()),
+            ("-oout.npy", "out.npy", sliced()),
+            ("--output out.npy", "out.npy", sliced()),
+            ("--output=out.npy", "out.npy", sliced()),
+            ("-o out.json", "out.json", JSON.into()),
+            ("-o out.txt", "out.txt", b"[2 3]\n".to_vec()),
+            ("-o out --to npy", "out", sliced()),
+            ("-o out.npy --to json", "out.npy", JSON.into()),
+            ("-o out.json --to npy", "out.json", sliced()),
+            ("-o out.txt --to npy", "out.txt", sliced()),
+            ("-o out.data --to json", "out.data", JSON.into()),
+            ("-o ./a.b/../out.json", "out.json", JSON.into()),
+            ("-o -x.npy", "-x.npy", sliced()),
+        ],
+        |(options, ..)| (*options).to_owned(),
+        |(options, name, expected)| {
+            let _ = fs::create_dir(folder.path("a.b"));
+            let _ = fs::remove_file(folder.path(name));
+            let printed = run(&folder, &format!("{SLICE} {options}"))?;
+            let found = folder.get(name);
+            if printed.is_empty() && found == *expected { Ok(()) } else { Err(format!("{printed}{found:?}")) }
+        },
+    );
+    each(
+        [("", "[2 3]\n"), ("--to text", "[2 3]\n"), ("-o -", "[2 3]\n"), ("--to json", JSON), ("-o - --to json", JSON)],
+        |(options, _)| (*options).to_owned(),
+        |(options, expected)| {
+            let printed = run(&folder, &format!("{SLICE} {options}"))?;
+            if printed == *expected { Ok(()) } else { Err(printed) }
+        },
+    );
+    for options in ["--to npy", "-o - --to npy"] {
+        assert_eq!(folder.run(words(&format!("{SLICE} {options}"))).stdout, sliced(), "{options}");
+    }
+    assert!(!folder.path("-").exists());
+    each(
+        ["-o out", "-o out.csv", "-o out.npz", "-o .npy", "-o npy", "-o .", "-o ''", "-o out.npy --to csv"],
+        |options| (*options).to_owned(),
+        |options| folder.refuses(words(&format!("{SLICE} {options}")), &[]).map(drop),
+    );
+}
+
+#[test]
+fn commands_pipe_into_each_other() {
+    let folder = folder();
+    let (status, out, err) =
+        shell(&folder, "$T slice d.npy --at ::-1 --to npy | $T slice-scatter - --fill 0 --at 1:2 --to json");
+    assert_eq!((status, err.as_str()), (Some(0), ""));
+    assert_eq!(out, "{\"dtype\": \"int32\", \"shape\": [3], \"data\": [3, 0, 1]}\n");
+    let (_, out, err) = shell(&folder, "cat d.npy | $T slice - --at 1: --to json | $T slice - --at 1: --to json");
+    assert_eq!((out.as_str(), err.as_str()), ("{\"dtype\": \"int32\", \"shape\": [1], \"data\": [3]}\n", ""));
+}
+
+/// The output may be any of the inputs.
+#[test]
+fn over_its_own_inputs() {
+    let two = tensor::<i32>(&[2], &[7, 8]);
+    let index = tensor::<i32>(&[2], &[2, 0]);
+    each(
+        [
+            ("slice d.npy --at ::-1 -o d.npy", "d.npy", tensor(&[3], &[3, 2, 1])),
+            ("slice-scatter d.npy u.npy --at 1: -o d.npy", "d.npy", tensor(&[3], &[1, 7, 8])),
+            ("slice-scatter d.npy u.npy --at 1: -o u.npy", "u.npy", tensor(&[3], &[1, 7, 8])),
+            ("scatter-update d.npy i.npy u.npy --axis 0 -o i.npy", "i.npy", tensor(&[3], &[8, 2, 7])),
+            ("scatter-update d.npy i.npy i.npy --axis 0 -o i.npy", "i.npy", tensor(&[3], &[0, 2, 2])),
+            ("slice-scatter d.npy d.npy --at ::-1 -o d.npy", "d.npy", tensor(&[3], &[3, 2, 1])),
+            ("slice link.npy --at ::-1 -o d.npy", "d.npy", tensor(&[3], &[3, 2, 1])),
+            ("slice d.npy --at ::-1 -o link.npy", "d.npy", tensor(&[3], &[3, 2, 1])),
+        ],
+        |(args, ..)| (*args).to_owned(),
+        |(args, name, expected)| {
+            for window in common::WINDOWS {
+                let folder = folder();
+                folder.put("u.npy", two.npy()).put("i.npy", index.npy());
+                symlink("d.npy", folder.path("link.npy")).map_err(|e| e.to_string())?;
+                folder.run_with(words(args), window, None).printed()?;
+                if folder.get(name) != expected.npy() {
+                    return Err(format!("window {window:?}: {:?}", folder.get(name)));
+                }
+                if folder.content().len() != 4 {
+                    return Err(format!("litter: {:?}", folder.content().keys()));
+                }
+            }
+            Ok(())
+        },
+    );
+}
+
+#[test]
+fn modes_of_files() {
+    let folder = folder();
+    for kept in [0o644, 0o600, 0o755, 0o444, 0o664] {
+        folder.put("out.npy", "old");
+        fs::set_permissions(folder.path("out.npy"), fs::Permissions::from_mode(kept)).expect("a mode");
+        assert_eq!(run(&folder, &format!("{SLICE} -o out.npy")), Ok(String::new()));
+        assert_eq!((mode(&folder, "out.npy"), folder.get("out.npy")), (kept, sliced()), "{kept:o}");
+        fs::remove_file(folder.path("out.npy")).expect("a file");
+    }
+    for (umask, expected) in [("022", 0o644), ("077", 0o600), ("002", 0o664), ("000", 0o666)] {
+        let (status, _, err) = shell(&folder, &format!("umask {umask}; $T {SLICE} -o new-{umask}.npy"));
+        assert_eq!((status, err.as_str()), (Some(0), ""));
+        assert_eq!(mode(&folder, &format!("new-{umask}.npy")), expected, "umask {umask}");
+    }
+}
+
+#[test]
+fn links() {
+    let folder = folder();
+    // a symbolic link is followed, and stays
+    folder.put("target.npy", "old");
+    symlink("target.npy", folder.path("link.npy")).expect("a link");
+    symlink("link.npy", folder.path("link2.npy")).expect("a link");
+    assert_eq!(run(&folder, &format!("{SLICE} -o link2.npy")), Ok(String::new()));
+    assert_eq!(folder.get("target.npy"), sliced());
+    for name in ["link.npy", "link2.npy"] {
+        assert!(fs::symlink_metadata(folder.path(name)).expect("a link").is_symlink(), "{name}");
+    }
+    // into another folder
+    fs::create_dir(folder.path("sub")).expect("a folder");
+    symlink("sub/deep.npy", folder.path("far.npy")).expect("a link");
+    assert_eq!(run(&folder, &format!("{SLICE} -o far.npy")), Ok(String::new()));
+    assert_eq!(folder.get("sub/deep.npy"), sliced());
+    // one that leads nowhere yet
+    symlink("nowhere.npy", folder.path("dangling.npy")).expect("a link");
+    assert_eq!(run(&folder, &format!("{SLICE} -o dangling.npy")), Ok(String::new()));
+    assert_eq!(folder.get("nowhere.npy"), sliced());
+    assert!(fs::symlink_metadata(folder.path("dangling.npy")).expect("a link").is_symlink());
+    // ones that cannot
+    symlink("loop.npy", folder.path("loop.npy")).expect("a link");
+    symlink("no-folder/x.npy", folder.path("lost.npy")).expect("a link");
+    folder.refuses(words(&format!("{SLICE} -o loop.npy")), &["loop.npy"]).expect("a loop");
+    folder.refuses(words(&format!("{SLICE} -o lost.npy")), &["lost.npy"]).expect("no folder");
+    folder.refuses(words(&format!("{SLICE} -o link2.npy --no-clobber")), &["link2.npy", "--no-clobber"]).expect("kept");
+    // other hard links keep the old content
+    folder.put("a.npy", "old");
+    fs::hard_link(folder.path("a.npy"), folder.path("b.npy")).expect("a link");
+    assert_eq!(run(&folder, &format!("{SLICE} -o a.npy")), Ok(String::new()));
+    assert_eq!((folder.get("a.npy"), folder.get("b.npy")), (sliced(), b"old".to_vec()));
+}
+
+#[test]
+fn no_clobber() {
+    let folder = folder();
+    assert_eq!(run(&folder, &format!("{SLICE} -o new.npy --no-clobber")), Ok(String::new()));
+    assert_eq!(folder.get("new.npy"), sliced());
+    symlink("new2.npy", folder.path("dangling.npy")).expect("a link");
+    assert_eq!(run(&folder, &format!("{SLICE} -o dangling.npy --no-clobber")), Ok(String::new()));
+    assert_eq!(folder.get("new2.npy"), sliced());
+    for options in ["-o d.npy --no-clobber", "-o new.npy --no-clobber", "-o new.npy --no-clobber --dry-run"] {
+        folder.refuses(words(&format!("{SLICE} {options}")), &[".npy", "--no-clobber"]).expect(options);
+    }
+    let names: Vec<_> = folder.content().into_keys().collect();
+    assert_eq!(names, ["d.npy", "dangling.npy", "new.npy", "new2.npy"]);
+}
+
+/// What is no regular file is written as it comes.
+#[test]
+fn devices_and_pipes() {
+    let folder = folder();
+    for format in ["npy", "json", "text"] {
+        assert_eq!(run(&folder, &format!("{SLICE} -o /dev/null --to {format}")), Ok(String::new()));
+        folder.refuses(words(&format!("{SLICE} -o /dev/full --to {format}")), &["/dev/full"]).expect(format);
+    }
+    let null = fs::metadata("/dev/null").expect("a device");
+    assert!(!null.is_file());
+    let rows = [
+        ("a fifo", "mkfifo p; cat p & $T slice d.npy --at 1: -o p --to json; wait"),
+        ("standard output by its name", "$T slice d.npy --at 1: -o /dev/stdout --to json | cat"),
+        ("a descriptor", "$T slice d.npy --at 1: -o /dev/fd/3 --to json 3>&1 | cat"),
+        ("a substituted process", "$T slice d.npy --at 1: --to json -o >(cat); sleep 0.3"),
+        ("data from a fifo", "mkfifo q; cat d.npy > q & $T slice q --at 1: --to json"),
+        ("data from a substituted process", "$T slice <(cat d.npy) --at 1: --to json"),
+        ("a list from a substituted process", "$T slice d.npy --start <(echo '[1]') --stop 3 --to json"),
+        ("standard input by its name", "cat d.npy | $T slice /dev/stdin --at 1: --to json"),
+        ("standard input that is a file", "$T slice - --at 1: --to json < d.npy"),
+    ];
+    each(
+        rows,
+        |(name, _)| (*name).to_owned(),
+        |(_, script)| match shell(&folder, script) {
+            (Some(0), out, err) if out == JSON && err.is_empty() => Ok(()),
+            other => Err(format!("{other:?}")),
+        },
+    );
+    // what a shell appends to stays there
+    let script =
+        "echo before > log; $T slice d.npy --at 1: -o /dev/stdout --to json >> log; echo after >> log; cat log";
+    assert_eq!(shell(&folder, script).1, format!("before\n{JSON}after\n"));
+    let kind = fs::symlink_metadata(folder.path("p")).expect("the fifo").file_type();
+    assert!(std::os::unix::fs::FileTypeExt::is_fifo(&kind));
+}
+
+/// A reader that goes away is no error.
+#[test]
+fn closed_pipes() {
+    let folder = folder();
+    folder.put("big.npy", npy("<f8", &[50_000], &[1; 400_000]));
+    for format in ["npy", "json", "text"] {
+        for reader in ["true", "head -c 1 > /dev/null"] {
+            let script = format!("$T slice big.npy --at : --to {format} | {reader}; echo ${{PIPESTATUS[0]}}");
+            let (_, out, err) = shell(&folder, &script);
+            assert_eq!((out.as_str(), err.as_str()), ("0\n", ""), "{format} to {reader}");
+        }
+    }
+    for args in ["--help", "slice --help", "--version", "slice d.npy --at : --dry-run", "completions bash"] {
+        let (_, out, err) = shell(&folder, &format!("$T {args} | true; echo ${{PIPESTATUS[0]}}"));
+        assert_eq!((out.as_str(), err.as_str()), ("0\n", ""), "{args}");
+    }
+}
+
+/// A full disk is, wherever the output goes, and the message says where that is.
+#[test]
+fn full_devices() {
+    let folder = folder();
+    each(
+        [
+            "slice d.npy --at : --to npy",
+            "slice d.npy --at : --to json",
+            "slice d.npy --at :",
+            "slice d.npy --at : --dry-run",
+            "completions bash",
+            "--help",
+        ],
+        |args| (*args).to_owned(),
+        |args| match shell(&folder, &format!("$T {args} > /dev/full")) {
+            (Some(2), _, err)
+                if err.starts_with("error: ")
+                    && err.lines().count() == 1
+                    && err.contains("standard output")
+                    && err.contains("No space") =>
+            {
+                Ok(())
+            }
+            other => Err(format!("{other:?}")),
+        },
+    );
+}
+
+#[test]
+fn targets_that_cannot_be() {
+    let folder = folder();
+    fs::create_dir(folder.path("sub")).expect("a folder");
+    fs::create_dir(folder.path("sub.npy")).expect("a folder");
+    folder.put("file", "old");
+    let long = format!("-o {}.npy", "x".repeat(300));
+    each(
+        [
+            ("-o sub --to npy", "sub"),
+            ("-o sub/ --to npy", "sub"),
+            ("-o sub.npy", "sub.npy"),
+            ("-o .. --to npy", ".."),
+            ("-o / --to npy", "/"),
+            ("-o no-folder/out.npy", "no-folder/out.npy"),
+            ("-o file/out.npy", "file/out.npy"),
+            ("-o d.npy/out.npy", "d.npy/out.npy"),
+            ("-o new.npy/ --to npy", "new.npy/"),
+            ("-o '' --to npy", ""),
+            (&long, "xxx"),
+        ],
+        |(options, _)| (*options).to_owned(),
+        |(options, name)| {
+            folder.refuses(words(&format!("{SLICE} {options}")), &["output", name])?;
+            if options.len() > 300 {
+                return Ok(()); // only the file system knows
+            }
+            folder
+                .refuses(words(&format!("{SLICE} {options} --dry-run")), &["output", name])
+                .map(drop)
+                .map_err(|e| format!("dry: {e}"))
+        },
+    );
+}
+
+/// In a folder that takes no files. Root may write anywhere, so it tests nothing as root.
+#[test]
+fn read_only_folders() {
+    let folder = folder();
+    fs::create_dir(folder.path("sub")).expect("a folder");
+    folder.put("sub/old.npy", "old");
+    let set = |mode| fs::set_permissions(folder.path("sub"), fs::Permissions::from_mode(mode)).expect("a mode");
+    set(0o555);
+    let writable = fs::write(folder.path("sub/probe"), "").is_ok();
+    if !writable {
+        for name in ["sub/old.npy", "sub/new.npy"] {
+            folder.refuses(words(&format!("{SLICE} -o {name}")), &[name, "denied"]).expect(name);
+        }
+        let names: Vec<_> =
+            fs::read_dir(folder.path("sub")).expect("a folder").map(|e| e.expect("an entry").file_name()).collect();
+        assert_eq!(names, ["old.npy"]);
+        assert_eq!(folder.get("sub/old.npy"), b"old");
+    }
+    set(0o755);
+}
+
+/// Checks are made, things are said, nothing is written.
+#[test]
+fn dry_runs() {
+    let folder = folder();
+    folder.put("u.npy", tensor::<i32>(&[2], &[7, 8]).npy()).put("out.npy", "old");
+    each(
+        [
+            ("slice d.npy --at ::-2 -o new.npy", ["[2]", "int32", "8 bytes", "new.npy"].as_slice()),
+            ("slice d.npy --at ::-2 -o out.npy", &["[2]", "int32", "8 bytes", "out.npy"]),
+            ("slice d.npy --at ::-2", &["[2]", "int32", "8 bytes", "standard output"]),
+            ("slice d.npy --at ::-2 --to npy", &["[2]", "int32", "8 bytes", "standard output"]),
+            ("slice d.npy --start -9 --stop INT_MAX --step 2 -o new.npy", &["axis 0", "[3]", "0", "2"]),
+            ("slice-scatter d.npy u.npy --at 1: -o new.npy", &["[3]", "u.npy", "12 bytes", "new.npy"]),
+            ("scatter-update d.npy [0,0] u.npy --axis 0 -o new.npy", &["[3]", "12 bytes", "new.npy"]),
+            ("scatter-nd d.npy [[0],[0]] u.npy --reduction add -o new.npy", &["[3]", "add", "12 bytes", "new.npy"]),
+            ("slice d.npy --at : -o /dev/null --to json", &["/dev/null"]),
+        ],
+        |(args, _)| (*args).to_owned(),
+        |(args, fragments)| {
+            let before = folder.content();
+            let printed = run(&folder, &format!("{args} --dry-run"))?;
+            if folder.content() != before {
+                return Err("wrote something".to_owned());
+            }
+            match fragments.iter().find(|fragment| !printed.contains(**fragment)) {
+                Some(missing) => Err(format!("does not say {missing:?}: {printed}")),
+                None => Ok(()),
+            }
+        },
+    );
+    each(
+        [
+            "slice d.npy --start 0 --stop 1 --step 0",
+            "slice d.npy --at :,:",
+            "slice-scatter d.npy u.npy --at :",
+            "slice-scatter d.npy --fill 1.5 --at :",
+            "scatter-update d.npy [0,3] u.npy --axis 0",
+            "scatter-update d.npy [0,0] u.npy --axis 0 --on-duplicate error",
+            "scatter-update d.npy [0,1] u.npy --axis 1",
+            "scatter-nd d.npy [[0],[-4]] u.npy",
+            "scatter-nd d.npy [[0],[1]] u.npy --reduction max --opset 16",
+            "slice none.npy --at :",
+        ],
+        |args| (*args).to_owned(),
+        |args| folder.refuses(words(&format!("{args} --dry-run -o new.npy")), &[]).map(drop),
+    );
+}
+
+/// Dtypes that a format cannot hold are refused before anything is begun.
+#[test]
+fn dtypes_that_a_format_cannot_hold() {
+    let folder = Folder::new();
+    folder
+        .put("v.npy", npy("|V3", &[1], b"abc"))
+        .put("g.npy", npy("<f16", &[1], &[0; 16]))
+        .put("c.npy", npy("<c32", &[1], &[0; 32]));
+    folder.put(
+        "s.npy",
+        common::npy_with_header("{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (1,), }", &[0; 4]),
+    );
+    folder.put("8.npy", npy("|V1", &[1], &[0])).put("out.txt", "old").put("out.json", "old");
+    for data in ["v.npy", "g.npy", "c.npy", "s.npy", "8.npy --dtype float8_e4m3fn"] {
+        for output in ["", "--to json", "-o out.json", "-o out.txt", "-o new.json"] {
+            let args = format!("slice {data} --at : {output}");
+            folder.refuses(words(&args), &["-o FILE.npy"]).unwrap_or_else(|why| panic!("{args}: {why}"));
+        }
+        assert_eq!(run(&folder, &format!("slice {data} --at : -o out.npy")), Ok(String::new()));
+    }
+}
+
+/// A run that is ended leaves the target as it was, and no draft.
+#[test]
+fn ended_by_a_signal() {
+    let folder = folder();
+    folder.put("out.npy", "old");
+    for signal in ["TERM", "INT", "HUP"] {
+        // it waits for the rest of its data, which never comes, then for the signal
+        let script = format!(
+            "mkfifo p; (head -c 100 d.npy; sleep 5) > p & $T slice p --at : -o out.npy & sleep 0.3; kill -{signal} $!; wait $!; echo $?; rm p; kill %1"
+        );
+        let (_, out, err) = shell(&folder, &format!("set -m; {script}"));
+        let expected = match signal {
+            "TERM" => "143",
+            "INT" => "130",
+            _ => "129",
+        };
+        assert_eq!(out.lines().next(), Some(expected), "{signal}: {err}");
+        assert!(!err.contains("panicked"), "{err}");
+        let names: Vec<_> = folder.content().into_keys().collect();
+        assert_eq!((names.len(), folder.get("out.npy")), (2, b"old".to_vec()), "{names:?}");
+    }
+}
+
+/// Bytes of an array go to a terminal neither as standard output nor by another name of it.
+#[cfg(target_os = "linux")]
+#[test]
+fn binary_is_not_written_to_a_terminal() {
+    let folder = folder();
+    if Command::new("script").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
+        return; // nothing here makes a terminal
+    }
+    let program = assert_cmd::cargo::cargo_bin!("tensorop");
+    for options in ["--to npy", "-o - --to npy", "-o /dev/stdout --to npy", "-o /dev/tty --to npy"] {
+        let mut child = Command::new("script")
+            .args(["-qec", &format!("{} {SLICE} {options}", program.display()), "/dev/null"])
+            .current_dir(folder.path(""))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("script");
+        let mut out = Vec::new();
+        child.stdout.take().expect("a pipe").read_to_end(&mut out).expect("its output");
+        let status = child.wait().expect("its status");
+        let text = String::from_utf8_lossy(&out);
+        assert!(text.starts_with("error: ") && text.contains("terminal"), "{options}: {text:?}");
+        assert_eq!(status.code(), Some(2), "{options}");
+    }
+}

@@ -1,0 +1,626 @@
+//! Random cases for every operator against plain nested loops over index vectors, down both ways: the program at
+//! window sizes that put boundaries anywhere, and the library on arrays.
+
+mod common;
+
+use std::ops::Range;
+
+use common::{Folder, difference, header, indices, npy_with_header, offset, to_fortran};
+use ndarray::{ArrayD, IxDyn, ShapeBuilder};
+use tensorop::{Reduction, SliceArgs};
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn within(&mut self, range: Range<i64>) -> i64 {
+        range.start + (self.next() % (range.end - range.start) as u64) as i64
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    fn chance(&mut self, percent: u64) -> bool {
+        self.next() % 100 < percent
+    }
+
+    fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        &all[self.below(all.len())]
+    }
+
+    fn bytes(&mut self, n: usize) -> Vec<u8> {
+        (0..n).map(|_| self.next() as u8).collect()
+    }
+
+    fn shape(&mut self, rank: usize) -> Vec<usize> {
+        (0..rank).map(|_| if self.chance(5) { 0 } else { 1 + self.below(if rank > 3 { 3 } else { 5 }) }).collect()
+    }
+}
+
+/// What items are: NumPy's letter and number, bytes of an item, bytes of the units that a byte order arranges.
+type Kind = (&'static str, usize, usize);
+
+const KINDS: [Kind; 27] = [
+    ("u1", 1, 1),
+    ("i1", 1, 1),
+    ("S1", 1, 1),
+    ("V1", 1, 1),
+    ("u2", 2, 2),
+    ("f2", 2, 2),
+    ("S2", 2, 1),
+    ("S3", 3, 1),
+    ("V3", 3, 1),
+    ("u4", 4, 4),
+    ("f4", 4, 4),
+    ("U1", 4, 4),
+    ("V4", 4, 1),
+    ("S5", 5, 1),
+    ("V5", 5, 1),
+    ("u8", 8, 8),
+    ("f8", 8, 8),
+    ("c8", 8, 4),
+    ("U2", 8, 4),
+    ("M8[ns]", 8, 8),
+    ("U3", 12, 4),
+    ("S12", 12, 1),
+    ("c16", 16, 8),
+    ("f16", 16, 16),
+    ("V24", 24, 1),
+    ("U6", 24, 4),
+    ("S24", 24, 1),
+];
+
+/// A tensor: little-endian items in C order, and how its file stores them.
+#[derive(Clone, Debug)]
+struct Tensor {
+    kind: Kind,
+    shape: Vec<usize>,
+    items: Vec<u8>,
+    big: bool,
+    fortran: bool,
+}
+
+impl Tensor {
+    fn new(random: &mut Random, kind: Kind, shape: Vec<usize>) -> Self {
+        let items = random.bytes(shape.iter().product::<usize>() * kind.1);
+        Self { kind, shape, items, big: random.chance(30), fortran: random.chance(30) }
+    }
+
+    fn descr(&self) -> String {
+        let order = if self.kind.2 == 1 { '|' } else { ['<', '>'][usize::from(self.big)] };
+        format!("{order}{}", self.kind.0)
+    }
+
+    /// The items in the order of bytes of `big`, which are its own inverse.
+    fn ordered(&self, big: bool) -> Vec<u8> {
+        let mut items = self.items.clone();
+        if big {
+            items.chunks_exact_mut(self.kind.2).for_each(<[u8]>::reverse);
+        }
+        items
+    }
+
+    fn file(&self) -> Vec<u8> {
+        let mut items = self.ordered(self.big);
+        if self.fortran {
+            items = to_fortran(&items, &self.shape, self.kind.1);
+        }
+        npy_with_header(&header(&self.descr(), self.fortran, &self.shape), &items)
+    }
+
+    fn item(&self, at: &[usize]) -> &[u8] {
+        &self.items[offset(at, &self.shape) * self.kind.1..][..self.kind.1]
+    }
+
+    fn put(&mut self, at: &[usize], item: &[u8]) {
+        let place = offset(at, &self.shape) * self.kind.1;
+        self.items[place..][..item.len()].copy_from_slice(item);
+    }
+
+    fn array<const N: usize>(&self) -> ArrayD<[u8; N]> {
+        let mut items = self.items.clone();
+        if self.fortran {
+            items = to_fortran(&items, &self.shape, self.kind.1);
+        }
+        let words = items.as_chunks::<N>().0.to_vec();
+        ArrayD::from_shape_vec(IxDyn(&self.shape).set_f(self.fortran), words).expect("an array")
+    }
+}
+
+/// Index numbers, in a file of some integer dtype.
+#[derive(Clone, Debug)]
+struct Numbers {
+    shape: Vec<usize>,
+    numbers: Vec<i64>,
+    dtype: &'static str,
+    fortran: bool,
+}
+
+impl Numbers {
+    /// Small numbers, in some dtype that can hold them.
+    fn new(random: &mut Random, shape: Vec<usize>, numbers: Vec<i64>) -> Self {
+        const SIGNED: [&str; 7] = ["|i1", "<i2", ">i2", "<i4", ">i4", "<i8", ">i8"];
+        const UNSIGNED: [&str; 7] = ["|u1", "<u2", ">u2", "<u4", ">u4", "<u8", ">u8"];
+        let signed = numbers.iter().any(|&n| n < 0) || random.chance(50);
+        let dtype = random.of(if signed { &SIGNED } else { &UNSIGNED });
+        Self { shape, numbers, dtype, fortran: random.chance(30) }
+    }
+
+    fn file(&self) -> Vec<u8> {
+        let size = usize::from(self.dtype.as_bytes()[2] - b'0');
+        let mut items: Vec<u8> = self.numbers.iter().flat_map(|n| n.to_le_bytes()[..size].to_vec()).collect();
+        if self.dtype.starts_with('>') {
+            items.chunks_exact_mut(size).for_each(<[u8]>::reverse);
+        }
+        if self.fortran {
+            items = to_fortran(&items, &self.shape, size);
+        }
+        npy_with_header(&header(self.dtype, self.fortran, &self.shape), &items)
+    }
+
+    fn array(&self) -> ArrayD<i64> {
+        ArrayD::from_shape_vec(IxDyn(&self.shape), self.numbers.clone()).expect("an array")
+    }
+}
+
+/// Start, stop, step and axes as typed, and the places they name on each axis of a shape.
+#[derive(Clone, Debug)]
+struct Slices {
+    start: Vec<i64>,
+    stop: Vec<i64>,
+    step: Vec<i64>,
+    axes: Option<Vec<i64>>,
+    places: Vec<Vec<usize>>,
+}
+
+impl Slices {
+    fn new(random: &mut Random, shape: &[usize]) -> Self {
+        let rank = shape.len();
+        let count = random.below(rank + 1);
+        let by_name = random.chance(70);
+        let mut free: Vec<usize> = (0..rank).collect();
+        let mut slices = Self {
+            start: Vec::new(),
+            stop: Vec::new(),
+            step: Vec::new(),
+            axes: by_name.then(Vec::new),
+            places: shape.iter().map(|&dim| (0..dim).collect()).collect(),
+        };
+        for i in 0..count {
+            let axis = if by_name { free.remove(random.below(free.len())) } else { i };
+            if let Some(axes) = &mut slices.axes {
+                axes.push(axis as i64 - if random.chance(50) { rank as i64 } else { 0 });
+            }
+            let bound = |random: &mut Random| match random.below(12) {
+                0 => i64::MAX,
+                1 => i64::MIN,
+                _ => random.within(-8..9),
+            };
+            let (start, stop) = (bound(random), bound(random));
+            let step = *random.of(&[1, 1, 2, 3, -1, -1, -2, -3, i64::MAX, i64::MIN]);
+            slices.places[axis] = places(start, stop, step, shape[axis]);
+            slices.start.push(start);
+            slices.stop.push(stop);
+            slices.step.push(step);
+        }
+        slices
+    }
+
+    fn shape(&self) -> Vec<usize> {
+        self.places.iter().map(Vec::len).collect()
+    }
+
+    fn place(&self, at: &[usize]) -> Vec<usize> {
+        at.iter().zip(&self.places).map(|(&i, places)| places[i]).collect()
+    }
+
+    fn options(&self) -> Vec<String> {
+        let list = |option: &str, numbers: &[i64]| {
+            format!("--{option}={}", numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
+        };
+        let mut options = vec![list("start", &self.start), list("stop", &self.stop), list("step", &self.step)];
+        options.extend(self.axes.as_ref().map(|axes| list("axes", axes)));
+        options
+    }
+
+    fn args(&self) -> SliceArgs {
+        SliceArgs::new(&self.start, &self.stop, Some(&self.step), self.axes.as_deref()).expect("lists of one length")
+    }
+}
+
+/// What Python's `range(dim)[start:stop:step]` holds.
+fn places(start: i64, stop: i64, step: i64, dim: usize) -> Vec<usize> {
+    let (dim, step) = (dim as i128, i128::from(step));
+    let (low, high) = if step < 0 { (-1, dim - 1) } else { (0, dim) };
+    let clamp = |bound: i64| {
+        let bound = i128::from(bound);
+        (if bound < 0 { bound + dim } else { bound }).max(low).min(high)
+    };
+    let (mut at, stop) = (clamp(start), clamp(stop));
+    let mut places = Vec::new();
+    while (step > 0 && at < stop) || (step < 0 && at > stop) {
+        places.push(at as usize);
+        at += step;
+    }
+    places
+}
+
+/// Runs `$case::<N>` with the item size as `N`.
+macro_rules! by_size {
+    ($size:expr, $run:ident ( $($arg:expr),* )) => {
+        match $size {
+            1 => $run::<1>($($arg),*),
+            2 => $run::<2>($($arg),*),
+            3 => $run::<3>($($arg),*),
+            4 => $run::<4>($($arg),*),
+            5 => $run::<5>($($arg),*),
+            8 => $run::<8>($($arg),*),
+            12 => $run::<12>($($arg),*),
+            16 => $run::<16>($($arg),*),
+            24 => $run::<24>($($arg),*),
+            size => panic!("no items of {size} bytes"),
+        }
+    };
+}
+
+/// Writes the operands, runs the program at two window sizes and checks the bytes of what it writes.
+fn program(
+    random: &mut Random,
+    folder: &Folder,
+    args: &[&str],
+    options: &[String],
+    data: &Tensor,
+    others: [Option<Vec<u8>>; 2],
+    expected: &Tensor,
+) {
+    folder.put("data.npy", data.file());
+    for (name, file) in ["indices.npy", "updates.npy"].into_iter().zip(others) {
+        if let Some(file) = file {
+            folder.put(name, file);
+        }
+    }
+    let descr = data.descr();
+    let wanted = common::npy(&descr, &expected.shape, &expected.ordered(data.big));
+    for window in [None, Some(1 + random.below(70))] {
+        let args = args.iter().map(|arg| (*arg).to_owned()).chain(options.iter().cloned());
+        let args: Vec<String> = args.chain(["--to".to_owned(), "npy".to_owned()]).collect();
+        let run = folder.run_with(&args, window, None);
+        assert!(run.status == Some(0) && run.stderr.is_empty(), "{args:?} on {data:?}: {}", run.stderr);
+        let found = run.stdout;
+        assert!(found == wanted, "window {window:?}, {args:?} on {data:?}: {}", difference(&found, &wanted));
+    }
+}
+
+fn joined<const N: usize>(array: &ArrayD<[u8; N]>) -> Vec<u8> {
+    array.iter().flatten().copied().collect()
+}
+
+/// Asserts that nothing but `touched` places differ from the data.
+fn assert_outside_unchanged(data: &Tensor, found: &[u8], touched: &std::collections::HashSet<usize>) {
+    for (i, item) in data.items.chunks_exact(data.kind.1).enumerate().filter(|(i, _)| !touched.contains(i)) {
+        assert_eq!(&found[i * item.len()..][..item.len()], item, "item {i} of {data:?}");
+    }
+}
+
+const CASES: usize = 260;
+
+#[test]
+fn slice() {
+    fn library<const N: usize>(data: &Tensor, args: &SliceArgs) -> (Vec<usize>, Vec<u8>) {
+        let out = tensorop::slice(&data.array::<N>(), args).expect("a slice");
+        (out.shape().to_vec(), joined(&out))
+    }
+    let (folder, mut random) = (Folder::new(), Random(1));
+    for case in 0..CASES {
+        let rank = 1 + random.below(5);
+        let shape = random.shape(rank);
+        let data = Tensor::new(&mut random, KINDS[case % KINDS.len()], shape);
+        let slices = Slices::new(&mut random, &data.shape);
+        let shape = slices.shape();
+        let items = indices(&shape).iter().flat_map(|at| data.item(&slices.place(at)).to_vec()).collect();
+        let expected = Tensor { shape, items, ..data.clone() };
+        program(&mut random, &folder, &["slice", "data.npy"], &slices.options(), &data, [None, None], &expected);
+        let (shape, items) = by_size!(data.kind.1, library(&data, &slices.args()));
+        assert_eq!((&shape, &items), (&expected.shape, &expected.items), "library: {slices:?} of {data:?}");
+    }
+}
+
+#[test]
+fn slice_scatter() {
+    fn library<const N: usize>(data: &Tensor, updates: &Tensor, args: &SliceArgs) -> Vec<u8> {
+        joined(&tensorop::slice_scatter(&data.array::<N>(), &updates.array::<N>(), args).expect("a scatter"))
+    }
+    let (folder, mut random) = (Folder::new(), Random(2));
+    for case in 0..CASES {
+        let rank = 1 + random.below(5);
+        let shape = random.shape(rank);
+        let data = Tensor::new(&mut random, KINDS[case % KINDS.len()], shape);
+        let slices = Slices::new(&mut random, &data.shape);
+        let updates = Tensor::new(&mut random, data.kind, slices.shape());
+        let mut expected = data.clone();
+        let mut touched = std::collections::HashSet::new();
+        for at in indices(&updates.shape) {
+            let place = slices.place(&at);
+            expected.put(&place, updates.item(&at));
+            touched.insert(offset(&place, &data.shape));
+        }
+        let args = ["slice-scatter", "data.npy", "updates.npy"];
+        program(&mut random, &folder, &args, &slices.options(), &data, [None, Some(updates.file())], &expected);
+        let found = by_size!(data.kind.1, library(&data, &updates, &slices.args()));
+        assert_outside_unchanged(&data, &found, &touched);
+        assert_eq!(found, expected.items, "library: {slices:?} of {data:?}");
+    }
+}
+
+#[test]
+fn scatter_update() {
+    fn library<const N: usize>(data: &Tensor, numbers: &Numbers, updates: &Tensor, axis: i64) -> Vec<u8> {
+        let out = tensorop::scatter_update(&data.array::<N>(), &numbers.array(), &updates.array::<N>(), axis);
+        joined(&out.expect("a scatter"))
+    }
+    let (folder, mut random) = (Folder::new(), Random(3));
+    for case in 0..CASES {
+        let rank = 1 + random.below(5);
+        let shape = random.shape(rank);
+        let data = Tensor::new(&mut random, KINDS[case % KINDS.len()], shape);
+        let axis = random.below(rank);
+        let dim = data.shape[axis];
+        let index_rank = random.below(3);
+        let mut index_shape = random.shape(index_rank);
+        if dim == 0 {
+            index_shape = vec![0];
+        }
+        let count = index_shape.iter().product();
+        let places: Vec<i64> = (0..count).map(|_| random.within(0..dim as i64)).collect();
+        let numbers = Numbers::new(&mut random, index_shape.clone(), places);
+        let updates_shape = [&data.shape[..axis], &index_shape, &data.shape[axis + 1..]].concat();
+        let updates = Tensor::new(&mut random, data.kind, updates_shape);
+        let mut expected = data.clone();
+        let mut touched = std::collections::HashSet::new();
+        let inner = axis + index_shape.len();
+        // the order of the indices decides: they are the outer loop
+        for index in indices(&index_shape) {
+            let number = numbers.numbers[offset(&index, &index_shape)] as usize;
+            for at in indices(&updates.shape).into_iter().filter(|at| at[axis..inner] == index) {
+                let place = [&at[..axis], &[number], &at[inner..]].concat();
+                expected.put(&place, updates.item(&at));
+                touched.insert(offset(&place, &data.shape));
+            }
+        }
+        let typed = axis as i64 - if random.chance(50) { rank as i64 } else { 0 };
+        let args = ["scatter-update", "data.npy", "indices.npy", "updates.npy"];
+        let others = [Some(numbers.file()), Some(updates.file())];
+        program(&mut random, &folder, &args, &[format!("--axis={typed}")], &data, others, &expected);
+        let found = by_size!(data.kind.1, library(&data, &numbers, &updates, typed));
+        assert_outside_unchanged(&data, &found, &touched);
+        assert_eq!(found, expected.items, "library: axis {axis}, {numbers:?} of {data:?}");
+    }
+}
+
+/// Index tuples for a shape, and the tuple at each of their places.
+fn tuples(random: &mut Random, shape: &[usize]) -> (Numbers, Vec<usize>, Vec<Vec<usize>>) {
+    let k = random.below(shape.len() + 1);
+    let lead_rank = random.below(3);
+    let mut lead = random.shape(lead_rank);
+    if shape[..k].contains(&0) {
+        lead = vec![0];
+    }
+    let named: Vec<Vec<usize>> =
+        (0..lead.iter().product()).map(|_| shape[..k].iter().map(|&dim| random.below(dim)).collect()).collect();
+    let negative = random.chance(60);
+    let typed = named.iter().flat_map(|tuple| tuple.iter().zip(shape)).map(|(&i, &dim)| (i as i64, dim as i64));
+    let typed: Vec<(i64, i64)> = typed.collect();
+    let typed = typed.into_iter().map(|(i, dim)| if negative && random.chance(50) { i - dim } else { i }).collect();
+    let numbers = Numbers::new(random, [lead.as_slice(), &[k]].concat(), typed);
+    (numbers, [lead.as_slice(), &shape[k..]].concat(), named)
+}
+
+#[test]
+fn scatter_nd() {
+    fn library<const N: usize>(data: &Tensor, numbers: &Numbers, updates: &Tensor) -> Vec<u8> {
+        let out = tensorop::scatter_nd(&data.array::<N>(), &numbers.array(), &updates.array::<N>());
+        joined(&out.expect("a scatter"))
+    }
+    let (folder, mut random) = (Folder::new(), Random(4));
+    for case in 0..CASES {
+        let rank = 1 + random.below(5);
+        let shape = random.shape(rank);
+        let data = Tensor::new(&mut random, KINDS[case % KINDS.len()], shape);
+        let (numbers, updates_shape, named) = tuples(&mut random, &data.shape);
+        let updates = Tensor::new(&mut random, data.kind, updates_shape);
+        let mut expected = data.clone();
+        let mut touched = std::collections::HashSet::new();
+        let block = indices(&data.shape[named.first().map_or(0, Vec::len)..]);
+        for (i, tuple) in named.iter().enumerate() {
+            for (j, at) in block.iter().enumerate() {
+                let place = [tuple.as_slice(), at].concat();
+                expected.put(&place, &updates.items[(i * block.len() + j) * data.kind.1..][..data.kind.1]);
+                touched.insert(offset(&place, &data.shape));
+            }
+        }
+        let args = ["scatter-nd", "data.npy", "indices.npy", "updates.npy"];
+        program(&mut random, &folder, &args, &[], &data, [Some(numbers.file()), Some(updates.file())], &expected);
+        let found = by_size!(data.kind.1, library(&data, &numbers, &updates));
+        assert_outside_unchanged(&data, &found, &touched);
+        assert_eq!(found, expected.items, "library: {numbers:?} of {data:?}");
+    }
+}
+
+/// Numbers that reductions are checked with: written here anew, not taken from the library.
+trait Number: Copy + PartialEq + std::fmt::Debug + tensorop::ops::reduction::Element {
+    const KIND: Kind;
+    fn any(random: &mut Random) -> Self;
+    fn little(self) -> Vec<u8>;
+    fn reduce(self, update: Self, reduction: &str) -> Self;
+    fn same(self, other: Self) -> bool;
+}
+
+macro_rules! integers {
+    ($($type:ty, $letter:literal;)+) => {$(
+        impl Number for $type {
+            const KIND: Kind = ($letter, size_of::<$type>(), size_of::<$type>());
+            fn any(random: &mut Random) -> Self {
+                if random.chance(50) { random.next() as $type } else { random.within(0..5) as $type }
+            }
+            fn little(self) -> Vec<u8> {
+                self.to_le_bytes().to_vec()
+            }
+            fn reduce(self, update: Self, reduction: &str) -> Self {
+                match reduction {
+                    "add" => self.wrapping_add(update),
+                    "mul" => self.wrapping_mul(update),
+                    "max" if update > self => update,
+                    "min" if update < self => update,
+                    _ => self,
+                }
+            }
+            fn same(self, other: Self) -> bool {
+                self == other
+            }
+        }
+    )+};
+}
+
+integers!(i8, "i1"; u8, "u1"; i16, "i2"; u16, "u2"; i32, "i4"; u32, "u4"; i64, "i8"; u64, "u8";);
+
+macro_rules! floats {
+    ($($type:ty, $letter:literal;)+) => {$(
+        impl Number for $type {
+            const KIND: Kind = ($letter, size_of::<$type>(), size_of::<$type>());
+            fn any(random: &mut Random) -> Self {
+                let specials = [0.0, -0.0, <$type>::NAN, <$type>::INFINITY, <$type>::NEG_INFINITY, <$type>::MAX];
+                match random.below(4) {
+                    0 => *random.of(&specials),
+                    1 => random.within(-4..5) as $type,
+                    // the order of the steps shows in the last bits
+                    _ => random.within(-1_000_000..1_000_000) as $type / 7.0,
+                }
+            }
+            fn little(self) -> Vec<u8> {
+                self.to_le_bytes().to_vec()
+            }
+            fn reduce(self, update: Self, reduction: &str) -> Self {
+                match reduction {
+                    "add" => self + update,
+                    "mul" => self * update,
+                    _ if self.is_nan() || update.is_nan() => <$type>::NAN,
+                    "max" if update > self => update,
+                    "min" if update < self => update,
+                    _ => self,
+                }
+            }
+            fn same(self, other: Self) -> bool {
+                self.to_bits() == other.to_bits() || self.is_nan() && other.is_nan()
+            }
+        }
+    )+};
+}
+
+floats!(f32, "f4"; f64, "f8";);
+
+fn reductions_of<T: Number>(seed: u64) {
+    let (folder, mut random) = (Folder::new(), Random(seed));
+    for case in 0..16 {
+        let (name, reduction) =
+            [("add", Reduction::Add), ("mul", Reduction::Mul), ("max", Reduction::Max), ("min", Reduction::Min)]
+                [case % 4];
+        let rank = 1 + random.below(4);
+        let shape = random.shape(rank);
+        let (numbers, updates_shape, named) = tuples(&mut random, &shape);
+        let mut fill =
+            |shape: &[usize]| -> Vec<T> { (0..shape.iter().product()).map(|_| T::any(&mut random)).collect() };
+        let (data, updates) = (fill(&shape), fill(&updates_shape));
+        let mut expected = data.clone();
+        let block = indices(&shape[named.first().map_or(0, Vec::len)..]);
+        for (i, tuple) in named.iter().enumerate() {
+            for (j, at) in block.iter().enumerate() {
+                let place = offset(&[tuple.as_slice(), at].concat(), &shape);
+                expected[place] = expected[place].reduce(updates[i * block.len() + j], name);
+            }
+        }
+        let array =
+            |shape: &[usize], items: &[T]| ArrayD::from_shape_vec(IxDyn(shape), items.to_vec()).expect("an array");
+        let found = tensorop::scatter_nd_reduce(
+            &array(&shape, &data),
+            &numbers.array(),
+            &array(&updates_shape, &updates),
+            reduction,
+        );
+        let found: Vec<T> = found.expect("a scatter").iter().copied().collect();
+        let alike = |found: &[T]| found.iter().zip(&expected).all(|(a, b)| a.same(*b));
+        assert!(
+            alike(&found),
+            "library: {name} of {numbers:?}, {updates:?} into {data:?}: {found:?}, expected {expected:?}"
+        );
+        let mut stored = |shape: &[usize], items: &[T]| {
+            let items = items.iter().flat_map(|item| item.little()).collect();
+            let (big, fortran) = (random.chance(40), random.chance(30));
+            Tensor { kind: T::KIND, shape: shape.to_vec(), items, big, fortran }
+        };
+        let (data, updates) = (stored(&shape, &data), stored(&updates_shape, &updates));
+        folder.put("data.npy", data.file()).put("indices.npy", numbers.file()).put("updates.npy", updates.file());
+        for window in [None, Some(1 + random.below(40))] {
+            let args = ["scatter-nd", "data.npy", "indices.npy", "updates.npy", "--reduction", name, "--to", "npy"];
+            let run = folder.run_with(args, window, None);
+            assert!(run.status == Some(0) && run.stderr.is_empty(), "{name} of {data:?}: {}", run.stderr);
+            let items = &run.stdout[run.stdout.len() - data.items.len()..];
+            let found = Tensor { items: items.to_vec(), ..data.clone() }.ordered(data.big);
+            let unit = T::KIND.1;
+            let pairs = found.chunks_exact(unit).zip(&expected);
+            for (i, (item, expected)) in pairs.enumerate() {
+                // a NaN is a NaN, whatever its payload
+                let nan = is_nan(T::KIND.0, &expected.little());
+                let alike = if nan { is_nan(T::KIND.0, item) } else { item == expected.little() };
+                assert!(alike, "{name} at window {window:?}, item {i}: {item:02x?}, expected {expected:?}");
+            }
+        }
+    }
+}
+
+fn is_nan(letter: &str, item: &[u8]) -> bool {
+    match letter {
+        "f4" => f32::from_le_bytes(item.try_into().expect("four bytes")).is_nan(),
+        "f8" => f64::from_le_bytes(item.try_into().expect("eight bytes")).is_nan(),
+        _ => false,
+    }
+}
+
+#[test]
+fn reductions() {
+    reductions_of::<i8>(11);
+    reductions_of::<u8>(12);
+    reductions_of::<i16>(13);
+    reductions_of::<u16>(14);
+    reductions_of::<i32>(15);
+    reductions_of::<u32>(16);
+    reductions_of::<i64>(17);
+    reductions_of::<u64>(18);
+    reductions_of::<f32>(19);
+    reductions_of::<f64>(20);
+}
+
+/// More places than indices, many times over each: sums keep the order of the tuples whatever the window.
+#[test]
+fn long_sums_keep_their_order() {
+    let (folder, mut random) = (Folder::new(), Random(5));
+    let updates: Vec<f32> =
+        (0..3000).map(|_| f32::any(&mut random)).map(|x| if x.is_finite() { x } else { 1.5 }).collect();
+    let numbers: Vec<i64> = (0..3000).map(|_| random.within(-7..7)).collect();
+    let mut expected = vec![0.5_f32; 7];
+    for (&number, &update) in numbers.iter().zip(&updates) {
+        expected[number.rem_euclid(7) as usize] += update;
+    }
+    folder.put("data.npy", common::tensor(&[7], &[0.5_f32; 7]).npy());
+    folder.put("indices.npy", common::tensor(&[3000, 1], &numbers).npy());
+    folder.put("updates.npy", common::tensor(&[3000], &updates).npy());
+    let args = ["scatter-nd", "data.npy", "indices.npy", "updates.npy", "--reduction", "add"];
+    folder.gives(&args, None, &common::tensor(&[7], &expected).npy()).expect("the sums");
+}

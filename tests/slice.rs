@@ -1,0 +1,193 @@
+//! `tensorop slice`: OpenVINO Slice-8 from the command line.
+
+mod common;
+
+use common::{Example, Folder, Tensor, examples, prints, refusals, tensor};
+
+fn count(shape: &[usize]) -> Tensor<f32> {
+    let items: Vec<f32> = (0..shape.iter().product::<usize>()).map(|i| i as f32).collect();
+    tensor(shape, &items)
+}
+
+/// The twelve examples of the document; the lists are its text's, not the dims it prints beside them.
+#[test]
+fn examples_of_the_specification() {
+    let line = count(&[10]);
+    let rows: [(&str, &str, &[f32]); 9] = [
+        ("1", "--start 1 --stop 8 --step 1 --axes 0", &[1., 2., 3., 4., 5., 6., 7.]),
+        ("2: axes by default", "--start 1 --stop 8 --step 1", &[1., 2., 3., 4., 5., 6., 7.]),
+        ("3: step 2", "--start 1 --stop 8 --step 2 --axes 0", &[1., 3., 5., 7.]),
+        ("4: beyond the dim", "--start -100 --stop 100 --step 1 --axes 0", &[0., 1., 2., 3., 4., 5., 6., 7., 8., 9.]),
+        ("5: backwards", "--start 9 --stop -11 --step -1 --axes 0", &[9., 8., 7., 6., 5., 4., 3., 2., 1., 0.]),
+        ("6: backwards to 0", "--start 9 --stop 0 --step -1 --axes 0", &[9., 8., 7., 6., 5., 4., 3., 2., 1.]),
+        ("7: backwards to -10", "--start 9 --stop -10 --step -1 --axes 0", &[9., 8., 7., 6., 5., 4., 3., 2., 1.]),
+        ("8: step -2", "--start 9 --stop -11 --step -2 --axes 0", &[9., 7., 5., 3., 1.]),
+        (
+            "9: beyond, backwards",
+            "--start 100 --stop -100 --step -1 --axes 0",
+            &[9., 8., 7., 6., 5., 4., 3., 2., 1., 0.],
+        ),
+    ];
+    let example = |name: &str, data: &Tensor<f32>, options: &str, expected: Tensor<f32>| Example {
+        name: name.to_owned(),
+        operator: "slice",
+        data: data.clone(),
+        indices: None,
+        updates: None,
+        options: options.to_owned(),
+        expected,
+    };
+    let mut all: Vec<_> = rows
+        .iter()
+        .map(|(name, options, expected)| example(name, &line, options, tensor(&[expected.len()], expected)))
+        .collect();
+    all.push(example(
+        "10",
+        &count(&[2, 5]),
+        "--start 0,1 --stop 2,4 --step 1,2 --axes 0,1",
+        tensor(&[2, 2], &[1., 3., 6., 8.]),
+    ));
+    let (block, first) = (count(&[20, 10, 5]), count(&[4, 10, 5]));
+    all.push(example("11", &block, "--start 0,0,0 --stop 4,10,5 --step 1,1,1 --axes 0,1,2", first.clone()));
+    all.push(example("12", &block, "--start 0,0 --stop 4,10 --step 1,1 --axes 0,1", first));
+    examples(all);
+}
+
+/// Python's rules at their edges, on `[0, 1, 2, 3, 4]`.
+#[test]
+fn edges_of_one_axis() {
+    let folder = Folder::new();
+    folder.put("d.npy", tensor::<i64>(&[5], &[0, 1, 2, 3, 4]).npy());
+    let rows = [
+        ("0 INT_MAX 1", "0,1,2,3,4"),
+        ("INT_MIN INT_MAX 1", "0,1,2,3,4"),
+        ("INT_MAX INT_MIN -1", "4,3,2,1,0"),
+        ("-1 INT_MIN -1", "4,3,2,1,0"),
+        // INT_MAX of 32 bits are numbers like others
+        ("0 2147483647 1", "0,1,2,3,4"),
+        ("4 -2147483648 -1", "4,3,2,1,0"),
+        // before the first with a negative step: nothing
+        ("-6 INT_MIN -1", ""),
+        ("INT_MIN INT_MIN -1", ""),
+        ("4 INT_MAX -1", ""),
+        ("INT_MIN INT_MAX -1", ""),
+        ("5 5 1", ""),
+        ("3 3 1", ""),
+        ("3 2 1", ""),
+        ("0 5 INT_MAX", "0"),
+        ("4 INT_MIN INT_MIN", "4"),
+        ("INT_MAX 0 INT_MIN", "4"),
+        ("-5 -1 3", "0,3"),
+        ("-100 3 2", "0,2"),
+        ("4 -6 -1", "4,3,2,1,0"),
+        ("4 -5 -1", "4,3,2,1"),
+        ("4 0 -4", "4"),
+        ("4 -6 -4", "4,0"),
+        ("2 100 100", "2"),
+    ];
+    let rows = rows.map(|(range, items)| {
+        let [start, stop, step] = range.split(' ').collect::<Vec<_>>().try_into().expect("three numbers");
+        let items: Vec<&str> = items.split(',').filter(|item| !item.is_empty()).collect();
+        (
+            format!("slice d.npy --start {start} --stop {stop} --step {step}"),
+            format!(r#"{{"dtype": "int64", "shape": [{}], "data": [{}]}}"#, items.len(), items.join(", ")),
+        )
+    });
+    prints(&folder, &rows.each_ref().map(|(args, expected)| (args.as_str(), expected.as_str())));
+}
+
+#[test]
+fn shapes_axes_and_notation() {
+    let folder = Folder::new();
+    folder.put("d.npy", tensor::<i32>(&[2, 3], &[0, 1, 2, 3, 4, 5]).npy());
+    folder.put("none.npy", tensor::<i32>(&[2, 0, 3], &[]).npy());
+    folder.put("deep.npy", tensor::<u8>(&[1; 64], &[7]).npy());
+    let whole = r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 5]]}"#;
+    let turned = r#"{"dtype": "int32", "shape": [2, 3], "data": [[5, 4, 3], [2, 1, 0]]}"#;
+    let empty = r#"{"dtype": "int32", "shape": [2, 0, 3], "data": [[], []]}"#;
+    let deep = format!(
+        r#"{{"dtype": "uint8", "shape": [{}1], "data": {}7{}}}"#,
+        "1, ".repeat(63),
+        "[".repeat(64),
+        "]".repeat(64)
+    );
+    let rows = [
+        ("slice d.npy --start= --stop=", whole),
+        ("slice d.npy --start= --stop= --step= --axes=", whole),
+        ("slice d.npy --start [] --stop []", whole),
+        ("slice d.npy --at ''", whole),
+        ("slice d.npy --at ...", whole),
+        ("slice d.npy --at :,:", whole),
+        ("slice d.npy --at ::-1,::-1", turned),
+        ("slice d.npy --start -1,-1 --stop INT_MIN,INT_MIN --step -1,-1", turned),
+        ("slice d.npy --start -1,-1 --stop INT_MIN,INT_MIN --step -1,-1 --axes 1,0", turned),
+        ("slice d.npy --start -1,-1 --stop INT_MIN,INT_MIN --step -1,-1 --axes -1,-2", turned),
+        ("slice d.npy --start 1 --stop 2 --axes -1", r#"{"dtype": "int32", "shape": [2, 1], "data": [[1], [4]]}"#),
+        ("slice d.npy --start 1 --stop 2", r#"{"dtype": "int32", "shape": [1, 3], "data": [[3, 4, 5]]}"#),
+        ("slice d.npy --start 0,2 --stop 1,3", r#"{"dtype": "int32", "shape": [1, 1], "data": [[2]]}"#),
+        ("slice d.npy --start 2,0 --stop 3,1 --axes 1,0", r#"{"dtype": "int32", "shape": [1, 1], "data": [[2]]}"#),
+        ("slice d.npy --at ...,1:", r#"{"dtype": "int32", "shape": [2, 2], "data": [[1, 2], [4, 5]]}"#),
+        ("slice d.npy --at -1:", r#"{"dtype": "int32", "shape": [1, 3], "data": [[3, 4, 5]]}"#),
+        ("slice d.npy --at=-1:", r#"{"dtype": "int32", "shape": [1, 3], "data": [[3, 4, 5]]}"#),
+        ("slice d.npy --at 1:1", r#"{"dtype": "int32", "shape": [0, 3], "data": []}"#),
+        ("slice d.npy --at :,1:1", r#"{"dtype": "int32", "shape": [2, 0], "data": [[], []]}"#),
+        ("slice none.npy --at ::-1", empty),
+        (
+            "slice none.npy --start 0,0,0 --stop 9,9,9 --step 1,-1,2",
+            r#"{"dtype": "int32", "shape": [2, 0, 2], "data": [[], []]}"#,
+        ),
+        ("slice deep.npy --at ...,::-1", &deep),
+        ("slice [] --at :", r#"{"dtype": "float64", "shape": [0], "data": []}"#),
+    ];
+    prints(&folder, &rows);
+}
+
+#[test]
+fn refused() {
+    let folder = Folder::new();
+    folder.put("d.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy());
+    folder.put("none.npy", tensor::<i32>(&[2, 0], &[]).npy());
+    folder.put("zero.npy", tensor::<i32>(&[], &[1]).npy());
+    folder.put("half.npy", tensor::<f32>(&[1], &[0.5]).npy());
+    folder.put("two.npy", tensor::<i64>(&[1, 1], &[0]).npy());
+    folder.put("beyond.json", "[9223372036854775808]");
+    let rows: [(&str, &[&str]); 36] = [
+        ("slice d.npy --start 0 --stop 1 --step 0", &["--step", "0", "position 0"]),
+        ("slice d.npy --start 0,0 --stop 1,1 --step 1,0", &["--step", "0", "position 1"]),
+        ("slice none.npy --start 0 --stop 1 --step 0 --axes 1", &["--step", "0"]),
+        ("slice d.npy --at ::0", &["--at", "0"]),
+        ("slice d.npy --start 0,0 --stop 1", &["--stop", "1", "2"]),
+        ("slice d.npy --start 0 --stop 1,1", &["--stop", "2", "1"]),
+        ("slice d.npy --start 0 --stop 1 --step 1,1", &["--step", "2", "1"]),
+        ("slice d.npy --start 0 --stop 1 --axes 0,1", &["--axes", "2", "1"]),
+        ("slice d.npy --start 0 --stop 1 --axes=", &["--axes", "0", "1"]),
+        ("slice d.npy --start= --stop= --step 1", &["--step", "1", "0"]),
+        ("slice d.npy --start 0,0,0 --stop 1,1,1", &["--start", "3", "[2, 3]"]),
+        ("slice d.npy --at :,:,:", &["--at", "3", "[2, 3]"]),
+        ("slice d.npy --start 0 --stop 1 --axes 2", &["--axes", "2", "position 0", "[-2, 1]"]),
+        ("slice d.npy --start 0 --stop 1 --axes -3", &["--axes", "-3", "position 0", "[-2, 1]"]),
+        ("slice d.npy --start 0 --stop 1 --axes INT_MIN", &["--axes", "[-2, 1]"]),
+        ("slice d.npy --start 0,0 --stop 1,1 --axes 1,1", &["--axes", "twice", "1"]),
+        ("slice d.npy --start 0,0 --stop 1,1 --axes 1,-1", &["--axes", "twice", "-1"]),
+        ("slice d.npy --start 9223372036854775808 --stop 1", &["--start", "9223372036854775808", "int64"]),
+        ("slice d.npy --start 0 --stop -9223372036854775809", &["--stop", "-9223372036854775809", "int64"]),
+        ("slice d.npy --at 0:9223372036854775808", &["--at", "9223372036854775808", "int64"]),
+        ("slice d.npy --start beyond.json --stop 1", &["--start", "beyond.json", "9223372036854775808", "int64"]),
+        ("slice zero.npy --start= --stop=", &["DATA", "zero.npy", "rank 0"]),
+        ("slice zero.npy --at ...", &["DATA", "zero.npy", "rank 0"]),
+        ("slice 5 --at ...", &["DATA", "rank 0"]),
+        ("slice d.npy --at 3", &["--at", "3", "use 3:4"]),
+        ("slice d.npy --at :,-1", &["--at", "-1", "use -1:"]),
+        ("slice d.npy --at 0:1:2:3", &["--at", "0:1:2:3"]),
+        ("slice d.npy --at a:", &["--at", "'a'"]),
+        ("slice d.npy --at ...,...", &["--at", "..."]),
+        ("slice d.npy --start half.npy --stop 1", &["--start", "half.npy", "float32", "integers"]),
+        ("slice d.npy --start 0 --stop two.npy", &["--stop", "two.npy", "[1, 1]", "1 axis"]),
+        ("slice d.npy --start 0 --stop zero.npy", &["--stop", "zero.npy", "[]", "1 axis"]),
+        ("slice d.npy --start x,y --stop 1", &["--start", "x,y"]),
+        ("slice d.npy --start 0", &["--stop"]),
+        ("slice d.npy --stop 0", &["--start"]),
+        ("slice d.npy --at : --step 1", &["--at", "--step"]),
+    ];
+    refusals(&folder, &rows);
+}
