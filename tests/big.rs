@@ -1,0 +1,183 @@
+//! Streams, and files much larger than the memory that the program may have. The large files are sparse.
+#![cfg(unix)]
+
+mod common;
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use common::{Folder, each, header, npy, npy_with_header, words};
+
+/// A `.npy` file whose items are all zero and take no room on the disk.
+fn sparse(folder: &Folder, name: &str, descr: &str, fortran_order: bool, shape: &[usize], bytes: u64) {
+    folder.put(name, npy_with_header(&header(descr, fortran_order, shape), &[]));
+    let file = OpenOptions::new().write(true).open(folder.path(name)).unwrap();
+    file.set_len(file.metadata().unwrap().len() + bytes).unwrap();
+}
+
+/// Runs a shell command in the folder with `tensorop` in front of the path and 160 MiB of address space a process.
+fn shell(folder: &Folder, script: &str) -> Result<String, String> {
+    let program = assert_cmd::cargo::cargo_bin!("tensorop");
+    let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap_or_default());
+    let output = Command::new("sh")
+        .args(["-c", &format!("ulimit -v 163840; {script}")])
+        .current_dir(folder.path(""))
+        .env("PATH", path)
+        .env("TMPDIR", folder.path(""))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    match (output.status.code(), output.stderr.is_empty()) {
+        (Some(0), true) => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        status => Err(format!("{status:?} {}", String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
+#[test]
+fn files_larger_than_memory() {
+    let folder = Folder::new();
+    sparse(&folder, "c.npy", "<f4", false, &[8192, 8192], 1 << 28);
+    sparse(&folder, "f.npy", "<f4", true, &[8192, 8192], 1 << 28);
+    folder.put("row.npy", npy("<f4", &[1, 8192], &[1; 4 * 8192]));
+    let rows = [
+        "tensorop slice c.npy --at ::-1,::-1 --to npy -o /dev/null",
+        "tensorop slice c.npy --at :,::2 --to npy -o /dev/null",
+        "tensorop slice f.npy --at :1000 --to npy -o /dev/null",
+        "tensorop slice-scatter c.npy row.npy --at 5:6 --to npy -o /dev/null",
+        "tensorop scatter-update c.npy [3,5] --fill 1 --axis 1 --to npy -o /dev/null",
+        "tensorop scatter-nd c.npy [[3,5]] [1] --reduction add --to npy -o /dev/null",
+        "tensorop slice-scatter - --fill 2 --at :,::3 --to npy <c.npy >/dev/null",
+        "cat c.npy | tensorop slice - --at ::2,5:6 --to npy | cat >/dev/null",
+        "cat c.npy | tensorop scatter-nd - [[3,5]] [1] --to npy | tensorop slice - --at 3:4,5:6 --to npy >/dev/null",
+    ];
+    each(rows, |script| (*script).to_owned(), |script| shell(&folder, script).map(drop));
+    let script = "cat c.npy | tensorop scatter-nd - [[3,5]] [1] --to npy | tensorop slice - --at 3:4,4:7 --to json";
+    let said = shell(&folder, script).unwrap();
+    assert!(said.contains("[[0.0, 1.0, 0.0]]"), "{said}");
+}
+
+#[test]
+fn streams_backwards_go_through_a_file() {
+    let folder = Folder::new();
+    // above what is kept in memory
+    let items: Vec<u8> = (0..5 << 20_u32).flat_map(|i: u32| i.to_le_bytes()).collect();
+    folder.put("data.npy", npy("<u4", &[5 << 10, 1 << 10], &items));
+    for at in ["::-1", ":,::-1", "::-7,3::5"] {
+        let expected = folder.run(["slice", "data.npy", "--at", at, "--to", "npy"]);
+        let script = format!("cat data.npy | tensorop slice - --at {at} --to npy -o out.npy && ls -A");
+        let left = shell(&folder, &script).unwrap();
+        assert_eq!(left, "data.npy\nout.npy\n");
+        assert!(folder.get("out.npy") == expected.stdout, "{at}");
+    }
+}
+
+#[test]
+fn every_operand_as_a_stream() {
+    let folder = Folder::new();
+    let data = npy("<i4", &[4, 3], &(0..12_i32).flat_map(i32::to_le_bytes).collect::<Vec<u8>>());
+    let updates = npy(">i4", &[4, 2], &(50..58_i32).flat_map(i32::to_be_bytes).collect::<Vec<u8>>());
+    let indices = npy("<i2", &[2], &[2, 0, 0, 0]);
+    folder.put("data.npy", &data).put("updates.npy", &updates).put("indices.npy", &indices);
+    let rows = [
+        ("slice - --at 1:,::2", &data),
+        ("slice - --at ::-1,1:", &data),
+        ("slice-scatter - updates.npy --at :,::2", &data),
+        ("slice-scatter data.npy - --at :,::2", &updates),
+        ("slice-scatter data.npy - --at ::-1,::-2", &updates),
+        ("scatter-update - indices.npy updates.npy --axis 1", &data),
+        ("scatter-update data.npy - updates.npy --axis 1", &indices),
+        ("scatter-update data.npy indices.npy - --axis 1", &updates),
+    ];
+    each(
+        rows,
+        |(args, _)| format!("`{args}`"),
+        |(args, stdin)| {
+            let name = if **stdin == data {
+                "data.npy"
+            } else if **stdin == updates {
+                "updates.npy"
+            } else {
+                "indices.npy"
+            };
+            let from_file = args.split(' ').map(|word| if word == "-" { name } else { word });
+            let expected = folder.run(from_file.chain(["--to", "npy"]));
+            for window in common::WINDOWS {
+                let found =
+                    folder.run_with(words(args).iter().map(String::as_str).chain(["--to", "npy"]), window, Some(stdin));
+                if found != expected || found.status != Some(0) {
+                    return Err(format!("window {window:?}: {found:?}"));
+                }
+            }
+            Ok(())
+        },
+    );
+}
+
+#[test]
+fn streams_that_end_early_or_late() {
+    let folder = Folder::new();
+    let data = npy("<i4", &[4], &[7; 16]);
+    let long = [&data[..], &[0]].concat();
+    let rows: [(&str, &[u8], &[&str]); 6] = [
+        ("slice - --at :", &data[..data.len() - 1], &["DATA (standard input)", "15 bytes", "expected 16"]),
+        ("slice - --at :1", &data[..data.len() - 1], &["15 bytes", "expected 16"]),
+        ("slice - --at ::-1", &data[..data.len() - 9], &["7 bytes", "expected 16"]),
+        ("slice - --at :1", &long, &["more than 16 bytes", "expected 16"]),
+        ("slice - --at ::-1", &long, &["more than 16 bytes", "expected 16"]),
+        ("slice-scatter [1,2,3,4] - --at : --dtype int32", &long, &["UPDATES (standard input)", "more than 16"]),
+    ];
+    each(
+        rows,
+        |(args, ..)| format!("`{args}`"),
+        |(args, stdin, fragments)| {
+            folder.put("out.npy", b"before");
+            let args = words(args).into_iter().chain(["-o", "out.npy"].map(str::to_owned));
+            let run = folder.run_with(args, None, Some(stdin));
+            let named = fragments.iter().all(|fragment| run.stderr.contains(fragment));
+            if run.status != Some(2) || !named || run.stderr.lines().count() != 1 || folder.get("out.npy") != b"before"
+            {
+                return Err(format!("{run:?}"));
+            }
+            Ok(())
+        },
+    );
+    assert_eq!(folder.content().len(), 1);
+}
+
+#[test]
+fn threads_are_counted() {
+    let folder = Folder::new();
+    folder.refuses(["slice", "[1]", "--at", ":", "--threads", "0"], &["--threads", "1 or more"]).unwrap();
+    folder.refuses(["slice", "[1]", "--at", ":", "--threads", "x"], &["--threads", "1 or more"]).unwrap();
+    let output = folder.command().args(["slice", "[1]", "--at", ":"]).env("TENSOROP_THREADS", "many").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("TENSOROP_THREADS: many"));
+    folder
+        .command()
+        .args(["slice", "[1]", "--at", ":"])
+        .env("TENSOROP_THREADS", "2")
+        .assert()
+        .success()
+        .stdout("[1]\n");
+}
+
+/// A reader that goes away ends the program quietly, whatever it is doing.
+#[test]
+fn a_closed_pipe() {
+    let folder = Folder::new();
+    sparse(&folder, "c.npy", "<f4", false, &[16384, 4096], 1 << 28);
+    for args in ["slice c.npy --at : --to npy", "slice-scatter c.npy --fill 1 --at ::2 --to npy"] {
+        let mut child = Command::new(assert_cmd::cargo::cargo_bin!("tensorop"))
+            .args(words(args))
+            .current_dir(folder.path(""))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]), "{args}");
+    }
+    std::io::stdout().flush().unwrap();
+}
