@@ -62,3 +62,8 @@ pub use ops::scatter_update::scatter_update;
 pub use ops::slice::{SliceArgs, slice};
 pub use ops::slice_scatter::slice_scatter;
 pub use tensor::Tensor;
+
+/// The README, so that its Rust examples are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -1,0 +1,172 @@
+
+using namespace System.Management.Automation
+using namespace System.Management.Automation.Language
+
+Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+
+    $commandElements = $commandAst.CommandElements
+    $command = @(
+        'tensorop'
+        for ($i = 1; $i -lt $commandElements.Count; $i++) {
+            $element = $commandElements[$i]
+            if ($element -isnot [StringConstantExpressionAst] -or
+                $element.StringConstantType -ne [StringConstantType]::BareWord -or
+                $element.Value.StartsWith('-') -or
+                $element.Value -eq $wordToComplete) {
+                break
+        }
+        $element.Value
+    }) -join ';'
+
+    $completions = @(switch ($command) {
+        'tensorop' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('slice', 'slice', [CompletionResultType]::ParameterValue, 'Take a slice of a tensor (OpenVINO Slice-8)')
+            [CompletionResult]::new('slice-scatter', 'slice-scatter', [CompletionResultType]::ParameterValue, 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)')
+            [CompletionResult]::new('scatter-update', 'scatter-update', [CompletionResultType]::ParameterValue, 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)')
+            [CompletionResult]::new('scatter-nd', 'scatter-nd', [CompletionResultType]::ParameterValue, 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'tensorop;slice' {
+            [CompletionResult]::new('--start', '--start', [CompletionResultType]::ParameterName, 'The first place on each axis: 0,1 or [0,1] or a file')
+            [CompletionResult]::new('--stop', '--stop', [CompletionResultType]::ParameterName, 'The place before which to stop on each axis, as --start')
+            [CompletionResult]::new('--step', '--step', [CompletionResultType]::ParameterName, 'From one place to the next on each axis, as --start [default: 1 for each]')
+            [CompletionResult]::new('--axes', '--axes', [CompletionResultType]::ParameterName, 'The axes that start, stop and step are for, as --start [default: 0,1,..]')
+            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Slices in NumPy''s notation, such as ''1:8:2, ..., ::-1''')
+            [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of every operand that is not inline [default: by its content]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Where to write [default: text on standard output]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Where to write [default: text on standard output]')
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'The format of the output [default: by the name of FILE, else text]')
+            [CompletionResult]::new('--threshold', '--threshold', [CompletionResultType]::ParameterName, 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]')
+            [CompletionResult]::new('--edgeitems', '--edgeitems', [CompletionResultType]::ParameterName, 'Items at each end of an axis that stay when it is elided')
+            [CompletionResult]::new('--linewidth', '--linewidth', [CompletionResultType]::ParameterName, 'Characters in a line')
+            [CompletionResult]::new('--precision', '--precision', [CompletionResultType]::ParameterName, 'At most N digits after the point [default: as many as tell the value]')
+            [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
+            [CompletionResult]::new('--no-clobber', '--no-clobber', [CompletionResultType]::ParameterName, 'Refuse to replace a file')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Make every check, print what would be done, write nothing')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'tensorop;slice-scatter' {
+            [CompletionResult]::new('--fill', '--fill', [CompletionResultType]::ParameterName, 'One value for every place addressed, instead of UPDATES')
+            [CompletionResult]::new('--start', '--start', [CompletionResultType]::ParameterName, 'The first place on each axis: 0,1 or [0,1] or a file')
+            [CompletionResult]::new('--stop', '--stop', [CompletionResultType]::ParameterName, 'The place before which to stop on each axis, as --start')
+            [CompletionResult]::new('--step', '--step', [CompletionResultType]::ParameterName, 'From one place to the next on each axis, as --start [default: 1 for each]')
+            [CompletionResult]::new('--axes', '--axes', [CompletionResultType]::ParameterName, 'The axes that start, stop and step are for, as --start [default: 0,1,..]')
+            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Slices in NumPy''s notation, such as ''1:8:2, ..., ::-1''')
+            [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of every operand that is not inline [default: by its content]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Where to write [default: text on standard output]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Where to write [default: text on standard output]')
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'The format of the output [default: by the name of FILE, else text]')
+            [CompletionResult]::new('--threshold', '--threshold', [CompletionResultType]::ParameterName, 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]')
+            [CompletionResult]::new('--edgeitems', '--edgeitems', [CompletionResultType]::ParameterName, 'Items at each end of an axis that stay when it is elided')
+            [CompletionResult]::new('--linewidth', '--linewidth', [CompletionResultType]::ParameterName, 'Characters in a line')
+            [CompletionResult]::new('--precision', '--precision', [CompletionResultType]::ParameterName, 'At most N digits after the point [default: as many as tell the value]')
+            [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
+            [CompletionResult]::new('--no-clobber', '--no-clobber', [CompletionResultType]::ParameterName, 'Refuse to replace a file')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Make every check, print what would be done, write nothing')
+            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Change DATA, a .npy file, where it lies, instead of writing an output')
+            [CompletionResult]::new('--in-place', '--in-place', [CompletionResultType]::ParameterName, 'Change DATA, a .npy file, where it lies, instead of writing an output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'tensorop;scatter-update' {
+            [CompletionResult]::new('--fill', '--fill', [CompletionResultType]::ParameterName, 'One value for every place addressed, instead of UPDATES')
+            [CompletionResult]::new('--axis', '--axis', [CompletionResultType]::ParameterName, 'The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)')
+            [CompletionResult]::new('--on-duplicate', '--on-duplicate', [CompletionResultType]::ParameterName, 'What to do about an index that occurs twice [default: last]')
+            [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of every operand that is not inline [default: by its content]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Where to write [default: text on standard output]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Where to write [default: text on standard output]')
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'The format of the output [default: by the name of FILE, else text]')
+            [CompletionResult]::new('--threshold', '--threshold', [CompletionResultType]::ParameterName, 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]')
+            [CompletionResult]::new('--edgeitems', '--edgeitems', [CompletionResultType]::ParameterName, 'Items at each end of an axis that stay when it is elided')
+            [CompletionResult]::new('--linewidth', '--linewidth', [CompletionResultType]::ParameterName, 'Characters in a line')
+            [CompletionResult]::new('--precision', '--precision', [CompletionResultType]::ParameterName, 'At most N digits after the point [default: as many as tell the value]')
+            [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
+            [CompletionResult]::new('--no-clobber', '--no-clobber', [CompletionResultType]::ParameterName, 'Refuse to replace a file')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Make every check, print what would be done, write nothing')
+            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Change DATA, a .npy file, where it lies, instead of writing an output')
+            [CompletionResult]::new('--in-place', '--in-place', [CompletionResultType]::ParameterName, 'Change DATA, a .npy file, where it lies, instead of writing an output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'tensorop;scatter-nd' {
+            [CompletionResult]::new('--fill', '--fill', [CompletionResultType]::ParameterName, 'One value for every place addressed, instead of UPDATES')
+            [CompletionResult]::new('--reduction', '--reduction', [CompletionResultType]::ParameterName, 'What to do with an old item and its update')
+            [CompletionResult]::new('--opset', '--opset', [CompletionResultType]::ParameterName, 'The ONNX opset that decides which reductions and element types are legal')
+            [CompletionResult]::new('--on-duplicate', '--on-duplicate', [CompletionResultType]::ParameterName, 'What to do about an index that occurs twice [default: last]')
+            [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of every operand that is not inline [default: by its content]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Where to write [default: text on standard output]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Where to write [default: text on standard output]')
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'The format of the output [default: by the name of FILE, else text]')
+            [CompletionResult]::new('--threshold', '--threshold', [CompletionResultType]::ParameterName, 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]')
+            [CompletionResult]::new('--edgeitems', '--edgeitems', [CompletionResultType]::ParameterName, 'Items at each end of an axis that stay when it is elided')
+            [CompletionResult]::new('--linewidth', '--linewidth', [CompletionResultType]::ParameterName, 'Characters in a line')
+            [CompletionResult]::new('--precision', '--precision', [CompletionResultType]::ParameterName, 'At most N digits after the point [default: as many as tell the value]')
+            [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
+            [CompletionResult]::new('--no-clobber', '--no-clobber', [CompletionResultType]::ParameterName, 'Refuse to replace a file')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Make every check, print what would be done, write nothing')
+            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Change DATA, a .npy file, where it lies, instead of writing an output')
+            [CompletionResult]::new('--in-place', '--in-place', [CompletionResultType]::ParameterName, 'Change DATA, a .npy file, where it lies, instead of writing an output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'tensorop;completions' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'tensorop;help' {
+            [CompletionResult]::new('slice', 'slice', [CompletionResultType]::ParameterValue, 'Take a slice of a tensor (OpenVINO Slice-8)')
+            [CompletionResult]::new('slice-scatter', 'slice-scatter', [CompletionResultType]::ParameterValue, 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)')
+            [CompletionResult]::new('scatter-update', 'scatter-update', [CompletionResultType]::ParameterValue, 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)')
+            [CompletionResult]::new('scatter-nd', 'scatter-nd', [CompletionResultType]::ParameterValue, 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'tensorop;help;slice' {
+            break
+        }
+        'tensorop;help;slice-scatter' {
+            break
+        }
+        'tensorop;help;scatter-update' {
+            break
+        }
+        'tensorop;help;scatter-nd' {
+            break
+        }
+        'tensorop;help;completions' {
+            break
+        }
+        'tensorop;help;help' {
+            break
+        }
+    })
+
+    $completions.Where{ $_.CompletionText -like "$wordToComplete*" } |
+        Sort-Object -Property ListItemText
+}

@@ -1,0 +1,154 @@
+
+use builtin;
+use str;
+
+set edit:completion:arg-completer[tensorop] = {|@words|
+    fn spaces {|n|
+        builtin:repeat $n ' ' | str:join ''
+    }
+    fn cand {|text desc|
+        edit:complex-candidate $text &display=$text' '(spaces (- 14 (wcswidth $text)))$desc
+    }
+    var command = 'tensorop'
+    for word $words[1..-1] {
+        if (str:has-prefix $word '-') {
+            break
+        }
+        set command = $command';'$word
+    }
+    var completions = [
+        &'tensorop'= {
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+            cand slice 'Take a slice of a tensor (OpenVINO Slice-8)'
+            cand slice-scatter 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
+            cand scatter-update 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
+            cand scatter-nd 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)'
+            cand completions 'Print a completion script for a shell'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'tensorop;slice'= {
+            cand --start 'The first place on each axis: 0,1 or [0,1] or a file'
+            cand --stop 'The place before which to stop on each axis, as --start'
+            cand --step 'From one place to the next on each axis, as --start [default: 1 for each]'
+            cand --axes 'The axes that start, stop and step are for, as --start [default: 0,1,..]'
+            cand --at 'Slices in NumPy''s notation, such as ''1:8:2, ..., ::-1'''
+            cand --dtype 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)'
+            cand --from 'The format of every operand that is not inline [default: by its content]'
+            cand -o 'Where to write [default: text on standard output]'
+            cand --output 'Where to write [default: text on standard output]'
+            cand --to 'The format of the output [default: by the name of FILE, else text]'
+            cand --threshold 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]'
+            cand --edgeitems 'Items at each end of an axis that stay when it is elided'
+            cand --linewidth 'Characters in a line'
+            cand --precision 'At most N digits after the point [default: as many as tell the value]'
+            cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
+            cand --no-clobber 'Refuse to replace a file'
+            cand --dry-run 'Make every check, print what would be done, write nothing'
+            cand -q 'Show no progress (else shown on a terminal if it takes more than a second)'
+            cand --quiet 'Show no progress (else shown on a terminal if it takes more than a second)'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tensorop;slice-scatter'= {
+            cand --fill 'One value for every place addressed, instead of UPDATES'
+            cand --start 'The first place on each axis: 0,1 or [0,1] or a file'
+            cand --stop 'The place before which to stop on each axis, as --start'
+            cand --step 'From one place to the next on each axis, as --start [default: 1 for each]'
+            cand --axes 'The axes that start, stop and step are for, as --start [default: 0,1,..]'
+            cand --at 'Slices in NumPy''s notation, such as ''1:8:2, ..., ::-1'''
+            cand --dtype 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)'
+            cand --from 'The format of every operand that is not inline [default: by its content]'
+            cand -o 'Where to write [default: text on standard output]'
+            cand --output 'Where to write [default: text on standard output]'
+            cand --to 'The format of the output [default: by the name of FILE, else text]'
+            cand --threshold 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]'
+            cand --edgeitems 'Items at each end of an axis that stay when it is elided'
+            cand --linewidth 'Characters in a line'
+            cand --precision 'At most N digits after the point [default: as many as tell the value]'
+            cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
+            cand --no-clobber 'Refuse to replace a file'
+            cand --dry-run 'Make every check, print what would be done, write nothing'
+            cand -i 'Change DATA, a .npy file, where it lies, instead of writing an output'
+            cand --in-place 'Change DATA, a .npy file, where it lies, instead of writing an output'
+            cand -q 'Show no progress (else shown on a terminal if it takes more than a second)'
+            cand --quiet 'Show no progress (else shown on a terminal if it takes more than a second)'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tensorop;scatter-update'= {
+            cand --fill 'One value for every place addressed, instead of UPDATES'
+            cand --axis 'The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)'
+            cand --on-duplicate 'What to do about an index that occurs twice [default: last]'
+            cand --dtype 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)'
+            cand --from 'The format of every operand that is not inline [default: by its content]'
+            cand -o 'Where to write [default: text on standard output]'
+            cand --output 'Where to write [default: text on standard output]'
+            cand --to 'The format of the output [default: by the name of FILE, else text]'
+            cand --threshold 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]'
+            cand --edgeitems 'Items at each end of an axis that stay when it is elided'
+            cand --linewidth 'Characters in a line'
+            cand --precision 'At most N digits after the point [default: as many as tell the value]'
+            cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
+            cand --no-clobber 'Refuse to replace a file'
+            cand --dry-run 'Make every check, print what would be done, write nothing'
+            cand -i 'Change DATA, a .npy file, where it lies, instead of writing an output'
+            cand --in-place 'Change DATA, a .npy file, where it lies, instead of writing an output'
+            cand -q 'Show no progress (else shown on a terminal if it takes more than a second)'
+            cand --quiet 'Show no progress (else shown on a terminal if it takes more than a second)'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tensorop;scatter-nd'= {
+            cand --fill 'One value for every place addressed, instead of UPDATES'
+            cand --reduction 'What to do with an old item and its update'
+            cand --opset 'The ONNX opset that decides which reductions and element types are legal'
+            cand --on-duplicate 'What to do about an index that occurs twice [default: last]'
+            cand --dtype 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)'
+            cand --from 'The format of every operand that is not inline [default: by its content]'
+            cand -o 'Where to write [default: text on standard output]'
+            cand --output 'Where to write [default: text on standard output]'
+            cand --to 'The format of the output [default: by the name of FILE, else text]'
+            cand --threshold 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]'
+            cand --edgeitems 'Items at each end of an axis that stay when it is elided'
+            cand --linewidth 'Characters in a line'
+            cand --precision 'At most N digits after the point [default: as many as tell the value]'
+            cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
+            cand --no-clobber 'Refuse to replace a file'
+            cand --dry-run 'Make every check, print what would be done, write nothing'
+            cand -i 'Change DATA, a .npy file, where it lies, instead of writing an output'
+            cand --in-place 'Change DATA, a .npy file, where it lies, instead of writing an output'
+            cand -q 'Show no progress (else shown on a terminal if it takes more than a second)'
+            cand --quiet 'Show no progress (else shown on a terminal if it takes more than a second)'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tensorop;completions'= {
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tensorop;help'= {
+            cand slice 'Take a slice of a tensor (OpenVINO Slice-8)'
+            cand slice-scatter 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
+            cand scatter-update 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
+            cand scatter-nd 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)'
+            cand completions 'Print a completion script for a shell'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'tensorop;help;slice'= {
+        }
+        &'tensorop;help;slice-scatter'= {
+        }
+        &'tensorop;help;scatter-update'= {
+        }
+        &'tensorop;help;scatter-nd'= {
+        }
+        &'tensorop;help;completions'= {
+        }
+        &'tensorop;help;help'= {
+        }
+    ]
+    $completions[$command]
+}
