@@ -1,0 +1,238 @@
+//! The kernels, without files: the bytes that each moves in a second, and as their limit what a plain copy of as many
+//! bytes moves (`memory`).
+//!
+//! `cargo bench --bench kernels` runs all, `cargo bench --bench kernels -- scatter_nd` a part.
+
+use std::fmt;
+
+use divan::counter::BytesCount;
+use divan::{Bencher, black_box};
+use tensorop::axis::Span;
+use tensorop::ops::indexed::{Scatter, TakeIndices};
+use tensorop::ops::slice_scatter::SliceScatter;
+use tensorop::ops::{reduction, scatter_nd, scatter_update};
+use tensorop::window::{View, Window, copy_bytes};
+use tensorop::{DType, Reduction, SliceArgs};
+
+/// Bytes of a tensor: one stays in a core's cache (as the program's windows do), the other in no cache of most
+/// machines.
+const SIZES: [usize; 2] = [1 << 18, 1 << 25];
+/// Bytes of an item; 12 is not moved as one word.
+const WIDTHS: [usize; 6] = [1, 2, 4, 8, 12, 16];
+
+fn main() {
+    divan::main();
+}
+
+/// A square tensor of about `size` bytes, with items of `width` bytes.
+#[derive(Clone, Copy)]
+struct Case {
+    size: usize,
+    width: usize,
+}
+
+fn cases() -> impl Iterator<Item = Case> {
+    SIZES.into_iter().flat_map(|size| WIDTHS.map(|width| Case { size, width }))
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} KiB, items of {}", self.size >> 10, self.width)
+    }
+}
+
+impl Case {
+    /// Rows, and columns; a multiple of 8.
+    fn side(self) -> usize {
+        (self.size / self.width).isqrt() & !7
+    }
+
+    fn shape(self) -> [usize; 2] {
+        [self.side(); 2]
+    }
+
+    /// `items` items that are not zero pages.
+    fn items(self, items: usize) -> Vec<u8> {
+        vec![1; items * self.width]
+    }
+
+    fn all(self) -> Vec<u8> {
+        self.items(self.side() * self.side())
+    }
+
+    /// Gathers what `view` makes of the whole tensor.
+    fn gather(self, bencher: Bencher, view: impl Fn(View) -> View) {
+        let from = view(View::c_order(&self.shape()));
+        let (source, to) = (self.all(), View::c_order(&from.shape()));
+        let mut target = self.items(from.items());
+        let bytes = BytesCount::new(target.len());
+        bencher.counter(bytes).bench_local(|| copy_bytes(black_box(&source), &from, &mut target, &to, self.width));
+    }
+
+    /// Puts updates into a slice of the tensor.
+    fn put(self, bencher: Bencher, start: i64, step: i64, axis: i64) {
+        let args = SliceArgs::new(&[start], &[i64::MAX], Some(&[step]), Some(&[axis])).unwrap();
+        let plan = SliceScatter::resolve(&self.shape(), &args, None).unwrap();
+        let (_, to) = plan.part(&Window::whole(&self.shape())).unwrap();
+        let (from, mut target) = (View::c_order(&plan.updates_shape()), self.all());
+        let updates = self.items(from.items());
+        let bytes = BytesCount::new(updates.len());
+        bencher.counter(bytes).bench_local(|| copy_bytes(black_box(&updates), &from, &mut target, &to, self.width));
+    }
+
+    /// Applies all updates of a scatter to the tensor: `combine(old, update)` for each run.
+    fn scatter(self, bencher: Bencher, scatter: &Scatter, combine: impl Fn(&mut [u8], &[u8])) {
+        let updates = self.items(scatter.updates_shape().iter().product());
+        let (mut target, window) = (self.all(), Window::whole(&self.shape()));
+        bencher.counter(BytesCount::new(updates.len())).bench_local(|| {
+            let updates = black_box(&updates);
+            scatter.runs(&window, |run| {
+                let old = &mut target[run.to * self.width..][..run.len * self.width];
+                combine(old, &updates[run.from * self.width..][..old.len()]);
+            });
+        });
+    }
+
+    /// One index for every fourth place of an axis, in no order.
+    fn indices(self) -> Vec<usize> {
+        scattered(self.side()).take(self.side() / 4).collect()
+    }
+
+    fn update_axis(self, bencher: Bencher, axis: i64) {
+        let indices = self.indices();
+        let mut resolver = scatter_update::Resolver::new(&self.shape(), &[indices.len()], None, axis).unwrap();
+        resolver.take(indices).unwrap();
+        self.scatter(bencher, &resolver.finish(true, self.group()).unwrap(), put);
+    }
+
+    /// The items that are changed together.
+    fn group(self) -> usize {
+        SIZES[0] / self.width
+    }
+
+    /// Index tuples of every sixteenth item, in no order.
+    fn points(self) -> Vec<usize> {
+        let side = self.side();
+        scattered(side * side).take(side * side / 16).flat_map(|place| [place / side, place % side]).collect()
+    }
+
+    fn resolve_points(self, tuples: &[usize]) -> Scatter {
+        let mut resolver = scatter_nd::Resolver::new(&self.shape(), &[tuples.len() / 2, 2], None).unwrap();
+        resolver.take(tuples.iter().copied()).unwrap();
+        resolver.finish(Reduction::None, true, self.group()).unwrap()
+    }
+}
+
+/// Puts a run of updates in its place: single items, the usual run of points and columns, as words.
+fn put(old: &mut [u8], new: &[u8]) {
+    fn word<const N: usize>(old: &mut [u8], new: &[u8]) {
+        old.as_chunks_mut::<N>().0[0] = new.as_chunks::<N>().0[0];
+    }
+    match old.len() {
+        1 => word::<1>(old, new),
+        2 => word::<2>(old, new),
+        4 => word::<4>(old, new),
+        8 => word::<8>(old, new),
+        16 => word::<16>(old, new),
+        _ => old.copy_from_slice(new),
+    }
+}
+
+/// All numbers below `n` in no order, the same at every run: steps of a prime around a circle.
+fn scattered(n: usize) -> impl Iterator<Item = usize> {
+    (0..n).map(move |i| i * 2_654_435_761 % n)
+}
+
+/// The limit.
+#[divan::bench(args = SIZES, sample_count = 20)]
+fn memory(bencher: Bencher, size: usize) {
+    let (source, mut target) = (vec![1_u8; size], vec![2_u8; size]);
+    bencher.counter(BytesCount::new(size)).bench_local(|| black_box(&mut target).copy_from_slice(black_box(&source)));
+}
+
+#[divan::bench_group(sample_count = 20)]
+mod slice {
+    use super::*;
+
+    #[divan::bench(args = cases())]
+    fn contiguous(bencher: Bencher, case: Case) {
+        case.gather(bencher, |all| all);
+    }
+
+    #[divan::bench(args = cases())]
+    fn every_second_column(bencher: Bencher, case: Case) {
+        let columns = Span { start: 0, step: 2, len: case.side() / 2 };
+        case.gather(bencher, |all| all.select(&[Span::whole(case.side()), columns]));
+    }
+
+    #[divan::bench(args = cases())]
+    fn reversed(bencher: Bencher, case: Case) {
+        let backwards = Span { start: case.side() - 1, step: -1, len: case.side() };
+        case.gather(bencher, |all| all.select(&[backwards; 2]));
+    }
+
+    #[divan::bench(args = cases())]
+    fn transposed(bencher: Bencher, case: Case) {
+        case.gather(bencher, |all| all.with_axes(&[1, 0]));
+    }
+}
+
+#[divan::bench_group(sample_count = 20)]
+mod slice_scatter {
+    use super::*;
+
+    #[divan::bench(args = cases())]
+    fn every_second_row(bencher: Bencher, case: Case) {
+        case.put(bencher, 0, 2, 0);
+    }
+
+    #[divan::bench(args = cases())]
+    fn every_second_column(bencher: Bencher, case: Case) {
+        case.put(bencher, 0, 2, 1);
+    }
+}
+
+#[divan::bench_group(sample_count = 20)]
+mod update {
+    use super::*;
+
+    #[divan::bench(args = cases())]
+    fn rows(bencher: Bencher, case: Case) {
+        case.update_axis(bencher, 0);
+    }
+
+    #[divan::bench(args = cases())]
+    fn columns(bencher: Bencher, case: Case) {
+        case.update_axis(bencher, 1);
+    }
+}
+
+#[divan::bench_group(sample_count = 20)]
+mod nd {
+    use super::*;
+
+    /// Bytes of the index tuples.
+    #[divan::bench(args = SIZES.map(|size| Case { size, width: 4 }))]
+    fn resolve_points(bencher: Bencher, case: Case) {
+        let tuples = case.points();
+        let bytes = BytesCount::of_slice(&tuples[..]);
+        bencher.counter(bytes).bench_local(|| case.resolve_points(black_box(&tuples)));
+    }
+
+    #[divan::bench(args = cases())]
+    fn points(bencher: Bencher, case: Case) {
+        case.scatter(bencher, &case.resolve_points(&case.points()), put);
+    }
+
+    /// As many updates as rows, with an average of two for each row that is met.
+    #[divan::bench(args = SIZES.iter().flat_map(|&size| ["int32", "float16", "float32"].map(|dtype| (size, dtype))))]
+    fn add_rows(bencher: Bencher, (size, dtype): (usize, &str)) {
+        let dtype = DType::parse(dtype).unwrap();
+        let case = Case { size, width: dtype.itemsize() };
+        let rows: Vec<usize> = scattered(case.side()).map(|row| row / 2 * 2).collect();
+        let mut resolver = scatter_nd::Resolver::new(&case.shape(), &[rows.len(), 1], None).unwrap();
+        resolver.take(rows).unwrap();
+        let scatter = resolver.finish(Reduction::Add, true, case.group()).unwrap();
+        case.scatter(bencher, &scatter, reduction::on_bytes(&dtype, Reduction::Add).unwrap());
+    }
+}
