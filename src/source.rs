@@ -289,18 +289,27 @@ impl Stream {
     fn read_at(&mut self, out: &mut [u8], at: u64) -> io::Result<usize> {
         let skip = at.checked_sub(self.at).ok_or_else(|| io::Error::other("a stream cannot be read backwards"))?;
         self.at += io::copy(&mut self.reader.by_ref().take(skip), &mut io::sink())?;
-        let mut filled = 0;
-        while filled < out.len() {
-            match self.reader.read(&mut out[filled..]) {
-                Ok(0) => break,
-                Ok(n) => filled += n,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
+        let filled = fill_from(&mut self.reader, out)?;
         self.at += filled as u64;
         Ok(filled)
     }
+}
+
+/// Fills `out` as far as `reader` has bytes; how many it had.
+///
+/// # Errors
+/// Of reading.
+pub fn fill_from(reader: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < out.len() {
+        match reader.read(&mut out[filled..]) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }
 
 /// Whether two files are one, by whatever path.

@@ -11,7 +11,7 @@ use tensorop::exec::{Threads, Updates};
 use tensorop::format::json::{self, Json};
 use tensorop::format::npy::{self, Begun, Header};
 use tensorop::ops::indexed::{Resolve, TakeIndices, on_threads, take_bytes};
-use tensorop::source::{Conversion, Source, same_file, wrong_length};
+use tensorop::source::{Conversion, Source, fill_from, same_file, wrong_length};
 use tensorop::window::Windows;
 
 use crate::cli::index_list::IndexList;
@@ -326,15 +326,7 @@ impl Content {
 /// The first bytes of an operand, all of it if it is short.
 fn read_begin(stream: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut begin = vec![0; BEGIN];
-    let mut filled = 0;
-    while filled < BEGIN {
-        match stream.read(&mut begin[filled..]) {
-            Ok(0) => break,
-            Ok(n) => filled += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
+    let filled = fill_from(stream, &mut begin)?;
     begin.truncate(filled);
     Ok(begin)
 }
