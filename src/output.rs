@@ -1,11 +1,11 @@
 //! Where the output goes: standard output, a file that is replaced when the new one is complete, or a device.
 
-use std::ffi::OsString;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
+use tensorop::source::same_file;
 
 /// Where to write.
 #[derive(Debug)]
@@ -81,19 +81,26 @@ impl Target {
     /// # Errors
     /// Those of [`create`](Self::create) and [`Sink::check_binary`].
     pub fn probe(&self, binary: bool) -> Result<()> {
-        if matches!(self, Target::Device { .. }) { Ok(()) } else { self.create()?.check_binary(binary) }
+        if matches!(self, Target::Device { .. }) { Ok(()) } else { self.begin()?.check_binary(binary) }
     }
 
-    /// Begins the output.
+    /// Begins the output, and removes what earlier writers of the same file have left if they were killed.
     ///
     /// # Errors
     /// Of creating the file, or of opening the device.
     pub fn create(&self) -> Result<Sink<'_>> {
+        if let Target::File { path, .. } = self {
+            (0..SHARED_NAMES).for_each(|number| drop(remove_stale(&shared_name(path, number))));
+        }
+        self.begin()
+    }
+
+    fn begin(&self) -> Result<Sink<'_>> {
         survive_size_limit();
         let begun = match self {
             Target::Stdout => Ok(Sink::Stdout(io::stdout())),
             Target::Device { name } => OpenOptions::new().append(true).open(name).map(Sink::Device),
-            Target::File { path, .. } => Draft::create(folder(path)).map(|draft| Sink::File { draft, target: self }),
+            Target::File { path, .. } => Draft::create(path).map(|draft| Sink::File { draft, target: self }),
         };
         begun.with_context(|| format!("{}: cannot be created", self.label()))
     }
@@ -151,7 +158,7 @@ impl Sink<'_> {
     /// Binary output to a terminal.
     pub fn check_binary(&self, binary: bool) -> Result<()> {
         if binary && self.is_terminal() {
-            bail!("{}: is a terminal, and .npy is binary: use -o FILE", self.label());
+            bail!("{}: is a terminal, and the output is binary: use -o FILE", self.label());
         }
         Ok(())
     }
@@ -172,24 +179,27 @@ impl Sink<'_> {
         }
     }
 
-    /// Puts the complete output where it belongs.
+    /// Puts the complete output where it belongs. A file that is replaced is replaced for good: the new one is on the
+    /// disk before it takes the name, and the name is before this returns. A new file is left to the system to write.
     ///
     /// # Errors
-    /// Of flushing, linking or renaming.
+    /// Of flushing, syncing, linking or renaming.
     pub fn finish(mut self) -> Result<()> {
         match &mut self {
             Sink::Stdout(stdout) => Ok(stdout.flush()?),
             Sink::Device(file) => Ok(file.flush()?),
             Sink::File { draft, target } => {
                 let Target::File { path, existing, keep_existing, .. } = target else { return Ok(()) };
-                let mut put = || -> Result<()> {
+                let mut put = || -> Result<Option<File>> {
                     if let Some(metadata) = existing {
                         keep_mode(&draft.file, metadata)?;
                     }
-                    // no signal may come between the two steps that give a draft its name
-                    signals::deferred(|| draft.publish(path, existing.is_some(), *keep_existing))
+                    draft.publish(path, existing.is_some(), *keep_existing)
                 };
-                put().with_context(|| format!("{}: cannot be put in place", target.label()))
+                let folder = put().with_context(|| format!("{}: cannot be put in place", target.label()))?;
+                folder.map_or(Ok(()), |folder| sync_folder(&folder)).with_context(|| {
+                    format!("{}: is replaced, but its folder cannot be written to the disk", target.label())
+                })
             }
         }
     }
@@ -233,46 +243,97 @@ fn keep_mode(_: &File, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
+/// The folder of a file that is about to be replaced, to be synced when it has been; `None` where that cannot be.
+#[cfg(unix)]
+fn open_folder(path: &Path) -> io::Result<Option<File>> {
+    match File::open(folder(path)) {
+        // a folder may allow files to be made in it and not to be read itself
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
+        opened => opened.map(Some),
+    }
+}
+
+#[cfg(not(unix))]
+fn open_folder(_: &Path) -> io::Result<Option<File>> {
+    Ok(None)
+}
+
+/// Waits until the names in a folder are on the disk. Some file systems have no such call for folders.
+fn sync_folder(folder: &File) -> io::Result<()> {
+    match folder.sync_all() {
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        done => done,
+    }
+}
+
 /// A file that is being written, in the folder of its target: without a name where the system can, so that
 /// nothing is left even if the program is killed; else under a temporary name, removed when it is dropped or when
 /// a signal ends the program.
+///
+/// To replace a file takes a name for an instant everywhere. What SIGKILL leaves there, the next output to the same
+/// target removes: the names follow from the target's, and who is alive holds a lock on its file.
 #[derive(Debug)]
 pub struct Draft {
     file: File,
-    folder: PathBuf,
+    path: PathBuf,
     /// The temporary name, while there is one.
     named: Option<PathBuf>,
 }
 
 impl Draft {
-    fn create(folder: &Path) -> io::Result<Self> {
-        if let Some(file) = unnamed(folder) {
-            return Ok(Self { file: file?, folder: folder.to_owned(), named: None });
+    fn create(path: &Path) -> io::Result<Self> {
+        if let Some(file) = unnamed(folder(path)) {
+            let file = file?;
+            let _ = file.try_lock();
+            return Ok(Self { file, path: path.to_owned(), named: None });
         }
-        let (file, path) = fresh(folder, |path| OpenOptions::new().write(true).create_new(true).open(path))?;
-        signals::remove_when_ended(&path);
-        Ok(Self { file, folder: folder.to_owned(), named: Some(path) })
+        let (file, name) = fresh(path, |name| {
+            let file = OpenOptions::new().read(true).write(true).create_new(true).open(name)?;
+            // before it was locked another may have taken it for stale
+            let taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+            let there = |found: &Metadata| file.metadata().is_ok_and(|own| same_file(&own, found));
+            match fs::symlink_metadata(name) {
+                Ok(found) if !taken && there(&found) => Ok(file),
+                _ => Err(io::ErrorKind::AlreadyExists.into()),
+            }
+        })?;
+        signals::remove_when_ended(&name);
+        Ok(Self { file, path: path.to_owned(), named: Some(name) })
     }
 
-    fn publish(&mut self, path: &Path, replaces: bool, keep_existing: bool) -> Result<()> {
-        if self.named.is_none() {
-            if !replaces {
-                match link(&self.file, path) {
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !keep_existing => {}
-                    done => return Ok(done?),
-                }
+    /// Gives the draft the name of its target. Where that replaced a file, the folder that is to be synced.
+    fn publish(&mut self, path: &Path, mut replaces: bool, keep_existing: bool) -> Result<Option<File>> {
+        if !replaces {
+            // unlike a rename, a link refuses to replace
+            let linked = match &self.named {
+                None => Some(link(&self.file, path)),
+                Some(name) => keep_existing.then(|| fs::hard_link(name, path)),
+            };
+            match linked {
+                // a file has appeared meanwhile
+                Some(Err(error)) if error.kind() == io::ErrorKind::AlreadyExists && !keep_existing => replaces = true,
+                Some(done) => return Ok(done.map(|()| None)?),
+                None => {}
             }
-            let (_, name) = fresh(&self.folder, |name| link(&self.file, name))?;
-            self.named = Some(name);
         }
-        let name = self.named.as_ref().ok_or_else(|| anyhow!("it has no name"))?;
-        if keep_existing {
-            fs::hard_link(name, path)?; // unlike a rename, refuses to replace
-        } else {
-            fs::rename(name, path)?;
+        let mut folder = None;
+        if replaces {
+            // slow, so before the draft has a name
+            self.file.sync_all()?;
+            folder = open_folder(path)?;
+        }
+        // no signal may come between the two steps
+        signals::deferred(|| -> io::Result<()> {
+            if self.named.is_none() {
+                self.named = Some(fresh(&self.path, |name| link(&self.file, name))?.1);
+            }
+            if let Some(name) = &self.named {
+                fs::rename(name, path)?;
+            }
             self.named = None;
-        }
-        Ok(())
+            Ok(())
+        })?;
+        Ok(folder)
     }
 }
 
@@ -284,18 +345,57 @@ impl Drop for Draft {
     }
 }
 
-/// Calls `make` with names in `folder` until one is free.
-fn fresh<T>(folder: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
+/// How many temporary names all writers of one target share. Who finds none of them free takes one of its own.
+const SHARED_NAMES: u32 = 8;
+
+/// A temporary name beside `path`, the same for whoever writes that file.
+fn shared_name(path: &Path, number: u32) -> PathBuf {
+    temporary_name(path, &number.to_string())
+}
+
+fn temporary_name(path: &Path, rest: &str) -> PathBuf {
+    // FNV-1a: a name of fixed length, whatever the target's
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let hash = name
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    folder(path).join(format!(".tensorop-{hash:016x}-{rest}"))
+}
+
+/// Calls `make` with temporary names beside `path` until one is free.
+fn fresh<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
     let salt = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
-    for attempt in 0..1000_u32 {
-        let name: OsString = format!(".tensorop-{}-{:x}", std::process::id(), salt.wrapping_add(attempt)).into();
-        let path = folder.join(name);
-        match make(&path) {
+    let own = |attempt: u32| format!("{}-{:x}", std::process::id(), salt.wrapping_add(attempt));
+    let names = (0..SHARED_NAMES).map(|number| shared_name(path, number));
+    for name in names.chain((0..1000).map(|attempt| temporary_name(path, &own(attempt)))) {
+        match make(&name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            done => return done.map(|made| (made, path)),
+            done => return done.map(|made| (made, name)),
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Removes what a writer that was killed has left under a temporary name, if that is what it is.
+#[cfg(target_os = "linux")]
+fn remove_stale(name: &Path) -> io::Result<()> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(name, flags, Mode::empty())?);
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || file.try_lock().is_err() {
+        return Ok(()); // no file of ours, or of a writer that lives
+    }
+    // with the lock nobody else removes it; before, its writer may have renamed it, and another taken the name
+    if same_file(&metadata, &fs::symlink_metadata(name)?) {
+        fs::remove_file(name)?;
+    }
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn remove_stale(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// A file without a name in `folder`; `None` where the system or the file system has no such thing.
@@ -307,7 +407,7 @@ fn unnamed(folder: &Path) -> Option<io::Result<File>> {
         return None; // it could not be given a name later
     }
     let mode = Mode::from_raw_mode(0o666);
-    match rustix::fs::open(folder, OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC, mode) {
+    match rustix::fs::open(folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode) {
         Ok(fd) => Some(Ok(fd.into())),
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => None,
         Err(error) => Some(Err(error.into())),
