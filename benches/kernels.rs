@@ -236,3 +236,41 @@ mod nd {
         case.scatter(bencher, &scatter, reduction::on_bytes(&dtype, Reduction::Add).unwrap());
     }
 }
+
+#[divan::bench_group(sample_count = 20)]
+mod diff {
+    use tensorop::Tensor;
+    use tensorop::diff::{Options, diff};
+    use tensorop::source::Source;
+
+    use super::*;
+
+    /// Compares floats with others that are so much more at every place. Bytes of one tensor, whose windows are
+    /// copied on the way.
+    fn compare(bencher: Bencher, dtype: &str, more: f64) {
+        let dtype = DType::parse(dtype).unwrap();
+        let source = |more: f64| {
+            let value = |item: usize| (item * 7 % 1000) as f64 + more;
+            let items = 0..SIZES[1] / dtype.itemsize();
+            let bytes = match dtype.itemsize() {
+                4 => items.flat_map(|item| (value(item) as f32).to_le_bytes()).collect(),
+                _ => items.flat_map(|item| value(item).to_le_bytes()).collect(),
+            };
+            let shape = vec![SIZES[1] / dtype.itemsize()];
+            Source::memory(Tensor::new(dtype.clone(), shape, bytes).unwrap(), String::new())
+        };
+        let (mut expected, mut actual) = (source(0.0), source(more));
+        let compare = || diff(&mut expected, &mut actual, &Options::default(), &|_| ()).unwrap();
+        bencher.counter(BytesCount::new(SIZES[1])).bench_local(compare);
+    }
+
+    #[divan::bench(args = ["float32", "float64"])]
+    fn equal(bencher: Bencher, dtype: &str) {
+        compare(bencher, dtype, 0.0);
+    }
+
+    #[divan::bench(args = ["float32", "float64"])]
+    fn different(bencher: Bencher, dtype: &str) {
+        compare(bencher, dtype, 0.125);
+    }
+}

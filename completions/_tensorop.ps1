@@ -29,7 +29,11 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('slice-scatter', 'slice-scatter', [CompletionResultType]::ParameterValue, 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)')
             [CompletionResult]::new('scatter-update', 'scatter-update', [CompletionResultType]::ParameterValue, 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)')
             [CompletionResult]::new('scatter-nd', 'scatter-nd', [CompletionResultType]::ParameterValue, 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two tensors: status 0 if they are the same, 1 if they differ')
+            [CompletionResult]::new('info', 'info', [CompletionResultType]::ParameterValue, 'Say what files hold: format, dtype, shape, order, byte order, bytes, where the data begins')
+            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Write tensors in another format, dtype or order')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write the man pages')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
@@ -76,8 +80,8 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
             [CompletionResult]::new('--no-clobber', '--no-clobber', [CompletionResultType]::ParameterName, 'Refuse to replace a file')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Make every check, print what would be done, write nothing')
-            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Change DATA, a .npy file, where it lies, instead of writing an output')
-            [CompletionResult]::new('--in-place', '--in-place', [CompletionResultType]::ParameterName, 'Change DATA, a .npy file, where it lies, instead of writing an output')
+            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output')
+            [CompletionResult]::new('--in-place', '--in-place', [CompletionResultType]::ParameterName, 'Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -100,8 +104,8 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
             [CompletionResult]::new('--no-clobber', '--no-clobber', [CompletionResultType]::ParameterName, 'Refuse to replace a file')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Make every check, print what would be done, write nothing')
-            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Change DATA, a .npy file, where it lies, instead of writing an output')
-            [CompletionResult]::new('--in-place', '--in-place', [CompletionResultType]::ParameterName, 'Change DATA, a .npy file, where it lies, instead of writing an output')
+            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output')
+            [CompletionResult]::new('--in-place', '--in-place', [CompletionResultType]::ParameterName, 'Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -125,8 +129,60 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
             [CompletionResult]::new('--no-clobber', '--no-clobber', [CompletionResultType]::ParameterName, 'Refuse to replace a file')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Make every check, print what would be done, write nothing')
-            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Change DATA, a .npy file, where it lies, instead of writing an output')
-            [CompletionResult]::new('--in-place', '--in-place', [CompletionResultType]::ParameterName, 'Change DATA, a .npy file, where it lies, instead of writing an output')
+            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output')
+            [CompletionResult]::new('--in-place', '--in-place', [CompletionResultType]::ParameterName, 'Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'tensorop;diff' {
+            [CompletionResult]::new('--atol', '--atol', [CompletionResultType]::ParameterName, 'The largest absolute error that passes')
+            [CompletionResult]::new('--rtol', '--rtol', [CompletionResultType]::ParameterName, 'The largest error relative to EXPECTED that passes; with --atol their sum')
+            [CompletionResult]::new('--ulp', '--ulp', [CompletionResultType]::ParameterName, 'How many representable values apart still passes (0: +0 equals -0)')
+            [CompletionResult]::new('--max-mismatch', '--max-mismatch', [CompletionResultType]::ParameterName, 'How many mismatches to show, the first ones')
+            [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of every operand that is not inline [default: by its content]')
+            [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
+            [CompletionResult]::new('--nan-differs', '--nan-differs', [CompletionResultType]::ParameterName, 'NaNs of different bits differ')
+            [CompletionResult]::new('--ignore-dtype', '--ignore-dtype', [CompletionResultType]::ParameterName, 'Compare values, whatever the dtypes')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print the verdict only, one line (with --json still the object); stops at the first mismatch')
+            [CompletionResult]::new('--summary', '--summary', [CompletionResultType]::ParameterName, 'Print the verdict only, one line (with --json still the object); stops at the first mismatch')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print the verdict only, one line (with --json still the object); stops at the first mismatch')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print one JSON object')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'tensorop;info' {
+            [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of every operand that is not inline [default: by its content]')
+            [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
+            [CompletionResult]::new('--stats', '--stats', [CompletionResultType]::ParameterName, 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, a histogram')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print a JSON array with one object for each tensor')
+            [CompletionResult]::new('--members', '--members', [CompletionResultType]::ParameterName, 'Print only the names of the members, one a line')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'tensorop;convert' {
+            [CompletionResult]::new('--cast', '--cast', [CompletionResultType]::ParameterName, 'Convert the values to this dtype')
+            [CompletionResult]::new('--byte-order', '--byte-order', [CompletionResultType]::ParameterName, 'The byte order of a .npy or .npz [default: as it is]')
+            [CompletionResult]::new('--order', '--order', [CompletionResultType]::ParameterName, 'The order of the items in a .npy or .npz')
+            [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of every operand that is not inline [default: by its content]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Where to write [default: text on standard output]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Where to write [default: text on standard output]')
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'The format of the output [default: by the name of FILE, else text]')
+            [CompletionResult]::new('--threshold', '--threshold', [CompletionResultType]::ParameterName, 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]')
+            [CompletionResult]::new('--edgeitems', '--edgeitems', [CompletionResultType]::ParameterName, 'Items at each end of an axis that stay when it is elided')
+            [CompletionResult]::new('--linewidth', '--linewidth', [CompletionResultType]::ParameterName, 'Characters in a line')
+            [CompletionResult]::new('--precision', '--precision', [CompletionResultType]::ParameterName, 'At most N digits after the point [default: as many as tell the value]')
+            [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
+            [CompletionResult]::new('--lossy', '--lossy', [CompletionResultType]::ParameterName, 'With --cast: truncate fractions and take the nearest integer the dtype has (0 for NaN); drop imaginary parts')
+            [CompletionResult]::new('--no-clobber', '--no-clobber', [CompletionResultType]::ParameterName, 'Refuse to replace a file')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Make every check, print what would be done, write nothing')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -138,12 +194,21 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'tensorop;man' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'tensorop;help' {
             [CompletionResult]::new('slice', 'slice', [CompletionResultType]::ParameterValue, 'Take a slice of a tensor (OpenVINO Slice-8)')
             [CompletionResult]::new('slice-scatter', 'slice-scatter', [CompletionResultType]::ParameterValue, 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)')
             [CompletionResult]::new('scatter-update', 'scatter-update', [CompletionResultType]::ParameterValue, 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)')
             [CompletionResult]::new('scatter-nd', 'scatter-nd', [CompletionResultType]::ParameterValue, 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two tensors: status 0 if they are the same, 1 if they differ')
+            [CompletionResult]::new('info', 'info', [CompletionResultType]::ParameterValue, 'Say what files hold: format, dtype, shape, order, byte order, bytes, where the data begins')
+            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Write tensors in another format, dtype or order')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write the man pages')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
@@ -159,7 +224,19 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
         'tensorop;help;scatter-nd' {
             break
         }
+        'tensorop;help;diff' {
+            break
+        }
+        'tensorop;help;info' {
+            break
+        }
+        'tensorop;help;convert' {
+            break
+        }
         'tensorop;help;completions' {
+            break
+        }
+        'tensorop;help;man' {
             break
         }
         'tensorop;help;help' {

@@ -1,6 +1,33 @@
+_tensorop_members() {
+    local word="${COMP_LINE:0:COMP_POINT}" typed file name begin kept
+    word="${word##*[[:space:]]}"
+    case "$word" in
+        *.npz:*) typed="${word%%.npz:*}.npz" ;;
+        *.safetensors:*) typed="${word%%.safetensors:*}.safetensors" ;;
+        *) return 1 ;;
+    esac
+    begin="${word#"$typed:"}"
+    file="${typed/#\~\//$HOME/}"
+    [[ -f "$file" || "$file" != *=* ]] || file="${file#*=}"
+    file="${file/#\~\//$HOME/}"
+    [[ -f "$file" ]] || return 1
+    kept=""
+    [[ "$COMP_WORDBREAKS" != *=* ]] || kept="${word%"${word##*=}"}"
+    [[ "$COMP_WORDBREAKS" != *:* ]] || kept="${word%"${word##*[:=]}"}"
+    while IFS= read -r name; do
+        if [[ "$name" == "$begin"* ]]; then
+            name="$typed:$name"
+            printf -v name '%q' "${name#"$kept"}"
+            COMPREPLY+=("$name")
+        fi
+    done < <("${1/#\~\//$HOME/}" info --members -- "$file" 2>/dev/null)
+    return 0
+}
+
 _tensorop() {
     local i cur prev opts cmd
     COMPREPLY=()
+    _tensorop_members "$1" && return 0
     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
         cur="$2"
     else
@@ -19,8 +46,20 @@ _tensorop() {
             tensorop,completions)
                 cmd="tensorop__subcmd__completions"
                 ;;
+            tensorop,convert)
+                cmd="tensorop__subcmd__convert"
+                ;;
+            tensorop,diff)
+                cmd="tensorop__subcmd__diff"
+                ;;
             tensorop,help)
                 cmd="tensorop__subcmd__help"
+                ;;
+            tensorop,info)
+                cmd="tensorop__subcmd__info"
+                ;;
+            tensorop,man)
+                cmd="tensorop__subcmd__man"
                 ;;
             tensorop,scatter-nd)
                 cmd="tensorop__subcmd__scatter__subcmd__nd"
@@ -37,8 +76,20 @@ _tensorop() {
             tensorop__subcmd__help,completions)
                 cmd="tensorop__subcmd__help__subcmd__completions"
                 ;;
+            tensorop__subcmd__help,convert)
+                cmd="tensorop__subcmd__help__subcmd__convert"
+                ;;
+            tensorop__subcmd__help,diff)
+                cmd="tensorop__subcmd__help__subcmd__diff"
+                ;;
             tensorop__subcmd__help,help)
                 cmd="tensorop__subcmd__help__subcmd__help"
+                ;;
+            tensorop__subcmd__help,info)
+                cmd="tensorop__subcmd__help__subcmd__info"
+                ;;
+            tensorop__subcmd__help,man)
+                cmd="tensorop__subcmd__help__subcmd__man"
                 ;;
             tensorop__subcmd__help,scatter-nd)
                 cmd="tensorop__subcmd__help__subcmd__scatter__subcmd__nd"
@@ -59,7 +110,7 @@ _tensorop() {
 
     case "${cmd}" in
         tensorop)
-            opts="-h -V --help --version slice slice-scatter scatter-update scatter-nd completions help"
+            opts="-h -V --help --version slice slice-scatter scatter-update scatter-nd diff info convert completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -86,8 +137,177 @@ _tensorop() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        tensorop__subcmd__convert)
+            opts="-o -q -h --cast --lossy --byte-order --order --dtype --from --output --to --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --cast)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --byte-order)
+                    COMPREPLY=($(compgen -W "little big" -- "${cur}"))
+                    return 0
+                    ;;
+                --order)
+                    COMPREPLY=($(compgen -W "C F" -- "${cur}"))
+                    return 0
+                    ;;
+                --dtype)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                -o)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
+                    return 0
+                    ;;
+                --threshold)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --edgeitems)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --linewidth)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --precision)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tensorop__subcmd__diff)
+            opts="-q -h --atol --rtol --ulp --nan-differs --ignore-dtype --max-mismatch --quiet --summary --json --dtype --from --threads --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --atol)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --rtol)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --ulp)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --max-mismatch)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --dtype)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         tensorop__subcmd__help)
-            opts="slice slice-scatter scatter-update scatter-nd completions help"
+            opts="slice slice-scatter scatter-update scatter-nd diff info convert completions man help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -114,7 +334,63 @@ _tensorop() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        tensorop__subcmd__help__subcmd__convert)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tensorop__subcmd__help__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         tensorop__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tensorop__subcmd__help__subcmd__info)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tensorop__subcmd__help__subcmd__man)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -184,6 +460,52 @@ _tensorop() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        tensorop__subcmd__info)
+            opts="-h --stats --json --members --dtype --from --threads --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --dtype)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tensorop__subcmd__man)
+            opts="-h --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         tensorop__subcmd__scatter__subcmd__nd)
             opts="-o -i -q -h --fill --reduction --opset --on-duplicate --dtype --from --output --to --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
@@ -221,7 +543,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -255,7 +577,7 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy json text" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
                     return 0
                     ;;
                 --threshold)
@@ -333,7 +655,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -367,7 +689,7 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy json text" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
                     return 0
                     ;;
                 --threshold)
@@ -494,7 +816,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -528,7 +850,7 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy json text" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
                     return 0
                     ;;
                 --threshold)
@@ -662,7 +984,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -696,7 +1018,7 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy json text" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
                     return 0
                     ;;
                 --threshold)

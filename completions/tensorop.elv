@@ -26,7 +26,11 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand slice-scatter 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
             cand scatter-update 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
             cand scatter-nd 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)'
+            cand diff 'Compare two tensors: status 0 if they are the same, 1 if they differ'
+            cand info 'Say what files hold: format, dtype, shape, order, byte order, bytes, where the data begins'
+            cand convert 'Write tensors in another format, dtype or order'
             cand completions 'Print a completion script for a shell'
+            cand man 'Write the man pages'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'tensorop;slice'= {
@@ -71,8 +75,8 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
             cand --no-clobber 'Refuse to replace a file'
             cand --dry-run 'Make every check, print what would be done, write nothing'
-            cand -i 'Change DATA, a .npy file, where it lies, instead of writing an output'
-            cand --in-place 'Change DATA, a .npy file, where it lies, instead of writing an output'
+            cand -i 'Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output'
+            cand --in-place 'Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output'
             cand -q 'Show no progress (else shown on a terminal if it takes more than a second)'
             cand --quiet 'Show no progress (else shown on a terminal if it takes more than a second)'
             cand -h 'Print help (see more with ''--help'')'
@@ -94,8 +98,8 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
             cand --no-clobber 'Refuse to replace a file'
             cand --dry-run 'Make every check, print what would be done, write nothing'
-            cand -i 'Change DATA, a .npy file, where it lies, instead of writing an output'
-            cand --in-place 'Change DATA, a .npy file, where it lies, instead of writing an output'
+            cand -i 'Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output'
+            cand --in-place 'Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output'
             cand -q 'Show no progress (else shown on a terminal if it takes more than a second)'
             cand --quiet 'Show no progress (else shown on a terminal if it takes more than a second)'
             cand -h 'Print help (see more with ''--help'')'
@@ -118,8 +122,57 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
             cand --no-clobber 'Refuse to replace a file'
             cand --dry-run 'Make every check, print what would be done, write nothing'
-            cand -i 'Change DATA, a .npy file, where it lies, instead of writing an output'
-            cand --in-place 'Change DATA, a .npy file, where it lies, instead of writing an output'
+            cand -i 'Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output'
+            cand --in-place 'Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output'
+            cand -q 'Show no progress (else shown on a terminal if it takes more than a second)'
+            cand --quiet 'Show no progress (else shown on a terminal if it takes more than a second)'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tensorop;diff'= {
+            cand --atol 'The largest absolute error that passes'
+            cand --rtol 'The largest error relative to EXPECTED that passes; with --atol their sum'
+            cand --ulp 'How many representable values apart still passes (0: +0 equals -0)'
+            cand --max-mismatch 'How many mismatches to show, the first ones'
+            cand --dtype 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)'
+            cand --from 'The format of every operand that is not inline [default: by its content]'
+            cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
+            cand --nan-differs 'NaNs of different bits differ'
+            cand --ignore-dtype 'Compare values, whatever the dtypes'
+            cand -q 'Print the verdict only, one line (with --json still the object); stops at the first mismatch'
+            cand --summary 'Print the verdict only, one line (with --json still the object); stops at the first mismatch'
+            cand --quiet 'Print the verdict only, one line (with --json still the object); stops at the first mismatch'
+            cand --json 'Print one JSON object'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tensorop;info'= {
+            cand --dtype 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)'
+            cand --from 'The format of every operand that is not inline [default: by its content]'
+            cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
+            cand --stats 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, a histogram'
+            cand --json 'Print a JSON array with one object for each tensor'
+            cand --members 'Print only the names of the members, one a line'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tensorop;convert'= {
+            cand --cast 'Convert the values to this dtype'
+            cand --byte-order 'The byte order of a .npy or .npz [default: as it is]'
+            cand --order 'The order of the items in a .npy or .npz'
+            cand --dtype 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)'
+            cand --from 'The format of every operand that is not inline [default: by its content]'
+            cand -o 'Where to write [default: text on standard output]'
+            cand --output 'Where to write [default: text on standard output]'
+            cand --to 'The format of the output [default: by the name of FILE, else text]'
+            cand --threshold 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]'
+            cand --edgeitems 'Items at each end of an axis that stay when it is elided'
+            cand --linewidth 'Characters in a line'
+            cand --precision 'At most N digits after the point [default: as many as tell the value]'
+            cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
+            cand --lossy 'With --cast: truncate fractions and take the nearest integer the dtype has (0 for NaN); drop imaginary parts'
+            cand --no-clobber 'Refuse to replace a file'
+            cand --dry-run 'Make every check, print what would be done, write nothing'
             cand -q 'Show no progress (else shown on a terminal if it takes more than a second)'
             cand --quiet 'Show no progress (else shown on a terminal if it takes more than a second)'
             cand -h 'Print help (see more with ''--help'')'
@@ -129,12 +182,20 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'tensorop;man'= {
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'tensorop;help'= {
             cand slice 'Take a slice of a tensor (OpenVINO Slice-8)'
             cand slice-scatter 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
             cand scatter-update 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
             cand scatter-nd 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)'
+            cand diff 'Compare two tensors: status 0 if they are the same, 1 if they differ'
+            cand info 'Say what files hold: format, dtype, shape, order, byte order, bytes, where the data begins'
+            cand convert 'Write tensors in another format, dtype or order'
             cand completions 'Print a completion script for a shell'
+            cand man 'Write the man pages'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'tensorop;help;slice'= {
@@ -145,7 +206,15 @@ set edit:completion:arg-completer[tensorop] = {|@words|
         }
         &'tensorop;help;scatter-nd'= {
         }
+        &'tensorop;help;diff'= {
+        }
+        &'tensorop;help;info'= {
+        }
+        &'tensorop;help;convert'= {
+        }
         &'tensorop;help;completions'= {
+        }
+        &'tensorop;help;man'= {
         }
         &'tensorop;help;help'= {
         }

@@ -1,11 +1,14 @@
-"""Writes the .npy files of this folder; the .json files beside them are written by hand.
+"""Writes the files of this folder but the .json files, which are written by hand.
 
-Run with Python 3 and NumPy: python samples/make.py
+Run with Python 3, NumPy, ml_dtypes, safetensors and onnx: python samples/make.py
 """
 
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
+from onnx import numpy_helper
+from safetensors.numpy import save_file
 
 HERE = Path(__file__).parent
 
@@ -41,3 +44,20 @@ save("image", np.array([[[255, 0, 0], [0, 255, 0], [0, 0, 255]], [[255, 128, 0],
 save("gradient", np.zeros((4, 3), f4))
 save("token-gradients", np.array([[0.5, -0.25, 1.0], [0.125, 0.0, 2.0], [0.5, 0.25, -3.0]], f4))
 save("names", np.array([["ada", "bo"], ["cyd", "dee"]]))
+
+# containers
+conv = np.array([[0.5, -1.0, 0.25], [2.0, 0.0, -0.75]], f4)
+np.savez(HERE / "weights.npz", conv1=conv, fc=np.array([1, 0, -1], np.int64))
+head = np.array([[1.0, -0.5], [0.25, 3.0]], f4)
+save_file(
+    {"layer.0.weight": head.astype(ml_dtypes.bfloat16), "layer.0.bias": np.array([0.125, -1.0], f4)},
+    HERE / "model.safetensors",
+)
+
+# a test of ONNX's kind, here of ScatterND: the node's inputs in their order, and its output
+(HERE / "test_data_set_0").mkdir(exist_ok=True)
+data, indices, updates = np.arange(8, dtype=f4), np.array([[4], [3], [1]]), np.array([9.5, 10.5, 11.5], f4)
+output = data.copy()
+output[indices[:, 0]] = updates
+for name, array in {"input_0": data, "input_1": indices, "input_2": updates, "output_0": output}.items():
+    (HERE / "test_data_set_0" / f"{name}.pb").write_bytes(numpy_helper.from_array(array, name).SerializeToString())

@@ -1,4 +1,4 @@
-//! Dates: ticks of a unit since 1970 <-> ISO 8601 text, as NumPy prints a `datetime64`.
+//! Dates: ticks of a unit since 1970 <-> ISO 8601 text, as NumPy prints a `datetime64`, and ticks of other units.
 
 use crate::dtype::{TimeBase, TimeUnit};
 
@@ -107,6 +107,68 @@ pub fn year(ticks: i64, unit: TimeUnit) -> Option<i128> {
             date_of((ticks.div_euclid(per_second) * seconds).div_euclid(DAY)).0
         }
     })
+}
+
+/// So many ticks of one unit in ticks of another, rounded down, and whether that is exact: points in time if `dates`,
+/// else differences. "Not a time" stays that. `None` beyond an int64, for the generic unit, and for differences
+/// between years or months and units that these are no fixed number of.
+///
+/// ```
+/// use tensorop::{datetime, dtype::{TimeBase, TimeUnit}};
+/// let unit = |base| TimeUnit { count: 1, base: Some(base) };
+/// let (day, month) = (unit(TimeBase::Day), unit(TimeBase::Month));
+/// assert_eq!(datetime::rescale(32, day, month, true), Some((1, false)));
+/// assert_eq!(datetime::rescale(1, month, day, true), Some((31, true)));
+/// assert_eq!(datetime::rescale(1, month, day, false), None);
+/// ```
+pub fn rescale(ticks: i64, from: TimeUnit, to: TimeUnit, dates: bool) -> Option<(i64, bool)> {
+    if ticks == NAT || from == to {
+        return Some((ticks, true));
+    }
+    let one = |base| TimeUnit { count: 1, base: Some(base) };
+    let (source, target) = (from.base?, to.base?);
+    let wide = i128::from(ticks);
+    let (ticks, exact) = match (source <= TimeBase::Month, target <= TimeBase::Month) {
+        (a, b) if a == b => ratio(wide, from, to)?,
+        _ if !dates => return None,
+        (true, _) => {
+            let (months, _) = ratio(wide, from, one(TimeBase::Month))?;
+            let day = days_since_1970(months.div_euclid(12) + 1970, months.rem_euclid(12) as u32 + 1, 1);
+            ratio(day, one(TimeBase::Day), to)?
+        }
+        _ => {
+            let (days, whole) = ratio(wide, from, one(TimeBase::Day))?;
+            let (year, month, day) = date_of(days);
+            let months = (year - 1970) * 12 + i128::from(month) - 1;
+            let (ticks, exact) = ratio(months, one(TimeBase::Month), to)?;
+            (ticks, exact && whole && day == 1)
+        }
+    };
+    Some((ticks.try_into().ok().filter(|&ticks| ticks != NAT)?, exact))
+}
+
+/// [`rescale`] between units of a fixed ratio.
+fn ratio(ticks: i128, from: TimeUnit, to: TimeUnit) -> Option<(i128, bool)> {
+    // One tick is so many seconds, or months, over so many.
+    let size = |unit: TimeUnit| {
+        let (seconds, per_second) = match unit.base? {
+            TimeBase::Year => (12, 1),
+            TimeBase::Month => (1, 1),
+            TimeBase::Week => (7 * DAY, 1),
+            base => resolution(base),
+        };
+        Some((seconds * i128::from(unit.count), per_second))
+    };
+    let ((a, b), (c, d)) = (size(from)?, size(to)?);
+    let (mut times, mut over) = (a * d, b * c);
+    let (mut divisor, mut rest) = (times, over);
+    while rest != 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    times /= divisor.max(1);
+    over = (over / divisor.max(1)).max(1);
+    let product = ticks.checked_mul(times)?;
+    Some((product.div_euclid(over), product.rem_euclid(over) == 0))
 }
 
 /// Seconds in one of a unit, and how many of it are in a second; one of the two is 1.
@@ -271,6 +333,36 @@ mod tests {
                 assert!(text.starts_with(&format!("{year:04}")), "{text} {year}");
             }
         }
+    }
+
+    #[test]
+    fn other_units() {
+        // ticks and unit, other unit, whether dates, and the result
+        let rows = [
+            (1, "[D]", "[s]", true, Some((86_400, true))),
+            (-1, "[s]", "[D]", true, Some((-1, false))),
+            (-86_400, "[s]", "[D]", true, Some((-1, true))),
+            (1, "[W]", "[D]", true, Some((7, true))),
+            (-1, "[D]", "[W]", true, Some((-1, false))),
+            (50, "[Y]", "[D]", true, Some((18_262, true))),
+            (18_263, "[D]", "[Y]", true, Some((50, false))),
+            (-1, "[D]", "[M]", true, Some((-1, false))),
+            (-31, "[D]", "[M]", true, Some((-1, true))),
+            (3, "[2Y]", "[M]", false, Some((72, true))),
+            (3, "[M]", "[D]", false, None),
+            (5, "[25s]", "[2m]", true, Some((1, false))),
+            (1, "[s]", "[as]", false, Some((1_000_000_000_000_000_000, true))),
+            (10, "[s]", "[as]", false, None),
+            (i64::MAX, "[2147483647Y]", "[as]", true, None),
+            (i64::MAX, "[2147483647Y]", "[D]", true, None),
+            (i64::MAX, "[as]", "[2147483647Y]", true, Some((0, false))),
+            (NAT, "[s]", "[Y]", false, Some((NAT, true))),
+            (1, "", "[s]", false, None),
+            (1, "[s]", "", true, None),
+        ];
+        let wrong: Vec<_> =
+            rows.iter().filter(|(n, a, b, d, want)| rescale(*n, unit(a), unit(b), *d) != *want).collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
     }
 
     #[test]

@@ -22,7 +22,7 @@ impl Decimal {
     }
 
     /// Zero, the sign aside.
-    const fn zero(negative: bool) -> Self {
+    pub(crate) const fn zero(negative: bool) -> Self {
         Self { negative, digits: [b'0'; 17], len: 0, point: 0 }
     }
 
@@ -193,8 +193,23 @@ fn fewest(bits: u16, float: impl Fn(u16) -> f64) -> Decimal {
     }
     let (value, below, above) = (float(bits), float(bits - 1), float(bits + 1));
     let above = if above.is_finite() { above } else { value + (value - below) };
+    let even = bits % 2 == 0;
     let (low, high) = ((below + value) / 2.0, (value + above) / 2.0);
-    let reads_back = |it: f64| (low < it && it < high) || (bits % 2 == 0 && (it == low || it == high));
+    fewest_within(negative, Interval { value, low: (low, even), high: (high, even) })
+}
+
+/// What rounds to one positive number: from `low` to `high`, each with whether it does so itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Interval {
+    pub(crate) value: f64,
+    pub(crate) low: (f64, bool),
+    pub(crate) high: (f64, bool),
+}
+
+/// The fewest digits that the interval contains, and of those the nearest to its number. [`fewest`] says why the
+/// arithmetic will do.
+pub(crate) fn fewest_within(negative: bool, Interval { value, low, high }: Interval) -> Decimal {
+    let reads_back = |it: f64| (low.0 < it && it < high.0) || (low.1 && it == low.0) || (high.1 && it == high.0);
     // From the binary exponent, and then at most one more.
     let mut point = ((value.to_bits() >> 52) as i32 - 1023) * 1233 / 4096;
     while value >= scale(1.0, point) {

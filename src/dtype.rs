@@ -373,6 +373,27 @@ impl DType {
         }
     }
 
+    /// The same dtype with every number in it big-endian, where bytes have an order.
+    pub fn big_endian(&self) -> Self {
+        match &self.kind {
+            Kind::Struct(s) => {
+                let fields = s.fields.iter().map(|f| Field { dtype: f.dtype.big_endian(), ..f.clone() }).collect();
+                Kind::Struct(Arc::new(Struct { fields, itemsize: s.itemsize })).into()
+            }
+            kind => Self { big: unit_size(kind) > 1, kind: kind.clone() },
+        }
+    }
+
+    /// This dtype as it is read from the bits of items of `stored`, which are as long: in that byte order. `None` if
+    /// the bytes of the two are arranged in units of different length.
+    pub fn read_from(&self, stored: &Self) -> Option<Self> {
+        if !stored.big {
+            return Some(self.native());
+        }
+        let fits = unit_size(&self.kind) == unit_size(&stored.kind) && !matches!(self.kind, Kind::BFloat16);
+        fits.then(|| Self { big: true, kind: self.kind.clone() })
+    }
+
     /// Whether items of both are the same kind, whatever their byte order.
     pub fn same_kind(&self, other: &Self) -> bool {
         self == other || self.native() == other.native()

@@ -6,16 +6,19 @@ use std::fs::File;
 use std::io;
 use std::num::NonZero;
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, anyhow};
 
+use crate::cast::Cast;
 use crate::dtype::DType;
+use crate::error::Error;
 use crate::ops::indexed::{Run, Scatter};
 use crate::ops::reduction::OnBytes;
 use crate::ops::slice_scatter::SliceScatter;
-use crate::source::{Conversion, Source};
+use crate::source::{Conversion, Source, write_at};
+use crate::tensor::coordinates;
 use crate::window::{GAP, View, Window, Windows, copy_bytes};
 
 /// The bytes of a window. It stays, with what it is gathered from, in a core's cache.
@@ -58,6 +61,8 @@ pub struct Job {
     view: View,
     shape: Vec<usize>,
     change: Change,
+    cast: Option<Cast>,
+    dtype: DType,
     threads: usize,
     /// Bytes.
     window: usize,
@@ -144,15 +149,20 @@ impl Change {
         }
     }
 
+    /// Where the updates come from.
+    pub fn updates(&self) -> Option<&Source> {
+        match self {
+            Change::None => None,
+            Change::Slice(_, updates) | Change::Indexed(_, updates, ..) => Some(&updates.source),
+        }
+    }
+
     /// What [`Source::finish`] says of the updates.
     ///
     /// # Errors
     /// Updates that are not whole, or have changed.
     pub fn finish(&self) -> Result<()> {
-        match self {
-            Change::None => Ok(()),
-            Change::Slice(_, updates) | Change::Indexed(_, updates, ..) => updates.source.finish(),
-        }
+        self.updates().map_or(Ok(()), Source::finish)
     }
 }
 
@@ -229,12 +239,141 @@ pub fn room_for(bytes: usize, label: &str) -> Result<Vec<u8>> {
     Ok(room)
 }
 
+/// Makes a buffer so many bytes long; what it held is lost.
+///
+/// # Errors
+/// Those of [`room_for`].
+fn make_long(buffer: &mut Vec<u8>, bytes: usize, label: &str) -> Result<()> {
+    if bytes > buffer.capacity() {
+        *buffer = room_for(bytes, label)?;
+    }
+    buffer.resize(bytes, 0);
+    Ok(())
+}
+
+/// Whether a source must be made readable in any order before its items are read as `view` shows them. So must a
+/// stream of items that are larger than a window: memory is taken for them when it is known that they are there.
+fn must_settle(source: &Source, view: &View) -> bool {
+    source.is_stream() && (!view.is_forward() || source.dtype().itemsize() > WINDOW)
+}
+
+/// Calls `each(0..count)`, by several threads if there is enough to do, each with what `begin` gives it. Numbers are
+/// taken in order, and each thread's ascend. False from `each` ends it, and so does an error: of several errors that
+/// of the lowest number is returned, which is the same whatever the threads do.
+fn share<S: Send>(
+    threads: usize,
+    count: usize,
+    begin: impl Fn() -> S + Sync,
+    each: impl Fn(usize, &mut S) -> Result<bool> + Sync,
+) -> Result<Vec<S>> {
+    let threads = threads.min(count);
+    let next = AtomicUsize::new(0);
+    let failed: Mutex<Option<(usize, anyhow::Error)>> = Mutex::new(None);
+    let states = Mutex::new(Vec::new());
+    let work = || {
+        let mut state = begin();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                break;
+            }
+            let done = each(number, &mut state);
+            if !matches!(done, Ok(true)) {
+                next.store(count, Ordering::Relaxed);
+            }
+            if let Err(error) = done {
+                let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                if failed.as_ref().is_none_or(|(first, _)| number < *first) {
+                    *failed = Some((number, error));
+                }
+                break;
+            }
+        }
+        states.lock().unwrap_or_else(PoisonError::into_inner).push(state);
+    };
+    std::thread::scope(|scope| {
+        // where no thread can be had, fewer do it
+        (1..threads).for_each(|_| drop(std::thread::Builder::new().spawn_scoped(scope, work)));
+        work();
+    });
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some((_, error)) => Err(error),
+        None => Ok(states.into_inner().unwrap_or_else(PoisonError::into_inner)),
+    }
+}
+
+/// Shows all items of tensors of one shape, a window at a time: `each` gets its thread's state (of which `begin`
+/// makes one a thread), the number of the window's first item in C order, and for each tensor the items of the
+/// window, in C order and little-endian. False from `each` ends the scan early. The states are returned in no order.
+/// Of tensors without items, or with items of no bytes, there is no window.
+///
+/// # Errors
+/// Of reading, among them a tensor that changes meanwhile; of several errors of `each` that of the first window.
+///
+/// # Panics
+/// If the shapes differ.
+pub fn scan<S: Send, const N: usize>(
+    sources: [&mut Source; N],
+    threads: Threads,
+    progress: Progress<'_>,
+    begin: impl Fn() -> S + Sync,
+    each: impl Fn(&mut S, usize, [&[u8]; N]) -> Result<bool> + Sync,
+) -> Result<Vec<S>> {
+    for source in sources.iter().skip(1) {
+        assert_eq!(source.shape(), sources[0].shape(), "tensors of one shape");
+    }
+    let (mut once, mut fortran, mut bytes, mut widest) = (false, false, 0, 1);
+    let (mut conversions, mut settled) = (Vec::with_capacity(N), Vec::with_capacity(N));
+    for source in sources {
+        if must_settle(source, &source.view()) {
+            source.settle()?;
+        }
+        once |= source.is_stream();
+        fortran |= !source.view().is_forward();
+        bytes = source.bytes().saturating_add(bytes);
+        widest = widest.max(source.dtype().itemsize());
+        let native = source.dtype().native();
+        conversions.push(Conversion::new(source.dtype(), &native).context("a dtype of no kind")?);
+        settled.push(&*source);
+    }
+    let Some(first) = settled.first() else { return Ok(Vec::new()) };
+    let shape = first.shape();
+    let threads = if once { 1 } else { threads.for_bytes(bytes) };
+    let window = if fortran { FORTRAN_WINDOWS / threads / N.max(1) } else { WINDOW };
+    // items of no bytes can be more than anybody could be shown
+    let windows = match shape.contains(&0) || bytes == 0 {
+        true => Windows::new(&[0], 1),
+        false => Windows::new(shape, (test_window().unwrap_or(window) / widest).max(1)),
+    };
+    let count = windows.count();
+    let fresh = || (begin(), vec![Vec::new(); N], Vec::new());
+    let whole = AtomicBool::new(true);
+    let states = share(threads, count, fresh, |number, (state, items, scratch)| {
+        let window = windows.get(number);
+        for ((source, conversion), items) in settled.iter().zip(&conversions).zip(items.iter_mut()) {
+            make_long(items, window.items() * conversion.itemsize(), source.label())?;
+            conversion.read(source, &source.view().part(&window.ranges), items, scratch)?;
+        }
+        progress(items.iter().map(Vec::len).sum());
+        let go_on = each(state, window.start, std::array::from_fn(|i| items[i].as_slice()))?;
+        if !go_on {
+            whole.store(false, Ordering::Relaxed);
+        }
+        Ok(go_on)
+    })?;
+    if whole.into_inner() {
+        settled.iter().try_for_each(|source| source.finish())?;
+    }
+    Ok(states.into_iter().map(|(state, ..)| state).collect())
+}
+
 /// Buffers that a window needs while it is produced, kept for the next.
 #[derive(Default)]
 struct Scratch {
     window: Vec<u8>,
     gathered: Vec<u8>,
     updates: Vec<u8>,
+    cast: Vec<u8>,
 }
 
 impl Job {
@@ -244,16 +383,15 @@ impl Job {
     /// Of reading the updates that are kept in memory.
     pub fn new(mut data: Source, view: View, mut change: Change, options: Options) -> Result<Self> {
         let mut once = data.is_stream();
-        if once && !view.is_forward() {
+        if must_settle(&data, &view) {
             data.settle()?;
         }
         let mut window = if options.in_place { EDIT_WINDOW } else { WINDOW };
         match &mut change {
             Change::None => {}
             Change::Slice(slice, updates) => {
-                let forward = updates.view.is_forward() && slice.is_forward();
                 // a file that is changed where it lies must not learn in the middle that updates end early
-                if !forward || options.in_place {
+                if must_settle(&updates.source, &updates.view) || !slice.is_forward() || options.in_place {
                     updates.source.settle()?;
                 }
                 once |= updates.source.is_stream();
@@ -273,7 +411,20 @@ impl Job {
         if data.is_fortran_order() && !view.is_forward() {
             window = window.max(FORTRAN_WINDOWS / threads);
         }
-        Ok(Self { shape: view.shape(), data, view, change, threads, window: test_window().unwrap_or(window) })
+        let window = test_window().unwrap_or(window);
+        let (shape, dtype) = (view.shape(), data.dtype().clone());
+        Ok(Self { shape, dtype, data, view, change, cast: None, threads, window })
+    }
+
+    /// The same output, but its items become items of `dtype`: other values, or another byte order.
+    ///
+    /// # Errors
+    /// What [`Cast::new`] refuses.
+    pub fn cast_to(mut self, dtype: DType, lossy: bool) -> Result<Self, Error> {
+        let cast = Cast::new(self.data.dtype(), &dtype, lossy)?;
+        self.cast = Some(cast).filter(|cast| !cast.is_identity());
+        self.dtype = dtype;
+        Ok(self)
     }
 
     /// Where the data comes from.
@@ -281,9 +432,9 @@ impl Job {
         &self.data
     }
 
-    /// The dtype of the output, which is that of the data.
+    /// The dtype of the output: that of the data, if it is not cast.
     pub fn dtype(&self) -> &DType {
-        self.data.dtype()
+        &self.dtype
     }
 
     /// The shape of the output.
@@ -324,11 +475,20 @@ impl Job {
             self.edit(file, name, base, progress)?;
             return self.finish(true);
         }
-        reserve(file, base, self.bytes()).with_context(failed)?;
+        reserve(file, base + self.bytes() as u64).with_context(failed)?;
         write_at(file, header, 0).with_context(failed)?;
+        self.write_part(file, name, base, progress)
+    }
+
+    /// Writes the output to `file`, which messages call `name`, from byte `base` on, and nothing else.
+    ///
+    /// # Errors
+    /// Of reading and writing; an item that a cast cannot make.
+    pub fn write_part(&self, file: &File, name: &str, base: u64, progress: Progress<'_>) -> Result<()> {
+        let failed = || format!("{name}: cannot be written");
         let windows = self.windows();
         let kernel_copies = AtomicBool::new(true);
-        self.share(windows.count(), |number, scratch| {
+        share(self.threads, windows.count(), Scratch::default, |number, scratch| {
             let window = windows.get(number);
             let (at, len) = (base + self.position(&window), window.items() * self.dtype().itemsize());
             if !self.copied(&window, file, at, &kernel_copies).with_context(failed)? {
@@ -336,7 +496,7 @@ impl Job {
                 write_at(file, &scratch.window, at).with_context(failed)?;
             }
             progress(len);
-            Ok(())
+            Ok(true)
         })?;
         self.finish(true)
     }
@@ -348,7 +508,7 @@ impl Job {
     /// Of reading and writing.
     pub fn edit(&self, file: &File, name: &str, base: u64, progress: Progress<'_>) -> Result<()> {
         let (windows, touched) = self.to_edit();
-        self.share(touched.len(), |number, scratch| {
+        share(self.threads, touched.len(), Scratch::default, |number, scratch| {
             let window = windows.get(touched[number]);
             self.produce(&window, scratch)?;
             // only what lies between the first and the last change
@@ -358,40 +518,17 @@ impl Job {
             write_at(file, changed, base + self.position(&window) + (start * itemsize) as u64)
                 .with_context(|| format!("{name}: cannot be written"))?;
             progress(scratch.window.len());
-            Ok(())
+            Ok(true)
         })?;
         self.finish(false)
     }
 
-    /// Calls `each(0..count)`, by several threads if there is enough to do. The first error ends it.
-    fn share(&self, count: usize, each: impl Fn(usize, &mut Scratch) -> Result<()> + Sync) -> Result<()> {
-        let threads = self.threads.min(count);
-        let next = AtomicUsize::new(0);
-        let failed = Mutex::new(None);
-        let work = || {
-            let mut scratch = Scratch::default();
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= count {
-                    return;
-                }
-                if let Err(error) = each(number, &mut scratch) {
-                    next.store(count, Ordering::Relaxed);
-                    failed.lock().map(|mut first| first.get_or_insert(error).to_string()).ok();
-                    return;
-                }
-            }
-        };
-        std::thread::scope(|scope| {
-            // where no thread can be had, fewer do it
-            (1..threads).for_each(|_| drop(std::thread::Builder::new().spawn_scoped(scope, work)));
-            work();
-        });
-        failed.into_inner().ok().flatten().map_or(Ok(()), Err)
-    }
-
-    /// What was read must be whole and as it was: the updates, and the data.
-    fn finish(&self, data: bool) -> Result<()> {
+    /// To be called when all that was wanted has been read, and what is read must be whole and as it was: the updates,
+    /// and with `data` the data.
+    ///
+    /// # Errors
+    /// Those of [`Source::finish`].
+    pub fn finish(&self, data: bool) -> Result<()> {
         if data {
             self.data.finish()?;
         }
@@ -401,7 +538,10 @@ impl Job {
     fn windows(&self) -> Windows {
         match self.bytes() {
             0 => Windows::new(&[0], 1),
-            _ => Windows::new(&self.shape, self.window / self.dtype().itemsize()),
+            _ => {
+                let widest = self.dtype.itemsize().max(self.data.dtype().itemsize());
+                Windows::new(&self.shape, (self.window / widest).max(1))
+            }
         }
     }
 
@@ -455,8 +595,10 @@ impl Job {
     /// Whether `file` is now a clone of the data's file that shares its blocks, in which only changes are missing.
     fn cloned_to(&self, file: &File, base: u64) -> bool {
         let Some((data, start)) = self.data.as_file() else { return false };
-        let whole = self.view == View::c_order(self.data.shape());
-        whole && start == base && self.window <= WINDOW && clone_file(data, file)
+        let whole = self.view == View::c_order(self.data.shape()) && self.cast.is_none();
+        // a member of a container begins or ends elsewhere than its file
+        let alone = || data.metadata().is_ok_and(|file| file.len() == base + self.bytes() as u64);
+        whole && start == base && self.window <= WINDOW && alone() && clone_file(data, file)
     }
 
     /// Whether a window has been copied from the data's file by the kernel, since nothing changes in it.
@@ -469,7 +611,7 @@ impl Job {
         let itemsize = self.dtype().itemsize();
         let run = self.view.part(&window.ranges).as_run();
         let (Some((data, start)), Some(first), false, true) =
-            (self.data.as_file(), run, changes, possible.load(Ordering::Relaxed))
+            (self.data.as_file(), run, changes || self.cast.is_some(), possible.load(Ordering::Relaxed))
         else {
             return Ok(false);
         };
@@ -487,9 +629,22 @@ impl Job {
 
     /// Produces one window into the scratch buffer of that name.
     fn produce(&self, window: &Window, scratch: &mut Scratch) -> Result<()> {
-        let itemsize = self.dtype().itemsize();
-        let Scratch { window: out, gathered, updates: buffer } = scratch;
-        out.resize(window.items() * itemsize, 0);
+        self.produce_data(window, scratch)?;
+        let Some(cast) = &self.cast else { return Ok(()) };
+        let Scratch { window: out, cast: items, .. } = scratch;
+        cast.apply(out, items).map_err(|(item, why)| {
+            let at = coordinates(window.start + item, &self.shape);
+            anyhow!("{}: {why} at {at:?}", self.data.label())
+        })?;
+        std::mem::swap(out, items);
+        Ok(())
+    }
+
+    /// The same before any cast.
+    fn produce_data(&self, window: &Window, scratch: &mut Scratch) -> Result<()> {
+        let itemsize = self.data.dtype().itemsize();
+        let Scratch { window: out, gathered, updates: buffer, .. } = scratch;
+        make_long(out, window.items() * itemsize, self.data.label())?;
         let view = self.view.part(&window.ranges);
         match &self.change {
             Change::None => self.data.read(&view, out, gathered),
@@ -503,7 +658,7 @@ impl Job {
                     let out = &mut out[first * itemsize..][..part.items() * itemsize];
                     return updates.conversion.read(&updates.source, &part, out, gathered);
                 }
-                buffer.resize(part.items() * itemsize, 0);
+                make_long(buffer, part.items() * itemsize, updates.source.label())?;
                 updates.conversion.read(&updates.source, &part, buffer, gathered)?;
                 copy_bytes(buffer, &View::c_order(&part.shape()), out, &place, itemsize);
                 Ok(())
@@ -541,7 +696,7 @@ fn scatter_window(
         return Ok(());
     }
     if items.saturating_mul(itemsize) <= SLAB && !updates.source.is_one_item() {
-        buffer.resize(items * itemsize, 0);
+        make_long(buffer, items * itemsize, updates.source.label())?;
         updates.read_run(first, buffer, itemsize)?;
         scatter.runs(window, |run| put(run, buffer, first));
         return Ok(());
@@ -550,7 +705,7 @@ fn scatter_window(
     let mut pending: Vec<Run> = Vec::new();
     let mut flush = |pending: &mut Vec<Run>| -> Result<()> {
         let (Some(&Run { from: first, .. }), Some(last)) = (pending.first(), pending.last()) else { return Ok(()) };
-        buffer.resize((last.from + last.len - first) * itemsize, 0);
+        make_long(buffer, (last.from + last.len - first) * itemsize, updates.source.label())?;
         updates.read_run(first, buffer, itemsize)?;
         pending.drain(..).for_each(|run| put(run, buffer, first));
         Ok(())
@@ -603,37 +758,29 @@ fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
 }
 
-#[cfg(unix)]
-fn write_at(file: &File, bytes: &[u8], at: u64) -> Result<()> {
-    Ok(std::os::unix::fs::FileExt::write_all_at(file, bytes, at)?)
-}
-
-#[cfg(windows)]
-fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> Result<()> {
-    while !bytes.is_empty() {
-        let written = std::os::windows::fs::FileExt::seek_write(file, bytes, at)?;
-        bytes = &bytes[written..];
-        at += written as u64;
-    }
-    Ok(())
-}
-
-/// Has the file system set the blocks of a large file aside: writing them then takes about half the time, and a
-/// full disk shows before anything is computed.
+/// Has the file system set the blocks of a large file of so many bytes aside: writing them then takes about half the
+/// time, and a full disk shows before anything is computed.
+///
+/// # Errors
+/// A full disk.
 #[cfg(target_os = "linux")]
-fn reserve(file: &File, base: u64, bytes: usize) -> Result<()> {
-    const LARGE: usize = 1 << 20;
+pub fn reserve(file: &File, bytes: u64) -> Result<()> {
+    const LARGE: u64 = 1 << 20;
     if bytes < LARGE {
         return Ok(());
     }
-    match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, base + bytes as u64) {
+    match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes) {
         Err(error) if is_full(&error.into()) => Err(io::Error::from(error).into()),
         _ => Ok(()),
     }
 }
 
+/// Nothing is known that would do it here.
+///
+/// # Errors
+/// None.
 #[cfg(not(target_os = "linux"))]
-fn reserve(_: &File, _: u64, _: usize) -> Result<()> {
+pub fn reserve(_: &File, _: u64) -> Result<()> {
     Ok(())
 }
 

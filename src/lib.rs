@@ -1,6 +1,7 @@
 //! Tensor operators exactly as OpenVINO and ONNX specify them: [`slice()`], [`slice_scatter()`],
 //! [`scatter_update()`], [`scatter_nd()`] and [`scatter_nd_reduce()`] on [`ndarray`] arrays, and the pieces that the
-//! `tensorop` program is made of: dtypes, `.npy`, JSON and NumPy's text.
+//! `tensorop` program is made of: dtypes and casts, files of tensors in several formats ([`open`]), their comparison
+//! ([`mod@diff`]) and description ([`info`]), NumPy's text.
 //!
 //! ```
 //! use ndarray::array;
@@ -25,14 +26,19 @@
 //! | module | what it holds | imports |
 //! | --- | --- | --- |
 //! | [`axis`] | axes, indices and start/stop/step to numbers in range | |
+//! | `room` | memory that may not be there | |
 //! | [`error`] | what is refused, and about what | |
 //! | [`python`], [`decimal`], [`datetime`] | how Python and NumPy print strings, floats, dates | |
 //! | [`dtype`], [`tensor`], [`scalar`] | element types; shape and bytes; text to item | the above |
+//! | [`narrow`], [`cast`] | values of types of 8 bits or fewer; items of one dtype to another | the above |
 //! | [`window`] | views of storage, windows, the one walk that copies | `axis` |
-//! | [`ops`] | the operators, one a file, and the reductions | `window`, `dtype` and down |
-//! | [`mod@format`] | npy, JSON, text, one a file | `tensor`, `scalar` and down |
 //! | [`source`] | operands in files or memory, read in parts | `window`, `tensor` |
-//! | [`exec`] | the one window loop | `ops`, `source` |
+//! | [`mod@format`] | npy, npz, safetensors, ONNX, JSON, text, one a file | `source`, `scalar` and down |
+//! | [`open`] | files recognised by their content, members by their names | `format` and down |
+//! | [`ops`] | the operators, one a file, and the reductions | `window`, `dtype` and down |
+//! | [`exec`] | the one window loop | `ops`, `source`, `cast` |
+//! | [`mod@diff`] | two tensors compared, and the report | `exec`, `format` and down |
+//! | [`info`] | what a tensor is, and its statistics | `exec`, `format` and down |
 //!
 //! The program adds `cli` (what the user types), `run` (arguments to sources, operator and sink) and `output` (files
 //! that are replaced when they are complete). Imports point down only. Operators never see a path, formats never see
@@ -41,19 +47,26 @@
 #![forbid(unsafe_code)]
 
 pub mod axis;
+pub mod cast;
 pub mod datetime;
 pub mod decimal;
+pub mod diff;
 pub mod dtype;
 pub mod error;
 pub mod exec;
 pub mod format;
+pub mod info;
+pub mod narrow;
+pub mod open;
 pub mod ops;
 pub mod python;
+mod room;
 pub mod scalar;
 pub mod source;
 pub mod tensor;
 pub mod window;
 
+pub use diff::diff;
 pub use dtype::DType;
 pub use error::Error;
 pub use ops::reduction::Reduction;

@@ -1,4 +1,4 @@
-//! `tensorop`: tensor operators on .npy and JSON files.
+//! `tensorop`: tensor operators on files; tensors compared, described and converted.
 
 #![forbid(unsafe_code)]
 
@@ -11,20 +11,24 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-/// Anything but success; `diff`-like sub-commands keep 1 for a difference.
+/// The exit status of a difference that `diff` found.
+const DIFFERENT: u8 = 1;
+
+/// The exit status of anything but success.
 const TROUBLE: u8 = 2;
 
 fn main() -> ExitCode {
     let done = match cli::parse(std::env::args_os()) {
         Ok(parsed) => run::run(parsed.command),
-        Err(cli::Ended::Help(help)) => help.print().context("standard output"),
+        Err(cli::Ended::Help(help)) => help.print().context("standard output").map(|()| run::Outcome::Done),
         Err(cli::Ended::Usage(message)) => {
             let _ = write!(io::stderr(), "{}", printable(&message, "\n"));
             return TROUBLE.into();
         }
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(run::Outcome::Done) => ExitCode::SUCCESS,
+        Ok(run::Outcome::Different) => DIFFERENT.into(),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "error: {}", printable(&format!("{error:#}"), ""));

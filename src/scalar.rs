@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::dtype::{DType, Kind};
+use crate::dtype::{DType, Kind, Narrow};
 
 /// Why a number has no place in a dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub enum Misfit {
     NotNumeric,
     /// The dtype holds integers, the number is none.
     Fraction,
-    /// Beyond the largest or smallest integer of the dtype.
+    /// Beyond the largest or smallest integer of the dtype, or not positive where all its numbers are.
     OutOfRange,
     /// The float nearest to it is infinite.
     TooLarge,
@@ -43,6 +43,7 @@ pub fn parse_number(text: &str, dtype: &DType, out: &mut [u8]) -> Result<(), Mis
         }
         Kind::Float16 => put(parse_f16(text)?.to_le_bytes(), big, out),
         Kind::BFloat16 => put(parse_bf16(text)?.to_le_bytes(), big, out),
+        Kind::Narrow(narrow) => put([parse_narrow(text, *narrow)?], big, out),
         kind => {
             let value = || parse_integer(text);
             match kind {
@@ -67,7 +68,7 @@ pub fn is_special(text: &str) -> bool {
 }
 
 /// Puts one of the floats that have no digits into the first bytes of `out`, NaN being the standard quiet one.
-/// False, and nothing done, if `text` is none of them or `dtype` is no float.
+/// False, and nothing done, if `text` is none of them or `dtype` has none such.
 pub fn parse_special(text: &str, dtype: &DType, out: &mut [u8]) -> bool {
     if !is_special(text) {
         return false;
@@ -85,6 +86,20 @@ pub fn parse_special(text: &str, dtype: &DType, out: &mut [u8]) -> bool {
         Kind::Float32 => put((pick(0x7fc0_0000, 0x7f80_0000, 1 << 31) as u32).to_le_bytes(), big, out),
         Kind::Float16 => put((pick(0x7e00, 0x7c00, 1 << 15) as u16).to_le_bytes(), big, out),
         Kind::BFloat16 => put((pick(0x7fc0, 0x7f80, 1 << 15) as u16).to_le_bytes(), big, out),
+        Kind::Narrow(narrow) if !narrow.is_integer() => {
+            let value = match text {
+                "NaN" => f64::NAN,
+                "Infinity" => f64::INFINITY,
+                _ => f64::NEG_INFINITY,
+            };
+            // Many of these types have no infinity, and some no NaN either.
+            let item = narrow.encode(value);
+            let found = narrow.value(item);
+            if found != value && !(found.is_nan() && value.is_nan()) {
+                return false;
+            }
+            put([item], big, out);
+        }
         _ => return false,
     }
     true
@@ -148,6 +163,36 @@ pub fn parse_f16(text: &str) -> Result<u16, Misfit> {
 /// [`Misfit::Malformed`] and [`Misfit::TooLarge`].
 pub fn parse_bf16(text: &str) -> Result<u16, Misfit> {
     parse_16(text, 7, -126)
+}
+
+/// The item of a type of 8 bits or fewer that a decimal text stands for: the nearest float, the integer itself.
+///
+/// # Errors
+/// [`Misfit::Malformed`], [`Misfit::TooLarge`], and for integers also [`Misfit::Fraction`] and
+/// [`Misfit::OutOfRange`]; the latter for zero and negative numbers in a type that has neither.
+pub fn parse_narrow(text: &str, narrow: Narrow) -> Result<u8, Misfit> {
+    if let Some((least, most)) = narrow.range() {
+        let value = fit::<i64>(parse_integer(text)?)?;
+        return if (least..=most).contains(&value) { Ok(narrow.encode(value as f64)) } else { Err(Misfit::OutOfRange) };
+    }
+    let mut value = parse_f64(text)?;
+    let (down, up) = (value.next_down(), value.next_up());
+    if value != 0.0 && (narrow.encode(down) != narrow.encode(up) || narrow.holds(down) != narrow.holds(up)) {
+        // A midpoint: the text tells on which side of it the number lies.
+        let side = Parts::of(text).cmp(&Parts::of(&format!("{value:.120e}")));
+        value = match (side, value > 0.0) {
+            (Ordering::Equal, _) => value,
+            (Ordering::Greater, true) | (Ordering::Less, false) => up,
+            (Ordering::Less, true) | (Ordering::Greater, false) => down,
+        };
+    }
+    if narrow.holds(value) {
+        Ok(narrow.encode(value))
+    } else if narrow.holds(value.abs()) || value == 0.0 {
+        Err(Misfit::OutOfRange)
+    } else {
+        Err(Misfit::TooLarge)
+    }
 }
 
 fn put<const N: usize>(mut little: [u8; N], big: bool, out: &mut [u8]) {
@@ -307,6 +352,39 @@ mod tests {
             ("339617752923046005526922703901628039167.99", "bfloat16", Ok(0x7f7f)),
             ("1e-45", "bfloat16", Ok(0)),
             ("1e-40", "bfloat16", Ok(1)),
+            ("464", "float8_e4m3fn", Ok(0x7e)),
+            ("464.0000000000000000000000000001", "float8_e4m3fn", Err(TooLarge)),
+            ("247.9999999999999999999999999999", "float8_e4m3", Ok(0x77)),
+            ("248", "float8_e4m3", Err(TooLarge)),
+            ("1e9", "float8_e5m2", Err(TooLarge)),
+            ("-1.0625", "float8_e4m3fn", Ok(0xb8)),
+            ("-1.0625000000000000000000000000001", "float8_e4m3fn", Ok(0xb9)),
+            ("-1.0624999999999999999999999999999", "float8_e4m3fn", Ok(0xb8)),
+            ("1.1875", "float8_e4m3fn", Ok(0x3a)),
+            ("1.1874999999999999999999999999999", "float8_e4m3fn", Ok(0x39)),
+            ("-0.0", "float8_e4m3fn", Ok(0x80)),
+            ("-0.0", "float8_e4m3fnuz", Ok(0)),
+            ("-1e-400", "float8_e5m2", Ok(0x80)),
+            ("7.7499999999999999999999999", "float6_e2m3fn", Ok(0x1f)),
+            ("7.75", "float6_e2m3fn", Err(TooLarge)),
+            ("-6", "float4_e2m1fn", Ok(0xf)),
+            ("-7", "float4_e2m1fn", Err(TooLarge)),
+            ("3", "float8_e8m0fnu", Ok(129)),
+            ("2.9999999999999999999999999", "float8_e8m0fnu", Ok(128)),
+            ("1e-300", "float8_e8m0fnu", Ok(0)),
+            ("2.5e38", "float8_e8m0fnu", Ok(254)),
+            ("2.6e38", "float8_e8m0fnu", Err(TooLarge)),
+            ("0", "float8_e8m0fnu", Err(OutOfRange)),
+            ("-2", "float8_e8m0fnu", Err(OutOfRange)),
+            ("x", "float8_e8m0fnu", Err(Malformed)),
+            ("-8", "int4", Ok(8)),
+            ("8", "int4", Err(OutOfRange)),
+            ("1.5", "int4", Err(Fraction)),
+            ("15.0", "uint4", Ok(15)),
+            ("-1", "uint4", Err(OutOfRange)),
+            ("-2", "int2", Ok(2)),
+            ("4", "uint2", Err(OutOfRange)),
+            ("99999999999999999999", "uint2", Err(OutOfRange)),
         ];
         let wrong: Vec<_> = rows.iter().filter(|(text, dtype, want)| item(text, dtype) != *want).collect();
         assert!(wrong.is_empty(), "{wrong:?}");
@@ -324,6 +402,14 @@ mod tests {
             ("NaN", ">f4", Some(0xc07f)),
             ("NaN", "int8", None),
             ("nan", "float64", None),
+            ("NaN", "float8_e4m3fn", Some(0x7f)),
+            ("NaN", "float8_e5m2fnuz", Some(0x80)),
+            ("-Infinity", "float8_e5m2", Some(0xfc)),
+            ("Infinity", "float8_e4m3fn", None),
+            ("NaN", "float6_e2m3fn", None),
+            ("Infinity", "float4_e2m1fn", None),
+            ("-Infinity", "float8_e8m0fnu", None),
+            ("NaN", "int4", None),
         ];
         for (text, dtype, want) in rows {
             let mut out = [0; 8];

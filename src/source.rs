@@ -3,13 +3,13 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 
 use crate::dtype::{DType, Kind, Swap};
 use crate::tensor::Tensor;
-use crate::window::{View, copy_bytes, gather};
+use crate::window::{View, Windows, copy_bytes, gather};
 
 /// The most bytes read from a file at once while scattered items are gathered.
 const READ_LIMIT: usize = 1 << 20;
@@ -26,12 +26,22 @@ pub struct Source {
     store: Store,
     /// What messages call it.
     label: String,
+    container: Option<Arc<Container>>,
+}
+
+/// A file that holds several tensors.
+#[derive(Clone, Debug)]
+pub struct Container {
+    /// Which file it is.
+    pub file: Metadata,
+    /// How many tensors it holds.
+    pub tensors: usize,
 }
 
 #[derive(Debug)]
 enum Store {
     /// Items in a file, from byte `start` on.
-    File { file: File, start: u64, stamp: Option<Stamp> },
+    File { file: Arc<File>, start: u64, stamp: Option<Stamp> },
     /// Items that come once, in the order of storage.
     Stream(Mutex<Stream>),
     /// Items in memory, from byte `start` on.
@@ -44,13 +54,21 @@ impl Source {
     /// Items in C order in memory.
     pub fn memory(tensor: Tensor, label: String) -> Self {
         let (dtype, shape, bytes) = tensor.into_parts();
-        Self { dtype, shape, fortran_order: false, store: Store::Memory { bytes, start: 0 }, label }
+        Self { dtype, shape, fortran_order: false, store: Store::Memory { bytes, start: 0 }, label, container: None }
     }
 
-    /// Items in a file, from byte `start` on.
-    pub fn file(dtype: DType, shape: Vec<usize>, fortran_order: bool, file: File, start: u64, label: String) -> Self {
+    /// Items in a file, from byte `start` on. Several sources may share one open file.
+    pub fn file(
+        dtype: DType,
+        shape: Vec<usize>,
+        fortran_order: bool,
+        file: impl Into<Arc<File>>,
+        start: u64,
+        label: String,
+    ) -> Self {
+        let file = file.into();
         let stamp = Stamp::of(&file);
-        Self { dtype, shape, fortran_order, store: Store::File { file, start, stamp }, label }
+        Self { dtype, shape, fortran_order, store: Store::File { file, start, stamp }, label, container: None }
     }
 
     /// The `bytes` bytes of items that `reader` gives before it ends.
@@ -63,12 +81,23 @@ impl Source {
         label: String,
     ) -> Self {
         let store = Store::Stream(Mutex::new(Stream { reader, at: 0, bytes }));
-        Self { dtype, shape, fortran_order, store, label }
+        Self { dtype, shape, fortran_order, store, label, container: None }
     }
 
     /// One item for every place of a shape.
     pub fn item(dtype: DType, shape: Vec<usize>, item: Vec<u8>, label: String) -> Self {
-        Self { dtype, shape, fortran_order: false, store: Store::Item(item), label }
+        Self { dtype, shape, fortran_order: false, store: Store::Item(item), label, container: None }
+    }
+
+    /// The same tensor, known to be one of several in a file.
+    #[must_use]
+    pub fn one_of(self, container: Arc<Container>) -> Self {
+        Self { container: Some(container), ..self }
+    }
+
+    /// The file that holds it and others.
+    pub fn container(&self) -> Option<&Container> {
+        self.container.as_deref()
     }
 
     /// The dtype of the items as they are stored.
@@ -162,7 +191,7 @@ impl Source {
         }
         self.finish()?;
         self.store = match spooled {
-            Some(file) => Store::File { stamp: Stamp::of(&file), file, start: 0 },
+            Some(file) => Store::File { stamp: Stamp::of(&file), file: file.into(), start: 0 },
             None => Store::Memory { bytes, start: 0 },
         };
         Ok(())
@@ -325,13 +354,21 @@ pub fn same_file(_: &Metadata, _: &Metadata) -> bool {
     true
 }
 
+/// Fills `bytes` from byte `at` of a file on, whatever the file's own position is.
+///
+/// # Errors
+/// Of reading, among them an end before the last byte.
 #[cfg(unix)]
-fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+pub fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, at).map_err(explain_end)
 }
 
+/// Fills `bytes` from byte `at` of a file on.
+///
+/// # Errors
+/// Of reading, among them an end before the last byte.
 #[cfg(windows)]
-fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
+pub fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
     while !bytes.is_empty() {
         match std::os::windows::fs::FileExt::seek_read(file, bytes, at)? {
             0 => return Err(explain_end(io::ErrorKind::UnexpectedEof.into())),
@@ -344,10 +381,58 @@ fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes all of `bytes` to a file, from byte `at` on.
+///
+/// # Errors
+/// Of writing.
+#[cfg(unix)]
+pub fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+}
+
+/// Writes all of `bytes` to a file, from byte `at` on.
+///
+/// # Errors
+/// Of writing.
+#[cfg(windows)]
+pub fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let written = std::os::windows::fs::FileExt::seek_write(file, bytes, at)?;
+        bytes = &bytes[written..];
+        at += written as u64;
+    }
+    Ok(())
+}
+
 fn explain_end(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => io::Error::new(error.kind(), "the file became shorter while it was read"),
         _ => error,
+    }
+}
+
+/// A part of a file, read from front to back by position: the file's own position is neither used nor moved.
+#[derive(Debug)]
+pub struct Section {
+    file: Arc<File>,
+    at: u64,
+    left: u64,
+}
+
+impl Section {
+    /// `bytes` bytes from byte `at` on.
+    pub fn new(file: &Arc<File>, at: u64, bytes: u64) -> Self {
+        Self { file: Arc::clone(file), at, left: bytes }
+    }
+}
+
+impl Read for Section {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = usize::try_from(self.left).map_or(out.len(), |left| left.min(out.len()));
+        read_at(&self.file, &mut out[..count], self.at)?;
+        self.at += count as u64;
+        self.left -= count as u64;
+        Ok(count)
     }
 }
 
@@ -414,13 +499,21 @@ impl Conversion {
             self.swap(out);
             return Ok(());
         }
-        let mut items = vec![0; view.items() * self.from];
-        source.read(view, &mut items, scratch)?;
-        Swap::apply_all(&self.swaps, &mut items, self.from);
         out.fill(0);
         let kept = self.from.min(self.to);
-        for i in 0..view.items() {
-            out[i * self.to..][..kept].copy_from_slice(&items[i * self.from..][..kept]);
+        let mut items = Vec::new();
+        // wide items that become narrow are not all held at once
+        for window in Windows::new(&view.shape(), READ_LIMIT / self.from.max(1)).iter() {
+            let part = view.part(&window.ranges);
+            let bytes = part.items() * self.from;
+            items.clear();
+            items.try_reserve_exact(bytes).with_context(|| format!("{}: an item of {bytes} bytes", source.label()))?;
+            items.resize(bytes, 0);
+            source.read(&part, &mut items, scratch)?;
+            Swap::apply_all(&self.swaps, &mut items, self.from);
+            for i in 0..part.items() {
+                out[(window.start + i) * self.to..][..kept].copy_from_slice(&items[i * self.from..][..kept]);
+            }
         }
         Ok(())
     }

@@ -60,10 +60,10 @@ fn bash_completes_values_and_files() {
             echo "${*:2} [${COMPREPLY[*]}]"
         }
         offer tensorop slice-
-        offer tensorop slice samples/te
+        offer tensorop slice samples/ten
         offer tensorop slice-scatter samples/matrix.npy samples/ro
-        offer tensorop slice --start samples/te
-        offer tensorop slice samples/ten.json -o samples/te
+        offer tensorop slice --start samples/ten
+        offer tensorop slice samples/ten.json -o samples/ten
         offer tensorop scatter-nd --reduction m
         offer tensorop scatter-update --on-duplicate ''
         offer tensorop slice --to ''
@@ -73,17 +73,74 @@ fn bash_completes_values_and_files() {
     let expected = "\
 no reply: files
 slice- [slice-scatter]
-slice samples/te []
+slice samples/ten []
 slice-scatter samples/matrix.npy samples/ro []
-slice --start samples/te [samples/ten.json]
-slice samples/ten.json -o samples/te [samples/ten.json]
+slice --start samples/ten [samples/ten.json]
+slice samples/ten.json -o samples/ten [samples/ten.json]
 scatter-nd --reduction m [mul max min]
 scatter-update --on-duplicate  [last error]
-slice --to  [npy json text]
-slice --from  [npy json]
+slice --to  [npy npz safetensors pb json text]
+slice --from  [npy npz safetensors pb json]
 completions z [zsh]
 ";
     let mut bash = Command::new("bash");
     bash.args(["--norc", "-c", script]).current_dir(env!("CARGO_MANIFEST_DIR")).env("LC_ALL", "C");
     bash.assert().success().stdout(expected);
+}
+
+/// The names in a container, after its colon, whatever bash parts words at.
+#[test]
+fn bash_completes_members() {
+    if Command::new("bash").arg("--version").output().is_err() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["w.npz", "m.safetensors", "a.b.npz", "x.npy"] {
+        fs::write(folder.path().join(name), "").unwrap();
+    }
+    let script = r#"
+        source "$SCRIPTS/tensorop.bash"
+        # stands for the program
+        named() { [[ $1 == info && $2 == --members ]] && printf '%s\n' conv1.weight conv1.bias "$4:0" 'odd name'; }
+        offer() {
+            COMP_LINE="named slice $1" COMP_POINT=$((12 + ${#1})) COMPREPLY=()
+            COMP_WORDS=(named slice "$1") COMP_CWORD=2
+            _tensorop named "$1" slice 2>/dev/null
+            echo "$1 [${COMPREPLY[*]}]"
+        }
+        HOME=$PWD
+        offer w.npz:
+        offer w.npz:conv1.b
+        offer w.npz:w
+        offer w.npz:w.npz:
+        offer m.safetensors:o
+        offer a.b.npz:c
+        offer new=w.npz:conv1.b
+        offer '~/w.npz:conv1.b'
+        offer missing.npz:c
+        offer x.npy:c
+        COMP_WORDBREAKS=${COMP_WORDBREAKS//:}
+        offer w.npz:conv1.b
+        offer new=w.npz:conv1.b
+        COMP_WORDBREAKS=${COMP_WORDBREAKS//=}
+        offer new=w.npz:conv1.b
+    "#;
+    let expected = "\
+w.npz: [conv1.weight conv1.bias w.npz:0 odd\\ name]
+w.npz:conv1.b [conv1.bias]
+w.npz:w [w.npz:0]
+w.npz:w.npz: [0]
+m.safetensors:o [odd\\ name]
+a.b.npz:c [conv1.weight conv1.bias]
+new=w.npz:conv1.b [conv1.bias]
+~/w.npz:conv1.b [conv1.bias]
+missing.npz:c []
+x.npy:c []
+w.npz:conv1.b [w.npz:conv1.bias]
+new=w.npz:conv1.b [w.npz:conv1.bias]
+new=w.npz:conv1.b [new=w.npz:conv1.bias]
+";
+    let mut bash = Command::new("bash");
+    bash.args(["--norc", "-c", script]).current_dir(folder.path()).env("LC_ALL", "C");
+    bash.env("SCRIPTS", self::folder()).assert().success().stdout(expected);
 }

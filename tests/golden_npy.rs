@@ -71,7 +71,7 @@ fn headers_through_the_library() {
                 return Err(format!("{} bytes from {} on of {}", header.bytes, header.offset, given.len()));
             }
             let items = wanted.len() - header.bytes;
-            let mut found = write_header(&header.dtype, &header.shape);
+            let mut found = write_header(&header.dtype, &header.shape, false);
             if found != wanted[..items] {
                 return Err(difference(&found, &wanted[..items]));
             }
@@ -154,7 +154,7 @@ fn lengths_of_headers() {
         let unpadded = 10 + format!("{{'descr': {descr}, 'fortran_order': False, 'shape': (12, 0), }}").len() + 19 + 1;
         exact += usize::from(unpadded.is_multiple_of(64));
         versions[usize::from(expected[6])] += 1;
-        let found = write_header(&dtype, &[12, 0]);
+        let found = write_header(&dtype, &[12, 0], false);
         assert!(found == expected, "width {width}: {}", difference(&found, &expected));
         assert_eq!(found.len() % 64, 0);
         if width % 50 != 0 {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tensorop::error::Subject;
 use tensorop::format::json;
-use tensorop::format::npy::{self, Begun};
+use tensorop::open::Input;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
 
@@ -19,34 +19,46 @@ fn samples_are_as_listed() {
         assert_eq!(describe(name), cells[2], "{name}");
         listed.push(name.to_owned());
     }
-    let mut present: Vec<String> =
-        fs::read_dir(FOLDER).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    let mut present = Vec::new();
+    names(Path::new(FOLDER), "", &mut present);
     present.retain(|name| name != "README.md" && name != "make.py");
     listed.sort();
     present.sort();
     assert_eq!(listed, present);
 }
 
-/// The dtype and shape of a sample, as its README writes them.
+/// The files of a folder and of those in it.
+fn names(folder: &Path, before: &str, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = format!("{before}{}", path.file_name().unwrap().to_str().unwrap());
+        if path.is_dir() { names(&path, &format!("{name}/"), found) } else { found.push(name) }
+    }
+}
+
+/// The dtype and shape of a sample, or of all its members, as its README writes them.
 fn describe(name: &str) -> String {
-    let bytes = fs::read(Path::new(FOLDER).join(name)).unwrap();
-    assert!(bytes.len() < 1024, "{name} has {} bytes", bytes.len());
-    let (dtype, shape) = if name.ends_with(".npy") {
-        let Begun::Header(header) = npy::read_header(&bytes).unwrap() else { panic!("{name}: its header is cut off") };
-        assert_eq!(bytes.len(), header.offset + header.bytes, "{name}");
-        let dtype = match header.dtype.name().strip_prefix("<U") {
+    let path = Path::new(FOLDER).join(name);
+    assert!(path.metadata().unwrap().len() < 1024, "{name} is too large");
+    let (input, _) = Input::path(&path, None, name).unwrap();
+    let tensor = |n: usize| {
+        let found = input.describe(n).unwrap();
+        let plain = input.as_json().is_some_and(|text| json::open(text, Subject::Data).unwrap().dtype().is_none());
+        let dtype = match found.dtype.name().strip_prefix("<U") {
+            _ if plain => "plain".to_owned(),
             Some(width) => format!("str of width {width}"),
-            None => header.dtype.name(),
+            None => found.dtype.name(),
         };
-        (dtype, header.shape)
-    } else {
-        let json = json::open(&bytes, Subject::Data).unwrap();
-        let (dtype, tensor) = match json.dtype() {
-            Some(dtype) => (dtype.name(), json.read(dtype).unwrap()),
-            None => ("plain".to_owned(), json.infer().unwrap()),
-        };
-        (dtype, tensor.shape().to_vec())
+        let dims: Vec<String> = found.shape.iter().map(ToString::to_string).collect();
+        format!("{dtype}, {}", dims.join("x"))
     };
-    let dims: Vec<String> = shape.iter().map(ToString::to_string).collect();
-    format!("{dtype}, {}", dims.join("x"))
+    match input.names() {
+        None => tensor(0),
+        Some(names) => {
+            let mut members: Vec<_> =
+                names.iter().enumerate().map(|(n, name)| format!("{name}: {}", tensor(n))).collect();
+            members.sort();
+            members.join("; ")
+        }
+    }
 }

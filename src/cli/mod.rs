@@ -1,17 +1,21 @@
 //! What the user types. Text becomes domain types here, so that bad text fails as usage.
 
 pub mod at;
+pub mod convert;
+pub mod diff;
 pub mod index_list;
+pub mod info;
 pub mod operand;
 
 use std::ffi::OsString;
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use tensorop::exec::{Options, Threads};
+use tensorop::format::Format;
 use tensorop::ops::slice::SliceArgs;
 use tensorop::{DType, Reduction};
 
@@ -22,16 +26,19 @@ const HEADING_INPUT: &str = "Input";
 const HEADING_SLICE: &str = "Slice";
 const HEADING_OUTPUT: &str = "Output";
 const HEADING_TEXT: &str = "Text output";
+const HEADING_RUN: &str = "Run";
 
-const OPERANDS_HELP: &str = "An operand is a path (.npy or JSON, told by its content), `-` for standard input \
-(one operand of a command), or an inline JSON value: an argument that begins with [ or {, or is a number. A file of \
-such a name is given as ./[... Standard input is read in bounded memory; where it is needed in another order than it \
+const OPERANDS_HELP: &str = "An operand is a path (.npy, .npz, .safetensors, an ONNX TensorProto or JSON, told by its \
+content), `-` for standard input (one operand of a command), or an inline JSON value: an argument that begins with [ \
+or {, or is a number. A file of such a name is given as ./[... A member of a .npz or .safetensors file is named after \
+a colon, as in weights.npz:conv1; a file with one member needs no name, and a path that exists is never divided. Standard input is read in bounded memory; where it is needed in another order than it \
 comes (a negative step, Fortran order) and is long, through a file without a name in $TMPDIR.";
 
-/// Tensor operators on .npy and JSON files, exactly as OpenVINO and ONNX specify them.
+/// Tensor operators on files, exactly as OpenVINO and ONNX specify them; tensors compared, described and converted.
 ///
-/// Reads tensors and index arguments, computes the operator's result, and prints it or writes it to a file. Any
-/// dtype that a .npy file can hold is moved without a bit being altered. What is not said here is as in NumPy.
+/// Reads tensors (.npy, .npz, .safetensors, ONNX .pb, JSON) and index arguments, computes the operator's result, and
+/// prints it or writes it to a file. Any dtype that a .npy file can hold is moved without a bit being altered. What is
+/// not said here is as in NumPy.
 #[derive(Debug, Parser)]
 #[command(version, name = "tensorop", after_help = EXIT_HELP, after_long_help = LONG_HELP)]
 pub struct Cli {
@@ -39,7 +46,8 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_HELP: &str = "Exit status: 0 success, 2 anything else. Errors are one line on standard error.";
+const EXIT_HELP: &str =
+    "Exit status: 0 success, 1 diff found a difference, 2 anything else. Errors are one line on standard error.";
 
 const LONG_HELP: &str = "\
 Examples:
@@ -48,8 +56,12 @@ Examples:
   tensorop scatter-update data.npy '[0,2]' updates.npy --axis 1
   tensorop scatter-nd table.npy rows.npy gradients.npy --reduction add -o table.npy
   tensorop slice big.npy --at :1 --to npy | tensorop slice-scatter - --fill 0 --at ':, :4'
+  tensorop slice-scatter model.safetensors:head.bias --fill 0 --at : --in-place
+  tensorop diff golden.npy out.npy --rtol 1e-5
+  tensorop info model.safetensors --stats
+  tensorop convert test_data_set_0/input_0.pb -o input.npy
 
-Exit status: 0 success, 2 anything else. Errors are one line on standard error. No file is then written or \
+Exit status: 0 success, 1 diff found a difference, 2 anything else. Errors are one line on standard error. No file is then written or \
 replaced; on standard output an error may come after a part of the output. A closed pipe ends the program quietly with status 0. NO_COLOR is honoured.";
 
 #[derive(Debug, Subcommand)]
@@ -58,7 +70,11 @@ pub enum Command {
     SliceScatter(SliceScatter),
     ScatterUpdate(ScatterUpdate),
     ScatterNd(ScatterNd),
+    Diff(diff::Diff),
+    Info(info::Info),
+    Convert(convert::Convert),
     Completions(Completions),
+    Man(Man),
 }
 
 /// Take a slice of a tensor (OpenVINO Slice-8)
@@ -237,6 +253,23 @@ pub struct Completions {
     pub shell: clap_complete::Shell,
 }
 
+/// Write the man pages
+///
+/// One page for the program and one for each sub-command, tensorop.1, tensorop-slice.1, ... Without FOLDER the page
+/// of the program is printed.
+#[derive(Debug, Args)]
+#[command(after_long_help = MAN_EXAMPLES)]
+pub struct Man {
+    /// Where to write them: a folder, which is made if it is missing
+    #[arg(value_name = "FOLDER", value_parser = OsStringValueParser::new().map(PathBuf::from), value_hint = ValueHint::DirPath)]
+    pub folder: Option<PathBuf>,
+}
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  tensorop man ~/.local/share/man/man1
+  tensorop man | man -l -";
+
 fn data_help(first: &str) -> String {
     format!("{first}\n\n{OPERANDS_HELP}")
 }
@@ -331,9 +364,10 @@ impl From<ReductionArg> for Reduction {
 pub struct InputOptions {
     /// The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)
     ///
-    /// A NumPy name (float32), a bfloat16 or float8 of ml_dtypes, or a description ('<U5', '<M8[ns]'). Plain JSON
-    /// without it takes the dtype of the other operand, else int64, uint64, float64, bool or str by its content. INDICES are
-    /// always integers.
+    /// A NumPy name (float32), a bfloat16, float8 or int4 of ml_dtypes, or a description ('<U5', '<M8[ns]'). Plain JSON
+    /// without it takes the dtype of the other operand, else int64, uint64, float64, bool or str by its content. INDICES
+    /// of an operator are always integers. In diff and info it also says what unsigned integers hold, in convert what
+    /// any bits are.
     #[arg(long, value_name = "DTYPE", value_parser = parse_dtype, value_hint = ValueHint::Other, allow_hyphen_values = true)]
     pub dtype: Option<DType>,
     /// The format of every operand that is not inline [default: by its content]
@@ -345,18 +379,61 @@ pub struct InputOptions {
 pub enum InputFormat {
     /// NumPy's .npy
     Npy,
-    /// JSON
+    /// NumPy's .npz, a ZIP archive of .npy
+    Npz,
+    /// safetensors
+    Safetensors,
+    /// An ONNX TensorProto
+    #[value(alias = "onnx")]
+    Pb,
+    /// JSON, also that of KServe's version 2 protocol
     Json,
+}
+
+impl From<InputFormat> for Format {
+    fn from(format: InputFormat) -> Self {
+        match format {
+            InputFormat::Npy => Format::Npy,
+            InputFormat::Npz => Format::Npz,
+            InputFormat::Safetensors => Format::Safetensors,
+            InputFormat::Pb => Format::Onnx,
+            InputFormat::Json => Format::Json,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OutputFormat {
     /// NumPy's .npy, byte for byte as numpy.save
     Npy,
+    /// NumPy's .npz, not compressed, with fixed times
+    Npz,
+    /// safetensors
+    Safetensors,
+    /// An ONNX TensorProto with raw data
+    #[value(alias = "onnx")]
+    Pb,
     /// One JSON object that reads back to the same bits
     Json,
     /// What NumPy prints
     Text,
+}
+
+impl OutputFormat {
+    /// The name that `--to` takes.
+    pub fn name(self) -> &'static str {
+        ["npy", "npz", "safetensors", "pb", "json", "text"][self as usize]
+    }
+
+    /// Whether it is not meant to be read by people.
+    pub fn is_binary(self) -> bool {
+        !matches!(self, Self::Json | Self::Text)
+    }
+
+    /// Whether it holds any number of tensors, by their names.
+    pub fn is_container(self) -> bool {
+        matches!(self, Self::Npz | Self::Safetensors)
+    }
 }
 
 #[derive(Debug, Args)]
@@ -364,9 +441,12 @@ pub enum OutputFormat {
 pub struct OutputOptions {
     /// Where to write [default: text on standard output]
     ///
-    /// The format follows the name (.npy, .json, .txt) or --to. A file appears, or is replaced, only when it is
-    /// complete, and may be one of the inputs. `-` is standard output. What is no regular file (a device, a pipe) is
-    /// written as it comes.
+    /// The format follows the name (.npy, .npz, .safetensors, .pb, .json, .txt) or --to. In a .npz or .safetensors
+    /// file an operator's output is called arr_0. A file of several tensors, one of which is an input, is not replaced by
+    /// fewer. A file appears, or is replaced, only when it is complete, and may be one of
+    /// the inputs. A file that is replaced is the old or the whole new one even after a loss of power, since the new
+    /// one is synced to the disk first; a new file is not synced. `-` is standard output. What is no regular file (a
+    /// device, a pipe) is written as it comes.
     #[arg(short, long, value_name = "FILE", value_parser = OsStringValueParser::new().map(PathBuf::from), allow_hyphen_values = true, value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// The format of the output [default: by the name of FILE, else text]
@@ -392,26 +472,62 @@ pub struct OutputOptions {
     pub precision: Option<usize>,
 }
 
+impl OutputOptions {
+    /// The format that `--to` or the name of the output tells.
+    ///
+    /// # Errors
+    /// A name that does not tell it.
+    pub fn format(&self) -> anyhow::Result<OutputFormat> {
+        if let Some(path) = self.output.as_deref().filter(|path| !path.exists()) {
+            let text = path.as_os_str().as_encoded_bytes();
+            let colons = (0..text.len()).filter(|&at| text[at] == b':');
+            let mut files = colons.filter_map(|at| tensorop::open::part_of_path(path, at));
+            let container = |file: &PathBuf| file.extension().is_some_and(|e| e == "npz" || e == "safetensors");
+            if files.any(|file| container(&file) && file.is_file()) {
+                let name = path.display();
+                anyhow::bail!("output {name}: a tensor in a file is no output: name a file (or use --in-place)");
+            }
+        }
+        let name = self.output.as_deref().filter(|name| *name != Path::new("-"));
+        let extension = name.map(|name| name.extension().map(|e| e.to_ascii_lowercase()).unwrap_or_default());
+        match (self.to, extension.as_ref().map(|e| e.to_str())) {
+            (Some(format), _) => Ok(format),
+            (None, None) => Ok(OutputFormat::Text),
+            (None, Some(Some("npy"))) => Ok(OutputFormat::Npy),
+            (None, Some(Some("npz"))) => Ok(OutputFormat::Npz),
+            (None, Some(Some("safetensors"))) => Ok(OutputFormat::Safetensors),
+            (None, Some(Some("pb"))) => Ok(OutputFormat::Pb),
+            (None, Some(Some("json"))) => Ok(OutputFormat::Json),
+            (None, Some(Some("txt"))) => Ok(OutputFormat::Text),
+            (None, Some(_)) => {
+                let name = name.unwrap_or(Path::new("")).display();
+                anyhow::bail!(
+                    "output {name}: the name does not tell the format: end it in .npy, .npz, .safetensors, .pb, .json or \
+                     .txt, or give --to"
+                )
+            }
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub struct EditOptions {
-    /// Change DATA, a .npy file, where it lies, instead of writing an output
+    /// Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output
     ///
     /// Costs what is changed, not what the file holds. Every check is made before the first byte is written, and the
     /// file is locked meanwhile, so that several such edits of one file are done one after the other. UPDATES and
     /// INDICES may be DATA itself: they count as read before. Not atomic: if the machine or the program is stopped
-    /// in the middle, a part of the changes has been made. To be safe from that, use -o with DATA's own name.
+    /// in the middle, a part of the changes has been made; and nothing is synced to the disk. To be safe from that, use
+    /// -o with the name of a .npy file itself.
     #[arg(short, long, conflicts_with_all = ["output", "to", "no_clobber"], help_heading = HEADING_OUTPUT)]
     pub in_place: bool,
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Run")]
+#[command(next_help_heading = HEADING_RUN)]
 pub struct RunOptions {
-    /// Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]
-    ///
-    /// The output is the same for any number.
-    #[arg(long, value_name = "N", value_parser = parse_threads, value_hint = ValueHint::Other, allow_hyphen_values = true)]
-    pub threads: Option<NonZero<usize>>,
+    #[command(flatten)]
+    pub threads: ThreadOptions,
     /// Show no progress (else shown on a terminal if it takes more than a second)
     #[arg(short, long)]
     pub quiet: bool,
@@ -420,10 +536,23 @@ pub struct RunOptions {
 impl RunOptions {
     /// How a job is to be carried out.
     pub fn options(&self, in_place: bool) -> anyhow::Result<Options> {
-        Ok(Options { threads: self.threads()?, room: 0, in_place })
+        Ok(Options { threads: self.threads.threads()?, room: 0, in_place })
     }
+}
 
-    fn threads(&self) -> anyhow::Result<Threads> {
+#[derive(Debug, Args)]
+#[command(next_help_heading = HEADING_RUN)]
+pub struct ThreadOptions {
+    /// Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]
+    ///
+    /// The output is the same for any number.
+    #[arg(long, value_name = "N", value_parser = parse_threads, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    pub threads: Option<NonZero<usize>>,
+}
+
+impl ThreadOptions {
+    /// What was asked for, here or in the environment.
+    pub fn threads(&self) -> anyhow::Result<Threads> {
         let asked = match (self.threads, std::env::var_os("TENSOROP_THREADS").filter(|text| !text.is_empty())) {
             (Some(threads), _) => threads,
             (None, None) => return Ok(Threads(None)),

@@ -1,4 +1,5 @@
-//! Tensors as JSON: an object `{"dtype": …, "shape": …, "data": …}`, or plain nested lists or a scalar.
+//! Tensors as JSON: an object `{"dtype": …, "shape": …, "data": …}`, or plain nested lists or a scalar. Read is also
+//! the object of the KServe v2 protocol, `{"name": …, "shape": …, "datatype": "FP32", "data": …}`.
 //!
 //! serde_json checks the syntax once and hands out `data` as a slice of the text; from then on that text is valid
 //! JSON, and one walk over it (no recursion, no tree) turns each number into an item as it passes.
@@ -17,10 +18,11 @@ use serde_json::value::RawValue;
 use self::strings::{points, short, shorten, string, width};
 use self::untyped::{Class, OUTSIDE, Untyped, common_dtype};
 use self::walk::{Leaf, Nested, positioned, walk};
-pub use self::write::write;
+pub use self::write::{write, write_item, write_text};
 use crate::datetime;
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, Subject};
+use crate::room;
 use crate::scalar::{self, Misfit};
 use crate::tensor::{MAX_RANK, Tensor, bytes_of};
 
@@ -52,12 +54,20 @@ pub struct Json<'a> {
 /// The syntax of a plain value of so many bytes is checked by a thread of its own.
 const LONG: usize = 1 << 20;
 
+/// Of texts that are longer than this the depth is looked at first: to check the syntax takes a byte for each list
+/// that is open.
+const VERY_LONG: usize = 1 << 26;
+
+/// The most lists and objects of such a text that may be open at once.
+const MOST_OPEN: usize = 1 << 20;
+
 /// Checks the syntax of a whole text (of a long list when its items are read), and what an object says beside its
 /// data. `subject` is the operand that errors are about.
 ///
 /// # Errors
 /// What is not UTF-8 or not JSON, with line and column; an object with other keys than `dtype`, `shape` and
-/// `data`, with one of them twice, or without `data`; an unknown dtype.
+/// `data` (or `datatype`, `shape`, `data`, `name` and `parameters`, of which the last two do not matter), with one of
+/// them twice, or without `data`; an unknown dtype.
 pub fn open(text: &[u8], subject: Subject) -> Result<Json<'_>, Error> {
     let error = |message: String| Error::new(subject, message);
     let text = std::str::from_utf8(text).map_err(|e| {
@@ -69,15 +79,27 @@ pub fn open(text: &[u8], subject: Subject) -> Result<Json<'_>, Error> {
     if text.starts_with('\u{feff}') {
         return Err(error("begins with a byte order mark, which JSON does not allow: save it as UTF-8 without".into()));
     }
+    if text.len() > VERY_LONG && is_deeper(text.as_bytes(), MOST_OPEN) {
+        return Err(error(format!("lists more than {MOST_OPEN} deep")));
+    }
     let syntax = |e: serde_json::Error| error(describe_syntax(text, &e));
     match text.trim_start_matches([' ', '\n', '\r', '\t']).bytes().next() {
         None => Err(error("empty, expected JSON".into())),
         Some(b'{') => {
-            let Object { dtype, shape, data } = serde_json::from_str::<Object<'_>>(text).map_err(syntax)?;
+            let Object { dtype, datatype, shape, data } = serde_json::from_str::<Object<'_>>(text).map_err(syntax)?;
+            let named = |key: &str, raw: &RawValue| {
+                string(raw.get()).ok_or_else(|| error(format!("{key} is {}, expected a string", short(raw.get()))))
+            };
+            let datatype = datatype.map(|raw| {
+                let name = named("datatype", raw)?;
+                match DATATYPES.iter().find(|(datatype, _)| *datatype == name) {
+                    Some((_, kind)) => Ok(DType::from(kind.clone())),
+                    None => Err(error(format!("unknown datatype {}, expected one of KServe v2", short(raw.get())))),
+                }
+            });
             let no_width = dtype.is_some_and(|raw| raw.get().ends_with("0\""));
             let dtype = dtype.map(|raw| {
-                let name = string(raw.get())
-                    .ok_or_else(|| error(format!("dtype is {}, expected a string", short(raw.get()))))?;
+                let name = named("dtype", raw)?;
                 DType::parse(&name).map_err(|e| error(shorten(e.message(), 120).into_owned()))
             });
             let shape = shape.map(|raw| {
@@ -87,7 +109,7 @@ pub fn open(text: &[u8], subject: Subject) -> Result<Json<'_>, Error> {
             });
             Ok(Json {
                 subject,
-                dtype: dtype.transpose()?,
+                dtype: dtype.or(datatype).transpose()?,
                 no_width,
                 shape: shape.transpose()?,
                 data: data.get(),
@@ -163,10 +185,7 @@ impl<'a> Json<'a> {
         if matches!(dtype.kind(), Kind::Str(_) | Kind::Bytes(_)) {
             let mut strings = Vec::new();
             let nested = self.walk(MAX_RANK, |leaf| match leaf {
-                Leaf::Str(raw) => {
-                    strings.push(raw);
-                    Ok(())
-                }
+                Leaf::Str(raw) => room::push(&mut strings, raw),
                 leaf => Err(format!("{leaf}, expected a string ({})", dtype.name())),
             });
             let nested = nested?;
@@ -183,8 +202,7 @@ impl<'a> Json<'a> {
         let mut nested = self.walk(MAX_RANK + usize::from(pairs), |leaf| {
             let mut item = [0; 8];
             read_leaf(leaf, &part, &mut item)?;
-            bytes.extend_from_slice(&item[..size]);
-            Ok(())
+            room::extend(&mut bytes, &item[..size])
         })?;
         if pairs && nested.has_leaves {
             match nested.dims.pop() {
@@ -210,7 +228,7 @@ impl<'a> Json<'a> {
             Leaf::Number(text) => match scalar::parse_integer(text) {
                 Ok(value) => {
                     items.class = Class::Int;
-                    items.push_integer(value, text);
+                    items.push_integer(value, text)?;
                     match items.beyond {
                         Some((_, _, why)) => Err(format!("{} {why}", short(text))),
                         None => Ok(()),
@@ -280,7 +298,7 @@ impl<'a> Json<'a> {
                 let message = format!("{} items of {size} bytes ({}) are too much", strings.len(), dtype.name());
                 self.error(message)
             })?;
-        let mut bytes = vec![0; total];
+        let mut bytes = room::zeros(total).map_err(|message| self.error(message))?;
         for (at, raw) in strings.iter().enumerate() {
             put_string(points(raw), dtype, &mut bytes[at * size..][..size])
                 .map_err(|why| self.error(positioned(&nested.path(at), format!("{} {why}", short(raw)))))?;
@@ -292,7 +310,7 @@ impl<'a> Json<'a> {
 /// Refuses the dtypes that JSON cannot hold.
 ///
 /// # Errors
-/// Void, structured, long double and the types of 8 bits or fewer that are no NumPy types.
+/// Void, structured and long double.
 pub fn check(dtype: &DType) -> Result<(), Error> {
     match holds(dtype) {
         true => Ok(()),
@@ -301,10 +319,7 @@ pub fn check(dtype: &DType) -> Result<(), Error> {
 }
 
 fn holds(dtype: &DType) -> bool {
-    !matches!(
-        dtype.kind(),
-        Kind::Void(_) | Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Narrow(_)
-    )
+    !matches!(dtype.kind(), Kind::Void(_) | Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_))
 }
 
 fn cannot_hold(dtype: &DType) -> String {
@@ -358,7 +373,8 @@ pub fn parse_item(text: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
             };
             let dtype = widen(dtype, Some(points.len()));
             let fits = bytes_of(&[], dtype.itemsize()).filter(|&n| n <= FREE_PADDING);
-            let mut item = vec![0; fits.ok_or_else(|| error(format!("an item of {} is too much", dtype.name())))?];
+            let bytes = fits.ok_or_else(|| error(format!("an item of {} is too much", dtype.name())))?;
+            let mut item = room::zeros(bytes).map_err(error)?;
             put_string(points.into_iter(), &dtype, &mut item).map_err(|why| error(format!("{} {why}", short(text))))?;
             Ok(item)
         }
@@ -389,9 +405,29 @@ pub fn parse_item(text: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
 
 // ---- the object around the data
 
+/// What the datatypes of the KServe v2 protocol are here.
+const DATATYPES: &[(&str, Kind)] = &[
+    ("BOOL", Kind::Bool),
+    ("UINT8", Kind::UInt8),
+    ("UINT16", Kind::UInt16),
+    ("UINT32", Kind::UInt32),
+    ("UINT64", Kind::UInt64),
+    ("INT8", Kind::Int8),
+    ("INT16", Kind::Int16),
+    ("INT32", Kind::Int32),
+    ("INT64", Kind::Int64),
+    ("FP16", Kind::Float16),
+    ("FP32", Kind::Float32),
+    ("FP64", Kind::Float64),
+    ("BF16", Kind::BFloat16),
+    ("BYTES", Kind::Str(0)),
+];
+
 /// The members of an object, as raw text.
 struct Object<'a> {
     dtype: Option<&'a RawValue>,
+    /// The dtype as KServe calls it; not together with `dtype`.
+    datatype: Option<&'a RawValue>,
     shape: Option<&'a RawValue>,
     data: &'a RawValue,
 }
@@ -412,23 +448,37 @@ impl<'de> Visitor<'de> for Members {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
-        let (mut dtype, mut shape, mut data) = (None, None, None);
+        let (mut dtype, mut datatype, mut shape, mut data) = (None, None, None, None);
+        let (mut name, mut parameters) = (None, None);
+        let unknown = |key: &str| {
+            let message = format!("unknown key {:?}, expected \"dtype\", \"shape\" and \"data\"", short(key));
+            Err(A::Error::custom(message))
+        };
         while let Some(key) = map.next_key::<String>()? {
             let member = match key.as_str() {
                 "dtype" => &mut dtype,
+                "datatype" => &mut datatype,
                 "shape" => &mut shape,
                 "data" => &mut data,
-                _ => {
-                    let message = format!("unknown key {:?}, expected \"dtype\", \"shape\" and \"data\"", short(&key));
-                    return Err(A::Error::custom(message));
-                }
+                "name" => &mut name,
+                "parameters" => &mut parameters,
+                _ => return unknown(&key),
             };
             if member.replace(map.next_value::<&'de RawValue>()?).is_some() {
                 return Err(A::Error::custom(format!("the key {key:?} is there twice")));
             }
         }
+        match (name, parameters) {
+            _ if dtype.is_some() && datatype.is_some() => {
+                return Err(A::Error::custom("\"dtype\" and \"datatype\", expected one of them"));
+            }
+            _ if datatype.is_some() => {}
+            (Some(_), _) => return unknown("name"),
+            (_, Some(_)) => return unknown("parameters"),
+            _ => {}
+        }
         let data = data.ok_or_else(|| A::Error::custom("the object has no \"data\""))?;
-        Ok(Object { dtype, shape, data })
+        Ok(Object { dtype, datatype, shape, data })
     }
 }
 
@@ -451,6 +501,26 @@ fn describe_syntax(text: &str, error: &serde_json::Error) -> String {
         _ => return format!("not JSON: {error}"),
     };
     format!("not JSON: bare {word} at line {} column {}; write {quoted} in quotes", error.line(), error.column())
+}
+
+/// Whether more lists and objects are ever open at once, strings left out.
+fn is_deeper(text: &[u8], most: usize) -> bool {
+    let (mut open, mut in_string, mut escaped) = (0_usize, false, false);
+    for byte in text {
+        match (in_string, byte) {
+            (true, _) if escaped => escaped = false,
+            (true, b'\\') => escaped = true,
+            (_, b'"') => in_string = !in_string,
+            (true, _) => {}
+            (false, b'[' | b'{') => open += 1,
+            (false, b']' | b'}') => open = open.saturating_sub(1),
+            _ => {}
+        }
+        if open > most {
+            return true;
+        }
+    }
+    false
 }
 
 // ---- items with a dtype

@@ -16,8 +16,8 @@ pub const MAX_HEADER: usize = 1 << 20;
 /// How deep brackets may nest in a header that is read.
 const MAX_NESTING: usize = 32;
 
-/// The parser of the literal reads a list again for each list around it, twice: so many characters, counted as
-/// often as they would be read, are half a second and 80 MB.
+/// The parser of the literal reads some values twice, and what is inside them twice as often: so many characters,
+/// counted as often as they would be read, are half a second and 80 MB.
 const MAX_READS: usize = 1 << 19;
 
 /// No dim has more digits.
@@ -96,15 +96,25 @@ fn parse(text: &str, offset: usize) -> Result<Header, String> {
     Ok(Header { dtype, shape: header.shape, fortran_order: header.layout == Layout::Fortran, offset, bytes })
 }
 
+/// A bracket that is open.
+struct Open {
+    kind: char,
+    /// Whether a value of it is complete.
+    comma: bool,
+    /// How many of the values that this one is inside of may be read twice, with itself.
+    doublings: u32,
+}
+
 /// Looks a header over before the parser gets it: bounds what would keep the parser busy, refuses a key given twice,
 /// and drops the `L` that Python 2 put behind long integers.
 fn scan(text: &str) -> Result<String, String> {
     let mut out = String::with_capacity(text.len() + 1);
-    let mut open = Vec::new();
+    let mut open: Vec<Open> = Vec::new();
     let (mut quote, mut escaped) = (None, false);
-    let (mut keys, mut lists, mut reads, mut digits, mut dims) = (0, 0_u32, 0_usize, 0, 0);
+    let (mut keys, mut reads, mut digits, mut dims) = (0, 0_usize, 0, 0);
+    let is = |open: &[Open], kinds: &[char]| open.iter().map(|open| open.kind).eq(kinds.iter().copied());
     for c in text.chars() {
-        reads += 1 << lists.min(20);
+        reads = reads.saturating_add(1 << open.last().map_or(0, |open| open.doublings).min(20));
         digits = if c.is_ascii_digit() && quote.is_none() { digits + 1 } else { 0 };
         match quote {
             Some(_) if escaped => escaped = false,
@@ -117,12 +127,18 @@ fn scan(text: &str) -> Result<String, String> {
                     if c == '{' && !open.is_empty() {
                         return Err("the header has a dictionary or set in its dictionary".to_owned());
                     }
-                    open.push(c);
-                    lists += u32::from(c == '[');
+                    // in a list any value may be the last, in a tuple any but the first: those are read again
+                    let doublings = open.last().map_or(0, |outer| {
+                        outer.doublings + u32::from(outer.kind == '[' || outer.kind == '(' && outer.comma)
+                    });
+                    open.push(Open { kind: c, comma: false, doublings });
                 }
-                ')' | ']' | '}' => lists -= u32::from(open.pop() == Some('[')),
-                ':' if open == ['{'] => keys += 1,
-                ',' if open == ['{', '('] => dims += 1,
+                ')' | ']' | '}' => drop(open.pop()),
+                ':' if is(&open, &['{']) => keys += 1,
+                ',' => {
+                    dims += usize::from(is(&open, &['{', '(']));
+                    open.last_mut().into_iter().for_each(|open| open.comma = true);
+                }
                 'L' if out.ends_with(|c: char| c.is_ascii_digit()) => continue,
                 _ => {}
             },
@@ -194,15 +210,20 @@ fn dims(value: &Value) -> Option<Vec<usize>> {
     }
 }
 
-/// The header that `numpy.save` writes for an array of that dtype and shape in C order.
-pub fn write_header(dtype: &DType, shape: &[usize]) -> Vec<u8> {
-    /// Room for the first dim to grow without moving the items: the digits of the largest int64, and some.
+/// The header that `numpy.save` writes for an array of that dtype and shape, in C order or, where that is not the same,
+/// in Fortran order.
+pub fn write_header(dtype: &DType, shape: &[usize], fortran_order: bool) -> Vec<u8> {
+    /// Room for a dim to grow without moving the items: the digits of the largest int64, and some.
     const GROWTH_DIGITS: usize = 21;
     const ALIGN: usize = 64;
-    let mut text =
-        format!("{{'descr': {}, 'fortran_order': False, 'shape': {}, }}", dtype.descr(), python::tuple(shape));
-    if let Some(first) = shape.first() {
-        let digits = first.to_string().len();
+    // an array with one long axis, or without items, is in both orders
+    let fortran_order = fortran_order && !shape.contains(&0) && shape.iter().filter(|&&dim| dim != 1).count() > 1;
+    let order = if fortran_order { "True" } else { "False" };
+    let (descr, tuple) = (dtype.descr(), python::tuple(shape));
+    let mut text = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {tuple}, }}");
+    // room for the axis along which a file can grow
+    if let Some(grows) = if fortran_order { shape.last() } else { shape.first() } {
+        let digits = grows.to_string().len();
         text.push_str(&" ".repeat(GROWTH_DIGITS.saturating_sub(digits)));
     }
     let latin1: Option<Vec<u8>> = text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect();

@@ -9,13 +9,14 @@ mod floats;
 use std::io::{self, Write};
 use std::ops::Range;
 
-use floats::{Part, complex_scalar, complexes, real_scalar, reals};
+use floats::{Part, Tiny, complex_scalar, complexes, real_scalar, reals};
 use half::{bf16, f16};
 
 use crate::datetime;
-use crate::dtype::{DType, Kind, TimeBase, TimeUnit};
+use crate::dtype::{DType, Kind, Narrow, TimeBase, TimeUnit};
 use crate::error::{Error, Subject};
 use crate::python;
+use crate::room;
 use crate::tensor::Tensor;
 
 /// Bytes of text that are gathered before they are written.
@@ -44,16 +45,19 @@ impl Default for TextOptions {
 /// Whether items of this dtype can be printed.
 ///
 /// # Errors
-/// Void, structured and long double items, and those of 8 bits or fewer that NumPy itself does not know.
+/// Void, structured and long double items.
 pub fn check(dtype: &DType) -> Result<(), Error> {
     match dtype.kind() {
-        Kind::Void(_) | Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Narrow(_) => {
+        Kind::Void(_) | Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_) => {
             let message = format!("{} cannot be printed as text: use -o FILE.npy", dtype.name());
             Err(Error::new(Subject::Output, message))
         }
         _ => Ok(()),
     }
 }
+
+/// Memory is made sure of for items of more bytes than this.
+const LONG_ITEM: usize = 1 << 16;
 
 /// Prints a tensor and the end of the line, as Python's `print` does.
 ///
@@ -62,6 +66,13 @@ pub fn check(dtype: &DType) -> Result<(), Error> {
 pub fn write(out: &mut dyn Write, tensor: &Tensor, options: &TextOptions) -> io::Result<()> {
     check(tensor.dtype()).map_err(io::Error::other)?;
     let mut page = Page::new(out, tensor, options);
+    if tensor.dtype().itemsize() > LONG_ITEM {
+        // an escape takes four times a byte, in the line and in what may be moved to the next
+        let longest = tensor.dtype().itemsize().saturating_mul(4).saturating_add(2 * BLOCK);
+        for text in [&mut page.text, &mut page.word] {
+            room::reserve(text, longest).map_err(|m| io::Error::new(io::ErrorKind::OutOfMemory, m))?;
+        }
+    }
     if tensor.shape().is_empty() {
         scalar(tensor, &mut page.text);
     } else if tensor.items() == 0 {
@@ -91,6 +102,15 @@ fn array(tensor: &Tensor, options: &TextOptions, page: &mut Page<'_>) -> io::Res
             page.blocks(&mut |i, text| pad(itoa::Buffer::new().format(numbers.unsigned(i)).as_bytes(), width, text))
         }
         Kind::Datetime(unit) => datetimes(&Numbers::new(tensor), *unit, page),
+        Kind::Narrow(narrow) if narrow.is_integer() => {
+            let numbers = Numbers::new(tensor);
+            // NumPy does not know these and puts no spaces before them.
+            page.blocks(&mut |i, text| pad(narrow_integer(*narrow, numbers.byte(i)).as_bytes(), 0, text))
+        }
+        Kind::Narrow(narrow) => {
+            let known = Tiny::all(*narrow);
+            reals(&Numbers::new(tensor), |numbers, i| known[usize::from(numbers.byte(i))], options, page)
+        }
         Kind::Float16 => reals(&Numbers::new(tensor), Numbers::f16, options, page),
         Kind::BFloat16 => reals(&Numbers::new(tensor), Numbers::bf16, options, page),
         Kind::Float32 => reals(&Numbers::new(tensor), Numbers::f32, options, page),
@@ -118,6 +138,8 @@ fn scalar(tensor: &Tensor, text: &mut Vec<u8>) {
         Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64 => {
             text.extend_from_slice(itoa::Buffer::new().format(numbers.unsigned(0)).as_bytes());
         }
+        Kind::Narrow(narrow) if narrow.is_integer() => text.extend(narrow_integer(*narrow, numbers.byte(0)).bytes()),
+        Kind::Narrow(narrow) => real_scalar(Tiny::new(*narrow, numbers.byte(0)), Part::Whole, text),
         Kind::Float16 => real_scalar(numbers.f16(0), Part::Whole, text),
         Kind::BFloat16 => real_scalar(numbers.bf16(0), Part::Whole, text),
         Kind::Float32 => real_scalar(numbers.f32(0), Part::Whole, text),
@@ -134,6 +156,11 @@ fn scalar(tensor: &Tensor, text: &mut Vec<u8>) {
         Kind::Str(_) => python::print_code_points(code_points(item, tensor.dtype()), text),
         _ => {}
     }
+}
+
+/// An integer of 4 bits or fewer.
+fn narrow_integer(narrow: Narrow, item: u8) -> String {
+    (narrow.value(item) as i64).to_string()
 }
 
 /// A single time difference.
@@ -237,6 +264,10 @@ impl<'a> Numbers<'a> {
             word.reverse();
         }
         word
+    }
+
+    fn byte(&self, i: usize) -> u8 {
+        u8::from_le_bytes(self.word(i))
     }
 
     fn signed(&self, i: usize) -> i64 {
@@ -443,7 +474,8 @@ mod tests {
             "bfloat16" => bf16::from_f64(number).to_le_bytes().to_vec(),
             "<f4" | "<c8" => (number as f32).to_le_bytes().to_vec(),
             ">f8" => number.to_be_bytes().to_vec(),
-            "|b1" | "|u1" => vec![number as u8],
+            "|b1" | "|u1" | "int4" | "uint2" => vec![number as u8],
+            _ if descr.starts_with("float") => vec![number as u8],
             "<i2" => (number as i16).to_le_bytes().to_vec(),
             _ => number.to_le_bytes().to_vec(),
         };
@@ -476,6 +508,14 @@ mod tests {
             ("bfloat16", &[], &[3.3], "3.3"),
             ("bfloat16", &[2], &[0.1, 256.0], "[1.00e-01 2.56e+02]"),
             ("bfloat16", &[3], &[0.5, 100.0, nan], "[  0.5 100.    nan]"),
+            // bytes of float8 and int4
+            ("float8_e4m3fn", &[], &[1.0], "0.002"),
+            ("float8_e4m3fn", &[4], &[56.0, 126.0, 255.0, 128.0], "[  1. 450.  nan  -0.]"),
+            ("float8_e5m2", &[2], &[1.0, 124.0], "[2.e-05    inf]"),
+            ("float4_e2m1fn", &[2, 2], &[1.0, 2.0, 15.0, 8.0], "[[ 0.5  1. ]\n [-6.  -0. ]]"),
+            ("float8_e8m0fnu", &[2], &[0.0, 127.0], "[6.e-39 1.e+00]"),
+            ("int4", &[2, 2], &[1.0, 8.0, 15.0, 7.0], "[[1 -8]\n [-1 7]]"),
+            ("uint2", &[], &[3.0], "3"),
             ("<c16", &[], &[0.0, -2.0], "-2j"),
             ("<c16", &[], &[-0.0, -1.0], "(-0-1j)"),
             ("<c16", &[], &[nan, inf], "(nan+infj)"),
@@ -561,8 +601,8 @@ mod tests {
 
     #[test]
     fn any_bytes() {
-        let descrs =
-            "|b1 |i1 >u2 <f2 bfloat16 <f4 >f8 <c8 >c16 |S3 <U1 >U2 <M8 <M8[7Y] >M8[W] <M8[2147483647as] <m8[ms]";
+        let descrs = "|b1 |i1 >u2 <f2 bfloat16 <f4 >f8 <c8 >c16 |S3 <U1 >U2 <M8 <M8[7Y] >M8[W] <M8[2147483647as] <m8[ms] int4 \
+             float8_e5m2 float8_e4m3b11fnuz float8_e8m0fnu float4_e2m1fn";
         for descr in descrs.split(' ') {
             let size = DType::parse(descr).unwrap().itemsize();
             for fill in [0, 0x7f, 0x80, 0xff] {
@@ -579,7 +619,7 @@ mod tests {
 
     #[test]
     fn refused() {
-        for name in ["V3", "float128", "complex256", "float8_e5m2", "int4"] {
+        for name in ["V3", "float128", "complex256"] {
             let error = check(&DType::parse(name).unwrap()).unwrap_err();
             assert!(error.to_string().contains("cannot be printed as text: use -o FILE.npy"), "{error}");
         }

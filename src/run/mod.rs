@@ -1,10 +1,15 @@
 //! From arguments to sources, operator and sink.
 
+mod completions;
+mod convert;
+mod diff;
 mod emit;
+mod info;
+mod man;
 mod meter;
 mod operands;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use anyhow::{Context, Result, anyhow, bail};
 use tensorop::axis::Span;
@@ -16,30 +21,49 @@ use tensorop::ops::{scatter_nd, scatter_update, slice_scatter};
 use tensorop::source::Source;
 use tensorop::window::View;
 
-use crate::cli::{self, Command, InputOptions, OnDuplicate, SliceOptions};
-use emit::{Report, Work, emit};
+use crate::cli::{self, Command, InputOptions, OnDuplicate, OutputOptions, SliceOptions};
+use emit::{Recast, Report, Work, emit};
 use operands::Operands;
 
 /// Index tuples of no number take no room, but time: each passes through all bytes of the data.
 const MOST_BYTES_PASSED: usize = 1 << 34;
 
+/// What the exit status tells of a run without errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All is well.
+    Done,
+    /// `diff` found a difference.
+    Different,
+}
+
 /// Does what the user asked for.
-pub fn run(command: Command) -> Result<()> {
+pub fn run(command: Command) -> Result<Outcome> {
     match command {
-        Command::Slice(args) => slice(&args),
-        Command::SliceScatter(args) => slice_scatter(&args),
-        Command::ScatterUpdate(args) => scatter_update(&args),
-        Command::ScatterNd(args) => scatter_nd(&args),
+        Command::Slice(args) => slice(&args)?,
+        Command::SliceScatter(args) => slice_scatter(&args)?,
+        Command::ScatterUpdate(args) => scatter_update(&args)?,
+        Command::ScatterNd(args) => scatter_nd(&args)?,
+        Command::Diff(args) => return diff::diff(&args),
+        Command::Info(args) => info::info(&args)?,
+        Command::Convert(args) => convert::convert(&args)?,
         Command::Completions(args) => {
-            let mut script = Vec::new();
-            clap_complete::generate(args.shell, &mut cli::grammar(), "tensorop", &mut script);
-            if args.shell == clap_complete::Shell::Bash {
-                // after a sub-command it would offer options only, where an operand is what most people begin with
-                script = String::from_utf8(script)?.replace(" || ${COMP_CWORD} -eq 2 ]]", " ]]").into_bytes();
-            }
-            io::stdout().write_all(&script).context("standard output")
+            io::stdout().write_all(completions::script(args.shell)?.as_bytes()).context("standard output")?;
         }
+        Command::Man(args) => man::man(args.folder.as_deref())?,
     }
+    Ok(Outcome::Done)
+}
+
+/// Whether what is printed there may be in colour.
+fn colour(stdout: &io::Stdout) -> bool {
+    let unset = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    unset && stdout.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Writes the one tensor that an operator gives.
+fn put(work: Work, output: &OutputOptions, quiet: bool, report: Report) -> Result<()> {
+    emit(vec![(None, work)], output, quiet, report)
 }
 
 fn slice(args: &cli::Slice) -> Result<()> {
@@ -52,7 +76,12 @@ fn slice(args: &cli::Slice) -> Result<()> {
     report_spans(&mut report, &spans, data.shape());
     let view = data.view().select(&spans);
     let options = args.run.options(false)?;
-    emit(Work { data, view, change: Change::None, options }, &args.output, args.run.quiet, report)
+    put(
+        Work { data, view, change: Change::None, options, recast: Recast::default() },
+        &args.output,
+        args.run.quiet,
+        report,
+    )
 }
 
 fn slice_scatter(args: &cli::SliceScatter) -> Result<()> {
@@ -73,7 +102,7 @@ fn slice_scatter(args: &cli::SliceScatter) -> Result<()> {
         updates = updates.with_axes(&(0..data.shape().len()).rev().collect::<Vec<_>>());
     }
     let (view, change) = (view(&data, in_place), Change::Slice(plan, updates));
-    emit(Work { data, view, change, options }, &args.output, args.run.quiet, report)
+    put(Work { data, view, change, options, recast: Recast::default() }, &args.output, args.run.quiet, report)
 }
 
 fn scatter_update(args: &cli::ScatterUpdate) -> Result<()> {
@@ -99,7 +128,7 @@ fn scatter_update(args: &cli::ScatterUpdate) -> Result<()> {
     report.source(updates.source());
     report.line(format!("axis {axis}: {} indices", scatter.count()));
     let work = Work::indexed(data, scatter, updates, None, window, options);
-    emit(work, &args.output, args.run.quiet, report)
+    put(work, &args.output, args.run.quiet, report)
 }
 
 fn scatter_nd(args: &cli::ScatterNd) -> Result<()> {
@@ -140,7 +169,7 @@ fn scatter_nd(args: &cli::ScatterNd) -> Result<()> {
     }
     let combine = (reduction != Reduction::None).then_some(combine);
     let work = Work::indexed(data, scatter, updates, combine, window, options);
-    emit(work, &args.output, args.run.quiet, report)
+    put(work, &args.output, args.run.quiet, report)
 }
 
 /// What both scatters by indices do between the checks of shapes and the end of the numbers.
@@ -175,7 +204,8 @@ impl Work {
             None => updates,
         };
         let view = view(&data, options.in_place);
-        Self { data, view, change: Change::Indexed(scatter, updates, combine, window), options }
+        let change = Change::Indexed(scatter, updates, combine, window);
+        Self { data, view, change, options, recast: Recast::default() }
     }
 }
 

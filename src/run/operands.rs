@@ -1,25 +1,21 @@
 //! From operands as typed to sources: opened, recognised by their content, typed together.
 
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use tensorop::dtype::{DType, Kind};
 use tensorop::error::{Error, Subject};
 use tensorop::exec::{Threads, Updates};
 use tensorop::format::json::{self, Json};
-use tensorop::format::npy::{self, Begun, Header};
+use tensorop::open::Input;
 use tensorop::ops::indexed::{Resolve, TakeIndices, on_threads, take_bytes};
-use tensorop::source::{Conversion, Source, fill_from, same_file, wrong_length};
+use tensorop::source::{Conversion, Source};
 use tensorop::window::Windows;
 
 use crate::cli::index_list::IndexList;
 use crate::cli::operand::OperandArg;
 use crate::cli::{InputFormat, InputOptions, UpdatesOptions};
-
-/// How many bytes of a file are read to see what it is.
-const BEGIN: usize = 4096;
 
 /// The operands of a command: what the user typed, what messages call them, how to read them.
 pub struct Operands<'a> {
@@ -28,6 +24,18 @@ pub struct Operands<'a> {
     updates: Option<(&'a OperandArg, String)>,
     input: &'a InputOptions,
     in_place: bool,
+    reading: Reading,
+}
+
+/// What `--dtype` may do to an operand that has a dtype of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// Say what an ambiguous void is.
+    Void,
+    /// Also say what the bits of unsigned integers are.
+    Unsigned,
+    /// Say what the bits are, whatever they were.
+    Bits,
 }
 
 impl<'a> Operands<'a> {
@@ -43,11 +51,23 @@ impl<'a> Operands<'a> {
         let named = |role, arg: &'a OperandArg| (arg, label(role, arg));
         let all = [Some(("DATA", data)), indices.map(|arg| ("INDICES", arg)), updates.map(|arg| ("UPDATES", arg))];
         if let Some((role, _)) = all.into_iter().flatten().filter(|(_, arg)| **arg == OperandArg::Stdin).nth(1) {
-            bail!("{role}: standard input can stand for one operand only");
+            bail!("{role}: {ONE_STDIN}");
         }
         let [indices, updates] =
             [(indices, "INDICES"), (updates, "UPDATES")].map(|(arg, role)| arg.map(|arg| named(role, arg)));
-        Ok(Self { data: named("DATA", data), indices, updates, input, in_place })
+        Ok(Self { data: named("DATA", data), indices, updates, input, in_place, reading: Reading::Void })
+    }
+
+    /// Two tensors that are compared.
+    ///
+    /// # Errors
+    /// Standard input for both.
+    pub fn pair(expected: &'a OperandArg, actual: &'a OperandArg, input: &'a InputOptions) -> Result<Self> {
+        let [data, updates] = [("EXPECTED", expected), ("ACTUAL", actual)].map(|(role, arg)| (arg, label(role, arg)));
+        if [expected, actual].map(|arg| *arg == OperandArg::Stdin) == [true, true] {
+            bail!("ACTUAL: {ONE_STDIN}");
+        }
+        Ok(Self { data, indices: None, updates: Some(updates), input, in_place: false, reading: Reading::Unsigned })
     }
 
     /// A refusal of the library, with the name that the user knows its subject by.
@@ -64,17 +84,20 @@ impl<'a> Operands<'a> {
     /// DATA and, where they are an operand, UPDATES. Plain JSON takes `--dtype`, else the dtype of the operand that
     /// has one, else what the content of both tells.
     pub fn tensors(&self) -> Result<(Source, Option<Source>)> {
-        let mut data =
-            if self.in_place { Content::locked(&self.data) } else { Content::load(&self.data, self.input.from) }?;
-        let mut updates = self.updates.as_ref().map(|operand| Content::load(operand, self.input.from)).transpose()?;
-        let data = self.open(&mut data, Subject::Data)?;
-        let updates = updates.as_mut().map(|content| self.open(content, Subject::Updates)).transpose()?;
+        let data = if self.in_place {
+            Found::locked(&self.data, self.input.from)
+        } else {
+            Found::load(&self.data, self.input.from)
+        }?;
+        let updates = self.updates.as_ref().map(|operand| Found::load(operand, self.input.from)).transpose()?;
+        let data = self.open(&data, Subject::Data)?;
+        let updates = updates.as_ref().map(|found| self.open(found, Subject::Updates)).transpose()?;
         let explain = |error: Error| self.explain(&error);
         let memory = |tensor, subject| Source::memory(tensor, self.label(subject));
         let asked = self.input.dtype.as_ref();
         let known = asked.cloned().or_else(|| data.dtype()).or_else(|| updates.as_ref().and_then(Open::dtype));
         let data = match (data, known) {
-            (Open::Typed(source), _) => as_asked(source, asked)?,
+            (Open::Typed(source), _) => as_asked(source, asked, self.reading)?,
             (Open::Plain(json), Some(dtype)) => memory(json.read(&dtype).map_err(explain)?, Subject::Data),
             (Open::Plain(json), None) => {
                 let Some(Open::Plain(updates)) = &updates else {
@@ -87,7 +110,7 @@ impl<'a> Operands<'a> {
             }
         };
         let updates = updates.map(|open| match open {
-            Open::Typed(source) => as_asked(source, asked),
+            Open::Typed(source) => as_asked(source, asked, self.reading),
             Open::Plain(json) => Ok(memory(json.read(&data.dtype().native()).map_err(explain)?, Subject::Updates)),
         });
         Ok((data, updates.transpose()?))
@@ -96,7 +119,7 @@ impl<'a> Operands<'a> {
     /// INDICES, of whatever integer dtype.
     pub fn indices(&self) -> Result<Source> {
         let operand = self.indices.as_ref().ok_or_else(|| anyhow!("INDICES: missing"))?;
-        integers(Content::load(operand, self.input.from)?, &operand.1)
+        integers(&Found::load(operand, self.input.from)?, &operand.1)
     }
 
     /// Updates of shape `shape`: the operand, or `--fill`'s one value in its place; their items are, or become,
@@ -172,11 +195,9 @@ impl<'a> Operands<'a> {
         }
     }
 
-    fn open<'c>(&self, content: &'c mut Content, subject: Subject) -> Result<Open<'c>> {
-        if let Some(source) = content.source.take() {
-            return Ok(Open::Typed(source));
-        }
-        let json = json::open(&content.text, subject).map_err(|e| self.explain(&e))?;
+    fn open<'c>(&self, found: &'c Found, subject: Subject) -> Result<Open<'c>> {
+        let Some(text) = found.input.as_json() else { return Ok(Open::Typed(found.source()?)) };
+        let json = json::open(text, subject).map_err(|e| self.explain(&e))?;
         match json.dtype() {
             None => Ok(Open::Plain(json)),
             Some(dtype) => {
@@ -203,27 +224,60 @@ impl Open<'_> {
     }
 }
 
-/// An operand with a dtype of its own, as `--dtype` sees it: only an ambiguous void may become something else.
-fn as_asked(mut source: Source, asked: Option<&DType>) -> Result<Source> {
-    let Some(asked) = asked else { return Ok(source) };
-    let found = source.dtype();
-    let any_width = match (asked.kind(), found.kind()) {
-        (Kind::Str(0), Kind::Str(_)) | (Kind::Bytes(0), Kind::Bytes(_)) => true,
-        // types of ml_dtypes that a .npy file cannot name
-        (Kind::BFloat16 | Kind::Narrow(_), Kind::Void(size)) if *size == asked.itemsize() => {
-            source.reinterpret(asked.clone());
-            return Ok(source);
-        }
-        _ => false,
-    };
-    if !any_width && !asked.same_kind(found) {
-        bail!("{}: dtype {}, but --dtype says {}", source.label(), found.name(), asked.name());
+/// What the items of an operand of dtype `found` are, as `--dtype` sees them.
+///
+/// # Errors
+/// A dtype that they cannot be read as.
+pub fn read_as(found: &DType, asked: Option<&DType>, reading: Reading) -> Result<DType, String> {
+    let Some(asked) = asked else { return Ok(found.clone()) };
+    let any_width =
+        matches!((asked.kind(), found.kind()), (Kind::Str(0), Kind::Str(_)) | (Kind::Bytes(0), Kind::Bytes(_)));
+    if any_width || asked.same_kind(found) {
+        return Ok(found.clone());
     }
+    let unnamed = matches!(asked.kind(), Kind::BFloat16 | Kind::Narrow(_));
+    let void = matches!(found.kind(), Kind::Void(_));
+    let unsigned = matches!(found.kind(), Kind::UInt8 | Kind::UInt16);
+    let may = match reading {
+        Reading::Void => unnamed && void,
+        Reading::Unsigned => unnamed && (unsigned || void) || unsigned && *asked.kind() == Kind::Float16,
+        Reading::Bits => true,
+    };
+    let (found_name, asked_name) = (found.name(), asked.name());
+    if !may || asked.itemsize() != found.itemsize() {
+        return Err(format!("dtype {found_name}, but --dtype says {asked_name}"));
+    }
+    asked.read_from(found).ok_or_else(|| {
+        format!("big-endian {found_name} cannot be read as {asked_name}: convert --byte-order little first")
+    })
+}
+
+/// An operand with a dtype of its own, as `--dtype` sees it.
+///
+/// # Errors
+/// Those of [`read_as`].
+pub fn as_asked(mut source: Source, asked: Option<&DType>, reading: Reading) -> Result<Source> {
+    let dtype = read_as(source.dtype(), asked, reading).map_err(|message| anyhow!("{}: {message}", source.label()))?;
+    source.reinterpret(dtype);
     Ok(source)
 }
 
+/// Plain JSON as `--dtype` says; `None` of anything that has a dtype of its own, or if it is not asked for.
+///
+/// # Errors
+/// JSON that holds no tensor of that dtype.
+pub fn plain_as(input: &Input, asked: Option<&DType>, label: &str) -> Result<Option<Source>> {
+    let (Some(text), Some(dtype)) = (input.as_json(), asked) else { return Ok(None) };
+    let refuse = |e: Error| anyhow!("{label}: {}", e.message());
+    let json = json::open(text, Subject::Data).map_err(refuse)?;
+    if json.dtype().is_some() {
+        return Ok(None);
+    }
+    Ok(Some(Source::memory(json.read(dtype).map_err(refuse)?, label.to_owned())))
+}
+
 /// What messages call an operand: its role and where it comes from.
-fn label(role: &str, arg: &OperandArg) -> String {
+pub fn label(role: &str, arg: &OperandArg) -> String {
     match arg {
         OperandArg::Stdin => format!("{role} (standard input)"),
         OperandArg::Path(path) => format!("{role} {}", path.display()),
@@ -239,141 +293,61 @@ fn option(subject: Subject) -> String {
     if subject == Subject::Output { "output".to_owned() } else { format!("--{subject}") }
 }
 
-/// An operand as it was found: a `.npy` source, or the text of a JSON tensor.
-struct Content {
-    source: Option<Source>,
-    text: Vec<u8>,
+/// Why a second `-` is refused.
+pub const ONE_STDIN: &str = "standard input can stand for one operand only";
+
+/// An operand as it was found: a file, and which of its tensors.
+pub struct Found {
+    pub input: Input,
+    pub member: usize,
 }
 
-impl Content {
-    fn load((arg, label): &(&OperandArg, String), from: Option<InputFormat>) -> Result<Self> {
-        match arg {
-            OperandArg::Inline(text) => Ok(Self { source: None, text: text.clone().into_bytes() }),
-            OperandArg::Stdin => Self::stream(Box::new(io::stdin()), label, from),
-            OperandArg::Path(path) => Self::file(path, label, from),
-        }
+impl Found {
+    /// Opens an operand that messages call `label`.
+    ///
+    /// # Errors
+    /// What is not there, or no tensor.
+    pub fn load((arg, label): &(&OperandArg, String), from: Option<InputFormat>) -> Result<Self> {
+        let (input, member) = open(arg, label, from)?;
+        Ok(Self { member: input.pick(member.as_deref())?, input })
     }
 
-    fn file(path: &Path, label: &str, from: Option<InputFormat>) -> Result<Self> {
-        let context = || label.to_owned();
-        let mut file = File::open(path).with_context(context)?;
-        let metadata = file.metadata().with_context(context)?;
-        if metadata.is_dir() {
-            bail!("{label}: is a folder, expected a file");
-        }
-        if !metadata.is_file() {
-            return Self::stream(Box::new(file), label, from);
-        }
-        let mut begin = read_begin(&mut file).with_context(context)?;
-        if !is_npy(&begin, label, from)? {
-            file.read_to_end(&mut begin).with_context(context)?;
-            return Ok(Self { source: None, text: begin });
-        }
-        Self::npy(file, begin, &metadata, label)
-    }
-
-    /// From a pipe: JSON is read to its end, of a `.npy` the header.
-    fn stream(mut stream: Box<dyn Read + Send>, label: &str, from: Option<InputFormat>) -> Result<Self> {
-        let context = || label.to_owned();
-        let mut begin = read_begin(&mut stream).with_context(context)?;
-        if !is_npy(&begin, label, from)? {
-            stream.read_to_end(&mut begin).with_context(context)?;
-            return Ok(Self { source: None, text: begin });
-        }
-        let header = read_header(&mut stream, &mut begin, label)?;
-        let Header { dtype, shape, fortran_order, offset, bytes } = header;
-        let items = Box::new(io::Cursor::new(begin.split_off(offset)).chain(stream));
-        let source = Source::stream(dtype, shape, fortran_order, items, bytes as u64, label.to_owned());
-        Ok(Self { source: Some(source), text: Vec::new() })
-    }
-
-    /// DATA that is changed where it lies: locked before its header is read, so that no other edit comes between.
-    fn locked((arg, label): &(&OperandArg, String)) -> Result<Self> {
-        let context = || label.to_owned();
+    /// DATA that is changed where it lies.
+    fn locked((arg, label): &(&OperandArg, String), from: Option<InputFormat>) -> Result<Self> {
         let OperandArg::Path(path) = arg else { bail!("{label}: --in-place changes a file") };
-        let mut file = loop {
-            let file = OpenOptions::new().read(true).write(true).open(path).with_context(context)?;
-            let metadata = file.metadata().with_context(context)?;
-            if !metadata.is_file() {
-                bail!("{label}: --in-place changes a regular file");
-            }
-            file.lock().with_context(|| format!("{label}: cannot be locked"))?;
-            // while this one waited, another file may have taken the name
-            if same_file(&metadata, &std::fs::metadata(path).with_context(context)?) {
-                break file;
-            }
-        };
-        let metadata = file.metadata().with_context(context)?;
-        let begin = read_begin(&mut file).with_context(context)?;
-        if !begin.starts_with(npy::MAGIC) {
-            bail!("{label}: --in-place changes a .npy file, and this does not begin with \\x93NUMPY");
+        let (input, member) = Input::locked(path, from.map(Into::into), label)?;
+        let found = Self { member: input.pick(member.as_deref())?, input };
+        if found.source()?.as_file().is_none() {
+            bail!("{label}: --in-place cannot change items of fewer than 8 bits, which share bytes");
         }
-        Self::npy(file, begin, &metadata, label)
+        Ok(found)
     }
 
-    /// A `.npy` file of which the first bytes have been read.
-    fn npy(mut file: File, mut begin: Vec<u8>, metadata: &Metadata, label: &str) -> Result<Self> {
-        let Header { dtype, shape, fortran_order, offset, bytes } = read_header(&mut file, &mut begin, label)?;
-        let found = metadata.len().saturating_sub(offset as u64);
-        if found != bytes as u64 {
-            bail!("{label}: {}", wrong_length(found, bytes as u64, &dtype, &shape));
-        }
-        let source = Source::file(dtype, shape, fortran_order, file, offset as u64, label.to_owned());
-        Ok(Self { source: Some(source), text: Vec::new() })
+    fn source(&self) -> Result<Source> {
+        self.input.source(self.member)
     }
 }
 
-/// The first bytes of an operand, all of it if it is short.
-fn read_begin(stream: &mut impl Read) -> io::Result<Vec<u8>> {
-    let mut begin = vec![0; BEGIN];
-    let filled = fill_from(stream, &mut begin)?;
-    begin.truncate(filled);
-    Ok(begin)
-}
-
-/// Whether the first bytes of an operand are those of a `.npy`. What is neither that nor JSON is refused before
-/// more of it is read.
-fn is_npy(begin: &[u8], label: &str, from: Option<InputFormat>) -> Result<bool> {
-    let found = begin.starts_with(npy::MAGIC);
-    let first = begin.iter().find(|byte| !byte.is_ascii_whitespace());
-    match (from, found, first) {
-        (Some(InputFormat::Json), ..) => Ok(false),
-        (Some(InputFormat::Npy), false, _) => bail!("{label}: no .npy file: does not begin with \\x93NUMPY"),
-        (_, true, _) => Ok(true),
-        (None, false, None) => bail!("{label}: empty, expected a .npy file or JSON"),
-        // a byte order mark gets its own words from the JSON reader
-        (
-            None,
-            false,
-            Some(b'[' | b'{' | b'"' | b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | 0xef | 0xfe | 0xff),
-        ) => Ok(false),
-        (None, false, Some(byte)) => bail!("{label}: neither a .npy file nor JSON: begins with byte 0x{byte:02x}"),
-    }
-}
-
-/// The header of a `.npy` that begins with `begin`; reads on where it is longer.
-fn read_header(stream: &mut impl Read, begin: &mut Vec<u8>, label: &str) -> Result<Header> {
-    loop {
-        match npy::read_header(begin).map_err(|message| anyhow!("{label}: {message}"))? {
-            Begun::Header(header) => return Ok(header),
-            Begun::Needs(bytes) => {
-                let missing = bytes - begin.len();
-                stream.by_ref().take(missing as u64).read_to_end(begin).with_context(|| label.to_owned())?;
-                if begin.len() < bytes {
-                    bail!("{label}: ends after {} bytes, inside its header of {bytes}", begin.len());
-                }
-            }
-        }
+/// Opens an operand that messages call `label`; also the name of a member, if there is one.
+///
+/// # Errors
+/// What is not there, or in no known format.
+pub fn open(arg: &OperandArg, label: &str, from: Option<InputFormat>) -> Result<(Input, Option<String>)> {
+    let from = from.map(Into::into);
+    match arg {
+        OperandArg::Inline(text) => Ok((Input::json_text(text.clone().into_bytes(), label), None)),
+        OperandArg::Stdin => Ok((Input::stream(Box::new(io::stdin()), from, label)?, None)),
+        OperandArg::Path(path) => Input::path(path, from, label),
     }
 }
 
 /// A tensor of integers: any integer dtype, or JSON that holds nothing else.
-fn integers(mut content: Content, label: &str) -> Result<Source> {
+fn integers(found: &Found, label: &str) -> Result<Source> {
     let refuse = |e: Error| anyhow!("{label}: {}", e.message());
-    let source = match content.source.take() {
-        Some(source) => source,
-        None => {
-            let json = json::open(&content.text, Subject::Indices).map_err(refuse)?;
+    let source = match found.input.as_json() {
+        None => found.source()?,
+        Some(text) => {
+            let json = json::open(text, Subject::Indices).map_err(refuse)?;
             let tensor = match json.dtype() {
                 Some(dtype) => json.read(dtype),
                 None => json.infer_indices(),
@@ -413,10 +387,14 @@ pub fn axis(list: &IndexList, input: &InputOptions) -> Result<i64> {
 
 fn index_file(path: &Path, option: &str, input: &InputOptions) -> Result<Source> {
     let label = format!("{option} {}", path.display());
-    if std::fs::metadata(path).is_err_and(|e| e.kind() == io::ErrorKind::NotFound) {
-        bail!("{label}: neither a list of integers such as 0,1 nor a file");
-    }
-    integers(Content::file(path, &label, input.from)?, &label)
+    let from = input.from.map(Into::into);
+    let (input, member) = Input::path(path, from, &label).map_err(|error| match error.downcast_ref::<io::Error>() {
+        Some(io) if io.kind() == io::ErrorKind::NotFound => {
+            anyhow!("{label}: neither a list of integers such as 0,1 nor a file")
+        }
+        _ => error,
+    })?;
+    integers(&Found { member: input.pick(member.as_deref())?, input }, &label)
 }
 
 fn all_integers(tensor: &Source) -> Result<Vec<i64>> {
@@ -448,7 +426,7 @@ fn native_windows(
     rows: std::ops::Range<usize>,
     mut take: impl FnMut(usize, &Kind, &[u8]) -> Result<()>,
 ) -> Result<()> {
-    const ITEMS: usize = 1 << 14;
+    const BYTES: usize = 1 << 17;
     let native = tensor.dtype().native();
     let Some(conversion) = Conversion::new(tensor.dtype(), &native) else { return Ok(()) };
     let mut ranges: Vec<_> = tensor.shape().iter().map(|&dim| 0..dim).collect();
@@ -457,7 +435,7 @@ fn native_windows(
     }
     let view = tensor.view().part(&ranges);
     let (mut items, mut scratch) = (Vec::new(), Vec::new());
-    for window in Windows::new(&view.shape(), ITEMS).iter() {
+    for window in Windows::new(&view.shape(), BYTES / native.itemsize().max(1)).iter() {
         let view = view.part(&window.ranges);
         items.resize(view.items() * native.itemsize(), 0);
         conversion.read(tensor, &view, &mut items, &mut scratch)?;

@@ -15,6 +15,7 @@ import numpy as np
 
 KINDS = ("bool", "int", "float", "complex", "bytes", "str", "datetime", "timedelta")
 EXTRA_KINDS = ("void", "struct", "longdouble", "clongdouble", "bfloat16")
+NARROW_INTS = {"int4": 4, "uint4": 4, "int2": 2, "uint2": 2}
 UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as")
 
 # Characters that must be quoted, escaped or counted with care.
@@ -113,6 +114,8 @@ class Arrays:
         """`count` items, as a one-dimensional array."""
         if dtype.fields is not None or dtype.subdtype is not None:
             return self.fields(dtype, count)
+        if dtype.name in NARROW_INTS:
+            return self.rng.integers(0, 1 << NARROW_INTS[dtype.name], size=count).astype("u1").view(dtype)
         if dtype.name == "bfloat16":
             wide = self.items(np.dtype("<f4"), count)
             with np.errstate(all="ignore"):
@@ -268,4 +271,6 @@ class Arrays:
 
 def descr(dtype):
     """What a `.npy` header says of a dtype."""
+    if dtype.name in NARROW_INTS:
+        return dtype.name
     return "<V2" if dtype.name == "bfloat16" else np.lib.format.dtype_to_descr(dtype)

@@ -1,4 +1,4 @@
-"""Writes tests/golden/text.jsonl: arrays, options, and what NumPy prints. Run it with NumPy 2.4.
+"""Writes tests/golden/text.jsonl: arrays, options, and what NumPy prints. Run it with NumPy 2.4 and ml_dtypes.
 
     python tests/oracle/text_golden.py [COUNT [SEED]] > tests/golden/text.jsonl
 """
@@ -6,9 +6,10 @@
 import json
 import sys
 
+import ml_dtypes
 import numpy as np
 
-from arrays import Arrays, descr
+from arrays import NARROW_INTS, Arrays, descr
 
 
 def options(make):
@@ -65,6 +66,11 @@ def main():
     for _ in range(count):
         array = make.array(shape=make.shape(60 if len(sys.argv) < 3 else 400))
         print(json.dumps(case(make, array)))
+    # Of the types of ml_dtypes only the integers: the floats are printed with the digits that read back.
+    make = Arrays(seed + 1)
+    for _ in range(count // 20):
+        dtype = getattr(ml_dtypes, make.pick(list(NARROW_INTS)))
+        print(json.dumps(case(make, make.array(dtype=dtype, shape=make.shape(60)))))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ use super::walk::{Leaf, Nested, positioned};
 use super::{Json, describe, widen};
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, Subject};
-use crate::scalar;
+use crate::{room, scalar};
 
 /// What no integer dtype of 64 bits holds.
 pub(super) const OUTSIDE: &str = "is beyond int64 and uint64";
@@ -71,7 +71,7 @@ impl<'a> Untyped<'a> {
                 } else {
                     self.enter(Class::Int, leaf)?;
                     match scalar::parse_integer(text) {
-                        Ok(value) => self.push_integer(value, text),
+                        Ok(value) => self.push_integer(value, text)?,
                         Err(_) => self.set_beyond(text, OUTSIDE),
                     }
                     if self.beyond.is_some() { self.push_float(text, false) } else { Ok(()) }
@@ -84,18 +84,15 @@ impl<'a> Untyped<'a> {
                     self.floats = true;
                     let mut item = [0; 8];
                     scalar::parse_special(raw.trim_matches('"'), &Kind::Float64.into(), &mut item);
-                    self.bytes.extend_from_slice(&item);
-                    return Ok(());
+                    return room::extend(&mut self.bytes, &item);
                 }
                 self.enter(Class::Str, leaf)?;
                 self.words |= !special;
-                self.strings.push(raw);
-                Ok(())
+                room::push(&mut self.strings, raw)
             }
             Leaf::Bool(value) => {
                 self.enter(Class::Bool, leaf)?;
-                self.bytes.push(value.into());
-                Ok(())
+                room::push(&mut self.bytes, value.into())
             }
             Leaf::Null => Err(leaf.to_string()),
         }
@@ -109,27 +106,29 @@ impl<'a> Untyped<'a> {
     }
 
     /// Adds an integer as its 64 bits, or finds that no dtype holds it together with the others.
-    pub(super) fn push_integer(&mut self, value: i128, text: &'a str) {
+    pub(super) fn push_integer(&mut self, value: i128, text: &'a str) -> Result<(), String> {
         let items = self.bytes.len() / 8;
         let word = if let Ok(value) = i64::try_from(value) {
             if value < 0 && self.negative.is_none() {
                 self.negative = Some((items, text));
             }
             if value == 0 && text.starts_with('-') {
-                self.minus_zeros.push(items);
+                room::push(&mut self.minus_zeros, items)?;
             }
             value.to_le_bytes()
         } else if let Ok(value) = u64::try_from(value) {
             self.above.get_or_insert((items, text));
             value.to_le_bytes()
         } else {
-            return self.set_beyond(text, OUTSIDE);
+            self.set_beyond(text, OUTSIDE);
+            return Ok(());
         };
         match (self.negative, self.above) {
             (Some(_), Some(_)) if value < 0 => self.set_beyond(text, "is negative, and others are beyond int64"),
             (Some(_), Some(_)) => self.set_beyond(text, APART),
-            _ => self.bytes.extend_from_slice(&word),
+            _ => room::extend(&mut self.bytes, &word)?,
         }
+        Ok(())
     }
 
     fn set_beyond(&mut self, text: &'a str, why: &'static str) {
@@ -142,8 +141,7 @@ impl<'a> Untyped<'a> {
         }
         self.floats |= is_float;
         let value = scalar::parse_f64(text).map_err(|m| describe(text, &Kind::Float64.into(), m))?;
-        self.bytes.extend_from_slice(&value.to_le_bytes());
-        Ok(())
+        room::extend(&mut self.bytes, &value.to_le_bytes())
     }
 
     /// Turns integers, and strings that stand for floats, into floats.
@@ -170,7 +168,7 @@ impl<'a> Untyped<'a> {
                 for raw in std::mem::take(&mut self.strings) {
                     let mut item = [0; 8];
                     scalar::parse_special(raw.trim_matches('"'), &Kind::Float64.into(), &mut item);
-                    self.bytes.extend_from_slice(&item);
+                    room::extend(&mut self.bytes, &item)?;
                 }
             }
             Class::Bool | Class::Str => return Err(format!("{} are no floats", self.class.plural())),

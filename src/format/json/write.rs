@@ -9,7 +9,8 @@ use half::{bf16, f16};
 use super::check;
 use crate::datetime;
 use crate::decimal::{self, Decimal};
-use crate::dtype::{Kind, Swap, TimeUnit};
+use crate::dtype::{DType, Kind, Swap, TimeUnit};
+use crate::room;
 use crate::tensor::Tensor;
 
 /// More empty lists than this are not written out; a flat `[]` says the same.
@@ -41,6 +42,28 @@ pub fn write(out: &mut dyn Write, tensor: &Tensor) -> io::Result<()> {
     }
     nest.writer.out.extend_from_slice(b"}\n");
     nest.out.write_all(&nest.writer.out)
+}
+
+/// Appends one item of that dtype, as it stands in the `data` of a tensor.
+///
+/// # Errors
+/// An item that JSON cannot hold, of which a part may have been appended.
+pub fn write_item(out: &mut Vec<u8>, dtype: &DType, item: &[u8]) -> io::Result<()> {
+    let native = dtype.native();
+    let swaps = dtype.swaps_to(&native);
+    let mut writer = ItemWriter { kind: native.kind(), swaps, out: std::mem::take(out), known: HashMap::new() };
+    let written = writer.item(item);
+    *out = writer.out;
+    written
+}
+
+/// Appends a text as a JSON string, in which nothing is left that a terminal might obey.
+pub fn write_text(out: &mut Vec<u8>, text: &str) {
+    let mut writer =
+        ItemWriter { kind: &Kind::Bool, swaps: Vec::new(), out: std::mem::take(out), known: HashMap::new() };
+    // there are no surrogates in a `str`
+    let _ = writer.string(text.chars().map(u32::from));
+    *out = writer.out;
 }
 
 struct Nest<'a> {
@@ -78,7 +101,7 @@ struct ItemWriter<'a> {
     kind: &'a Kind,
     swaps: Vec<Swap>,
     out: Vec<u8>,
-    /// Texts of 16-bit floats, by their bits: there are few, and each takes long to find.
+    /// Texts of floats of 16 bits or fewer, by their bits: there are few, and each takes long to find.
     known: HashMap<u16, String>,
 }
 
@@ -105,11 +128,20 @@ impl ItemWriter<'_> {
             Kind::UInt64 => self.integer(u64::from_le_bytes(word(bytes))),
             Kind::Float16 => {
                 let value = f16::from_le_bytes(word(bytes));
-                self.float16(value.to_bits(), value.to_f64(), || decimal::shortest16(value));
+                self.small_float(value.to_bits(), value.to_f64(), || decimal::shortest16(value));
             }
             Kind::BFloat16 => {
                 let value = bf16::from_le_bytes(word(bytes));
-                self.float16(value.to_bits(), value.to_f64(), || decimal::shortest_bf16(value));
+                self.small_float(value.to_bits(), value.to_f64(), || decimal::shortest_bf16(value));
+            }
+            Kind::Narrow(narrow) => {
+                let [item] = word(bytes);
+                let value = narrow.value(item);
+                if narrow.is_integer() {
+                    self.integer(value as i64);
+                } else {
+                    self.small_float(item.into(), value, || narrow.digits(item));
+                }
             }
             Kind::Float32 => self.float32(bytes),
             Kind::Float64 => self.float64(bytes),
@@ -124,7 +156,7 @@ impl ItemWriter<'_> {
                 datetime::NAT => self.text("\"NaT\""),
                 ticks => self.integer(ticks),
             },
-            Kind::Void(_) | Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Narrow(_) => {
+            Kind::Void(_) | Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_) => {
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, "JSON cannot hold such items"));
             }
         }
@@ -165,7 +197,7 @@ impl ItemWriter<'_> {
         }
     }
 
-    fn float16(&mut self, bits: u16, value: f64, digits: impl FnOnce() -> Decimal) {
+    fn small_float(&mut self, bits: u16, value: f64, digits: impl FnOnce() -> Decimal) {
         if !self.special(value) {
             let text = self.known.entry(bits).or_insert_with(|| positional(&digits()));
             self.out.extend_from_slice(text.as_bytes());
@@ -200,6 +232,8 @@ impl ItemWriter<'_> {
         let mut after_high = false;
         self.text("\"");
         for point in points.take(len) {
+            // no code point takes more
+            room::reserve(&mut self.out, 16).map_err(|m| io::Error::new(io::ErrorKind::OutOfMemory, m))?;
             match (point, char::from_u32(point)) {
                 (0x22 | 0x5c, Some(c)) => self.out.extend_from_slice(&[b'\\', c as u8]),
                 (10, _) => self.text("\\n"),

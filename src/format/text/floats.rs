@@ -6,6 +6,7 @@ use half::{bf16, f16};
 
 use super::{Numbers, Page, TextOptions, pad, spaces};
 use crate::decimal::{self, Decimal};
+use crate::dtype::Narrow;
 
 /// A binary float as this module needs it.
 pub(super) trait Real: Copy {
@@ -75,6 +76,49 @@ impl Real for bf16 {
 
     fn reads(digits: Decimal, value: Self) -> bool {
         bf16::from_f32(digits.to_f32()) == value
+    }
+
+    fn spread(min: f64, max: f64) -> bool {
+        f32::spread(min, max)
+    }
+}
+
+/// A float of 8 bits or fewer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tiny {
+    narrow: Narrow,
+    item: u8,
+    value: f64,
+    digits: Decimal,
+}
+
+impl Tiny {
+    pub(super) fn new(narrow: Narrow, item: u8) -> Self {
+        Self { narrow, item, value: narrow.value(item), digits: narrow.digits(item) }
+    }
+
+    /// Those of all bytes.
+    pub(super) fn all(narrow: Narrow) -> [Self; 256] {
+        std::array::from_fn(|item| Self::new(narrow, item as u8))
+    }
+}
+
+impl Real for Tiny {
+    // As bfloat16: laid out as the float32s of the same value.
+    const LARGE: f64 = f32::LARGE;
+    const SMALL: f64 = f32::SMALL;
+    const DIGITS: usize = 4;
+
+    fn wide(self) -> f64 {
+        self.value
+    }
+
+    fn digits(self) -> Decimal {
+        self.digits
+    }
+
+    fn reads(digits: Decimal, value: Self) -> bool {
+        value.narrow.ordinal(value.narrow.encode(digits.to_f64())) == value.narrow.ordinal(value.item)
     }
 
     fn spread(min: f64, max: f64) -> bool {

@@ -1,0 +1,319 @@
+//! The differences of two tensors, gathered window by window and put together in any order.
+
+use super::item::{Distance, Item, Number};
+use crate::room;
+
+/// Bytes of a block: what is looked at quickly, and again, item by item, only if it may change what is known.
+const BLOCK: usize = 1024;
+
+/// Memory is made sure of for each mismatch of more bytes than this.
+const LONG: usize = 1 << 12;
+/// And else for so many at once.
+const OFTEN: usize = 1 << 10;
+
+/// When an element passes, and how much is told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rule {
+    /// Of `|actual - expected| <= atol + rtol * |expected|`; -1 and 0 where neither is given, which accepts nothing.
+    pub atol: f64,
+    pub rtol: f64,
+    pub ulp: Option<u64>,
+    pub nan_differs: bool,
+    /// How many mismatches are told one by one.
+    pub shown: usize,
+}
+
+impl Rule {
+    /// Whether any tolerance is given.
+    pub fn is_tolerant(&self) -> bool {
+        self.atol >= 0.0 || self.ulp.is_some()
+    }
+
+    /// Whether a tolerance accepts finite items that are so far apart, the expected one being of that size.
+    fn accepts(&self, distance: f64, size: f64, steps: u64) -> bool {
+        let near = distance <= self.atol + self.rtol * size;
+        near | self.ulp.is_some_and(|ulp| steps <= ulp)
+    }
+}
+
+/// The largest of something, and the number of the first item that has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Most<V> {
+    pub value: V,
+    pub item: usize,
+}
+
+/// Takes a value of an item, in any order of items.
+fn raise<V: PartialOrd + Copy>(most: &mut Option<Most<V>>, value: V, item: usize) {
+    let higher = |most: &Most<V>| value > most.value || value == most.value && item < most.item;
+    if most.as_ref().is_none_or(higher) {
+        *most = Some(Most { value, item });
+    }
+}
+
+/// A mismatch that is told.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Found {
+    pub item: usize,
+    pub expected: Vec<u8>,
+    pub actual: Vec<u8>,
+    pub errors: Option<Errors>,
+}
+
+/// How far apart two items are that are neither NaN nor infinite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Errors {
+    pub abs: Number,
+    /// `None` where the expected item is zero, and the other is not.
+    pub rel: Option<f64>,
+    pub ulp: u64,
+}
+
+/// The items of one window of both tensors, as they were before they were widened to a common type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window<'a> {
+    /// The number of its first item.
+    pub start: usize,
+    pub expected: &'a [u8],
+    pub actual: &'a [u8],
+}
+
+impl<'a> Window<'a> {
+    /// Both items of that number in a window of `items`.
+    fn pair(self, index: usize, items: usize) -> (&'a [u8], &'a [u8]) {
+        (nth(self.expected, index, items), nth(self.actual, index, items))
+    }
+
+    /// It in windows of so many items, of which each has so many bytes.
+    pub fn parts(self, items: usize, widths: [usize; 2]) -> impl Iterator<Item = Self> {
+        let [expected, actual] = widths.map(|width| width.max(1) * items);
+        let pairs = self.expected.chunks(expected).zip(self.actual.chunks(actual)).enumerate();
+        pairs.map(move |(number, (expected, actual))| Self { start: self.start + number * items, expected, actual })
+    }
+}
+
+/// One of so many items.
+fn nth(bytes: &[u8], index: usize, items: usize) -> &[u8] {
+    let width = bytes.len() / items.max(1);
+    bytes.get(index * width..).and_then(|rest| rest.get(..width)).unwrap_or_default()
+}
+
+/// What is known of the items seen so far.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Tally<D> {
+    pub max_abs: Option<Most<D>>,
+    pub max_rel: Option<Most<f64>>,
+    pub max_ulp: Option<Most<u64>>,
+    /// The smallest tolerance that alone accepts all items; infinite if none does.
+    pub rtol: f64,
+    /// Whether an item differs that no tolerance accepts.
+    pub hopeless: bool,
+    /// Items of which neither the bits are equal nor both are NaN.
+    pub differing: usize,
+    /// Those of them that no tolerance given accepts.
+    pub mismatches: usize,
+    /// The first of these, in order.
+    pub first: Vec<Found>,
+    /// What is said if there was no memory for one of them.
+    pub too_much: Option<String>,
+}
+
+impl<D> Default for Tally<D> {
+    fn default() -> Self {
+        Self {
+            max_abs: None,
+            max_rel: None,
+            max_ulp: None,
+            rtol: 0.0,
+            hopeless: false,
+            differing: 0,
+            mismatches: 0,
+            first: Vec::new(),
+            too_much: None,
+        }
+    }
+}
+
+impl<D: Distance> Tally<D> {
+    /// Puts what is known of other items to it.
+    pub fn merge(&mut self, other: Self, rule: &Rule) {
+        if let Some(Most { value, item }) = other.max_abs {
+            raise(&mut self.max_abs, value, item);
+        }
+        if let Some(Most { value, item }) = other.max_rel {
+            raise(&mut self.max_rel, value, item);
+        }
+        if let Some(Most { value, item }) = other.max_ulp {
+            raise(&mut self.max_ulp, value, item);
+        }
+        self.rtol = self.rtol.max(other.rtol);
+        self.hopeless |= other.hopeless;
+        self.differing += other.differing;
+        self.mismatches += other.mismatches;
+        match room::reserve(&mut self.first, other.first.len()) {
+            Ok(()) => self.first.extend(other.first),
+            Err(message) => self.too_much = Some(message),
+        }
+        self.first.sort_unstable_by_key(|found| found.item);
+        self.first.truncate(rule.shown);
+    }
+
+    /// Takes the items of a window, later than all before; `expected` and `actual` are those of `window`, widened to
+    /// one type.
+    pub fn window<T: Item<Distance = D>>(
+        &mut self,
+        rule: &Rule,
+        window: Window<'_>,
+        (expected, actual): (&[u8], &[u8]),
+        read: &impl Fn(&[u8]) -> T,
+    ) {
+        let block = BLOCK / T::SIZE * T::SIZE;
+        let items = expected.len() / T::SIZE;
+        for (number, (expected, actual)) in expected.chunks(block).zip(actual.chunks(block)).enumerate() {
+            // equal items tell nothing new once there are maxima
+            let settled = self.max_abs.is_some() && self.max_rel.is_some();
+            if settled && expected == actual {
+                continue;
+            }
+            if let Some((differing, mismatches)) = self.glance(rule, expected, actual, read) {
+                self.differing += differing;
+                self.mismatches += mismatches;
+                continue;
+            }
+            let first = number * (block / T::SIZE);
+            let pairs = expected.chunks_exact(T::SIZE).zip(actual.chunks_exact(T::SIZE));
+            for (index, (expected, actual)) in pairs.enumerate() {
+                self.item(rule, window, (first + index, items), (read(expected), read(actual)));
+            }
+        }
+    }
+
+    /// How many items of a block differ, and how many of them no tolerance accepts; `None` if more has to be known.
+    #[inline]
+    fn glance<T: Item<Distance = D>>(
+        &self,
+        rule: &Rule,
+        expected: &[u8],
+        actual: &[u8],
+        read: &impl Fn(&[u8]) -> T,
+    ) -> Option<(usize, usize)> {
+        let (max_abs, max_ulp, rtol) = (self.max_abs?.value, self.max_ulp?.value, self.rtol);
+        // where only zeros were expected, and none was there
+        let unknown = self.max_rel.is_none();
+        let max_rel = self.max_rel.map_or(-1.0, |most| most.value);
+        let (mut news, mut differing, mut accepted) = (false, 0_u32, 0_u32);
+        for (expected, actual) in expected.chunks_exact(T::SIZE).zip(actual.chunks_exact(T::SIZE)) {
+            let (expected, actual) = (read(expected), read(actual));
+            let differs = !expected.same(actual);
+            let finite = expected.is_finite() & actual.is_finite();
+            let distance = expected.distance(actual);
+            let (abs, size, steps) = (distance.up(), expected.size(), expected.steps(actual));
+            news |= differs & !finite;
+            news |= finite & (distance > max_abs);
+            news |= finite & (size > 0.0) & (distance.near() / size > max_rel);
+            news |= finite & unknown & (distance.near() == 0.0);
+            news |= finite & (abs > rtol * size);
+            news |= finite & (steps > max_ulp);
+            differing += u32::from(differs);
+            accepted += u32::from(differs & rule.accepts(abs, size, steps));
+        }
+        let full = self.first.len() >= rule.shown || differing == accepted;
+        (!news && full).then(|| (differing as usize, (differing - accepted) as usize))
+    }
+
+    /// Takes one item of a window, of which `index` is its number among so many.
+    fn item<T: Item<Distance = D>>(
+        &mut self,
+        rule: &Rule,
+        window: Window<'_>,
+        (index, items): (usize, usize),
+        (expected, actual): (T, T),
+    ) {
+        let item = window.start + index;
+        let finite = expected.is_finite() && actual.is_finite();
+        let errors = finite.then(|| {
+            let (distance, size, steps) = (expected.distance(actual), expected.size(), expected.steps(actual));
+            let rel = relative(distance.near(), size);
+            raise(&mut self.max_abs, distance, item);
+            raise(&mut self.max_ulp, steps, item);
+            if let Some(rel) = rel {
+                raise(&mut self.max_rel, rel, item);
+            }
+            (distance, size, steps, rel)
+        });
+        if expected.same(actual) || expected.is_nan() && actual.is_nan() && !rule.nan_differs {
+            return;
+        }
+        self.differing += 1;
+        let accepted = match errors {
+            Some((distance, size, steps, _)) => {
+                if distance.up() > self.rtol * size {
+                    self.rtol = least_rtol(distance.up(), size).unwrap_or(f64::INFINITY);
+                }
+                rule.accepts(distance.up(), size, steps)
+            }
+            // infinities only equal themselves, if perhaps with another zero beside them
+            None if expected.equals(actual) => rule.is_tolerant(),
+            None => {
+                self.hopeless = true;
+                false
+            }
+        };
+        if !accepted {
+            let errors = errors.map(|(distance, _, ulp, rel)| Errors { abs: distance.number(), rel, ulp });
+            self.mismatch(rule, item, window.pair(index, items), errors);
+        }
+    }
+
+    fn mismatch(&mut self, rule: &Rule, item: usize, (expected, actual): (&[u8], &[u8]), errors: Option<Errors>) {
+        self.mismatches += 1;
+        if self.first.len() < rule.shown && self.too_much.is_none() {
+            // the items themselves and what their allocations cost, now and then for many, also those of other threads
+            let each = expected.len().saturating_add(actual.len()).saturating_add(256);
+            let many = each <= LONG && self.first.len().is_multiple_of(OFTEN);
+            let bytes = if many { each * OFTEN * 16 } else { each };
+            let probe = if many || each > LONG { room::of::<u8>(bytes).map(drop) } else { Ok(()) };
+            match probe.and_then(|()| room::reserve(&mut self.first, 1)) {
+                Ok(()) => {
+                    self.first.push(Found { item, expected: expected.to_vec(), actual: actual.to_vec(), errors });
+                }
+                Err(message) => self.too_much = Some(message),
+            }
+        }
+    }
+
+    /// Takes the items of a window that are no numbers.
+    pub fn opaque(&mut self, rule: &Rule, window: Window<'_>, items: usize, same: impl Fn(&[u8], &[u8]) -> bool) {
+        for index in 0..items {
+            let (expected, actual) = window.pair(index, items);
+            if !same(expected, actual) {
+                self.differing += 1;
+                self.hopeless = true;
+                self.mismatch(rule, window.start + index, (expected, actual), None);
+            }
+        }
+    }
+}
+
+/// The relative error; `None` where there is none.
+fn relative(distance: f64, size: f64) -> Option<f64> {
+    if distance == 0.0 { Some(0.0) } else { (size > 0.0).then(|| distance / size) }
+}
+
+/// The smallest float64 q with `distance <= q * size`, as float64 computes it.
+pub(super) fn least_rtol(distance: f64, size: f64) -> Option<f64> {
+    let passes = |bits: u64| distance <= f64::from_bits(bits) * size;
+    let (zero, most) = (0, f64::MAX.to_bits());
+    if passes(zero) || !passes(most) {
+        return passes(zero).then_some(0.0);
+    }
+    // mostly the quotient or a neighbour; far from it only where the product is subnormal or overflows
+    let quotient = (distance / size).min(f64::MAX).to_bits();
+    let (near, far) = (quotient.saturating_sub(2), (quotient + 2).min(most));
+    let (mut fails, mut passing) = (if passes(near) { zero } else { near }, if passes(far) { far } else { most });
+    while passing - fails > 1 {
+        let middle = fails + (passing - fails) / 2;
+        if passes(middle) { passing = middle } else { fails = middle }
+    }
+    Some(f64::from_bits(passing))
+}

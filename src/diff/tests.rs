@@ -1,0 +1,830 @@
+use std::num::NonZero;
+
+use half::f16;
+
+use super::item::{Float, read_f64};
+use super::tally::{Found, least_rtol};
+use super::*;
+use crate::dtype::Narrow;
+use crate::error::Subject;
+use crate::tensor::Tensor;
+
+fn source(dtype: &str, shape: &[usize], bytes: Vec<u8>) -> Source {
+    let dtype = DType::parse(dtype).unwrap();
+    Source::memory(Tensor::new(dtype, shape.to_vec(), bytes).unwrap(), String::new())
+}
+
+/// A tensor of items in JSON's notation.
+fn typed(dtype: &str, items: &str) -> Source {
+    let dtype = DType::parse(dtype).unwrap();
+    let tensor = json::open(items.as_bytes(), Subject::Data).unwrap().read(&dtype).unwrap();
+    Source::memory(tensor, String::new())
+}
+
+/// A tensor of one axis, of the low bytes of numbers.
+fn words(dtype: &str, items: &[u64]) -> Source {
+    let size = DType::parse(dtype).unwrap().itemsize();
+    source(dtype, &[items.len()], items.iter().flat_map(|item| item.to_le_bytes()[..size].to_vec()).collect())
+}
+
+/// Options as they are typed.
+fn options(text: &str) -> Options {
+    let mut options = Options::default();
+    let mut words = text.split_whitespace();
+    while let Some(name) = words.next() {
+        let mut value = || words.next().unwrap();
+        match name {
+            "--atol" => options.atol = Some(value().parse().unwrap()),
+            "--rtol" => options.rtol = Some(value().parse().unwrap()),
+            "--ulp" => options.ulp = Some(value().parse().unwrap()),
+            "--max-mismatch" => options.shown = value().parse().unwrap(),
+            "--threads" => options.threads = Threads(NonZero::new(value().parse().unwrap())),
+            "--nan-differs" => options.nan_differs = true,
+            "--ignore-dtype" => options.ignore_dtype = true,
+            "-q" => options.verdict_only = true,
+            _ => panic!("{name}"),
+        }
+    }
+    options
+}
+
+fn compare(mut expected: Source, mut actual: Source, text: &str) -> Difference {
+    diff(&mut expected, &mut actual, &options(text), &|_| ()).unwrap()
+}
+
+fn json_of(found: &Difference) -> String {
+    let mut out = Vec::new();
+    found.write_json(&mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn report_of(found: &Difference, colour: bool) -> String {
+    let mut out = Vec::new();
+    found.write_report(&mut out, colour).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// Mismatches, the largest errors with the last place of their indices, and the smallest tolerances.
+fn brief(found: &Difference) -> String {
+    fn most<V>(most: &Option<Extreme<V>>, text: impl Fn(&V) -> String) -> String {
+        most.as_ref().map_or("-".into(), |m| format!("{}@{}", text(&m.value), m.index.last().unwrap_or(&0)))
+    }
+    fn least<V: ToString>(least: Option<V>) -> String {
+        least.map_or("-".into(), |v| v.to_string())
+    }
+    let float = |value: f64| format!("{value:?}").trim_end_matches(".0").to_owned();
+    let number = |number: &Number| match number {
+        Number::Float(value) => float(*value),
+        Number::Integer(value) => value.to_string(),
+    };
+    format!(
+        "{} | {} {} {} | {} {} {}",
+        least(found.mismatches),
+        most(&found.max_abs, number),
+        most(&found.max_rel, |rel| float(*rel)),
+        most(&found.max_ulp, u64::to_string),
+        least(found.min_atol.map(float)),
+        least(found.min_rtol.map(float)),
+        least(found.min_ulp)
+    )
+}
+
+fn check(rows: impl IntoIterator<Item = (String, String, String)>) {
+    let wrong: Vec<_> = rows.into_iter().filter(|(_, found, wanted)| found != wanted).collect();
+    let lines = wrong.iter().map(|(row, found, wanted)| format!("{row}\n   found {found}\nexpected {wanted}\n"));
+    assert!(wrong.is_empty(), "{}", lines.collect::<String>());
+}
+
+#[test]
+fn rules() {
+    let rows = [
+        // bits, NaN, zeros
+        ("float32", "[1, 2]", "[1, 2]", "", "0 | 0@0 0@0 0@0 | 0 0 0"),
+        ("float32", "[\"NaN\", 2]", "[\"NaN\", 2]", "", "0 | 0@1 0@1 0@1 | 0 0 0"),
+        ("float32", "[\"NaN\", 2]", "[\"NaN\", 2]", "--nan-differs", "0 | 0@1 0@1 0@1 | 0 0 0"),
+        ("float32", "[\"NaN\"]", "[\"NaN\"]", "", "0 | - - - | 0 0 0"),
+        ("float32", "[1, \"NaN\"]", "[1, 2]", "--atol 1e9 --rtol 9 --ulp 99", "1 | 0@0 0@0 0@0 | - - -"),
+        ("float32", "[1, 2]", "[1, \"NaN\"]", "--atol 1e9 --rtol 9 --ulp 99", "1 | 0@0 0@0 0@0 | - - -"),
+        ("float64", "[0.0]", "[-0.0]", "", "1 | 0@0 0@0 0@0 | 0 0 0"),
+        ("float64", "[0.0]", "[-0.0]", "--atol 0", "0 | 0@0 0@0 0@0 | 0 0 0"),
+        ("float64", "[0.0]", "[-0.0]", "--rtol 0", "0 | 0@0 0@0 0@0 | 0 0 0"),
+        ("float16", "[0.0]", "[-0.0]", "--ulp 0", "0 | 0@0 0@0 0@0 | 0 0 0"),
+        // infinities
+        ("float32", "[\"Infinity\", 1]", "[\"Infinity\", 1]", "", "0 | 0@1 0@1 0@1 | 0 0 0"),
+        ("float32", "[\"Infinity\"]", "[\"-Infinity\"]", "--rtol 1 --atol 1 --ulp 9", "1 | - - - | - - -"),
+        ("float32", "[\"Infinity\"]", "[1]", "--rtol 1 --atol 1", "1 | - - - | - - -"),
+        ("float32", "[1]", "[\"Infinity\"]", "--rtol 1 --atol 1", "1 | - - - | - - -"),
+        ("float32", "[3.4028234663852886e38]", "[\"Infinity\"]", "--ulp 1", "1 | - - - | - - -"),
+        (
+            "float64",
+            "[1e308]",
+            "[-1e308]",
+            "--atol 1e308",
+            "1 | inf@0 inf@0 18429743317745373504@0 | - 1.797693134862316 18429743317745373504",
+        ),
+        // tolerances at their ends
+        ("float64", "[2, 4]", "[2.5, 4]", "", "1 | 0.5@0 0.25@0 1125899906842624@0 | 0.5 0.25 1125899906842624"),
+        (
+            "float64",
+            "[2, 4]",
+            "[2.5, 4]",
+            "--atol 0.5",
+            "0 | 0.5@0 0.25@0 1125899906842624@0 | 0.5 0.25 1125899906842624",
+        ),
+        (
+            "float64",
+            "[2, 4]",
+            "[2.5, 4]",
+            "--atol 0.49999999999999994",
+            "1 | 0.5@0 0.25@0 1125899906842624@0 | 0.5 0.25 1125899906842624",
+        ),
+        (
+            "float64",
+            "[2, 4]",
+            "[2.5, 4]",
+            "--rtol 0.25",
+            "0 | 0.5@0 0.25@0 1125899906842624@0 | 0.5 0.25 1125899906842624",
+        ),
+        (
+            "float64",
+            "[2, 4]",
+            "[2.5, 4]",
+            "--rtol 0.125 --atol 0.25",
+            "0 | 0.5@0 0.25@0 1125899906842624@0 | 0.5 0.25 1125899906842624",
+        ),
+        (
+            "float64",
+            "[2, 4]",
+            "[2.5, 4]",
+            "--rtol 0.124 --atol 0.25 --ulp 9",
+            "1 | 0.5@0 0.25@0 1125899906842624@0 | 0.5 0.25 1125899906842624",
+        ),
+        (
+            "float32",
+            "[1, 1]",
+            "[1, 1.0000001]",
+            "--ulp 1",
+            "0 | 1.1920928955078125e-7@1 1.1920928955078125e-7@1 1@1 | 1.1920928955078125e-7 1.1920928955078125e-7 1",
+        ),
+        (
+            "float32",
+            "[1, 1]",
+            "[1, 1.0000001]",
+            "--ulp 0 --rtol 0 --atol 1e-7",
+            "1 | 1.1920928955078125e-7@1 1.1920928955078125e-7@1 1@1 | 1.1920928955078125e-7 1.1920928955078125e-7 1",
+        ),
+        // zero expected: no relative error, no relative tolerance
+        ("float16", "[0, 1]", "[1, 1]", "--rtol 1e30", "1 | 1@0 0@1 15360@0 | 1 - 15360"),
+        ("float16", "[0, 0]", "[1, 2]", "", "2 | 2@1 - 16384@1 | 2 - 16384"),
+        ("float16", "[0, 0, 0]", "[1, 2, 0]", "", "2 | 2@1 0@2 16384@1 | 2 - 16384"),
+        // the expected one is the reference
+        ("int8", "[10]", "[11]", "--rtol 0.1", "0 | 1@0 0.1@0 1@0 | 1 0.1 1"),
+        ("int8", "[11]", "[10]", "--rtol 0.09", "1 | 1@0 0.09090909090909091@0 1@0 | 1 0.09090909090909091 1"),
+        // integers without overflow, and exactly
+        ("int8", "[-128, 5]", "[127, 5]", "", "1 | 255@0 1.9921875@0 255@0 | 255 1.9921875 255"),
+        ("uint8", "[255]", "[0]", "--atol 254.9", "1 | 255@0 1@0 255@0 | 255 1 255"),
+        ("uint8", "[0]", "[3]", "--ulp 3", "0 | 3@0 - 3@0 | 3 - 3"),
+        (
+            "int64",
+            "[-9223372036854775808]",
+            "[9223372036854775807]",
+            "--atol 18446744073709551615",
+            "0 | 18446744073709551615@0 2@0 18446744073709551615@0 | 1.8446744073709552e19 2 18446744073709551615",
+        ),
+        (
+            "int64",
+            "[0]",
+            "[9007199254740993]",
+            "--atol 9007199254740992",
+            "1 | 9007199254740993@0 - 9007199254740993@0 | 9007199254740994 - 9007199254740993",
+        ),
+        (
+            "int64",
+            "[9007199254740993]",
+            "[9007199254740992]",
+            "--atol 0",
+            "1 | 1@0 1.1102230246251565e-16@0 1@0 | 1 1.1102230246251565e-16 1",
+        ),
+        (
+            "uint64",
+            "[18446744073709551615]",
+            "[18446744073709551614]",
+            "",
+            "1 | 1@0 5.421010862427522e-20@0 1@0 | 1 5.421010862427522e-20 1",
+        ),
+        ("bool", "[true, false]", "[true, true]", "", "1 | 1@1 0@0 1@1 | 1 - 1"),
+        ("bool", "[true, false]", "[true, true]", "--atol 1", "0 | 1@1 0@0 1@1 | 1 - 1"),
+        ("bool", "[true, false]", "[false, false]", "--rtol 0.99", "1 | 1@0 1@0 1@0 | 1 1 1"),
+        // dates
+        ("<M8[s]", "[10, \"NaT\"]", "[13, \"NaT\"]", "--nan-differs", "1 | 3@0 0.3@0 3@0 | 3 0.3 3"),
+        ("<M8[s]", "[10, \"NaT\"]", "[13, 0]", "--atol 1e30", "1 | 3@0 0.3@0 3@0 | - - -"),
+        ("<m8[ns]", "[-5]", "[5]", "--ulp 10", "0 | 10@0 2@0 10@0 | 10 2 10"),
+        // complex: by the modulus
+        ("complex128", "[[3, 4]]", "[[6, 8]]", "--atol 5", "0 | 5@0 1@0 4503599627370496@0 | 5 1 4503599627370496"),
+        ("complex64", "[[3, 4]]", "[[6, 8]]", "--rtol 0.99", "1 | 5@0 1@0 8388608@0 | 5 1 8388608"),
+        ("complex64", "[[0, 1]]", "[[-0.0, 1]]", "", "1 | 0@0 0@0 0@0 | 0 0 0"),
+        ("complex64", "[[0, 1]]", "[[-0.0, 1]]", "--ulp 0", "0 | 0@0 0@0 0@0 | 0 0 0"),
+        ("complex64", "[[1, \"NaN\"]]", "[[\"NaN\", 2]]", "", "0 | - - - | 0 0 0"),
+        ("complex64", "[[1, \"NaN\"]]", "[[\"NaN\", 2]]", "--nan-differs --atol 9", "1 | - - - | - - -"),
+        ("complex64", "[[\"Infinity\", 0]]", "[[\"Infinity\", -0.0]]", "", "1 | - - - | 0 0 0"),
+        ("complex64", "[[\"Infinity\", 0]]", "[[\"Infinity\", -0.0]]", "--atol 0", "0 | - - - | 0 0 0"),
+        ("complex64", "[[\"Infinity\", 0]]", "[[\"Infinity\", 1]]", "--atol 9 --rtol 9 --ulp 9", "1 | - - - | - - -"),
+        // what is no number
+        ("<U3", "[\"a\", \"b\"]", "[\"a\", \"b\"]", "", "0 | - - - | 0 0 0"),
+        ("<U3", "[\"a\", \"b\"]", "[\"a\", \"c\"]", "--atol 9 --ulp 9", "1 | - - - | - - -"),
+        ("|S3", "[\"a\", \"b\"]", "[\"x\", \"bc\"]", "", "2 | - - - | - - -"),
+        ("|S0", "[\"\", \"\"]", "[\"\", \"\"]", "", "0 | - - - | 0 0 0"),
+        ("float32", "[]", "[]", "", "0 | - - - | 0 0 0"),
+    ];
+    check(rows.map(|(dtype, expected, actual, args, wanted)| {
+        let found = compare(typed(dtype, expected), typed(dtype, actual), args);
+        assert_eq!(found.equal(), found.mismatches == Some(0));
+        (format!("{dtype} {expected} {actual} {args}"), brief(&found), wanted.to_owned())
+    }));
+}
+
+#[test]
+fn rules_of_bits() {
+    let rows: &[(&str, u64, u64, &str, &str)] = &[
+        // NaN of other bits
+        ("float32", 0x7fc0_0000, 0xffc0_0001, "", "0 | - - - | 0 0 0"),
+        ("float32", 0x7fc0_0000, 0xffc0_0001, "--nan-differs --atol 9", "1 | - - - | - - -"),
+        ("float64", 0x7ff8 << 48, 0x7ff0 << 48 | 1, "", "0 | - - - | 0 0 0"),
+        // subnormals, of which products are rounded to few digits
+        ("float64", 1, 2, "", "1 | 5e-324@0 1@0 1@0 | 5e-324 0.5000000000000001 1"),
+        ("float64", 3, 4, "--rtol 0.2", "0 | 5e-324@0 0.3333333333333333@0 1@0 | 5e-324 0.16666666666666669 1"),
+        ("float64", 3, 4, "--rtol 0.16", "1 | 5e-324@0 0.3333333333333333@0 1@0 | 5e-324 0.16666666666666669 1"),
+        ("float64", 1, 1 << 63 | 1, "--ulp 2", "0 | 1e-323@0 2@0 2@0 | 1e-323 1.5 2"),
+        ("float16", 1, 0x8001, "--ulp 1", "1 | 1.1920928955078125e-7@0 2@0 2@0 | 1.1920928955078125e-7 2 2"),
+        // narrow types: high bits are no part of an item
+        ("float4_e2m1fn", 0x03, 0xf3, "", "0 | 0@0 0@0 0@0 | 0 0 0"),
+        ("float4_e2m1fn", 0x03, 0x05, "", "1 | 1.5@0 1@0 2@0 | 1.5 1 2"),
+        ("int4", 0x08, 0xf7, "", "1 | 15@0 1.875@0 15@0 | 15 1.875 15"),
+        ("int4", 0x08, 0xf8, "", "0 | 0@0 0@0 0@0 | 0 0 0"),
+        ("uint2", 0, 0xff, "--atol 3", "0 | 3@0 - 3@0 | 3 - 3"),
+        ("float8_e4m3fn", 0x7f, 0xff, "", "0 | - - - | 0 0 0"),
+        ("float8_e4m3fn", 0x7e, 0x7f, "--ulp 1", "1 | - - - | - - -"),
+        ("float8_e5m2", 0x7b, 0x7c, "--ulp 1", "1 | - - - | - - -"),
+        ("float8_e5m2", 0x3c, 0x3d, "--ulp 1", "0 | 0.25@0 0.25@0 1@0 | 0.25 0.25 1"),
+        ("float8_e8m0fnu", 0x7f, 0x80, "", "1 | 1@0 1@0 1@0 | 1 1 1"),
+        // a true that is not 1 is another item with the same value
+        ("bool", 1, 2, "", "1 | 0@0 0@0 0@0 | 0 0 0"),
+        ("bool", 1, 2, "--ulp 0", "0 | 0@0 0@0 0@0 | 0 0 0"),
+        ("|V3", 1, 2, "--atol 1", "1 | - - - | - - -"),
+        ("|V3", 2, 2, "", "0 | - - - | 0 0 0"),
+    ];
+    check(rows.iter().map(|&(dtype, expected, actual, args, wanted)| {
+        let found = compare(words(dtype, &[expected]), words(dtype, &[actual]), args);
+        // the same in big-endian order
+        if let Ok(big) =
+            DType::parse(&DType::parse(dtype).unwrap().descr().replace(['<', '\''], ">").replace(">>", ">"))
+            && big.is_big_endian()
+        {
+            let reversed = |item: u64| {
+                let mut bytes = item.to_le_bytes()[..big.itemsize()].to_vec();
+                bytes.reverse();
+                Source::memory(Tensor::new(big.clone(), vec![1], bytes).unwrap(), String::new())
+            };
+            assert_eq!(found, compare(reversed(expected), words(dtype, &[actual]), args), "{dtype}");
+        }
+        (format!("{dtype} {expected:x} {actual:x} {args}"), brief(&found), wanted.to_owned())
+    }));
+    let long = |byte| source("float128", &[1], vec![byte; 16]);
+    assert_eq!(brief(&compare(long(1), long(2), "--atol 1")), "1 | - - - | - - -");
+    assert_eq!(brief(&compare(long(1), long(1), "")), "0 | - - - | 0 0 0");
+}
+
+#[test]
+fn other_dtypes() {
+    let rows = [
+        ("float32", "[1]", "float64", "[1]", "", "different: dtype float64, expected float32"),
+        ("float32", "[1, 2]", "float64", "[1]", "", "different: dtype float64, expected float32"),
+        ("float32", "[1, 2]", "float32", "[1]", "", "different: shape [1], expected [2]"),
+        ("<f4", "[1]", ">f4", "[1]", "", "equal: 1 item of float32 [1]"),
+        ("<U1", "[\"a\"]", "<U2", "[\"a\"]", "", "different: dtype <U2, expected <U1"),
+        ("float32", "[1, 2]", "float64", "[1]", "--ignore-dtype", "different: shape [1], expected [2]"),
+        ("float32", "[1]", "float64", "[1]", "--ignore-dtype", "0 | 0@0 0@0 - | 0 0 -"),
+        (
+            "float32",
+            "[0.1]",
+            "float64",
+            "[0.1]",
+            "--ignore-dtype",
+            "1 | 1.4901161138336505e-9@0 1.4901160916291903e-8@0 - | 1.4901161138336505e-9 1.4901160916291903e-8 -",
+        ),
+        (
+            "float32",
+            "[0.1]",
+            "float64",
+            "[0.1]",
+            "--ignore-dtype --rtol 1e-7",
+            "0 | 1.4901161138336505e-9@0 1.4901160916291903e-8@0 - | 1.4901161138336505e-9 1.4901160916291903e-8 -",
+        ),
+        (
+            "float16",
+            "[\"NaN\", \"Infinity\"]",
+            "bfloat16",
+            "[\"NaN\", \"Infinity\"]",
+            "--ignore-dtype",
+            "0 | - - - | 0 0 -",
+        ),
+        (
+            "int64",
+            "[-9223372036854775808]",
+            "uint64",
+            "[18446744073709551615]",
+            "--ignore-dtype",
+            "1 | 27670116110564327423@0 3@0 - | 2.7670116110564327e19 3 -",
+        ),
+        (
+            "uint64",
+            "[9007199254740993]",
+            "int64",
+            "[9007199254740992]",
+            "--ignore-dtype",
+            "1 | 1@0 1.1102230246251565e-16@0 - | 1 1.1102230246251565e-16 -",
+        ),
+        ("bool", "[true]", "int8", "[1]", "--ignore-dtype", "0 | 0@0 0@0 - | 0 0 -"),
+        ("int32", "[1, 2]", "float32", "[1, 2.5]", "--ignore-dtype", "1 | 0.5@1 0.25@1 - | 0.5 0.25 -"),
+        ("int32", "[5]", "complex64", "[[5, 0]]", "--ignore-dtype", "0 | 0@0 0@0 - | 0 0 -"),
+        ("complex64", "[[3, 4]]", "float64", "[3]", "--ignore-dtype", "1 | 4@0 0.8@0 - | 4 0.8 -"),
+        ("<U1", "[\"a\", \"\"]", "<U3", "[\"a\", \"\"]", "--ignore-dtype", "0 | - - - | 0 0 -"),
+        ("<U1", "[\"a\", \"b\"]", "|S3", "[\"a\", \"bc\"]", "--ignore-dtype --atol 3", "1 | - - - | - - -"),
+        ("|S0", "[\"\", \"\"]", "<U1", "[\"\", \"x\"]", "--ignore-dtype", "1 | - - - | - - -"),
+        ("|S0", "[\"\", \"\"]", "<U0", "[\"\", \"\"]", "--ignore-dtype", "0 | - - - | 0 0 -"),
+        ("<U1", "[\"1\"]", "int8", "[1]", "--ignore-dtype", "different: dtype int8, expected <U1"),
+        ("<M8[s]", "[1]", "<M8[ns]", "[1]", "--ignore-dtype", "different: dtype <M8[ns], expected <M8[s]"),
+        ("<M8[s]", "[1]", "<m8[s]", "[1]", "--ignore-dtype", "different: dtype <m8[s], expected <M8[s]"),
+        ("<m8[s]", "[1]", "int64", "[1]", "--ignore-dtype", "different: dtype int64, expected <m8[s]"),
+        ("<M8[s]", "[1]", ">M8[s]", "[1]", "", "equal: 1 item of <M8[s] [1]"),
+    ];
+    check(rows.map(|(expected, items, actual, others, args, wanted)| {
+        let found = compare(typed(expected, items), typed(actual, others), args);
+        let text = if wanted.contains('|') { brief(&found) } else { found.verdict() };
+        (format!("{expected} {items} {actual} {others} {args}"), text, wanted.to_owned())
+    }));
+    // narrow integers among integers, narrow floats among floats
+    let found = compare(words("int4", &[0xf, 7]), typed("int64", "[-1, 8]"), "--ignore-dtype");
+    assert_eq!(brief(&found), "1 | 1@1 0.14285714285714285@1 - | 1 0.14285714285714285 -");
+    let found = compare(words("float8_e5m2", &[0x3c]), typed("float16", "[1]"), "--ignore-dtype");
+    assert_eq!(brief(&found), "0 | 0@0 0@0 - | 0 0 -");
+}
+
+#[test]
+fn refusals() {
+    let rows = [
+        ("float64", "--atol -1", "--atol -1, expected a number that is not negative"),
+        ("float64", "--rtol NaN", "--rtol NaN, expected a number that is not negative"),
+        ("float64", "--ulp 1 --ignore-dtype", "--ulp needs tensors of one dtype: float32 and float64"),
+        ("int8", "--ulp 1 --ignore-dtype", "--ulp needs tensors of one dtype: float32 and int8"),
+    ];
+    check(rows.map(|(dtype, args, wanted)| {
+        let found = diff(&mut typed("float32", "[1]"), &mut typed(dtype, "[1]"), &options(args), &|_| ());
+        (args.to_owned(), found.unwrap_err().to_string(), wanted.to_owned())
+    }));
+    assert!(compare(typed("float32", "[1]"), typed(">f4", "[1]"), "--ulp 1 --ignore-dtype").equal());
+}
+
+#[test]
+fn json() {
+    let outlines = |dtype: &str, shape: &str| {
+        let outline = format!("{{\"dtype\": \"{dtype}\", \"shape\": {shape}}}");
+        format!("\"expected\": {outline}, \"actual\": {outline}")
+    };
+    let nothing = "\"mismatches\": null, \"max_abs\": null, \"max_rel\": null, \"max_ulp\": null, \"min_atol\": null, \
+                   \"min_rtol\": null, \"min_ulp\": null, \"first\": []}\n";
+    let rows = [
+        (
+            compare(typed("float32", "[[1, 2], [0, 4]]"), typed("float32", "[[1, 2.5], [\"NaN\", 4]]"), ""),
+            format!(
+                "{{\"equal\": false, \"reason\": \"values\", {}, \"items\": 4, \"mismatches\": 2, \
+                 \"max_abs\": {{\"value\": 0.5, \"index\": [0, 1]}}, \
+                 \"max_rel\": {{\"value\": 0.25, \"index\": [0, 1]}}, \
+                 \"max_ulp\": {{\"value\": 2097152, \"index\": [0, 1]}}, \
+                 \"min_atol\": null, \"min_rtol\": null, \
+                 \"min_ulp\": null, \"first\": [{{\"index\": [0, 1], \"expected\": 2.0, \"actual\": 2.5, \"abs\": 0.5, \
+                 \"rel\": 0.25, \"ulp\": 2097152}}, {{\"index\": [1, 0], \"expected\": 0.0, \"actual\": \"NaN\", \
+                 \"abs\": null, \"rel\": null, \"ulp\": null}}]}}\n",
+                outlines("float32", "[2, 2]")
+            ),
+        ),
+        (
+            compare(typed("int64", "5"), typed("int64", "5"), ""),
+            format!(
+                "{{\"equal\": true, \"reason\": null, {}, \"items\": 1, \"mismatches\": 0, \
+                 \"max_abs\": {{\"value\": 0, \"index\": []}}, \"max_rel\": {{\"value\": 0.0, \"index\": []}}, \
+                 \"max_ulp\": {{\"value\": 0, \"index\": []}}, \"min_atol\": 0, \"min_rtol\": 0.0, \"min_ulp\": 0, \
+                 \"first\": []}}\n",
+                outlines("int64", "[]")
+            ),
+        ),
+        (
+            compare(words("|V2", &[0x0102, 7]), words("|V2", &[0x0a02, 7]), ""),
+            format!(
+                "{{\"equal\": false, \"reason\": \"values\", {}, \"items\": 2, \"mismatches\": 1, \"max_abs\": null, \
+                 \"max_rel\": null, \"max_ulp\": null, \"min_atol\": null, \"min_rtol\": null, \"min_ulp\": null, \
+                 \"first\": [{{\"index\": [0], \"expected\": \"0201\", \"actual\": \"020a\", \"abs\": null, \
+                 \"rel\": null, \"ulp\": null}}]}}\n",
+                outlines("|V2", "[2]")
+            ),
+        ),
+        (
+            compare(typed("float32", "[1, 2]"), typed("int8", "3"), ""),
+            format!(
+                "{{\"equal\": false, \"reason\": \"dtype\", \"expected\": {{\"dtype\": \"float32\", \"shape\": [2]}}, \
+                 \"actual\": {{\"dtype\": \"int8\", \"shape\": []}}, \"items\": 2, {nothing}"
+            ),
+        ),
+        (
+            compare(typed("int8", "[1, 2]"), typed("int8", "3"), ""),
+            format!(
+                "{{\"equal\": false, \"reason\": \"shape\", \"expected\": {{\"dtype\": \"int8\", \"shape\": [2]}}, \
+                 \"actual\": {{\"dtype\": \"int8\", \"shape\": []}}, \"items\": 2, {nothing}"
+            ),
+        ),
+        (
+            compare(typed("int8", "[1, 2]"), typed("int8", "[1, 3]"), "-q"),
+            format!("{{\"equal\": false, \"reason\": \"values\", {}, \"items\": 2, {nothing}", outlines("int8", "[2]")),
+        ),
+    ];
+    check(rows.map(|(found, wanted)| (found.verdict(), json_of(&found), wanted)));
+    // the smallest tolerance of integers is one, as long as float64 holds it
+    let far = json_of(&compare(typed("uint64", "[0]"), typed("uint64", "[18446744073709551615]"), ""));
+    assert!(
+        far.contains("\"value\": 18446744073709551615") && far.contains("\"min_atol\": 1.8446744073709552e+19"),
+        "{far}"
+    );
+    // whatever a dtype is called, and an error beyond float64, it is JSON
+    let field = |name: &str| {
+        let dtype = DType::parse("<i2").unwrap();
+        let field = crate::dtype::Field { name: name.into(), title: None, dtype, shapes: vec![], offset: 0 };
+        DType::structured(vec![field], 2).unwrap()
+    };
+    let of = |item: u8| Source::memory(Tensor::new(field("it's \"\\"), vec![1], vec![item, 0]).unwrap(), String::new());
+    for found in [compare(of(1), of(2), ""), compare(typed("float64", "[1e308]"), typed("float64", "[-1e308]"), "")] {
+        let text = json_of(&found);
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value["mismatches"], 1, "{text}");
+    }
+}
+
+#[test]
+fn report() {
+    let expected = "[[1, 2, \"NaN\"], [0, 1e-20, 6]]";
+    let rows = [
+        (
+            compare(
+                typed("float32", expected),
+                typed("float32", "[[1, 2.5, 3], [1, 1e-20, 6.00001]]"),
+                "--max-mismatch 3",
+            ),
+            "different: 4 of 6 items (66.7 %) of float32 [2, 3]\n\
+             \n  \
+               index   expected  actual  abs   rel         ulp\n  \
+               [0, 1]       2.0     2.5  0.5  0.25     2097152\n  \
+               [0, 2]       NaN     3.0\n  \
+               [1, 0]       0.0     1.0    1        1065353216\n  \
+               and 1 more\n\
+             \n  \
+               error        largest  at      would pass with\n  \
+               absolute           1  [1, 0]  none\n  \
+               relative        0.25  [0, 1]  none\n  \
+               ulp       1065353216  [1, 0]  none\n",
+        ),
+        (
+            compare(typed("float64", "[2, 4]"), typed("float64", "[2.2, 4]"), "--rtol 0.5"),
+            "equal within the tolerance: 1 of 2 items of float64 [2] differ in bits\n\
+             \n  \
+               error             largest  at   would pass with\n  \
+               absolute              0.2  [0]  --atol 0.20000000000000018\n  \
+               relative              0.1  [0]  --rtol 0.10000000000000009\n  \
+               ulp       450359962737050  [0]  --ulp 450359962737050\n",
+        ),
+        (
+            compare(typed("int16", "[2, 4]"), typed("uint8", "[2, 5]"), "--ignore-dtype"),
+            "different: 1 of 2 items (50 %) of int16 and uint8 [2]\n\
+             \n  \
+               index  expected  actual  abs   rel\n  \
+               [1]           4       5    1  0.25\n\
+             \n  \
+               error     largest  at   would pass with\n  \
+               absolute        1  [1]  --atol 1\n  \
+               relative     0.25  [1]  --rtol 0.25\n",
+        ),
+        (
+            compare(typed("<U2", "[\"a\", \"b\"]"), typed("<U2", "[\"a\", \"c\\n\"]"), ""),
+            "different: 1 of 2 items (50 %) of <U2 [2]\n\
+             \n  \
+               index  expected  actual\n  \
+               [1]         \"b\"   \"c\\n\"\n",
+        ),
+        (compare(typed("int8", "[1, 2]"), typed("int8", "[1, 2]"), ""), "equal: 2 items of int8 [2]\n"),
+        (compare(typed("int8", "[1, 2]"), typed("int8", "[1, 3]"), "-q"), "different: values of int8 [2]\n"),
+        (compare(typed("int8", "[1, 2]"), typed("int8", "[1]"), ""), "different: shape [1], expected [2]\n"),
+    ];
+    check(rows.map(|(found, wanted)| (found.verdict(), report_of(&found, false), wanted.to_owned())));
+    // colours change nothing else
+    let found = compare(typed("int8", "[1, 2]"), typed("int8", "[1, 3]"), "");
+    let (plain, mut colour) = (report_of(&found, false), report_of(&found, true));
+    assert!(colour.starts_with("\x1b[31mdifferent\x1b[0m: 1 of 2 items"), "{colour:?}");
+    for code in ["\x1b[31m", "\x1b[32m", "\x1b[2m", "\x1b[0m"] {
+        colour = colour.replace(code, "");
+    }
+    assert_eq!(colour, plain);
+    let long = "x".repeat(100);
+    let found = compare(typed("<U100", &format!("[\"{long}\"]")), typed("<U100", "[\"\"]"), "");
+    assert!(report_of(&found, false).contains(&format!("\"{}…", &long[..39])));
+}
+
+#[test]
+fn shares() {
+    // part, all, and how it reads
+    let rows = [(1, 2, "50 %"), (1, 3, "33.3 %"), (2, 3, "66.7 %"), (3, 3, "100 %"), (1, 1000, "0.1 %")];
+    let more = [(1, 1 << 40, "< 0.001 %"), (9999, 10000, "> 99.9 %"), (1, 80_000, "0.001 %"), (123, 10_000, "1.23 %")];
+    check(rows.into_iter().chain(more).map(|(part, all, wanted)| {
+        let (expected, actual) = (typed("int8", "[1, 2]"), typed("int8", "[1, 3]"));
+        let found = Difference { items: all, mismatches: Some(part), ..compare(expected, actual, "") };
+        let verdict = found.verdict();
+        let share = verdict.split(['(', ')']).nth(1).unwrap().to_owned();
+        (format!("{part} of {all}"), share, wanted.to_owned())
+    }));
+}
+
+/// A generator of numbers that are always the same.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+}
+
+#[test]
+fn steps_between_floats() {
+    // from each beginning, a step at a time, over zero and the subnormals
+    let mut wrong = Vec::new();
+    let begins: [f64; 10] = [-1.0, -3e-45, 0.0, -0.0, 1e-45, 0.99999994, 1.0, 1.1754942e-38, 65504.0, 3.4028233e38];
+    for begin in begins {
+        let (mut narrow, mut wide) = (begin as f32, begin);
+        for steps in 0..8 {
+            let (e32, e64) = (u64::from((begin as f32).to_bits()), begin.to_bits());
+            let found = compare(words("float32", &[e32]), words("float32", &[narrow.to_bits().into()]), "");
+            if narrow.is_finite() && found.max_ulp.as_ref().is_none_or(|most| most.value != steps) {
+                wrong.push(format!("float32 {begin:e} {narrow:e}: {:?}, expected {steps}", found.max_ulp));
+            }
+            let found = compare(words("float64", &[e64]), words("float64", &[wide.to_bits()]), "");
+            if found.max_ulp.as_ref().is_none_or(|most| most.value != steps) {
+                wrong.push(format!("float64 {begin:e} {wide:e}: {:?}, expected {steps}", found.max_ulp));
+            }
+            (narrow, wide) = (narrow.next_up(), wide.next_up());
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn steps_between_all_small_floats() {
+    use Narrow::*;
+    let types = [
+        Float8E3M4,
+        Float8E4M3,
+        Float8E4M3B11FNUZ,
+        Float8E4M3FN,
+        Float8E4M3FNUZ,
+        Float8E5M2,
+        Float8E5M2FNUZ,
+        Float8E8M0FNU,
+        Float6E2M3FN,
+        Float6E3M2FN,
+        Float4E2M1FN,
+    ];
+    let mut wrong = Vec::new();
+    for narrow in types {
+        let name = DType::from(Kind::Narrow(narrow)).name();
+        // the rank of each value among all
+        let mut values: Vec<f64> = (0..=255).map(|item| narrow.value(item)).filter(|v| v.is_finite()).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup_by(|a, b| a == b);
+        for expected in 0..=255_u8 {
+            let found: Vec<Mismatch> = {
+                let (one, all) = (vec![expected.into(); 256], (0..256).collect::<Vec<u64>>());
+                compare(words(&name, &one), words(&name, &all), "--max-mismatch 256 --nan-differs").first
+            };
+            for mismatch in found {
+                let (e, a) = (narrow.value(expected), narrow.value(mismatch.index[0] as u8));
+                let rank = |value: f64| values.iter().position(|v| *v == value);
+                let wanted = rank(e).zip(rank(a)).map(|(e, a)| e.abs_diff(a) as u64);
+                let abs = wanted.map(|_| Number::Float((a - e).abs()));
+                if mismatch.ulp != wanted || mismatch.abs != abs {
+                    wrong.push(format!("{name} {e} {a}: {mismatch:?}, expected {wanted:?} steps"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong: {}", wrong.len(), wrong[..wrong.len().min(10)].join("\n"));
+}
+
+#[test]
+fn every_float_of_16_bits() {
+    struct Wide;
+    impl Task for Wide {
+        type Output = Vec<f64>;
+        fn run<T: Item>(self, read: impl Fn(&[u8]) -> T + Copy + Send + Sync + 'static) -> Vec<f64> {
+            (0..=u16::MAX).map(|bits| read(&bits.to_le_bytes()).parts().0).collect()
+        }
+    }
+    let halves = with_items(&Kind::Float16, Wide).ok().unwrap();
+    let brains = with_items(&Kind::BFloat16, Wide).ok().unwrap();
+    let wrong = (0..=u16::MAX).filter(|&bits| {
+        let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+        let (half, brain) = (f16::from_bits(bits).to_f64(), half::bf16::from_bits(bits).to_f64());
+        !same(halves[usize::from(bits)], half) || !same(brains[usize::from(bits)], brain)
+    });
+    assert_eq!(wrong.collect::<Vec<u16>>(), Vec::<u16>::new());
+}
+
+#[test]
+fn smallest_relative_tolerance() {
+    let mut random = Random(1);
+    let mut wrong = Vec::new();
+    for round in 0..20_000 {
+        let mut any = || match round % 4 {
+            0 => f64::from_bits(random.next() >> 1),
+            1 => f64::from_bits(random.next() >> 50),
+            2 => f64::from_bits(random.next() >> 1 | 0x7fe0 << 48 & !(1 << 63)),
+            _ => (random.next() >> 40) as f64 / 7.0,
+        };
+        let (distance, size) = (any(), any());
+        if distance.is_nan() || !size.is_finite() {
+            continue;
+        }
+        let passes = |q: f64| distance <= q * size;
+        let right = match least_rtol(distance, size) {
+            None => !passes(f64::MAX),
+            Some(q) => passes(q) && q.is_finite() && (q == 0.0 || !passes(q.next_down())),
+        };
+        if !right {
+            wrong.push((distance, size, least_rtol(distance, size)));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// Floats that agree mostly, with what is rare.
+fn random_pair(random: &mut Random, items: usize, changed: usize) -> (Vec<f64>, Vec<f64>) {
+    let special = [0.0, -0.0, f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 5e-324, 1e-310, f64::MAX, 1.0];
+    let mut pairs: Vec<(f64, f64)> = Vec::new();
+    for _ in 0..items {
+        let mut any = || match random.below(20) {
+            0 => special[random.below(special.len())],
+            1 => f64::from_bits(random.next()),
+            _ => random.below(50) as f64 / 8.0 - 3.0,
+        };
+        let (e, other) = (any(), any());
+        let a = match random.below(100) {
+            n if n >= changed => e,
+            n if n % 3 == 0 => other,
+            _ => f64::from_bits(e.to_bits().wrapping_add(random.next() % 4)),
+        };
+        pairs.push((e, a));
+    }
+    pairs.into_iter().unzip()
+}
+
+fn bytes_of(items: &[f64]) -> Vec<u8> {
+    items.iter().flat_map(|item| item.to_le_bytes()).collect()
+}
+
+/// What a tally should be, by the definitions alone.
+fn reference(rule: &Rule, expected: &[f64], actual: &[f64]) -> Tally<f64> {
+    let mut tally = Tally::default();
+    for (item, (&e, &a)) in expected.iter().zip(actual).enumerate() {
+        let (d, finite) = ((a - e).abs(), e.is_finite() && a.is_finite());
+        let steps = e.ordinal().abs_diff(a.ordinal());
+        let rel = if d == 0.0 { Some(0.0) } else { Some(d / e.abs()).filter(|_| e != 0.0) };
+        if finite {
+            if tally.max_abs.is_none_or(|most| d > most.value) {
+                tally.max_abs = Some(Most { value: d, item });
+            }
+            if tally.max_ulp.is_none_or(|most| steps > most.value) {
+                tally.max_ulp = Some(Most { value: steps, item });
+            }
+            if let Some(rel) = rel.filter(|&rel| tally.max_rel.is_none_or(|most| rel > most.value)) {
+                tally.max_rel = Some(Most { value: rel, item });
+            }
+        }
+        if e.to_bits() == a.to_bits() || e.is_nan() && a.is_nan() && !rule.nan_differs {
+            continue;
+        }
+        tally.differing += 1;
+        tally.hopeless |= !finite;
+        if finite {
+            tally.rtol = tally.rtol.max(least_rtol(d, e.abs()).unwrap_or(f64::INFINITY));
+        }
+        let near = finite && d <= rule.atol + rule.rtol * e.abs();
+        if near || finite && rule.ulp.is_some_and(|ulp| steps <= ulp) {
+            continue;
+        }
+        tally.mismatches += 1;
+        if tally.first.len() < rule.shown {
+            let errors = finite.then_some(tally::Errors { abs: Number::Float(d), rel, ulp: steps });
+            let (expected, actual) = (e.to_le_bytes().to_vec(), a.to_le_bytes().to_vec());
+            tally.first.push(Found { item, expected, actual, errors });
+        }
+    }
+    tally
+}
+
+#[test]
+fn as_defined_in_any_windows() {
+    let mut random = Random(2);
+    for round in 0..300 {
+        let items = random.below(3000);
+        let (expected, actual) = random_pair(&mut random, items, [0, 1, 30, 100][round % 4]);
+        let rule = Rule {
+            atol: [-1.0, 0.0, 0.1, 2.0][random.below(4)],
+            rtol: 0.0,
+            ulp: [None, Some(0), Some(2)][random.below(3)],
+            nan_differs: random.below(4) == 0,
+            shown: [0, 1, 5, 10_000][random.below(4)],
+        };
+        let rule = if rule.atol >= 0.0 { Rule { rtol: [0.0, 0.1][random.below(2)], ..rule } } else { rule };
+        let wanted = reference(&rule, &expected, &actual);
+        let (e, a) = (bytes_of(&expected), bytes_of(&actual));
+        // windows of any size, given to any of some threads
+        let mut tallies: Vec<Tally<f64>> = (0..=random.below(4)).map(|_| Tally::default()).collect();
+        let mut start = 0;
+        while start < items {
+            let end = (start + 1 + random.below([10, 1000, 4000][round % 3])).min(items);
+            let window = Window { start, expected: &e[8 * start..8 * end], actual: &a[8 * start..8 * end] };
+            let thread = random.below(tallies.len());
+            tallies[thread].window(&rule, window, (window.expected, window.actual), &read_f64);
+            start = end;
+        }
+        let mut found = Tally::default();
+        while !tallies.is_empty() {
+            found.merge(tallies.swap_remove(random.below(tallies.len())), &rule);
+        }
+        assert_eq!(found, wanted, "round {round}: {rule:?}");
+    }
+}
+
+#[test]
+fn threads_and_order_make_no_difference() {
+    let mut random = Random(3);
+    let (rows, columns) = (400, 700);
+    let (mut expected, actual) = random_pair(&mut random, rows * columns, 2);
+    for args in ["", "--rtol 1e-3", "--ulp 3 --nan-differs"] {
+        let shape = [rows, columns];
+        let run = |threads: usize, e: &[f64], a: &[f64]| {
+            let (e, a) = (source("<f8", &shape, bytes_of(e)), source("<f8", &shape, bytes_of(a)));
+            compare(e, a, &format!("{args} --threads {threads}"))
+        };
+        let one = run(1, &expected, &actual);
+        assert!(one.mismatches > Some(5) && one.first.len() == 5);
+        for threads in [2, 3, 8] {
+            assert_eq!(run(threads, &expected, &actual), one, "{args} {threads}");
+        }
+        // equal all over: the first finite element has the largest errors, which are 0
+        expected[..4000].fill(f64::NAN);
+        let same = run(8, &expected, &expected);
+        assert_eq!((&same, same.equal()), (&run(1, &expected, &expected), true));
+        let first = expected.iter().position(|item| item.is_finite()).unwrap();
+        assert_eq!(same.max_rel.map(|most| most.index), Some(coordinates(first, &shape)));
+        expected[..4000].copy_from_slice(&actual[..4000]);
+    }
+    // in Fortran order, from a file and from a stream
+    let mut across = vec![0.0; rows * columns];
+    for (item, value) in actual.iter().enumerate() {
+        across[item % columns * rows + item / columns] = *value;
+    }
+    let wanted = compare(
+        source("<f8", &[rows, columns], bytes_of(&expected)),
+        source("<f8", &[rows, columns], bytes_of(&actual)),
+        "",
+    );
+    let mut file = tempfile::tempfile().unwrap();
+    std::io::Write::write_all(&mut file, &bytes_of(&across)).unwrap();
+    let dtype = || DType::parse("<f8").unwrap();
+    let file = Source::file(dtype(), vec![rows, columns], true, file, 0, String::new());
+    let bytes = bytes_of(&expected);
+    let len = bytes.len() as u64;
+    let reader = Box::new(std::io::Cursor::new(bytes));
+    let stream = Source::stream(dtype(), vec![rows, columns], false, reader, len, String::new());
+    assert_eq!(compare(stream, file, ""), wanted);
+}
+
+#[test]
+fn a_short_stream_is_an_error() {
+    let reader = Box::new(std::io::Cursor::new(vec![0; 7]));
+    let mut stream = Source::stream(DType::parse("<f4").unwrap(), vec![2], false, reader, 8, "ACTUAL".into());
+    let error = diff(&mut typed("<f4", "[0, 0]"), &mut stream, &Options::default(), &|_| ()).unwrap_err();
+    assert_eq!(error.to_string(), "ACTUAL: 7 bytes of data, expected 8 (float32 [2])");
+}

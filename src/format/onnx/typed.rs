@@ -1,0 +1,172 @@
+//! Items in the typed fields of a TensorProto.
+
+use anyhow::{Result, anyhow, bail, ensure};
+
+use super::{Message, field};
+use crate::dtype::{DType, Kind};
+use crate::format::packed::{bits, packed_bytes, unpack};
+use crate::room;
+use crate::tensor::{bytes_of, coordinates};
+
+/// Strings padded to a common width may take so many times the message that they come from, ...
+const MOST_PADDING: usize = 1024;
+/// ... or so many bytes in any case.
+const FREE_PADDING: usize = 64 << 20;
+
+/// The fields that items can be in: number and name.
+const FIELDS: &[(u32, &str)] = &[
+    (field::FLOAT_DATA, "float_data"),
+    (field::INT32_DATA, "int32_data"),
+    (field::STRING_DATA, "string_data"),
+    (field::INT64_DATA, "int64_data"),
+    (field::DOUBLE_DATA, "double_data"),
+    (field::UINT64_DATA, "uint64_data"),
+];
+
+/// The field that ONNX has for items of a dtype.
+fn field_of(dtype: &DType) -> &'static str {
+    match dtype.kind() {
+        Kind::Float32 | Kind::Complex64 => "float_data",
+        Kind::Float64 | Kind::Complex128 => "double_data",
+        Kind::Int64 => "int64_data",
+        Kind::UInt32 | Kind::UInt64 => "uint64_data",
+        Kind::Str(_) | Kind::Bytes(_) => "string_data",
+        _ => "int32_data",
+    }
+}
+
+impl Message {
+    /// The names of the typed fields that hold something.
+    pub(super) fn filled(&self) -> Vec<&'static str> {
+        let holds = |number| match number {
+            field::FLOAT_DATA => !self.float_data.is_empty(),
+            field::INT32_DATA => !self.int32_data.is_empty(),
+            field::STRING_DATA => !self.string_data.is_empty(),
+            field::INT64_DATA => !self.int64_data.is_empty(),
+            field::DOUBLE_DATA => !self.double_data.is_empty(),
+            _ => !self.uint64_data.is_empty(),
+        };
+        FIELDS.iter().filter(|(number, _)| holds(*number)).map(|(_, name)| *name).collect()
+    }
+
+    /// Refuses items in other fields than the one that the dtype has, of which `count` are found and `expected` are
+    /// needed.
+    fn check_field(
+        &self,
+        type_name: &str,
+        dtype: &DType,
+        shape: &[usize],
+        count: usize,
+        expected: usize,
+    ) -> Result<()> {
+        let own = field_of(dtype);
+        if let Some(other) = self.filled().into_iter().find(|name| *name != own) {
+            bail!("{other}, expected {own} for {type_name}");
+        }
+        ensure!(count == expected, "{count} numbers in {own}, expected {expected} ({type_name} {shape:?})");
+        Ok(())
+    }
+
+    /// The items as they are in memory.
+    pub(super) fn typed_items(&self, type_name: &str, dtype: &DType, shape: &[usize]) -> Result<Vec<u8>> {
+        let items = bytes_of(shape, 1).unwrap_or(0);
+        let check = |count, expected| self.check_field(type_name, dtype, shape, count, expected);
+        let wrong = |n: usize, number: &dyn std::fmt::Display| {
+            anyhow!("{number} at {:?} is none of {type_name}", coordinates(n, shape))
+        };
+        let make = |bytes| room::of::<u8>(bytes).map_err(anyhow::Error::msg);
+        let mut out;
+        match dtype.kind() {
+            Kind::Float32 | Kind::Complex64 => {
+                let parts = if *dtype.kind() == Kind::Float32 { 1 } else { 2 };
+                check(self.float_data.len(), items.saturating_mul(parts))?;
+                out = make(self.float_data.len() * 4)?;
+                out.extend(self.float_data.iter().flat_map(|number| number.to_le_bytes()));
+            }
+            Kind::Float64 | Kind::Complex128 => {
+                let parts = if *dtype.kind() == Kind::Float64 { 1 } else { 2 };
+                check(self.double_data.len(), items.saturating_mul(parts))?;
+                out = make(self.double_data.len() * 8)?;
+                out.extend(self.double_data.iter().flat_map(|number| number.to_le_bytes()));
+            }
+            Kind::Int64 => {
+                check(self.int64_data.len(), items)?;
+                out = make(self.int64_data.len() * 8)?;
+                out.extend(self.int64_data.iter().flat_map(|number| number.to_le_bytes()));
+            }
+            Kind::UInt64 => {
+                check(self.uint64_data.len(), items)?;
+                out = make(self.uint64_data.len() * 8)?;
+                out.extend(self.uint64_data.iter().flat_map(|number| number.to_le_bytes()));
+            }
+            Kind::UInt32 => {
+                check(self.uint64_data.len(), items)?;
+                out = make(self.uint64_data.len() * 4)?;
+                for (n, number) in self.uint64_data.iter().enumerate() {
+                    out.extend(u32::try_from(*number).map_err(|_| wrong(n, number))?.to_le_bytes());
+                }
+            }
+            kind => {
+                let bits = bits(dtype);
+                // of 2 and 4 bits several items are one number, of 6 bits each is one
+                let group = if matches!(bits, 2 | 4) { 8 / bits as usize } else { 1 };
+                let numbers = if group > 1 { packed_bytes(items, bits) } else { items };
+                check(self.int32_data.len(), numbers)?;
+                let range = range(kind, bits);
+                let size = dtype.itemsize();
+                out = make(self.int32_data.len() * size)?;
+                for (n, number) in self.int32_data.iter().enumerate() {
+                    ensure!(range.contains(number), wrong(n * group, number));
+                    out.extend(number.to_le_bytes().iter().take(size));
+                }
+                if group > 1 {
+                    let packed = std::mem::replace(&mut out, room::zeros(items).map_err(anyhow::Error::msg)?);
+                    unpack(&packed, bits, &mut out);
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    /// Strings, and the dtype that is as wide as the longest of them.
+    pub(super) fn string_items(&self, shape: &[usize]) -> Result<(DType, Vec<u8>)> {
+        let items = bytes_of(shape, 1).unwrap_or(0);
+        let any = DType::from(Kind::Str(1));
+        self.check_field("STRING", &any, shape, self.string_data.len(), items)?;
+        let mut longest = 1;
+        let mut given = 0_usize;
+        for (n, bytes) in self.string_data.iter().enumerate() {
+            let at = || coordinates(n, shape);
+            let text = std::str::from_utf8(bytes).map_err(|error| anyhow!("the string at {:?}: {error}", at()))?;
+            // NumPy's strings end where only NULs follow
+            ensure!(!text.ends_with('\0'), "the string at {:?} ends in U+0000, expected none there", at());
+            longest = longest.max(text.chars().count());
+            given = given.saturating_add(bytes.len() + 2);
+        }
+        let dtype = DType::from(Kind::Str(longest));
+        let size = longest.saturating_mul(4);
+        let most = given.saturating_mul(MOST_PADDING).max(FREE_PADDING);
+        let total = bytes_of(shape, size).filter(|total| *total <= most);
+        let total = total.ok_or_else(|| anyhow!("{items} strings of {size} bytes ({}) are too much", dtype.name()))?;
+        let mut out = room::of(total).map_err(anyhow::Error::msg)?;
+        for (n, bytes) in self.string_data.iter().enumerate() {
+            let text = std::str::from_utf8(bytes)?;
+            out.extend(text.chars().flat_map(|c| u32::from(c).to_le_bytes()));
+            out.resize((n + 1) * size, 0);
+        }
+        Ok((dtype, out))
+    }
+}
+
+/// The numbers of `int32_data` that stand for items of a kind: values, or the bits of floats and of packed items.
+fn range(kind: &Kind, bits: u32) -> std::ops::RangeInclusive<i32> {
+    match kind {
+        Kind::Bool => 0..=1,
+        Kind::Int8 => i8::MIN.into()..=i8::MAX.into(),
+        Kind::Int16 => i16::MIN.into()..=i16::MAX.into(),
+        Kind::UInt16 | Kind::Float16 | Kind::BFloat16 => 0..=u16::MAX.into(),
+        Kind::Int32 => i32::MIN..=i32::MAX,
+        Kind::Narrow(_) if bits == 6 => 0..=63,
+        _ => 0..=u8::MAX.into(),
+    }
+}

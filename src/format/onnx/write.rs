@@ -1,0 +1,116 @@
+//! TensorProtos byte for byte as ONNX's Python package writes them.
+
+use anyhow::{Context, Result, anyhow, ensure};
+use prost::encoding::{WireType, encode_key, encode_varint};
+
+use super::{MAX_MESSAGE, STRING, data_type, field, too_large};
+use crate::dtype::{DType, Kind};
+use crate::error::{Error, Subject};
+use crate::format::packed::bytes_of_items;
+use crate::room;
+use crate::tensor::{MAX_RANK, Tensor, bytes_of, coordinates};
+
+/// Refuses the dtypes that ONNX has no type for.
+///
+/// # Errors
+/// Dates, void, structured, long double, and the types of ml_dtypes float8_e3m4, float8_e4m3 and float8_e4m3b11fnuz.
+pub fn check(dtype: &DType) -> Result<(), Error> {
+    match data_type(dtype) {
+        Some(_) => Ok(()),
+        None => {
+            let message = format!("ONNX cannot hold items of dtype {}: use -o FILE.npy", dtype.name());
+            Err(Error::new(Subject::Output, message))
+        }
+    }
+}
+
+/// Everything before the items of a TensorProto, which are to follow little-endian, in C order and, if they have
+/// fewer than 8 bits, packed: what `onnx.numpy_helper.from_array` writes. An empty name is none.
+///
+/// # Errors
+/// What [`check`] refuses, and strings, which [`write_strings`] writes; more than [`MAX_RANK`] axes; more than 2 GiB
+/// less one byte in all, which is protobuf's limit.
+pub fn write_header(dtype: &DType, shape: &[usize], name: &str) -> Result<Vec<u8>> {
+    let mut out = begin(dtype, shape)?;
+    ensure!(data_type(dtype) != Some(STRING), "strings have no raw_data");
+    put_name(name, &mut out);
+    let bytes = bytes_of(shape, dtype.itemsize()).ok_or_else(|| too_large(shape))?;
+    let bytes = bytes_of_items(dtype, bytes / dtype.itemsize().max(1));
+    encode_key(field::RAW_DATA, WireType::LengthDelimited, &mut out);
+    encode_varint(bytes, &mut out);
+    within_limit(bytes.saturating_add(out.len() as u64))?;
+    Ok(out)
+}
+
+/// A whole TensorProto of strings: code points as UTF-8, bytes as they are, both without the NULs at their end. An
+/// empty name is none. The dims are `shape`, which has as many items as `tensor`.
+///
+/// # Errors
+/// Items that are no strings, or other than UTF-8 can hold, with their index; a shape of other items; more than
+/// [`MAX_RANK`] axes; more than 2 GiB less one byte in all, which is protobuf's limit.
+pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec<u8>> {
+    let dtype = tensor.dtype();
+    ensure!(data_type(dtype) == Some(STRING), "items of dtype {}, expected strings", dtype.name());
+    let mut out = begin(dtype, shape)?;
+    let items = tensor.items();
+    ensure!(bytes_of(shape, 1) == Some(items), "{items} items, expected those of shape {shape:?}");
+    let size = dtype.itemsize();
+    let mut text = String::new();
+    for n in 0..items {
+        let item = size.checked_mul(n).and_then(|at| tensor.bytes().get(at..)?.get(..size)).unwrap_or_default();
+        text.clear();
+        let read = match dtype.kind() {
+            Kind::Bytes(_) => std::str::from_utf8(item).map(|item| text.push_str(item)).map_err(|error| anyhow!(error)),
+            _ => push_points(item, dtype.is_big_endian(), &mut text),
+        };
+        read.map_err(|error| anyhow!("the string at {:?}: {error}", coordinates(n, shape)))?;
+        let text = text.trim_end_matches('\0').as_bytes();
+        // key and length take less
+        room::reserve(&mut out, text.len() + 16).map_err(anyhow::Error::msg)?;
+        put_bytes(field::STRING_DATA, text, &mut out);
+        within_limit(out.len() as u64)?;
+    }
+    put_name(name, &mut out);
+    within_limit(out.len() as u64)?;
+    Ok(out)
+}
+
+/// The dims and the data type.
+fn begin(dtype: &DType, shape: &[usize]) -> Result<Vec<u8>> {
+    check(dtype).map_err(|error| anyhow!("{}", error.message()))?;
+    ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
+    let mut out = Vec::new();
+    for dim in shape {
+        encode_key(field::DIMS, WireType::Varint, &mut out);
+        encode_varint(*dim as u64, &mut out);
+    }
+    encode_key(field::DATA_TYPE, WireType::Varint, &mut out);
+    encode_varint(data_type(dtype).and_then(|number| u64::try_from(number).ok()).context("no data type")?, &mut out);
+    Ok(out)
+}
+
+fn put_name(name: &str, out: &mut Vec<u8>) {
+    if !name.is_empty() {
+        put_bytes(field::NAME, name.as_bytes(), out);
+    }
+}
+
+fn put_bytes(number: u32, bytes: &[u8], out: &mut Vec<u8>) {
+    encode_key(number, WireType::LengthDelimited, out);
+    encode_varint(bytes.len() as u64, out);
+    out.extend_from_slice(bytes);
+}
+
+/// Appends the code points of an item.
+fn push_points(item: &[u8], big_endian: bool, out: &mut String) -> Result<()> {
+    for point in item.as_chunks().0 {
+        let code = if big_endian { u32::from_be_bytes(*point) } else { u32::from_le_bytes(*point) };
+        out.push(char::from_u32(code).ok_or_else(|| anyhow!("U+{code:04X} has no UTF-8"))?);
+    }
+    Ok(())
+}
+
+fn within_limit(bytes: u64) -> Result<()> {
+    ensure!(bytes <= MAX_MESSAGE, "{bytes} bytes, expected at most {MAX_MESSAGE}, protobuf's limit");
+    Ok(())
+}

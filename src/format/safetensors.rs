@@ -1,0 +1,559 @@
+//! safetensors: a header of JSON with names, dtypes, shapes and places, then the items, little-endian and in C order.
+//!
+//! The `safetensors` crate knows the dtypes and checks that the places cover the data without holes or overlaps.
+//! The header is read in one pass here, which also sees the names that stand in it twice.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::fs::File;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use safetensors::Dtype;
+use safetensors::tensor::{Metadata, TensorInfo};
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+
+use super::packed::{Unpack, bits, bytes_of_items};
+use crate::dtype::{DType, Kind, Narrow};
+use crate::error::{Error, Subject};
+use crate::python;
+use crate::room;
+use crate::source::{Section, Source, read_at};
+use crate::tensor::{MAX_RANK, bytes_of};
+
+/// The most bytes that the JSON of a header may take: the format's own limit.
+pub const MAX_HEADER: u64 = 100_000_000;
+
+/// The most tensors that a file is read with.
+pub const MAX_MEMBERS: usize = 1 << 18;
+
+/// The bytes before the JSON: its length.
+const PREFIX: u64 = 8;
+
+/// The key of a header that is no tensor.
+const METADATA: &str = "__metadata__";
+
+/// The dtypes that are in both worlds.
+const DTYPES: &[(Dtype, Kind)] = &[
+    (Dtype::BOOL, Kind::Bool),
+    (Dtype::F4, Kind::Narrow(Narrow::Float4E2M1FN)),
+    (Dtype::F6_E2M3, Kind::Narrow(Narrow::Float6E2M3FN)),
+    (Dtype::F6_E3M2, Kind::Narrow(Narrow::Float6E3M2FN)),
+    (Dtype::U8, Kind::UInt8),
+    (Dtype::I8, Kind::Int8),
+    (Dtype::F8_E5M2, Kind::Narrow(Narrow::Float8E5M2)),
+    (Dtype::F8_E4M3, Kind::Narrow(Narrow::Float8E4M3FN)),
+    (Dtype::F8_E8M0, Kind::Narrow(Narrow::Float8E8M0FNU)),
+    (Dtype::F8_E4M3FNUZ, Kind::Narrow(Narrow::Float8E4M3FNUZ)),
+    (Dtype::F8_E5M2FNUZ, Kind::Narrow(Narrow::Float8E5M2FNUZ)),
+    (Dtype::I16, Kind::Int16),
+    (Dtype::U16, Kind::UInt16),
+    (Dtype::F16, Kind::Float16),
+    (Dtype::BF16, Kind::BFloat16),
+    (Dtype::I32, Kind::Int32),
+    (Dtype::U32, Kind::UInt32),
+    (Dtype::F32, Kind::Float32),
+    (Dtype::C64, Kind::Complex64),
+    (Dtype::F64, Kind::Float64),
+    (Dtype::I64, Kind::Int64),
+    (Dtype::U64, Kind::UInt64),
+];
+
+/// Whether a file that begins so is safetensors: a length that a header may have, and that the file has room for if
+/// its length is known, and then a brace.
+pub fn is_safetensors(begin: &[u8], file_len: Option<u64>) -> bool {
+    let Some((length, rest)) = begin.split_first_chunk() else { return false };
+    let length = u64::from_le_bytes(*length);
+    let room = file_len.map_or(u64::MAX, |bytes| bytes.saturating_sub(PREFIX));
+    rest.first() == Some(&b'{') && length <= MAX_HEADER.min(room)
+}
+
+/// One tensor of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its name.
+    pub name: String,
+    /// The dtype of its items, little-endian.
+    pub dtype: DType,
+    /// The dims.
+    pub shape: Vec<usize>,
+    /// Where its items begin in the file.
+    pub offset: u64,
+    /// The bytes that its items take in the file.
+    pub bytes: u64,
+    /// Whether items share bytes.
+    pub packed: bool,
+}
+
+/// What a file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Index {
+    members: Vec<Member>,
+}
+
+impl Index {
+    /// Reads and checks the header; no item is read. The file's own position is neither used nor moved.
+    ///
+    /// # Errors
+    /// A header that is longer than the file or than [`MAX_HEADER`], is no JSON, or tells other than tensors; a name
+    /// that stands in it twice; more than [`MAX_MEMBERS`] tensors; a tensor whose place does not fit its dtype and shape, or does not begin where the
+    /// one before it ends; data that is longer or shorter than all tensors; more than [`MAX_RANK`] axes; of reading.
+    pub fn read(file: &File) -> Result<Self> {
+        let file_len = file.metadata()?.len();
+        let room = file_len.checked_sub(PREFIX);
+        let room = room.ok_or_else(|| anyhow!("{file_len} bytes, expected the {PREFIX} of a header's length"))?;
+        let mut length = [0; PREFIX as usize];
+        read_at(file, &mut length, 0)?;
+        let length = u64::from_le_bytes(length);
+        ensure!(length <= MAX_HEADER, "a header of {length} bytes, expected at most {MAX_HEADER}");
+        ensure!(length <= room, "a header of {length} bytes, and {room} bytes in the file after its length");
+        let mut text = room::zeros(usize::try_from(length)?).map_err(anyhow::Error::msg)?;
+        read_at(file, &mut text, PREFIX)?;
+        Self::parse(&text, room - length)
+    }
+
+    /// Reads the JSON of a header that `data_len` bytes of items come after.
+    fn parse(text: &[u8], data_len: u64) -> Result<Self> {
+        ensure!(text.first() == Some(&b'{'), "the header does not begin with a brace");
+        let text_len = text.len() as u64;
+        let text = std::str::from_utf8(text).map_err(|error| anyhow!("header: {error}"))?;
+        // what becomes of the text is not asked for in one piece: for each tensor some hundred bytes, else a few for each
+        // of its own
+        let entries = text.len().min(MAX_MEMBERS * 60).saturating_mul(12);
+        drop(room::of::<u8>(text.len().saturating_mul(4).saturating_add(entries)).map_err(anyhow::Error::msg)?);
+        let read: Result<Entries, _> = serde_json::from_str(text);
+        // what stands in place of a dtype is quoted as it is
+        let one_line = |error: serde_json::Error| error.to_string().replace(char::is_control, " ");
+        let Entries(mut entries) = read.map_err(|error| anyhow!("header: {}", one_line(error)))?;
+        entries.sort_by_key(|(_, info)| info.data_offsets);
+        let mut names = HashSet::with_capacity(entries.len());
+        let mut end = 0;
+        let mut members = Vec::with_capacity(entries.len());
+        for (name, info) in &entries {
+            let quoted = || python::repr_str(name);
+            ensure!(names.insert(name.as_str()), "the header names {} twice", quoted());
+            let member = member(name, info, PREFIX + text_len).with_context(quoted)?;
+            let begin = info.data_offsets.0;
+            ensure!(begin == end, "{} begins at byte {begin} of the data, expected {end}", quoted());
+            end = info.data_offsets.1;
+            members.push(member);
+        }
+        drop(names);
+        // the format's own idea of what is valid has the last word
+        let checked = Metadata::new(None, entries)?;
+        let expected = checked.data_len() as u64;
+        ensure!(data_len == expected, "{data_len} bytes of data, expected {expected} by the header");
+        Ok(Self { members })
+    }
+
+    /// How many tensors there are.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// The names, by place in the file.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.members.iter().map(|member| member.name.as_str())
+    }
+
+    /// The number of the tensor of that name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.members.iter().position(|member| member.name == name)
+    }
+
+    /// All tensors, by place in the file.
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// The tensor number `n`, by place in the file.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn header(&self, n: usize) -> &Member {
+        &self.members[n]
+    }
+
+    /// The items of tensor number `n`, in `file` or, if they share bytes, as they are unpacked from it. `label` is
+    /// what messages call it.
+    ///
+    /// # Errors
+    /// There is no such tensor; items of 6 bits, whose order the format does not tell; the file cannot be opened a
+    /// second time.
+    pub fn source(&self, file: &Arc<File>, n: usize, label: String) -> Result<Source> {
+        let Some(member) = self.members.get(n) else { bail!("tensor {n} of {}", self.members.len()) };
+        let Member { dtype, shape, offset, bytes, packed, .. } = member;
+        if !packed {
+            return Ok(Source::file(dtype.clone(), shape.clone(), false, Arc::clone(file), *offset, label));
+        }
+        if !stores(dtype) {
+            bail!("items of dtype {} are packed in an order that safetensors does not tell", dtype.name());
+        }
+        let items = bytes_of(shape, 1).unwrap_or(0) as u64;
+        let reader = Unpack::new(Section::new(file, *offset, *bytes), bits(dtype), items);
+        Ok(Source::stream(dtype.clone(), shape.clone(), false, Box::new(reader), items, label))
+    }
+}
+
+/// The tensor that an entry of the header tells of, for data that begins at byte `data` of the file.
+fn member(name: &str, info: &TensorInfo, data: u64) -> Result<Member> {
+    let TensorInfo { dtype, shape, data_offsets: (begin, end) } = info;
+    let kind = DTYPES.iter().find(|(known, _)| known == dtype).map(|(_, kind)| kind.clone());
+    let dtype = DType::from(kind.ok_or_else(|| anyhow!("dtype {dtype} is not known"))?);
+    ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
+    bytes_of(shape, dtype.itemsize()).ok_or_else(|| anyhow!("shape {shape:?} is larger than memory can be"))?;
+    let stored = end.checked_sub(*begin).ok_or_else(|| anyhow!("data from byte {begin} to byte {end}"))? as u64;
+    let expected = bytes_of_shape(&dtype, shape)?;
+    if stored != expected {
+        bail!("{stored} bytes of data, expected {expected} ({} {shape:?})", dtype.name());
+    }
+    let packed = bits(&dtype) < 8;
+    Ok(Member {
+        name: name.to_owned(),
+        dtype,
+        shape: shape.clone(),
+        // where no file reaches, no tensor can follow the one before it
+        offset: data.saturating_add(*begin as u64),
+        bytes: stored,
+        packed,
+    })
+}
+
+/// The bytes that a tensor takes in a file, where no two tensors share one.
+fn bytes_of_shape(dtype: &DType, shape: &[usize]) -> Result<u64> {
+    let items = bytes_of(shape, dtype.itemsize())
+        .ok_or_else(|| anyhow!("shape {shape:?} is larger than memory can be"))?
+        / dtype.itemsize().max(1);
+    // 8 items fill their bytes whatever their bits are
+    if !((items % 8) * bits(dtype) as usize).is_multiple_of(8) {
+        bail!("{items} items of {} bits ({} {shape:?}) do not fill their bytes", bits(dtype), dtype.name());
+    }
+    Ok(bytes_of_items(dtype, items))
+}
+
+/// The entries of a header, in its order.
+struct Entries(Vec<(String, TensorInfo)>);
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(EntriesVisitor)
+    }
+}
+
+struct EntriesVisitor;
+
+impl<'de> Visitor<'de> for EntriesVisitor {
+    type Value = Entries;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with a tensor for each name")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
+        let mut entries = Vec::new();
+        let mut metadata = false;
+        while let Some(name) = map.next_key::<String>()? {
+            let explain = |error: A::Error| A::Error::custom(format_args!("{}: {error}", python::repr_str(&name)));
+            if name != METADATA {
+                if entries.len() == MAX_MEMBERS {
+                    return Err(A::Error::custom(format_args!("more than {MAX_MEMBERS} tensors")));
+                }
+                let info = map.next_value().map_err(explain)?;
+                entries.push((name, info));
+            } else if std::mem::replace(&mut metadata, true) {
+                return Err(A::Error::custom(format_args!("{METADATA} stands there twice")));
+            } else {
+                map.next_value::<Option<Strings>>().map_err(explain)?;
+            }
+        }
+        Ok(Entries(entries))
+    }
+}
+
+/// An object of strings, which are not kept.
+struct Strings;
+
+impl<'de> Deserialize<'de> for Strings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct StringsVisitor;
+
+        impl<'de> Visitor<'de> for StringsVisitor {
+            type Value = Strings;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of strings")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Strings, A::Error> {
+                while map.next_entry::<IgnoredAny, String>()?.is_some() {}
+                Ok(Strings)
+            }
+        }
+
+        deserializer.deserialize_map(StringsVisitor)
+    }
+}
+
+/// Refuses the dtypes that safetensors cannot hold.
+///
+/// # Errors
+/// Strings, dates, void, structured, complex128, long double, and of the types of 8 bits or fewer the integers, those
+/// of 6 bits, whose order the format does not tell, and those that it has no name for.
+pub fn check(dtype: &DType) -> Result<(), Error> {
+    if stores(dtype) {
+        return Ok(());
+    }
+    let message = format!("safetensors cannot hold items of dtype {}: use -o FILE.npy", dtype.name());
+    Err(Error::new(Subject::Output, message))
+}
+
+fn stores(dtype: &DType) -> bool {
+    bits(dtype) != 6 && format_dtype(dtype).is_some()
+}
+
+fn format_dtype(dtype: &DType) -> Option<Dtype> {
+    DTYPES.iter().find(|(_, kind)| kind == dtype.kind()).map(|(known, _)| *known)
+}
+
+/// The beginning of a file, up to the items, and for each of `members` (name, dtype, dims) in the order given the
+/// byte of the file where its items begin. In the file they lie by dtype, those of the widest alignment first, and
+/// then by name, as Python's `safetensors.numpy.save_file` has them; the header is the one it writes without
+/// metadata. Items are written little-endian, whatever byte order the dtype has, and of 4 bits packed.
+///
+/// # Errors
+/// What [`check`] refuses; names that are equal, or that the format keeps for itself; a number of 4-bit items that is
+/// odd; more than [`MAX_RANK`] axes; more than [`MAX_HEADER`] bytes of header, or than a file can have.
+pub fn write_header(members: &[(String, DType, Vec<usize>)]) -> Result<(Vec<u8>, Vec<u64>)> {
+    let mut sorted = Vec::with_capacity(members.len());
+    for (n, (name, dtype, shape)) in members.iter().enumerate() {
+        check(dtype).map_err(|error| anyhow!("{}", error.message()))?;
+        let format_dtype = format_dtype(dtype).context("no such dtype")?;
+        ensure!(name != METADATA, "safetensors keeps the name {METADATA} for itself");
+        ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
+        sorted.push((format_dtype, name, n, bytes_of_shape(dtype, shape)?, shape));
+    }
+    sorted.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    let mut names = HashSet::with_capacity(sorted.len());
+    let mut entries = Vec::with_capacity(sorted.len());
+    let mut offsets = vec![0; sorted.len()];
+    let mut end = 0_usize;
+    for (dtype, name, n, bytes, shape) in sorted {
+        ensure!(names.insert(name), "two tensors of the name {}", python::repr_str(name));
+        let begin = end;
+        let fits = usize::try_from(bytes).ok().and_then(|bytes| begin.checked_add(bytes));
+        end = fits.filter(|end| i64::try_from(*end).is_ok()).context("more bytes than a file can have")?;
+        if let Some(offset) = offsets.get_mut(n) {
+            *offset = begin as u64;
+        }
+        entries.push((name.clone(), TensorInfo { dtype, shape: shape.clone(), data_offsets: (begin, end) }));
+    }
+    let mut json = serde_json::to_vec(&Metadata::new(None, entries)?)?;
+    json.resize(json.len().next_multiple_of(PREFIX as usize), b' ');
+    let length = json.len() as u64;
+    ensure!(length <= MAX_HEADER, "a header of {length} bytes, expected at most {MAX_HEADER}");
+    offsets.iter_mut().for_each(|offset| *offset += PREFIX + length);
+    let mut out = length.to_le_bytes().to_vec();
+    out.extend(json);
+    Ok((out, offsets))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    fn file(bytes: &[u8]) -> File {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        file
+    }
+
+    fn stored(json: &str, items: usize) -> Vec<u8> {
+        [&(json.len() as u64).to_le_bytes()[..], json.as_bytes(), &vec![0; items]].concat()
+    }
+
+    /// What there is to read, or why not.
+    fn read(bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
+        let file = file(bytes);
+        let index = Index::read(&file)?;
+        let items = |n| {
+            let mut source = index.source(&file.try_clone()?.into(), n, "x".to_owned())?;
+            source.settle()?;
+            let mut out = vec![0; source.bytes()];
+            source.read(&source.view(), &mut out, &mut Vec::new())?;
+            Ok(out)
+        };
+        (0..index.len()).map(items).collect()
+    }
+
+    #[test]
+    fn refusals() {
+        let one = |dtype: &str, shape: &str, begin: &str, end: &str| {
+            format!(r#"{{"a":{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{begin},{end}]}}}}"#)
+        };
+        let two = |a: &str, b: &str| {
+            let info = |place: &str| format!(r#"{{"dtype":"U8","shape":[2],"data_offsets":{place}}}"#);
+            format!(r#"{{"a":{},"b":{}}}"#, info(a), info(b))
+        };
+        let tensor = r#"{"dtype":"U8","shape":[2],"data_offsets":[0,2]}"#;
+        let axes = format!("[{}]", ["1"; 65].join(","));
+        let rows: &[(String, usize, &str)] = &[
+            (String::new(), 0, "the header does not begin with a brace"),
+            (" {}".to_owned(), 0, "the header does not begin with a brace"),
+            ("{} x".to_owned(), 0, "trailing characters"),
+            ("{\"a\":".to_owned(), 0, "EOF while parsing"),
+            ("{}".to_owned(), 1, "1 bytes of data, expected 0 by the header"),
+            (one("U8", "[2]", "0", "2"), 1, "1 bytes of data, expected 2 by the header"),
+            (one("U8", "[2]", "0", "2"), 3, "3 bytes of data, expected 2 by the header"),
+            (one("U8", "[2]", "0", "3"), 3, "'a': 3 bytes of data, expected 2 (uint8 [2])"),
+            (one("F32", "[2]", "0", "2"), 2, "'a': 2 bytes of data, expected 8 (float32 [2])"),
+            (one("U8", "[2]", "1", "3"), 3, "'a' begins at byte 1 of the data, expected 0"),
+            (one("U8", "[2]", "2", "0"), 2, "'a': data from byte 2 to byte 0"),
+            (one("U8", "[-1]", "0", "2"), 2, "invalid value: integer `-1`"),
+            (one("U8", "[2.5]", "0", "2"), 2, "invalid type: floating point"),
+            (one("U8", "2", "0", "2"), 2, "invalid type: integer `2`"),
+            (one("U8", "[2]", "0", "18446744073709551616"), 2, "invalid type: floating point"),
+            (one("X8", "[2]", "0", "2"), 2, "'a': unknown variant `X8`"),
+            (one("U8", "[4294967296,4294967296]", "0", "2"), 2, "is larger than memory can be"),
+            (one("U8", "[0,4294967296,4294967296]", "0", "0"), 0, "is larger than memory can be"),
+            (one("U8", &axes, "0", "1"), 1, "65 axes, expected at most 64"),
+            (one("F4", "[3]", "0", "2"), 2, "3 items of 4 bits (float4_e2m1fn [3]) do not fill their bytes"),
+            (one("F6_E2M3", "[2]", "0", "2"), 2, "2 items of 6 bits (float6_e2m3fn [2]) do not fill their bytes"),
+            (one("F6_E3M2", "[4]", "0", "3"), 3, "packed in an order that safetensors does not tell"),
+            (two("[0,2]", "[1,3]"), 3, "'b' begins at byte 1 of the data, expected 2"),
+            (two("[0,2]", "[3,5]"), 5, "'b' begins at byte 3 of the data, expected 2"),
+            (two("[0,2]", "[0,2]"), 2, "'b' begins at byte 0 of the data, expected 2"),
+            (format!(r#"{{"a":{tensor},"a":{tensor}}}"#), 2, "the header names 'a' twice"),
+            (format!(r#"{{"a":{tensor},"\u0061":{tensor}}}"#), 2, "the header names 'a' twice"),
+            (r#"{"__metadata__":{},"__metadata__":{}}"#.to_owned(), 0, "__metadata__ stands there twice"),
+            (r#"{"__metadata__":{"a":1}}"#.to_owned(), 0, "'__metadata__': invalid type: integer `1`"),
+            (format!(r#"{{"__metadata__":{tensor}}}"#), 0, "'__metadata__': invalid type: sequence"),
+            (r#"{"a":{"dtype":"U8","shape":[2]}}"#.to_owned(), 2, "'a': missing field `data_offsets`"),
+            (r#"{"a":{"dtype":"U8","dtype":"U8"}}"#.to_owned(), 2, "'a': duplicate field `dtype`"),
+        ];
+        let mut failures = Vec::new();
+        for (json, items, expected) in rows {
+            match read(&stored(json, *items)) {
+                Ok(_) => failures.push(format!("{json}: read")),
+                Err(error) => {
+                    let message = format!("{error:#}");
+                    if !message.contains(expected) || message.contains('\n') {
+                        failures.push(format!("{json}: {message}"));
+                    }
+                }
+            }
+        }
+        let lengths: &[(&[u8], &str)] = &[
+            (b"", "0 bytes, expected the 8 of a header's length"),
+            (&[2, 0, 0, 0, 0, 0, 0], "7 bytes, expected the 8 of a header's length"),
+            (&[2, 0, 0, 0, 0, 0, 0, 0, b'{'], "a header of 2 bytes, and 1 bytes in the file after its length"),
+            (&[0, 0, 0, 0, 0, 0, 0, 1, b'{'], "a header of 72057594037927936 bytes, expected at most 100000000"),
+        ];
+        for (bytes, expected) in lengths {
+            let found = read(bytes).map_or_else(|error| format!("{error:#}"), |_| "read".to_owned());
+            if found != *expected {
+                failures.push(format!("{bytes:?}: {found}"));
+            }
+        }
+        assert!(failures.is_empty(), "{failures:#?}");
+    }
+
+    #[test]
+    fn valid_files() {
+        let rows: &[(&str, usize, &[&str])] = &[
+            ("{}", 0, &[]),
+            (r#"{"__metadata__":{"a":"b"}}   "#, 0, &[]),
+            (r#"{"__metadata__":null}"#, 0, &[]),
+            // in another order than that of the places; tensors without items share theirs
+            (
+                r#"{"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]},"z":{"dtype":"U8","shape":[0],"data_offsets":[1,1]},
+                    "a":{"dtype":"BOOL","shape":[],"data_offsets":[0,1],"more":[1,{"a":2}]}}"#,
+                3,
+                &["a", "z", "b"],
+            ),
+        ];
+        let mut failures = Vec::new();
+        for (json, items, names) in rows {
+            match Index::read(&file(&stored(json, *items))) {
+                Ok(index) if index.names().eq(names.iter().copied()) => {}
+                found => failures.push(format!("{json}: {found:?}")),
+            }
+        }
+        assert!(failures.is_empty(), "{failures:#?}");
+    }
+
+    /// No file, however damaged, does worse than to be refused.
+    #[test]
+    fn damaged_files() {
+        let entry =
+            |name: &str, dtype: &str, shape: &[usize]| (name.to_owned(), DType::parse(dtype).unwrap(), shape.to_vec());
+        let members = [entry("a", "float32", &[2]), entry("b", "float4_e2m1fn", &[3, 2]), entry("c", "bool", &[])];
+        let (mut bytes, offsets) = write_header(&members).unwrap();
+        assert_eq!(offsets.iter().max(), Some(&(bytes.len() as u64 + 11)));
+        bytes.extend([7; 8 + 1 + 3]);
+        assert_eq!(read(&bytes).unwrap(), [vec![7; 8], vec![7, 0, 7, 0, 7, 0], vec![7]]);
+        for end in 0..bytes.len() {
+            assert!(read(&bytes[..end]).is_err(), "{end} bytes");
+        }
+        for at in 0..bytes.len() {
+            for flip in (0..8).map(|bit| 1 << bit).chain([0xff]) {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= flip;
+                let _ = read(&damaged);
+            }
+        }
+    }
+
+    #[test]
+    fn what_looks_like_one() {
+        let begin = |length: u64, next: &str| [&length.to_le_bytes()[..], next.as_bytes()].concat();
+        let rows: &[(Vec<u8>, Option<u64>, bool)] = &[
+            (begin(2, "{}"), Some(10), true),
+            (begin(2, "{"), None, true),
+            (begin(2, "{}"), Some(9), false),
+            (begin(2, ""), None, false),
+            (begin(2, "[]"), None, false),
+            (begin(MAX_HEADER, "{"), None, true),
+            (begin(MAX_HEADER + 1, "{"), None, false),
+            (b"{\"data\": {}}".to_vec(), None, false),
+            (Vec::new(), None, false),
+        ];
+        let wrong = rows.iter().filter(|(begin, len, expected)| is_safetensors(begin, *len) != *expected);
+        assert_eq!(wrong.collect::<Vec<_>>(), Vec::<&(Vec<u8>, Option<u64>, bool)>::new());
+    }
+
+    #[test]
+    fn what_cannot_be_written() {
+        let entry =
+            |name: &str, dtype: &str, shape: &[usize]| (name.to_owned(), DType::parse(dtype).unwrap(), shape.to_vec());
+        let huge = isize::MAX as usize;
+        let rows = [
+            (vec![entry("a", "complex128", &[])], "safetensors cannot hold items of dtype complex128: use -o FILE.npy"),
+            (vec![entry("a", "<U3", &[])], "safetensors cannot hold items of dtype <U3: use -o FILE.npy"),
+            (vec![entry("a", "int4", &[])], "safetensors cannot hold items of dtype int4: use -o FILE.npy"),
+            (
+                vec![entry("a", "float6_e2m3fn", &[4])],
+                "safetensors cannot hold items of dtype float6_e2m3fn: use -o FILE.npy",
+            ),
+            (vec![entry("a", "float4_e2m1fn", &[3])], "3 items of 4 bits (float4_e2m1fn [3]) do not fill their bytes"),
+            (vec![entry("a", "bool", &[]), entry("a", "int8", &[])], "two tensors of the name 'a'"),
+            (vec![entry("__metadata__", "bool", &[])], "safetensors keeps the name __metadata__ for itself"),
+            (vec![entry("a", "bool", &[1; 65])], "65 axes, expected at most 64"),
+            (vec![entry("a", "bool", &[huge]), entry("b", "bool", &[huge])], "more bytes than a file can have"),
+        ];
+        let mut failures = Vec::new();
+        for (members, expected) in rows {
+            let found = write_header(&members).map_or_else(|error| format!("{error:#}"), |_| "written".to_owned());
+            if found != expected {
+                failures.push(found);
+            }
+        }
+        assert!(failures.is_empty(), "{failures:#?}");
+    }
+}

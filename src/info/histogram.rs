@@ -1,0 +1,200 @@
+//! How a tensor's finite items are distributed between its smallest and its largest.
+
+use anyhow::Result;
+use half::{bf16, f16};
+
+use super::stats::{BLOCK, Byte, Counts, Item, Stats};
+use crate::dtype::Kind;
+use crate::exec::{self, Progress, Threads};
+use crate::source::Source;
+
+/// Bins at most.
+const BINS: usize = 10;
+
+/// Finite items counted in at most ten bins of the same width, from the smallest item to the largest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    /// In ascending order; at least one.
+    pub bins: Vec<Bin>,
+}
+
+/// One bin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bin {
+    /// Where it begins.
+    pub from: Bound,
+    /// Where it ends: of integers the last one in it, of floats where the next bin begins (of the last bin, the
+    /// largest item, which is in it).
+    pub to: Bound,
+    /// How many items are in it.
+    pub count: u64,
+}
+
+/// Where a bin begins or ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bound {
+    /// Of integers and bool.
+    Integer(i128),
+    /// Of floats.
+    Float(f64),
+}
+
+/// Counts all items, which are read once more, in bins. `None` if there is nothing to be counted: for dates, complex
+/// items and what is no number, and where no item is finite. A stream must have been
+/// [settled](Source::settle) before the [statistics](super::stats()) were made.
+///
+/// # Errors
+/// Of reading, among them a tensor that changes meanwhile.
+pub fn histogram(
+    source: &mut Source,
+    stats: &Stats,
+    threads: Threads,
+    progress: Progress<'_>,
+) -> Result<Option<Histogram>> {
+    let (Some((min, _)), Some((max, _))) = (&stats.min, &stats.max) else { return Ok(None) };
+    let ends = (min.bytes(), max.bytes());
+    match source.dtype().kind() {
+        Kind::Bool | Kind::Int8 | Kind::UInt8 | Kind::Narrow(_) => bytes(source, ends, threads, progress),
+        Kind::Int16 => real::<i16>(source, ends, threads, progress),
+        Kind::Int32 => real::<i32>(source, ends, threads, progress),
+        Kind::Int64 => real::<i64>(source, ends, threads, progress),
+        Kind::UInt16 => real::<u16>(source, ends, threads, progress),
+        Kind::UInt32 => real::<u32>(source, ends, threads, progress),
+        Kind::UInt64 => real::<u64>(source, ends, threads, progress),
+        Kind::Float16 => real::<f16>(source, ends, threads, progress),
+        Kind::BFloat16 => real::<bf16>(source, ends, threads, progress),
+        Kind::Float32 => real::<f32>(source, ends, threads, progress),
+        Kind::Float64 => real::<f64>(source, ends, threads, progress),
+        _ => Ok(None),
+    }
+}
+
+/// What items are compared with.
+pub(super) trait Edge: Copy + PartialOrd + Send + Sync {
+    /// Where the bins from one item to another begin, ascending; the first is that item.
+    fn between(min: Self, max: Self) -> Vec<Self>;
+    fn bound(self) -> Bound;
+}
+
+macro_rules! integer_edges {
+    ($($integer:ty),*) => {$(
+        impl Edge for $integer {
+            fn between(min: Self, max: Self) -> Vec<Self> {
+                // as wide a bin as holds the same number of integers everywhere
+                let span = i128::from(max) - i128::from(min);
+                let width = span / BINS as i128 + 1;
+                let edges = (0..BINS as i128).map(|i| i128::from(min) + i * width);
+                edges.take_while(|&edge| edge <= max.into()).filter_map(|edge| edge.try_into().ok()).collect()
+            }
+            fn bound(self) -> Bound {
+                Bound::Integer(self.into())
+            }
+        }
+    )*};
+}
+
+integer_edges!(i16, i32, i64, u16, u32, u64);
+
+impl Edge for f64 {
+    fn between(min: Self, max: Self) -> Vec<Self> {
+        // two products, since the difference may be too large
+        let part = |i: usize| min * ((BINS - i) as f64 / BINS as f64) + max * (i as f64 / BINS as f64);
+        let mut edges = vec![min];
+        for edge in (1..BINS).map(part) {
+            // few numbers may lie between the ends
+            if edges.last().is_some_and(|&last| edge > last) && edge <= max {
+                edges.push(edge);
+            }
+        }
+        edges
+    }
+    fn bound(self) -> Bound {
+        Bound::Float(self)
+    }
+}
+
+impl Edge for f32 {
+    fn between(min: Self, max: Self) -> Vec<Self> {
+        let mut edges: Vec<Self> = f64::between(min.into(), max.into()).into_iter().map(|edge| edge as f32).collect();
+        edges.dedup();
+        edges
+    }
+    fn bound(self) -> Bound {
+        Bound::Float(self.into())
+    }
+}
+
+fn real<T: Item>(
+    source: &mut Source,
+    ends: (&[u8], &[u8]),
+    threads: Threads,
+    progress: Progress<'_>,
+) -> Result<Option<Histogram>> {
+    let item = |bytes| {
+        let mut item = Vec::new();
+        T::load(bytes, &mut item);
+        item.first().map(|item| item.edge())
+    };
+    let (Some(min), Some(max)) = (item(ends.0), item(ends.1)) else { return Ok(None) };
+    let edges = T::Edge::between(min, max);
+    // how many items are not below each edge, and how many are above the end
+    let begin = || (vec![0_u64; edges.len() + 1], Vec::new(), Vec::new());
+    let states = exec::scan([source], threads, progress, begin, |(counts, items, block), _, [bytes]| {
+        for bytes in bytes.chunks(BLOCK * size_of::<T>()) {
+            T::load(bytes, items);
+            block.clear();
+            block.extend(items.iter().map(|item| item.edge()));
+            for (count, &edge) in counts.iter_mut().zip(&edges) {
+                *count += u64::from(block.iter().map(|&item| u32::from(item >= edge)).sum::<u32>());
+            }
+            if let Some(above) = counts.last_mut() {
+                *above += u64::from(block.iter().map(|&item| u32::from(item > max)).sum::<u32>());
+            }
+        }
+        Ok(true)
+    })?;
+    let mut counts = vec![0; edges.len() + 1];
+    for (part, ..) in &states {
+        counts.iter_mut().zip(part).for_each(|(count, more)| *count += more);
+    }
+    let counts = counts.iter().zip(counts.iter().skip(1)).map(|(here, after)| here.saturating_sub(*after));
+    Ok(Some(Histogram::new(&edges.iter().map(|edge| edge.bound()).collect::<Vec<_>>(), max.bound(), counts)))
+}
+
+impl Histogram {
+    /// Bins that begin there, up to `end`, which is in the last.
+    fn new(edges: &[Bound], end: Bound, counts: impl Iterator<Item = u64>) -> Self {
+        let ends = edges.iter().skip(1).map(|&next| match next {
+            Bound::Integer(next) => Bound::Integer(next - 1),
+            float => float,
+        });
+        let bins = edges.iter().zip(ends.chain([end])).zip(counts);
+        Self { bins: bins.map(|((&from, to), count)| Bin { from, to, count }).collect() }
+    }
+}
+
+fn bytes(
+    source: &mut Source,
+    ends: (&[u8], &[u8]),
+    threads: Threads,
+    progress: Progress<'_>,
+) -> Result<Option<Histogram>> {
+    let (Some(byte), (&[min], &[max])) = (Byte::of(source.dtype()), ends) else { return Ok(None) };
+    let (min, max) = (byte.value(min), byte.value(max));
+    let whole = byte.is_integer();
+    // integers of a byte are exact here
+    let bound = |edge: f64| if whole { Bound::Integer(edge as i128) } else { Bound::Float(edge) };
+    let edges: Vec<f64> = match whole {
+        true => i64::between(min as i64, max as i64).into_iter().map(|edge| edge as f64).collect(),
+        false => f64::between(min, max),
+    };
+    let mut counts = vec![0; edges.len()];
+    for (item, (count, _)) in (0..=255_u8).zip(Counts::of(source, threads, progress)?.seen) {
+        let value = byte.value(item);
+        let bin = edges.iter().rposition(|&edge| edge <= value).filter(|_| value <= max);
+        if let Some(bin) = bin.and_then(|bin| counts.get_mut(bin)) {
+            *bin += count;
+        }
+    }
+    Ok(Some(Histogram::new(&edges.iter().copied().map(bound).collect::<Vec<_>>(), bound(max), counts.into_iter())))
+}

@@ -1,0 +1,392 @@
+use std::num::NonZero;
+
+use super::*;
+use crate::Tensor;
+use crate::exec::Threads;
+use crate::source::Source;
+
+fn threads(n: usize) -> Threads {
+    Threads(NonZero::new(n))
+}
+
+fn tensor(dtype: &str, shape: &[usize], bytes: Vec<u8>) -> Tensor {
+    Tensor::new(DType::parse(dtype).unwrap(), shape.to_vec(), bytes).unwrap()
+}
+
+/// The tensor as the file `a.npy`, with statistics.
+fn info(tensor: Tensor) -> Info {
+    let mut source = Source::memory(tensor, "a.npy".into());
+    let stats = stats(&mut source, threads(2), &|_| ()).unwrap();
+    let histogram = histogram(&mut source, &stats, threads(2), &|_| ()).unwrap();
+    Info {
+        file: "a.npy".into(),
+        member: None,
+        format: Format::Npy,
+        dtype: source.dtype().clone(),
+        shape: source.shape().to_vec(),
+        fortran_order: false,
+        bytes: source.bytes() as u64,
+        offset: Some(128),
+        stats: Some(stats),
+        histogram,
+    }
+}
+
+/// What `--json` says after `"stats": `.
+fn stats_json(tensor: Tensor) -> String {
+    let mut out = Vec::new();
+    write_json(&mut out, &[info(tensor)]).unwrap();
+    let out = String::from_utf8(out).unwrap();
+    serde_json::from_str::<serde_json::Value>(&out).unwrap();
+    out.split_once("\"stats\": ").unwrap().1.strip_suffix("}]\n").unwrap().to_owned()
+}
+
+macro_rules! items {
+    ($($item:expr),* $(,)?) => { [$($item.to_le_bytes().to_vec()),*].concat() };
+}
+
+#[test]
+fn statistics_of_every_dtype() {
+    let f16 = |value: f32| half::f16::from_f32(value);
+    let bf16 = |value: f32| half::bf16::from_f32(value);
+    let none = r#"{"min": null, "max": null, "mean": null, "std": null, "nan": 0, "inf": 0, "zero": 0}"#;
+    let big: Vec<u8> = [1_i16, -2].iter().flat_map(|item| item.to_be_bytes()).collect();
+    let rows: Vec<(&str, &[usize], Vec<u8>, &str)> = vec![
+        (
+            "bool",
+            &[3],
+            vec![0, 1, 2],
+            r#"{"min": {"value": false, "index": [0]}, "max": {"value": true, "index": [1]}, "mean": 0.6666666666666666, "std": 0.4714045207910317, "nan": 0, "inf": 0, "zero": 1}"#,
+        ),
+        (
+            "int8",
+            &[2, 2],
+            vec![3, 128, 127, 128],
+            r#"{"min": {"value": -128, "index": [0, 1]}, "max": {"value": 127, "index": [1, 0]}, "mean": -31.5, "std": 105.99174496157708, "nan": 0, "inf": 0, "zero": 0}"#,
+        ),
+        (
+            "uint8",
+            &[],
+            vec![255],
+            r#"{"min": {"value": 255, "index": []}, "max": {"value": 255, "index": []}, "mean": 255.0, "std": 0.0, "nan": 0, "inf": 0, "zero": 0}"#,
+        ),
+        (
+            ">i2",
+            &[2, 1],
+            big,
+            r#"{"min": {"value": -2, "index": [1, 0]}, "max": {"value": 1, "index": [0, 0]}, "mean": -0.5, "std": 1.5, "nan": 0, "inf": 0, "zero": 0}"#,
+        ),
+        (
+            "uint64",
+            &[2],
+            items![u64::MAX, u64::MAX - 2],
+            r#"{"min": {"value": 18446744073709551613, "index": [1]}, "max": {"value": 18446744073709551615, "index": [0]}, "mean": 1.8446744073709552e+19, "std": 1.0, "nan": 0, "inf": 0, "zero": 0}"#,
+        ),
+        (
+            "int64",
+            &[2],
+            items![i64::MIN, i64::MAX],
+            r#"{"min": {"value": -9223372036854775808, "index": [0]}, "max": {"value": 9223372036854775807, "index": [1]}, "mean": -0.5, "std": 9.223372036854776e+18, "nan": 0, "inf": 0, "zero": 0}"#,
+        ),
+        (
+            "float16",
+            &[5],
+            items![f16(0.1), f16(f32::NAN), f16(-0.0), f16(0.0), f16(f32::INFINITY)],
+            r#"{"min": {"value": -0.0, "index": [2]}, "max": {"value": 0.1, "index": [0]}, "mean": 0.0333251953125, "std": 0.04712894317966979, "nan": 1, "inf": 1, "zero": 2}"#,
+        ),
+        (
+            "bfloat16",
+            &[2],
+            items![bf16(1.0), bf16(-3.0)],
+            r#"{"min": {"value": -3.0, "index": [1]}, "max": {"value": 1.0, "index": [0]}, "mean": -1.0, "std": 2.0, "nan": 0, "inf": 0, "zero": 0}"#,
+        ),
+        (
+            "float32",
+            &[3],
+            items![f32::MAX, f32::NEG_INFINITY, -f32::MAX],
+            r#"{"min": {"value": -3.4028235e+38, "index": [2]}, "max": {"value": 3.4028235e+38, "index": [0]}, "mean": 0.0, "std": 3.4028234663852886e+38, "nan": 0, "inf": 1, "zero": 0}"#,
+        ),
+        (
+            "float64",
+            &[4],
+            items![f64::MAX, -f64::MAX, f64::MAX, -f64::MAX],
+            r#"{"min": {"value": -1.7976931348623157e+308, "index": [1]}, "max": {"value": 1.7976931348623157e+308, "index": [0]}, "mean": 0.0, "std": 1.7976931348623157e+308, "nan": 0, "inf": 0, "zero": 0}"#,
+        ),
+        (
+            "float64",
+            &[3],
+            items![f64::NAN, f64::NAN, f64::INFINITY],
+            r#"{"min": null, "max": null, "mean": null, "std": null, "nan": 2, "inf": 1, "zero": 0}"#,
+        ),
+        (
+            "complex64",
+            &[4],
+            items![1_f32, 2_f32, 3_f32, 2_f32, f32::NAN, f32::INFINITY, 0_f32, f32::INFINITY],
+            r#"{"min": null, "max": null, "mean": [2.0, 2.0], "std": 1.0, "nan": 1, "inf": 1, "zero": 0}"#,
+        ),
+        (
+            "complex128",
+            &[2],
+            items![0_f64, -0.0_f64, 6_f64, 8_f64],
+            r#"{"min": null, "max": null, "mean": [3.0, 4.0], "std": 5.0, "nan": 0, "inf": 0, "zero": 1}"#,
+        ),
+        (
+            "<M8[D]",
+            &[3],
+            items![0_i64, i64::MIN, -1_i64],
+            r#"{"min": {"value": "1969-12-31", "index": [2]}, "max": {"value": "1970-01-01", "index": [0]}, "mean": null, "std": null, "nan": 1, "inf": 0, "zero": 0}"#,
+        ),
+        (
+            "<m8[s]",
+            &[2],
+            items![0_i64, 5_i64],
+            r#"{"min": {"value": 0, "index": [0]}, "max": {"value": 5, "index": [1]}, "mean": null, "std": null, "nan": 0, "inf": 0, "zero": 1}"#,
+        ),
+        (
+            "<M8[s]",
+            &[1],
+            items![i64::MIN],
+            r#"{"min": null, "max": null, "mean": null, "std": null, "nan": 1, "inf": 0, "zero": 0}"#,
+        ),
+        ("|S2", &[1], vec![0, 0], none),
+        ("<U1", &[1], vec![0; 4], none),
+        ("|V3", &[1], vec![0; 3], none),
+        ("float128", &[1], vec![0; 16], none),
+        ("float32", &[2, 0], vec![], none),
+        ("complex64", &[0], vec![], none),
+        ("int4", &[0], vec![], none),
+        ("|S0", &[7], vec![], none),
+    ];
+    let mut wrong = Vec::new();
+    for (dtype, shape, bytes, expected) in rows {
+        let found = stats_json(tensor(dtype, shape, bytes));
+        if found != expected {
+            wrong.push(format!("{dtype} {shape:?}:\n  {found}\n  {expected}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn statistics_of_narrow_types() {
+    // dtype, bytes, item and index of the smallest and the largest, mean, std, NaN, infinite, zero
+    type Row<'a> = (&'a str, &'a [u8], Option<[(u8, usize); 2]>, Option<(f64, f64)>, [u64; 3]);
+    let rows: [Row<'_>; 5] = [
+        (
+            "int4",
+            &[0x0f, 0xf7, 0x07],
+            Some([(0x0f, 0), (0xf7, 1)]),
+            Some((13.0 / 3.0, 3.771_236_166_328_253_4)),
+            [0; 3],
+        ),
+        ("uint2", &[0, 3, 0xff], Some([(0, 0), (3, 1)]), Some((2.0, 2_f64.sqrt())), [0, 0, 1]),
+        (
+            "float8_e4m3fn",
+            &[0x80, 0x7f, 0x00, 0x7e],
+            Some([(0x80, 0), (0x7e, 3)]),
+            Some((448.0 / 3.0, 211.189_225_314_382_18)),
+            [1, 0, 2],
+        ),
+        ("float8_e5m2", &[0x7c, 0xfc, 0x7d], None, None, [1, 2, 0]),
+        ("float8_e8m0fnu", &[0, 254], Some([(0, 0), (254, 1)]), Some((2_f64.powi(126), 2_f64.powi(126))), [0; 3]),
+    ];
+    let mut wrong = Vec::new();
+    for (dtype, bytes, ends, moments, [nan, inf, zero]) in rows {
+        let stats = info(tensor(dtype, &[bytes.len()], bytes.to_vec())).stats.unwrap();
+        let found: Vec<_> =
+            [&stats.min, &stats.max].into_iter().flatten().map(|(value, index)| (value.bytes()[0], index[0])).collect();
+        let found = (found, stats.mean.zip(stats.std), [stats.nan, stats.inf, stats.zero]);
+        let expected: Vec<_> = ends.into_iter().flatten().collect();
+        let moments = moments.map(|(mean, std)| (Mean::Real(mean), std));
+        if found != (expected.clone(), moments, [nan, inf, zero]) {
+            wrong.push(format!("{dtype}: {found:?}, expected {expected:?} {moments:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn threads_and_windows_change_nothing() {
+    // of less than 2 MiB one thread takes all
+    const ITEMS: usize = 264_000;
+    let mut seed = 1_u64;
+    let random = move || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        seed ^ seed >> 29
+    };
+    let words: Vec<u8> = std::iter::repeat_with(random).take(ITEMS).flat_map(u64::to_le_bytes).collect();
+    let mut wrong = Vec::new();
+    for dtype in ["uint8", "int16", "float16", "float32", "float64", "complex64", "<M8[s]"] {
+        let itemsize = DType::parse(dtype).unwrap().itemsize();
+        let shape = [100, ITEMS * 8 / itemsize / 100];
+        let source = || Source::memory(tensor(dtype, &shape, words.clone()), dtype.into());
+        let one = stats(&mut source(), threads(1), &|_| ()).unwrap();
+        let two = stats(&mut source(), threads(2), &|_| ()).unwrap();
+        let bins = histogram(&mut source(), &one, threads(1), &|_| ()).unwrap();
+        let again = histogram(&mut source(), &one, threads(2), &|_| ()).unwrap();
+        let counted: Option<u64> = bins.as_ref().map(|bins| bins.bins.iter().map(|bin| bin.count).sum());
+        let finite = (shape[0] * shape[1]) as u64 - one.nan - one.inf;
+        // in one column, windows begin at other items
+        let mut column = Source::memory(tensor(dtype, &[shape[0] * shape[1], 1], words.clone()), dtype.into());
+        let column = stats(&mut column, threads(2), &|_| ()).unwrap();
+        let same = format!("{:?}{:?}", column.mean, column.std) == format!("{:?}{:?}", one.mean, one.std);
+        if one != two || bins != again || counted.is_some_and(|counted| counted != finite) || !same {
+            wrong.push(dtype);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
+fn fortran_order_is_indexed_in_c_order() {
+    let mut file = tempfile::tempfile().unwrap();
+    // [[5, 1], [1, 5]] and [[0, 2], [..]] would lie alike in C order
+    file.write_all(&[5, 1, 7, 1, 7, 5]).unwrap();
+    let mut source = Source::file(DType::parse("uint8").unwrap(), vec![2, 3], true, file, 0, "f".into());
+    let found = stats(&mut source, threads(1), &|_| ()).unwrap();
+    let indices = [found.min, found.max].map(|extreme| extreme.unwrap().1);
+    assert_eq!(indices, [vec![1, 0], vec![0, 1]]);
+}
+
+#[test]
+fn a_stream_of_another_length_is_refused() {
+    for (dtype, bytes) in [("|S4", 3), ("float32", 3), ("float32", 5), ("|S4", 5)] {
+        let reader = Box::new(io::Cursor::new(vec![0; bytes]));
+        let dtype = DType::parse(dtype).unwrap();
+        let mut source = Source::stream(dtype, vec![1], false, reader, 4, "s".into());
+        assert!(stats(&mut source, threads(1), &|_| ()).is_err(), "{bytes}");
+    }
+}
+
+#[test]
+fn bins() {
+    // dtype, bytes, from, to and count of each bin
+    let float = |values: &[f64]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    let rows: Vec<(&str, Vec<u8>, &str)> = vec![
+        ("bool", vec![0, 1, 1], "0:1 1:2"),
+        (
+            "uint8",
+            (0..=255).collect(),
+            "0 to 25:26 26 to 51:26 52 to 77:26 78 to 103:26 104 to 129:26 130 to 155:26 156 to 181:26 182 to 207:26 208 to 233:26 234 to 255:22",
+        ),
+        ("int8", vec![251, 5], "-5 to -4:1 -3 to -2:0 -1 to 0:0 1 to 2:0 3 to 4:0 5:1"),
+        (
+            "int64",
+            items![i64::MIN, i64::MAX],
+            "-9223372036854775808 to -7378697629483820647:1 -7378697629483820646 to -5534023222112865485:0 -5534023222112865484 to -3689348814741910323:0 -3689348814741910322 to -1844674407370955161:0 -1844674407370955160 to 1:0 2 to 1844674407370955163:0 1844674407370955164 to 3689348814741910325:0 3689348814741910326 to 5534023222112865487:0 5534023222112865488 to 7378697629483820649:0 7378697629483820650 to 9223372036854775807:1",
+        ),
+        (
+            "float64",
+            float(&[0.0, 10.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 9.0, 8.999]),
+            "[0, 1):1 [1, 2):0 [2, 3):0 [3, 4):0 [4, 5):0 [5, 6):0 [6, 7):0 [7, 8):0 [8, 9):1 [9, 10]:2",
+        ),
+        ("float64", float(&[2.5, 2.5]), "[2.5, 2.5]:2"),
+        ("float64", float(&[0.0, f64::from_bits(1)]), "[0, 5e-324):1 [5e-324, 5e-324]:1"),
+        (
+            "float8_e4m3fn",
+            vec![0x38, 0xb8, 0x7f],
+            "[-1, -0.8):1 [-0.8, -0.6):0 [-0.6, -0.4):0 [-0.4, -0.2):0 [-0.2, 0):0 [0, 0.2):0 [0.2, 0.4):0 [0.4, 0.6):0 [0.6, 0.8):0 [0.8, 1]:1",
+        ),
+        ("float64", float(&[f64::NAN]), ""),
+        ("<M8[s]", items![1_i64], ""),
+        ("complex128", float(&[1.0, 2.0]), ""),
+    ];
+    let mut wrong = Vec::new();
+    for (dtype, bytes, expected) in rows {
+        let items = bytes.len() / DType::parse(dtype).unwrap().itemsize();
+        let bins = info(tensor(dtype, &[items], bytes)).histogram.map_or(Vec::new(), |histogram| histogram.bins);
+        let labels =
+            bins.iter().enumerate().map(|(i, bin)| format!("{}:{}", bin.label(i + 1 == bins.len()), bin.count));
+        let found = labels.collect::<Vec<_>>().join(" ");
+        if found != expected {
+            wrong.push(format!("{dtype}:\n  {found}\n  {expected}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Three tensors of one container and a file of its own.
+fn several() -> Vec<Info> {
+    let mut infos = vec![info(tensor("float32", &[2, 2], items![0_f32, 1_f32, 2.5_f32, f32::NAN]))];
+    infos.push(Info {
+        file: "w\u{1b}.npz".into(),
+        member: Some("conv\"1\n".into()),
+        format: Format::Npz,
+        dtype: DType::parse(">f8").unwrap(),
+        shape: vec![1000, 3],
+        fortran_order: true,
+        bytes: 24000,
+        offset: None,
+        stats: None,
+        histogram: None,
+    });
+    infos
+}
+
+#[test]
+fn json() {
+    let mut out = Vec::new();
+    write_json(&mut out, &several()).unwrap();
+    let expected = r#"[{"file": "a.npy", "member": null, "format": "npy", "dtype": "float32", "shape": [2, 2], "order": "C", "byte_order": "little", "items": 4, "bytes": 16, "offset": 128, "stats": {"min": {"value": 0.0, "index": [0, 0]}, "max": {"value": 2.5, "index": [1, 0]}, "mean": 1.1666666666666667, "std": 1.0274023338281628, "nan": 1, "inf": 0, "zero": 1}},
+ {"file": "w\u001b.npz", "member": "conv\"1\u000a", "format": "npz", "dtype": "float64", "shape": [1000, 3], "order": "F", "byte_order": "big", "items": 3000, "bytes": 24000, "offset": null}]
+"#;
+    assert_eq!(String::from_utf8(out).unwrap(), expected.replace("conv\"1", "conv\\\"1"));
+    let mut out = Vec::new();
+    write_json(&mut out, &[]).unwrap();
+    assert_eq!(out, b"[]\n");
+}
+
+#[test]
+fn table() {
+    let mut out = Vec::new();
+    write_table(&mut out, &several(), false).unwrap();
+    let expected = r##"file         member    format  dtype    shape      order  byte order  items  bytes  offset
+a.npy        -         npy     float32  [2, 2]     C      little          4     16     128
+w\u{1b}.npz  conv"1\n  npz     float64  [1000, 3]  F      big          3000  24000       -
+
+a.npy
+  min   0.0 at [0, 0]
+  max   2.5 at [1, 0]
+  mean  1.1666666666666667
+  std   1.0274023338281628
+  nan   1
+  inf   0
+  zero  1
+  [0, 0.25)    1  ########################################
+  [0.25, 0.5)  0
+  [0.5, 0.75)  0
+  [0.75, 1)    0
+  [1, 1.25)    1  ########################################
+  [1.25, 1.5)  0
+  [1.5, 1.75)  0
+  [1.75, 2)    0
+  [2, 2.25)    0
+  [2.25, 2.5]  1  ########################################
+"##;
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
+    let mut out = Vec::new();
+    write_table(&mut out, &[Info { stats: None, ..several().remove(0) }], true).unwrap();
+    let expected = "\u{1b}[1mfile   format  dtype    shape   order  byte order  items  bytes  offset\u{1b}[0m\n\
+                    a.npy  npy     float32  [2, 2]  C      little          4     16     128\n";
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
+}
+
+#[test]
+fn byte_orders() {
+    let rows = [
+        ("bool", None),
+        (">i2", Some("big")),
+        ("float64", Some("little")),
+        ("bfloat16", Some("little")),
+        ("float8_e5m2", None),
+        ("|S3", None),
+        ("|V8", None),
+        (">U2", Some("big")),
+        ("<M8[s]", Some("little")),
+        (">c16", Some("big")),
+    ];
+    for (dtype, expected) in rows {
+        let info = Info { dtype: DType::parse(dtype).unwrap(), ..several().remove(1) };
+        assert_eq!(info.byte_order(), expected, "{dtype}");
+    }
+}

@@ -1,0 +1,228 @@
+//! The types of ml_dtypes that take 8 bits or fewer: bits to values, values to bits.
+
+use crate::decimal::{self, Decimal, Interval};
+use crate::dtype::Narrow;
+
+/// How the bits of a narrow float are divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layout {
+    signed: bool,
+    exponent: u32,
+    mantissa: u32,
+    bias: i32,
+    specials: Specials,
+}
+
+/// Which bits of a narrow float stand for no finite number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Specials {
+    /// As in IEEE 754: the highest exponent is infinity and NaN.
+    Ieee,
+    /// All bits set, but for the sign, are NaN; there is no infinity.
+    OneNan,
+    /// What would be -0 is NaN; there is no infinity.
+    NegativeZero,
+    /// None.
+    None,
+}
+
+impl Layout {
+    const fn new(exponent: u32, mantissa: u32, bias: i32, specials: Specials) -> Self {
+        Self { signed: true, exponent, mantissa, bias, specials }
+    }
+
+    /// The bits of the sign.
+    fn sign(self, negative: bool) -> u32 {
+        if negative && self.signed { 1 << (self.exponent + self.mantissa) } else { 0 }
+    }
+
+    /// The bits of the largest finite number.
+    fn largest(self) -> u32 {
+        match self.specials {
+            Specials::Ieee => (((1 << self.exponent) - 1) << self.mantissa) - 1,
+            Specials::OneNan => (1 << (self.exponent + self.mantissa)) - 2,
+            Specials::NegativeZero | Specials::None => (1 << (self.exponent + self.mantissa)) - 1,
+        }
+    }
+
+    /// The bits, without a sign, of what is nearest to a finite value, ties to even, as if exponents had no end:
+    /// beyond [`Self::largest`] it is too large. Without a mantissa neither of two is even, and ties go away from
+    /// zero, as IEEE 754 has it for one digit.
+    fn nearest(self, value: f64) -> u32 {
+        let exponent = ((value.to_bits() >> 52) & 0x7ff) as i32 - 1023;
+        let least = if self.mantissa == 0 { -self.bias } else { 1 - self.bias };
+        let exponent = exponent.max(least);
+        if exponent > self.bias + 127 {
+            return u32::MAX;
+        }
+        // at most 2^127 times, at least 2^-255 times: exact
+        let scale = (1023 + i64::from(self.mantissa) - i64::from(exponent)) as u64;
+        let scaled = value.abs() * f64::from_bits(scale << 52);
+        // 0 to 32, which a cast truncates
+        let mut units = scaled as u32;
+        let rest = scaled - f64::from(units);
+        units += u32::from(rest > 0.5 || (rest == 0.5 && (self.mantissa == 0 || units % 2 == 1)));
+        // A carry out of the mantissa goes on into the exponent, as it should.
+        let steps = ((exponent - least) as u32) << self.mantissa;
+        if self.mantissa == 0 { steps + units.max(1) - 1 } else { steps + units }
+    }
+}
+
+impl Narrow {
+    /// `None` for integers.
+    fn layout(self) -> Option<Layout> {
+        use Specials::{Ieee, NegativeZero, None as Finite, OneNan};
+        Some(match self {
+            Narrow::Float8E3M4 => Layout::new(3, 4, 3, Ieee),
+            Narrow::Float8E4M3 => Layout::new(4, 3, 7, Ieee),
+            Narrow::Float8E4M3B11FNUZ => Layout::new(4, 3, 11, NegativeZero),
+            Narrow::Float8E4M3FN => Layout::new(4, 3, 7, OneNan),
+            Narrow::Float8E4M3FNUZ => Layout::new(4, 3, 8, NegativeZero),
+            Narrow::Float8E5M2 => Layout::new(5, 2, 15, Ieee),
+            Narrow::Float8E5M2FNUZ => Layout::new(5, 2, 16, NegativeZero),
+            Narrow::Float8E8M0FNU => Layout { signed: false, ..Layout::new(8, 0, 127, OneNan) },
+            Narrow::Float6E2M3FN => Layout::new(2, 3, 1, Finite),
+            Narrow::Float6E3M2FN => Layout::new(3, 2, 3, Finite),
+            Narrow::Float4E2M1FN => Layout::new(2, 1, 1, Finite),
+            Narrow::Int4 | Narrow::UInt4 | Narrow::Int2 | Narrow::UInt2 => return None,
+        })
+    }
+
+    /// Whether it holds integers.
+    pub fn is_integer(self) -> bool {
+        self.layout().is_none()
+    }
+
+    /// How many of the low bits of a byte are the item. What the others hold is not looked at.
+    pub fn bits(self) -> u32 {
+        match (self.layout(), self) {
+            (Some(layout), _) => u32::from(layout.signed) + layout.exponent + layout.mantissa,
+            (None, Narrow::Int4 | Narrow::UInt4) => 4,
+            (None, _) => 2,
+        }
+    }
+
+    /// The value of an item, which float64 holds exactly.
+    pub fn value(self, item: u8) -> f64 {
+        let bits = self.bits();
+        let item = u32::from(item) & ((1 << bits) - 1);
+        let Some(layout) = self.layout() else {
+            let signed = matches!(self, Narrow::Int4 | Narrow::Int2) && item >> (bits - 1) == 1;
+            return f64::from(item) - if signed { f64::from(1 << bits) } else { 0.0 };
+        };
+        let Layout { signed, exponent, mantissa, bias, specials } = layout;
+        let negative = signed && item >> (bits - 1) == 1;
+        let magnitude = item & ((1 << (exponent + mantissa)) - 1);
+        let (power, fraction) = (magnitude >> mantissa, magnitude & ((1 << mantissa) - 1));
+        let top = (1 << exponent) - 1;
+        let value = match specials {
+            Specials::Ieee if power == top && fraction == 0 => f64::INFINITY,
+            Specials::Ieee if power == top => f64::NAN,
+            Specials::OneNan if magnitude == (1 << (exponent + mantissa)) - 1 => f64::NAN,
+            Specials::NegativeZero if negative && magnitude == 0 => f64::NAN,
+            // without a mantissa there are neither zero nor subnormals
+            _ if mantissa == 0 => 2_f64.powi(power as i32 - bias),
+            _ if power == 0 => f64::from(fraction) * 2_f64.powi(1 - bias - mantissa as i32),
+            _ => f64::from((1 << mantissa) + fraction) * 2_f64.powi(power as i32 - bias - mantissa as i32),
+        };
+        if negative { -value } else { value }
+    }
+
+    /// The item whose value is nearest to `value`, ties to even: what ml_dtypes makes of a float32 (a float64 it
+    /// rounds twice). Beyond the largest number that is infinity, else NaN, else the largest number itself. Where
+    /// NaN has no sign it loses it, where there is no NaN it becomes a zero; -0 becomes +0 where there is none.
+    /// `float8_e8m0fnu` has neither zero nor a sign: what is below its least number becomes that, and zero, -0
+    /// and all that is negative NaN. An integer type drops the fraction and ends at its range; NaN is 0.
+    ///
+    /// ```
+    /// use tensorop::dtype::Narrow;
+    /// assert_eq!(Narrow::Float8E4M3FN.encode(-1.0), 0xb8);
+    /// assert_eq!(Narrow::Float8E5M2.encode(1e9), 0x7c);
+    /// assert_eq!(Narrow::Float4E2M1FN.encode(2.5), Narrow::Float4E2M1FN.encode(2.0));
+    /// ```
+    pub fn encode(self, value: f64) -> u8 {
+        let Some(layout) = self.layout() else {
+            return match self.range() {
+                Some((least, largest)) => (value as i64).clamp(least, largest) as u8 & ((1 << self.bits()) - 1),
+                None => 0,
+            };
+        };
+        let Layout { signed, exponent, mantissa, specials, .. } = layout;
+        let sign = layout.sign(value.is_sign_negative());
+        let top = ((1 << exponent) - 1) << mantissa;
+        let ones = (1 << (exponent + mantissa)) - 1;
+        let code = if value.is_nan() || (!signed && value <= 0.0) {
+            match specials {
+                Specials::Ieee => sign | top | 1 << (mantissa - 1),
+                Specials::OneNan => sign | ones,
+                Specials::NegativeZero => ones + 1,
+                // as ml_dtypes does it: its NaN of these types is -0
+                Specials::None => layout.sign(value.is_sign_positive()),
+            }
+        } else {
+            let nearest = if value.is_finite() { layout.nearest(value) } else { u32::MAX };
+            match specials {
+                _ if specials == Specials::NegativeZero && nearest == 0 => 0,
+                _ if nearest <= layout.largest() => sign | nearest,
+                Specials::Ieee => sign | top,
+                Specials::OneNan => sign | ones,
+                Specials::NegativeZero => ones + 1,
+                Specials::None => sign | layout.largest(),
+            }
+        };
+        code as u8
+    }
+
+    /// Whether [`Self::encode`] finds a number near a finite value: one that is not too large, and for
+    /// `float8_e8m0fnu` positive.
+    pub fn holds(self, value: f64) -> bool {
+        match self.layout() {
+            None => self.range().is_some_and(|(least, most)| (least as f64..=most as f64).contains(&value)),
+            Some(layout) if !layout.signed && value <= 0.0 => false,
+            Some(layout) => value.is_finite() && layout.nearest(value) <= layout.largest(),
+        }
+    }
+
+    /// The least and the largest number of an integer type; `None` for floats.
+    pub fn range(self) -> Option<(i64, i64)> {
+        match self {
+            Narrow::Int4 => Some((-8, 7)),
+            Narrow::UInt4 => Some((0, 15)),
+            Narrow::Int2 => Some((-2, 1)),
+            Narrow::UInt2 => Some((0, 3)),
+            _ => None,
+        }
+    }
+
+    /// The fewest digits that read back to an item of a float type, and of those the nearest; those of zero for NaN
+    /// and infinities.
+    pub fn digits(self, item: u8) -> Decimal {
+        let value = self.value(item);
+        let negative = value.is_sign_negative();
+        let Some(layout) = self.layout().filter(|_| value.is_finite() && value != 0.0) else {
+            return Decimal::zero(negative);
+        };
+        let code = u32::from(item) & ((1 << (layout.exponent + layout.mantissa)) - 1);
+        let value = value.abs();
+        // Where the least number is not zero, all that is less rounds to it.
+        let below = if code > 0 { self.value((code - 1) as u8) } else { -value };
+        let above = if code < layout.largest() { self.value((code + 1) as u8) } else { value + (value - below) };
+        let (even, up) = (code % 2 == 0, layout.mantissa == 0);
+        let low = ((below + value) / 2.0, even || up);
+        let high = ((value + above) / 2.0, even && !up);
+        decimal::fewest_within(negative, Interval { value, low, high })
+    }
+
+    /// A number that orders all items by value, neighbours being one apart: +0 and -0 are the same. `None` for NaN.
+    pub fn ordinal(self, item: u8) -> Option<i64> {
+        let bits = self.bits();
+        let item = u32::from(item) & ((1 << bits) - 1);
+        let Some(layout) = self.layout() else { return Some(self.value(item as u8) as i64) };
+        if self.value(item as u8).is_nan() {
+            return None;
+        }
+        let magnitude = i64::from(item & ((1 << (layout.exponent + layout.mantissa)) - 1));
+        let negative = layout.signed && item >> (bits - 1) == 1;
+        Some(if negative { -magnitude } else { magnitude })
+    }
+}

@@ -1,0 +1,93 @@
+//! Completion scripts: what clap_complete makes of the grammar, and the names of tensors after `FILE:`.
+
+use anyhow::Result;
+use clap_complete::Shell;
+
+use crate::cli;
+
+/// The script for a shell.
+pub fn script(shell: Shell) -> Result<String> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut cli::grammar(), "tensorop", &mut script);
+    let script = String::from_utf8(script)?;
+    Ok(match shell {
+        Shell::Bash => {
+            // after a sub-command it would offer options only, where an operand is what most people begin with
+            let script = script.replace(" || ${COMP_CWORD} -eq 2 ]]", " ]]");
+            let begin = "    COMPREPLY=()\n";
+            let with_members = format!("{begin}    _tensorop_members \"$1\" && return 0\n");
+            format!("{BASH}\n{}", script.replacen(begin, &with_members, 1))
+        }
+        Shell::Zsh => {
+            // every operand and file may be a member of a file
+            let script = script.replace(":_files'", ":_tensorop_files'");
+            let begin = "\n_tensorop() {\n";
+            script.replacen(begin, &format!("\n{ZSH}{begin}"), 1)
+        }
+        Shell::Fish => format!("{script}{FISH}"),
+        _ => script,
+    })
+}
+
+/// Offers the members of FILE for a word `FILE:` and what follows. Bash parts words at `:` (and at `=`), and replaces
+/// what comes after the last one only.
+const BASH: &str = r#"_tensorop_members() {
+    local word="${COMP_LINE:0:COMP_POINT}" typed file name begin kept
+    word="${word##*[[:space:]]}"
+    case "$word" in
+        *.npz:*) typed="${word%%.npz:*}.npz" ;;
+        *.safetensors:*) typed="${word%%.safetensors:*}.safetensors" ;;
+        *) return 1 ;;
+    esac
+    begin="${word#"$typed:"}"
+    file="${typed/#\~\//$HOME/}"
+    [[ -f "$file" || "$file" != *=* ]] || file="${file#*=}"
+    file="${file/#\~\//$HOME/}"
+    [[ -f "$file" ]] || return 1
+    kept=""
+    [[ "$COMP_WORDBREAKS" != *=* ]] || kept="${word%"${word##*=}"}"
+    [[ "$COMP_WORDBREAKS" != *:* ]] || kept="${word%"${word##*[:=]}"}"
+    while IFS= read -r name; do
+        if [[ "$name" == "$begin"* ]]; then
+            name="$typed:$name"
+            printf -v name '%q' "${name#"$kept"}"
+            COMPREPLY+=("$name")
+        fi
+    done < <("${1/#\~\//$HOME/}" info --members -- "$file" 2>/dev/null)
+    return 0
+}
+"#;
+
+const ZSH: &str = r#"_tensorop_files() {
+    local before=$IPREFIX file
+    local -a members
+    if compset -P '*.(npz|safetensors):'; then
+        file=${${(Q)${IPREFIX#$before}}%:}
+        [[ -f ${file/#\~\//$HOME/} ]] || file=${file#*=}
+        members=(${(f)"$(_call_program members tensorop info --members -- ${(q)${file/#\~\//$HOME/}} 2>/dev/null)"})
+        compadd -a members
+    else
+        _files
+    fi
+}
+"#;
+
+const FISH: &str = r#"
+function __fish_tensorop_file
+    string match -r '^.*?\.(?:npz|safetensors)(?=:)' -- (commandline -ct)
+end
+
+function __fish_tensorop_members
+    set -l typed (__fish_tensorop_file)
+    or return
+    set -l file (string replace -r '^~/' "$HOME/" -- $typed)
+    if not test -f $file
+        set file (string replace -r '^[^=]*=' '' -- $file)
+    end
+    for name in (tensorop info --members -- $file 2>/dev/null)
+        printf '%s:%s\n' $typed $name
+    end
+end
+
+complete -c tensorop -n "not __fish_tensorop_needs_command; and __fish_tensorop_file >/dev/null" -f -a "(__fish_tensorop_members)"
+"#;

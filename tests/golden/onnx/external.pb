@@ -1,0 +1,4 @@
+B	elsewherej
+locationexternal.binj
+offset16j
+length24p

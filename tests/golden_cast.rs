@@ -1,0 +1,56 @@
+//! Casts against exact arithmetic, NumPy and ml_dtypes: see `tests/oracle/cast_golden.py`.
+
+use tensorop::DType;
+use tensorop::cast::Cast;
+
+fn unhex(text: &str) -> Vec<u8> {
+    text.as_bytes().chunks(2).map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn every_dtype_to_every_other() {
+    let lines = match std::env::var_os("CAST_GOLDEN") {
+        Some(path) => std::fs::read_to_string(path).unwrap(),
+        None => include_str!("golden/cast.txt").to_owned(),
+    };
+    let dtype = |name: &str, order: &str| {
+        let little = DType::parse(name).unwrap();
+        DType::parse(&little.descr().replace(['<', '|', '\''], "").replacen("", order, 1))
+            .ok()
+            .filter(|d| d.same_kind(&little))
+    };
+    let mut failures = Vec::new();
+    let mut out = Vec::new();
+    for (number, line) in lines.lines().enumerate() {
+        let [from, to, how, items, expected] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let (little_from, little_to) = (DType::parse(from).unwrap(), DType::parse(to).unwrap());
+        // in both byte orders
+        let big_from = dtype(from, ">").unwrap_or_else(|| little_from.clone());
+        let big_to = dtype(to, ">").unwrap_or_else(|| little_to.clone());
+        let mut swapped = Vec::new();
+        Cast::new(&little_from, &big_from, false).unwrap().apply(&unhex(items), &mut swapped).unwrap();
+        let mut got = Vec::new();
+        for (from, to, items) in [(&little_from, &little_to, &unhex(items)), (&big_from, &big_to, &swapped)] {
+            let done = Cast::new(from, to, how == "lossy").unwrap().apply(items, &mut out);
+            let mut back = Vec::new();
+            Cast::new(to, &little_to, false).unwrap().apply(&out, &mut back).unwrap();
+            got.push(match done {
+                Ok(()) => hex(&back),
+                Err((at, _)) => format!("!{at}"),
+            });
+        }
+        if got.iter().any(|got| got != expected) {
+            failures.push(format!(
+                "line {}: {from} {to} {how} {items}\n  {}\n  expected {expected}",
+                number + 1,
+                got.join("\n  ")
+            ));
+        }
+    }
+    assert!(lines.lines().count() > 800);
+    assert!(failures.is_empty(), "{} differ\n{}", failures.len(), failures[..failures.len().min(20)].join("\n"));
+}

@@ -1,0 +1,329 @@
+//! `tensorop info`: tables, `--json`, `--stats`, `--members`, and where the items lie.
+
+mod common;
+
+use common::{
+    Field, Folder, Named, bytes, deflated, each, header, npy, npy_with_header, npz, packed, pb, protobuf, safetensors,
+    tensor, to_fortran, words, zip,
+};
+use serde_json::Value;
+use tensorop::DType;
+
+/// A file of every format, and containers.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let d = tensor::<f32>(&[2, 3], &[0., 1.5, -2., f32::NAN, f32::INFINITY, 4.]);
+    folder.put("d.npy", d.npy()).put("f.npy", d.npy_fortran()).put("b.npy", d.npy_big());
+    folder.put("d.json", r#"{"dtype": "int16", "shape": [2], "data": [1, 2]}"#);
+    folder.put("k.json", r#"{"name": "k", "shape": [1], "datatype": "BYTES", "data": ["xy"]}"#);
+    folder.put("d.pb", pb(("w", "float32", &[2, 3], d.bytes())));
+    let typed = [(1, Field::Number(2)), (2, Field::Number(1)), (4, Field::Bytes(&[0; 8]))];
+    folder.put("typed.pb", protobuf(&typed));
+    folder.put("p.pb", pb(("", "int4", &[3], vec![1, 0xe, 7])));
+    folder.put("d.npz", npz(&[("a/b", d.npy()), ("f", d.npy_fortran()), ("big", d.npy_big())]));
+    folder.put("z.npz", zip(&[deflated("d.npy", &d.npy())]));
+    folder.put("m.safetensors", safetensors(&members(d.bytes())));
+    folder.put("i.npy", npy("|u1", &[3], &[1, 2, 3])).put("s.npy", npy("<U2", &[1], &[0x61, 0, 0, 0, 0, 0, 0, 0]));
+    folder.put("v.npy", npy("|V3", &[1], b"abc"));
+    folder
+}
+
+fn members<'a>(items: Vec<u8>) -> Vec<Named<'a>> {
+    vec![
+        ("layer.0.weight", "float32", &[2, 3], items),
+        ("layer.0.bias", "bfloat16", &[2], vec![0x80, 0x3f, 0, 0x40]),
+        ("scale", "float8_e4m3fn", &[], vec![0x38]),
+        ("four", "float4_e2m1fn", &[4], vec![1, 2, 3, 0xf]),
+        ("none", "int64", &[0, 3], vec![]),
+    ]
+}
+
+/// Runs of `info`, and all that they print, whatever the windows and threads.
+fn printed(folder: &Folder, rows: &[(&str, &str)]) {
+    each(
+        rows,
+        |(args, _)| format!("`{args}`"),
+        |(args, expected)| {
+            let run = folder.always(&[vec!["info".to_owned()], words(args)].concat(), None)?;
+            let text = String::from_utf8_lossy(&run.stdout);
+            if (run.status, text.as_ref()) == (Some(0), *expected) { Ok(()) } else { Err(format!("\n{text}")) }
+        },
+    );
+}
+
+#[test]
+fn tables() {
+    printed(
+        &folder(),
+        &[
+            (
+                "d.npy f.npy b.npy i.npy",
+                "\
+file   format  dtype    shape   order  byte order  items  bytes  offset
+d.npy  npy     float32  [2, 3]  C      little          6     24     128
+f.npy  npy     float32  [2, 3]  F      little          6     24      71
+b.npy  npy     float32  [2, 3]  C      big             6     24     128
+i.npy  npy     uint8    [3]     C      -               3      3     128
+",
+            ),
+            (
+                "z.npz m.safetensors:scale d.pb d.json 5",
+                "\
+file           member  format       dtype          shape   order  byte order  items  bytes  offset
+z.npz          d       npz          float32        [2, 3]  C      little          6     24       -
+m.safetensors  scale   safetensors  float8_e4m3fn  []      C      -               1      1     356
+d.pb           -       onnx         float32        [2, 3]  C      little          6     24      11
+d.json         -       json         int16          [2]     C      little          2      4       -
+5              -       json         int64          []      C      little          1      8       -
+",
+            ),
+            ("d.npz --members", "a/b\nf\nbig\n"),
+            ("d.npy --members", ""),
+            ("d.npz m.safetensors --members", "a/b\nf\nbig\nnone\nlayer.0.weight\nlayer.0.bias\nscale\nfour\n"),
+            (
+                "i.npy --stats",
+                "\
+file   format  dtype  shape  order  byte order  items  bytes  offset
+i.npy  npy     uint8  [3]    C      -               3      3     128
+
+i.npy
+  min   1 at [0]
+  max   3 at [2]
+  mean  2.0
+  std   0.816496580927726
+  nan   0
+  inf   0
+  zero  0
+  1  1  ########################################
+  2  1  ########################################
+  3  1  ########################################
+",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn json_to_the_letter() {
+    printed(
+        &folder(),
+        &[
+            (
+                "d.npy --json",
+                "[{\"file\": \"d.npy\", \"member\": null, \"format\": \"npy\", \"dtype\": \"float32\", \"shape\": [2, 3], \
+                 \"order\": \"C\", \"byte_order\": \"little\", \"items\": 6, \"bytes\": 24, \"offset\": 128}]\n",
+            ),
+            (
+                "f.npy d.npz:big --json --stats",
+                "[{\"file\": \"f.npy\", \"member\": null, \"format\": \"npy\", \"dtype\": \"float32\", \"shape\": [2, 3], \
+                 \"order\": \"F\", \"byte_order\": \"little\", \"items\": 6, \"bytes\": 24, \"offset\": 71, \
+                 \"stats\": {\"min\": {\"value\": -2.0, \"index\": [0, 2]}, \"max\": {\"value\": 4.0, \"index\": [1, 2]}, \
+                 \"mean\": 0.875, \"std\": 2.190176933491904, \"nan\": 1, \"inf\": 1, \"zero\": 1}},\n \
+                 {\"file\": \"d.npz\", \"member\": \"big\", \"format\": \"npz\", \"dtype\": \"float32\", \"shape\": [2, 3], \
+                 \"order\": \"C\", \"byte_order\": \"big\", \"items\": 6, \"bytes\": 24, \"offset\": 484, \
+                 \"stats\": {\"min\": {\"value\": -2.0, \"index\": [0, 2]}, \"max\": {\"value\": 4.0, \"index\": [1, 2]}, \
+                 \"mean\": 0.875, \"std\": 2.190176933491904, \"nan\": 1, \"inf\": 1, \"zero\": 1}}]\n",
+            ),
+            (
+                "p.pb --json --stats",
+                "[{\"file\": \"p.pb\", \"member\": null, \"format\": \"onnx\", \"dtype\": \"int4\", \"shape\": [3], \
+                 \"order\": \"C\", \"byte_order\": null, \"items\": 3, \"bytes\": 2, \"offset\": 6, \"stats\": \
+                 {\"min\": {\"value\": -2, \"index\": [1]}, \"max\": {\"value\": 7, \"index\": [2]}, \"mean\": 2.0, \
+                 \"std\": 3.7416573867739413, \"nan\": 0, \"inf\": 0, \"zero\": 0}}]\n",
+            ),
+            (
+                "typed.pb --json",
+                "[{\"file\": \"typed.pb\", \"member\": null, \"format\": \"onnx\", \"dtype\": \"float32\", \"shape\": [2], \
+                 \"order\": \"C\", \"byte_order\": \"little\", \"items\": 2, \"bytes\": 8, \"offset\": null}]\n",
+            ),
+            (
+                "m.safetensors:none --json --stats",
+                "[{\"file\": \"m.safetensors\", \"member\": \"none\", \"format\": \"safetensors\", \"dtype\": \"int64\", \
+                 \"shape\": [0, 3], \"order\": \"C\", \"byte_order\": \"little\", \"items\": 0, \"bytes\": 0, \
+                 \"offset\": 328, \"stats\": {\"min\": null, \"max\": null, \"mean\": null, \"std\": null, \"nan\": 0, \
+                 \"inf\": 0, \"zero\": 0}}]\n",
+            ),
+            (
+                "k.json --json",
+                "[{\"file\": \"k.json\", \"member\": null, \"format\": \"json\", \"dtype\": \"<U2\", \"shape\": [1], \
+                 \"order\": \"C\", \"byte_order\": \"little\", \"items\": 1, \"bytes\": 8, \"offset\": null}]\n",
+            ),
+        ],
+    );
+}
+
+/// What `offset` and `bytes` tell is where the items are, to be read by anyone.
+#[test]
+fn the_items_are_where_it_says() {
+    let folder = folder();
+    let items = bytes::<f32>(&[0., 1.5, -2., f32::NAN, f32::INFINITY, 4.]);
+    let big: Vec<u8> = items.chunks(4).flat_map(|item| item.iter().rev().copied()).collect();
+    let fortran = to_fortran(&items, &[2, 3], 4);
+    let mut expected = vec![
+        ("d.npy".to_owned(), items.clone()),
+        ("f.npy".to_owned(), fortran.clone()),
+        ("b.npy".to_owned(), big.clone()),
+        ("d.pb".to_owned(), items.clone()),
+        ("p.pb".to_owned(), vec![0xe1, 0x07]),
+        ("d.npz:a/b".to_owned(), items.clone()),
+        ("d.npz:f".to_owned(), fortran),
+        ("d.npz:big".to_owned(), big),
+    ];
+    for (name, dtype, _, stored) in members(items) {
+        expected.push((format!("m.safetensors:{name}"), packed(&DType::parse(dtype).unwrap(), &stored)));
+    }
+    each(
+        expected,
+        |(file, _)| file.clone(),
+        |(operand, expected)| {
+            let text = folder.run(["info", "--json", operand]).printed()?;
+            let told: Value = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+            let number = |key: &str| told[0][key].as_u64().ok_or(format!("{key} in {text}")).map(|n| n as usize);
+            let (offset, length) = (number("offset")?, number("bytes")?);
+            let file = folder.get(told[0]["file"].as_str().unwrap_or_default());
+            match file.get(offset..offset + length) {
+                Some(found) if found == &expected[..] => Ok(()),
+                found => Err(format!("{found:?}, expected {expected:?}")),
+            }
+        },
+    );
+}
+
+#[test]
+fn dtypes_as_asked() {
+    let folder = folder();
+    folder.put("bits.npy", npy("<u2", &[2], &[0x80, 0x3f, 0, 0x40]));
+    folder.put("void.npy", npy("|V1", &[2], &[1, 0xf])).put("ml.npy", npy("<V2", &[1], &[0, 0]));
+    let rows = [
+        ("bits.npy", "uint16"),
+        ("bits.npy --dtype bfloat16", "bfloat16"),
+        ("bits.npy --dtype uint16", "uint16"),
+        ("void.npy", "|V1"),
+        ("void.npy --dtype int4", "int4"),
+        ("void.npy --dtype float8_e5m2fnuz", "float8_e5m2fnuz"),
+        ("ml.npy", "bfloat16"),
+        ("i.npy --dtype float8_e4m3", "float8_e4m3"),
+        ("[1] --dtype float16", "float16"),
+        ("s.npy", "<U2"),
+        ("v.npy", "|V3"),
+    ];
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, expected)| {
+            let args = words(&format!("info --json {args}"));
+            let told: Value = serde_json::from_str(&folder.run(args).printed()?).map_err(|e| e.to_string())?;
+            if told[0]["dtype"] == *expected { Ok(()) } else { Err(told[0]["dtype"].to_string()) }
+        },
+    );
+}
+
+#[test]
+fn standard_input() {
+    let folder = folder();
+    each(
+        ["d.npy", "f.npy", "b.npy", "d.pb", "p.pb", "d.npz", "z.npz", "m.safetensors", "d.json", "k.json"],
+        |file| (*file).to_owned(),
+        |file| {
+            let content = folder.get(file);
+            for more in [&["--json"][..], &["--json", "--stats"], &["--members"]] {
+                let named = folder.run([&["info", file], more].concat()).printed()?;
+                let piped = folder.run_with([&["info", "-"], more].concat(), Some(24), Some(&content)).printed()?;
+                if piped != named.replace(&format!("\"file\": \"{file}\""), "\"file\": \"-\"") {
+                    return Err(format!("{more:?}: {piped}"));
+                }
+            }
+            folder.run_with(["info", "-", "--stats"], Some(8), Some(&content)).printed()?;
+            Ok(())
+        },
+    );
+}
+
+/// Only what is asked for is read: a file whose length is right, and no more than a header of it.
+#[test]
+fn headers_only() {
+    let folder = folder();
+    let long = npy_with_header(&header("<f4", false, &[1 << 14, 1 << 14]), b"");
+    folder.put("long.npy", &long);
+    let file = std::fs::OpenOptions::new().write(true).open(folder.path("long.npy")).expect("a file");
+    file.set_len(long.len() as u64 + (1 << 30)).expect("a sparse file");
+    let text = folder.run(["info", "--json", "long.npy"]).printed().expect("a description");
+    assert!(text.contains("\"items\": 268435456, \"bytes\": 1073741824, \"offset\": "), "{text}");
+    std::fs::remove_file(folder.path("long.npy")).expect("removed");
+    // an archive's checksums are those of items
+    let mut damaged = folder.get("d.npz");
+    let at = damaged.windows(4).position(|four| four == 1.5_f32.to_le_bytes()).expect("an item");
+    damaged[at] ^= 1;
+    folder.put("damaged.npz", damaged);
+    assert!(folder.run(["info", "damaged.npz"]).printed().is_ok());
+    let refused = folder.refuses(["info", "damaged.npz", "--stats"], &["FILE damaged.npz:a/b: damaged: CRC-32"]);
+    assert!(refused.is_ok(), "{refused:?}");
+}
+
+#[test]
+fn refused() {
+    let folder = folder();
+    for (name, cut) in [("d.npy", 150), ("d.npz", 400), ("m.safetensors", 300), ("d.pb", 20), ("z.npz", 60)] {
+        folder.put(format!("cut-{name}"), &folder.get(name)[..cut]);
+    }
+    folder.put("long.npy", [&folder.get("d.npy")[..], &[0]].concat()).put("empty", b"").put("zero", [0_u8; 64]);
+    let rows: &[(&str, &[&str])] = &[
+        ("", &["<FILE>"]),
+        ("d.npy none.npy --json", &["FILE none.npy", "No such file"]),
+        ("d.npy:x", &["FILE d.npy:x", "no members"]),
+        ("d.pb:w", &["FILE d.pb:w", "onnx", "no members"]),
+        ("d.npz:A/b", &["FILE d.npz:A/b", "did you mean \"a/b\"?"]),
+        ("d.npz:nothing", &["no tensor \"nothing\", but \"a/b\", \"f\", \"big\""]),
+        ("m.safetensors:bias", &["did you mean \"layer.0.bias\"?"]),
+        ("d.npz:", &["FILE d.npz:", "\"\""]),
+        ("d.npz:f.npy", &["FILE d.npz:f.npy"]),
+        (".", &["FILE .", "folder"]),
+        ("cut-d.npy", &["FILE cut-d.npy", "22 bytes of data, expected 24"]),
+        ("cut-d.npz", &["FILE cut-d.npz", "cut off"]),
+        ("cut-z.npz", &["FILE cut-z.npz", "cut off"]),
+        ("cut-m.safetensors", &["FILE cut-m.safetensors"]),
+        ("cut-d.pb", &["FILE cut-d.pb", "24 bytes, and 9 are in the file"]),
+        ("long.npy", &["FILE long.npy", "25 bytes of data, expected 24"]),
+        ("empty", &["FILE empty", "empty"]),
+        ("zero", &["FILE zero", "byte 0x00"]),
+        ("- -", &["standard input"]),
+        ("-", &["FILE (standard input)", "empty"]),
+        ("d.npy --json --members", &["--json", "--members"]),
+        ("d.npy --stats --members", &["--stats", "--members"]),
+        ("d.npy --dtype bfloat16", &["FILE d.npy", "float32", "bfloat16"]),
+        ("m.safetensors --dtype bfloat16", &["FILE m.safetensors:none", "int64", "bfloat16"]),
+        ("d.npy --from safetensors", &["FILE d.npy", ".safetensors"]),
+        ("[[1],2]", &["FILE [[1],2]"]),
+    ];
+    each(
+        rows,
+        |(args, _)| format!("`{args}`"),
+        |(args, fragments)| folder.refuses(words(&format!("info {args}")), fragments).map(drop),
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn closed_pipes_and_full_devices() {
+    let folder = folder();
+    let files = "d.npy ".repeat(2000);
+    for args in ["", "--json"] {
+        let run = folder.script(&format!("$T info {files} {args} | true; echo ${{PIPESTATUS[0]}}"));
+        assert_eq!((run.stdout.as_slice(), run.stderr.as_str()), (&b"0\n"[..], ""), "{args}");
+        let run = folder.script(&format!("$T info d.npy {args} > /dev/full"));
+        assert_eq!(run.status, Some(2), "{args}: {}", run.stderr);
+        assert!(run.stderr.starts_with("error: standard output: "), "{args}: {}", run.stderr);
+    }
+}
+
+/// What was read before an error is printed, but not as JSON that looks whole.
+#[test]
+fn an_error_after_others() {
+    let folder = Folder::new();
+    folder.put("d.npy", tensor::<f32>(&[3], &[1., 2., 3.]).npy());
+    let run = folder.run(["info", "d.npy", "missing.npy"]);
+    assert_eq!((run.status, run.stdout.iter().filter(|byte| **byte == b'\n').count()), (Some(2), 2));
+    assert!(run.stderr.starts_with("error: FILE missing.npy: "), "{}", run.stderr);
+    let run = folder.run(["info", "d.npy", "missing.npy", "--json"]);
+    assert_eq!((run.status, run.stdout.len()), (Some(2), 0));
+}

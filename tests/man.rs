@@ -1,0 +1,43 @@
+//! `tensorop man` writes a page for the program and for each of its sub-commands.
+
+#![cfg(feature = "cli")]
+
+use std::fs;
+use std::process::Command;
+
+use assert_cmd::assert::OutputAssertExt;
+
+const TENSOROP: &str = env!("CARGO_BIN_EXE_tensorop");
+
+#[test]
+fn a_page_for_every_sub_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("share/man1");
+    Command::new(TENSOROP).arg("man").arg(&pages).assert().success().stdout("");
+    let mut wrong = Vec::new();
+    for name in ["", "-slice", "-slice-scatter", "-scatter-update", "-scatter-nd", "-completions", "-man"] {
+        let page = fs::read_to_string(pages.join(format!("tensorop{name}.1"))).unwrap_or_default();
+        let expected = [
+            format!(".TH tensorop{name} 1"),
+            ".SH SYNOPSIS".into(),
+            ".SH OPTIONS".into(),
+            ".SH EXAMPLES\n.nf\n".into(),
+            "\n.fi\n".into(),
+        ];
+        wrong.extend(expected.into_iter().filter(|text| !page.contains(text)).map(|text| (name, text)));
+    }
+    assert!(wrong.is_empty(), "missing: {wrong:?}");
+    let page = fs::read_to_string(pages.join("tensorop.1")).unwrap();
+    Command::new(TENSOROP).arg("man").assert().success().stdout(page);
+}
+
+#[test]
+fn a_folder_that_cannot_be_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "kept").unwrap();
+    let run = Command::new(TENSOROP).arg("man").arg(&file).assert().code(2);
+    let message = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(message.starts_with("error: ") && message.contains("file: cannot be") && message.lines().count() == 1);
+    assert_eq!(fs::read(file).unwrap(), b"kept");
+}
