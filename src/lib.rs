@@ -39,6 +39,7 @@
 //! | [`exec`] | the one window loop | `ops`, `source`, `cast` |
 //! | [`mod@diff`] | two tensors compared, and the report | `exec`, `format` and down |
 //! | [`info`] | what a tensor is, and its statistics | `exec`, `format` and down |
+//! | `golden` | with the feature `predicates`: golden files in tests | `diff`, `open` |
 //!
 //! The program adds `cli` (what the user types), `run` (arguments to sources, operator and sink) and `output` (files
 //! that are replaced when they are complete). Imports point down only. Operators never see a path, formats never see
@@ -55,6 +56,8 @@ pub mod dtype;
 pub mod error;
 pub mod exec;
 pub mod format;
+#[cfg(feature = "predicates")]
+pub mod golden;
 pub mod info;
 pub mod narrow;
 pub mod open;

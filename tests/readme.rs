@@ -122,7 +122,8 @@ fn links_lead_to_files() {
     let links: Vec<&str> = links.filter(|link| !link.starts_with("https://")).collect();
     assert!(!links.is_empty());
     let slug = |heading: &str| format!("#{}", heading.trim().to_lowercase().replace(' ', "-"));
-    let headings: Vec<String> = README.lines().filter_map(|line| line.strip_prefix("## ")).map(slug).collect();
+    let headings = README.lines().filter(|line| line.starts_with("##"));
+    let headings: Vec<String> = headings.map(|line| slug(line.trim_start_matches('#'))).collect();
     for link in links {
         let there = headings.iter().any(|heading| heading == link) || Path::new(ROOT).join(link).exists();
         assert!(there, "README.md links to {link}, which is not there");
@@ -132,7 +133,7 @@ fn links_lead_to_files() {
 #[test]
 fn named_options_exist() {
     let mut help = String::new();
-    for subcommand in ["slice", "slice-scatter", "scatter-update", "scatter-nd"] {
+    for subcommand in ["slice", "slice-scatter", "scatter-update", "scatter-nd", "diff", "info", "convert"] {
         let output = Command::new(TENSOROP).args([subcommand, "-h"]).output().unwrap();
         help += std::str::from_utf8(&output.stdout).unwrap();
     }
@@ -141,7 +142,7 @@ fn named_options_exist() {
     let named: Vec<&str> = rows.flat_map(options).collect();
     assert!(named.len() > 10, "the table of options has {named:?} only");
     for option in named {
-        assert!(known.contains(&option), "README.md names {option}, which no operator has");
+        assert!(known.contains(&option), "README.md names {option}, which no sub-command has");
     }
 }
 
@@ -163,6 +164,7 @@ fn copy_files(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
-        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() { copy_files(&path, &target) } else { fs::copy(path, target).map(drop).unwrap() }
     }
 }

@@ -1,0 +1,19 @@
+#!/bin/sh
+# check.sh PROGRAM: runs PROGRAM on each golden input, and fails if a result is not what its golden file holds.
+set -u
+program=$1
+out=$(mktemp -d) || exit 2
+trap 'rm -rf "$out"' EXIT
+worst=0
+for input in tests/golden/logits*.npy; do
+    name=softmax${input#tests/golden/logits}
+    if "$program" "$input" "$out/$name"; then
+        tensorop diff "tests/golden/$name" "$out/$name" --rtol 1e-5
+        status=$?
+    else
+        status=2
+    fi
+    echo "$name: status $status"
+    [ "$status" -gt "$worst" ] && worst=$status
+done
+exit "$worst"
