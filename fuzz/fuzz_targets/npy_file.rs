@@ -1,0 +1,8 @@
+//! A whole `.npy`: its header, and its items through a source.
+#![no_main]
+
+#[allow(dead_code, reason = "each target uses its part")]
+#[path = "../../tests/property/checks.rs"]
+mod checks;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| checks::npy_file(bytes));

@@ -1,0 +1,98 @@
+//! Pipes that close or end early, at every stage.
+
+use std::io::{Read, Write};
+use std::process::Stdio;
+
+use super::{is_one_error, large, litter, shell, spawn, stderr};
+use crate::common::{Folder, each, npy};
+
+/// The reader goes away after so many bytes.
+const STAGES: [usize; 7] = [0, 1, 60, 128, 129, 5000, 1 << 17];
+
+#[test]
+fn a_reader_that_goes_away() {
+    let folder = Folder::new();
+    large(&folder, "big.npy");
+    folder.put("many.npy", npy("<u2", &[200_000], &[1; 400_000]));
+    let rows = [
+        "slice big.npy --at : --to npy",
+        "slice big.npy --at ::-1 --to npy",
+        "slice-scatter big.npy --fill 1 --at ::2 --to npy",
+        "scatter-nd big.npy [[0]] --fill 1 --to npy",
+        "slice many.npy --at : --to json",
+        "slice many.npy --at :",
+        "completions bash",
+        "slice --help",
+    ];
+    each(
+        rows,
+        |args| (*args).to_owned(),
+        |args| {
+            for stage in STAGES {
+                let mut child = spawn(&folder, args, Stdio::null(), Stdio::piped());
+                let out = child.stdout.take().expect("a pipe");
+                out.take(stage as u64).read_to_end(&mut Vec::new()).expect("what was written");
+                let said = stderr(&mut child);
+                let status = child.wait().expect("an end");
+                if status.code() != Some(0) || !said.is_empty() {
+                    return Err(format!("closed after {stage} bytes: {status:?}, said {said:?}"));
+                }
+            }
+            Ok(())
+        },
+    );
+}
+
+#[test]
+fn a_writer_that_ends_early() {
+    let folder = Folder::new();
+    let whole = npy("<u2", &[200_000], &[1; 400_000]);
+    folder.put("many.npy", &whole).put("out.npy", b"before");
+    let rows = [
+        "slice - --at :",
+        "slice - --at ::-1",
+        "slice-scatter - --fill 1 --at :5",
+        "slice-scatter many.npy - --at :",
+        "scatter-update many.npy - --fill 0 --axis 0",
+        "scatter-update - [0] --fill 1 --axis 0",
+    ];
+    each(
+        rows,
+        |args| (*args).to_owned(),
+        |args| {
+            for stage in [0, 1, 5, 6, 7, 8, 9, 10, 11, 60, 127, 128, 129, 5000, 300_001, whole.len() - 1] {
+                let mut child = spawn(&folder, &format!("{args} -o out.npy"), Stdio::piped(), Stdio::null());
+                // it may refuse what it has seen before the rest is written
+                let _ = child.stdin.take().expect("a pipe").write_all(&whole[..stage]);
+                let said = stderr(&mut child);
+                let status = child.wait().expect("an end");
+                let right = status.code() == Some(2) && is_one_error(&said) && said.contains("(standard input)");
+                if !right || folder.get("out.npy") != b"before" || !litter(&folder.path("")).is_empty() {
+                    return Err(format!("ended after {stage} bytes: {status:?}, said {said:?}"));
+                }
+            }
+            Ok(())
+        },
+    );
+}
+
+/// Standard streams that are not open at all end no run by a signal, and are never taken for files.
+#[test]
+fn streams_that_are_closed() {
+    let folder = Folder::new();
+    let data = npy("<u1", &[4], &[1, 2, 3, 4]);
+    folder.put("data.npy", &data);
+    let rows = [
+        ("tensorop slice data.npy --at : -o out.npy 0<&- 1>&- 2>&-", 0),
+        ("tensorop slice - --at : -o out.npy 0<&-", 2),
+        ("tensorop slice data.npy --at 1 2>&-", 2),
+        ("tensorop slice data.npy --at : -o /dev/stdout --to npy 1>&-", 2),
+    ];
+    for (script, status) in rows {
+        let output = shell(&folder, &format!("exec {script}"));
+        let code = output.status.code();
+        // without standard output there is nowhere to complain about
+        assert!(code == Some(status) || code == Some(0) && script.ends_with("1>&-"), "{script}: {output:?}");
+        assert_eq!(folder.get("data.npy"), data, "{script}");
+    }
+}

@@ -1,0 +1,256 @@
+//! Containers, ONNX tensors and KServe's JSON that no command can take.
+
+use std::io::Write;
+
+use crate::common::{header, npy, npy_with_header};
+
+/// A member of an archive as it says it is, first in the record before it and then in the directory: method, checksum,
+/// bytes in the archive, bytes.
+struct Member {
+    name: Vec<u8>,
+    data: Vec<u8>,
+    local: [u64; 4],
+    central: [u64; 4],
+    /// Where the directory says it begins, if not where it does.
+    at: Option<u64>,
+}
+
+fn crc(bytes: &[u8]) -> u64 {
+    let mut crc = flate2::Crc::new();
+    crc.update(bytes);
+    crc.sum().into()
+}
+
+fn stored(name: &str, content: &[u8]) -> Member {
+    let says = [0, crc(content), content.len() as u64, content.len() as u64];
+    Member { name: name.into(), data: content.to_vec(), local: says, central: says, at: None }
+}
+
+fn deflated(name: &str, content: &[u8], size: u64) -> Member {
+    let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+    let data = encoder.write_all(content).and_then(|()| encoder.finish()).expect("into memory");
+    let says = [8, crc(content), data.len() as u64, size];
+    Member { name: name.into(), data, local: says, central: says, at: None }
+}
+
+/// The archive, whose end says the numbers of `end` where they are given: members, bytes and place of the directory.
+fn archive(members: &[Member], end: [Option<u64>; 3]) -> Vec<u8> {
+    fn put(out: &mut Vec<u8>, numbers: &[u64], width: usize) {
+        numbers.iter().for_each(|number| out.extend(&number.to_le_bytes()[..width]));
+    }
+    let (mut out, mut directory) = (Vec::new(), Vec::new());
+    for Member { name, data, local, central, at } in members {
+        let begin = out.len() as u64;
+        let common = |out: &mut Vec<u8>, says: &[u64; 4]| {
+            put(out, &[20, 0, says[0], 0, 33], 2);
+            put(out, &says[1..], 4);
+            put(out, &[name.len() as u64, 0], 2);
+        };
+        out.extend(b"PK\x03\x04");
+        common(&mut out, local);
+        out.extend(name.iter().chain(data));
+        directory.extend(b"PK\x01\x02\x14\x03");
+        common(&mut directory, central);
+        put(&mut directory, &[0; 3], 2);
+        put(&mut directory, &[0, at.unwrap_or(begin)], 4);
+        directory.extend(name);
+    }
+    let (at, bytes) = (out.len() as u64, directory.len() as u64);
+    out.extend(directory);
+    out.extend(b"PK\x05\x06\0\0\0\0");
+    let count = end[0].unwrap_or(members.len() as u64);
+    put(&mut out, &[count, count], 2);
+    put(&mut out, &[end[1].unwrap_or(bytes), end[2].unwrap_or(at)], 4);
+    out.extend([0; 2]);
+    out
+}
+
+/// An archive of one member that is right but for what `change` does.
+fn one(change: impl FnOnce(&mut Member)) -> Vec<u8> {
+    let mut member = stored("a.npy", &npy("<f8", &[8], &[0; 64]));
+    change(&mut member);
+    archive(&[member], [None; 3])
+}
+
+fn npz() -> Vec<(&'static str, Vec<u8>)> {
+    let whole = one(|_| {});
+    let content = npy("<f8", &[8], &[0; 64]);
+    let zip64 = |count: u64, bytes: u64, at: u64| {
+        let head = &whole[..whole.len() - 22];
+        let record = [44, 45 << 16 | 45, 0, count, count, bytes, at];
+        let mut out = [head, b"PK\x06\x06"].concat();
+        out.extend(44_u64.to_le_bytes());
+        out.extend([45, 0, 45, 0].map(|byte: u8| byte));
+        out.extend([0; 8]);
+        record[3..].iter().for_each(|number| out.extend(number.to_le_bytes()));
+        out.extend(b"PK\x06\x07\0\0\0\0");
+        out.extend((head.len() as u64).to_le_bytes());
+        out.extend(1_u32.to_le_bytes());
+        out.extend(b"PK\x05\x06\0\0\0\0");
+        out.extend([0xff; 12]);
+        out.extend([0; 2]);
+        out
+    };
+    let claims = |shape: &str, size: u64| {
+        let header = npy_with_header(&format!("{{'descr': '|u1', 'fortran_order': False, 'shape': {shape}, }}"), &[]);
+        let content = [&header[..], &vec![0; 1 << 20]].concat();
+        archive(&[deflated("a.npy", &content, header.len() as u64 + size)], [None; 3])
+    };
+    vec![
+        ("npz-cut-in-end", whole[..whole.len() - 1].to_vec()),
+        ("npz-cut-in-directory", whole[..whole.len() - 40].to_vec()),
+        ("npz-cut-in-member", whole[..100].to_vec()),
+        ("npz-one-byte-more", [&whole[..], b"x"].concat()),
+        ("npz-one-byte-before", [b"PK\x03\x04", &whole[..]].concat()),
+        ("npz-bomb", claims("(64,)", 64)),
+        ("npz-bomb-of-terabytes", claims("(1099511627776,)", 0xffff_0000)),
+        ("npz-inflates-to-less", claims("(4000000000,)", 4_000_000_000)),
+        ("npz-deflated-garbage", one(|m| (m.local[0], m.central[0]) = (8, 8))),
+        ("npz-method-99", one(|m| (m.local[0], m.central[0]) = (99, 99))),
+        ("npz-wrong-checksum", one(|m| (m.local[1], m.central[1]) = (7, 7))),
+        ("npz-other-checksum-in-record", one(|m| m.local[1] = 7)),
+        ("npz-other-size-in-record", one(|m| m.local[3] += 1)),
+        ("npz-size-4-gib", one(|m| m.central[2..].fill(0xffff_fff0))),
+        ("npz-size-64-bits-missing", one(|m| m.central[2..].fill(0xffff_ffff))),
+        ("npz-stored-in-fewer", one(|m| (m.local[2], m.central[2]) = (10, 10))),
+        ("npz-at-end", one(|m| m.at = Some(0xffff_ff00))),
+        ("npz-at-1", one(|m| m.at = Some(1))),
+        ("npz-name-not-utf-8", one(|m| m.name = b"\xff.npy".to_vec())),
+        ("npz-name-with-nul", one(|m| m.name = b"a\0.npy".to_vec())),
+        ("npz-overlapping", {
+            let mut second = stored("b.npy", &content);
+            second.at = Some(0);
+            archive(&[stored("a.npy", &content), second], [None; 3])
+        }),
+        ("npz-twice", archive(&[stored("a.npy", &content), stored("a.npy", &content)], [None; 3])),
+        ("npz-65535-members", archive(&[stored("a.npy", &content)], [Some(65_535), None, None])),
+        ("npz-no-members", archive(&[stored("a.npy", &content)], [Some(0), None, None])),
+        ("npz-directory-beyond", archive(&[stored("a.npy", &content)], [None, None, Some(0xffff_fffe)])),
+        ("npz-directory-at-0", archive(&[stored("a.npy", &content)], [None, None, Some(0)])),
+        ("npz-64-many", zip64(u64::MAX, 51, whole.len() as u64 - 73)),
+        ("npz-64-beyond", zip64(1, 51, u64::MAX - 10)),
+        ("npz-64-long", zip64(1, u64::MAX, 0)),
+        ("npz-in-npz", archive(&[stored("a.npy", &whole)], [None; 3])),
+        ("npz-object", archive(&[stored("a.npy", &npy_with_header(&header("|O", false, &[8]), &[0; 64]))], [None; 3])),
+    ]
+}
+
+fn safetensors() -> Vec<(&'static str, Vec<u8>)> {
+    let file = |length: u64, json: &str, data: &[u8]| [&length.to_le_bytes()[..], json.as_bytes(), data].concat();
+    let says = |json: &str, data: &[u8]| file(json.len() as u64, json, data);
+    let tensor = |dtype: &str, shape: &str, offsets: &str| {
+        format!(r#"{{"dtype":"{dtype}","shape":{shape},"data_offsets":{offsets}}}"#)
+    };
+    let a = |dtype: &str, shape: &str, offsets: &str| format!(r#"{{"a":{}}}"#, tensor(dtype, shape, offsets));
+    let two = |first: &str, second: &str| {
+        format!(r#"{{"a":{},"b":{}}}"#, tensor("U8", "[4]", first), tensor("U8", "[4]", second))
+    };
+    vec![
+        ("st-length-beyond", file(1 << 20, &a("U8", "[4]", "[0,4]"), &[0; 4])),
+        ("st-length-100-mb", file(100_000_000, &a("U8", "[4]", "[0,4]"), &[0; 4])),
+        ("st-length-huge", file(u64::MAX, "{}", &[])),
+        ("st-length-less", file(10, &a("U8", "[4]", "[0,4]"), &[0; 4])),
+        ("st-data-of-nobody", says("{}", &[0; 4])),
+        ("st-data-missing", says(&a("U8", "[4]", "[0,4]"), &[0; 3])),
+        ("st-data-more", says(&a("U8", "[4]", "[0,4]"), &[0; 5])),
+        ("st-overlapping", says(&two("[0,4]", "[2,6]"), &[0; 6])),
+        ("st-the-same", says(&two("[0,4]", "[0,4]"), &[0; 4])),
+        ("st-hole", says(&two("[0,4]", "[5,9]"), &[0; 9])),
+        ("st-offsets-backward", says(&a("U8", "[4]", "[4,0]"), &[0; 4])),
+        ("st-offsets-huge", says(&a("U8", "[4]", "[18446744073709551611,18446744073709551615]"), &[0; 4])),
+        ("st-offsets-negative", says(&a("U8", "[4]", "[-4,0]"), &[0; 4])),
+        ("st-shape-huge", says(&a("F64", "[9223372036854775807]", "[0,8]"), &[0; 8])),
+        ("st-shape-product", says(&a("F64", "[4294967296,4294967296]", "[0,8]"), &[0; 8])),
+        ("st-shape-zero-and-huge", says(&a("F64", "[0,9223372036854775807,4]", "[0,0]"), &[])),
+        ("st-rank-65", says(&a("U8", &format!("[{}1]", "1,".repeat(64)), "[0,1]"), &[0])),
+        ("st-rank-million", says(&a("U8", &format!("[{}1]", "1,".repeat(1_000_000)), "[0,1]"), &[0])),
+        ("st-half-a-byte", says(&a("F4", "[3]", "[0,2]"), &[0; 2])),
+        ("st-dtype-unknown", says(&a("F3", "[4]", "[0,4]"), &[0; 4])),
+        ("st-nested", says(&format!("{{\"a\":{}", "[".repeat(1_000_000)), &[])),
+        ("st-nested-unknown", says(&format!("{{\"a\":{{\"x\":{}", "{\"y\":".repeat(200_000)), &[])),
+        (
+            "st-twice",
+            says(
+                &format!(
+                    "{{{0},{0}}}",
+                    a("U8", "[0]", "[0,0]").trim_matches(['{']).trim_end_matches("}}").to_owned() + "}"
+                ),
+                &[],
+            ),
+        ),
+        ("st-metadata-of-numbers", says(r#"{"__metadata__":{"a":1}}"#, &[])),
+        ("st-not-utf-8", [&8_u64.to_le_bytes()[..], b"{\"\xff\xff\":{}"].concat()),
+        ("st-huge-tensor-no-data", says(&a("U8", "[1099511627776]", "[0,1099511627776]"), &[])),
+    ]
+}
+
+fn onnx() -> Vec<(&'static str, Vec<u8>)> {
+    let external = |location: &str, more: &str| {
+        let entry = |key: &str, value: &str| {
+            let text = [&[0x0a, key.len() as u8][..], key.as_bytes(), &[0x12, value.len() as u8], value.as_bytes()];
+            let text = text.concat();
+            [&[0x6a, text.len() as u8][..], &text].concat()
+        };
+        let more = more.split_once('=').map(|(key, value)| entry(key, value)).unwrap_or_default();
+        [b"\x08\x04\x10\x02".to_vec(), entry("location", location), more, b"\x70\x01".to_vec()].concat()
+    };
+    let of = |bytes: &[u8]| bytes.to_vec();
+    vec![
+        ("pb-raw-beyond", of(b"\x08\x02\x10\x01\x4a\xff\xff\xff\xff\x07\0\0\0\0")),
+        ("pb-raw-64-bits", of(b"\x08\x02\x10\x01\x4a\xff\xff\xff\xff\xff\xff\xff\xff\x7f\0")),
+        ("pb-raw-short", of(b"\x08\x02\x10\x01\x4a\x04\0\0\0\0")),
+        ("pb-raw-long", of(b"\x08\x01\x10\x01\x4a\x08\0\0\0\0\0\0\0\0")),
+        ("pb-raw-twice", of(b"\x08\x01\x10\x02\x4a\x01\0\x4a\x01\0")),
+        ("pb-dim-huge", of(b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x10\x01")),
+        ("pb-dim-negative", of(b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x10\x01\x4a\x00")),
+        ("pb-dims-product", of(b"\x08\x80\x80\x80\x80\x10\x08\x80\x80\x80\x80\x10\x10\x01\x4a\x00")),
+        ("pb-dims-million", [of(b"\x10\x01"), b"\x08\x01".repeat(1_000_000)].concat()),
+        ("pb-varint-endless", [of(b"\x10\x02\x08"), vec![0xff; 1_000_000]].concat()),
+        ("pb-groups", [of(b"\x10\x02"), vec![0x0b; 100_000]].concat()),
+        ("pb-groups-unknown", [of(b"\x10\x02"), [0xa3, 0x01].repeat(100_000)].concat()),
+        ("pb-type-unknown", of(b"\x08\x01\x10\x63\x4a\x00")),
+        ("pb-type-missing", of(b"\x08\x01\x4a\x01\0")),
+        ("pb-typed-fewer", of(b"\x08\x03\x10\x01\x22\x08\0\0\x80\x3f\0\0\0\x40")),
+        ("pb-typed-more", of(b"\x08\x01\x10\x01\x22\x08\0\0\x80\x3f\0\0\0\x40")),
+        ("pb-typed-none-of-many", of(b"\x08\x80\x80\x80\x80\x80\x01\x10\x07")),
+        ("pb-typed-other", of(b"\x08\x01\x10\x01\x3a\x01\x07")),
+        ("pb-typed-beyond", of(b"\x08\x01\x10\x02\x2a\x02\xff\x03")),
+        ("pb-typed-and-raw", of(b"\x08\x01\x10\x02\x2a\x01\x03\x4a\x01\0")),
+        ("pb-strings-fewer", of(b"\x08\x02\x10\x08\x32\x01a")),
+        ("pb-strings-not-utf-8", of(b"\x08\x01\x10\x08\x32\x01\xff")),
+        ("pb-segment", of(b"\x08\x01\x10\x02\x1a\x00\x4a\x01\0")),
+        ("pb-external-above", external("../data.npy", "")),
+        ("pb-external-root", external("/etc/hostname", "")),
+        ("pb-external-device", external("/dev/zero", "")),
+        ("pb-external-here", external(".", "")),
+        ("pb-external-nothing", external("", "")),
+        ("pb-external-missing", external("missing.bin", "")),
+        ("pb-external-beyond", external("data.npy", "offset=18446744073709551615")),
+        ("pb-external-long", external("data.npy", "length=99999999999")),
+        ("pb-external-number", external("data.npy", "offset=-1")),
+    ]
+}
+
+fn kserve() -> Vec<(&'static str, Vec<u8>)> {
+    let of = |shape: &str, datatype: &str, data: &str| {
+        format!(r#"{{"name":"a","shape":{shape},"datatype":"{datatype}","data":{data}}}"#).into_bytes()
+    };
+    vec![
+        ("kserve-shape-huge", of("[4611686018427387904]", "FP64", "[1]")),
+        ("kserve-shape-product", of("[4294967296,4294967296]", "UINT8", "[1]")),
+        ("kserve-shape-more", of("[5]", "UINT8", "[1,2,3,4]")),
+        ("kserve-shape-negative", of("[-1]", "UINT8", "[1]")),
+        ("kserve-type-unknown", of("[1]", "FP8", "[1]")),
+        ("kserve-type-number", br#"{"shape":[1],"datatype":7,"data":[1]}"#.to_vec()),
+        ("kserve-out-of-range", of("[1]", "UINT8", "[256]")),
+        ("kserve-both-types", br#"{"dtype":"int8","datatype":"INT8","data":[1]}"#.to_vec()),
+        ("kserve-no-data", br#"{"name":"a","shape":[1],"datatype":"INT8"}"#.to_vec()),
+        ("kserve-name-alone", br#"{"name":"a","data":[1]}"#.to_vec()),
+        ("kserve-name-deep", format!("{{\"name\":{}", "[".repeat(500_000)).into_bytes()),
+    ]
+}
+
+/// Their names and contents.
+pub fn all() -> Vec<(&'static str, Vec<u8>)> {
+    [npz(), safetensors(), onnx(), kserve()].concat()
+}

@@ -1,0 +1,321 @@
+//! Files that claim what is not so, with every sub-command, in 1 GiB of address space: one line of error and status 2,
+//! soon. Unix only: elsewhere a program's memory is not limited so easily.
+#![cfg(target_os = "linux")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod containers;
+mod files;
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Folder, each, npy, words};
+
+/// KiB of address space.
+const MEMORY: u64 = 1 << 20;
+const SOON: Duration = Duration::from_secs(20);
+
+/// What a run in little memory left: its status as the shell tells it (128 and more for a signal), and what it said.
+fn run(folder: &Folder, args: &str, stdin: Option<&str>) -> (Option<i32>, String, Duration) {
+    run_in(MEMORY, folder, args, stdin)
+}
+
+fn run_in(memory: u64, folder: &Folder, args: &str, stdin: Option<&str>) -> (Option<i32>, String, Duration) {
+    let program = assert_cmd::cargo::cargo_bin!("tensorop");
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit -v {memory}; exec timeout 20 \"$0\" \"$@\""), &program.display().to_string()]);
+    command.args(words(args)).current_dir(folder.path("")).stdout(Stdio::null());
+    command.env_remove("TENSOROP_WINDOW").env_remove("TENSOROP_THREADS");
+    command.stdin(stdin.map_or(Stdio::null(), |name| std::fs::File::open(folder.path(name)).expect("a file").into()));
+    let begun = Instant::now();
+    let output = command.output().expect("a shell");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned(), begun.elapsed())
+}
+
+/// Every place where a file can stand.
+const PLACES: [&str; 17] = [
+    "slice FILE --at ... --to npy",
+    "slice FILE --at ..., --to json",
+    "slice FILE --at ... -o out.npy",
+    "slice data.npy --start FILE --stop 1",
+    "slice-scatter FILE --fill 1 --at ... --to npy",
+    "slice-scatter data.npy FILE --at ... -o out.npy",
+    "slice-scatter FILE --fill 1 --at ... -i",
+    "scatter-update FILE 0 --fill 1 --axis 0 --to npy",
+    "scatter-update data.npy FILE --fill 1 --axis 0 --to npy",
+    "scatter-update data.npy 0 FILE --axis 0 --to npy",
+    "scatter-nd FILE [[0]] --fill 1 --reduction add -o out.npy",
+    "scatter-nd data.npy FILE --fill 1 -o out.npy",
+    "scatter-nd data.npy [[0]] FILE --to json",
+    "diff FILE data.npy",
+    "info FILE --stats",
+    "convert FILE -o out.npz",
+    "convert data.npy x=FILE --to safetensors -o out.npy",
+];
+
+/// Places of what is in a container, or may be one.
+const OTHERS: [&str; 16] = [
+    PLACES[0],
+    PLACES[3],
+    PLACES[5],
+    PLACES[6],
+    PLACES[8],
+    PLACES[10],
+    PLACES[12],
+    "diff data.npy FILE --json",
+    PLACES[14],
+    "info FILE --stats --json",
+    "info FILE",
+    PLACES[15],
+    PLACES[16],
+    "convert FILE -o out.npy --to pb",
+    "convert FILE --to json",
+    "convert FILE --cast float16 -o out.npy",
+];
+
+/// Those of them where standard input stands for the file as well.
+const STREAMS: [&str; 4] = [PLACES[0], PLACES[5], PLACES[8], PLACES[11]];
+
+#[test]
+fn every_file_in_every_place() {
+    let folder = Folder::new();
+    let data = npy("<i4", &[4], &[1; 16]);
+    folder.put("data.npy", &data).put("out.npy", b"before");
+    each(
+        files::all(),
+        |(name, _)| (*name).to_owned(),
+        |(name, content)| {
+            folder.content().into_keys().filter(|old| old != "data.npy" && old != "out.npy").for_each(|old| {
+                std::fs::remove_file(folder.path(old)).expect("the file of the row before");
+            });
+            folder.put(name, content);
+            for place in PLACES {
+                for stdin in [false, true] {
+                    // a stream differs from a file where it is read: as data, as updates, as indices
+                    if stdin && !STREAMS.contains(&place) {
+                        continue;
+                    }
+                    let args = place.replace("FILE", if stdin { "-" } else { name });
+                    let (status, said, took) = run(&folder, &args, stdin.then_some(*name));
+                    let one_line = said.starts_with("error: ") && said.lines().count() == 1;
+                    if status != Some(2) || !one_line || took > SOON {
+                        return Err(format!("`{args}`: status {status:?} after {took:?}, said {said:?}"));
+                    }
+                    let kept = folder.get("out.npy") == b"before" && folder.get("data.npy") == data;
+                    if !kept || folder.get(name) != *content || folder.content().len() != 3 {
+                        return Err(format!("`{args}`: changed {:?}", folder.content().keys()));
+                    }
+                }
+            }
+            Ok(())
+        },
+    );
+}
+
+/// Whether a run was refused as it must be. Where the items alone are wrong, what the header says may be told, and
+/// that it is not what was expected.
+fn refused((status, said, took): &(Option<i32>, String, Duration), args: &str) -> Result<(), String> {
+    let one_line = said.starts_with("error: ") && said.lines().count() == 1;
+    let by_header = match status {
+        Some(0) => args.starts_with("info") && !args.contains("--stats"),
+        Some(1) => args.starts_with("diff"),
+        _ => false,
+    };
+    let described = by_header && said.is_empty();
+    match (*status == Some(2) && one_line || described) && *took < SOON {
+        true => Ok(()),
+        false => Err(format!("`{args}`: status {status:?} after {took:?}, said {said:?}")),
+    }
+}
+
+#[test]
+fn every_container_in_every_place() {
+    let folder = Folder::new();
+    let data = npy("<i4", &[4], &[1; 16]);
+    folder.put("data.npy", &data).put("out.npy", b"before");
+    each(
+        containers::all(),
+        |(name, _)| (*name).to_owned(),
+        |(name, content)| {
+            folder.put(name, content);
+            let mut failures = Vec::new();
+            for place in OTHERS {
+                for stdin in [false, true] {
+                    if stdin && ![PLACES[0], "info FILE --stats --json"].contains(&place) {
+                        continue;
+                    }
+                    let args = place.replace("FILE", if stdin { "-" } else { name });
+                    failures.extend(refused(&run(&folder, &args, stdin.then_some(*name)), &args).err());
+                    if folder.get("out.npy") != b"before" || folder.get(name) != *content {
+                        return Err(format!("`{args}`: changed a file"));
+                    }
+                }
+            }
+            std::fs::remove_file(folder.path(name)).map_err(|e| e.to_string())?;
+            let names: Vec<_> = folder.content().into_keys().collect();
+            match names.len() == 2 && folder.get("data.npy") == data {
+                true if failures.is_empty() => Ok(()),
+                true => Err(failures.join(", ")),
+                false => Err(format!("left {names:?}")),
+            }
+        },
+    );
+}
+
+/// What grows with the input ends in an error where there is no memory for it.
+#[test]
+fn large_files_in_little_memory() {
+    let folder = Folder::new();
+    let list = |item: &str, count: usize| format!("[{}{item}]", format!("{item},").repeat(count));
+    folder.put("zeros.json", list("0", 3 << 20)).put("minus.json", list("-0", 1 << 20));
+    folder.put("texts.json", list("\"\"", 1 << 20)).put("bools.json", list("true", 1 << 20));
+    folder.put("floats.json", format!(r#"{{"dtype":"complex128","data":{}}}"#, list("[1,2]", 1 << 19)));
+    let message =
+        |data_type: u8, items: Vec<u8>| [&[0x08, 0x80, 0x80, 0x80, 0x02, 0x10, data_type][..], &items].concat();
+    let packed = |key: u8| [vec![key, 0x80, 0x80, 0x80, 0x02], vec![1; 1 << 22]].concat();
+    folder.put("int64.pb", message(7, packed(0x3a))).put("uint8.pb", message(2, packed(0x2a)));
+    folder
+        .put("texts.pb", message(8, b"\x32\x01a".repeat(1 << 22)))
+        .put("nulls.pb", message(8, b"\x32\0".repeat(1 << 22)));
+    folder.put("entries.pb", [b"\x10\x01".to_vec(), b"\x6a\0".repeat(1 << 22)].concat());
+    folder.put("wide.npy", npy("|S9000000", &[1], &[1; 9_000_000]));
+    folder.put("wider.npy", npy("|S9000000", &[1], &[2; 9_000_000]));
+    let entries: Vec<String> =
+        (0..300_000).map(|n| format!(r#""{n}":{{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}"#)).collect();
+    let text = format!("{{{}}}", entries.join(","));
+    folder.put("many.safetensors", [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat());
+    let rows = [
+        "slice zeros.json --at :9",
+        "slice minus.json --at :9",
+        "slice texts.json --at :9",
+        "slice bools.json --at :9",
+        "slice floats.json --at :9",
+        "info int64.pb --stats",
+        "slice uint8.pb --at :9",
+        "slice texts.pb --at :9",
+        "slice nulls.pb --at :9",
+        "info entries.pb",
+        "convert wide.npy --to json",
+        "convert wide.npy",
+        "convert wide.npy --to pb -o out.npy",
+        "diff wide.npy wider.npy",
+        "info many.safetensors",
+    ];
+    let refusals = std::cell::Cell::new(0);
+    each(
+        rows,
+        |args| (*args).to_owned(),
+        |args| {
+            for memory in [40_000, 70_000, 120_000] {
+                let (status, said, took) = run_in(memory, &folder, args, None);
+                let done = said.is_empty() && (status == Some(0) || args.starts_with("diff") && status == Some(1));
+                let no_room = status == Some(2) && said.starts_with("error: ") && said.lines().count() == 1;
+                refusals.set(refusals.get() + usize::from(no_room && said.contains("there is memory for")));
+                if !(done || no_room) || took > SOON {
+                    return Err(format!("{memory} KiB: status {status:?} after {took:?}, said {said:?}"));
+                }
+            }
+            Ok(())
+        },
+    );
+    assert!(refusals.get() > rows.len() / 2, "{} refusals for want of memory", refusals.get());
+}
+
+/// Where there is little memory, many threads are not a reason to fail.
+#[test]
+fn threads_in_little_memory() {
+    let folder = Folder::new();
+    folder.put("big.npy", common::npy_with_header(&common::header("<f4", false, &[2048, 4096]), &[]));
+    let file = std::fs::OpenOptions::new().write(true).open(folder.path("big.npy")).expect("the file just made");
+    file.set_len(file.metadata().expect("its length").len() + (1 << 25)).expect("a file with a hole");
+    let indices: Vec<u8> = (0..3000_u32).flat_map(|i| (i % 2048).to_le_bytes()).collect();
+    folder.put("indices.npy", npy("<u4", &[3000, 1], &indices));
+    folder.put("long.json", format!("[{}0]", "0,".repeat(1 << 20)));
+    let rows = [
+        ("slice big.npy --at ::-1 -o out.npy", 0),
+        ("slice-scatter big.npy --fill 1 --at ::2 -o out.npy", 0),
+        ("scatter-nd big.npy indices.npy --fill 1 --reduction add -o out.npy", 0),
+        ("slice long.json --at :9", 0),
+        ("slice-scatter big.npy --fill 1 --at ::2 -i", 0),
+    ];
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, expected)| {
+            for threads in ["", " --threads 1", " --threads 8", " --threads 1000000"] {
+                let (status, said, took) = run(&folder, &format!("{args}{threads}"), None);
+                if status != Some(*expected) || !said.is_empty() || took > SOON {
+                    return Err(format!("{threads}: status {status:?} after {took:?}, said {said:?}"));
+                }
+            }
+            Ok(())
+        },
+    );
+}
+
+/// Strings that are far wider than the items they become are read a part at a time.
+#[test]
+fn wide_strings_become_narrow() {
+    const WIDTH: usize = 100_000;
+    let folder = Folder::new();
+    let letters: Vec<u8> = (0..40).map(|i| b'A' + i).collect();
+    let mut wide = vec![0; 40 * WIDTH];
+    wide.chunks_exact_mut(WIDTH).zip(&letters).for_each(|(item, &letter)| item[0] = letter);
+    for (name, shape, fortran) in [("c.npy", [40, 1], false), ("f.npy", [1, 40], true)] {
+        folder.put(name, common::npy_with_header(&common::header("|S100000", fortran, &shape), &wide));
+        folder.put("narrow.npy", npy("|S1", &shape, &[b'x'; 40]));
+        let (status, said, _) = run(&folder, &format!("slice-scatter narrow.npy {name} --at : -o out.npy"), None);
+        assert_eq!((status, said.as_str()), (Some(0), ""));
+        assert_eq!(folder.get("out.npy"), npy("|S1", &shape, &letters));
+    }
+}
+
+/// What a command asks for may be too much, too.
+#[test]
+fn arguments_that_ask_for_too_much() {
+    let folder = Folder::new();
+    folder.put("data.npy", npy("<i4", &[4], &[1; 16])).put("none.npy", npy("<i4", &[0, 1 << 40], &[]));
+    folder.put("void.npy", npy("|V0", &[1 << 60], &[]));
+    let nested = format!("slice {}1{} --at :", "[".repeat(50_000), "]".repeat(50_000));
+    let deep = format!("slice {} --at :", "[".repeat(100_000));
+    let lists = format!("slice data.npy --at {}", ":,".repeat(40_000));
+    let digits = format!("slice data.npy --at {}:", "9".repeat(100_000));
+    let fill = format!("slice-scatter data.npy --at : --fill {}", "9".repeat(100_000));
+    let rows = [
+        nested.as_str(),
+        deep.as_str(),
+        lists.as_str(),
+        digits.as_str(),
+        fill.as_str(),
+        "slice void.npy --at : --to json",
+        "slice void.npy --at : -o out.txt",
+        "slice-scatter data.npy --fill 1 --at ::0",
+        "slice data.npy --at : --dtype <U536870911",
+        "slice [\"a\"] --at : --dtype <U536870911",
+        "slice [\"a\"] --at : --dtype S99999999999",
+        "slice {\"dtype\":\"<i4\",\"shape\":[4611686018427387904],\"data\":[]} --at :",
+        "slice {\"dtype\":\"<i4\",\"shape\":[4611686018427387904,4],\"data\":[1]} --at :",
+        "scatter-update data.npy 4 --fill 1 --axis 0",
+        "scatter-update data.npy 0 --fill 1 --axis 9223372036854775807",
+        "scatter-nd data.npy [[9223372036854775807]] --fill 1",
+        "scatter-nd data.npy [[-9223372036854775808]] --fill 1",
+        "scatter-nd data.npy {\"dtype\":\"int64\",\"shape\":[1152921504606846976,0],\"data\":[]} --fill 1 --reduction add",
+        "slice data.npy --start 0 --stop 1 --axes -9223372036854775808",
+        "slice data.npy --at : --threads 0",
+    ];
+    each(
+        rows,
+        |args| args.chars().take(60).collect(),
+        |args| {
+            let (status, said, took) = run(&folder, args, None);
+            let one = said.starts_with("error: ") && said.lines().skip(1).all(|line| line.starts_with(['U', 'F']));
+            if status == Some(2) && one && took < SOON {
+                Ok(())
+            } else {
+                Err(format!("status {status:?} after {took:?}, said {:?}", said.chars().take(300).collect::<String>()))
+            }
+        },
+    );
+}

@@ -1,0 +1,229 @@
+//! What must hold of any bytes taken for a file of whatever format: refused in one line, or tensors that are as they
+//! are described, compare equal to themselves, and read back from what is written of them.
+
+use std::io::{Cursor, Write};
+
+use tensorop::diff::{self, Options};
+use tensorop::exec::{Threads, scan};
+use tensorop::format::{Format, npy, npz, onnx, packed, safetensors};
+use tensorop::info;
+use tensorop::open::{Description, Input};
+use tensorop::source::Source;
+use tensorop::tensor::{MAX_RANK, bytes_of};
+use tensorop::{DType, Tensor};
+
+use crate::checks::is_one_line;
+
+/// More bytes than this are described but not read: a small file may hold much, deflated.
+const MUCH: usize = 1 << 20;
+/// Members after these are not read.
+const MEMBERS: usize = 8;
+
+/// What a reader says, which is one line.
+fn refused<T>(result: anyhow::Result<T>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(error) => {
+            is_one_line(&format!("{error:#}"));
+            None
+        }
+    }
+}
+
+fn stream(bytes: &[u8], from: Option<Format>) -> anyhow::Result<Input> {
+    Input::stream(Box::new(Cursor::new(bytes.to_vec())), from, "FILE")
+}
+
+/// All items in C order, little-endian.
+fn read_all(source: &mut Source) -> anyhow::Result<Vec<u8>> {
+    let threads = Threads(std::num::NonZero::new(1));
+    let parts = scan([source], threads, &|_| {}, Vec::new, |part: &mut Vec<u8>, _, [items]| {
+        part.extend_from_slice(items);
+        Ok(true)
+    })?;
+    Ok(parts.concat())
+}
+
+/// Whatever the bytes are, or are said to be.
+pub fn any(bytes: &[u8], from: Option<Format>) -> Vec<(String, Tensor)> {
+    let Some(input) = refused(stream(bytes, from)) else { return Vec::new() };
+    let names = input.names().map(|names| names.into_iter().map(str::to_owned).collect::<Vec<_>>());
+    let count = names.as_ref().map_or(1, Vec::len);
+    if count == 0 {
+        assert!(refused(input.pick(None)).is_none());
+    }
+    refused(input.pick(Some("nothing of this name")));
+    let mut tensors = Vec::new();
+    for n in 0..count.min(MEMBERS) {
+        let name = names.as_ref().and_then(|names| names.get(n)).cloned();
+        if let Some(name) = &name {
+            assert!(matches!(input.pick(Some(name)), Ok(found) if found == n), "{name:?} is found as another");
+        }
+        let Some(described) = refused(input.describe(n)) else { continue };
+        let Description { dtype, shape, .. } = described.clone();
+        assert!(shape.len() <= MAX_RANK && bytes_of(&shape, dtype.itemsize()).is_some(), "{shape:?}");
+        let Some(mut source) = refused(input.source(n)) else { continue };
+        assert_eq!((source.dtype(), source.shape()), (&dtype, &shape[..]));
+        assert_eq!(bytes_of(&shape, dtype.itemsize()), Some(source.bytes()));
+        if source.bytes() > MUCH || dtype.itemsize() > MUCH {
+            continue;
+        }
+        let Some(items) = refused(read_all(&mut source)) else { continue };
+        assert_eq!(items.len(), source.bytes(), "of {described:?}");
+        let tensor = Tensor::new(dtype.native(), shape, items).expect("a shape of such items");
+        itself(&tensor);
+        tensors.push((name.unwrap_or_default(), tensor));
+    }
+    tensors
+}
+
+/// A tensor has statistics and is equal to itself.
+fn itself(tensor: &Tensor) {
+    let source = || Source::memory(tensor.clone(), "FILE".to_owned());
+    let stats = info::stats(&mut source(), Threads::default(), &|_| {}).expect("statistics of what is in memory");
+    let inside = |index: &[usize]| index.iter().zip(tensor.shape()).all(|(at, dim)| at < dim);
+    let extremes = [&stats.min, &stats.max];
+    assert!(extremes.into_iter().flatten().all(|(_, index)| index.len() == tensor.shape().len() && inside(index)));
+    assert!(stats.nan + stats.inf + stats.zero <= tensor.items() as u64);
+    let found = diff::diff(&mut source(), &mut source(), &Options::default(), &|_| {}).expect("a comparison");
+    assert!(found.equal() && found.differing == Some(0), "{}", found.verdict());
+}
+
+fn same(found: &[(String, Tensor)], expected: &[(String, Tensor)]) {
+    let by_name = |tensors: &[(String, Tensor)]| {
+        let mut tensors = tensors.to_vec();
+        tensors.sort_by(|a, b| a.0.cmp(&b.0));
+        tensors
+    };
+    assert!(by_name(found) == by_name(expected), "{found:?}, expected {expected:?}");
+}
+
+/// An `.npz` that holds the tensors.
+pub fn write_npz(tensors: &[(String, Tensor)]) -> Option<Vec<u8>> {
+    let header = |tensor: &Tensor| npy::write_header(tensor.dtype(), tensor.shape(), false);
+    let of = |(name, tensor): &(String, Tensor)| (name.clone(), header(tensor), tensor.bytes().len() as u64);
+    let writer = refused(npz::Writer::new(tensors.iter().map(of).collect()))?;
+    let mut file = tempfile::tempfile().expect("a temporary file");
+    for (n, (_, tensor)) in tensors.iter().enumerate() {
+        tensorop::source::write_at(&file, tensor.bytes(), writer.items_at(n)).expect("written");
+    }
+    writer.finish(&file).expect("finished");
+    let mut bytes = Vec::new();
+    std::io::Seek::rewind(&mut file).expect("the beginning");
+    std::io::Read::read_to_end(&mut file, &mut bytes).expect("read");
+    assert_eq!(bytes.len() as u64, writer.len());
+    Some(bytes)
+}
+
+/// Items as the formats that pack those of fewer than 8 bits have them.
+fn packed(dtype: &DType, items: &[u8]) -> Vec<u8> {
+    let tensorop::dtype::Kind::Narrow(narrow) = dtype.kind() else { return items.to_vec() };
+    if narrow.bits() == 8 {
+        return items.to_vec();
+    }
+    let (mut packer, mut out) = (packed::Packer::new(narrow.bits()), Vec::new());
+    packer.push(items, &mut out);
+    packer.finish(&mut out);
+    out
+}
+
+/// A `.safetensors` file that holds the tensors, if it can.
+pub fn write_safetensors(tensors: &[(String, Tensor)]) -> Option<Vec<u8>> {
+    let of = |(name, tensor): &(String, Tensor)| (name.clone(), tensor.dtype().clone(), tensor.shape().to_vec());
+    let (mut file, offsets) = refused(safetensors::write_header(&tensors.iter().map(of).collect::<Vec<_>>()))?;
+    let mut parts: Vec<_> = offsets.into_iter().zip(tensors).collect();
+    parts.sort_by_key(|(offset, (_, tensor))| (*offset, tensor.bytes().len()));
+    for (offset, (_, tensor)) in parts {
+        assert_eq!(offset, file.len() as u64);
+        file.write_all(&packed(tensor.dtype(), tensor.bytes())).expect("into memory");
+    }
+    Some(file)
+}
+
+/// A TensorProto that holds a tensor, if it can.
+pub fn write_onnx(name: &str, tensor: &Tensor) -> Option<Vec<u8>> {
+    use tensorop::dtype::Kind;
+    if matches!(tensor.dtype().kind(), Kind::Str(_) | Kind::Bytes(_)) {
+        return refused(onnx::write_strings(tensor.shape(), name, tensor));
+    }
+    let mut file = refused(onnx::write_header(tensor.dtype(), tensor.shape(), name))?;
+    file.extend(packed(tensor.dtype(), tensor.bytes()));
+    Some(file)
+}
+
+/// A NumPy archive as it is, and with checksums that are right.
+pub fn npz(bytes: &[u8]) {
+    for bytes in [bytes.to_vec(), repaired(bytes)] {
+        let tensors = any(&bytes, Some(Format::Npz));
+        // a name may be too much for the writer, which puts an ending to it
+        if let Some(again) = write_npz(&tensors).filter(|_| !tensors.is_empty()) {
+            same(&any(&again, Some(Format::Npz)), &tensors);
+        }
+    }
+}
+
+/// A `.safetensors` file as it is, and with the length that its header has.
+pub fn safetensors(bytes: &[u8]) {
+    let header = bytes.get(8..).and_then(|rest| rest.iter().rposition(|byte| *byte == b'}'));
+    let mut mended = bytes.to_vec();
+    if let (Some(end), Some(length)) = (header, mended.first_chunk_mut::<8>()) {
+        *length = (end as u64 + 1).to_le_bytes();
+    }
+    for bytes in [bytes, &mended] {
+        let tensors = any(bytes, Some(Format::Safetensors));
+        if let Some(again) = write_safetensors(&tensors) {
+            same(&any(&again, None), &tensors);
+        }
+    }
+}
+
+/// A TensorProto.
+pub fn onnx(bytes: &[u8]) {
+    for (_, tensor) in any(bytes, Some(Format::Onnx)) {
+        let again = write_onnx("name", &tensor).unwrap_or_else(|| panic!("{tensor:?} was read and is not written"));
+        // strings become as narrow as they are
+        same(&any(&again, None), &[(String::new(), tensor)]);
+    }
+}
+
+/// Bytes of which nothing is said.
+pub fn open(bytes: &[u8]) {
+    any(bytes, None);
+}
+
+/// An archive in which the checksums of stored members are what they should be, as far as it is one.
+fn repaired(bytes: &[u8]) -> Vec<u8> {
+    let mut out = bytes.to_vec();
+    let number = |at: usize, len: usize| -> Option<usize> {
+        let field = bytes.get(at..at.checked_add(len)?)?;
+        Some(field.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte)))
+    };
+    let records = bytes.windows(4).enumerate().filter(|(_, window)| window == b"PK\x01\x02").map(|(at, _)| at);
+    for record in records {
+        let repair = || {
+            let (stored, local) = (number(record + 20, 4)?, number(record + 42, 4)?);
+            let data = local.checked_add(30 + number(local + 26, 2)? + number(local + 28, 2)?)?;
+            let mut crc = flate2::Crc::new();
+            match number(record + 10, 2)? {
+                0 => crc.update(bytes.get(data..data.checked_add(stored)?)?),
+                8 => {
+                    let packed = bytes.get(data..data.checked_add(stored)?)?;
+                    let mut content = Vec::new();
+                    let reader = flate2::bufread::DeflateDecoder::new(packed);
+                    std::io::Read::read_to_end(&mut std::io::Read::take(reader, MUCH as u64), &mut content).ok()?;
+                    crc.update(&content);
+                }
+                _ => return None,
+            }
+            Some((local, crc.sum().to_le_bytes()))
+        };
+        if let Some((local, crc)) = repair() {
+            for at in [local + 14, record + 16] {
+                if let Some(place) = out.get_mut(at..at + 4) {
+                    place.copy_from_slice(&crc);
+                }
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,211 @@
+//! Properties of every reader and operator, on generated input: bounded, and the same in every run.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod checks;
+mod containers;
+mod determinism;
+mod files;
+mod mutants;
+mod program;
+mod values;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
+use tensorop::format::Format;
+use tensorop::open::Input;
+
+/// Checks so many generated values, which are the same in every run; a failure names the smallest that fails.
+fn holds<S: Strategy>(cases: u32, strategy: S, check: impl Fn(S::Value)) {
+    let config = Config { cases, failure_persistence: None, max_shrink_iters: 5000, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let outcome = runner.run(&strategy, |value| {
+        check(value);
+        Ok(())
+    });
+    match outcome {
+        Ok(()) => {}
+        Err(TestError::Fail(why, value)) => panic!("{why}\nof {value:?}"),
+        Err(TestError::Abort(why)) => panic!("{why}"),
+    }
+}
+
+#[test]
+fn any_bytes() {
+    holds(2000, prop::collection::vec(any::<u8>(), 0..200), |bytes| {
+        checks::npy_file(&[b"\x93NUMPY".as_slice(), &bytes].concat());
+        checks::json(&bytes);
+    });
+}
+
+#[test]
+fn any_text() {
+    holds(2000, "[-+0-9eE.,:\\[\\]{}\" NaInfityT\\PC]{0,40}", |text| {
+        checks::json(text.as_bytes());
+        checks::fill(&text);
+        checks::dtype(&text);
+    });
+}
+
+#[test]
+fn names_of_dtypes() {
+    holds(3000, "[<>|=]?[a-zA-Z?]{1,2}[0-9]{0,4}(\\[[0-9]{0,3}[a-zA-Z]{1,2}\\])?", |text| checks::dtype(&text));
+}
+
+#[test]
+fn any_arguments() {
+    holds(20_000, prop::collection::vec(any::<u8>(), 0..120), |bytes| checks::operators(&bytes));
+}
+
+#[test]
+fn mutants_of_npy() {
+    holds(6000, (0..mutants::npy().len(), mutants::changes()), |(seed, changes)| {
+        let mutant = mutants::npy_mutant(&mutants::npy()[seed], &changes);
+        checks::npy_file(&mutant);
+    });
+}
+
+#[test]
+fn mutants_of_json() {
+    holds(6000, (0..mutants::JSON.len(), mutants::changes()), |(seed, changes)| {
+        checks::json(&mutants::mutant(mutants::JSON[seed].as_bytes(), &changes, mutants::JSON_TOKENS));
+    });
+}
+
+#[test]
+fn mutants_of_npz() {
+    holds(400, files::lying_npz(), |mutant| containers::npz(&mutant));
+    holds(400, (0..files::npz().len(), mutants::changes()), |(seed, changes)| {
+        containers::npz(&mutants::mutant(&files::npz()[seed], &changes, mutants::NPY_TOKENS));
+    });
+}
+
+#[test]
+fn mutants_of_safetensors() {
+    holds(1000, (0..files::safetensors().len(), mutants::changes(), any::<bool>()), |(seed, changes, whole)| {
+        containers::safetensors(&files::safetensors_mutant(&files::safetensors()[seed], &changes, whole));
+    });
+}
+
+#[test]
+fn mutants_of_onnx() {
+    holds(1000, (0..files::onnx().len(), mutants::changes()), |(seed, changes)| {
+        let mutant = mutants::mutant(&files::onnx()[seed], &changes, files::ONNX_TOKENS);
+        containers::onnx(&mutant);
+        containers::open(&mutant);
+    });
+}
+
+#[test]
+fn any_values() {
+    holds(2000, prop::collection::vec(any::<u8>(), 0..120), |bytes| {
+        values::cast(&bytes);
+        values::narrow(&bytes);
+        values::difference(&bytes);
+    });
+}
+
+/// The seeds are what they should be, so that mutants of them reach what lies behind the first check.
+#[test]
+fn seeds_are_accepted() {
+    for seed in mutants::npy() {
+        checks::npy_file(&seed);
+        let begun = tensorop::format::npy::read_header(&seed);
+        assert!(matches!(begun, Ok(tensorop::format::npy::Begun::Header(_))), "{begun:?}");
+    }
+    for text in mutants::JSON {
+        let value = tensorop::format::json::open(text.as_bytes(), tensorop::error::Subject::Data).expect(text);
+        match value.dtype() {
+            Some(dtype) => value.read(dtype).map(drop),
+            None => value.infer().map(drop),
+        }
+        .expect(text);
+    }
+    let containers = [
+        (Format::Npz, files::npz(), containers::npz as fn(&[u8])),
+        (Format::Safetensors, files::safetensors(), containers::safetensors),
+        (Format::Onnx, files::onnx(), containers::onnx),
+    ];
+    for (format, seeds, check) in containers {
+        assert!(seeds.len() >= 4, "{format:?}");
+        for (n, seed) in seeds.iter().enumerate() {
+            check(seed);
+            let input = Input::stream(Box::new(std::io::Cursor::new(seed.clone())), None, "FILE");
+            let input = input.unwrap_or_else(|error| panic!("{format:?} {n}: {error:#}"));
+            assert_eq!(input.format(), format);
+            let (members, read) = (input.names().map_or(1, |names| names.len()), containers::any(seed, None).len());
+            // the last message says that its items are elsewhere
+            assert_eq!(
+                read,
+                if format == Format::Onnx && n + 1 == seeds.len() { 0 } else { members },
+                "{format:?} {n}"
+            );
+        }
+    }
+}
+
+/// Inputs that once failed, by the target that found them.
+#[test]
+fn regressions() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/property/regressions");
+    type Check = fn(&[u8]);
+    let checks: [(&str, Check); 11] = [
+        ("npy_header", checks::npy_header),
+        ("npy_file", checks::npy_file),
+        ("json", checks::json),
+        ("operators", checks::operators),
+        ("npz", containers::npz),
+        ("safetensors", containers::safetensors),
+        ("onnx", containers::onnx),
+        ("open", containers::open),
+        ("cast", values::cast),
+        ("narrow", values::narrow),
+        ("diff", values::difference),
+    ];
+    for (target, check) in checks {
+        let Ok(files) = std::fs::read_dir(folder.join(target)) else { continue };
+        for file in files {
+            let path = file.expect("an entry").path();
+            eprintln!("{}", path.display());
+            check(&std::fs::read(path).expect("a regression"));
+        }
+    }
+}
+
+/// Writes the seeds that the fuzz targets begin with.
+#[test]
+#[ignore = "writes into fuzz/corpus"]
+fn seeds_for_fuzzing() {
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
+    let texts = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect::<Vec<_>>();
+    let seeds = [
+        ("npy_header", mutants::npy()),
+        ("npy_file", mutants::npy()),
+        ("json", texts(mutants::JSON)),
+        (
+            "dtype",
+            texts(&["float32", "<U5", "|S3", "<M8[25ns]", ">c16", "bfloat16", "float8_e4m3fn", "V3", "[1, -Infinity]"]),
+        ),
+        ("at", texts(&["1:8:2, ..., ::-1", ":, ::2", "-3:4", "5:INT_MIN:-1", ""])),
+        ("npz", files::npz()),
+        ("safetensors", files::safetensors()),
+        ("onnx", files::onnx()),
+        ("open", [files::npz(), files::safetensors(), files::onnx(), mutants::npy(), texts(mutants::JSON)].concat()),
+        ("cast", (0..42).map(|from| (from..from + 60).collect()).collect()),
+        ("narrow", (0..15).map(|narrow| (narrow..narrow + 12).collect()).collect()),
+        ("diff", (0..12).map(|dtype| (dtype..dtype + 80).collect()).collect()),
+        ("operators", (0..4).map(|operator| (operator..40).collect()).collect()),
+    ];
+    for (target, seeds) in seeds {
+        let folder = corpus.join(target);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        for (number, seed) in seeds.iter().enumerate() {
+            std::fs::write(folder.join(format!("seed-{number}")), seed).expect("a seed");
+        }
+        let once = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/property/regressions").join(target);
+        for file in std::fs::read_dir(once).into_iter().flatten().flatten() {
+            std::fs::copy(file.path(), folder.join(file.file_name())).expect("a regression");
+        }
+    }
+}

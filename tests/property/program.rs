@@ -1,0 +1,158 @@
+//! The program on mutants of its operands and arguments: a result, or one line and status 2.
+
+use proptest::prelude::*;
+
+use super::{holds, mutants};
+use crate::common::{Folder, Run, npy};
+
+/// Whether a run ended as every run must.
+fn well_ended(run: &Run) -> Result<(), String> {
+    let mut lines = run.stderr.lines();
+    let right = match run.status {
+        Some(0) => run.stderr.is_empty(),
+        Some(2) => {
+            lines.next().is_some_and(|line| line.starts_with("error: "))
+                && lines.all(|line| line.starts_with("Usage: ") || line.starts_with("For more information"))
+        }
+        _ => false,
+    };
+    if right { Ok(()) } else { Err(format!("status {:?}, said {:?}", run.status, run.stderr)) }
+}
+
+fn check(folder: &Folder, args: &[&str]) {
+    let run = folder.run_with(args, None, Some(b""));
+    well_ended(&run).unwrap_or_else(|why| panic!("{args:?}: {why}"));
+    assert!(run.status == Some(0) || run.stdout.is_empty(), "{args:?}: an error after {:?}", run.stdout);
+}
+
+/// As data, as indices, as updates and as a list.
+const ROLES: [&[&str]; 6] = [
+    &["slice", "mutant", "--at", "..., ::-1"],
+    &["slice-scatter", "data.npy", "mutant", "--at", ":2"],
+    &["scatter-update", "data.npy", "mutant", "--fill", "1", "--axis", "0"],
+    &["scatter-nd", "data.npy", "mutant", "--fill", "1"],
+    &["scatter-nd", "mutant", "[[0]]", "--fill", "1", "--reduction", "add", "--to", "json"],
+    &["slice", "data.npy", "--start", "mutant", "--stop", "mutant"],
+];
+
+#[test]
+fn mutants_of_files() {
+    let folder = Folder::new();
+    folder.put("data.npy", npy("<i4", &[3, 2], &[7; 24]));
+    let kinds = (any::<bool>(), 0..15_usize, mutants::changes(), 0..ROLES.len());
+    holds(400, kinds, |(is_npy, seed, changes, role)| {
+        let seeds = mutants::npy();
+        let file = match is_npy {
+            true => mutants::npy_mutant(&seeds[seed % seeds.len()], &changes),
+            false => mutants::mutant(mutants::JSON[seed].as_bytes(), &changes, mutants::JSON_TOKENS),
+        };
+        folder.put("mutant", file);
+        check(&folder, ROLES[role]);
+    });
+}
+
+const TOKENS: &[&str] = &[
+    ":",
+    "::",
+    ",",
+    "...",
+    "…",
+    "-",
+    "1",
+    "0",
+    "-1",
+    "INT_MAX",
+    "INT_MIN",
+    "9223372036854775807",
+    "9223372036854775808",
+    " ",
+    "[",
+    "]",
+    "(",
+    "None",
+    "1.5",
+    "1e3",
+    "\u{e9}",
+    "\t",
+    "./",
+    "NaN",
+    "-Infinity",
+    "true",
+    "\"",
+    "{",
+    "=",
+    "--",
+    "%s",
+];
+
+const TEXTS: [&str; 10] =
+    ["1:8:2, ..., ::-1", ":, ::2", "0,1", "[0,-1]", "-3:4", "INT_MIN", "::", "2", "[[0,1],[1,1]]", "-1.5"];
+
+#[test]
+fn mutants_of_arguments() {
+    let folder = Folder::new();
+    folder.put("data.npy", npy("<i4", &[3, 2], &[7; 24]));
+    let options: [&[&str]; 8] = [
+        &["slice", "data.npy", "--at"],
+        &["slice", "data.npy", "--stop", "1", "--start"],
+        &["slice", "data.npy", "--start", "0,0", "--stop", "1,1", "--axes"],
+        &["slice", "data.npy", "--start", "0,0", "--stop", "1,1", "--step"],
+        &["scatter-update", "data.npy", "0", "--fill", "1", "--axis"],
+        &["slice-scatter", "data.npy", "--at", ":", "--fill"],
+        &["scatter-nd", "data.npy", "--fill", "1"],
+        &["slice", "--at", ":", "--to", "json", "--dtype", "float32"],
+    ];
+    holds(400, (0..options.len(), 0..TEXTS.len(), mutants::changes()), |(option, seed, changes)| {
+        let text = mutants::mutant(TEXTS[seed].as_bytes(), &changes, TOKENS);
+        let text = String::from_utf8_lossy(&text).replace('\0', "");
+        check(&folder, &[options[option], &[&text]].concat());
+    });
+}
+
+/// Options in any number and order, most of them nonsense together.
+#[test]
+fn any_options() {
+    const WORDS: [&str; 34] = [
+        "slice",
+        "slice-scatter",
+        "scatter-update",
+        "scatter-nd",
+        "completions",
+        "data.npy",
+        "[0,1]",
+        "[[0],[1]]",
+        "-",
+        "missing",
+        "--at",
+        ":",
+        "1:",
+        "--start",
+        "--stop",
+        "--step",
+        "0",
+        "1",
+        "-1",
+        "--axes",
+        "--axis",
+        "--fill",
+        "--dtype",
+        "int32",
+        "--from",
+        "npy",
+        "--to",
+        "json",
+        "--reduction",
+        "add",
+        "--opset",
+        "--dry-run",
+        "--threads",
+        "-q",
+    ];
+    let folder = Folder::new();
+    folder.put("data.npy", npy("<i4", &[3, 2], &[7; 24]));
+    holds(300, prop::collection::vec(0..WORDS.len(), 0..9), |words| {
+        let args: Vec<&str> = words.into_iter().map(|word| WORDS[word]).collect();
+        check(&folder, &args);
+    });
+    assert_eq!(folder.content().len(), 1, "{:?}", folder.content().keys());
+}

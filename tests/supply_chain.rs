@@ -1,0 +1,179 @@
+//! The packages that the program and its tests are built from: their licences, duplicate versions and sources are
+//! those that `deny.toml` allows. Needs cargo alone, and no network: all packages are there, or this would not run.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use common::each;
+
+/// The most packages that the program itself, without its tests, is made of.
+const MOST_PACKAGES: usize = 110;
+
+struct Rules(String);
+
+impl Rules {
+    fn read() -> Self {
+        let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/deny.toml")).expect("deny.toml");
+        Self(text)
+    }
+
+    /// The texts between quotes in the list `key`, which in that file ends at the first `]`.
+    fn list(&self, key: &str) -> Vec<&str> {
+        let begin = self.0.split(&format!("\n{key} = [")).nth(1).unwrap_or_else(|| panic!("no {key} in deny.toml"));
+        let inside = begin.split(']').next().unwrap_or_default();
+        inside.split('"').skip(1).step_by(2).collect()
+    }
+}
+
+/// Whether an SPDX expression can be met with the licences allowed. `/` is an old form of OR.
+fn is_met(expression: &str, allowed: &[&str]) -> bool {
+    let text = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ").replace(" WITH ", "_WITH_");
+    let words: Vec<String> = text.split_whitespace().map(|word| word.replace("_WITH_", " WITH ")).collect();
+    let mut rest = words.as_slice();
+    any_of(&mut rest, allowed) && rest.is_empty()
+}
+
+fn any_of(rest: &mut &[String], allowed: &[&str]) -> bool {
+    let mut met = all_of(rest, allowed);
+    while rest.first().is_some_and(|word| word == "OR") {
+        *rest = &rest[1..];
+        met |= all_of(rest, allowed);
+    }
+    met
+}
+
+fn all_of(rest: &mut &[String], allowed: &[&str]) -> bool {
+    let mut met = one(rest, allowed);
+    while rest.first().is_some_and(|word| word == "AND") {
+        *rest = &rest[1..];
+        met &= one(rest, allowed);
+    }
+    met
+}
+
+fn one(rest: &mut &[String], allowed: &[&str]) -> bool {
+    let Some((word, after)) = rest.split_first() else { return false };
+    *rest = after;
+    if word != "(" {
+        return allowed.contains(&word.as_str());
+    }
+    let met = any_of(rest, allowed);
+    *rest = rest.get(1..).unwrap_or_default();
+    met
+}
+
+/// The packages that `cargo tree` lists, each once: name, version and licence. Those of dependencies of some kinds.
+fn tree(kinds: &str, more: &[&str]) -> BTreeSet<[String; 3]> {
+    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
+    let run = Command::new(cargo)
+        .args(["tree", "--offline", "--locked", "--prefix=none", "--format={p}\t{l}", "--edges", kinds])
+        .args(more)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo");
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let printed = String::from_utf8(run.stdout).expect("a list");
+    let package = |line: &str| {
+        let (package, licence) = line.split_once('\t')?;
+        let mut words = package.split(' ');
+        let name = words.next().filter(|name| *name != "tensorop")?;
+        let version = words.next()?.strip_prefix('v')?;
+        Some([name.to_owned(), version.to_owned(), licence.trim_end_matches(" (*)").to_owned()])
+    };
+    printed.lines().filter_map(package).collect()
+}
+
+#[test]
+fn licences() {
+    let rules = Rules::read();
+    let allowed = rules.list("allow");
+    each(
+        tree("all", &["--all-features"]),
+        |[name, version, _]| format!("{name} {version}"),
+        |[_, _, licence]| match is_met(licence, &allowed) {
+            true => Ok(()),
+            false => Err(format!("licence {licence:?}, expected some of {allowed:?}")),
+        },
+    );
+}
+
+#[test]
+fn versions() {
+    let rules = Rules::read();
+    let skipped: Vec<&str> = rules.list("skip").into_iter().step_by(2).collect();
+    let mut versions: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for [name, version, _] in tree("all", &["--all-features"]) {
+        let major = version.split('.').next().unwrap_or_default();
+        if !skipped.contains(&format!("{name}@{major}").as_str()) {
+            versions.entry(name).or_default().push(version);
+        }
+    }
+    each(
+        versions,
+        |(name, _)| name.clone(),
+        |(_, versions)| if versions.len() == 1 { Ok(()) } else { Err(format!("in the versions {versions:?}")) },
+    );
+}
+
+/// All packages but the project's own come from one registry, the one that cargo uses when none is named.
+#[test]
+fn sources() {
+    let lock = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.lock")).expect("Cargo.lock");
+    let value = |package: &str, key: &str| {
+        let line = package.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "));
+        line.map(|text| text.trim_matches('"').to_owned())
+    };
+    each(
+        lock.split("[[package]]").skip(1),
+        |package| value(package, "name").unwrap_or_default(),
+        |package| match (value(package, "source"), value(package, "checksum")) {
+            (None, None)
+                if ["tensorop", "softmax"].map(|own| Some(own.to_owned())).contains(&value(package, "name")) =>
+            {
+                Ok(())
+            }
+            (Some(source), Some(_)) if source.starts_with("registry+") => Ok(()),
+            (source, checksum) => Err(format!("source {source:?}, checksum {checksum:?}, expected a registry")),
+        },
+    );
+    let from: std::collections::BTreeSet<_> =
+        lock.split("[[package]]").filter_map(|package| value(package, "source")).collect();
+    assert_eq!(from.len(), 1, "{from:?}");
+}
+
+/// Every package is one that has to be trusted.
+#[test]
+fn packages_are_few() {
+    let count = tree("normal", &[]).len();
+    eprintln!("{count} packages");
+    assert!((1..=MOST_PACKAGES).contains(&count), "{count} packages, expected at most {MOST_PACKAGES}");
+}
+
+#[test]
+fn expressions_of_licences() {
+    let allowed = ["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception"];
+    let rows = [
+        ("MIT", true),
+        ("GPL-3.0", false),
+        ("", false),
+        ("GPL-3.0 OR MIT", true),
+        ("GPL-3.0/MIT", true),
+        ("GPL-3.0 AND MIT", false),
+        ("(MIT OR GPL-3.0) AND Apache-2.0", true),
+        ("(MIT OR Apache-2.0) AND GPL-3.0", false),
+        ("Apache-2.0 WITH LLVM-exception", true),
+        ("GPL-2.0 WITH Classpath-exception-2.0", false),
+        ("GPL-3.0 OR (MIT AND Apache-2.0)", true),
+        ("MIT GPL-3.0", false),
+    ];
+    each(
+        rows,
+        |(expression, _)| format!("{expression:?}"),
+        |&(expression, met)| {
+            if is_met(expression, &allowed) == met { Ok(()) } else { Err(format!("expected {met}")) }
+        },
+    );
+}
