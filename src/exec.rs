@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::ops::indexed::{Run, Scatter};
 use crate::ops::reduction::OnBytes;
 use crate::ops::slice_scatter::SliceScatter;
+use crate::room;
 use crate::source::{Conversion, Source, write_at};
 use crate::tensor::coordinates;
 use crate::window::{GAP, View, Window, Windows, copy_bytes};
@@ -234,9 +235,7 @@ impl Updates {
 /// # Errors
 /// Not enough memory, which is no reason to be ended by a signal.
 pub fn room_for(bytes: usize, label: &str) -> Result<Vec<u8>> {
-    let mut room = Vec::new();
-    room.try_reserve_exact(bytes).map_err(|_| anyhow!("{label}: {bytes} bytes are more than there is memory for"))?;
-    Ok(room)
+    room::of(bytes).map_err(|why| anyhow!("{label}: {why}"))
 }
 
 /// Makes a buffer so many bytes long; what it held is lost.

@@ -23,7 +23,8 @@ use std::io::{self, Write};
 pub use self::histogram::{Bin, Bound, Histogram, histogram};
 pub use self::stats::{Mean, Stats, Value, stats};
 use crate::dtype::{DType, Kind};
-use crate::format::{Format, json};
+use crate::format::Format;
+use crate::format::json::float;
 
 /// What the header says of one tensor.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,14 +119,6 @@ pub fn write_json(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
         out.write_all(b"}")?;
     }
     out.write_all(if infos.is_empty() { b"[]\n" } else { b"]\n" })
-}
-
-/// A float64 as JSON has it.
-fn float(value: f64) -> String {
-    let mut text = Vec::new();
-    // a float has a text, and writing into memory does not fail
-    let _ = json::write_item(&mut text, &Kind::Float64.into(), &value.to_le_bytes());
-    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// A JSON string, also without the control characters that JSON allows but a terminal might obey.

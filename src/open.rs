@@ -31,8 +31,8 @@ enum Content {
     Npy(Arc<File>, Header),
     /// A `.npy` that comes once: its header, and its items, which are handed out once.
     Stream(Header, Mutex<Option<Items>>),
-    Npz(Arc<File>, npz::Archive),
-    Safetensors(Arc<File>, safetensors::Index),
+    Npz(Arc<File>, npz::Archive, Arc<Container>),
+    Safetensors(Arc<File>, safetensors::Index, Arc<Container>),
     /// The folder is where data outside the message may lie.
     Onnx(Arc<File>, Box<onnx::Proto>, Option<PathBuf>),
     Json(Vec<u8>),
@@ -188,8 +188,8 @@ impl Input {
     /// The names of a container's members; `None` if it holds one tensor, without a name.
     pub fn names(&self) -> Option<Vec<&str>> {
         match &self.content {
-            Content::Npz(_, archive) => Some(archive.names().collect()),
-            Content::Safetensors(_, index) => Some(index.names().collect()),
+            Content::Npz(_, archive, _) => Some(archive.names().collect()),
+            Content::Safetensors(_, index, _) => Some(index.names().collect()),
             _ => None,
         }
     }
@@ -249,12 +249,12 @@ impl Input {
     pub fn describe(&self, n: usize) -> Result<Description> {
         Ok(match &self.content {
             Content::Npy(_, header) | Content::Stream(header, _) => described(header, Some(header.offset as u64)),
-            Content::Npz(file, archive) => {
+            Content::Npz(file, archive, _) => {
                 let context = || self.member_label(archive.names().nth(n).unwrap_or_default());
                 let (header, offset) = archive.header(file, n).with_context(context)?;
                 described(&header, offset)
             }
-            Content::Safetensors(_, index) => {
+            Content::Safetensors(_, index, _) => {
                 let member = index.header(n);
                 Description {
                     dtype: member.dtype.clone(),
@@ -318,13 +318,13 @@ impl Input {
                 let Items(items) = items.ok_or_else(|| anyhow!("{label}: can be read only once"))?;
                 Ok(Source::stream(dtype.clone(), shape.clone(), *fortran_order, items, *bytes as u64, label))
             }
-            Content::Npz(file, archive) => {
+            Content::Npz(file, archive, container) => {
                 let source = archive.source(file, n, label).with_context(context)?;
-                Ok(source.one_of(container(file, archive.names().len())?))
+                Ok(source.one_of(Arc::clone(container)))
             }
-            Content::Safetensors(file, index) => {
+            Content::Safetensors(file, index, container) => {
                 let source = index.source(file, n, label).with_context(context)?;
-                Ok(source.one_of(container(file, index.names().len())?))
+                Ok(source.one_of(Arc::clone(container)))
             }
             Content::Onnx(file, proto, folder) => proto.source(file, folder.as_deref(), label).with_context(context),
             Content::Json(text) => {
@@ -337,6 +337,7 @@ impl Input {
     }
 }
 
+/// What is known of a file that holds so many tensors.
 fn container(file: &File, tensors: usize) -> Result<Arc<Container>> {
     Ok(Arc::new(Container { file: file.metadata()?, tensors }))
 }
@@ -353,28 +354,30 @@ fn opened(path: &Path, options: &OpenOptions) -> Result<(File, PathBuf, Option<S
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => error,
         Err(error) => return Err(error.into()),
     };
-    let text = path.as_os_str().as_encoded_bytes();
-    for (colon, _) in text.iter().enumerate().rev().filter(|(_, byte)| **byte == b':') {
-        let (Some(file), Ok(name)) = (part_of_path(path, colon), std::str::from_utf8(&text[colon + 1..])) else {
-            break;
-        };
-        if file.is_file() {
-            return Ok((options.open(&file)?, file, Some(name.to_owned())));
-        }
+    match files_before_colons(path).next().map(|(file, name)| (file, std::str::from_utf8(name))) {
+        Some((file, Ok(name))) => Ok((options.open(&file)?, file, Some(name.to_owned()))),
+        _ => Err(missing.into()),
     }
-    Err(missing.into())
+}
+
+/// The parts of a path before a colon that are regular files, the longest first, each with what follows its colon.
+pub fn files_before_colons(path: &Path) -> impl Iterator<Item = (PathBuf, &[u8])> {
+    let text = path.as_os_str().as_encoded_bytes();
+    let colons = (0..text.len()).rev().filter(|&at| text[at] == b':');
+    let parts = colons.filter_map(move |at| Some((part_of_path(path, at)?, &text[at + 1..])));
+    parts.filter(|(file, _)| file.is_file())
 }
 
 /// The first `len` bytes of a path, which end before a colon.
 #[cfg(unix)]
-pub fn part_of_path(path: &Path, len: usize) -> Option<PathBuf> {
+fn part_of_path(path: &Path, len: usize) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     Some(std::ffi::OsStr::from_bytes(path.as_os_str().as_bytes().get(..len)?).into())
 }
 
 /// The first `len` bytes of a path, which end before a colon; here of one that is Unicode.
 #[cfg(not(unix))]
-pub fn part_of_path(path: &Path, len: usize) -> Option<PathBuf> {
+fn part_of_path(path: &Path, len: usize) -> Option<PathBuf> {
     Some(path.to_str()?.get(..len)?.into())
 }
 
@@ -431,11 +434,13 @@ fn placed(file: File, format: Format, folder: Option<&Path>) -> Result<Content> 
     Ok(match format {
         Format::Npz => {
             let archive = npz::Archive::read(&file)?;
-            Content::Npz(file, archive)
+            let container = container(&file, archive.names().len())?;
+            Content::Npz(file, archive, container)
         }
         Format::Safetensors => {
             let index = safetensors::Index::read(&file)?;
-            Content::Safetensors(file, index)
+            let container = container(&file, index.names().len())?;
+            Content::Safetensors(file, index, container)
         }
         _ => {
             let proto = Box::new(onnx::Proto::read(&file)?);

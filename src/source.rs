@@ -1,6 +1,7 @@
 //! Where the items of an operand come from: a file read by position, a stream read once from front to back, memory,
 //! or one item that stands everywhere.
 
+use std::borrow::Borrow;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -413,23 +414,23 @@ fn explain_end(error: io::Error) -> io::Error {
 
 /// A part of a file, read from front to back by position: the file's own position is neither used nor moved.
 #[derive(Debug)]
-pub struct Section {
-    file: Arc<File>,
+pub struct Section<F> {
+    file: F,
     at: u64,
     left: u64,
 }
 
-impl Section {
+impl<F: Borrow<File>> Section<F> {
     /// `bytes` bytes from byte `at` on.
-    pub fn new(file: &Arc<File>, at: u64, bytes: u64) -> Self {
-        Self { file: Arc::clone(file), at, left: bytes }
+    pub fn new(file: F, at: u64, bytes: u64) -> Self {
+        Self { file, at, left: bytes }
     }
 }
 
-impl Read for Section {
+impl<F: Borrow<File>> Read for Section<F> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let count = usize::try_from(self.left).map_or(out.len(), |left| left.min(out.len()));
-        read_at(&self.file, &mut out[..count], self.at)?;
+        read_at(self.file.borrow(), &mut out[..count], self.at)?;
         self.at += count as u64;
         self.left -= count as u64;
         Ok(count)

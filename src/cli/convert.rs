@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 use tensorop::DType;
-use tensorop::open::part_of_path;
+use tensorop::open::files_before_colons;
 
 use super::operand::OperandArg;
 use super::{InputOptions, OutputOptions, RunOptions, parse_dtype};
@@ -112,9 +112,7 @@ fn divided(text: &OsStr) -> Option<(String, OsString)> {
 
 /// Whether a path, or the part of it before a colon, is there.
 fn exists(path: &Path) -> bool {
-    let text = path.as_os_str().as_encoded_bytes();
-    let colons = text.iter().enumerate().filter(|(_, byte)| **byte == b':');
-    path.exists() || colons.filter_map(|(colon, _)| part_of_path(path, colon)).any(|part| part.is_file())
+    path.exists() || files_before_colons(path).next().is_some()
 }
 
 /// The byte order of the output.

@@ -16,6 +16,7 @@ use clap::error::ErrorKind;
 use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use tensorop::exec::{Options, Threads};
 use tensorop::format::Format;
+use tensorop::open::files_before_colons;
 use tensorop::ops::slice::SliceArgs;
 use tensorop::{DType, Reduction};
 
@@ -443,10 +444,10 @@ pub struct OutputOptions {
     ///
     /// The format follows the name (.npy, .npz, .safetensors, .pb, .json, .txt) or --to. In a .npz or .safetensors
     /// file an operator's output is called arr_0. A file of several tensors, one of which is an input, is not replaced by
-    /// fewer. A file appears, or is replaced, only when it is complete, and may be one of
-    /// the inputs. A file that is replaced is the old or the whole new one even after a loss of power, since the new
-    /// one is synced to the disk first; a new file is not synced. `-` is standard output. What is no regular file (a
-    /// device, a pipe) is written as it comes.
+    /// fewer. A file appears, or is replaced, only when it is complete, and may be one of the inputs. A file that is
+    /// replaced is the old or the whole new one even after a loss of power, since the new one is synced to the disk
+    /// first; a new file is not synced. `-` is standard output. What is no regular file (a device, a pipe) is written
+    /// as it comes.
     #[arg(short, long, value_name = "FILE", value_parser = OsStringValueParser::new().map(PathBuf::from), allow_hyphen_values = true, value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// The format of the output [default: by the name of FILE, else text]
@@ -479,11 +480,8 @@ impl OutputOptions {
     /// A name that does not tell it.
     pub fn format(&self) -> anyhow::Result<OutputFormat> {
         if let Some(path) = self.output.as_deref().filter(|path| !path.exists()) {
-            let text = path.as_os_str().as_encoded_bytes();
-            let colons = (0..text.len()).filter(|&at| text[at] == b':');
-            let mut files = colons.filter_map(|at| tensorop::open::part_of_path(path, at));
-            let container = |file: &PathBuf| file.extension().is_some_and(|e| e == "npz" || e == "safetensors");
-            if files.any(|file| container(&file) && file.is_file()) {
+            let container = |file: &Path| file.extension().is_some_and(|e| e == "npz" || e == "safetensors");
+            if files_before_colons(path).any(|(file, _)| container(&file)) {
                 let name = path.display();
                 anyhow::bail!("output {name}: a tensor in a file is no output: name a file (or use --in-place)");
             }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Difference, Extreme, Mismatch, Number, Outline, Reason};
-use crate::format::json::write_text;
+use crate::format::json::{float, write_text};
 
 /// Values in a report are cut to so many characters.
 const LONGEST: usize = 40;
@@ -171,16 +171,6 @@ fn number(number: Number) -> String {
     match number {
         Number::Float(value) => float(value),
         Number::Integer(value) => value.to_string(),
-    }
-}
-
-/// A float64 as JSON: the fewest digits that read back to it, or a string.
-fn float(value: f64) -> String {
-    match value {
-        v if v.is_nan() => "\"NaN\"".to_owned(),
-        f64::INFINITY => "\"Infinity\"".to_owned(),
-        f64::NEG_INFINITY => "\"-Infinity\"".to_owned(),
-        v => zmij::Buffer::new().format_finite(v).to_owned(),
     }
 }
 

@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 use self::strings::{points, short, shorten, string, width};
 use self::untyped::{Class, OUTSIDE, Untyped, common_dtype};
 use self::walk::{Leaf, Nested, positioned, walk};
-pub use self::write::{write, write_item, write_text};
+pub use self::write::{float, write, write_item, write_text};
 use crate::datetime;
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, Subject};

@@ -17,7 +17,7 @@ use rawzip::extra_fields::{ExtraFieldId, ExtraFields};
 use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipLocator};
 
 use crate::format::npy::{self, Begun, Header};
-use crate::source::{Source, read_at, write_at, wrong_length};
+use crate::source::{Section, Source, read_at, write_at, wrong_length};
 
 /// The most members that an archive is read or written with.
 pub const MAX_MEMBERS: usize = 1 << 18;
@@ -233,7 +233,8 @@ impl Archive {
         if member.encrypted {
             bail!("encrypted, which is not read");
         }
-        let mut reader = BufReader::with_capacity(buffer, Part { file, at: member.at, end: self.end });
+        let mut reader =
+            BufReader::with_capacity(buffer, Section::new(file, member.at, self.end.saturating_sub(member.at)));
         let (record, name, extra) = record(&mut reader, member.at)?;
         let flags = number(&record, 6, 2);
         let (mut stored, mut size) = (number(&record, 18, 4), number(&record, 22, 4));
@@ -287,8 +288,8 @@ struct Content<F: Borrow<File>> {
 }
 
 enum Data<F: Borrow<File>> {
-    Stored(Take<BufReader<Part<F>>>),
-    Deflated(DeflateDecoder<Take<BufReader<Part<F>>>>),
+    Stored(Take<BufReader<Section<F>>>),
+    Deflated(DeflateDecoder<Take<BufReader<Section<F>>>>),
 }
 
 /// Items that are inflated from when the first is read until the last has been: of many members that are open none
@@ -402,23 +403,6 @@ impl<F: Borrow<File>> Read for Data<F> {
     }
 }
 
-/// Bytes of a file, read by position: whoever shares the file may move its own.
-struct Part<F> {
-    file: F,
-    at: u64,
-    end: u64,
-}
-
-impl<F: Borrow<File>> Read for Part<F> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let n = usize::try_from(self.end.saturating_sub(self.at)).unwrap_or(usize::MAX).min(out.len());
-        let out = &mut out[..n];
-        read_at(self.file.borrow(), out, self.at)?;
-        self.at += n as u64;
-        Ok(n)
-    }
-}
-
 /// A file as the reader of directories wants it.
 struct Whole<'a> {
     file: &'a File,
@@ -427,7 +411,7 @@ struct Whole<'a> {
 
 impl ReaderAt for Whole<'_> {
     fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<usize> {
-        Part { file: self.file, at, end: self.len }.read(out)
+        Section::new(self.file, at, self.len.saturating_sub(at)).read(out)
     }
 }
 
@@ -482,7 +466,7 @@ fn checksum(file: &File, at: u64, len: u64) -> io::Result<Crc> {
     let part = len.div_ceil(threads as u64);
     let of_part = |n: usize| -> io::Result<Crc> {
         let begin = (part * n as u64).min(len);
-        let mut reader = Part { file, at: at + begin, end: at + (begin + part).min(len) };
+        let mut reader = Section::new(file, at + begin, part.min(len.saturating_sub(begin)));
         let mut buffer = vec![0; usize::try_from(part).unwrap_or(usize::MAX).min(CHECK_BUFFER)];
         let mut crc = Crc::new();
         loop {

@@ -272,7 +272,7 @@ impl Proto {
             return Ok(Source::file(dtype, shape, false, Arc::clone(file), at, label));
         }
         let items = bytes_of(&shape, 1).unwrap_or(0) as u64;
-        let reader = Unpack::new(Section::new(file, at, self.bytes), bits(&dtype), items);
+        let reader = Unpack::new(Section::new(Arc::clone(file), at, self.bytes), bits(&dtype), items);
         Ok(Source::stream(dtype, shape, false, Box::new(reader), items, label))
     }
 }

@@ -195,7 +195,7 @@ impl Index {
             bail!("items of dtype {} are packed in an order that safetensors does not tell", dtype.name());
         }
         let items = bytes_of(shape, 1).unwrap_or(0) as u64;
-        let reader = Unpack::new(Section::new(file, *offset, *bytes), bits(dtype), items);
+        let reader = Unpack::new(Section::new(Arc::clone(file), *offset, *bytes), bits(dtype), items);
         Ok(Source::stream(dtype.clone(), shape.clone(), false, Box::new(reader), items, label))
     }
 }

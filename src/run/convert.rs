@@ -8,13 +8,10 @@ use tensorop::source::Source;
 use super::emit::{Recast, Report, Work, emit};
 use super::operands::{self, Reading, as_asked, plain_as};
 use crate::cli::convert::{ByteOrder, Convert, NamedOperand, Order};
-use crate::cli::operand::OperandArg;
 
 /// Writes tensors in another form.
 pub fn convert(args: &Convert) -> Result<()> {
-    if args.inputs.iter().filter(|input| input.operand == OperandArg::Stdin).count() > 1 {
-        bail!("IN: {}", operands::ONE_STDIN);
-    }
+    operands::one_stdin(args.inputs.iter().map(|input| ("IN", &input.operand)))?;
     allow_open_files(args.inputs.len());
     let recast = Recast {
         cast: args.cast.clone().map(|dtype| (dtype, args.lossy)),
@@ -32,7 +29,7 @@ pub fn convert(args: &Convert) -> Result<()> {
         if let (None, None, true, Some(members)) = (name, &member, container, members) {
             // a whole container goes over with its names
             for (n, member) in members.into_iter().enumerate() {
-                let data = source(&input, n, format!("{label}:{member}"), args)?;
+                let data = source(&input, n, input.member_label(member), args)?;
                 report.source(&data);
                 works.push((Some(member.to_owned()), work(data, &recast, options)));
             }

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use tensorop::format::Format;
 use tensorop::info::{self, Info};
 use tensorop::open::{Description, Input};
@@ -15,9 +15,7 @@ use crate::cli::operand::OperandArg;
 
 /// Describes the tensors of all files.
 pub fn info(args: &Args) -> Result<()> {
-    if args.files.iter().filter(|file| **file == OperandArg::Stdin).count() > 1 {
-        bail!("FILE: {}", operands::ONE_STDIN);
-    }
+    operands::one_stdin(args.files.iter().map(|file| ("FILE", file)))?;
     let stdout = io::stdout();
     let colour = colour(&stdout);
     let mut out = BufWriter::new(stdout.lock());

@@ -50,9 +50,7 @@ impl<'a> Operands<'a> {
     ) -> Result<Self> {
         let named = |role, arg: &'a OperandArg| (arg, label(role, arg));
         let all = [Some(("DATA", data)), indices.map(|arg| ("INDICES", arg)), updates.map(|arg| ("UPDATES", arg))];
-        if let Some((role, _)) = all.into_iter().flatten().filter(|(_, arg)| **arg == OperandArg::Stdin).nth(1) {
-            bail!("{role}: {ONE_STDIN}");
-        }
+        one_stdin(all.into_iter().flatten())?;
         let [indices, updates] =
             [(indices, "INDICES"), (updates, "UPDATES")].map(|(arg, role)| arg.map(|arg| named(role, arg)));
         Ok(Self { data: named("DATA", data), indices, updates, input, in_place, reading: Reading::Void })
@@ -63,10 +61,9 @@ impl<'a> Operands<'a> {
     /// # Errors
     /// Standard input for both.
     pub fn pair(expected: &'a OperandArg, actual: &'a OperandArg, input: &'a InputOptions) -> Result<Self> {
-        let [data, updates] = [("EXPECTED", expected), ("ACTUAL", actual)].map(|(role, arg)| (arg, label(role, arg)));
-        if [expected, actual].map(|arg| *arg == OperandArg::Stdin) == [true, true] {
-            bail!("ACTUAL: {ONE_STDIN}");
-        }
+        let both = [("EXPECTED", expected), ("ACTUAL", actual)];
+        one_stdin(both)?;
+        let [data, updates] = both.map(|(role, arg)| (arg, label(role, arg)));
         Ok(Self { data, indices: None, updates: Some(updates), input, in_place: false, reading: Reading::Unsigned })
     }
 
@@ -293,8 +290,16 @@ fn option(subject: Subject) -> String {
     if subject == Subject::Output { "output".to_owned() } else { format!("--{subject}") }
 }
 
-/// Why a second `-` is refused.
-pub const ONE_STDIN: &str = "standard input can stand for one operand only";
+/// Refuses standard input for more than one of the operands, which are named by their roles.
+///
+/// # Errors
+/// A second one, by its role.
+pub fn one_stdin<'a>(operands: impl IntoIterator<Item = (&'a str, &'a OperandArg)>) -> Result<()> {
+    match operands.into_iter().filter(|(_, arg)| **arg == OperandArg::Stdin).nth(1) {
+        Some((role, _)) => bail!("{role}: standard input can stand for one operand only"),
+        None => Ok(()),
+    }
+}
 
 /// An operand as it was found: a file, and which of its tensors.
 pub struct Found {

@@ -57,6 +57,14 @@ pub fn write_item(out: &mut Vec<u8>, dtype: &DType, item: &[u8]) -> io::Result<(
     written
 }
 
+/// A float64 as it stands in the `data` of a tensor: the fewest digits that read back to it, or a string.
+pub fn float(value: f64) -> String {
+    let mut text = Vec::new();
+    // a float has a text, and writing into memory does not fail
+    let _ = write_item(&mut text, &Kind::Float64.into(), &value.to_le_bytes());
+    String::from_utf8_lossy(&text).into_owned()
+}
+
 /// Appends a text as a JSON string, in which nothing is left that a terminal might obey.
 pub fn write_text(out: &mut Vec<u8>, text: &str) {
     let mut writer =
