@@ -7,11 +7,13 @@ use std::fmt;
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use tensorop::axis::Span;
+use tensorop::layout::axis::Span;
+use tensorop::layout::view::View;
+use tensorop::layout::walk::copy_bytes;
+use tensorop::layout::window::Window;
 use tensorop::ops::indexed::{Scatter, TakeIndices};
 use tensorop::ops::slice_scatter::SliceScatter;
 use tensorop::ops::{reduction, scatter_nd, scatter_update};
-use tensorop::window::{View, Window, copy_bytes};
 use tensorop::{DType, Reduction, SliceArgs};
 
 /// Bytes of a tensor: one stays in a core's cache (as the program's windows do), the other in no cache of most
@@ -241,7 +243,7 @@ mod nd {
 mod diff {
     use tensorop::Tensor;
     use tensorop::diff::{Options, diff};
-    use tensorop::source::Source;
+    use tensorop::storage::source::Source;
 
     use super::*;
 

@@ -34,7 +34,7 @@ use predicates_core::reflection::{Case, PredicateReflection, Product};
 
 use crate::diff::{self, Difference, Options};
 use crate::format::Format;
-use crate::open::Input;
+use crate::format::open::Input;
 
 /// The environment variable that makes golden files anew, if it is `1`.
 pub const UPDATE: &str = "TENSOROP_UPDATE_GOLDEN";

@@ -47,37 +47,28 @@
 
 #![forbid(unsafe_code)]
 
-pub mod axis;
-pub mod cast;
-pub mod datetime;
-pub mod decimal;
 pub mod diff;
-pub mod dtype;
+pub mod engine;
 pub mod error;
-pub mod exec;
 pub mod format;
 #[cfg(feature = "predicates")]
 pub mod golden;
 pub mod info;
-pub mod narrow;
-pub mod open;
+pub mod item;
+pub mod layout;
+mod memory;
 pub mod ops;
-pub mod python;
-mod room;
-pub mod scalar;
-pub mod source;
-pub mod tensor;
-pub mod window;
+pub mod storage;
 
 pub use diff::diff;
-pub use dtype::DType;
 pub use error::Error;
+pub use item::dtype::DType;
+pub use item::tensor::Tensor;
 pub use ops::reduction::Reduction;
 pub use ops::scatter_nd::{scatter_nd, scatter_nd_reduce};
 pub use ops::scatter_update::scatter_update;
 pub use ops::slice::{SliceArgs, slice};
 pub use ops::slice_scatter::slice_scatter;
-pub use tensor::Tensor;
 
 /// The README, so that its Rust examples are compiled and run.
 #[cfg(doctest)]

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use tensorop::source::same_file;
+use tensorop::storage::platform::same_file;
 
 /// Where to write.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use common::{
     Folder, Refusal, WINDOWS, bytes, deflated, difference, each, header, npy, npy_with_header, npz, pb, protobuf,
     refusals, safetensors, tensor, to_fortran, words, zip,
 };
-use tensorop::dtype::Kind;
 use tensorop::format::{json, onnx};
+use tensorop::item::dtype::Kind;
 use tensorop::{DType, Tensor};
 
 /// The endings of the formats, as `-o` knows them.

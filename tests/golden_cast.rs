@@ -1,7 +1,7 @@
 //! Casts against exact arithmetic, NumPy and ml_dtypes: see `tests/oracle/cast_golden.py`.
 
 use tensorop::DType;
-use tensorop::cast::Cast;
+use tensorop::item::cast::Cast;
 
 fn unhex(text: &str) -> Vec<u8> {
     text.as_bytes().chunks(2).map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect()

@@ -11,7 +11,7 @@ use common::{difference, each};
 use serde_json::Value;
 use tensorop::format::packed::Packer;
 use tensorop::format::{onnx, safetensors};
-use tensorop::source::Source;
+use tensorop::storage::source::Source;
 use tensorop::{DType, Tensor};
 
 /// What is in a file.
@@ -68,7 +68,7 @@ fn compare(golden: &Golden, source: Source) -> Result<(), String> {
 /// The items as the formats store them.
 fn stored(golden: &Golden) -> Vec<u8> {
     let bits = match golden.dtype.kind() {
-        tensorop::dtype::Kind::Narrow(narrow) => narrow.bits(),
+        tensorop::item::dtype::Kind::Narrow(narrow) => narrow.bits(),
         _ => 8,
     };
     let (mut packer, mut out) = (Packer::new(bits), Vec::new());
@@ -124,7 +124,7 @@ fn check_onnx(path: &Path, golden: &Golden) -> Result<(), String> {
     if proto.name != golden.member {
         return Err(format!("the name {}", proto.name));
     }
-    let strings = matches!(golden.dtype.kind(), tensorop::dtype::Kind::Str(_));
+    let strings = matches!(golden.dtype.kind(), tensorop::item::dtype::Kind::Str(_));
     if golden.same && !strings {
         let at = proto.offset.ok_or("no offset")? as usize;
         if bytes.get(at..at + proto.bytes as usize) != Some(&stored(golden)[..]) {

@@ -1,9 +1,9 @@
 //! The floats of 8 bits or fewer against ml_dtypes: see `tests/oracle/narrow_golden.py`.
 
 use serde_json::Value;
-use tensorop::dtype::Kind;
 use tensorop::error::Subject;
 use tensorop::format::json;
+use tensorop::item::dtype::Kind;
 use tensorop::{DType, Tensor};
 
 fn float(text: &Value) -> f64 {

@@ -6,8 +6,8 @@ mod common;
 use common::{Folder, difference, each, npy_with_header};
 use serde_json::Value;
 use tensorop::DType;
-use tensorop::dtype::{Field, Kind};
 use tensorop::format::npy::{Begun, Header, read_header, write_header};
+use tensorop::item::dtype::{Field, Kind};
 
 struct Golden {
     name: String,

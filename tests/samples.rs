@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tensorop::error::Subject;
 use tensorop::format::json;
-use tensorop::open::Input;
+use tensorop::format::open::Input;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
 

@@ -1,6 +1,6 @@
 //! `--at`: NumPy's notation for basic slices.
 
-use tensorop::axis::Range;
+use tensorop::layout::axis::Range;
 use tensorop::ops::slice::SliceArgs;
 
 use super::index_list::integer;

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 use tensorop::DType;
-use tensorop::open::files_before_colons;
+use tensorop::format::open::files_before_colons;
 
 use super::operand::OperandArg;
 use super::{InputOptions, OutputOptions, RunOptions, parse_dtype};

@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
-use tensorop::exec::{Options, Threads};
+use tensorop::engine::job::{Options, Threads};
 use tensorop::format::Format;
-use tensorop::open::files_before_colons;
+use tensorop::format::open::files_before_colons;
 use tensorop::ops::slice::SliceArgs;
 use tensorop::{DType, Reduction};
 

@@ -1,7 +1,7 @@
 //! What `diff` asks of an item: whether two are the same, and how far they are apart.
 
-use crate::datetime::NAT;
-use crate::dtype::Kind;
+use crate::item::datetime::NAT;
+use crate::item::dtype::Kind;
 
 /// The absolute difference of two items.
 #[derive(Clone, Copy, Debug, PartialEq)]

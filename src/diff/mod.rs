@@ -29,12 +29,12 @@ use anyhow::{Result, bail};
 pub use self::item::Number;
 use self::item::{Class, ClassOf, Distance, Item, Task, Widen, WidenTo, read_complex, read_f64, read_i128, with_items};
 use self::tally::{Most, Rule, Tally, Window};
-use crate::dtype::{DType, Kind};
-use crate::exec::{Progress, Threads, scan};
+use crate::engine::job::{Progress, Threads, scan};
 use crate::format::json;
-use crate::room;
-use crate::source::Source;
-use crate::tensor::coordinates;
+use crate::item::dtype::{DType, Kind};
+use crate::layout::shape::coordinates;
+use crate::memory;
+use crate::storage::source::Source;
 
 /// Items are widened so many at a time: they stay in a core's cache.
 const WIDENED: usize = 1024;
@@ -373,7 +373,7 @@ impl Comparison<'_> {
         tallies.into_iter().for_each(|(tally, _)| all.merge(tally, rule));
         // what is told of each, as texts
         let texts: usize = all.first.iter().map(|found| 512 + 6 * (found.expected.len() + found.actual.len())).sum();
-        match all.too_much.take().or_else(|| room::of::<u8>(texts).err()) {
+        match all.too_much.take().or_else(|| memory::of::<u8>(texts).err()) {
             Some(message) => bail!("mismatches to be told: {message}"),
             None => Ok(all),
         }

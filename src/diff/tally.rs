@@ -1,7 +1,7 @@
 //! The differences of two tensors, gathered window by window and put together in any order.
 
 use super::item::{Distance, Item, Number};
-use crate::room;
+use crate::memory;
 
 /// Bytes of a block: what is looked at quickly, and again, item by item, only if it may change what is known.
 const BLOCK: usize = 1024;
@@ -150,7 +150,7 @@ impl<D: Distance> Tally<D> {
         self.hopeless |= other.hopeless;
         self.differing += other.differing;
         self.mismatches += other.mismatches;
-        match room::reserve(&mut self.first, other.first.len()) {
+        match memory::reserve(&mut self.first, other.first.len()) {
             Ok(()) => self.first.extend(other.first),
             Err(message) => self.too_much = Some(message),
         }
@@ -272,8 +272,8 @@ impl<D: Distance> Tally<D> {
             let each = expected.len().saturating_add(actual.len()).saturating_add(256);
             let many = each <= LONG && self.first.len().is_multiple_of(OFTEN);
             let bytes = if many { each * OFTEN * 16 } else { each };
-            let probe = if many || each > LONG { room::of::<u8>(bytes).map(drop) } else { Ok(()) };
-            match probe.and_then(|()| room::reserve(&mut self.first, 1)) {
+            let probe = if many || each > LONG { memory::of::<u8>(bytes).map(drop) } else { Ok(()) };
+            match probe.and_then(|()| memory::reserve(&mut self.first, 1)) {
                 Ok(()) => {
                     self.first.push(Found { item, expected: expected.to_vec(), actual: actual.to_vec(), errors });
                 }

@@ -5,9 +5,9 @@ use half::f16;
 use super::item::{Float, read_f64};
 use super::tally::{Found, least_rtol};
 use super::*;
-use crate::dtype::Narrow;
 use crate::error::Subject;
-use crate::tensor::Tensor;
+use crate::item::dtype::Narrow;
+use crate::item::tensor::Tensor;
 
 fn source(dtype: &str, shape: &[usize], bytes: Vec<u8>) -> Source {
     let dtype = DType::parse(dtype).unwrap();
@@ -457,7 +457,7 @@ fn json() {
     // whatever a dtype is called, and an error beyond float64, it is JSON
     let field = |name: &str| {
         let dtype = DType::parse("<i2").unwrap();
-        let field = crate::dtype::Field { name: name.into(), title: None, dtype, shapes: vec![], offset: 0 };
+        let field = crate::item::dtype::Field { name: name.into(), title: None, dtype, shapes: vec![], offset: 0 };
         DType::structured(vec![field], 2).unwrap()
     };
     let of = |item: u8| Source::memory(Tensor::new(field("it's \"\\"), vec![1], vec![item, 0]).unwrap(), String::new());

@@ -4,6 +4,7 @@ pub mod json;
 pub mod npy;
 pub mod npz;
 pub mod onnx;
+pub mod open;
 pub mod packed;
 pub mod safetensors;
 pub mod text;

@@ -3,9 +3,9 @@
 use ndarray_npy::npy::header::{Header as RawHeader, Layout, ParseHeaderError, ReadHeaderError};
 use py_literal::Value;
 
-use crate::dtype::{DType, Field, Kind};
-use crate::python;
-use crate::tensor::{MAX_RANK, bytes_of};
+use crate::item::dtype::{DType, Field, Kind};
+use crate::item::python;
+use crate::layout::shape::{MAX_RANK, bytes_of};
 
 /// The first bytes of every `.npy` file.
 pub const MAGIC: &[u8] = b"\x93NUMPY";

@@ -17,7 +17,8 @@ use rawzip::extra_fields::{ExtraFieldId, ExtraFields};
 use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipLocator};
 
 use crate::format::npy::{self, Begun, Header};
-use crate::source::{Section, Source, read_at, write_at, wrong_length};
+use crate::storage::platform::{read_at, write_at};
+use crate::storage::source::{Section, Source, wrong_length};
 
 /// The most members that an archive is read or written with.
 pub const MAX_MEMBERS: usize = 1 << 18;
@@ -725,8 +726,8 @@ mod tests {
     use flate2::write::DeflateEncoder;
 
     use super::*;
-    use crate::dtype::DType;
-    use crate::window::View;
+    use crate::item::dtype::DType;
+    use crate::layout::view::View;
 
     /// A file that holds `bytes`, its own position at its end.
     fn file(bytes: &[u8]) -> File {

@@ -5,8 +5,8 @@
 
 use std::io::{self, Read};
 
-use crate::dtype::{DType, Kind};
-use crate::source::fill_from;
+use crate::item::dtype::{DType, Kind};
+use crate::storage::source::fill_from;
 
 /// The most packed bytes that [`Unpack`] holds: a multiple of three.
 const PIECE: usize = 3 << 14;

@@ -14,12 +14,13 @@ use safetensors::tensor::{Metadata, TensorInfo};
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::packed::{Unpack, bits, bytes_of_items};
-use crate::dtype::{DType, Kind, Narrow};
 use crate::error::{Error, Subject};
-use crate::python;
-use crate::room;
-use crate::source::{Section, Source, read_at};
-use crate::tensor::{MAX_RANK, bytes_of};
+use crate::item::dtype::{DType, Kind, Narrow};
+use crate::item::python;
+use crate::layout::shape::{MAX_RANK, bytes_of};
+use crate::memory;
+use crate::storage::platform::read_at;
+use crate::storage::source::{Section, Source};
 
 /// The most bytes that the JSON of a header may take: the format's own limit.
 pub const MAX_HEADER: u64 = 100_000_000;
@@ -107,7 +108,7 @@ impl Index {
         let length = u64::from_le_bytes(length);
         ensure!(length <= MAX_HEADER, "a header of {length} bytes, expected at most {MAX_HEADER}");
         ensure!(length <= room, "a header of {length} bytes, and {room} bytes in the file after its length");
-        let mut text = room::zeros(usize::try_from(length)?).map_err(anyhow::Error::msg)?;
+        let mut text = memory::zeros(usize::try_from(length)?).map_err(anyhow::Error::msg)?;
         read_at(file, &mut text, PREFIX)?;
         Self::parse(&text, room - length)
     }
@@ -120,7 +121,7 @@ impl Index {
         // what becomes of the text is not asked for in one piece: for each tensor some hundred bytes, else a few for each
         // of its own
         let entries = text.len().min(MAX_MEMBERS * 60).saturating_mul(12);
-        drop(room::of::<u8>(text.len().saturating_mul(4).saturating_add(entries)).map_err(anyhow::Error::msg)?);
+        drop(memory::of::<u8>(text.len().saturating_mul(4).saturating_add(entries)).map_err(anyhow::Error::msg)?);
         let read: Result<Entries, _> = serde_json::from_str(text);
         // what stands in place of a dtype is quoted as it is
         let one_line = |error: serde_json::Error| error.to_string().replace(char::is_control, " ");

@@ -4,9 +4,9 @@ use anyhow::Result;
 use half::{bf16, f16};
 
 use super::stats::{BLOCK, Byte, Counts, Item, Stats};
-use crate::dtype::Kind;
-use crate::exec::{self, Progress, Threads};
-use crate::source::Source;
+use crate::engine::job::{self, Progress, Threads};
+use crate::item::dtype::Kind;
+use crate::storage::source::Source;
 
 /// Bins at most.
 const BINS: usize = 10;
@@ -139,7 +139,7 @@ fn real<T: Item>(
     let edges = T::Edge::between(min, max);
     // how many items are not below each edge, and how many are above the end
     let begin = || (vec![0_u64; edges.len() + 1], Vec::new(), Vec::new());
-    let states = exec::scan([source], threads, progress, begin, |(counts, items, block), _, [bytes]| {
+    let states = job::scan([source], threads, progress, begin, |(counts, items, block), _, [bytes]| {
         for bytes in bytes.chunks(BLOCK * size_of::<T>()) {
             T::load(bytes, items);
             block.clear();

@@ -7,10 +7,10 @@ use half::{bf16, f16};
 
 use super::exact::{self, Exact};
 use super::histogram::Edge;
-use crate::dtype::{DType, Kind, Narrow};
-use crate::exec::{self, Progress, Threads};
+use crate::engine::job::{self, Progress, Threads};
 use crate::format::json;
-use crate::source::Source;
+use crate::item::dtype::{DType, Kind, Narrow};
+use crate::storage::source::Source;
 
 /// Items that are looked at together: they fit the nearest cache.
 pub(super) const BLOCK: usize = 2048;
@@ -220,7 +220,7 @@ fn first_of<T: Copy, K: Ord>(
 
 fn real<T: Item>(source: &mut Source, threads: Threads, progress: Progress<'_>) -> Result<Stats> {
     let begin = || (Tally::<T>::default(), Vec::new());
-    let tallies = exec::scan([source], threads, progress, begin, |(tally, block), first, [bytes]| {
+    let tallies = job::scan([source], threads, progress, begin, |(tally, block), first, [bytes]| {
         for (i, bytes) in bytes.chunks(BLOCK * size_of::<T>()).enumerate() {
             T::load(bytes, block);
             tally.add(first + i * BLOCK, block);
@@ -274,7 +274,7 @@ fn complex<T: Item + Default>(source: &mut Source, threads: Threads, progress: P
         parts: Vec::new(),
         blocks: [Vec::new(), Vec::new()],
     };
-    let tallies = exec::scan([source], threads, progress, begin, |tally, _, [bytes]| {
+    let tallies = job::scan([source], threads, progress, begin, |tally, _, [bytes]| {
         for bytes in bytes.chunks(BLOCK * size_of::<T>()) {
             T::load(bytes, &mut tally.parts);
             tally.blocks.iter_mut().for_each(Vec::clear);
@@ -388,7 +388,7 @@ impl Counts {
 
     /// Counts all bytes of a tensor.
     pub(super) fn of(source: &mut Source, threads: Threads, progress: Progress<'_>) -> Result<Self> {
-        let parts = exec::scan([source], threads, progress, Self::new, |counts, first, [bytes]| {
+        let parts = job::scan([source], threads, progress, Self::new, |counts, first, [bytes]| {
             const LONG: usize = 1 << 17;
             bytes.chunks(LONG).enumerate().for_each(|(i, block)| counts.add(first + i * LONG, block));
             Ok(true)
@@ -498,7 +498,7 @@ impl Item for Ticks {
         self.0
     }
     fn nan(self) -> bool {
-        self.0 == crate::datetime::NAT
+        self.0 == crate::item::datetime::NAT
     }
     fn inf(self) -> bool {
         false

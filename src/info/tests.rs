@@ -2,8 +2,8 @@ use std::num::NonZero;
 
 use super::*;
 use crate::Tensor;
-use crate::exec::Threads;
-use crate::source::Source;
+use crate::engine::job::Threads;
+use crate::storage::source::Source;
 
 fn threads(n: usize) -> Threads {
     Threads(NonZero::new(n))

@@ -6,10 +6,10 @@
 use std::fmt;
 use std::sync::Mutex;
 
-use crate::axis::resolve_index;
-use crate::dtype::Kind;
 use crate::error::{Error, Subject};
-use crate::window::Window;
+use crate::item::dtype::Kind;
+use crate::layout::axis::resolve_index;
+use crate::layout::window::Window;
 
 /// A number that an index tensor may hold.
 pub trait Index: Copy + fmt::Display {
@@ -525,7 +525,7 @@ impl Scatter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::window::Windows;
+    use crate::layout::window::Windows;
 
     fn entries(numbers: &[i64], dim: usize, unique: bool) -> Vec<(usize, usize)> {
         let keep = Keep { unique, repeats: true, group: 2, count: numbers.len() };

@@ -11,7 +11,7 @@ pub mod slice_scatter;
 use ndarray::{Array, ArrayBase, Data, Dimension, RawData};
 
 use crate::error::{Error, Subject};
-use crate::tensor::{MAX_RANK, bytes_of};
+use crate::layout::shape::{MAX_RANK, bytes_of};
 
 /// The axes of `shape`, at least one and at most [`MAX_RANK`].
 pub(crate) fn check_rank(shape: &[usize]) -> Result<usize, Error> {

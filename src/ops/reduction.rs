@@ -4,8 +4,8 @@ use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use crate::dtype::{DType, Kind};
 use crate::error::{Error, Subject};
+use crate::item::dtype::{DType, Kind};
 
 /// The reduction of ScatterND.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -6,9 +6,9 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 use super::indexed::{self, BadIndex, Index, Keep, Resolve, Scatter, TakeIndices, Targets};
 use super::reduction::{Element, Reduction};
 use super::{check_extent, check_rank, items, like};
-use crate::dtype::{DType, Kind};
 use crate::error::{Error, Subject};
-use crate::tensor::coordinates;
+use crate::item::dtype::{DType, Kind};
+use crate::layout::shape::coordinates;
 
 /// The version of ScatterND that an opset has: the newest not above it.
 pub fn version(opset: u64) -> u64 {

@@ -5,9 +5,9 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::indexed::{self, BadIndex, Index, Keep, Resolve, Scatter, TakeIndices, Targets};
 use super::{check_extent, check_rank, items, like};
-use crate::axis::resolve_axis;
 use crate::error::{Error, Subject};
-use crate::tensor::coordinates;
+use crate::layout::axis::resolve_axis;
+use crate::layout::shape::coordinates;
 
 /// A ScatterUpdate whose shapes are checked and whose indices are being read.
 #[derive(Clone, Debug)]

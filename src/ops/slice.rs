@@ -4,9 +4,10 @@
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::{check_rank, items};
-use crate::axis::{Range, Span, resolve_axis};
 use crate::error::{Error, Subject};
-use crate::window::{View, copy};
+use crate::layout::axis::{Range, Span, resolve_axis};
+use crate::layout::view::View;
+use crate::layout::walk::copy;
 
 /// The arguments of Slice and SliceScatter: a range for each of some axes. Axes not named are taken whole.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,9 +5,11 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::slice::SliceArgs;
 use super::{items, like};
-use crate::axis::Span;
 use crate::error::{Error, Subject};
-use crate::window::{View, Window, copy};
+use crate::layout::axis::Span;
+use crate::layout::view::View;
+use crate::layout::walk::copy;
+use crate::layout::window::Window;
 
 /// A resolved SliceScatter: the places on each axis of `data`.
 #[derive(Clone, Debug, PartialEq, Eq)]

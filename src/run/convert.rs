@@ -1,9 +1,9 @@
 //! `convert`: from one container, format or dtype to another.
 
 use anyhow::{Result, bail};
-use tensorop::exec::{Change, Options};
-use tensorop::open::Input;
-use tensorop::source::Source;
+use tensorop::engine::job::{Change, Options};
+use tensorop::format::open::Input;
+use tensorop::storage::source::Source;
 
 use super::emit::{Recast, Report, Work, emit};
 use super::operands::{self, Reading, as_asked, plain_as};

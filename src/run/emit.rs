@@ -6,14 +6,16 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use tensorop::DType;
-use tensorop::dtype::Kind;
-use tensorop::exec::{Change, Job, Options, Progress, reserve, room_for};
+use tensorop::engine::job::{Change, Job, Options, Progress, room_for};
 use tensorop::format::packed::{Packer, bits, packed_bytes};
 use tensorop::format::text::{self, TextOptions};
 use tensorop::format::{json, npy, npz, onnx, safetensors};
-use tensorop::source::{Source, same_file, write_at};
-use tensorop::tensor::Tensor;
-use tensorop::window::View;
+use tensorop::item::dtype::Kind;
+use tensorop::item::tensor::Tensor;
+use tensorop::layout::view::View;
+use tensorop::storage::platform::reserve;
+use tensorop::storage::platform::{same_file, write_at};
+use tensorop::storage::source::Source;
 
 use super::meter::Meter;
 use crate::cli::{OutputFormat, OutputOptions};

@@ -4,8 +4,8 @@ use std::io::{self, BufWriter, Write};
 
 use anyhow::{Context, Result, anyhow};
 use tensorop::format::Format;
+use tensorop::format::open::{Description, Input};
 use tensorop::info::{self, Info};
-use tensorop::open::{Description, Input};
 
 use super::colour;
 use super::meter::Meter;

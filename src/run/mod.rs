@@ -12,14 +12,14 @@ mod operands;
 use std::io::{self, IsTerminal, Write};
 
 use anyhow::{Context, Result, anyhow, bail};
-use tensorop::axis::Span;
-use tensorop::exec::{Change, Options, ScatterWindow, Updates};
+use tensorop::engine::job::{Change, Options, ScatterWindow, Updates};
+use tensorop::layout::axis::Span;
+use tensorop::layout::view::View;
 use tensorop::ops::indexed::{Resolve, Scatter};
 use tensorop::ops::reduction::{self, OnBytes, Reduction};
 use tensorop::ops::slice::SliceArgs;
 use tensorop::ops::{scatter_nd, scatter_update, slice_scatter};
-use tensorop::source::Source;
-use tensorop::window::View;
+use tensorop::storage::source::Source;
 
 use crate::cli::{self, Command, InputOptions, OnDuplicate, OutputOptions, SliceOptions};
 use emit::{Recast, Report, Work, emit};

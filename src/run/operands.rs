@@ -4,14 +4,15 @@ use std::io;
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
-use tensorop::dtype::{DType, Kind};
+use tensorop::engine::job::{Threads, Updates};
 use tensorop::error::{Error, Subject};
-use tensorop::exec::{Threads, Updates};
 use tensorop::format::json::{self, Json};
-use tensorop::open::Input;
+use tensorop::format::open::Input;
+use tensorop::item::dtype::{DType, Kind};
+use tensorop::layout::window::Windows;
 use tensorop::ops::indexed::{Resolve, TakeIndices, on_threads, take_bytes};
-use tensorop::source::{Conversion, Source};
-use tensorop::window::Windows;
+use tensorop::storage::conversion::Conversion;
+use tensorop::storage::source::Source;
 
 use crate::cli::index_list::IndexList;
 use crate::cli::operand::OperandArg;
@@ -456,7 +457,7 @@ fn check_widths(updates: &Source, conversion: &Conversion, dtype: &DType) -> Res
         match items.chunks_exact(itemsize).position(|item| !conversion.fits(item)) {
             None => Ok(()),
             Some(at) => {
-                let at = tensorop::tensor::coordinates(start + at, updates.shape());
+                let at = tensorop::layout::shape::coordinates(start + at, updates.shape());
                 bail!("{}: the item at {at:?} is longer than {}", updates.label(), dtype.name())
             }
         }

@@ -384,7 +384,7 @@ pub type Named<'a> = (&'a str, &'a str, &'a [usize], Vec<u8>);
 
 /// Items as the formats that pack them have them.
 pub fn packed(dtype: &DType, items: &[u8]) -> Vec<u8> {
-    let tensorop::dtype::Kind::Narrow(narrow) = dtype.kind() else { return items.to_vec() };
+    let tensorop::item::dtype::Kind::Narrow(narrow) = dtype.kind() else { return items.to_vec() };
     let (mut packer, mut out) = (Packer::new(narrow.bits()), Vec::new());
     packer.push(items, &mut out);
     packer.finish(&mut out);

@@ -4,12 +4,12 @@
 use std::io::Cursor;
 
 use ndarray::{ArrayD, IxDyn};
+use tensorop::engine::job::{Threads, scan};
 use tensorop::error::Subject;
-use tensorop::exec::{Threads, scan};
 use tensorop::format::json;
 use tensorop::format::npy::{self, Begun, Header};
-use tensorop::source::Source;
-use tensorop::tensor::{MAX_RANK, bytes_of};
+use tensorop::layout::shape::{MAX_RANK, bytes_of};
+use tensorop::storage::source::Source;
 use tensorop::{DType, Reduction, SliceArgs, Tensor};
 
 /// The longest item whose bytes are read here.

@@ -4,12 +4,12 @@
 use std::io::{Cursor, Write};
 
 use tensorop::diff::{self, Options};
-use tensorop::exec::{Threads, scan};
+use tensorop::engine::job::{Threads, scan};
+use tensorop::format::open::{Description, Input};
 use tensorop::format::{Format, npy, npz, onnx, packed, safetensors};
 use tensorop::info;
-use tensorop::open::{Description, Input};
-use tensorop::source::Source;
-use tensorop::tensor::{MAX_RANK, bytes_of};
+use tensorop::layout::shape::{MAX_RANK, bytes_of};
+use tensorop::storage::source::Source;
 use tensorop::{DType, Tensor};
 
 use crate::checks::is_one_line;
@@ -105,7 +105,7 @@ pub fn write_npz(tensors: &[(String, Tensor)]) -> Option<Vec<u8>> {
     let writer = refused(npz::Writer::new(tensors.iter().map(of).collect()))?;
     let mut file = tempfile::tempfile().expect("a temporary file");
     for (n, (_, tensor)) in tensors.iter().enumerate() {
-        tensorop::source::write_at(&file, tensor.bytes(), writer.items_at(n)).expect("written");
+        tensorop::storage::platform::write_at(&file, tensor.bytes(), writer.items_at(n)).expect("written");
     }
     writer.finish(&file).expect("finished");
     let mut bytes = Vec::new();
@@ -117,7 +117,7 @@ pub fn write_npz(tensors: &[(String, Tensor)]) -> Option<Vec<u8>> {
 
 /// Items as the formats that pack those of fewer than 8 bits have them.
 fn packed(dtype: &DType, items: &[u8]) -> Vec<u8> {
-    let tensorop::dtype::Kind::Narrow(narrow) = dtype.kind() else { return items.to_vec() };
+    let tensorop::item::dtype::Kind::Narrow(narrow) = dtype.kind() else { return items.to_vec() };
     if narrow.bits() == 8 {
         return items.to_vec();
     }
@@ -142,7 +142,7 @@ pub fn write_safetensors(tensors: &[(String, Tensor)]) -> Option<Vec<u8>> {
 
 /// A TensorProto that holds a tensor, if it can.
 pub fn write_onnx(name: &str, tensor: &Tensor) -> Option<Vec<u8>> {
-    use tensorop::dtype::Kind;
+    use tensorop::item::dtype::Kind;
     if matches!(tensor.dtype().kind(), Kind::Str(_) | Kind::Bytes(_)) {
         return refused(onnx::write_strings(tensor.shape(), name, tensor));
     }

@@ -14,7 +14,7 @@ mod values;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use tensorop::format::Format;
-use tensorop::open::Input;
+use tensorop::format::open::Input;
 
 /// Checks so many generated values, which are the same in every run; a failure names the smallest that fails.
 fn holds<S: Strategy>(cases: u32, strategy: S, check: impl Fn(S::Value)) {

@@ -3,7 +3,7 @@ use std::io;
 use half::{bf16, f16};
 
 use super::*;
-use crate::dtype::Swap;
+use crate::item::dtype::Swap;
 
 /// The outcome of reading as `dtype`, or by content: dtype, shape and what is written of it, or the message.
 fn outcome(text: &str, dtype: Option<&str>) -> String {

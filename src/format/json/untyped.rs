@@ -3,9 +3,10 @@
 use super::strings::{short, width};
 use super::walk::{Leaf, Nested, positioned};
 use super::{Json, describe, widen};
-use crate::dtype::{DType, Kind};
 use crate::error::{Error, Subject};
-use crate::{room, scalar};
+use crate::item::dtype::{DType, Kind};
+use crate::item::parse;
+use crate::memory;
 
 /// What no integer dtype of 64 bits holds.
 pub(super) const OUTSIDE: &str = "is beyond int64 and uint64";
@@ -70,7 +71,7 @@ impl<'a> Untyped<'a> {
                     self.push_float(text, true)
                 } else {
                     self.enter(Class::Int, leaf)?;
-                    match scalar::parse_integer(text) {
+                    match parse::parse_integer(text) {
                         Ok(value) => self.push_integer(value, text)?,
                         Err(_) => self.set_beyond(text, OUTSIDE),
                     }
@@ -78,21 +79,21 @@ impl<'a> Untyped<'a> {
                 }
             }
             Leaf::Str(raw) => {
-                let special = scalar::is_special(raw.trim_matches('"'));
+                let special = parse::is_special(raw.trim_matches('"'));
                 if special && matches!(self.class, Class::Int | Class::Float) {
                     self.make_floats()?;
                     self.floats = true;
                     let mut item = [0; 8];
-                    scalar::parse_special(raw.trim_matches('"'), &Kind::Float64.into(), &mut item);
-                    return room::extend(&mut self.bytes, &item);
+                    parse::parse_special(raw.trim_matches('"'), &Kind::Float64.into(), &mut item);
+                    return memory::extend(&mut self.bytes, &item);
                 }
                 self.enter(Class::Str, leaf)?;
                 self.words |= !special;
-                room::push(&mut self.strings, raw)
+                memory::push(&mut self.strings, raw)
             }
             Leaf::Bool(value) => {
                 self.enter(Class::Bool, leaf)?;
-                room::push(&mut self.bytes, value.into())
+                memory::push(&mut self.bytes, value.into())
             }
             Leaf::Null => Err(leaf.to_string()),
         }
@@ -113,7 +114,7 @@ impl<'a> Untyped<'a> {
                 self.negative = Some((items, text));
             }
             if value == 0 && text.starts_with('-') {
-                room::push(&mut self.minus_zeros, items)?;
+                memory::push(&mut self.minus_zeros, items)?;
             }
             value.to_le_bytes()
         } else if let Ok(value) = u64::try_from(value) {
@@ -126,7 +127,7 @@ impl<'a> Untyped<'a> {
         match (self.negative, self.above) {
             (Some(_), Some(_)) if value < 0 => self.set_beyond(text, "is negative, and others are beyond int64"),
             (Some(_), Some(_)) => self.set_beyond(text, APART),
-            _ => room::extend(&mut self.bytes, &word)?,
+            _ => memory::extend(&mut self.bytes, &word)?,
         }
         Ok(())
     }
@@ -140,8 +141,8 @@ impl<'a> Untyped<'a> {
             self.make_floats()?;
         }
         self.floats |= is_float;
-        let value = scalar::parse_f64(text).map_err(|m| describe(text, &Kind::Float64.into(), m))?;
-        room::extend(&mut self.bytes, &value.to_le_bytes())
+        let value = parse::parse_f64(text).map_err(|m| describe(text, &Kind::Float64.into(), m))?;
+        memory::extend(&mut self.bytes, &value.to_le_bytes())
     }
 
     /// Turns integers, and strings that stand for floats, into floats.
@@ -167,8 +168,8 @@ impl<'a> Untyped<'a> {
                 self.floats = true;
                 for raw in std::mem::take(&mut self.strings) {
                     let mut item = [0; 8];
-                    scalar::parse_special(raw.trim_matches('"'), &Kind::Float64.into(), &mut item);
-                    room::extend(&mut self.bytes, &item)?;
+                    parse::parse_special(raw.trim_matches('"'), &Kind::Float64.into(), &mut item);
+                    memory::extend(&mut self.bytes, &item)?;
                 }
             }
             Class::Bool | Class::Str => return Err(format!("{} are no floats", self.class.plural())),

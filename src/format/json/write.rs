@@ -7,11 +7,11 @@ use std::io::{self, Write};
 use half::{bf16, f16};
 
 use super::check;
-use crate::datetime;
-use crate::decimal::{self, Decimal};
-use crate::dtype::{DType, Kind, Swap, TimeUnit};
-use crate::room;
-use crate::tensor::Tensor;
+use crate::item::datetime;
+use crate::item::decimal::{self, Decimal};
+use crate::item::dtype::{DType, Kind, Swap, TimeUnit};
+use crate::item::tensor::Tensor;
+use crate::memory;
 
 /// More empty lists than this are not written out; a flat `[]` says the same.
 const MOST_EMPTY_LISTS: usize = 1 << 20;
@@ -241,7 +241,7 @@ impl ItemWriter<'_> {
         self.text("\"");
         for point in points.take(len) {
             // no code point takes more
-            room::reserve(&mut self.out, 16).map_err(|m| io::Error::new(io::ErrorKind::OutOfMemory, m))?;
+            memory::reserve(&mut self.out, 16).map_err(|m| io::Error::new(io::ErrorKind::OutOfMemory, m))?;
             match (point, char::from_u32(point)) {
                 (0x22 | 0x5c, Some(c)) => self.out.extend_from_slice(&[b'\\', c as u8]),
                 (10, _) => self.text("\\n"),

@@ -3,7 +3,7 @@
 use prost::encoding::{WireType, decode_key, decode_varint};
 
 use super::{DATA_TYPES, EXTERNAL, STRING, field, wire_types};
-use crate::tensor::MAX_RANK;
+use crate::layout::shape::MAX_RANK;
 
 /// Whether a file that begins so is likely to be a TensorProto: its fields, as far as they are seen, are such that a
 /// TensorProto can have, and among them is a data type that ONNX has.

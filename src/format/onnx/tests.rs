@@ -7,7 +7,7 @@ use prost::Message as _;
 use prost::encoding::{WireType, encode_key, encode_varint};
 
 use super::{Entry, Message, Proto, check, field, looks_like_onnx, write_header, write_strings};
-use crate::source::Source;
+use crate::storage::source::Source;
 use crate::{DType, Tensor};
 
 fn file(bytes: &[u8]) -> File {

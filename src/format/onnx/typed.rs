@@ -3,10 +3,10 @@
 use anyhow::{Result, anyhow, bail, ensure};
 
 use super::{Message, field};
-use crate::dtype::{DType, Kind};
 use crate::format::packed::{bits, packed_bytes, unpack};
-use crate::room;
-use crate::tensor::{bytes_of, coordinates};
+use crate::item::dtype::{DType, Kind};
+use crate::layout::shape::{bytes_of, coordinates};
+use crate::memory;
 
 /// Strings padded to a common width may take so many times the message that they come from, ...
 const MOST_PADDING: usize = 1024;
@@ -74,7 +74,7 @@ impl Message {
         let wrong = |n: usize, number: &dyn std::fmt::Display| {
             anyhow!("{number} at {:?} is none of {type_name}", coordinates(n, shape))
         };
-        let make = |bytes| room::of::<u8>(bytes).map_err(anyhow::Error::msg);
+        let make = |bytes| memory::of::<u8>(bytes).map_err(anyhow::Error::msg);
         let mut out;
         match dtype.kind() {
             Kind::Float32 | Kind::Complex64 => {
@@ -120,7 +120,7 @@ impl Message {
                     out.extend(number.to_le_bytes().iter().take(size));
                 }
                 if group > 1 {
-                    let packed = std::mem::replace(&mut out, room::zeros(items).map_err(anyhow::Error::msg)?);
+                    let packed = std::mem::replace(&mut out, memory::zeros(items).map_err(anyhow::Error::msg)?);
                     unpack(&packed, bits, &mut out);
                 }
             }
@@ -148,7 +148,7 @@ impl Message {
         let most = given.saturating_mul(MOST_PADDING).max(FREE_PADDING);
         let total = bytes_of(shape, size).filter(|total| *total <= most);
         let total = total.ok_or_else(|| anyhow!("{items} strings of {size} bytes ({}) are too much", dtype.name()))?;
-        let mut out = room::of(total).map_err(anyhow::Error::msg)?;
+        let mut out = memory::of(total).map_err(anyhow::Error::msg)?;
         for (n, bytes) in self.string_data.iter().enumerate() {
             let text = std::str::from_utf8(bytes)?;
             out.extend(text.chars().flat_map(|c| u32::from(c).to_le_bytes()));

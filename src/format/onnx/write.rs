@@ -4,11 +4,12 @@ use anyhow::{Context, Result, anyhow, ensure};
 use prost::encoding::{WireType, encode_key, encode_varint};
 
 use super::{MAX_MESSAGE, STRING, data_type, field, too_large};
-use crate::dtype::{DType, Kind};
 use crate::error::{Error, Subject};
 use crate::format::packed::bytes_of_items;
-use crate::room;
-use crate::tensor::{MAX_RANK, Tensor, bytes_of, coordinates};
+use crate::item::dtype::{DType, Kind};
+use crate::item::tensor::Tensor;
+use crate::layout::shape::{MAX_RANK, bytes_of, coordinates};
+use crate::memory;
 
 /// Refuses the dtypes that ONNX has no type for.
 ///
@@ -66,7 +67,7 @@ pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec
         read.map_err(|error| anyhow!("the string at {:?}: {error}", coordinates(n, shape)))?;
         let text = text.trim_end_matches('\0').as_bytes();
         // key and length take less
-        room::reserve(&mut out, text.len() + 16).map_err(anyhow::Error::msg)?;
+        memory::reserve(&mut out, text.len() + 16).map_err(anyhow::Error::msg)?;
         put_bytes(field::STRING_DATA, text, &mut out);
         within_limit(out.len() as u64)?;
     }

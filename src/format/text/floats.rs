@@ -5,8 +5,8 @@ use std::io;
 use half::{bf16, f16};
 
 use super::{Numbers, Page, TextOptions, pad, spaces};
-use crate::decimal::{self, Decimal};
-use crate::dtype::Narrow;
+use crate::item::decimal::{self, Decimal};
+use crate::item::dtype::Narrow;
 
 /// A binary float as this module needs it.
 pub(super) trait Real: Copy {

@@ -3,11 +3,11 @@
 //! A run of items is read into float64, int64 or uint64, of which one holds every number of its dtype, and written
 //! from there; so there is one loop for a dtype on either side and not one for a pair.
 
-use crate::datetime;
-use crate::decimal::{self, Decimal};
-use crate::dtype::{DType, Kind, Narrow, Swap, TimeUnit};
 use crate::error::{Error, Subject};
-use crate::python;
+use crate::item::datetime;
+use crate::item::decimal::{self, Decimal};
+use crate::item::dtype::{DType, Kind, Narrow, Swap, TimeUnit};
+use crate::item::python;
 
 /// How many numbers are on their way at a time: few enough for the nearest cache.
 const RUN: usize = 512;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::dtype::{DType, Kind, Narrow};
+use crate::item::dtype::{DType, Kind, Narrow};
 
 /// Why a number has no place in a dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

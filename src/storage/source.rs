@@ -8,12 +8,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 
-use crate::dtype::{DType, Kind, Swap};
-use crate::tensor::Tensor;
-use crate::window::{View, Windows, copy_bytes, gather};
+use super::platform::{read_at, same_file};
+use crate::item::dtype::DType;
+use crate::item::tensor::Tensor;
+use crate::layout::gather::gather;
+use crate::layout::view::View;
+use crate::layout::walk::copy_bytes;
 
 /// The most bytes read from a file at once while scattered items are gathered.
-const READ_LIMIT: usize = 1 << 20;
+pub(super) const READ_LIMIT: usize = 1 << 20;
 
 /// Streams of so many bytes are kept in memory where they cannot be read from front to back; longer ones in a file.
 const SPOOL: usize = 1 << 24;
@@ -342,76 +345,6 @@ pub fn fill_from(reader: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// Whether two files are one, by whatever path.
-#[cfg(unix)]
-pub fn same_file(a: &Metadata, b: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
-}
-
-/// Whether two files are one: not known here, and taken for granted where it would matter.
-#[cfg(not(unix))]
-pub fn same_file(_: &Metadata, _: &Metadata) -> bool {
-    true
-}
-
-/// Fills `bytes` from byte `at` of a file on, whatever the file's own position is.
-///
-/// # Errors
-/// Of reading, among them an end before the last byte.
-#[cfg(unix)]
-pub fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at).map_err(explain_end)
-}
-
-/// Fills `bytes` from byte `at` of a file on.
-///
-/// # Errors
-/// Of reading, among them an end before the last byte.
-#[cfg(windows)]
-pub fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match std::os::windows::fs::FileExt::seek_read(file, bytes, at)? {
-            0 => return Err(explain_end(io::ErrorKind::UnexpectedEof.into())),
-            n => {
-                bytes = &mut bytes[n..];
-                at += n as u64;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Writes all of `bytes` to a file, from byte `at` on.
-///
-/// # Errors
-/// Of writing.
-#[cfg(unix)]
-pub fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
-}
-
-/// Writes all of `bytes` to a file, from byte `at` on.
-///
-/// # Errors
-/// Of writing.
-#[cfg(windows)]
-pub fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        let written = std::os::windows::fs::FileExt::seek_write(file, bytes, at)?;
-        bytes = &bytes[written..];
-        at += written as u64;
-    }
-    Ok(())
-}
-
-fn explain_end(error: io::Error) -> io::Error {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof => io::Error::new(error.kind(), "the file became shorter while it was read"),
-        _ => error,
-    }
-}
-
 /// A part of a file, read from front to back by position: the file's own position is neither used nor moved.
 #[derive(Debug)]
 pub struct Section<F> {
@@ -434,88 +367,5 @@ impl<F: Borrow<File>> Read for Section<F> {
         self.at += count as u64;
         self.left -= count as u64;
         Ok(count)
-    }
-}
-
-/// How the items of `updates` become items of `data`'s dtype: another byte order, another width of strings.
-#[derive(Clone, Debug)]
-pub struct Conversion {
-    from: usize,
-    to: usize,
-    swaps: Vec<Swap>,
-}
-
-impl Conversion {
-    /// `None` if they are not of one kind.
-    pub fn new(from: &DType, to: &DType) -> Option<Self> {
-        let widths = match (from.kind(), to.kind()) {
-            (Kind::Str(a), Kind::Str(b)) => a != b,
-            (Kind::Bytes(a), Kind::Bytes(b)) => a != b,
-            _ => false,
-        };
-        if !widths && !from.same_kind(to) {
-            return None;
-        }
-        // of strings the swap is made at the width they come with
-        Some(Self { from: from.itemsize(), to: to.itemsize(), swaps: from.swaps_to(to) })
-    }
-
-    /// The bytes of an item as it becomes.
-    pub fn itemsize(&self) -> usize {
-        self.to
-    }
-
-    /// Whether items of the one width can be too long for the other.
-    pub fn narrows(&self) -> bool {
-        self.from > self.to
-    }
-
-    /// Whether items keep their width.
-    pub fn keeps_width(&self) -> bool {
-        self.from == self.to
-    }
-
-    /// Changes the byte order of items that keep their width.
-    pub fn swap(&self, items: &mut [u8]) {
-        Swap::apply_all(&self.swaps, items, self.to);
-    }
-
-    /// Whether items are taken as they are.
-    pub fn is_identity(&self) -> bool {
-        self.from == self.to && self.swaps.is_empty()
-    }
-
-    /// Whether an item, as it is stored, fits the width of `data`'s.
-    pub fn fits(&self, item: &[u8]) -> bool {
-        item.get(self.to..).is_none_or(|rest| rest.iter().all(|&byte| byte == 0))
-    }
-
-    /// Reads the part of `source` that `view` shows into `out`, converted.
-    ///
-    /// # Errors
-    /// Those of [`Source::read`].
-    pub fn read(&self, source: &Source, view: &View, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
-        if self.from == self.to {
-            source.read(view, out, scratch)?;
-            self.swap(out);
-            return Ok(());
-        }
-        out.fill(0);
-        let kept = self.from.min(self.to);
-        let mut items = Vec::new();
-        // wide items that become narrow are not all held at once
-        for window in Windows::new(&view.shape(), READ_LIMIT / self.from.max(1)).iter() {
-            let part = view.part(&window.ranges);
-            let bytes = part.items() * self.from;
-            items.clear();
-            items.try_reserve_exact(bytes).with_context(|| format!("{}: an item of {bytes} bytes", source.label()))?;
-            items.resize(bytes, 0);
-            source.read(&part, &mut items, scratch)?;
-            Swap::apply_all(&self.swaps, &mut items, self.from);
-            for i in 0..part.items() {
-                out[(window.start + i) * self.to..][..kept].copy_from_slice(&items[i * self.from..][..kept]);
-            }
-        }
-        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Dates: ticks of a unit since 1970 <-> ISO 8601 text, as NumPy prints a `datetime64`, and ticks of other units.
 
-use crate::dtype::{TimeBase, TimeUnit};
+use crate::item::dtype::{TimeBase, TimeUnit};
 
 /// Ticks that mean "not a time".
 pub const NAT: i64 = i64::MIN;
@@ -273,7 +273,7 @@ impl Date {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dtype::{DType, Kind};
+    use crate::item::dtype::{DType, Kind};
 
     fn unit(text: &str) -> TimeUnit {
         match *DType::parse(&format!("<M8{text}")).unwrap().kind() {

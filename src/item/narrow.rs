@@ -1,7 +1,7 @@
 //! The types of ml_dtypes that take 8 bits or fewer: bits to values, values to bits.
 
-use crate::decimal::{self, Decimal, Interval};
-use crate::dtype::Narrow;
+use crate::item::decimal::{self, Decimal, Interval};
+use crate::item::dtype::Narrow;
 
 /// How the bits of a narrow float are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

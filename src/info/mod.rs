@@ -22,9 +22,9 @@ use std::io::{self, Write};
 
 pub use self::histogram::{Bin, Bound, Histogram, histogram};
 pub use self::stats::{Mean, Stats, Value, stats};
-use crate::dtype::{DType, Kind};
 use crate::format::Format;
 use crate::format::json::float;
+use crate::item::dtype::{DType, Kind};
 
 /// What the header says of one tensor.
 #[derive(Clone, Debug, PartialEq)]

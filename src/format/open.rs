@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::dtype::DType;
 use crate::error::Subject;
 use crate::format::npy::{self, Begun, Header};
 use crate::format::{Format, json, npz, onnx, safetensors};
-use crate::source::{Container, Source, fill_from, same_file, wrong_length};
+use crate::item::dtype::DType;
+use crate::storage::platform::same_file;
+use crate::storage::source::{Container, Source, fill_from, wrong_length};
 
 /// How many bytes of a file are read to see what it is.
 const BEGIN: usize = 4096;
@@ -490,7 +491,7 @@ fn near(name: &str, names: &[&str]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::write_at;
+    use crate::storage::platform::write_at;
 
     #[test]
     fn a_member_that_is_not_in_order_is_named() {

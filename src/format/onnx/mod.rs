@@ -21,11 +21,13 @@ use prost::encoding::{WireType, decode_key, decode_varint};
 pub use self::look::looks_like_onnx;
 pub use self::write::{check, write_header, write_strings};
 use super::packed::{Unpack, bits, bytes_of_items};
-use crate::dtype::{DType, Kind, Narrow};
-use crate::python;
-use crate::room;
-use crate::source::{Section, Source, read_at, same_file, wrong_length};
-use crate::tensor::{MAX_RANK, Tensor, bytes_of};
+use crate::item::dtype::{DType, Kind, Narrow};
+use crate::item::python;
+use crate::item::tensor::Tensor;
+use crate::layout::shape::{MAX_RANK, bytes_of};
+use crate::memory;
+use crate::storage::platform::{read_at, same_file};
+use crate::storage::source::{Section, Source, wrong_length};
 
 /// The most bytes of a protobuf message.
 const MAX_MESSAGE: u64 = i32::MAX as u64;
@@ -252,7 +254,7 @@ impl Proto {
     pub fn source(&self, file: &Arc<File>, folder: Option<&Path>, label: String) -> Result<Source> {
         match &self.items {
             Items::Typed(items) => {
-                let mut copy = room::of(items.len()).map_err(anyhow::Error::msg)?;
+                let mut copy = memory::of(items.len()).map_err(anyhow::Error::msg)?;
                 copy.extend_from_slice(items);
                 let tensor = Tensor::new(self.dtype.clone(), self.shape.clone(), copy);
                 Ok(Source::memory(tensor.context("other bytes than the dims need")?, label))
@@ -344,7 +346,7 @@ impl Scan {
     fn message(&self, file: &File) -> Result<Message> {
         let total: u64 = self.parts.iter().map(|(begin, end)| end - begin).sum();
         ensure!(total <= MAX_MESSAGE, "{total} bytes beside raw_data, expected at most {MAX_MESSAGE}");
-        let mut bytes = room::zeros(usize::try_from(total)?).map_err(anyhow::Error::msg)?;
+        let mut bytes = memory::zeros(usize::try_from(total)?).map_err(anyhow::Error::msg)?;
         let mut rest = &mut bytes[..];
         for (begin, end) in &self.parts {
             let (part, others) = rest.split_at_mut((end - begin) as usize);
@@ -465,19 +467,19 @@ impl Message {
         }
         let count = |number: u32| counts.get(number as usize).copied().unwrap_or(0);
         let message = Self {
-            dims: room::of(count(field::DIMS))?,
-            float_data: room::of(count(field::FLOAT_DATA))?,
-            int32_data: room::of(count(field::INT32_DATA))?,
-            string_data: room::of(count(field::STRING_DATA))?,
-            int64_data: room::of(count(field::INT64_DATA))?,
-            double_data: room::of(count(field::DOUBLE_DATA))?,
-            uint64_data: room::of(count(field::UINT64_DATA))?,
-            external_data: room::of(count(field::EXTERNAL_DATA))?,
+            dims: memory::of(count(field::DIMS))?,
+            float_data: memory::of(count(field::FLOAT_DATA))?,
+            int32_data: memory::of(count(field::INT32_DATA))?,
+            string_data: memory::of(count(field::STRING_DATA))?,
+            int64_data: memory::of(count(field::INT64_DATA))?,
+            double_data: memory::of(count(field::DOUBLE_DATA))?,
+            uint64_data: memory::of(count(field::UINT64_DATA))?,
+            external_data: memory::of(count(field::EXTERNAL_DATA))?,
             ..Self::default()
         };
         // each text has its own memory, which is there if it is there in one piece
         let texts = (count(field::STRING_DATA) + count(field::EXTERNAL_DATA)).saturating_mul(TEXT);
-        room::of::<u8>(texts.saturating_add(bytes.len()))?;
+        memory::of::<u8>(texts.saturating_add(bytes.len()))?;
         Ok(message)
     }
 

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::error::{Error, Subject};
-use crate::python;
-use crate::tensor::bytes_of;
+use crate::item::python;
+use crate::layout::shape::bytes_of;
 
 /// A kind of item, without its byte order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -12,12 +12,12 @@ use std::ops::Range;
 use floats::{Part, Tiny, complex_scalar, complexes, real_scalar, reals};
 use half::{bf16, f16};
 
-use crate::datetime;
-use crate::dtype::{DType, Kind, Narrow, TimeBase, TimeUnit};
 use crate::error::{Error, Subject};
-use crate::python;
-use crate::room;
-use crate::tensor::Tensor;
+use crate::item::datetime;
+use crate::item::dtype::{DType, Kind, Narrow, TimeBase, TimeUnit};
+use crate::item::python;
+use crate::item::tensor::Tensor;
+use crate::memory;
 
 /// Bytes of text that are gathered before they are written.
 const BLOCK: usize = 1 << 16;
@@ -70,7 +70,7 @@ pub fn write(out: &mut dyn Write, tensor: &Tensor, options: &TextOptions) -> io:
         // an escape takes four times a byte, in the line and in what may be moved to the next
         let longest = tensor.dtype().itemsize().saturating_mul(4).saturating_add(2 * BLOCK);
         for text in [&mut page.text, &mut page.word] {
-            room::reserve(text, longest).map_err(|m| io::Error::new(io::ErrorKind::OutOfMemory, m))?;
+            memory::reserve(text, longest).map_err(|m| io::Error::new(io::ErrorKind::OutOfMemory, m))?;
         }
     }
     if tensor.shape().is_empty() {

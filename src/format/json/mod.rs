@@ -19,12 +19,13 @@ use self::strings::{points, short, shorten, string, width};
 use self::untyped::{Class, OUTSIDE, Untyped, common_dtype};
 use self::walk::{Leaf, Nested, positioned, walk};
 pub use self::write::{float, write, write_item, write_text};
-use crate::datetime;
-use crate::dtype::{DType, Kind};
 use crate::error::{Error, Subject};
-use crate::room;
-use crate::scalar::{self, Misfit};
-use crate::tensor::{MAX_RANK, Tensor, bytes_of};
+use crate::item::datetime;
+use crate::item::dtype::{DType, Kind};
+use crate::item::parse::{self, Misfit};
+use crate::item::tensor::Tensor;
+use crate::layout::shape::{MAX_RANK, bytes_of};
+use crate::memory;
 
 /// Strings padded to a common width may take so many times the text that they come from, ...
 const MOST_PADDING: usize = 1024;
@@ -185,7 +186,7 @@ impl<'a> Json<'a> {
         if matches!(dtype.kind(), Kind::Str(_) | Kind::Bytes(_)) {
             let mut strings = Vec::new();
             let nested = self.walk(MAX_RANK, |leaf| match leaf {
-                Leaf::Str(raw) => room::push(&mut strings, raw),
+                Leaf::Str(raw) => memory::push(&mut strings, raw),
                 leaf => Err(format!("{leaf}, expected a string ({})", dtype.name())),
             });
             let nested = nested?;
@@ -202,7 +203,7 @@ impl<'a> Json<'a> {
         let mut nested = self.walk(MAX_RANK + usize::from(pairs), |leaf| {
             let mut item = [0; 8];
             read_leaf(leaf, &part, &mut item)?;
-            room::extend(&mut bytes, &item[..size])
+            memory::extend(&mut bytes, &item[..size])
         })?;
         if pairs && nested.has_leaves {
             match nested.dims.pop() {
@@ -225,7 +226,7 @@ impl<'a> Json<'a> {
     pub fn infer_indices(&self) -> Result<Tensor, Error> {
         let mut items = Untyped::default();
         let nested = self.walk(MAX_RANK, |leaf| match leaf {
-            Leaf::Number(text) => match scalar::parse_integer(text) {
+            Leaf::Number(text) => match parse::parse_integer(text) {
                 Ok(value) => {
                     items.class = Class::Int;
                     items.push_integer(value, text)?;
@@ -298,7 +299,7 @@ impl<'a> Json<'a> {
                 let message = format!("{} items of {size} bytes ({}) are too much", strings.len(), dtype.name());
                 self.error(message)
             })?;
-        let mut bytes = room::zeros(total).map_err(|message| self.error(message))?;
+        let mut bytes = memory::zeros(total).map_err(|message| self.error(message))?;
         for (at, raw) in strings.iter().enumerate() {
             put_string(points(raw), dtype, &mut bytes[at * size..][..size])
                 .map_err(|why| self.error(positioned(&nested.path(at), format!("{} {why}", short(raw)))))?;
@@ -353,7 +354,7 @@ pub fn parse_item(text: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
             Ok("true") => Leaf::Bool(true),
             Ok("false") => Leaf::Bool(false),
             Ok(raw) if !raw.starts_with(['"', '[', '{', 'n']) => Leaf::Number(raw),
-            _ if dates || scalar::is_special(&text) => {
+            _ if dates || parse::is_special(&text) => {
                 quoted = format!("\"{}\"", text.replace(['"', '\\'], "?"));
                 Leaf::Str(&quoted)
             }
@@ -374,7 +375,7 @@ pub fn parse_item(text: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
             let dtype = widen(dtype, Some(points.len()));
             let fits = bytes_of(&[], dtype.itemsize()).filter(|&n| n <= FREE_PADDING);
             let bytes = fits.ok_or_else(|| error(format!("an item of {} is too much", dtype.name())))?;
-            let mut item = room::zeros(bytes).map_err(error)?;
+            let mut item = memory::zeros(bytes).map_err(error)?;
             put_string(points.into_iter(), &dtype, &mut item).map_err(|why| error(format!("{} {why}", short(text))))?;
             Ok(item)
         }
@@ -531,7 +532,7 @@ fn read_leaf(leaf: Leaf<'_>, dtype: &DType, out: &mut [u8]) -> Result<(), String
         (Leaf::Number(text), kind) => {
             let dates = matches!(kind, Kind::Datetime(_) | Kind::Timedelta(_));
             let ticks = dates.then(|| ticks_of(dtype));
-            scalar::parse_number(text, ticks.as_ref().unwrap_or(dtype), out)
+            parse::parse_number(text, ticks.as_ref().unwrap_or(dtype), out)
                 .map_err(|misfit| describe(text, dtype, misfit))
         }
         (Leaf::Bool(value), Kind::Bool) => {
@@ -553,7 +554,7 @@ fn read_leaf(leaf: Leaf<'_>, dtype: &DType, out: &mut [u8]) -> Result<(), String
             out[..8].copy_from_slice(&order(ticks));
             Ok(())
         }
-        (Leaf::Str(raw), _) if scalar::parse_special(raw.trim_matches('"'), dtype, out) => Ok(()),
+        (Leaf::Str(raw), _) if parse::parse_special(raw.trim_matches('"'), dtype, out) => Ok(()),
         (leaf @ Leaf::Null, _) => Err(leaf.to_string()),
         (leaf, kind) => Err(match kind {
             Kind::Bool => format!("{leaf}, expected true or false"),

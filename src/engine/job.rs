@@ -3,7 +3,6 @@
 
 use std::env;
 use std::fs::File;
-use std::io;
 use std::num::NonZero;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,16 +10,22 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, anyhow};
 
-use crate::cast::Cast;
-use crate::dtype::DType;
 use crate::error::Error;
+use crate::item::cast::Cast;
+use crate::item::dtype::DType;
+use crate::layout::gather::GAP;
+use crate::layout::shape::coordinates;
+use crate::layout::view::View;
+use crate::layout::walk::copy_bytes;
+use crate::layout::window::{Window, Windows};
+use crate::memory;
 use crate::ops::indexed::{Run, Scatter};
 use crate::ops::reduction::OnBytes;
 use crate::ops::slice_scatter::SliceScatter;
-use crate::room;
-use crate::source::{Conversion, Source, write_at};
-use crate::tensor::coordinates;
-use crate::window::{GAP, View, Window, Windows, copy_bytes};
+use crate::storage::conversion::Conversion;
+use crate::storage::platform::write_at;
+use crate::storage::platform::{clone_file, copy_range, is_full, reserve};
+use crate::storage::source::Source;
 
 /// The bytes of a window. It stays, with what it is gathered from, in a core's cache.
 const WINDOW: usize = 1 << 18;
@@ -235,7 +240,7 @@ impl Updates {
 /// # Errors
 /// Not enough memory, which is no reason to be ended by a signal.
 pub fn room_for(bytes: usize, label: &str) -> Result<Vec<u8>> {
-    room::of(bytes).map_err(|why| anyhow!("{label}: {why}"))
+    memory::of(bytes).map_err(|why| anyhow!("{label}: {why}"))
 }
 
 /// Makes a buffer so many bytes long; what it held is lost.
@@ -751,65 +756,4 @@ fn copy_item(old: &mut [u8], new: &[u8]) {
 /// The bytes of a window that a test asks for, to have boundaries everywhere.
 fn test_window() -> Option<usize> {
     env::var_os("TENSOROP_WINDOW")?.to_str()?.parse().ok()
-}
-
-fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
-}
-
-/// Has the file system set the blocks of a large file of so many bytes aside: writing them then takes about half the
-/// time, and a full disk shows before anything is computed.
-///
-/// # Errors
-/// A full disk.
-#[cfg(target_os = "linux")]
-pub fn reserve(file: &File, bytes: u64) -> Result<()> {
-    const LARGE: u64 = 1 << 20;
-    if bytes < LARGE {
-        return Ok(());
-    }
-    match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes) {
-        Err(error) if is_full(&error.into()) => Err(io::Error::from(error).into()),
-        _ => Ok(()),
-    }
-}
-
-/// Nothing is known that would do it here.
-///
-/// # Errors
-/// None.
-#[cfg(not(target_os = "linux"))]
-pub fn reserve(_: &File, _: u64) -> Result<()> {
-    Ok(())
-}
-
-/// Makes `to` share the blocks of `from`, where the file system can.
-#[cfg(target_os = "linux")]
-fn clone_file(from: &File, to: &File) -> bool {
-    rustix::fs::ioctl_ficlone(to, from).is_ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn clone_file(_: &File, _: &File) -> bool {
-    false
-}
-
-/// Has the kernel copy bytes between files; how many it did before the end of `from`.
-#[cfg(target_os = "linux")]
-fn copy_range(from: &File, mut start: u64, to: &File, mut at: u64, len: usize) -> io::Result<usize> {
-    let mut copied = 0;
-    while copied < len {
-        match rustix::fs::copy_file_range(from, Some(&mut start), to, Some(&mut at), len - copied) {
-            Ok(0) => break,
-            Ok(n) => copied += n,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(copied)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn copy_range(_: &File, _: u64, _: &File, _: u64, _: usize) -> io::Result<usize> {
-    Err(io::ErrorKind::Unsupported.into())
 }

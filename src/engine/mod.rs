@@ -1,0 +1,3 @@
+//! The window loop.
+
+pub mod job;

@@ -1,0 +1,10 @@
+//! What an item is: dtypes, texts and values of items, casts, and the tensor that holds them.
+
+pub mod cast;
+pub mod datetime;
+pub mod decimal;
+pub mod dtype;
+pub mod narrow;
+pub mod parse;
+pub mod python;
+pub mod tensor;

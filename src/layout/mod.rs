@@ -1,0 +1,8 @@
+//! Where items lie: axes, dims, views of storage, windows, and the walk that copies.
+
+pub mod axis;
+pub mod gather;
+pub mod shape;
+pub mod view;
+pub mod walk;
+pub mod window;

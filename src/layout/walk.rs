@@ -1,0 +1,204 @@
+//! The one walk that moves items between two views, and the copies that go along it.
+
+use super::view::View;
+
+/// One axis of a [`Walk`]: its dim, and the strides of source and destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    pub dim: usize,
+    pub from: isize,
+    pub to: isize,
+}
+
+/// A walk through two views of one shape at once, reduced to as few axes as it needs: the destination runs
+/// forwards, axes of one place are gone, neighbours that continue each other are one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Walk {
+    pub from: usize,
+    pub to: usize,
+    pub steps: Vec<Step>,
+}
+
+impl Walk {
+    /// `None` if there is no item.
+    pub fn new(from: &View, to: &View) -> Option<Self> {
+        let mut walk = Self { from: from.offset, to: to.offset, steps: Vec::with_capacity(to.axes.len()) };
+        for (&(dim, from), &(other, to)) in from.axes.iter().zip(&to.axes) {
+            debug_assert_eq!(dim, other);
+            match dim {
+                0 => return None,
+                1 => {}
+                _ if to < 0 => {
+                    let last = (dim - 1) as isize;
+                    walk.from = walk.from.wrapping_add_signed(last * from);
+                    walk.to = walk.to.wrapping_add_signed(last * to);
+                    walk.steps.push(Step { dim, from: -from, to: -to });
+                }
+                _ => walk.steps.push(Step { dim, from, to }),
+            }
+        }
+        walk.steps.sort_by_key(|step| std::cmp::Reverse(step.to));
+        let mut merged: Vec<Step> = Vec::with_capacity(walk.steps.len());
+        for step in walk.steps {
+            match merged.last_mut() {
+                Some(outer)
+                    if outer.to == step.to * step.dim as isize && outer.from == step.from * step.dim as isize =>
+                {
+                    *outer = Step { dim: outer.dim * step.dim, ..step };
+                }
+                _ => merged.push(step),
+            }
+        }
+        walk.steps = merged;
+        Some(walk)
+    }
+
+    /// Calls `row(from, to)` for the beginning of each row, a row being the places of the last `inner` axes.
+    pub fn rows(&self, inner: usize, mut row: impl FnMut(usize, usize)) {
+        let outer = &self.steps[..self.steps.len() - inner];
+        let mut at = vec![0; outer.len()];
+        let (mut from, mut to) = (self.from, self.to);
+        loop {
+            row(from, to);
+            let mut axis = outer.len();
+            loop {
+                let Some(next) = axis.checked_sub(1) else { return };
+                axis = next;
+                let step = outer[axis];
+                at[axis] += 1;
+                if at[axis] < step.dim {
+                    from = from.wrapping_add_signed(step.from);
+                    to = to.wrapping_add_signed(step.to);
+                    break;
+                }
+                at[axis] = 0;
+                from = from.wrapping_add_signed(-step.from * (step.dim - 1) as isize);
+                to = to.wrapping_add_signed(-step.to * (step.dim - 1) as isize);
+            }
+        }
+    }
+}
+
+/// Copies the items that `from` shows of `source` to where `to` shows them in `target`. The views have one shape.
+pub fn copy<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View) {
+    let Some(walk) = Walk::new(from, to) else { return };
+    match walk.steps[..] {
+        [] => target[walk.to] = source[walk.from],
+        [.., a, b] if b.from.abs() > a.from.abs() => {
+            // the source runs across the destination: small squares keep the lines of both in the cache
+            walk.rows(2, |from, to| copy_square(source, from, target, to, a, b));
+        }
+        [.., a, b] => walk.rows(2, |mut from, mut to| {
+            for _ in 0..a.dim {
+                copy_row(source, from, target, to, b);
+                from = from.wrapping_add_signed(a.from);
+                to = to.wrapping_add_signed(a.to);
+            }
+        }),
+        [row] => copy_row(source, walk.from, target, walk.to, row),
+    }
+}
+
+fn copy_row<T: Copy>(source: &[T], from: usize, target: &mut [T], to: usize, row: Step) {
+    let stride = row.from.unsigned_abs();
+    let extent = (row.dim - 1) * stride + 1;
+    let target = &mut target[to..][..(row.dim - 1) * row.to as usize + 1];
+    // each arm is a loop of its own, so that the compiler sees the strides of 1
+    match (row.from, row.to) {
+        (1, 1) => target.copy_from_slice(&source[from..][..extent]),
+        (0, _) => target.iter_mut().step_by(row.to as usize).for_each(|t| *t = source[from]),
+        (-1, 1) => set(target.iter_mut(), source[..=from][from + 1 - extent..].iter().rev()),
+        (1.., 1) => set(target.iter_mut(), source[from..][..extent].iter().step_by(stride)),
+        (..0, 1) => set(target.iter_mut(), source[..=from][from + 1 - extent..].iter().rev().step_by(stride)),
+        (1, _) => set(target.iter_mut().step_by(row.to as usize), source[from..][..extent].iter()),
+        (1.., _) => set(target.iter_mut().step_by(row.to as usize), source[from..][..extent].iter().step_by(stride)),
+        (..0, _) => {
+            set(
+                target.iter_mut().step_by(row.to as usize),
+                source[..=from][from + 1 - extent..].iter().rev().step_by(stride),
+            );
+        }
+    }
+}
+
+#[inline(always)]
+fn set<'a, T: Copy + 'a>(target: impl Iterator<Item = &'a mut T>, source: impl Iterator<Item = &'a T>) {
+    target.zip(source).for_each(|(t, s)| *t = *s);
+}
+
+fn copy_square<T: Copy>(source: &[T], from: usize, target: &mut [T], to: usize, a: Step, b: Step) {
+    const SIDE: usize = 32;
+    for a0 in (0..a.dim).step_by(SIDE) {
+        for b0 in (0..b.dim).step_by(SIDE) {
+            for i in a0..a.dim.min(a0 + SIDE) {
+                let row = Step { dim: SIDE.min(b.dim - b0), ..b };
+                let from = from.wrapping_add_signed(a.from * i as isize + b.from * b0 as isize);
+                let to = to + a.to as usize * i + b.to as usize * b0;
+                copy_row(source, from, target, to, row);
+            }
+        }
+    }
+}
+
+/// Copies items of `itemsize` bytes as words of 1, 2, 4, 8 or 16 bytes: each is one, or a row of the largest that
+/// divide it. The views are in items.
+pub fn copy_bytes(source: &[u8], from: &View, target: &mut [u8], to: &View, itemsize: usize) {
+    fn words<const N: usize>(source: &[u8], from: &View, target: &mut [u8], to: &View) {
+        copy(source.as_chunks::<N>().0, from, target.as_chunks_mut::<N>().0, to);
+    }
+    let word = match itemsize {
+        0 => return,
+        _ => 1 << itemsize.trailing_zeros().min(4),
+    };
+    let (from, to) = match itemsize / word {
+        1 => (from.clone(), to.clone()),
+        n => (from.of_words(n), to.of_words(n)),
+    };
+    match word {
+        1 => words::<1>(source, &from, target, &to),
+        2 => words::<2>(source, &from, target, &to),
+        4 => words::<4>(source, &from, target, &to),
+        8 => words::<8>(source, &from, target, &to),
+        _ => words::<16>(source, &from, target, &to),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::view::tests::{places, views};
+    use super::*;
+
+    #[test]
+    fn copies_go_from_place_to_place() {
+        let source: Vec<u16> = (0..60).collect();
+        for from in views() {
+            for to in views().into_iter().filter(|to| to.shape() == from.shape()) {
+                let mut expected = vec![999; 60];
+                places(&from).into_iter().zip(places(&to)).for_each(|(f, t)| expected[t] = source[f]);
+                let mut target = vec![999; 60];
+                copy(&source, &from, &mut target, &to);
+                assert_eq!(target, expected, "{from:?} {to:?}");
+                for itemsize in [1, 2, 3, 4, 6, 7, 8, 12, 16, 24, 48] {
+                    let bytes =
+                        |items: &[u16]| items.iter().flat_map(|&i| vec![i as u8; itemsize]).collect::<Vec<u8>>();
+                    let mut target = bytes(&[999; 60]);
+                    copy_bytes(&bytes(&source), &from, &mut target, &to, itemsize);
+                    assert_eq!(target, bytes(&expected), "{itemsize} bytes, {from:?} {to:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn large_squares() {
+        let (rows, columns) = (70, 45);
+        let source: Vec<u32> = (0..rows * columns).collect();
+        let shape = [rows as usize, columns as usize];
+        let mut target = vec![0; source.len()];
+        copy(&source, &View::fortran_order(&shape), &mut target, &View::c_order(&shape));
+        for (i, &item) in target.iter().enumerate() {
+            let (row, column) = (i as u32 / columns, i as u32 % columns);
+            assert_eq!(item, column * rows + row);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Items of one tensor as another has them: in its byte order, at its width of strings.
+
+use anyhow::{Context, Result};
+
+use super::source::{READ_LIMIT, Source};
+use crate::item::dtype::{DType, Kind, Swap};
+use crate::layout::view::View;
+use crate::layout::window::Windows;
+
+/// How the items of `updates` become items of `data`'s dtype: another byte order, another width of strings.
+#[derive(Clone, Debug)]
+pub struct Conversion {
+    from: usize,
+    to: usize,
+    swaps: Vec<Swap>,
+}
+
+impl Conversion {
+    /// `None` if they are not of one kind.
+    pub fn new(from: &DType, to: &DType) -> Option<Self> {
+        let widths = match (from.kind(), to.kind()) {
+            (Kind::Str(a), Kind::Str(b)) => a != b,
+            (Kind::Bytes(a), Kind::Bytes(b)) => a != b,
+            _ => false,
+        };
+        if !widths && !from.same_kind(to) {
+            return None;
+        }
+        // of strings the swap is made at the width they come with
+        Some(Self { from: from.itemsize(), to: to.itemsize(), swaps: from.swaps_to(to) })
+    }
+
+    /// The bytes of an item as it becomes.
+    pub fn itemsize(&self) -> usize {
+        self.to
+    }
+
+    /// Whether items of the one width can be too long for the other.
+    pub fn narrows(&self) -> bool {
+        self.from > self.to
+    }
+
+    /// Whether items keep their width.
+    pub fn keeps_width(&self) -> bool {
+        self.from == self.to
+    }
+
+    /// Changes the byte order of items that keep their width.
+    pub fn swap(&self, items: &mut [u8]) {
+        Swap::apply_all(&self.swaps, items, self.to);
+    }
+
+    /// Whether items are taken as they are.
+    pub fn is_identity(&self) -> bool {
+        self.from == self.to && self.swaps.is_empty()
+    }
+
+    /// Whether an item, as it is stored, fits the width of `data`'s.
+    pub fn fits(&self, item: &[u8]) -> bool {
+        item.get(self.to..).is_none_or(|rest| rest.iter().all(|&byte| byte == 0))
+    }
+
+    /// Reads the part of `source` that `view` shows into `out`, converted.
+    ///
+    /// # Errors
+    /// Those of [`Source::read`].
+    pub fn read(&self, source: &Source, view: &View, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
+        if self.from == self.to {
+            source.read(view, out, scratch)?;
+            self.swap(out);
+            return Ok(());
+        }
+        out.fill(0);
+        let kept = self.from.min(self.to);
+        let mut items = Vec::new();
+        // wide items that become narrow are not all held at once
+        for window in Windows::new(&view.shape(), READ_LIMIT / self.from.max(1)).iter() {
+            let part = view.part(&window.ranges);
+            let bytes = part.items() * self.from;
+            items.clear();
+            items.try_reserve_exact(bytes).with_context(|| format!("{}: an item of {bytes} bytes", source.label()))?;
+            items.resize(bytes, 0);
+            source.read(&part, &mut items, scratch)?;
+            Swap::apply_all(&self.swaps, &mut items, self.from);
+            for i in 0..part.items() {
+                out[(window.start + i) * self.to..][..kept].copy_from_slice(&items[i * self.from..][..kept]);
+            }
+        }
+        Ok(())
+    }
+}

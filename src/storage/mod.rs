@@ -1,0 +1,5 @@
+//! Where items are read from and where they are written to.
+
+pub mod conversion;
+pub mod platform;
+pub mod source;
