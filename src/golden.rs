@@ -28,7 +28,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use crate::error::{Context, ErrorKind, Result, bail};
 use predicates_core::Predicate;
 use predicates_core::reflection::{Case, PredicateReflection, Product};
 
@@ -100,10 +100,8 @@ impl TensorEq {
     fn compare(&self, actual: &Actual<'_>) -> Result<Difference> {
         let label = format!("golden file {}", self.golden.display());
         let opened = Input::path(&self.golden, None, &label);
-        let (golden, member) = opened.map_err(|error| match error.root_cause().downcast_ref::<io::Error>() {
-            Some(io) if io.kind() == io::ErrorKind::NotFound => {
-                error.context(format!("run the test with {UPDATE}=1 to make it"))
-            }
+        let (golden, member) = opened.map_err(|error| match error.kind() {
+            ErrorKind::Io(io::ErrorKind::NotFound) => error.within(format!("run the test with {UPDATE}=1 to make it")),
             _ => error,
         })?;
         let mut golden = golden.source(golden.pick(member.as_deref())?)?;
@@ -144,7 +142,7 @@ impl TensorEq {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let mut new = builder.tempfile_in(folder).with_context(failed)?;
         new.write_all(&bytes).with_context(failed)?;
-        new.persist(path).map(drop).with_context(failed)
+        new.persist(path).map(drop).map_err(|error| error.error).with_context(failed)
     }
 
     fn case(&self, expected: bool, actual: &Actual<'_>) -> Option<Case<'_>> {

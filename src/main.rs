@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Context;
+use tensorop::error::ErrorKind;
 
 /// The exit status of a difference that `diff` found.
 const DIFFERENT: u8 = 1;
@@ -56,6 +57,10 @@ fn printable(message: &str, kept: &str) -> String {
 
 /// Whether the reader of the output has gone away, which is its right.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
-    causes.any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+    let closed = |cause: &(dyn std::error::Error + 'static)| {
+        let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        let own = cause.downcast_ref::<tensorop::Error>().map(tensorop::Error::kind);
+        io == Some(io::ErrorKind::BrokenPipe) || own == Some(ErrorKind::Io(io::ErrorKind::BrokenPipe))
+    };
+    error.chain().any(closed)
 }

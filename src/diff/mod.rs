@@ -15,7 +15,7 @@
 //! let found = diff(&mut expected, &mut actual, &Options::default(), &|_| ())?;
 //! assert_eq!(found.verdict(), "different: 1 of 3 items (33.3 %) of float32 [3]");
 //! assert_eq!((found.min_atol, found.min_rtol), (Some(0.5), Some(0.25)));
-//! # Ok::<(), anyhow::Error>(())
+//! # Ok::<(), tensorop::Error>(())
 //! ```
 
 mod item;
@@ -24,7 +24,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
-use anyhow::{Result, bail};
+use crate::error::{Result, bail};
 
 pub use self::item::Number;
 use self::item::{Class, ClassOf, Distance, Item, Task, Widen, WidenTo, read_complex, read_f64, read_i128, with_items};

@@ -8,9 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use anyhow::{Context, Result, anyhow};
-
-use crate::error::Error;
+use crate::error::{Context, Error, Result, malformed};
 use crate::item::cast::Cast;
 use crate::item::dtype::DType;
 use crate::layout::gather::GAP;
@@ -240,7 +238,7 @@ impl Updates {
 /// # Errors
 /// Not enough memory, which is no reason to be ended by a signal.
 pub fn room_for(bytes: usize, label: &str) -> Result<Vec<u8>> {
-    memory::of(bytes).map_err(|why| anyhow!("{label}: {why}"))
+    memory::of(bytes).map_err(|why| malformed!("{label}: {why}"))
 }
 
 /// Makes a buffer so many bytes long; what it held is lost.
@@ -272,7 +270,7 @@ fn share<S: Send>(
 ) -> Result<Vec<S>> {
     let threads = threads.min(count);
     let next = AtomicUsize::new(0);
-    let failed: Mutex<Option<(usize, anyhow::Error)>> = Mutex::new(None);
+    let failed: Mutex<Option<(usize, Error)>> = Mutex::new(None);
     let states = Mutex::new(Vec::new());
     let work = || {
         let mut state = begin();
@@ -638,7 +636,7 @@ impl Job {
         let Scratch { window: out, cast: items, .. } = scratch;
         cast.apply(out, items).map_err(|(item, why)| {
             let at = coordinates(window.start + item, &self.shape);
-            anyhow!("{}: {why} at {at:?}", self.data.label())
+            malformed!("{}: {why} at {at:?}", self.data.label())
         })?;
         std::mem::swap(out, items);
         Ok(())

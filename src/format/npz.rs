@@ -10,7 +10,7 @@ use std::io::{self, BufReader, Read, Take};
 use std::num::NonZero;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow, bail};
+use crate::error::{Context, Error, Result, bail, malformed};
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use rawzip::extra_fields::{ExtraFieldId, ExtraFields};
@@ -207,7 +207,7 @@ impl Archive {
         if member.method == CompressionMethod::STORE {
             let (mut content, at) = self.open(member, &*file, HEADER_BUFFER)?;
             let Header { dtype, shape, fortran_order, offset, .. } = content.header()?;
-            same_crc(checksum(&file, at, member.size)?.sum(), member.crc).map_err(|message| anyhow!(message))?;
+            same_crc(checksum(&file, at, member.size)?.sum(), member.crc).map_err(|message| malformed!("{message}"))?;
             return Ok(Source::file(dtype, shape, fortran_order, file, at + offset as u64, label));
         }
         let Header { dtype, shape, fortran_order, bytes, .. } = self.open(member, &*file, HEADER_BUFFER)?.0.header()?;
@@ -222,7 +222,7 @@ impl Archive {
     }
 
     fn member(&self, n: usize) -> Result<&Member> {
-        self.members.get(n).ok_or_else(|| anyhow!("member {n} of {}", self.members.len()))
+        self.members.get(n).ok_or_else(|| malformed!("member {n} of {}", self.members.len()))
     }
 
     /// Holds the record before a member against the directory. What the member holds, and where that begins, in bytes
@@ -331,12 +331,12 @@ impl<F: Borrow<File>> Content<F> {
             if begin.len() < needs {
                 bail!("ends after {} bytes, inside its header of {needs}", begin.len());
             }
-            match npy::read_header(&begin).map_err(|message| anyhow!(message))? {
+            match npy::read_header(&begin).map_err(|message| malformed!("{message}"))? {
                 Begun::Needs(bytes) => needs = bytes,
                 Begun::Header(header) => {
                     let found = self.size.saturating_sub(header.offset as u64);
                     if found != header.bytes as u64 {
-                        bail!(wrong_length(found, header.bytes as u64, &header.dtype, &header.shape));
+                        bail!("{}", wrong_length(found, header.bytes as u64, &header.dtype, &header.shape));
                     }
                     return Ok(header);
                 }
@@ -434,19 +434,19 @@ fn record(reader: &mut impl Read, at: u64) -> Result<Record> {
 }
 
 /// What is wrong with a directory, in words for a user.
-fn explain(error: rawzip::Error) -> anyhow::Error {
+fn explain(error: rawzip::Error) -> Error {
     match error.into_kind() {
-        ErrorKind::MissingEndOfCentralDirectory => anyhow!("the ZIP archive has no end: it is cut off, or none"),
-        ErrorKind::InvalidEndOfCentralDirectory => anyhow!("the directory of the ZIP archive begins after its end"),
-        ErrorKind::Eof => anyhow!("the directory of the ZIP archive is cut off"),
+        ErrorKind::MissingEndOfCentralDirectory => malformed!("the ZIP archive has no end: it is cut off, or none"),
+        ErrorKind::InvalidEndOfCentralDirectory => malformed!("the directory of the ZIP archive begins after its end"),
+        ErrorKind::Eof => malformed!("the directory of the ZIP archive is cut off"),
         ErrorKind::InvalidSignature { expected, actual } => {
-            anyhow!("a record of the ZIP archive's directory begins with 0x{actual:08x}, expected 0x{expected:08x}")
+            malformed!("a record of the ZIP archive's directory begins with 0x{actual:08x}, expected 0x{expected:08x}")
         }
         ErrorKind::IO(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-            anyhow!("the directory of the ZIP archive is cut off")
+            malformed!("the directory of the ZIP archive is cut off")
         }
         ErrorKind::IO(error) => error.into(),
-        other => anyhow!("the ZIP archive cannot be read: {other}"),
+        other => malformed!("the ZIP archive cannot be read: {other}"),
     }
 }
 
@@ -637,7 +637,7 @@ impl Writer {
         let (mut at, mut directory) = (0_u64, 0);
         let mut laid = Vec::with_capacity(members.len());
         for (mut name, header, items) in members {
-            let too_large = || anyhow!("member {name:?} of {items} bytes ends after more than a file can have");
+            let too_large = || malformed!("member {name:?} of {items} bytes ends after more than a file can have");
             // of all members, what is around their items is less than 1 TiB
             let limit = i64::MAX as u64 - (1 << 40);
             let size = items.checked_add(header.len() as u64).filter(|&size| size < limit).ok_or_else(too_large)?;
@@ -702,7 +702,8 @@ impl Writer {
     /// # Errors
     /// Of reading, among them items that are missing; of writing.
     pub fn finish(&self, file: &File) -> Result<()> {
-        let room = usize::try_from(self.directory).map_err(|_| anyhow!("a directory of {} bytes", self.directory))?;
+        let room =
+            usize::try_from(self.directory).map_err(|_| malformed!("a directory of {} bytes", self.directory))?;
         let mut directory = Vec::with_capacity(room);
         for (n, member) in self.members.iter().enumerate() {
             let mut crc = Crc::new();

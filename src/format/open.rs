@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use anyhow::{Context, Result, anyhow, bail};
+use crate::error::{Context, Result, bail, malformed};
 
 use crate::error::Subject;
 use crate::format::npy::{self, Begun, Header};
@@ -118,7 +118,7 @@ impl Input {
             return Self::stream(Box::new(file), from, label);
         }
         let mut begin = read_begin(&mut file).with_context(context)?;
-        let content = match recognise(&begin, Some(metadata.len()), from).map_err(|m| anyhow!("{label}: {m}"))? {
+        let content = match recognise(&begin, Some(metadata.len()), from).map_err(|m| malformed!("{label}: {m}"))? {
             Format::Npy => {
                 let header = read_header(&mut file, &mut begin, label)?;
                 let found = metadata.len().saturating_sub(header.offset as u64);
@@ -145,7 +145,7 @@ impl Input {
         let context = || label.to_owned();
         let mut begin = read_begin(&mut stream).with_context(context)?;
         let whole = (begin.len() < BEGIN).then_some(begin.len() as u64);
-        let content = match recognise(&begin, whole, from).map_err(|m| anyhow!("{label}: {m}"))? {
+        let content = match recognise(&begin, whole, from).map_err(|m| malformed!("{label}: {m}"))? {
             Format::Npy => {
                 let header = read_header(&mut stream, &mut begin, label)?;
                 let items = io::Cursor::new(begin.split_off(header.offset)).chain(stream);
@@ -236,8 +236,8 @@ impl Input {
             (Some(name), _) => names.iter().position(|n| *n == name).ok_or_else(|| {
                 let near = near(name, &names);
                 match near.is_empty() {
-                    true => anyhow!("{label}: has no tensor {name:?}, but {}", list(&names)),
-                    false => anyhow!("{label}: has no tensor {name:?}; did you mean {}?", near.join(" or ")),
+                    true => malformed!("{label}: has no tensor {name:?}, but {}", list(&names)),
+                    false => malformed!("{label}: has no tensor {name:?}; did you mean {}?", near.join(" or ")),
                 }
             }),
         }
@@ -316,7 +316,7 @@ impl Input {
             }
             Content::Stream(Header { dtype, shape, fortran_order, bytes, .. }, items) => {
                 let items = items.lock().ok().and_then(|mut items| items.take());
-                let Items(items) = items.ok_or_else(|| anyhow!("{label}: can be read only once"))?;
+                let Items(items) = items.ok_or_else(|| malformed!("{label}: can be read only once"))?;
                 Ok(Source::stream(dtype.clone(), shape.clone(), *fortran_order, items, *bytes as u64, label))
             }
             Content::Npz(file, archive, container) => {
@@ -329,7 +329,7 @@ impl Input {
             }
             Content::Onnx(file, proto, folder) => proto.source(file, folder.as_deref(), label).with_context(context),
             Content::Json(text) => {
-                let refuse = |e: crate::Error| anyhow!("{label}: {}", e.message());
+                let refuse = |e: crate::Error| malformed!("{label}: {}", e.message());
                 let json = json::open(text, Subject::Data).map_err(refuse)?;
                 let tensor = json.dtype().map_or_else(|| json.infer(), |dtype| json.read(dtype)).map_err(refuse)?;
                 Ok(Source::memory(tensor, label))
@@ -454,7 +454,7 @@ fn placed(file: File, format: Format, folder: Option<&Path>) -> Result<Content> 
 /// The header of a `.npy` that begins with `begin`; reads on where it is longer.
 fn read_header(stream: &mut impl Read, begin: &mut Vec<u8>, label: &str) -> Result<Header> {
     loop {
-        match npy::read_header(begin).map_err(|message| anyhow!("{label}: {message}"))? {
+        match npy::read_header(begin).map_err(|message| malformed!("{label}: {message}"))? {
             Begun::Header(header) => return Ok(header),
             Begun::Needs(bytes) => {
                 let missing = bytes - begin.len();

@@ -8,7 +8,7 @@ use std::fmt;
 use std::fs::File;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use crate::error::{Context, Result, bail, ensure, malformed};
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
@@ -102,13 +102,13 @@ impl Index {
     pub fn read(file: &File) -> Result<Self> {
         let file_len = file.metadata()?.len();
         let room = file_len.checked_sub(PREFIX);
-        let room = room.ok_or_else(|| anyhow!("{file_len} bytes, expected the {PREFIX} of a header's length"))?;
+        let room = room.ok_or_else(|| malformed!("{file_len} bytes, expected the {PREFIX} of a header's length"))?;
         let mut length = [0; PREFIX as usize];
         read_at(file, &mut length, 0)?;
         let length = u64::from_le_bytes(length);
         ensure!(length <= MAX_HEADER, "a header of {length} bytes, expected at most {MAX_HEADER}");
         ensure!(length <= room, "a header of {length} bytes, and {room} bytes in the file after its length");
-        let mut text = memory::zeros(usize::try_from(length)?).map_err(anyhow::Error::msg)?;
+        let mut text = memory::zeros(usize::try_from(length)?).map_err(Error::memory)?;
         read_at(file, &mut text, PREFIX)?;
         Self::parse(&text, room - length)
     }
@@ -117,15 +117,15 @@ impl Index {
     fn parse(text: &[u8], data_len: u64) -> Result<Self> {
         ensure!(text.first() == Some(&b'{'), "the header does not begin with a brace");
         let text_len = text.len() as u64;
-        let text = std::str::from_utf8(text).map_err(|error| anyhow!("header: {error}"))?;
+        let text = std::str::from_utf8(text).map_err(|error| malformed!("header: {error}"))?;
         // what becomes of the text is not asked for in one piece: for each tensor some hundred bytes, else a few for each
         // of its own
         let entries = text.len().min(MAX_MEMBERS * 60).saturating_mul(12);
-        drop(memory::of::<u8>(text.len().saturating_mul(4).saturating_add(entries)).map_err(anyhow::Error::msg)?);
+        drop(memory::of::<u8>(text.len().saturating_mul(4).saturating_add(entries)).map_err(Error::memory)?);
         let read: Result<Entries, _> = serde_json::from_str(text);
         // what stands in place of a dtype is quoted as it is
         let one_line = |error: serde_json::Error| error.to_string().replace(char::is_control, " ");
-        let Entries(mut entries) = read.map_err(|error| anyhow!("header: {}", one_line(error)))?;
+        let Entries(mut entries) = read.map_err(|error| malformed!("header: {}", one_line(error)))?;
         entries.sort_by_key(|(_, info)| info.data_offsets);
         let mut names = HashSet::with_capacity(entries.len());
         let mut end = 0;
@@ -141,7 +141,7 @@ impl Index {
         }
         drop(names);
         // the format's own idea of what is valid has the last word
-        let checked = Metadata::new(None, entries)?;
+        let checked = Metadata::new(None, entries).map_err(|error| malformed!("{error}"))?;
         let expected = checked.data_len() as u64;
         ensure!(data_len == expected, "{data_len} bytes of data, expected {expected} by the header");
         Ok(Self { members })
@@ -205,10 +205,10 @@ impl Index {
 fn member(name: &str, info: &TensorInfo, data: u64) -> Result<Member> {
     let TensorInfo { dtype, shape, data_offsets: (begin, end) } = info;
     let kind = DTYPES.iter().find(|(known, _)| known == dtype).map(|(_, kind)| kind.clone());
-    let dtype = DType::from(kind.ok_or_else(|| anyhow!("dtype {dtype} is not known"))?);
+    let dtype = DType::from(kind.ok_or_else(|| malformed!("dtype {dtype} is not known"))?);
     ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
-    bytes_of(shape, dtype.itemsize()).ok_or_else(|| anyhow!("shape {shape:?} is larger than memory can be"))?;
-    let stored = end.checked_sub(*begin).ok_or_else(|| anyhow!("data from byte {begin} to byte {end}"))? as u64;
+    bytes_of(shape, dtype.itemsize()).ok_or_else(|| malformed!("shape {shape:?} is larger than memory can be"))?;
+    let stored = end.checked_sub(*begin).ok_or_else(|| malformed!("data from byte {begin} to byte {end}"))? as u64;
     let expected = bytes_of_shape(&dtype, shape)?;
     if stored != expected {
         bail!("{stored} bytes of data, expected {expected} ({} {shape:?})", dtype.name());
@@ -228,7 +228,7 @@ fn member(name: &str, info: &TensorInfo, data: u64) -> Result<Member> {
 /// The bytes that a tensor takes in a file, where no two tensors share one.
 fn bytes_of_shape(dtype: &DType, shape: &[usize]) -> Result<u64> {
     let items = bytes_of(shape, dtype.itemsize())
-        .ok_or_else(|| anyhow!("shape {shape:?} is larger than memory can be"))?
+        .ok_or_else(|| malformed!("shape {shape:?} is larger than memory can be"))?
         / dtype.itemsize().max(1);
     // 8 items fill their bytes whatever their bits are
     if !((items % 8) * bits(dtype) as usize).is_multiple_of(8) {
@@ -332,7 +332,7 @@ fn format_dtype(dtype: &DType) -> Option<Dtype> {
 pub fn write_header(members: &[(String, DType, Vec<usize>)]) -> Result<(Vec<u8>, Vec<u64>)> {
     let mut sorted = Vec::with_capacity(members.len());
     for (n, (name, dtype, shape)) in members.iter().enumerate() {
-        check(dtype).map_err(|error| anyhow!("{}", error.message()))?;
+        check(dtype).map_err(|error| malformed!("{}", error.message()))?;
         let format_dtype = format_dtype(dtype).context("no such dtype")?;
         ensure!(name != METADATA, "safetensors keeps the name {METADATA} for itself");
         ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
@@ -353,7 +353,8 @@ pub fn write_header(members: &[(String, DType, Vec<usize>)]) -> Result<(Vec<u8>,
         }
         entries.push((name.clone(), TensorInfo { dtype, shape: shape.clone(), data_offsets: (begin, end) }));
     }
-    let mut json = serde_json::to_vec(&Metadata::new(None, entries)?)?;
+    let json = Metadata::new(None, entries).map_err(|error| malformed!("{error}"))?;
+    let mut json = serde_json::to_vec(&json).map_err(|error| malformed!("{error}"))?;
     json.resize(json.len().next_multiple_of(PREFIX as usize), b' ');
     let length = json.len() as u64;
     ensure!(length <= MAX_HEADER, "a header of {length} bytes, expected at most {MAX_HEADER}");

@@ -1,6 +1,6 @@
 //! How a tensor's finite items are distributed between its smallest and its largest.
 
-use anyhow::Result;
+use crate::error::Result;
 use half::{bf16, f16};
 
 use super::stats::{BLOCK, Byte, Counts, Item, Stats};

@@ -10,7 +10,7 @@
 //! let stats = info::stats(&mut Source::memory(tensor, "data".into()), Threads::default(), &|_| ())?;
 //! assert_eq!(stats.max.map(|(value, index)| (value.to_string(), index)), Some(("3".into(), vec![0, 0])));
 //! assert_eq!((stats.mean, stats.zero), (Some(Mean::Real(1.0)), 2));
-//! # Ok::<(), anyhow::Error>(())
+//! # Ok::<(), tensorop::Error>(())
 //! ```
 
 mod exact;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use anyhow::Result;
+use crate::error::Result;
 use half::{bf16, f16};
 
 use super::exact::{self, Exact};

@@ -145,6 +145,7 @@ pub fn emit(
     let meter = Meter::new(Some(jobs.iter().map(|output| output.job.bytes()).sum()), quiet);
     let progress = |bytes| meter.add(bytes);
     let failed = || format!("{label}: cannot be written");
+    let written = |error: io::Error| tensorop::Error::from(error).within(failed());
     if let Some(plan) = plan {
         match sink.as_file() {
             Some(file) => plan.write(&jobs, file, &label, &progress)?,
@@ -154,7 +155,7 @@ pub fn emit(
                 plan.write(&jobs, &file, &label, &progress)?;
                 file.rewind().and_then(|()| io::copy(&mut file, &mut sink)).with_context(failed)?;
             }
-            None => plan.stream(&jobs, &mut |bytes| sink.write_all(bytes).with_context(failed), &progress)?,
+            None => plan.stream(&jobs, &mut |bytes| sink.write_all(bytes).map_err(written), &progress)?,
         }
         return sink.finish();
     }
@@ -216,7 +217,7 @@ fn edit(work: Work, options: &OutputOptions, quiet: bool, mut report: Report) ->
     let (file, start) = job.data().as_file().ok_or_else(|| anyhow!("{label}: no file"))?;
     let meter = Meter::new(None, quiet);
     survive_size_limit();
-    job.edit(file, &label, start, &|bytes| meter.add(bytes))
+    Ok(job.edit(file, &label, start, &|bytes| meter.add(bytes))?)
 }
 
 /// Gives tensors the names they are written under, and sorts them by these in an archive.
@@ -337,14 +338,14 @@ impl Plan {
     fn write(&self, outputs: &[Output], file: &File, label: &str, progress: Progress<'_>) -> Result<()> {
         let failed = || format!("{label}: cannot be written");
         if let ([output], [None], None) = (outputs, &self.packed[..], &self.archive) {
-            return output.job.write(file, label, &self.header, progress);
+            return Ok(output.job.write(file, label, &self.header, progress)?);
         }
         reserve(file, self.bytes).with_context(failed)?;
         write_at(file, &self.header, 0).with_context(failed)?;
         for ((output, &place), packed) in outputs.iter().zip(&self.places).zip(&self.packed) {
             let mut at = place;
             let put = &mut |bytes: &[u8]| {
-                write_at(file, bytes, at).with_context(failed)?;
+                write_at(file, bytes, at).map_err(|error| tensorop::Error::from(error).within(failed()))?;
                 at += bytes.len() as u64;
                 Ok(())
             };
@@ -360,7 +361,7 @@ impl Plan {
     fn stream(
         &self,
         outputs: &[Output],
-        put: &mut dyn FnMut(&[u8]) -> Result<()>,
+        put: &mut dyn FnMut(&[u8]) -> tensorop::error::Result<()>,
         progress: Progress<'_>,
     ) -> Result<()> {
         put(&self.header)?;
@@ -377,7 +378,12 @@ impl Plan {
 }
 
 /// Hands the items of a job to `put`, several to a byte.
-fn pack(job: &Job, bits: u32, put: &mut dyn FnMut(&[u8]) -> Result<()>, progress: Progress<'_>) -> Result<()> {
+fn pack(
+    job: &Job,
+    bits: u32,
+    put: &mut dyn FnMut(&[u8]) -> tensorop::error::Result<()>,
+    progress: Progress<'_>,
+) -> Result<()> {
     let (mut packer, mut bytes) = (Packer::new(bits), Vec::new());
     job.stream(progress, |window| {
         bytes.clear();
@@ -386,5 +392,5 @@ fn pack(job: &Job, bits: u32, put: &mut dyn FnMut(&[u8]) -> Result<()>, progress
     })?;
     bytes.clear();
     packer.finish(&mut bytes);
-    put(&bytes)
+    Ok(put(&bytes)?)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 use tensorop::engine::job::{Threads, Updates};
-use tensorop::error::{Error, Subject};
+use tensorop::error::{Error, ErrorKind, Subject};
 use tensorop::format::json::{self, Json};
 use tensorop::format::open::Input;
 use tensorop::item::dtype::{DType, Kind};
@@ -330,7 +330,7 @@ impl Found {
     }
 
     fn source(&self) -> Result<Source> {
-        self.input.source(self.member)
+        Ok(self.input.source(self.member)?)
     }
 }
 
@@ -343,7 +343,7 @@ pub fn open(arg: &OperandArg, label: &str, from: Option<InputFormat>) -> Result<
     match arg {
         OperandArg::Inline(text) => Ok((Input::json_text(text.clone().into_bytes(), label), None)),
         OperandArg::Stdin => Ok((Input::stream(Box::new(io::stdin()), from, label)?, None)),
-        OperandArg::Path(path) => Input::path(path, from, label),
+        OperandArg::Path(path) => Ok(Input::path(path, from, label)?),
     }
 }
 
@@ -394,11 +394,11 @@ pub fn axis(list: &IndexList, input: &InputOptions) -> Result<i64> {
 fn index_file(path: &Path, option: &str, input: &InputOptions) -> Result<Source> {
     let label = format!("{option} {}", path.display());
     let from = input.from.map(Into::into);
-    let (input, member) = Input::path(path, from, &label).map_err(|error| match error.downcast_ref::<io::Error>() {
-        Some(io) if io.kind() == io::ErrorKind::NotFound => {
+    let (input, member) = Input::path(path, from, &label).map_err(|error| match error.kind() {
+        ErrorKind::Io(io::ErrorKind::NotFound) => {
             anyhow!("{label}: neither a list of integers such as 0,1 nor a file")
         }
-        _ => error,
+        _ => error.into(),
     })?;
     integers(&Found { member: input.pick(member.as_deref())?, input }, &label)
 }
@@ -447,7 +447,7 @@ fn native_windows(
         conversion.read(tensor, &view, &mut items, &mut scratch)?;
         take(window.start, native.kind(), &items)?;
     }
-    tensor.finish()
+    Ok(tensor.finish()?)
 }
 
 /// Whether every item of updates with wider strings fits the data's width.

@@ -1,6 +1,6 @@
 //! Items of one tensor as another has them: in its byte order, at its width of strings.
 
-use anyhow::{Context, Result};
+use crate::error::{Error, Result};
 
 use super::source::{READ_LIMIT, Source};
 use crate::item::dtype::{DType, Kind, Swap};
@@ -78,7 +78,9 @@ impl Conversion {
             let part = view.part(&window.ranges);
             let bytes = part.items() * self.from;
             items.clear();
-            items.try_reserve_exact(bytes).with_context(|| format!("{}: an item of {bytes} bytes", source.label()))?;
+            items
+                .try_reserve_exact(bytes)
+                .map_err(|_| Error::memory(format!("{}: an item of {bytes} bytes", source.label())))?;
             items.resize(bytes, 0);
             source.read(&part, &mut items, scratch)?;
             Swap::apply_all(&self.swaps, &mut items, self.from);

@@ -6,7 +6,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::{Context, Result, bail};
+use crate::error::{Context, Result, bail};
 
 use super::platform::{read_at, same_file};
 use crate::item::dtype::DType;

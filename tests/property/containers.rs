@@ -20,22 +20,22 @@ const MUCH: usize = 1 << 20;
 const MEMBERS: usize = 8;
 
 /// What a reader says, which is one line.
-fn refused<T>(result: anyhow::Result<T>) -> Option<T> {
+fn refused<T>(result: tensorop::error::Result<T>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
         Err(error) => {
-            is_one_line(&format!("{error:#}"));
+            is_one_line(&format!("{error}"));
             None
         }
     }
 }
 
-fn stream(bytes: &[u8], from: Option<Format>) -> anyhow::Result<Input> {
+fn stream(bytes: &[u8], from: Option<Format>) -> tensorop::error::Result<Input> {
     Input::stream(Box::new(Cursor::new(bytes.to_vec())), from, "FILE")
 }
 
 /// All items in C order, little-endian.
-fn read_all(source: &mut Source) -> anyhow::Result<Vec<u8>> {
+fn read_all(source: &mut Source) -> tensorop::error::Result<Vec<u8>> {
     let threads = Threads(std::num::NonZero::new(1));
     let parts = scan([source], threads, &|_| {}, Vec::new, |part: &mut Vec<u8>, _, [items]| {
         part.extend_from_slice(items);

@@ -14,7 +14,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use crate::error::{Context, Error, Result, bail, ensure, malformed};
 use prost::Message as _;
 use prost::encoding::{WireType, decode_key, decode_varint};
 
@@ -254,7 +254,7 @@ impl Proto {
     pub fn source(&self, file: &Arc<File>, folder: Option<&Path>, label: String) -> Result<Source> {
         match &self.items {
             Items::Typed(items) => {
-                let mut copy = memory::of(items.len()).map_err(anyhow::Error::msg)?;
+                let mut copy = memory::of(items.len()).map_err(Error::memory)?;
                 copy.extend_from_slice(items);
                 let tensor = Tensor::new(self.dtype.clone(), self.shape.clone(), copy);
                 Ok(Source::memory(tensor.context("other bytes than the dims need")?, label))
@@ -279,6 +279,13 @@ impl Proto {
     }
 }
 
+/// What the decoder of protobuf messages refuses.
+impl From<prost::DecodeError> for Error {
+    fn from(error: prost::DecodeError) -> Self {
+        Self::of(crate::error::ErrorKind::Malformed, error.to_string())
+    }
+}
+
 /// The dims of a tensor that memory has room for.
 fn shape(dims: &[i64]) -> Result<Vec<usize>> {
     ensure!(dims.len() <= MAX_RANK, "{} dims, expected at most {MAX_RANK}", dims.len());
@@ -287,11 +294,11 @@ fn shape(dims: &[i64]) -> Result<Vec<usize>> {
     }
     let shape: Option<Vec<usize>> = dims.iter().map(|dim| usize::try_from(*dim).ok()).collect();
     let shape = shape.filter(|shape| bytes_of(shape, 1).is_some());
-    shape.ok_or_else(|| anyhow!("dims {dims:?} are larger than memory can be"))
+    shape.ok_or_else(|| malformed!("dims {dims:?} are larger than memory can be"))
 }
 
-fn too_large(shape: &[usize]) -> anyhow::Error {
-    anyhow!("dims {shape:?} are larger than memory can be")
+fn too_large(shape: &[usize]) -> Error {
+    malformed!("dims {shape:?} are larger than memory can be")
 }
 
 /// What the fields of a file are, by place.
@@ -321,7 +328,7 @@ impl Scan {
             let end = start.checked_add(length).filter(|end| *end <= bytes.len);
             bytes.at = end.ok_or_else(|| {
                 let rest = bytes.len - start;
-                anyhow!("field {number} at byte {begin} has {length} bytes, and {rest} are in the file")
+                malformed!("field {number} at byte {begin} has {length} bytes, and {rest} are in the file")
             })?;
             match number {
                 field::SEGMENT => bail!("a segment of a larger tensor, expected a whole one"),
@@ -346,15 +353,15 @@ impl Scan {
     fn message(&self, file: &File) -> Result<Message> {
         let total: u64 = self.parts.iter().map(|(begin, end)| end - begin).sum();
         ensure!(total <= MAX_MESSAGE, "{total} bytes beside raw_data, expected at most {MAX_MESSAGE}");
-        let mut bytes = memory::zeros(usize::try_from(total)?).map_err(anyhow::Error::msg)?;
+        let mut bytes = memory::zeros(usize::try_from(total)?).map_err(Error::memory)?;
         let mut rest = &mut bytes[..];
         for (begin, end) in &self.parts {
             let (part, others) = rest.split_at_mut((end - begin) as usize);
             read_at(file, part, *begin)?;
             rest = others;
         }
-        let mut message = Message::with_room_for(&bytes).map_err(anyhow::Error::msg)?;
-        message.merge(&bytes[..]).map_err(|error| anyhow!("not an ONNX TensorProto: {error}"))?;
+        let mut message = Message::with_room_for(&bytes).map_err(Error::memory)?;
+        message.merge(&bytes[..]).map_err(|error| malformed!("not an ONNX TensorProto: {error}"))?;
         Ok(message)
     }
 }
@@ -501,8 +508,8 @@ impl Message {
             let Some(text) = value(key)? else { return Ok(None) };
             // what Rust takes for a number may begin with a plus
             let number = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
-            let number = number.ok_or_else(|| anyhow!("external_data: {key} {}", python::repr_str(text)))?;
-            Ok::<_, anyhow::Error>(Some(number))
+            let number = number.ok_or_else(|| malformed!("external_data: {key} {}", python::repr_str(text)))?;
+            Ok::<_, Error>(Some(number))
         };
         let location = value("location")?.context("external_data has no location")?.clone();
         Ok(Some(Elsewhere { location, offset: number("offset")?.unwrap_or(0), length: number("length")? }))
@@ -525,7 +532,7 @@ impl Elsewhere {
         ensure!(same_file(&found, &opened), "the items are in {quoted}, which changed while it was opened");
         let rest = opened.len().checked_sub(self.offset);
         let rest = rest.ok_or_else(|| {
-            anyhow!("the items begin at byte {} of {quoted}, which has {} bytes", self.offset, opened.len())
+            malformed!("the items begin at byte {} of {quoted}, which has {} bytes", self.offset, opened.len())
         })?;
         let length = self.length.unwrap_or(rest);
         ensure!(length <= rest, "{length} bytes of items in {quoted}, and {rest} bytes in that file");

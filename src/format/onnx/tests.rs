@@ -2,7 +2,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 
-use anyhow::Result;
+use crate::error::Result;
 use prost::Message as _;
 use prost::encoding::{WireType, encode_key, encode_varint};
 

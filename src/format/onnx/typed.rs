@@ -1,6 +1,6 @@
 //! Items in the typed fields of a TensorProto.
 
-use anyhow::{Result, anyhow, bail, ensure};
+use crate::error::{Error, Result, bail, ensure, malformed};
 
 use super::{Message, field};
 use crate::format::packed::{bits, packed_bytes, unpack};
@@ -72,9 +72,9 @@ impl Message {
         let items = bytes_of(shape, 1).unwrap_or(0);
         let check = |count, expected| self.check_field(type_name, dtype, shape, count, expected);
         let wrong = |n: usize, number: &dyn std::fmt::Display| {
-            anyhow!("{number} at {:?} is none of {type_name}", coordinates(n, shape))
+            malformed!("{number} at {:?} is none of {type_name}", coordinates(n, shape))
         };
-        let make = |bytes| memory::of::<u8>(bytes).map_err(anyhow::Error::msg);
+        let make = |bytes| memory::of::<u8>(bytes).map_err(Error::memory);
         let mut out;
         match dtype.kind() {
             Kind::Float32 | Kind::Complex64 => {
@@ -116,11 +116,11 @@ impl Message {
                 let size = dtype.itemsize();
                 out = make(self.int32_data.len() * size)?;
                 for (n, number) in self.int32_data.iter().enumerate() {
-                    ensure!(range.contains(number), wrong(n * group, number));
+                    ensure!(range.contains(number), "{}", wrong(n * group, number));
                     out.extend(number.to_le_bytes().iter().take(size));
                 }
                 if group > 1 {
-                    let packed = std::mem::replace(&mut out, memory::zeros(items).map_err(anyhow::Error::msg)?);
+                    let packed = std::mem::replace(&mut out, memory::zeros(items).map_err(Error::memory)?);
                     unpack(&packed, bits, &mut out);
                 }
             }
@@ -137,7 +137,7 @@ impl Message {
         let mut given = 0_usize;
         for (n, bytes) in self.string_data.iter().enumerate() {
             let at = || coordinates(n, shape);
-            let text = std::str::from_utf8(bytes).map_err(|error| anyhow!("the string at {:?}: {error}", at()))?;
+            let text = std::str::from_utf8(bytes).map_err(|error| malformed!("the string at {:?}: {error}", at()))?;
             // NumPy's strings end where only NULs follow
             ensure!(!text.ends_with('\0'), "the string at {:?} ends in U+0000, expected none there", at());
             longest = longest.max(text.chars().count());
@@ -147,10 +147,11 @@ impl Message {
         let size = longest.saturating_mul(4);
         let most = given.saturating_mul(MOST_PADDING).max(FREE_PADDING);
         let total = bytes_of(shape, size).filter(|total| *total <= most);
-        let total = total.ok_or_else(|| anyhow!("{items} strings of {size} bytes ({}) are too much", dtype.name()))?;
-        let mut out = memory::of(total).map_err(anyhow::Error::msg)?;
+        let total =
+            total.ok_or_else(|| malformed!("{items} strings of {size} bytes ({}) are too much", dtype.name()))?;
+        let mut out = memory::of(total).map_err(Error::memory)?;
         for (n, bytes) in self.string_data.iter().enumerate() {
-            let text = std::str::from_utf8(bytes)?;
+            let text = std::str::from_utf8(bytes).map_err(|error| malformed!("{error}"))?;
             out.extend(text.chars().flat_map(|c| u32::from(c).to_le_bytes()));
             out.resize((n + 1) * size, 0);
         }

@@ -1,6 +1,6 @@
 //! TensorProtos byte for byte as ONNX's Python package writes them.
 
-use anyhow::{Context, Result, anyhow, ensure};
+use crate::error::{Context, Result, ensure, malformed};
 use prost::encoding::{WireType, encode_key, encode_varint};
 
 use super::{MAX_MESSAGE, STRING, data_type, field, too_large};
@@ -61,13 +61,15 @@ pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec
         let item = size.checked_mul(n).and_then(|at| tensor.bytes().get(at..)?.get(..size)).unwrap_or_default();
         text.clear();
         let read = match dtype.kind() {
-            Kind::Bytes(_) => std::str::from_utf8(item).map(|item| text.push_str(item)).map_err(|error| anyhow!(error)),
+            Kind::Bytes(_) => {
+                std::str::from_utf8(item).map(|item| text.push_str(item)).map_err(|error| malformed!("{error}"))
+            }
             _ => push_points(item, dtype.is_big_endian(), &mut text),
         };
-        read.map_err(|error| anyhow!("the string at {:?}: {error}", coordinates(n, shape)))?;
+        read.map_err(|error| malformed!("the string at {:?}: {error}", coordinates(n, shape)))?;
         let text = text.trim_end_matches('\0').as_bytes();
         // key and length take less
-        memory::reserve(&mut out, text.len() + 16).map_err(anyhow::Error::msg)?;
+        memory::reserve(&mut out, text.len() + 16).map_err(Error::memory)?;
         put_bytes(field::STRING_DATA, text, &mut out);
         within_limit(out.len() as u64)?;
     }
@@ -78,7 +80,7 @@ pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec
 
 /// The dims and the data type.
 fn begin(dtype: &DType, shape: &[usize]) -> Result<Vec<u8>> {
-    check(dtype).map_err(|error| anyhow!("{}", error.message()))?;
+    check(dtype).map_err(|error| malformed!("{}", error.message()))?;
     ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
     let mut out = Vec::new();
     for dim in shape {
@@ -106,7 +108,7 @@ fn put_bytes(number: u32, bytes: &[u8], out: &mut Vec<u8>) {
 fn push_points(item: &[u8], big_endian: bool, out: &mut String) -> Result<()> {
     for point in item.as_chunks().0 {
         let code = if big_endian { u32::from_be_bytes(*point) } else { u32::from_le_bytes(*point) };
-        out.push(char::from_u32(code).ok_or_else(|| anyhow!("U+{code:04X} has no UTF-8"))?);
+        out.push(char::from_u32(code).ok_or_else(|| malformed!("U+{code:04X} has no UTF-8"))?);
     }
     Ok(())
 }
