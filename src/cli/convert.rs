@@ -134,3 +134,12 @@ pub enum Order {
     #[value(name = "F")]
     F,
 }
+
+impl From<Order> for tensorop::item::meta::Order {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::C => Self::C,
+            Order::F => Self::Fortran,
+        }
+    }
+}

@@ -7,6 +7,7 @@ use super::tally::{Found, least_rtol};
 use super::*;
 use crate::error::Subject;
 use crate::item::dtype::Narrow;
+use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 
 fn source(dtype: &str, shape: &[usize], bytes: Vec<u8>) -> Source {
@@ -812,19 +813,19 @@ fn threads_and_order_make_no_difference() {
     );
     let mut file = tempfile::tempfile().unwrap();
     std::io::Write::write_all(&mut file, &bytes_of(&across)).unwrap();
-    let dtype = || DType::parse("<f8").unwrap();
-    let file = Source::file(dtype(), vec![rows, columns], true, file, 0, String::new());
+    let meta = || Meta::new(DType::parse("<f8").unwrap(), vec![rows, columns]);
+    let file = Source::file(meta().in_order(Order::Fortran), file, 0, String::new());
     let bytes = bytes_of(&expected);
     let len = bytes.len() as u64;
     let reader = Box::new(std::io::Cursor::new(bytes));
-    let stream = Source::stream(dtype(), vec![rows, columns], false, reader, len, String::new());
+    let stream = Source::stream(meta(), reader, len, String::new());
     assert_eq!(compare(stream, file, ""), wanted);
 }
 
 #[test]
 fn a_short_stream_is_an_error() {
     let reader = Box::new(std::io::Cursor::new(vec![0; 7]));
-    let mut stream = Source::stream(DType::parse("<f4").unwrap(), vec![2], false, reader, 8, "ACTUAL".into());
+    let mut stream = Source::stream(Meta::new(DType::parse("<f4").unwrap(), vec![2]), reader, 8, "ACTUAL".into());
     let error = diff(&mut typed("<f4", "[0, 0]"), &mut stream, &Options::default(), &|_| ()).unwrap_err();
     assert_eq!(error.to_string(), "ACTUAL: 7 bytes of data, expected 8 (float32 [2])");
 }

@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::{Context, Error, Result, malformed};
 use crate::item::cast::Cast;
 use crate::item::dtype::DType;
+use crate::item::meta::Order;
 use crate::layout::gather::GAP;
 use crate::layout::shape::coordinates;
 use crate::layout::view::View;
@@ -410,7 +411,7 @@ impl Job {
         let bytes = view.items() * data.dtype().itemsize();
         let threads = if once { 1 } else { options.threads.for_bytes(bytes) };
         // data stored across the order of the output: the longer its runs, the fewer the reads
-        if data.is_fortran_order() && !view.is_forward() {
+        if data.meta().order == Order::Fortran && !view.is_forward() {
             window = window.max(FORTRAN_WINDOWS / threads);
         }
         let window = test_window().unwrap_or(window);

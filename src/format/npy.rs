@@ -4,6 +4,7 @@ use ndarray_npy::npy::header::{Header as RawHeader, Layout, ParseHeaderError, Re
 use py_literal::Value;
 
 use crate::item::dtype::{DType, Field, Kind};
+use crate::item::meta::{Meta, Order};
 use crate::item::python;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 
@@ -26,12 +27,8 @@ const MAX_DIGITS: usize = 20;
 /// What the header of a `.npy` says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The dtype of the items.
-    pub dtype: DType,
-    /// The dims.
-    pub shape: Vec<usize>,
-    /// Whether the first axis is the one that runs fastest.
-    pub fortran_order: bool,
+    /// The tensor.
+    pub meta: Meta,
     /// Where the items begin, in bytes from the beginning of the file.
     pub offset: usize,
     /// The bytes of all items.
@@ -93,7 +90,8 @@ fn parse(text: &str, offset: usize) -> Result<Header, String> {
     let dtype = dtype(&header.type_descriptor)?;
     let bytes = bytes_of(&header.shape, dtype.itemsize())
         .ok_or_else(|| format!("shape {:?} of {} is more than memory can address", header.shape, dtype.name()))?;
-    Ok(Header { dtype, shape: header.shape, fortran_order: header.layout == Layout::Fortran, offset, bytes })
+    let order = if header.layout == Layout::Fortran { Order::Fortran } else { Order::C };
+    Ok(Header { meta: Meta::new(dtype, header.shape).in_order(order), offset, bytes })
 }
 
 /// A bracket that is open.
@@ -210,14 +208,15 @@ fn dims(value: &Value) -> Option<Vec<usize>> {
     }
 }
 
-/// The header that `numpy.save` writes for an array of that dtype and shape, in C order or, where that is not the same,
-/// in Fortran order.
-pub fn write_header(dtype: &DType, shape: &[usize], fortran_order: bool) -> Vec<u8> {
+/// The header that `numpy.save` writes for such an array: in Fortran order only where that is not C order, too.
+pub fn write_header(meta: &Meta) -> Vec<u8> {
     /// Room for a dim to grow without moving the items: the digits of the largest int64, and some.
     const GROWTH_DIGITS: usize = 21;
     const ALIGN: usize = 64;
     // an array with one long axis, or without items, is in both orders
-    let fortran_order = fortran_order && !shape.contains(&0) && shape.iter().filter(|&&dim| dim != 1).count() > 1;
+    let Meta { dtype, shape, order } = meta;
+    let fortran_order =
+        *order == Order::Fortran && !shape.contains(&0) && shape.iter().filter(|&&dim| dim != 1).count() > 1;
     let order = if fortran_order { "True" } else { "False" };
     let (descr, tuple) = (dtype.descr(), python::tuple(shape));
     let mut text = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {tuple}, }}");

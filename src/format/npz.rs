@@ -206,11 +206,11 @@ impl Archive {
         let file = Arc::clone(file);
         if member.method == CompressionMethod::STORE {
             let (mut content, at) = self.open(member, &*file, HEADER_BUFFER)?;
-            let Header { dtype, shape, fortran_order, offset, .. } = content.header()?;
+            let Header { meta, offset, .. } = content.header()?;
             same_crc(checksum(&file, at, member.size)?.sum(), member.crc).map_err(|message| malformed!("{message}"))?;
-            return Ok(Source::file(dtype, shape, fortran_order, file, at + offset as u64, label));
+            return Ok(Source::file(meta, file, at + offset as u64, label));
         }
-        let Header { dtype, shape, fortran_order, bytes, .. } = self.open(member, &*file, HEADER_BUFFER)?.0.header()?;
+        let Header { meta, bytes, .. } = self.open(member, &*file, HEADER_BUFFER)?.0.header()?;
         let (archive, member) = (Archive { members: Vec::new(), end: self.end }, member.clone());
         let open = move || {
             let (mut content, _) = archive.open(&member, Arc::clone(&file), ITEMS_BUFFER)?;
@@ -218,7 +218,7 @@ impl Archive {
             Ok(content)
         };
         let items = Late { open: Box::new(open), content: None, ended: false };
-        Ok(Source::stream(dtype, shape, fortran_order, Box::new(items), bytes as u64, label))
+        Ok(Source::stream(meta, Box::new(items), bytes as u64, label))
     }
 
     fn member(&self, n: usize) -> Result<&Member> {
@@ -336,7 +336,7 @@ impl<F: Borrow<File>> Content<F> {
                 Begun::Header(header) => {
                     let found = self.size.saturating_sub(header.offset as u64);
                     if found != header.bytes as u64 {
-                        bail!("{}", wrong_length(found, header.bytes as u64, &header.dtype, &header.shape));
+                        bail!("{}", wrong_length(found, header.bytes as u64, &header.meta));
                     }
                     return Ok(header);
                 }
@@ -728,6 +728,7 @@ mod tests {
 
     use super::*;
     use crate::item::dtype::DType;
+    use crate::item::meta::{Meta, Order};
     use crate::layout::view::View;
 
     /// A file that holds `bytes`, its own position at its end.
@@ -744,7 +745,7 @@ mod tests {
     }
 
     fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
-        npy::write_header(&DType::parse(descr).expect("a dtype"), shape, false)
+        npy::write_header(&Meta::new(DType::parse(descr).expect("a dtype"), shape.to_vec()))
     }
 
     /// The archive that the writer makes of such members.
@@ -811,9 +812,9 @@ mod tests {
             let (header, at) = archive.header(&file, n)?;
             let source = archive.source(&Arc::new(file.try_clone()?), n, name.clone())?;
             assert_eq!(source.as_file().map(|(_, at)| at), at);
-            assert_eq!((source.dtype(), source.shape()), (&header.dtype, header.shape.as_slice()));
+            assert_eq!(source.meta(), &header.meta);
             let mut items = vec![0; header.bytes];
-            source.read(&View::c_order(&header.shape), &mut items, &mut Vec::new())?;
+            source.read(&View::c_order(&header.meta.shape), &mut items, &mut Vec::new())?;
             source.finish()?;
             Ok((name, header, items))
         };
@@ -856,7 +857,7 @@ mod tests {
         assert_eq!(names, ["b", "a/é", "none", "one"]);
         assert_eq!(content[0].2, (0..24).collect::<Vec<u8>>());
         assert_eq!(content[1].2, b"PK\x05\x06\0");
-        assert_eq!((&content[2].1.shape[..], content[3].2.as_slice()), (&[0, 7][..], &[1_u8][..]));
+        assert_eq!((&content[2].1.meta.shape[..], content[3].2.as_slice()), (&[0, 7][..], &[1_u8][..]));
         assert_eq!(read(&deflated(&archive)).expect("read"), content);
         let empty = written(&[]).expect("an empty archive");
         assert_eq!(empty.len(), END_BYTES);
@@ -1129,7 +1130,8 @@ mod tests {
         assert_eq!(read("deflated.npz"), stored);
         assert_eq!(read("streamed.npz"), stored);
         let shown = |(name, header, items): &(String, Header, Vec<u8>)| {
-            (name.clone(), header.dtype.name(), header.shape.clone(), header.fortran_order, items.clone())
+            let Meta { dtype, shape, order } = &header.meta;
+            (name.clone(), dtype.name(), shape.clone(), *order == Order::Fortran, items.clone())
         };
         let found: Vec<_> = stored.iter().map(shown).collect();
         let row = |name: &str, dtype: &str, shape: &[usize], fortran_order, items: Vec<u8>| {

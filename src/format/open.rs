@@ -10,7 +10,7 @@ use crate::error::{Context, Result, bail, malformed};
 use crate::error::Subject;
 use crate::format::npy::{self, Begun, Header};
 use crate::format::{Format, json, npz, onnx, safetensors};
-use crate::item::dtype::DType;
+use crate::item::meta::Meta;
 use crate::storage::platform::same_file;
 use crate::storage::source::{Container, Source, fill_from, wrong_length};
 
@@ -51,12 +51,8 @@ impl std::fmt::Debug for Items {
 /// What is known of a tensor before its items are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// The dtype of the items as they are stored.
-    pub dtype: DType,
-    /// The dims.
-    pub shape: Vec<usize>,
-    /// Whether the first axis is the one that runs fastest.
-    pub fortran_order: bool,
+    /// The tensor, as it is stored.
+    pub meta: Meta,
     /// The bytes that the items take where they are stored, before any compression; two or more items may share one.
     pub bytes: u64,
     /// Where the items begin in the file, in bytes; `None` where they do not lie there as they are.
@@ -123,7 +119,7 @@ impl Input {
                 let header = read_header(&mut file, &mut begin, label)?;
                 let found = metadata.len().saturating_sub(header.offset as u64);
                 if found != header.bytes as u64 {
-                    bail!("{label}: {}", wrong_length(found, header.bytes as u64, &header.dtype, &header.shape));
+                    bail!("{label}: {}", wrong_length(found, header.bytes as u64, &header.meta));
                 }
                 Content::Npy(file.into(), header)
             }
@@ -257,30 +253,14 @@ impl Input {
             }
             Content::Safetensors(_, index, _) => {
                 let member = index.header(n);
-                Description {
-                    dtype: member.dtype.clone(),
-                    shape: member.shape.clone(),
-                    fortran_order: false,
-                    bytes: member.bytes,
-                    offset: Some(member.offset),
-                }
+                Description { meta: member.meta.clone(), bytes: member.bytes, offset: Some(member.offset) }
             }
-            Content::Onnx(_, proto, _) => Description {
-                dtype: proto.dtype.clone(),
-                shape: proto.shape.clone(),
-                fortran_order: false,
-                bytes: proto.bytes,
-                offset: proto.offset,
-            },
+            Content::Onnx(_, proto, _) => {
+                Description { meta: proto.meta.clone(), bytes: proto.bytes, offset: proto.offset }
+            }
             Content::Json(_) => {
                 let source = self.source(0)?;
-                Description {
-                    dtype: source.dtype().clone(),
-                    shape: source.shape().to_vec(),
-                    fortran_order: false,
-                    bytes: source.bytes() as u64,
-                    offset: None,
-                }
+                Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None }
             }
         })
     }
@@ -310,14 +290,14 @@ impl Input {
         let named = label.clone();
         let context = || named;
         match &self.content {
-            Content::Npy(file, Header { dtype, shape, fortran_order, offset, .. }) => {
+            Content::Npy(file, Header { meta, offset, .. }) => {
                 let file = Arc::clone(file);
-                Ok(Source::file(dtype.clone(), shape.clone(), *fortran_order, file, *offset as u64, label))
+                Ok(Source::file(meta.clone(), file, *offset as u64, label))
             }
-            Content::Stream(Header { dtype, shape, fortran_order, bytes, .. }, items) => {
+            Content::Stream(Header { meta, bytes, .. }, items) => {
                 let items = items.lock().ok().and_then(|mut items| items.take());
                 let Items(items) = items.ok_or_else(|| malformed!("{label}: can be read only once"))?;
-                Ok(Source::stream(dtype.clone(), shape.clone(), *fortran_order, items, *bytes as u64, label))
+                Ok(Source::stream(meta.clone(), items, *bytes as u64, label))
             }
             Content::Npz(file, archive, container) => {
                 let source = archive.source(file, n, label).with_context(context)?;
@@ -344,8 +324,7 @@ fn container(file: &File, tensors: usize) -> Result<Arc<Container>> {
 }
 
 fn described(header: &Header, offset: Option<u64>) -> Description {
-    let Header { dtype, shape, fortran_order, bytes, .. } = header.clone();
-    Description { dtype, shape, fortran_order, bytes: bytes as u64, offset }
+    Description { meta: header.meta.clone(), bytes: header.bytes as u64, offset }
 }
 
 /// Opens a path, or the part of it before a colon: also returns the path of the file, and what follows the colon.
@@ -495,7 +474,7 @@ mod tests {
 
     #[test]
     fn a_member_that_is_not_in_order_is_named() {
-        let header = npy::write_header(&DType::parse("uint8").expect("a dtype"), &[2], false);
+        let header = npy::write_header(&Meta::new(crate::DType::parse("uint8").expect("a dtype"), vec![2]));
         let objects = String::from_utf8_lossy(&header).replace("|u1", "|O ").into_bytes();
         // the first byte of the magic number is no UTF-8
         let objects = [&header[..8], &objects[objects.len() - (header.len() - 8)..]].concat();

@@ -16,11 +16,12 @@ use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Vi
 use super::packed::{Unpack, bits, bytes_of_items};
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind, Narrow};
+use crate::item::meta::Meta;
 use crate::item::python;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::memory;
 use crate::storage::platform::read_at;
-use crate::storage::source::{Section, Source};
+use crate::storage::source::{Section, Source, wrong_length};
 
 /// The most bytes that the JSON of a header may take: the format's own limit.
 pub const MAX_HEADER: u64 = 100_000_000;
@@ -74,10 +75,8 @@ pub fn is_safetensors(begin: &[u8], file_len: Option<u64>) -> bool {
 pub struct Member {
     /// Its name.
     pub name: String,
-    /// The dtype of its items, little-endian.
-    pub dtype: DType,
-    /// The dims.
-    pub shape: Vec<usize>,
+    /// The tensor; its items are little-endian.
+    pub meta: Meta,
     /// Where its items begin in the file.
     pub offset: u64,
     /// The bytes that its items take in the file.
@@ -188,16 +187,16 @@ impl Index {
     /// second time.
     pub fn source(&self, file: &Arc<File>, n: usize, label: String) -> Result<Source> {
         let Some(member) = self.members.get(n) else { bail!("tensor {n} of {}", self.members.len()) };
-        let Member { dtype, shape, offset, bytes, packed, .. } = member;
+        let Member { meta, offset, bytes, packed, .. } = member;
         if !packed {
-            return Ok(Source::file(dtype.clone(), shape.clone(), false, Arc::clone(file), *offset, label));
+            return Ok(Source::file(meta.clone(), Arc::clone(file), *offset, label));
         }
-        if !stores(dtype) {
-            bail!("items of dtype {} are packed in an order that safetensors does not tell", dtype.name());
+        if !stores(&meta.dtype) {
+            bail!("items of dtype {} are packed in an order that safetensors does not tell", meta.dtype.name());
         }
-        let items = bytes_of(shape, 1).unwrap_or(0) as u64;
-        let reader = Unpack::new(Section::new(Arc::clone(file), *offset, *bytes), bits(dtype), items);
-        Ok(Source::stream(dtype.clone(), shape.clone(), false, Box::new(reader), items, label))
+        let items = meta.items() as u64;
+        let reader = Unpack::new(Section::new(Arc::clone(file), *offset, *bytes), bits(&meta.dtype), items);
+        Ok(Source::stream(meta.clone(), Box::new(reader), items, label))
     }
 }
 
@@ -211,13 +210,12 @@ fn member(name: &str, info: &TensorInfo, data: u64) -> Result<Member> {
     let stored = end.checked_sub(*begin).ok_or_else(|| malformed!("data from byte {begin} to byte {end}"))? as u64;
     let expected = bytes_of_shape(&dtype, shape)?;
     if stored != expected {
-        bail!("{stored} bytes of data, expected {expected} ({} {shape:?})", dtype.name());
+        bail!("{}", wrong_length(stored, expected, &Meta::new(dtype, shape.clone())));
     }
     let packed = bits(&dtype) < 8;
     Ok(Member {
         name: name.to_owned(),
-        dtype,
-        shape: shape.clone(),
+        meta: Meta::new(dtype, shape.clone()),
         // where no file reaches, no tensor can follow the one before it
         offset: data.saturating_add(*begin as u64),
         bytes: stored,
@@ -321,7 +319,7 @@ fn format_dtype(dtype: &DType) -> Option<Dtype> {
     DTYPES.iter().find(|(_, kind)| kind == dtype.kind()).map(|(known, _)| *known)
 }
 
-/// The beginning of a file, up to the items, and for each of `members` (name, dtype, dims) in the order given the
+/// The beginning of a file, up to the items, and for each of `members` (with its name) in the order given the
 /// byte of the file where its items begin. In the file they lie by dtype, those of the widest alignment first, and
 /// then by name, as Python's `safetensors.numpy.save_file` has them; the header is the one it writes without
 /// metadata. Items are written little-endian, whatever byte order the dtype has, and of 4 bits packed.
@@ -329,9 +327,9 @@ fn format_dtype(dtype: &DType) -> Option<Dtype> {
 /// # Errors
 /// What [`check`] refuses; names that are equal, or that the format keeps for itself; a number of 4-bit items that is
 /// odd; more than [`MAX_RANK`] axes; more than [`MAX_HEADER`] bytes of header, or than a file can have.
-pub fn write_header(members: &[(String, DType, Vec<usize>)]) -> Result<(Vec<u8>, Vec<u64>)> {
+pub fn write_header(members: &[(String, Meta)]) -> Result<(Vec<u8>, Vec<u64>)> {
     let mut sorted = Vec::with_capacity(members.len());
-    for (n, (name, dtype, shape)) in members.iter().enumerate() {
+    for (n, (name, Meta { dtype, shape, .. })) in members.iter().enumerate() {
         check(dtype).map_err(|error| malformed!("{}", error.message()))?;
         let format_dtype = format_dtype(dtype).context("no such dtype")?;
         ensure!(name != METADATA, "safetensors keeps the name {METADATA} for itself");
@@ -493,8 +491,9 @@ mod tests {
     /// No file, however damaged, does worse than to be refused.
     #[test]
     fn damaged_files() {
-        let entry =
-            |name: &str, dtype: &str, shape: &[usize]| (name.to_owned(), DType::parse(dtype).unwrap(), shape.to_vec());
+        let entry = |name: &str, dtype: &str, shape: &[usize]| {
+            (name.to_owned(), Meta::new(DType::parse(dtype).unwrap(), shape.to_vec()))
+        };
         let members = [entry("a", "float32", &[2]), entry("b", "float4_e2m1fn", &[3, 2]), entry("c", "bool", &[])];
         let (mut bytes, offsets) = write_header(&members).unwrap();
         assert_eq!(offsets.iter().max(), Some(&(bytes.len() as u64 + 11)));
@@ -532,8 +531,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_written() {
-        let entry =
-            |name: &str, dtype: &str, shape: &[usize]| (name.to_owned(), DType::parse(dtype).unwrap(), shape.to_vec());
+        let entry = |name: &str, dtype: &str, shape: &[usize]| {
+            (name.to_owned(), Meta::new(DType::parse(dtype).unwrap(), shape.to_vec()))
+        };
         let huge = isize::MAX as usize;
         let rows = [
             (vec![entry("a", "complex128", &[])], "safetensors cannot hold items of dtype complex128: use -o FILE.npy"),

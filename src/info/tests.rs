@@ -3,6 +3,7 @@ use std::num::NonZero;
 use super::*;
 use crate::Tensor;
 use crate::engine::job::Threads;
+use crate::item::meta::{Meta, Order};
 use crate::storage::source::Source;
 
 fn threads(n: usize) -> Threads {
@@ -242,7 +243,12 @@ fn fortran_order_is_indexed_in_c_order() {
     let mut file = tempfile::tempfile().unwrap();
     // [[5, 1], [1, 5]] and [[0, 2], [..]] would lie alike in C order
     file.write_all(&[5, 1, 7, 1, 7, 5]).unwrap();
-    let mut source = Source::file(DType::parse("uint8").unwrap(), vec![2, 3], true, file, 0, "f".into());
+    let mut source = Source::file(
+        Meta::new(DType::parse("uint8").unwrap(), vec![2, 3]).in_order(Order::Fortran),
+        file,
+        0,
+        "f".into(),
+    );
     let found = stats(&mut source, threads(1), &|_| ()).unwrap();
     let indices = [found.min, found.max].map(|extreme| extreme.unwrap().1);
     assert_eq!(indices, [vec![1, 0], vec![0, 1]]);
@@ -252,8 +258,8 @@ fn fortran_order_is_indexed_in_c_order() {
 fn a_stream_of_another_length_is_refused() {
     for (dtype, bytes) in [("|S4", 3), ("float32", 3), ("float32", 5), ("|S4", 5)] {
         let reader = Box::new(io::Cursor::new(vec![0; bytes]));
-        let dtype = DType::parse(dtype).unwrap();
-        let mut source = Source::stream(dtype, vec![1], false, reader, 4, "s".into());
+        let meta = Meta::new(DType::parse(dtype).unwrap(), vec![1]);
+        let mut source = Source::stream(meta, reader, 4, "s".into());
         assert!(stats(&mut source, threads(1), &|_| ()).is_err(), "{bytes}");
     }
 }

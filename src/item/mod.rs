@@ -4,6 +4,7 @@ pub mod cast;
 pub mod datetime;
 pub mod decimal;
 pub mod dtype;
+pub mod meta;
 pub mod narrow;
 pub mod parse;
 pub mod python;

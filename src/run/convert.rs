@@ -7,7 +7,7 @@ use tensorop::storage::source::Source;
 
 use super::emit::{Recast, Report, Work, emit};
 use super::operands::{self, Reading, as_asked, plain_as};
-use crate::cli::convert::{ByteOrder, Convert, NamedOperand, Order};
+use crate::cli::convert::{ByteOrder, Convert, NamedOperand};
 
 /// Writes tensors in another form.
 pub fn convert(args: &Convert) -> Result<()> {
@@ -16,7 +16,7 @@ pub fn convert(args: &Convert) -> Result<()> {
     let recast = Recast {
         cast: args.cast.clone().map(|dtype| (dtype, args.lossy)),
         big_endian: args.byte_order.map(|order| order == ByteOrder::Big),
-        fortran_order: args.order == Order::F,
+        order: args.order.into(),
     };
     let options = args.run.options(false)?;
     let container = args.output.format()?.is_container();
@@ -66,7 +66,7 @@ fn allow_open_files(_: usize) {}
 
 fn work(data: Source, recast: &Recast, options: Options) -> Work {
     let mut view = data.view();
-    if recast.fortran_order {
+    if recast.order == tensorop::item::meta::Order::Fortran {
         view = view.with_axes(&(0..data.shape().len()).rev().collect::<Vec<_>>());
     }
     Work { data, view, change: Change::None, options, recast: recast.clone() }

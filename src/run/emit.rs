@@ -11,6 +11,7 @@ use tensorop::format::packed::{Packer, bits, packed_bytes};
 use tensorop::format::text::{self, TextOptions};
 use tensorop::format::{json, npy, npz, onnx, safetensors};
 use tensorop::item::dtype::Kind;
+use tensorop::item::meta::{Meta, Order};
 use tensorop::item::tensor::Tensor;
 use tensorop::layout::view::View;
 use tensorop::storage::platform::reserve;
@@ -68,8 +69,8 @@ pub struct Recast {
     pub cast: Option<(DType, bool)>,
     /// Whether numbers are written with the highest byte first; `None` leaves it as it is.
     pub big_endian: Option<bool>,
-    /// Whether the first axis is the one that runs fastest.
-    pub fortran_order: bool,
+    /// The order of the items.
+    pub order: Order,
 }
 
 impl Work {
@@ -86,7 +87,7 @@ impl Work {
     /// The dims of the output.
     fn shape(&self) -> Vec<usize> {
         let mut shape = self.view.shape();
-        if self.recast.fortran_order {
+        if self.recast.order == Order::Fortran {
             shape.reverse();
         }
         shape
@@ -124,7 +125,7 @@ pub fn emit(
         let (shape, source) = (work.shape(), work.data.label().to_owned());
         let job = Job::new(work.data, work.view, work.change, work.options)?;
         let job = job.cast_to(dtype, lossy).map_err(|e| anyhow!("{source}: {}", e.message()))?;
-        jobs.push(Output { name, shape, fortran_order: work.recast.fortran_order, job });
+        jobs.push(Output { name, shape, order: work.recast.order, job });
     }
     let by_items = format.is_binary() && jobs.iter().all(|output| !output.is_text(format));
     let plan = by_items.then(|| Plan::new(&jobs, format).with_context(|| label.clone())).transpose()?;
@@ -253,7 +254,7 @@ fn check(format: OutputFormat, work: &Work) -> Result<(), String> {
     };
     checked.map_err(|e| e.message().to_owned())?;
     if !matches!(format, OutputFormat::Npy | OutputFormat::Npz) {
-        if work.recast.fortran_order {
+        if work.recast.order == Order::Fortran {
             return Err(format!("{} is always in C order", format.name()));
         }
         if work.recast.big_endian == Some(true) {
@@ -271,7 +272,7 @@ fn check(format: OutputFormat, work: &Work) -> Result<(), String> {
 struct Output {
     name: String,
     shape: Vec<usize>,
-    fortran_order: bool,
+    order: Order,
     job: Job,
 }
 
@@ -304,10 +305,11 @@ impl Plan {
     fn new(outputs: &[Output], format: OutputFormat) -> Result<Self> {
         let packed: Vec<_> = outputs.iter().map(|output| packed_bits(output.job.dtype(), format)).collect();
         let (mut header, mut places, mut archive) = (Vec::new(), Vec::new(), None);
-        let npy = |o: &Output| npy::write_header(o.job.dtype(), &o.shape, o.fortran_order);
+        let meta = |o: &Output| Meta::new(o.job.dtype().clone(), o.shape.clone()).in_order(o.order);
+        let npy = |o: &Output| npy::write_header(&meta(o));
         match format {
             OutputFormat::Safetensors => {
-                let member = |o: &Output| (o.name.clone(), o.job.dtype().clone(), o.shape.clone());
+                let member = |o: &Output| (o.name.clone(), meta(o));
                 (header, places) = safetensors::write_header(&outputs.iter().map(member).collect::<Vec<_>>())?;
             }
             OutputFormat::Npz => {

@@ -7,6 +7,8 @@ use tensorop::format::Format;
 use tensorop::format::open::{Description, Input};
 use tensorop::info::{self, Info};
 
+use tensorop::item::meta::Order;
+
 use super::colour;
 use super::meter::Meter;
 use super::operands::{self, Reading, as_asked, plain_as, read_as};
@@ -93,23 +95,18 @@ fn describe(input: &Input, n: usize, file: String, member: Option<String>, args:
     let label = member.as_ref().map_or_else(|| input.label().to_owned(), |name| input.member_label(name));
     let plain = plain_as(input, asked, &label)?;
     let found = match &plain {
-        Some(source) => Description {
-            dtype: source.dtype().clone(),
-            shape: source.shape().to_vec(),
-            fortran_order: false,
-            bytes: source.bytes() as u64,
-            offset: None,
-        },
+        Some(source) => Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None },
         None => input.describe(n)?,
     };
-    let dtype = read_as(&found.dtype, asked, Reading::Unsigned).map_err(|message| anyhow!("{label}: {message}"))?;
+    let dtype =
+        read_as(&found.meta.dtype, asked, Reading::Unsigned).map_err(|message| anyhow!("{label}: {message}"))?;
     let mut info = Info {
         file,
         member,
         format: input.format(),
         dtype,
-        shape: found.shape,
-        fortran_order: found.fortran_order,
+        shape: found.meta.shape,
+        fortran_order: found.meta.order == Order::Fortran,
         bytes: found.bytes,
         offset: found.offset,
         stats: None,

@@ -13,6 +13,7 @@ use std::io::{self, IsTerminal, Write};
 
 use anyhow::{Context, Result, anyhow, bail};
 use tensorop::engine::job::{Change, Options, ScatterWindow, Updates};
+use tensorop::item::meta::Order;
 use tensorop::layout::axis::Span;
 use tensorop::layout::view::View;
 use tensorop::ops::indexed::{Resolve, Scatter};
@@ -97,7 +98,7 @@ fn slice_scatter(args: &cli::SliceScatter) -> Result<()> {
     report.source(&data);
     report.source(updates.source());
     report_spans(&mut report, plan.spans(), data.shape());
-    if in_place && data.is_fortran_order() {
+    if in_place && data.meta().order == Order::Fortran {
         plan = plan.reversed();
         updates = updates.with_axes(&(0..data.shape().len()).rev().collect::<Vec<_>>());
     }
@@ -181,7 +182,7 @@ fn take_indices<R: Resolve>(
     updates: &Updates,
     options: &mut Options,
 ) -> Result<(R, ScatterWindow)> {
-    let reversed = options.in_place && data.is_fortran_order();
+    let reversed = options.in_place && data.meta().order == Order::Fortran;
     let mut resolver = if reversed { resolver.reversed() } else { resolver };
     operands.feed(indices, &mut resolver, options.threads)?;
     options.room = indices.bytes();
@@ -211,8 +212,8 @@ impl Work {
 
 /// The items of the data as the output has them: in C order, but where they stay if they are changed in place.
 fn view(data: &Source, in_place: bool) -> View {
-    match (in_place, data.is_fortran_order()) {
-        (true, true) => View::c_order(&data.shape().iter().rev().copied().collect::<Vec<_>>()),
+    match (in_place, data.meta().order == Order::Fortran) {
+        (true, true) => data.meta().as_stored().view(),
         _ => data.view(),
     }
 }

@@ -9,6 +9,7 @@ use tensorop::error::{Error, ErrorKind, Subject};
 use tensorop::format::json::{self, Json};
 use tensorop::format::open::Input;
 use tensorop::item::dtype::{DType, Kind};
+use tensorop::item::meta::Meta;
 use tensorop::layout::window::Windows;
 use tensorop::ops::indexed::{Resolve, TakeIndices, on_threads, take_bytes};
 use tensorop::storage::conversion::Conversion;
@@ -135,7 +136,7 @@ impl<'a> Operands<'a> {
                 if item.len() != data.dtype().itemsize() {
                     bail!("--fill: {value:?} is longer than {}", data.dtype().name());
                 }
-                Source::item(data.dtype().clone(), shape.to_vec(), item, format!("--fill {value}"))
+                Source::item(Meta::new(data.dtype().clone(), shape.to_vec()), item, format!("--fill {value}"))
             }
             (operand, _) => operand.ok_or_else(|| anyhow!("UPDATES: missing"))?,
         };

@@ -10,6 +10,7 @@ use crate::error::{Context, Result, bail};
 
 use super::platform::{read_at, same_file};
 use crate::item::dtype::DType;
+use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::gather::gather;
 use crate::layout::view::View;
@@ -24,9 +25,7 @@ const SPOOL: usize = 1 << 24;
 /// A tensor that can be read in parts.
 #[derive(Debug)]
 pub struct Source {
-    dtype: DType,
-    shape: Vec<usize>,
-    fortran_order: bool,
+    meta: Meta,
     store: Store,
     /// What messages call it.
     label: String,
@@ -58,39 +57,25 @@ impl Source {
     /// Items in C order in memory.
     pub fn memory(tensor: Tensor, label: String) -> Self {
         let (dtype, shape, bytes) = tensor.into_parts();
-        Self { dtype, shape, fortran_order: false, store: Store::Memory { bytes, start: 0 }, label, container: None }
+        Self { meta: Meta::new(dtype, shape), store: Store::Memory { bytes, start: 0 }, label, container: None }
     }
 
     /// Items in a file, from byte `start` on. Several sources may share one open file.
-    pub fn file(
-        dtype: DType,
-        shape: Vec<usize>,
-        fortran_order: bool,
-        file: impl Into<Arc<File>>,
-        start: u64,
-        label: String,
-    ) -> Self {
+    pub fn file(meta: Meta, file: impl Into<Arc<File>>, start: u64, label: String) -> Self {
         let file = file.into();
         let stamp = Stamp::of(&file);
-        Self { dtype, shape, fortran_order, store: Store::File { file, start, stamp }, label, container: None }
+        Self { meta, store: Store::File { file, start, stamp }, label, container: None }
     }
 
     /// The `bytes` bytes of items that `reader` gives before it ends.
-    pub fn stream(
-        dtype: DType,
-        shape: Vec<usize>,
-        fortran_order: bool,
-        reader: Box<dyn Read + Send>,
-        bytes: u64,
-        label: String,
-    ) -> Self {
+    pub fn stream(meta: Meta, reader: Box<dyn Read + Send>, bytes: u64, label: String) -> Self {
         let store = Store::Stream(Mutex::new(Stream { reader, at: 0, bytes }));
-        Self { dtype, shape, fortran_order, store, label, container: None }
+        Self { meta, store, label, container: None }
     }
 
     /// One item for every place of a shape.
-    pub fn item(dtype: DType, shape: Vec<usize>, item: Vec<u8>, label: String) -> Self {
-        Self { dtype, shape, fortran_order: false, store: Store::Item(item), label, container: None }
+    pub fn item(meta: Meta, item: Vec<u8>, label: String) -> Self {
+        Self { meta, store: Store::Item(item), label, container: None }
     }
 
     /// The same tensor, known to be one of several in a file.
@@ -104,35 +89,35 @@ impl Source {
         self.container.as_deref()
     }
 
+    /// What it is: dtype as stored, dims, order of storage.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
     /// The dtype of the items as they are stored.
     pub fn dtype(&self) -> &DType {
-        &self.dtype
+        &self.meta.dtype
     }
 
     /// Reads the bits as another dtype of the same item size.
     pub fn reinterpret(&mut self, dtype: DType) {
-        debug_assert_eq!(self.dtype.itemsize(), dtype.itemsize());
-        self.dtype = dtype;
+        debug_assert_eq!(self.meta.dtype.itemsize(), dtype.itemsize());
+        self.meta.dtype = dtype;
     }
 
     /// The dims.
     pub fn shape(&self) -> &[usize] {
-        &self.shape
+        &self.meta.shape
     }
 
     /// The bytes of all items.
     pub fn bytes(&self) -> usize {
-        self.shape.iter().product::<usize>() * self.dtype.itemsize()
+        self.meta.bytes()
     }
 
     /// What messages call it: operand and file.
     pub fn label(&self) -> &str {
         &self.label
-    }
-
-    /// Whether the first axis is the one that runs fastest.
-    pub fn is_fortran_order(&self) -> bool {
-        self.fortran_order
     }
 
     /// Whether one item stands for all.
@@ -169,7 +154,7 @@ impl Source {
 
     /// The view of all items where they are stored.
     pub fn view(&self) -> View {
-        if self.fortran_order { View::fortran_order(&self.shape) } else { View::c_order(&self.shape) }
+        self.meta.view()
     }
 
     /// Makes a stream readable in any order: in memory if it is short, else in a file in the folder for temporary
@@ -221,7 +206,7 @@ impl Source {
                     std::cmp::Ordering::Less => "",
                     std::cmp::Ordering::Greater => "more than ",
                 };
-                let what = wrong_length((*at).min(*bytes), *bytes, &self.dtype, &self.shape);
+                let what = wrong_length((*at).min(*bytes), *bytes, &self.meta);
                 bail!("{}: {more}{what}", self.label)
             }
             Store::File { file, stamp, .. } if Stamp::of(file).is_some_and(|now| *stamp != Some(now)) => {
@@ -236,7 +221,7 @@ impl Source {
     /// # Errors
     /// Of reading, among them an end before the last item.
     pub fn read(&self, view: &View, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
-        let itemsize = self.dtype.itemsize();
+        let itemsize = self.meta.dtype.itemsize();
         match &self.store {
             _ if out.is_empty() => Ok(()),
             Store::Memory { bytes, start } => {
@@ -266,7 +251,7 @@ impl Source {
                 let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
                 let read = stream.read_at(out, at).with_context(|| self.label.clone())?;
                 if read < out.len() {
-                    bail!("{}: {}", self.label, wrong_length(stream.at, stream.bytes, &self.dtype, &self.shape));
+                    bail!("{}: {}", self.label, wrong_length(stream.at, stream.bytes, &self.meta));
                 }
                 Ok(())
             }
@@ -283,8 +268,8 @@ impl Source {
 }
 
 /// What is wrong with a tensor of `found` bytes that should have `expected`.
-pub fn wrong_length(found: u64, expected: u64, dtype: &DType, shape: &[usize]) -> String {
-    format!("{found} bytes of data, expected {expected} ({} {shape:?})", dtype.name())
+pub fn wrong_length(found: u64, expected: u64, meta: &Meta) -> String {
+    format!("{found} bytes of data, expected {expected} ({} {:?})", meta.dtype.name(), meta.shape)
 }
 
 fn fill(out: &mut [u8], item: &[u8]) {

@@ -22,6 +22,7 @@ pub use self::look::looks_like_onnx;
 pub use self::write::{check, write_header, write_strings};
 use super::packed::{Unpack, bits, bytes_of_items};
 use crate::item::dtype::{DType, Kind, Narrow};
+use crate::item::meta::Meta;
 use crate::item::python;
 use crate::item::tensor::Tensor;
 use crate::layout::shape::{MAX_RANK, bytes_of};
@@ -158,10 +159,8 @@ fn data_type(dtype: &DType) -> Option<i32> {
 pub struct Proto {
     /// Its name, which may be empty.
     pub name: String,
-    /// The dtype of its items, little-endian; strings are as wide as the longest.
-    pub dtype: DType,
-    /// The dims.
-    pub shape: Vec<usize>,
+    /// The tensor: items are little-endian, strings as wide as the longest.
+    pub meta: Meta,
     /// Where its items begin in the file, if they stand there as they are: in `raw_data`.
     pub offset: Option<u64>,
     /// The bytes that its items take in `raw_data` or the other file, or of typed fields those that they take in
@@ -224,7 +223,7 @@ impl Proto {
             (None, Some(typed), Some(_)) => bail!("{typed}, and external data as well"),
             (None, None, Some(elsewhere)) => Items::External(elsewhere),
             (Some((at, length)), None, None) => {
-                ensure!(length == stored, "{}", wrong_length(length, stored, &dtype, &shape));
+                ensure!(length == stored, "{}", wrong_length(length, stored, &Meta::new(dtype.clone(), shape.clone())));
                 Items::Raw(at)
             }
             (None, _, None) => {
@@ -233,7 +232,8 @@ impl Proto {
             }
         };
         let offset = if let Items::Raw(at) = items { Some(at) } else { None };
-        Ok(Self { name: message.name, packed: bits(&dtype) < 8, dtype, shape, offset, bytes, items })
+        let packed = bits(&dtype) < 8;
+        Ok(Self { name: message.name, meta: Meta::new(dtype, shape), offset, bytes, packed, items })
     }
 
     fn strings(message: Message, shape: Vec<usize>, raw: bool) -> Result<Self> {
@@ -242,7 +242,7 @@ impl Proto {
         let (dtype, items) = message.string_items(&shape)?;
         let bytes = items.len() as u64;
         let items = Items::Typed(items);
-        Ok(Self { name: message.name, dtype, shape, offset: None, bytes, packed: false, items })
+        Ok(Self { name: message.name, meta: Meta::new(dtype, shape), offset: None, bytes, packed: false, items })
     }
 
     /// The items: in `file`, which is the one that was read; in memory; or in another file of `folder`, the one that
@@ -256,7 +256,7 @@ impl Proto {
             Items::Typed(items) => {
                 let mut copy = memory::of(items.len()).map_err(Error::memory)?;
                 copy.extend_from_slice(items);
-                let tensor = Tensor::new(self.dtype.clone(), self.shape.clone(), copy);
+                let tensor = Tensor::new(self.meta.dtype.clone(), self.meta.shape.clone(), copy);
                 Ok(Source::memory(tensor.context("other bytes than the dims need")?, label))
             }
             Items::Raw(at) => self.stored(file, *at, label),
@@ -269,13 +269,13 @@ impl Proto {
 
     /// Items from byte `at` of a file on.
     fn stored(&self, file: &Arc<File>, at: u64, label: String) -> Result<Source> {
-        let (dtype, shape) = (self.dtype.clone(), self.shape.clone());
+        let meta = self.meta.clone();
         if !self.packed {
-            return Ok(Source::file(dtype, shape, false, Arc::clone(file), at, label));
+            return Ok(Source::file(meta, Arc::clone(file), at, label));
         }
-        let items = bytes_of(&shape, 1).unwrap_or(0) as u64;
-        let reader = Unpack::new(Section::new(Arc::clone(file), at, self.bytes), bits(&dtype), items);
-        Ok(Source::stream(dtype, shape, false, Box::new(reader), items, label))
+        let items = meta.items() as u64;
+        let reader = Unpack::new(Section::new(Arc::clone(file), at, self.bytes), bits(&meta.dtype), items);
+        Ok(Source::stream(meta, Box::new(reader), items, label))
     }
 }
 
@@ -537,7 +537,7 @@ impl Elsewhere {
         let length = self.length.unwrap_or(rest);
         ensure!(length <= rest, "{length} bytes of items in {quoted}, and {rest} bytes in that file");
         if length != proto.bytes {
-            bail!("{quoted}: {}", wrong_length(length, proto.bytes, &proto.dtype, &proto.shape));
+            bail!("{quoted}: {}", wrong_length(length, proto.bytes, &proto.meta));
         }
         Ok((file, self.offset))
     }

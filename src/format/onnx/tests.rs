@@ -1,3 +1,4 @@
+use crate::item::meta::Meta;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
@@ -207,7 +208,7 @@ fn fields_in_any_order_and_form() {
     for (name, parts) in rows {
         let expected = [1, 0, 0, 0, 255, 255, 255, 255, 3, 0, 0, 0, 4, 0, 0, 0];
         match read(&parts.concat()) {
-            Ok((proto, items)) if proto.shape == [2, 2] && items == expected => {}
+            Ok((proto, items)) if proto.meta.shape == [2, 2] && items == expected => {}
             found => failures.push(format!("{name}: {found:?}")),
         }
     }
@@ -327,7 +328,7 @@ fn what_looks_like_one() {
         ("JSON after lines", b"\n\n\n\n\n\n\n\n\n\n\n\n[1, 2]".to_vec(), false),
         ("JSON after spaces", [vec![b'\n'; 2], vec![b' '; 10], b"[1]".to_vec()].concat(), false),
         ("text", b"*hello* world\n".to_vec(), false),
-        ("npy", crate::format::npy::write_header(&DType::parse("<f4").unwrap(), &[3], false), false),
+        ("npy", crate::format::npy::write_header(&Meta::new(DType::parse("<f4").unwrap(), vec![3])), false),
         ("zip", b"PK\x03\x04\x14\0\0\0\0\0".to_vec(), false),
         ("safetensors", b"\x10\0\0\0\0\0\0\0{              }".to_vec(), false),
         ("model", [vec![8, 10], field_of_bytes(2, b"maker")].concat(), false),
