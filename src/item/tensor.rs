@@ -1,6 +1,7 @@
 //! A tensor in memory: dtype, shape and bytes.
 
 use super::dtype::DType;
+use super::meta::Meta;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 
 /// A dense tensor held in memory, its items in C order.
@@ -12,8 +13,8 @@ use crate::layout::shape::{MAX_RANK, bytes_of};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tensor {
-    dtype: DType,
-    shape: Vec<usize>,
+    /// Always in C order.
+    meta: Meta,
     bytes: Vec<u8>,
 }
 
@@ -22,17 +23,22 @@ impl Tensor {
     /// beyond [`MAX_RANK`] axes or [`bytes_of`]'s limit.
     pub fn new(dtype: DType, shape: Vec<usize>, bytes: Vec<u8>) -> Option<Self> {
         let fits = shape.len() <= MAX_RANK && bytes_of(&shape, dtype.itemsize())? == bytes.len();
-        fits.then_some(Self { dtype, shape, bytes })
+        fits.then(|| Self { meta: Meta::new(dtype, shape), bytes })
+    }
+
+    /// Dtype and dims; the order is always C.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
     }
 
     /// The dtype of every item.
     pub fn dtype(&self) -> &DType {
-        &self.dtype
+        &self.meta.dtype
     }
 
     /// The dims, outermost axis first.
     pub fn shape(&self) -> &[usize] {
-        &self.shape
+        &self.meta.shape
     }
 
     /// The items in C order, each [`DType::itemsize`] bytes long, in the dtype's byte order.
@@ -42,11 +48,11 @@ impl Tensor {
 
     /// The number of items.
     pub fn items(&self) -> usize {
-        self.shape.iter().product()
+        self.meta.items()
     }
 
     /// The parts the tensor is made of.
-    pub fn into_parts(self) -> (DType, Vec<usize>, Vec<u8>) {
-        (self.dtype, self.shape, self.bytes)
+    pub fn into_parts(self) -> (Meta, Vec<u8>) {
+        (self.meta, self.bytes)
     }
 }

@@ -56,8 +56,8 @@ enum Store {
 impl Source {
     /// Items in C order in memory.
     pub fn memory(tensor: Tensor, label: String) -> Self {
-        let (dtype, shape, bytes) = tensor.into_parts();
-        Self { meta: Meta::new(dtype, shape), store: Store::Memory { bytes, start: 0 }, label, container: None }
+        let (meta, bytes) = tensor.into_parts();
+        Self { meta, store: Store::Memory { bytes, start: 0 }, label, container: None }
     }
 
     /// Items in a file, from byte `start` on. Several sources may share one open file.

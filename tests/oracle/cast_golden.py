@@ -3,7 +3,7 @@
     python tests/oracle/cast_golden.py [ITEMS [SEED]] > tests/golden/cast.txt
 
 A line is `FROM TO exact|lossy IN OUT`, bytes in hexadecimal; OUT is `!N` where item N is the first that TO cannot hold.
-`CAST_GOLDEN=FILE cargo test --release --test golden_cast` reads another file, such as one of more ITEMS.
+`CAST_GOLDEN=FILE cargo test --release --test golden cast::` reads another file, such as one of more ITEMS.
 
 Numbers are rounded once, by a search among all values of the target in extended precision. NumPy and ml_dtypes round
 some twice (int64 to float16, float64 to float8): where they round once the search is held against them.

@@ -4,13 +4,16 @@
 use std::io::Cursor;
 
 use ndarray::{ArrayD, IxDyn};
-use tensorop::engine::job::{Threads, scan};
-use tensorop::error::Subject;
-use tensorop::format::json;
-use tensorop::format::npy::{self, Begun, Header};
-use tensorop::layout::shape::{MAX_RANK, bytes_of};
-use tensorop::storage::source::Source;
 use tensorop::{DType, Reduction, SliceArgs, Tensor};
+use tensorop::{
+    engine::job::{Threads, scan},
+    error::Subject,
+    format::json,
+    format::npy::{self, Begun, Header},
+    item::meta::Order,
+    layout::shape::{MAX_RANK, bytes_of},
+    storage::source::Source,
+};
 
 /// The longest item whose bytes are read here.
 const LONG_ITEM: usize = 1 << 20;
@@ -29,13 +32,13 @@ pub fn npy_header(bytes: &[u8]) {
         }
         Ok(Begun::Header(header)) => header,
     };
-    assert!(header.offset <= bytes.len() && header.shape.len() <= MAX_RANK);
-    assert_eq!(bytes_of(&header.shape, header.dtype.itemsize()), Some(header.bytes));
-    let written = npy::write_header(&header.dtype, &header.shape, false);
+    assert!(header.offset <= bytes.len() && header.meta.shape.len() <= MAX_RANK);
+    assert_eq!(bytes_of(&header.meta.shape, header.meta.dtype.itemsize()), Some(header.bytes));
+    let written = npy::write_header(&header.meta.clone().in_order(Order::C));
     assert_eq!(written.len() % 64, 0);
     match npy::read_header(&written) {
         Ok(Begun::Header(again)) => {
-            assert_eq!(again, Header { fortran_order: false, offset: written.len(), ..header });
+            assert_eq!(again, Header { meta: header.meta.in_order(Order::C), offset: written.len(), ..header });
         }
         // what is written may nest or spell a little more than what was read, and so be beyond a limit
         Err(message) => is_one_line(&message),
@@ -47,16 +50,16 @@ pub fn npy_header(bytes: &[u8]) {
 pub fn npy_file(bytes: &[u8]) {
     npy_header(bytes);
     let Ok(Begun::Header(header)) = npy::read_header(bytes) else { return };
-    let Header { dtype, shape, fortran_order, offset, bytes: claimed } = header;
-    if dtype.itemsize() > LONG_ITEM {
+    let Header { meta, offset, bytes: claimed } = header;
+    if meta.dtype.itemsize() > LONG_ITEM {
         return;
     }
     let items = bytes[offset..].to_vec();
     let whole = items.len() == claimed;
-    let (zero, native) = (claimed == 0, dtype.native() == dtype && !fortran_order);
+    let (zero, native) = (claimed == 0, meta.dtype.native() == meta.dtype && meta.order == Order::C);
     let expected = items.clone();
     let reader = Box::new(Cursor::new(items));
-    let mut source = Source::stream(dtype, shape, fortran_order, reader, claimed as u64, "DATA".to_owned());
+    let mut source = Source::stream(meta, reader, claimed as u64, "DATA".to_owned());
     let mut seen = Vec::new();
     let read = scan([&mut source], Threads::default(), &|_| {}, Vec::new, |part: &mut Vec<u8>, _, [items]| {
         part.extend_from_slice(items);

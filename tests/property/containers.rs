@@ -4,13 +4,18 @@
 use std::io::{Cursor, Write};
 
 use tensorop::diff::{self, Options};
-use tensorop::engine::job::{Threads, scan};
-use tensorop::format::open::{Description, Input};
-use tensorop::format::{Format, npy, npz, onnx, packed, safetensors};
-use tensorop::info;
-use tensorop::layout::shape::{MAX_RANK, bytes_of};
-use tensorop::storage::source::Source;
 use tensorop::{DType, Tensor};
+use tensorop::{
+    engine::job::{Threads, scan},
+    format::open::Input,
+    format::{Format, npy, npz, onnx, packed, safetensors},
+    info,
+    item::dtype::Kind,
+    item::meta::Meta,
+    layout::shape::{MAX_RANK, bytes_of},
+    storage::platform::write_at,
+    storage::source::Source,
+};
 
 use crate::checks::is_one_line;
 
@@ -60,7 +65,7 @@ pub fn any(bytes: &[u8], from: Option<Format>) -> Vec<(String, Tensor)> {
             assert!(matches!(input.pick(Some(name)), Ok(found) if found == n), "{name:?} is found as another");
         }
         let Some(described) = refused(input.describe(n)) else { continue };
-        let Description { dtype, shape, .. } = described.clone();
+        let Meta { dtype, shape, .. } = described.meta.clone();
         assert!(shape.len() <= MAX_RANK && bytes_of(&shape, dtype.itemsize()).is_some(), "{shape:?}");
         let Some(mut source) = refused(input.source(n)) else { continue };
         assert_eq!((source.dtype(), source.shape()), (&dtype, &shape[..]));
@@ -100,12 +105,12 @@ fn same(found: &[(String, Tensor)], expected: &[(String, Tensor)]) {
 
 /// An `.npz` that holds the tensors.
 pub fn write_npz(tensors: &[(String, Tensor)]) -> Option<Vec<u8>> {
-    let header = |tensor: &Tensor| npy::write_header(tensor.dtype(), tensor.shape(), false);
+    let header = |tensor: &Tensor| npy::write_header(tensor.meta());
     let of = |(name, tensor): &(String, Tensor)| (name.clone(), header(tensor), tensor.bytes().len() as u64);
     let writer = refused(npz::Writer::new(tensors.iter().map(of).collect()))?;
     let mut file = tempfile::tempfile().expect("a temporary file");
     for (n, (_, tensor)) in tensors.iter().enumerate() {
-        tensorop::storage::platform::write_at(&file, tensor.bytes(), writer.items_at(n)).expect("written");
+        write_at(&file, tensor.bytes(), writer.items_at(n)).expect("written");
     }
     writer.finish(&file).expect("finished");
     let mut bytes = Vec::new();
@@ -117,7 +122,7 @@ pub fn write_npz(tensors: &[(String, Tensor)]) -> Option<Vec<u8>> {
 
 /// Items as the formats that pack those of fewer than 8 bits have them.
 fn packed(dtype: &DType, items: &[u8]) -> Vec<u8> {
-    let tensorop::item::dtype::Kind::Narrow(narrow) = dtype.kind() else { return items.to_vec() };
+    let Kind::Narrow(narrow) = dtype.kind() else { return items.to_vec() };
     if narrow.bits() == 8 {
         return items.to_vec();
     }
@@ -129,7 +134,7 @@ fn packed(dtype: &DType, items: &[u8]) -> Vec<u8> {
 
 /// A `.safetensors` file that holds the tensors, if it can.
 pub fn write_safetensors(tensors: &[(String, Tensor)]) -> Option<Vec<u8>> {
-    let of = |(name, tensor): &(String, Tensor)| (name.clone(), tensor.dtype().clone(), tensor.shape().to_vec());
+    let of = |(name, tensor): &(String, Tensor)| (name.clone(), tensor.meta().clone());
     let (mut file, offsets) = refused(safetensors::write_header(&tensors.iter().map(of).collect::<Vec<_>>()))?;
     let mut parts: Vec<_> = offsets.into_iter().zip(tensors).collect();
     parts.sort_by_key(|(offset, (_, tensor))| (*offset, tensor.bytes().len()));
@@ -142,7 +147,6 @@ pub fn write_safetensors(tensors: &[(String, Tensor)]) -> Option<Vec<u8>> {
 
 /// A TensorProto that holds a tensor, if it can.
 pub fn write_onnx(name: &str, tensor: &Tensor) -> Option<Vec<u8>> {
-    use tensorop::item::dtype::Kind;
     if matches!(tensor.dtype().kind(), Kind::Str(_) | Kind::Bytes(_)) {
         return refused(onnx::write_strings(tensor.shape(), name, tensor));
     }

@@ -4,6 +4,7 @@
 use std::io::Write;
 
 use proptest::prelude::*;
+use tensorop::format::npy::write_header;
 use tensorop::{DType, Tensor};
 
 use crate::containers::{write_npz, write_onnx, write_safetensors};
@@ -104,7 +105,7 @@ struct Entry {
 
 impl Entry {
     fn new(name: &str, tensor: &Tensor, deflate: bool) -> Self {
-        let header = tensorop::format::npy::write_header(tensor.dtype(), tensor.shape(), false);
+        let header = write_header(tensor.meta());
         Self::of(format!("{name}.npy").into_bytes(), [&header, tensor.bytes()].concat(), deflate)
     }
 

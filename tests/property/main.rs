@@ -5,16 +5,24 @@ mod common;
 
 mod checks;
 mod containers;
+#[cfg(feature = "cli")]
 mod determinism;
 mod files;
 mod mutants;
+#[cfg(feature = "cli")]
 mod program;
+#[cfg(feature = "cli")]
+mod random;
 mod values;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
-use tensorop::format::Format;
-use tensorop::format::open::Input;
+use tensorop::{
+    error::Subject,
+    format::npy::{Begun, read_header},
+    format::open::Input,
+    format::{Format, json},
+};
 
 /// Checks so many generated values, which are the same in every run; a failure names the smallest that fails.
 fn holds<S: Strategy>(cases: u32, strategy: S, check: impl Fn(S::Value)) {
@@ -111,11 +119,11 @@ fn any_values() {
 fn seeds_are_accepted() {
     for seed in mutants::npy() {
         checks::npy_file(&seed);
-        let begun = tensorop::format::npy::read_header(&seed);
-        assert!(matches!(begun, Ok(tensorop::format::npy::Begun::Header(_))), "{begun:?}");
+        let begun = read_header(&seed);
+        assert!(matches!(begun, Ok(Begun::Header(_))), "{begun:?}");
     }
     for text in mutants::JSON {
-        let value = tensorop::format::json::open(text.as_bytes(), tensorop::error::Subject::Data).expect(text);
+        let value = json::open(text.as_bytes(), Subject::Data).expect(text);
         match value.dtype() {
             Some(dtype) => value.read(dtype).map(drop),
             None => value.infer().map(drop),

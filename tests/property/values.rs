@@ -1,10 +1,12 @@
 //! Values: casts of any bits from any dtype to any other, types of 8 bits or fewer, and `diff` against a plain loop.
 
 use tensorop::diff::{self, Difference, Number, Options, diff};
-use tensorop::item::cast::Cast;
-use tensorop::item::dtype::{Kind, Narrow};
-use tensorop::storage::source::Source;
 use tensorop::{DType, Tensor};
+use tensorop::{
+    item::cast::Cast,
+    item::dtype::{Kind, Narrow},
+    storage::source::Source,
+};
 
 use crate::checks::{Numbers, is_one_line};
 

@@ -1,6 +1,6 @@
 //! The guide to golden files: what it shows are the files beside it, and these do what it says.
 
-#![cfg(all(unix, feature = "cli"))]
+#![cfg(unix)]
 
 use std::env;
 use std::ffi::OsString;

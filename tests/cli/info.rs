@@ -1,13 +1,12 @@
 //! `tensorop info`: tables, `--json`, `--stats`, `--members`, and where the items lie.
 
-mod common;
+use serde_json::Value;
+use tensorop::DType;
 
-use common::{
+use crate::common::{
     Field, Folder, Named, bytes, deflated, each, header, npy, npy_with_header, npz, packed, pb, protobuf, safetensors,
     tensor, to_fortran, words, zip,
 };
-use serde_json::Value;
-use tensorop::DType;
 
 /// A file of every format, and containers.
 fn folder() -> Folder {

@@ -10,7 +10,7 @@ fn unhex(text: &str) -> Vec<u8> {
 
 #[test]
 fn what_numpy_prints() {
-    let lines = include_str!("golden/text.jsonl");
+    let lines = include_str!("text.jsonl");
     let mut failures = Vec::new();
     for (number, line) in lines.lines().enumerate() {
         let case: Value = serde_json::from_str(line).unwrap();

@@ -1,7 +1,5 @@
 //! `tensorop man` writes a page for the program and for each of its sub-commands.
 
-#![cfg(feature = "cli")]
-
 use std::fs;
 use std::process::Command;
 

@@ -1,7 +1,5 @@
 //! The scripts in `completions/` are what the program generates, and complete what they should.
 
-#![cfg(feature = "cli")]
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;

@@ -1,8 +1,6 @@
 //! `tensorop slice-scatter`: OpenVINO SliceScatter-15 from the command line.
 
-mod common;
-
-use common::{Example, Folder, Tensor, examples, npy, prints, refusals, tensor};
+use crate::common::{Example, Folder, Tensor, examples, npy, prints, refusals, tensor};
 
 /// The three examples of the document; in the third the lists are right, not the dims printed beside them.
 #[test]

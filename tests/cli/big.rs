@@ -1,13 +1,11 @@
 //! Streams, and files much larger than the memory that the program may have. The large files are sparse.
 #![cfg(unix)]
 
-mod common;
-
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use common::{Folder, each, header, npy, npy_with_header, words};
+use crate::common::{self, Folder, each, header, npy, npy_with_header, words};
 
 /// A `.npy` file whose items are all zero and take no room on the disk.
 fn sparse(folder: &Folder, name: &str, descr: &str, fortran_order: bool, shape: &[usize], bytes: u64) {

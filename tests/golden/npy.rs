@@ -1,13 +1,17 @@
 //! `.npy` files byte for byte as NumPy writes them: golden files of every dtype, copied through the program and
 //! through the library, and headers too long to keep.
 
-mod common;
-
-use common::{Folder, difference, each, npy_with_header};
 use serde_json::Value;
 use tensorop::DType;
-use tensorop::format::npy::{Begun, Header, read_header, write_header};
-use tensorop::item::dtype::{Field, Kind};
+use tensorop::{
+    format::npy::{Begun, Header, read_header, write_header},
+    item::dtype::{Field, Kind},
+    item::meta::{Meta, Order},
+};
+
+#[cfg(feature = "cli")]
+use crate::common::{self, Folder, npy_with_header};
+use crate::common::{difference, each};
 
 struct Golden {
     name: String,
@@ -47,7 +51,7 @@ fn golden() -> Vec<Golden> {
             given,
         }
     };
-    include_str!("golden/npy.jsonl").lines().map(row).collect()
+    include_str!("npy.jsonl").lines().map(row).collect()
 }
 
 fn begun(file: &[u8]) -> Result<Header, String> {
@@ -65,18 +69,18 @@ fn headers_through_the_library() {
         |Golden { given, wanted, dtype, .. }| {
             let mut header = begun(given)?;
             if let Some(dtype) = dtype {
-                header.dtype = DType::parse(dtype).map_err(|e| e.to_string())?;
+                header.meta.dtype = DType::parse(dtype).map_err(|e| e.to_string())?;
             }
             if header.offset + header.bytes != given.len() {
                 return Err(format!("{} bytes from {} on of {}", header.bytes, header.offset, given.len()));
             }
             let items = wanted.len() - header.bytes;
-            let mut found = write_header(&header.dtype, &header.shape, false);
+            let mut found = write_header(&Meta { order: Order::C, ..header.meta.clone() });
             if found != wanted[..items] {
                 return Err(difference(&found, &wanted[..items]));
             }
             found.extend(&given[header.offset..]);
-            if !header.fortran_order && found != *wanted {
+            if header.meta.order == Order::C && found != *wanted {
                 return Err(difference(&found, wanted));
             }
             Ok(())
@@ -84,11 +88,12 @@ fn headers_through_the_library() {
     );
 }
 
+#[cfg(feature = "cli")]
 #[test]
 fn copies_through_the_program() {
     let folder = Folder::new();
     let rows: Vec<_> =
-        golden().into_iter().filter(|golden| begun(&golden.given).is_ok_and(|h| !h.shape.is_empty())).collect();
+        golden().into_iter().filter(|golden| begun(&golden.given).is_ok_and(|h| !h.meta.shape.is_empty())).collect();
     assert!(rows.len() > 300);
     each(
         rows,
@@ -154,20 +159,21 @@ fn lengths_of_headers() {
         let unpadded = 10 + format!("{{'descr': {descr}, 'fortran_order': False, 'shape': (12, 0), }}").len() + 19 + 1;
         exact += usize::from(unpadded.is_multiple_of(64));
         versions[usize::from(expected[6])] += 1;
-        let found = write_header(&dtype, &[12, 0], false);
+        let found = write_header(&Meta::new(dtype.clone(), vec![12, 0]));
         assert!(found == expected, "width {width}: {}", difference(&found, &expected));
         assert_eq!(found.len() % 64, 0);
         if width % 50 != 0 {
             continue; // reading a long name takes a while
         }
         let header = begun(&found).expect("a header");
-        assert_eq!((&header.dtype, header.shape.as_slice(), header.offset), (&dtype, [12, 0].as_slice(), found.len()));
+        assert_eq!((&header.meta, header.offset), (&Meta::new(dtype, vec![12, 0]), found.len()));
     }
     assert!(exact >= 3, "{exact} headers were a multiple of 64");
     assert!(versions[1] > 200 && versions[2] > 50, "{versions:?}");
 }
 
 /// Long headers through the program; also of many fields.
+#[cfg(feature = "cli")]
 #[test]
 fn long_headers_through_the_program() {
     let folder = Folder::new();
@@ -198,6 +204,7 @@ fn long_headers_through_the_program() {
 }
 
 /// Headers that other writers may make, of the same array.
+#[cfg(feature = "cli")]
 #[test]
 fn headers_of_other_writers() {
     let folder = Folder::new();

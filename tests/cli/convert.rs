@@ -1,16 +1,17 @@
 //! `tensorop convert`: every format from every format, names, casts, orders, and what is refused.
 
-mod common;
-
 use std::cell::Cell;
 
-use common::{
-    Folder, Refusal, WINDOWS, bytes, deflated, difference, each, header, npy, npy_with_header, npz, pb, protobuf,
+use tensorop::{DType, Tensor};
+use tensorop::{
+    format::{json, npy::write_header, onnx, safetensors::check as check_safetensors},
+    item::dtype::Kind,
+};
+
+use crate::common::{
+    self, Folder, Refusal, WINDOWS, bytes, deflated, difference, each, header, npy, npy_with_header, npz, pb, protobuf,
     refusals, safetensors, tensor, to_fortran, words, zip,
 };
-use tensorop::format::{json, onnx};
-use tensorop::item::dtype::Kind;
-use tensorop::{DType, Tensor};
 
 /// The endings of the formats, as `-o` knows them.
 const FORMATS: [&str; 5] = ["npy", "npz", "safetensors", "pb", "json"];
@@ -97,10 +98,10 @@ fn written(format: &str, dtype: &DType, shape: &[usize], items: &[u8]) -> Option
     let name = dtype.name();
     let tensor = Tensor::new(dtype.clone(), shape.to_vec(), items.to_vec())?;
     match format {
-        "npy" => Some([tensorop::format::npy::write_header(dtype, shape, false), items.to_vec()].concat()),
+        "npy" => Some([write_header(tensor.meta()), items.to_vec()].concat()),
         "npz" => Some(npz(&[("arr_0", written("npy", dtype, shape, items)?)])),
         "safetensors" => {
-            tensorop::format::safetensors::check(dtype).ok()?;
+            check_safetensors(dtype).ok()?;
             Some(safetensors(&[("arr_0", &name, shape, items.to_vec())]))
         }
         // strings of ONNX are text

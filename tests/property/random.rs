@@ -1,13 +1,13 @@
 //! Random cases for every operator against plain nested loops over index vectors, down both ways: the program at
 //! window sizes that put boundaries anywhere, and the library on arrays.
 
-mod common;
-
 use std::ops::Range;
 
-use common::{Folder, difference, header, indices, npy_with_header, offset, to_fortran};
 use ndarray::{ArrayD, IxDyn, ShapeBuilder};
+use tensorop::ops::reduction::Element;
 use tensorop::{Reduction, SliceArgs};
+
+use crate::common::{self, Folder, difference, header, indices, npy_with_header, offset, to_fortran};
 
 /// SplitMix64.
 struct Random(u64);
@@ -455,7 +455,7 @@ fn scatter_nd() {
 }
 
 /// Numbers that reductions are checked with: written here anew, not taken from the library.
-trait Number: Copy + PartialEq + std::fmt::Debug + tensorop::ops::reduction::Element {
+trait Number: Copy + PartialEq + std::fmt::Debug + Element {
     const KIND: Kind;
     fn any(random: &mut Random) -> Self;
     fn little(self) -> Vec<u8>;

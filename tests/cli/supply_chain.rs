@@ -2,12 +2,10 @@
 //! those that `deny.toml` allows. Needs cargo alone, and no network: all packages are there, or this would not run.
 #![cfg(target_os = "linux")]
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use common::each;
+use crate::common::each;
 
 /// The most packages that the program itself, without its tests, is made of.
 const MOST_PACKAGES: usize = 110;

@@ -3,9 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use tensorop::error::Subject;
-use tensorop::format::json;
-use tensorop::format::open::Input;
+use tensorop::{error::Subject, format::json, format::open::Input};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
 
@@ -44,12 +42,12 @@ fn describe(name: &str) -> String {
     let tensor = |n: usize| {
         let found = input.describe(n).unwrap();
         let plain = input.as_json().is_some_and(|text| json::open(text, Subject::Data).unwrap().dtype().is_none());
-        let dtype = match found.dtype.name().strip_prefix("<U") {
+        let dtype = match found.meta.dtype.name().strip_prefix("<U") {
             _ if plain => "plain".to_owned(),
             Some(width) => format!("str of width {width}"),
-            None => found.dtype.name(),
+            None => found.meta.dtype.name(),
         };
-        let dims: Vec<String> = found.shape.iter().map(ToString::to_string).collect();
+        let dims: Vec<String> = found.meta.shape.iter().map(ToString::to_string).collect();
         format!("{dtype}, {}", dims.join("x"))
     };
     match input.names() {

@@ -1,8 +1,6 @@
 //! `tensorop diff`: exit status, report, `--json`, and every way an operand can come.
 
-mod common;
-
-use common::{
+use crate::common::{
     Folder, bytes, deflated, each, header, npy, npy_with_header, npz, pb, safetensors, tensor, to_fortran, words, zip,
 };
 

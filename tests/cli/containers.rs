@@ -1,13 +1,11 @@
 //! Members of containers and ONNX tensors as operands of the four operators, edits of a member in place, and files
 //! that lie.
 
-mod common;
-
 use std::io::Write;
 
-use common::{
-    Field, Folder, Named, Refusal, Zipped, bytes, deflated, difference, each, npy, npz, pb, prints, protobuf, refusals,
-    safetensors, safetensors_with_header, tensor, words, zip,
+use crate::common::{
+    self, Field, Folder, Named, Refusal, Zipped, bytes, deflated, difference, each, npy, npz, pb, prints, protobuf,
+    refusals, safetensors, safetensors_with_header, tensor, words, zip,
 };
 
 const SHAPE: [usize; 2] = [2, 3];

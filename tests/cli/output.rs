@@ -2,14 +2,12 @@
 
 #![cfg(target_os = "linux")]
 
-mod common;
-
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::process::{Command, Stdio};
 
-use common::{Folder, each, npy, tensor, words};
+use crate::common::{self, Folder, each, npy, tensor, words};
 
 const SLICE: &str = "slice d.npy --at 1:";
 

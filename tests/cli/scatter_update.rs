@@ -1,8 +1,6 @@
 //! `tensorop scatter-update`: OpenVINO ScatterUpdate-3 from the command line.
 
-mod common;
-
-use common::{Example, Folder, examples, indices, npy, offset, prints, refusals, tensor};
+use crate::common::{Example, Folder, examples, indices, npy, offset, prints, refusals, tensor};
 
 /// Both examples of the document. The first, 1.5 GB of updates, is scaled down; there too indices repeat.
 #[test]

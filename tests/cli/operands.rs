@@ -1,8 +1,6 @@
 //! What can be an operand, an index list, a dtype: paths, standard input, inline JSON, and how JSON is typed.
 
-mod common;
-
-use common::{Folder, Refusal, each, header, npy, npy_with_header, prints, refusals, tensor, words};
+use crate::common::{Folder, Refusal, each, header, npy, npy_with_header, prints, refusals, tensor, words};
 
 fn line(dtype: &str, shape: &str, data: &str) -> String {
     format!(r#"{{"dtype": "{dtype}", "shape": [{shape}], "data": {data}}}"#)

@@ -1,13 +1,11 @@
 //! `--in-place`: what changes and what does not, locks, aliases, refusals.
 
-mod common;
-
 use std::fs::{self, File, OpenOptions};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{Folder, each, header, npy, npy_with_header, refusals, to_fortran};
+use crate::common::{self, Folder, each, header, npy, npy_with_header, refusals, to_fortran};
 
 fn int32(items: &[i32]) -> Vec<u8> {
     items.iter().flat_map(|i| i.to_le_bytes()).collect()

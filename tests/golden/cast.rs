@@ -15,7 +15,7 @@ fn hex(bytes: &[u8]) -> String {
 fn every_dtype_to_every_other() {
     let lines = match std::env::var_os("CAST_GOLDEN") {
         Some(path) => std::fs::read_to_string(path).unwrap(),
-        None => include_str!("golden/cast.txt").to_owned(),
+        None => include_str!("cast.txt").to_owned(),
     };
     let dtype = |name: &str, order: &str| {
         let little = DType::parse(name).unwrap();

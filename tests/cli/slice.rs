@@ -1,8 +1,6 @@
 //! `tensorop slice`: OpenVINO Slice-8 from the command line.
 
-mod common;
-
-use common::{Example, Folder, Tensor, examples, prints, refusals, tensor};
+use crate::common::{Example, Folder, Tensor, examples, prints, refusals, tensor};
 
 fn count(shape: &[usize]) -> Tensor<f32> {
     let items: Vec<f32> = (0..shape.iter().product::<usize>()).map(|i| i as f32).collect();

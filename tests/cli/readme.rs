@@ -1,14 +1,14 @@
 //! What README.md shows is true: its commands print what it says, its Rust test is a test here, its links lead
 //! somewhere. Its other Rust examples are documentation tests of the library.
 
-#![cfg(all(unix, feature = "cli"))]
+#![cfg(unix)]
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-const README: &str = include_str!("../README.md");
+const README: &str = include_str!("../../README.md");
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const TENSOROP: &str = env!("CARGO_BIN_EXE_tensorop");
 
@@ -110,9 +110,9 @@ fn cargo_commands_are_there() {
 
 #[test]
 fn the_golden_test_is_a_test_here() {
-    let file = include_str!("golden_example.rs");
+    let file = include_str!("../golden/example.rs");
     let shown = blocks().into_iter().any(|b| b.language == "rust" && b.lines.join("\n") == file.trim_end());
-    assert!(shown, "README.md must hold a ```rust block that is tests/golden_example.rs");
+    assert!(shown, "README.md must hold a ```rust block that is tests/golden/example.rs");
 }
 
 #[test]

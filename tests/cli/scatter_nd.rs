@@ -1,8 +1,6 @@
 //! `tensorop scatter-nd`: ONNX ScatterND 11, 13, 16 and 18 from the command line.
 
-mod common;
-
-use common::{Example, Folder, Tensor, each, examples, npy, prints, refusals, tensor, words};
+use crate::common::{Example, Folder, Tensor, each, examples, npy, prints, refusals, tensor, words};
 
 const BLOCKS: [f32; 64] = [
     1., 2., 3., 4., 5., 6., 7., 8., 8., 7., 6., 5., 4., 3., 2., 1., //

@@ -1,18 +1,20 @@
 //! safetensors files and ONNX TensorProtos that the formats' own Python packages wrote: read to the same bits, and
 //! written to the same bytes. TENSOROP_FORMATS names another folder of tests/oracle/formats_golden.py to test.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use common::{difference, each};
 use serde_json::Value;
-use tensorop::format::packed::Packer;
-use tensorop::format::{onnx, safetensors};
-use tensorop::storage::source::Source;
 use tensorop::{DType, Tensor};
+use tensorop::{
+    format::{onnx, packed::Packer, safetensors},
+    item::dtype::Kind,
+    item::meta::Meta,
+    storage::source::Source,
+};
+
+use crate::common::{difference, each};
 
 /// What is in a file.
 struct Golden {
@@ -46,10 +48,10 @@ fn golden(folder: &Path) -> BTreeMap<String, Vec<Golden>> {
 }
 
 fn items(mut source: Source) -> Result<Vec<u8>, String> {
-    source.settle().map_err(|e| format!("{e:#}"))?;
+    source.settle().map_err(|e| format!("{e}"))?;
     let mut out = vec![0; source.bytes()];
-    source.read(&source.view(), &mut out, &mut Vec::new()).map_err(|e| format!("{e:#}"))?;
-    source.finish().map_err(|e| format!("{e:#}"))?;
+    source.read(&source.view(), &mut out, &mut Vec::new()).map_err(|e| format!("{e}"))?;
+    source.finish().map_err(|e| format!("{e}"))?;
     Ok(out)
 }
 
@@ -68,7 +70,7 @@ fn compare(golden: &Golden, source: Source) -> Result<(), String> {
 /// The items as the formats store them.
 fn stored(golden: &Golden) -> Vec<u8> {
     let bits = match golden.dtype.kind() {
-        tensorop::item::dtype::Kind::Narrow(narrow) => narrow.bits(),
+        Kind::Narrow(narrow) => narrow.bits(),
         _ => 8,
     };
     let (mut packer, mut out) = (Packer::new(bits), Vec::new());
@@ -83,7 +85,7 @@ fn check_safetensors(path: &Path, members: &[Golden]) -> Result<(), String> {
     if !safetensors::is_safetensors(&bytes, Some(bytes.len() as u64)) || onnx::looks_like_onnx(&bytes) {
         return Err("not taken for safetensors".to_owned());
     }
-    let index = safetensors::Index::read(&file).map_err(|e| format!("{e:#}"))?;
+    let index = safetensors::Index::read(&file).map_err(|e| format!("{e}"))?;
     if index.len() != members.len() {
         return Err(format!("{} members", index.len()));
     }
@@ -98,14 +100,15 @@ fn check_safetensors(path: &Path, members: &[Golden]) -> Result<(), String> {
             golden,
             index
                 .source(&std::sync::Arc::new(file.try_clone().map_err(|e| e.to_string())?), n, String::new())
-                .map_err(|e| format!("{e:#}"))?,
+                .map_err(|e| format!("{e}"))?,
         )?;
     }
     if members.iter().any(|golden| !golden.same) {
         return Ok(());
     }
-    let header: Vec<_> = members.iter().map(|g| (g.member.clone(), g.dtype.clone(), g.shape.clone())).collect();
-    let (mut out, offsets) = safetensors::write_header(&header).map_err(|e| format!("{e:#}"))?;
+    let header: Vec<_> =
+        members.iter().map(|g| (g.member.clone(), Meta::new(g.dtype.clone(), g.shape.clone()))).collect();
+    let (mut out, offsets) = safetensors::write_header(&header).map_err(|e| format!("{e}"))?;
     for (golden, offset) in members.iter().zip(offsets) {
         let items = stored(golden);
         out.resize(out.len().max(offset as usize + items.len()), 0);
@@ -120,11 +123,11 @@ fn check_onnx(path: &Path, golden: &Golden) -> Result<(), String> {
     if safetensors::is_safetensors(&bytes, Some(bytes.len() as u64)) || !onnx::looks_like_onnx(&bytes) {
         return Err("not taken for ONNX".to_owned());
     }
-    let proto = onnx::Proto::read(&file).map_err(|e| format!("{e:#}"))?;
+    let proto = onnx::Proto::read(&file).map_err(|e| format!("{e}"))?;
     if proto.name != golden.member {
         return Err(format!("the name {}", proto.name));
     }
-    let strings = matches!(golden.dtype.kind(), tensorop::item::dtype::Kind::Str(_));
+    let strings = matches!(golden.dtype.kind(), Kind::Str(_));
     if golden.same && !strings {
         let at = proto.offset.ok_or("no offset")? as usize;
         if bytes.get(at..at + proto.bytes as usize) != Some(&stored(golden)[..]) {
@@ -135,7 +138,7 @@ fn check_onnx(path: &Path, golden: &Golden) -> Result<(), String> {
         golden,
         proto
             .source(&std::sync::Arc::new(file.try_clone().map_err(|e| e.to_string())?), path.parent(), String::new())
-            .map_err(|e| format!("{e:#}"))?,
+            .map_err(|e| format!("{e}"))?,
     )?;
     if !golden.same {
         return Ok(());
@@ -147,7 +150,7 @@ fn check_onnx(path: &Path, golden: &Golden) -> Result<(), String> {
     } else {
         onnx::write_header(&golden.dtype, &golden.shape, &golden.member).map(|out| [out, stored(golden)].concat())
     };
-    let out = out.map_err(|e| format!("{e:#}"))?;
+    let out = out.map_err(|e| format!("{e}"))?;
     if out == bytes { Ok(()) } else { Err(format!("written: {}", difference(&out, &bytes))) }
 }
 

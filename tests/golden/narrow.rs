@@ -1,10 +1,8 @@
 //! The floats of 8 bits or fewer against ml_dtypes: see `tests/oracle/narrow_golden.py`.
 
 use serde_json::Value;
-use tensorop::error::Subject;
-use tensorop::format::json;
-use tensorop::item::dtype::Kind;
 use tensorop::{DType, Tensor};
+use tensorop::{error::Subject, format::json, item::dtype::Kind};
 
 fn float(text: &Value) -> f64 {
     text.as_str().unwrap().parse().unwrap()
@@ -19,7 +17,7 @@ fn same(a: f64, b: f64) -> bool {
 fn values_digits_and_rounding() {
     let mut failures = Vec::new();
     let mut checked = 0;
-    for line in include_str!("golden/narrow.jsonl").lines() {
+    for line in include_str!("narrow.jsonl").lines() {
         let case: Value = serde_json::from_str(line).unwrap();
         let name = case["dtype"].as_str().unwrap();
         let dtype = DType::parse(name).unwrap();

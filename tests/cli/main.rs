@@ -1,0 +1,29 @@
+//! The program as its users meet it: a module for each sub-command, for what several of them share, and for what is
+//! delivered beside the program. One binary, because linking takes longer than most of these tests.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+// sub-commands
+mod completions;
+mod convert;
+mod diff;
+mod info;
+mod man;
+mod scatter_nd;
+mod scatter_update;
+mod slice;
+mod slice_scatter;
+
+// operands, outputs and formats, whatever the sub-command
+mod big;
+mod containers;
+mod in_place;
+mod operands;
+mod output;
+
+// what is delivered beside the program
+mod guide;
+mod readme;
+mod samples;
+mod supply_chain;

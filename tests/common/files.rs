@@ -1,0 +1,169 @@
+//! Files of every format, as the library writes them or made by hand to hold what it would not write.
+
+use std::io::{Read, Seek, Write};
+
+use tensorop::DType;
+use tensorop::{
+    format::{npy::write_header, npz, onnx, packed::Packer, safetensors},
+    item::dtype::Kind,
+    item::meta::Meta,
+};
+
+/// A `.npy` file of items in C order.
+pub fn npy(descr: &str, shape: &[usize], items: &[u8]) -> Vec<u8> {
+    let dtype = DType::parse(descr).expect("a dtype");
+    let mut file = write_header(&Meta::new(dtype, shape.to_vec()));
+    file.extend(items);
+    file
+}
+
+/// A `.npz` as the library writes it: each member is the bytes of a `.npy`.
+pub fn npz(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    // a whole `.npy` can stand for its header
+    let whole = members.iter().map(|(name, npy)| ((*name).to_owned(), npy.clone(), 0)).collect();
+    let mut file = tempfile::tempfile().expect("a file");
+    let writer = npz::Writer::new(whole).expect("an archive");
+    writer.finish(&file).expect("an archive is written");
+    let mut bytes = Vec::new();
+    file.rewind().and_then(|()| file.read_to_end(&mut bytes)).expect("an archive is read");
+    bytes
+}
+
+/// A member of a ZIP archive, as its records tell of it, true or not.
+#[derive(Clone)]
+pub struct Zipped {
+    pub name: String,
+    /// 0: stored, 8: deflated.
+    pub method: u16,
+    pub bytes: Vec<u8>,
+    pub size: u32,
+    pub crc: u32,
+}
+
+/// A deflated member.
+pub fn deflated(name: &str, content: &[u8]) -> Zipped {
+    let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(content).expect("deflates");
+    let mut crc = flate2::Crc::new();
+    crc.update(content);
+    let bytes = encoder.finish().expect("deflates");
+    Zipped { name: name.to_owned(), method: 8, bytes, size: content.len() as u32, crc: crc.sum() }
+}
+
+/// A ZIP archive.
+pub fn zip(members: &[Zipped]) -> Vec<u8> {
+    fn put(out: &mut Vec<u8>, shorts: &[u16], longs: &[u32]) {
+        out.extend(shorts.iter().flat_map(|short| short.to_le_bytes()));
+        out.extend(longs.iter().flat_map(|long| long.to_le_bytes()));
+    }
+    let (mut out, mut directory) = (Vec::new(), Vec::new());
+    for Zipped { name, method, bytes, size, crc } in members {
+        let at = out.len() as u32;
+        let common = |out: &mut Vec<u8>| {
+            put(out, &[20, 0, *method, 0, 0x21], &[*crc, bytes.len() as u32, *size]);
+            put(out, &[name.len() as u16, 0], &[]);
+        };
+        out.extend(b"PK\x03\x04");
+        common(&mut out);
+        out.extend(name.as_bytes());
+        out.extend(bytes);
+        directory.extend(b"PK\x01\x02\x14\x00");
+        common(&mut directory);
+        put(&mut directory, &[0, 0, 0], &[0, at]);
+        directory.extend(name.as_bytes());
+    }
+    let (at, count) = (out.len() as u32, members.len() as u16);
+    out.extend(&directory);
+    out.extend(b"PK\x05\x06");
+    put(&mut out, &[0, 0, count, count], &[directory.len() as u32, at]);
+    put(&mut out, &[0], &[]);
+    out
+}
+
+/// A tensor with its name: name, dtype, dims, and items that take a byte or more each, little-endian.
+pub type Named<'a> = (&'a str, &'a str, &'a [usize], Vec<u8>);
+
+/// Items as the formats that pack them have them.
+pub fn packed(dtype: &DType, items: &[u8]) -> Vec<u8> {
+    let Kind::Narrow(narrow) = dtype.kind() else { return items.to_vec() };
+    let (mut packer, mut out) = (Packer::new(narrow.bits()), Vec::new());
+    packer.push(items, &mut out);
+    packer.finish(&mut out);
+    out
+}
+
+/// A safetensors file as the library writes it.
+pub fn safetensors(members: &[Named<'_>]) -> Vec<u8> {
+    let dtype = |name: &str| DType::parse(name).expect("a dtype");
+    let heads: Vec<_> =
+        members.iter().map(|(name, d, shape, _)| ((*name).to_owned(), Meta::new(dtype(d), shape.to_vec()))).collect();
+    let (mut out, places) = safetensors::write_header(&heads).expect("a header");
+    for ((_, name, _, items), place) in members.iter().zip(places) {
+        let items = packed(&dtype(name), items);
+        out.resize(out.len().max(place as usize + items.len()), 0);
+        out[place as usize..][..items.len()].copy_from_slice(&items);
+    }
+    out
+}
+
+/// A safetensors file with any header at all.
+pub fn safetensors_with_header(header: &str, items: &[u8]) -> Vec<u8> {
+    [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), items].concat()
+}
+
+/// An ONNX TensorProto as the library writes it.
+pub fn pb((name, dtype, shape, items): Named<'_>) -> Vec<u8> {
+    let dtype = DType::parse(dtype).expect("a dtype");
+    let mut out = onnx::write_header(&dtype, shape, name).expect("a header");
+    out.extend(packed(&dtype, &items));
+    out
+}
+
+/// A protobuf message by hand: each field's number, and a number or bytes.
+pub fn protobuf(fields: &[(u32, Field<'_>)]) -> Vec<u8> {
+    use prost::encoding::{WireType, encode_key, encode_varint};
+    let mut out = Vec::new();
+    for (number, field) in fields {
+        match field {
+            Field::Number(value) => {
+                encode_key(*number, WireType::Varint, &mut out);
+                encode_varint(*value, &mut out);
+            }
+            Field::Bytes(bytes) => {
+                encode_key(*number, WireType::LengthDelimited, &mut out);
+                encode_varint(bytes.len() as u64, &mut out);
+                out.extend_from_slice(bytes);
+            }
+            Field::Claims(length) => {
+                encode_key(*number, WireType::LengthDelimited, &mut out);
+                encode_varint(*length, &mut out);
+            }
+        }
+    }
+    out
+}
+
+/// A field of a protobuf message.
+pub enum Field<'a> {
+    Number(u64),
+    Bytes(&'a [u8]),
+    /// A length, and nothing of what it tells of.
+    Claims(u64),
+}
+
+/// A `.npy` file with any header at all.
+pub fn npy_with_header(header: &str, items: &[u8]) -> Vec<u8> {
+    let mut file = b"\x93NUMPY\x02\x00".to_vec();
+    file.extend((header.len() as u32 + 1).to_le_bytes());
+    file.extend(header.as_bytes());
+    file.push(b'\n');
+    file.extend(items);
+    file
+}
+
+/// The header of an array, in the plainest form.
+pub fn header(descr: &str, fortran_order: bool, shape: &[usize]) -> String {
+    let dims: String = shape.iter().map(|dim| format!("{dim},")).collect();
+    let order = if fortran_order { "True" } else { "False" };
+    format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({dims}), }}")
+}

@@ -1,0 +1,341 @@
+//! The program run in a scratch folder, and tables of what it prints and refuses.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::PathBuf;
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+use super::{Item, Tensor, difference, each, words};
+
+/// Bytes of a window that put boundaries everywhere; `None` is the program's own choice.
+pub const WINDOWS: [Option<usize>; 5] = [None, Some(1), Some(8), Some(24), Some(1000)];
+
+/// What a run of the program left.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Run {
+    pub status: Option<i32>,
+    pub stdout: Vec<u8>,
+    pub stderr: String,
+}
+
+impl Run {
+    /// What went to standard output.
+    ///
+    /// # Errors
+    /// If the run failed or said something on standard error.
+    pub fn printed(&self) -> Result<String, String> {
+        match (self.status, self.stderr.as_str()) {
+            (Some(0), "") => Ok(String::from_utf8_lossy(&self.stdout).into_owned()),
+            (status, message) => Err(format!("status {status:?}, said {message:?}")),
+        }
+    }
+}
+
+/// A scratch folder that the program runs in.
+pub struct Folder(TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        Self(TempDir::new().expect("a scratch folder"))
+    }
+
+    pub fn path(&self, name: impl AsRef<std::path::Path>) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Puts a file there.
+    pub fn put(&self, name: impl AsRef<std::path::Path>, content: impl AsRef<[u8]>) -> &Self {
+        fs::write(self.path(name), content).expect("a scratch file");
+        self
+    }
+
+    pub fn get(&self, name: impl AsRef<std::path::Path>) -> Vec<u8> {
+        let path = self.path(name);
+        fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// Everything in the folder: regular files by name and content, the rest by name.
+    pub fn content(&self) -> BTreeMap<std::ffi::OsString, Vec<u8>> {
+        let entries = fs::read_dir(self.0.path()).expect("the scratch folder").map(|entry| entry.expect("an entry"));
+        let read = |path: PathBuf| match fs::metadata(&path) {
+            Ok(metadata) if metadata.is_file() => fs::read(path).unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        entries.map(|entry| (entry.file_name(), read(entry.path()))).collect()
+    }
+
+    /// The program, ready to run here.
+    pub fn command(&self) -> Command {
+        let mut command = assert_cmd::cargo::cargo_bin_cmd!("tensorop");
+        command
+            .current_dir(self.0.path())
+            .env_remove("TENSOROP_WINDOW")
+            .env_remove("TENSOROP_THREADS")
+            .env("NO_COLOR", "1");
+        command.timeout(std::time::Duration::from_secs(20));
+        command
+    }
+
+    pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
+        self.run_with(args, None, None)
+    }
+
+    /// Runs the program with a window of so many bytes, and `stdin` on standard input.
+    pub fn run_with<S: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+        window: Option<usize>,
+        stdin: Option<&[u8]>,
+    ) -> Run {
+        let mut command = self.command();
+        command.args(args);
+        if let Some(window) = window {
+            command.env("TENSOROP_WINDOW", window.to_string());
+        }
+        if let Some(stdin) = stdin {
+            command.write_stdin(stdin);
+        }
+        let output = command.output().expect("the program runs");
+        Run {
+            status: output.status.code(),
+            stdout: output.stdout,
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// What a command leaves at every window size and with several threads, if that is always the same.
+    ///
+    /// # Errors
+    /// Two runs that differ; something on standard error.
+    pub fn always<S: AsRef<OsStr> + Clone>(&self, args: &[S], stdin: Option<&[u8]>) -> Result<Run, String> {
+        let mut first: Option<Run> = None;
+        for (window, threads) in WINDOWS.into_iter().zip(["1", "2", "3", "1", "7"]) {
+            let all = args.iter().map(AsRef::as_ref).chain(["--threads", threads].map(OsStr::new));
+            let run = self.run_with(all, window, stdin);
+            let at = format!("window {window:?}, {threads} threads");
+            if !run.stderr.is_empty() {
+                return Err(format!("{at}: status {:?}, said {:?}", run.status, run.stderr));
+            }
+            match &first {
+                Some(first) if *first != run => return Err(format!("{at}: {run:?}, and before {first:?}")),
+                Some(_) => {}
+                None => first = Some(run),
+            }
+        }
+        first.ok_or_else(|| "never ran".to_owned())
+    }
+
+    /// A script for bash, run here: `$T` is the program.
+    #[cfg(unix)]
+    pub fn script(&self, script: &str) -> Run {
+        let output = std::process::Command::new("bash")
+            .args(["-c", script])
+            .current_dir(self.path(""))
+            .env("T", assert_cmd::cargo::cargo_bin!("tensorop"))
+            .env_remove("TENSOROP_WINDOW")
+            .env_remove("TENSOROP_THREADS")
+            .stdin(std::process::Stdio::null())
+            .output()
+            .expect("bash");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        Run { status: output.status.code(), stdout: output.stdout, stderr }
+    }
+
+    /// Whether a command is refused as every refusal must be: status 2, nothing on standard output, one line that
+    /// begins `error: ` and holds all `fragments` (a usage error may add two lines: usage, help), and the folder as
+    /// it was, an output that is already there among it.
+    ///
+    /// # Errors
+    /// What is not so.
+    pub fn refuses<S: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+        fragments: &[&str],
+    ) -> Result<String, String> {
+        let before = self.content();
+        let run = self.run_with(args, None, Some(b""));
+        let first = run.stderr.lines().next().unwrap_or_default().to_owned();
+        let said = format!("status {:?}, said {:?}", run.status, run.stderr);
+        if run.status != Some(2) {
+            return Err(format!("expected a refusal: {said}"));
+        }
+        if !run.stdout.is_empty() {
+            return Err(format!("wrote {} bytes to standard output", run.stdout.len()));
+        }
+        if !first.starts_with("error: ") || !run.stderr.ends_with('\n') {
+            return Err(format!("no line that begins `error: `: {said}"));
+        }
+        let mut more = run.stderr.lines().skip(1);
+        if !more.all(|line| line.starts_with("Usage: ") || line.starts_with("For more information")) {
+            return Err(format!("more than one line: {said}"));
+        }
+        if let Some(missing) = fragments.iter().find(|fragment| !first.contains(**fragment)) {
+            return Err(format!("does not name {missing:?}: {first}"));
+        }
+        if self.content() != before {
+            let names: Vec<_> = self.content().into_keys().collect();
+            return Err(format!("changed the folder, now {names:?}"));
+        }
+        Ok(first)
+    }
+
+    /// Runs a command that ends in `-o out.npy` at every window size and with several threads, and compares the file;
+    /// then the same in place.
+    ///
+    /// # Errors
+    /// The first window at which the command fails or the bytes differ.
+    pub fn gives<S: AsRef<OsStr> + Clone>(
+        &self,
+        args: &[S],
+        stdin: Option<&[u8]>,
+        expected: &[u8],
+    ) -> Result<(), String> {
+        for (window, threads) in WINDOWS.into_iter().zip(["1", "2", "3", "1", "7"]) {
+            let _ = fs::remove_file(self.path("out.npy"));
+            let more = ["--threads", threads, "-o", "out.npy"].map(OsStr::new);
+            let args = args.iter().map(AsRef::as_ref).chain(more);
+            let at = |why: String| format!("window {window:?}, {threads} threads: {why}");
+            let printed = self.run_with(args, window, stdin).printed().map_err(at)?;
+            if !printed.is_empty() {
+                return Err(at(format!("printed {printed:?}")));
+            }
+            let found = self.get("out.npy");
+            if found != expected {
+                return Err(at(difference(&found, expected)));
+            }
+        }
+        self.edits(args, stdin, expected)
+    }
+
+    /// Runs the same command in place, on copies of its data, if that is a `.npy` file with the header that the
+    /// expected output has.
+    fn edits<S: AsRef<OsStr>>(&self, args: &[S], stdin: Option<&[u8]>, expected: &[u8]) -> Result<(), String> {
+        let (operator, data) = (args[0].as_ref(), args[1].as_ref());
+        let Ok(file) = fs::read(self.path(data)) else { return Ok(()) };
+        let header = expected.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        if operator == "slice" || !file.starts_with(&expected[..header]) {
+            return Ok(());
+        }
+        for (window, threads) in WINDOWS.into_iter().zip(["1", "2", "3", "1", "7"]) {
+            self.put("edited.npy", &file);
+            let rest = args[2..].iter().map(AsRef::as_ref);
+            let command = [operator, OsStr::new("edited.npy")].into_iter().chain(rest);
+            let command = command.chain(["--in-place", "--threads", threads].map(OsStr::new));
+            let at = |why: String| format!("in place, window {window:?}, {threads} threads: {why}");
+            self.run_with(command, window, stdin).printed().map_err(at)?;
+            let found = self.get("edited.npy");
+            if found != expected {
+                return Err(at(difference(&found, expected)));
+            }
+        }
+        let _ = fs::remove_file(self.path("edited.npy"));
+        Ok(())
+    }
+}
+
+/// One row of a table of refusals: the arguments, a space between two of them, and what the message must hold.
+pub type Refusal<'a> = (&'a str, &'a [&'a str]);
+
+/// Checks refusals of commands that would write `out.npy`, which is already there. An argument `''` is empty.
+pub fn refusals(folder: &Folder, rows: &[Refusal]) {
+    folder.put("out.npy", b"what was there before");
+    each(
+        rows,
+        |(args, _)| format!("`{args}`"),
+        |(args, fragments)| {
+            let args = words(args).into_iter().chain(["-o".to_owned(), "out.npy".to_owned()]);
+            folder.refuses(args, fragments).map(drop)
+        },
+    );
+}
+
+/// One row of a table of results: arguments, and what `--to json` prints.
+pub fn prints(folder: &Folder, rows: &[(&str, &str)]) {
+    each(
+        rows,
+        |(args, _)| format!("`{args}`"),
+        |(args, expected)| {
+            for window in WINDOWS {
+                let args = words(args).into_iter().chain(["--to".to_owned(), "json".to_owned()]);
+                let found = folder.run_with(args, window, Some(b"")).printed()?;
+                if found.trim_end() != *expected {
+                    return Err(format!("window {window:?}: {}, expected {expected}", found.trim_end()));
+                }
+            }
+            Ok(())
+        },
+    );
+}
+
+/// An example of a specification, checked in every form of its operands and at every window size.
+pub struct Example<T> {
+    pub name: String,
+    pub operator: &'static str,
+    pub data: Tensor<T>,
+    pub indices: Option<Tensor<i64>>,
+    pub updates: Option<Tensor<T>>,
+    pub options: String,
+    pub expected: Tensor<T>,
+}
+
+impl<T: Item> Example<T> {
+    pub fn check(&self) -> Result<(), String> {
+        let folder = Folder::new();
+        let (data, updates) = (&self.data, self.updates.as_ref());
+        folder.put("d.npy", data.npy()).put("d-f.npy", data.npy_fortran()).put("d-b.npy", data.npy_big());
+        folder.put("d.json", data.json()).put("d-t.json", data.tagged());
+        if let Some(updates) = updates {
+            folder.put("u.npy", updates.npy()).put("u-f.npy", updates.npy_fortran()).put("u-b.npy", updates.npy_big());
+            folder.put("u.json", updates.json()).put("u-t.json", updates.tagged());
+        }
+        if let Some(indices) = &self.indices {
+            folder.put("i.npy", indices.npy()).put("i-f.npy", indices.npy_fortran()).put("i-b.npy", indices.npy_big());
+            folder.put("i.json", indices.json()).put("i-t.json", indices.tagged());
+        }
+        let typed = format!("--dtype {}", T::NAME);
+        let long = data.items.len() > 1000;
+        let indices_json = self.indices.as_ref().map(Tensor::json).unwrap_or_default();
+        let updates_json = updates.map(Tensor::json).unwrap_or_default();
+        let (data_json, npy, big) = (data.json(), self.expected.npy(), self.expected.npy_big());
+        // data, indices, updates, more options, what is on standard input, what is expected
+        let mut forms = vec![
+            ("d.npy", "i.npy", "u.npy", "", None, &npy),
+            ("d-f.npy", "i-f.npy", "u-f.npy", "", None, &npy),
+            ("d-b.npy", "i-b.npy", "u-b.npy", "", None, &big),
+            ("d.npy", "i-b.npy", "u-b.npy", "", None, &npy),
+            ("d-b.npy", "i.npy", "u-f.npy", "", None, &big),
+            ("d-t.json", "i-t.json", "u-t.json", "", None, &npy),
+            ("d.json", "i.json", "u.json", typed.as_str(), None, &npy),
+            ("d.npy", "i.json", "u.json", "", None, &npy),
+            ("-", "i.npy", "u.npy", "", Some(data.npy()), &npy),
+            ("-", "i.npy", "u.npy", typed.as_str(), Some(data_json.clone().into_bytes()), &npy),
+        ];
+        if let Some(updates) = updates {
+            forms.push(("d.npy", "i.npy", "-", "", Some(updates.npy_fortran()), &npy));
+            forms.push(("d.json", "i.npy", "u.npy", "", None, &npy));
+        }
+        if let Some(indices) = &self.indices {
+            forms.push(("d.npy", "-", "u.npy", "", Some(indices.npy()), &npy));
+        }
+        if !long {
+            forms.push((&data_json, &indices_json, &updates_json, &typed, None, &npy));
+        }
+        for (data, indices, updates, more, stdin, expected) in forms {
+            let mut args = vec![self.operator.to_owned(), data.to_owned()];
+            args.extend(self.indices.is_some().then(|| indices.to_owned()));
+            args.extend(self.updates.is_some().then(|| updates.to_owned()));
+            args.extend(words(&self.options).into_iter().chain(words(more)));
+            let name = format!("{} {} {}", &args[1].chars().take(40).collect::<String>(), indices.len(), more);
+            folder.gives(&args, stdin.as_deref(), expected).map_err(|e| format!("{name}: {e}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Checks all examples, then names those that failed.
+pub fn examples<T: Item>(rows: Vec<Example<T>>) {
+    each(rows, |example| example.name.clone(), Example::check);
+}
