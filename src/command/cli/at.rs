@@ -1,7 +1,7 @@
 //! `--at`: NumPy's notation for basic slices.
 
-use tensorop::axis::Range;
-use tensorop::ops::slice::SliceArgs;
+use crate::axis::Range;
+use crate::ops::slice::SliceArgs;
 
 use super::index_list::integer;
 

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap_complete::Shell;
 
-use crate::cli;
+use crate::command::cli;
 
 /// The script for a shell.
 pub fn script(shell: Shell) -> Result<String> {

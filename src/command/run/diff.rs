@@ -2,13 +2,13 @@
 
 use std::io::{self, BufWriter, Write};
 
+use crate::diff::{self, Options};
 use anyhow::{Context, Result, anyhow};
-use tensorop::diff::{self, Options};
 
 use super::meter::Meter;
 use super::operands::Operands;
 use super::{Outcome, colour};
-use crate::cli::diff::Diff;
+use crate::command::cli::diff::Diff;
 
 /// Compares, and prints the report.
 pub fn diff(args: &Diff) -> Result<Outcome> {

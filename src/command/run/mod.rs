@@ -11,17 +11,17 @@ mod operands;
 
 use std::io::{self, IsTerminal, Write};
 
+use crate::axis::Span;
+use crate::exec::{Change, Options, ScatterWindow, Updates};
+use crate::ops::indexed::{Resolve, Scatter};
+use crate::ops::reduction::{self, OnBytes, Reduction};
+use crate::ops::slice::SliceArgs;
+use crate::ops::{scatter_nd, scatter_update, slice_scatter};
+use crate::source::Source;
+use crate::window::View;
 use anyhow::{Context, Result, anyhow, bail};
-use tensorop::axis::Span;
-use tensorop::exec::{Change, Options, ScatterWindow, Updates};
-use tensorop::ops::indexed::{Resolve, Scatter};
-use tensorop::ops::reduction::{self, OnBytes, Reduction};
-use tensorop::ops::slice::SliceArgs;
-use tensorop::ops::{scatter_nd, scatter_update, slice_scatter};
-use tensorop::source::Source;
-use tensorop::window::View;
 
-use crate::cli::{self, Command, InputOptions, OnDuplicate, OutputOptions, SliceOptions};
+use crate::command::cli::{self, Command, InputOptions, OnDuplicate, OutputOptions, SliceOptions};
 use emit::{Recast, Report, Work, emit};
 use operands::Operands;
 

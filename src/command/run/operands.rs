@@ -3,19 +3,19 @@
 use std::io;
 use std::path::Path;
 
+use crate::dtype::{DType, Kind};
+use crate::error::{Error, Subject};
+use crate::exec::{Threads, Updates};
+use crate::format::json::{self, Json};
+use crate::open::Input;
+use crate::ops::indexed::{Resolve, TakeIndices, on_threads, take_bytes};
+use crate::source::{Conversion, Source};
+use crate::window::Windows;
 use anyhow::{Result, anyhow, bail};
-use tensorop::dtype::{DType, Kind};
-use tensorop::error::{Error, Subject};
-use tensorop::exec::{Threads, Updates};
-use tensorop::format::json::{self, Json};
-use tensorop::open::Input;
-use tensorop::ops::indexed::{Resolve, TakeIndices, on_threads, take_bytes};
-use tensorop::source::{Conversion, Source};
-use tensorop::window::Windows;
 
-use crate::cli::index_list::IndexList;
-use crate::cli::operand::OperandArg;
-use crate::cli::{InputFormat, InputOptions, UpdatesOptions};
+use crate::command::cli::index_list::IndexList;
+use crate::command::cli::operand::OperandArg;
+use crate::command::cli::{InputFormat, InputOptions, UpdatesOptions};
 
 /// The operands of a command: what the user typed, what messages call them, how to read them.
 pub struct Operands<'a> {
@@ -406,10 +406,7 @@ fn all_integers(tensor: &Source) -> Result<Vec<i64>> {
     /// Takes what fits int64, and keeps the rest as its error.
     struct List(Vec<i64>);
     impl TakeIndices for List {
-        fn take<I: tensorop::ops::indexed::Index>(
-            &mut self,
-            numbers: impl IntoIterator<Item = I>,
-        ) -> Result<(), Error> {
+        fn take<I: crate::ops::indexed::Index>(&mut self, numbers: impl IntoIterator<Item = I>) -> Result<(), Error> {
             for number in numbers {
                 let fits = number.to_i64().ok_or_else(|| Error::beyond_int64(&number))?;
                 self.0.push(fits);
@@ -456,7 +453,7 @@ fn check_widths(updates: &Source, conversion: &Conversion, dtype: &DType) -> Res
         match items.chunks_exact(itemsize).position(|item| !conversion.fits(item)) {
             None => Ok(()),
             Some(at) => {
-                let at = tensorop::tensor::coordinates(start + at, updates.shape());
+                let at = crate::tensor::coordinates(start + at, updates.shape());
                 bail!("{}: the item at {at:?} is longer than {}", updates.label(), dtype.name())
             }
         }

@@ -1,13 +1,13 @@
 //! `convert`: from one container, format or dtype to another.
 
+use crate::exec::{Change, Options};
+use crate::open::Input;
+use crate::source::Source;
 use anyhow::{Result, bail};
-use tensorop::exec::{Change, Options};
-use tensorop::open::Input;
-use tensorop::source::Source;
 
 use super::emit::{Recast, Report, Work, emit};
 use super::operands::{self, Reading, as_asked, plain_as};
-use crate::cli::convert::{ByteOrder, Convert, NamedOperand, Order};
+use crate::command::cli::convert::{ByteOrder, Convert, NamedOperand, Order};
 
 /// Writes tensors in another form.
 pub fn convert(args: &Convert) -> Result<()> {

@@ -11,14 +11,14 @@ use std::ffi::OsString;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
+use crate::exec::{Options, Threads};
+use crate::format::Format;
+use crate::open::files_before_colons;
+use crate::ops::slice::SliceArgs;
+use crate::{DType, Reduction};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
-use tensorop::exec::{Options, Threads};
-use tensorop::format::Format;
-use tensorop::open::files_before_colons;
-use tensorop::ops::slice::SliceArgs;
-use tensorop::{DType, Reduction};
 
 use index_list::IndexList;
 use operand::OperandArg;

@@ -4,20 +4,20 @@ use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::path::Path;
 
+use crate::DType;
+use crate::dtype::Kind;
+use crate::exec::{Change, Job, Options, Progress, reserve, room_for};
+use crate::format::packed::{Packer, bits, packed_bytes};
+use crate::format::text::{self, TextOptions};
+use crate::format::{json, npy, npz, onnx, safetensors};
+use crate::source::{Source, same_file, write_at};
+use crate::tensor::Tensor;
+use crate::window::View;
 use anyhow::{Context, Result, anyhow, bail};
-use tensorop::DType;
-use tensorop::dtype::Kind;
-use tensorop::exec::{Change, Job, Options, Progress, reserve, room_for};
-use tensorop::format::packed::{Packer, bits, packed_bytes};
-use tensorop::format::text::{self, TextOptions};
-use tensorop::format::{json, npy, npz, onnx, safetensors};
-use tensorop::source::{Source, same_file, write_at};
-use tensorop::tensor::Tensor;
-use tensorop::window::View;
 
 use super::meter::Meter;
-use crate::cli::{OutputFormat, OutputOptions};
-use crate::output::{Target, survive_size_limit};
+use crate::command::cli::{OutputFormat, OutputOptions};
+use crate::command::target::{Target, survive_size_limit};
 
 /// NumPy's own limit above which arrays are elided.
 const TERMINAL_THRESHOLD: usize = 1000;

@@ -3,10 +3,10 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use crate::DType;
+use crate::open::files_before_colons;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
-use tensorop::DType;
-use tensorop::open::files_before_colons;
 
 use super::operand::OperandArg;
 use super::{InputOptions, OutputOptions, RunOptions, parse_dtype};

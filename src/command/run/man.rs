@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use clap_mangen::Man;
 
-use crate::cli;
+use crate::command::cli;
 
 /// Writes a page for the program and for each of its sub-commands into a folder, or the program's to standard output.
 pub fn man(folder: Option<&Path>) -> Result<()> {

@@ -2,16 +2,16 @@
 
 use std::io::{self, BufWriter, Write};
 
+use crate::format::Format;
+use crate::info::{self, Info};
+use crate::open::{Description, Input};
 use anyhow::{Context, Result, anyhow};
-use tensorop::format::Format;
-use tensorop::info::{self, Info};
-use tensorop::open::{Description, Input};
 
 use super::colour;
 use super::meter::Meter;
 use super::operands::{self, Reading, as_asked, plain_as, read_as};
-use crate::cli::info::Info as Args;
-use crate::cli::operand::OperandArg;
+use crate::command::cli::info::Info as Args;
+use crate::command::cli::operand::OperandArg;
 
 /// Describes the tensors of all files.
 pub fn info(args: &Args) -> Result<()> {
