@@ -5,10 +5,10 @@
 use tensorop::{axis, ops};
 
 #[allow(dead_code, reason = "the target uses a part")]
-#[path = "../../src/command/cli/at.rs"]
+#[path = "../../src/command/options/at.rs"]
 mod at;
 #[allow(dead_code, reason = "the target uses a part")]
-#[path = "../../src/command/cli/index_list.rs"]
+#[path = "../../src/command/options/index_list.rs"]
 mod index_list;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {

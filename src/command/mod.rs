@@ -1,13 +1,29 @@
 //! `tensorop`: tensor operators on files; tensors compared, described and converted.
 
-mod cli;
-mod run;
+mod completions;
+mod convert;
+mod diff;
+mod dry_run;
+mod emit;
+mod info;
+mod man;
+mod meter;
+mod operator;
+mod options;
+mod scatter_nd;
+mod scatter_update;
+mod slice;
+mod slice_scatter;
+mod sources;
 mod target;
 
-use std::io::{self, Write};
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, Result};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// The exit status of a difference that `diff` found.
 const DIFFERENT: u8 = 1;
@@ -15,19 +31,88 @@ const DIFFERENT: u8 = 1;
 /// The exit status of anything but success.
 const TROUBLE: u8 = 2;
 
+/// Tensor operators on files, exactly as OpenVINO and ONNX specify them; tensors compared, described and converted.
+///
+/// Reads tensors (.npy, .npz, .safetensors, ONNX .pb, JSON) and index arguments, computes the operator's result, and
+/// prints it or writes it to a file. Any dtype that a .npy file can hold is moved without a bit being altered. What is
+/// not said here is as in NumPy.
+#[derive(Debug, Parser)]
+#[command(version, name = "tensorop", after_help = EXIT_HELP, after_long_help = LONG_HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_HELP: &str =
+    "Exit status: 0 success, 1 diff found a difference, 2 anything else. Errors are one line on standard error.";
+
+const LONG_HELP: &str = "\
+Examples:
+  tensorop slice data.npy --at '0:2, ::-1'
+  tensorop slice-scatter data.npy row.npy --start 0 --stop 1 -o patched.npy
+  tensorop scatter-update data.npy '[0,2]' updates.npy --axis 1
+  tensorop scatter-nd table.npy rows.npy gradients.npy --reduction add -o table.npy
+  tensorop slice big.npy --at :1 --to npy | tensorop slice-scatter - --fill 0 --at ':, :4'
+  tensorop slice-scatter model.safetensors:head.bias --fill 0 --at : --in-place
+  tensorop diff golden.npy out.npy --rtol 1e-5
+  tensorop info model.safetensors --stats
+  tensorop convert test_data_set_0/input_0.pb -o input.npy
+
+Exit status: 0 success, 1 diff found a difference, 2 anything else. Errors are one line on standard error. No file is then written or \
+replaced; on standard output an error may come after a part of the output. A closed pipe ends the program quietly with status 0. NO_COLOR is honoured.";
+
+/// The sub-commands in the order of the help: one line each here, and one file each with its arguments and its run.
+macro_rules! sub_commands {
+    ($($module:ident::$Command:ident)*) => {
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $($Command($module::$Command),)*
+        }
+
+        impl Command {
+            fn run(&self) -> Result<Outcome> {
+                match self {
+                    $(Self::$Command(args) => args.run(),)*
+                }
+            }
+        }
+    };
+}
+
+sub_commands! {
+    slice::Slice
+    slice_scatter::SliceScatter
+    scatter_update::ScatterUpdate
+    scatter_nd::ScatterNd
+    diff::Diff
+    info::Info
+    convert::Convert
+    completions::Completions
+    man::Man
+}
+
+/// What the exit status tells of a run without errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// All is well.
+    Done,
+    /// `diff` found a difference.
+    Different,
+}
+
 /// Does what the command line asks for, and reports. Nothing else decides the exit status.
 pub fn main() -> ExitCode {
-    let done = match cli::parse(std::env::args_os()) {
-        Ok(parsed) => run::run(parsed.command),
-        Err(cli::Ended::Help(help)) => help.print().context("standard output").map(|()| run::Outcome::Done),
-        Err(cli::Ended::Usage(message)) => {
+    let done = match parse(std::env::args_os()) {
+        Ok(parsed) => parsed.command.run(),
+        Err(Ended::Help(help)) => help.print().context("standard output").map(|()| Outcome::Done),
+        Err(Ended::Usage(message)) => {
             let _ = write!(io::stderr(), "{}", printable(&message, "\n"));
             return TROUBLE.into();
         }
     };
     match done {
-        Ok(run::Outcome::Done) => ExitCode::SUCCESS,
-        Ok(run::Outcome::Different) => DIFFERENT.into(),
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Different) => DIFFERENT.into(),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "error: {}", printable(&format!("{error:#}"), ""));
@@ -57,4 +142,68 @@ fn printable(message: &str, kept: &str) -> String {
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
     causes.any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// What the user asked for, or the text that ends the program.
+fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, Ended> {
+    Cli::try_parse_from(args).map_err(|error| match error.kind() {
+        _ if !error.use_stderr() => Ended::Help(error),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Ended::Usage(no_sub_command()),
+        _ => Ended::Usage(in_short(&error.render().to_string())),
+    })
+}
+
+fn no_sub_command() -> String {
+    let grammar = grammar();
+    let names: Vec<&str> = grammar.get_subcommands().map(clap::Command::get_name).collect();
+    let names = names.join(", ");
+    format!(
+        "error: a sub-command is missing: one of {names}\nUsage: tensorop <COMMAND>\nFor more information, try '--help'.\n"
+    )
+}
+
+/// Why there is nothing to do.
+enum Ended {
+    /// Help or the version was asked for.
+    Help(clap::Error),
+    /// The command line is wrong: the message.
+    Usage(String),
+}
+
+/// A usage error in at most three lines: what is wrong, the usage, the way to the help.
+fn in_short(message: &str) -> String {
+    const LONGEST: usize = 400;
+    let paragraphs = message.split("\n\n").map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));
+    let (mut what, mut ways) = (Vec::new(), Vec::new());
+    for paragraph in paragraphs.filter(|p| !p.is_empty()) {
+        let is_way = paragraph.starts_with("Usage:") || paragraph.starts_with("For more");
+        if is_way { ways.push(paragraph) } else { what.push(paragraph) }
+    }
+    let mut first = what.join("; ");
+    if let Some((end, _)) = first.char_indices().nth(LONGEST) {
+        first.truncate(end);
+        first.push_str("...");
+    }
+    std::iter::once(first).chain(ways).map(|line| line + "\n").collect()
+}
+
+/// The command line's grammar, for completions.
+fn grammar() -> clap::Command {
+    Cli::command()
+}
+
+/// Whether what is printed there may be in colour.
+fn colour(stdout: &io::Stdout) -> bool {
+    let unset = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    unset && stdout.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grammar_is_sound() {
+        grammar().debug_assert();
+    }
 }

@@ -4,8 +4,9 @@ use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use crate::source::same_file;
 use anyhow::{Context, Result, bail};
+
+use crate::source::same_file;
 
 /// Where to write.
 #[derive(Debug)]

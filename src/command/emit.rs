@@ -4,6 +4,12 @@ use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::path::Path;
 
+use anyhow::{Context, Result, anyhow, bail};
+
+use super::dry_run::Report;
+use super::meter::Meter;
+use super::options::output::{OutputFormat, OutputOptions};
+use super::target::{Target, survive_size_limit};
 use crate::DType;
 use crate::dtype::Kind;
 use crate::exec::{Change, Job, Options, Progress, reserve, room_for};
@@ -13,41 +19,12 @@ use crate::format::{json, npy, npz, onnx, safetensors};
 use crate::source::{Source, same_file, write_at};
 use crate::tensor::Tensor;
 use crate::window::View;
-use anyhow::{Context, Result, anyhow, bail};
-
-use super::meter::Meter;
-use crate::command::cli::{OutputFormat, OutputOptions};
-use crate::command::target::{Target, survive_size_limit};
 
 /// NumPy's own limit above which arrays are elided.
 const TERMINAL_THRESHOLD: usize = 1000;
 
 /// Items of no bytes take no room in a file, but all of it in a text.
 const MOST_EMPTY_ITEMS: usize = 1 << 24;
-
-/// What `--dry-run` prints.
-pub struct Report(String);
-
-impl Report {
-    /// Of an operator.
-    pub fn new(title: &str) -> Self {
-        Self(format!("{title}\n"))
-    }
-
-    /// A line about something that was resolved.
-    pub fn line(&mut self, text: String) {
-        self.0 += &format!("  {text}\n");
-    }
-
-    fn print(self) -> Result<()> {
-        std::io::stdout().write_all(self.0.as_bytes()).context("standard output")
-    }
-
-    /// A line about an operand.
-    pub fn source(&mut self, source: &Source) {
-        self.line(format!("{}: {} {:?}", source.label(), source.dtype(), source.shape()));
-    }
-}
 
 /// A tensor of the output, resolved.
 pub struct Work {

@@ -1,15 +1,24 @@
-//! `tensorop convert`.
+//! `convert`: from one container, format or dtype to another.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use crate::DType;
-use crate::open::files_before_colons;
+use anyhow::{Result, bail};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::operand::OperandArg;
-use super::{InputOptions, OutputOptions, RunOptions, parse_dtype};
+use super::Outcome;
+use super::dry_run::Report;
+use super::emit::{Recast, Work, emit};
+use super::options::operands::{InputOptions, OperandArg, data_help};
+use super::options::output::OutputOptions;
+use super::options::run::RunOptions;
+use super::options::values::parse_dtype;
+use super::sources::{self, Reading, as_asked, plain_as};
+use crate::DType;
+use crate::exec::{Change, Options};
+use crate::open::{Input, files_before_colons};
+use crate::source::Source;
 
 /// Write tensors in another format, dtype or order
 ///
@@ -21,7 +30,7 @@ use super::{InputOptions, OutputOptions, RunOptions, parse_dtype};
 #[command(override_usage = "tensorop convert [OPTIONS] [NAME=]<IN>... [-o <OUT>]", after_long_help = EXAMPLES)]
 pub struct Convert {
     /// The tensors, each with its name in a container, if it should have one
-    #[arg(value_name = "[NAME=]IN", required = true, value_parser = NamedOperand::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = super::data_help("The tensors, each as IN or NAME=IN (an IN that exists as a file is taken as it is)."))]
+    #[arg(value_name = "[NAME=]IN", required = true, value_parser = NamedOperand::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors, each as IN or NAME=IN (an IN that exists as a file is taken as it is)."))]
     pub inputs: Vec<NamedOperand>,
     /// Convert the values to this dtype
     ///
@@ -133,4 +142,79 @@ pub enum Order {
     /// The first axis runs fastest
     #[value(name = "F")]
     F,
+}
+
+impl Convert {
+    /// Writes tensors in another form.
+    pub fn run(&self) -> Result<Outcome> {
+        sources::one_stdin(self.inputs.iter().map(|input| ("IN", &input.operand)))?;
+        allow_open_files(self.inputs.len());
+        let recast = Recast {
+            cast: self.cast.clone().map(|dtype| (dtype, self.lossy)),
+            big_endian: self.byte_order.map(|order| order == ByteOrder::Big),
+            fortran_order: self.order == Order::F,
+        };
+        let options = self.run.options(false)?;
+        let container = self.output.format()?.is_container();
+        let mut report = Report::new("convert");
+        let mut works = Vec::new();
+        for NamedOperand { name, operand } in &self.inputs {
+            let label = sources::label("IN", operand);
+            let (input, member) = sources::open(operand, &label, self.input.from)?;
+            let members = input.names();
+            if let (None, None, true, Some(members)) = (name, &member, container, members) {
+                // a whole container goes over with its names
+                for (n, member) in members.into_iter().enumerate() {
+                    let data = source(&input, n, input.member_label(member), self)?;
+                    report.source(&data);
+                    works.push((Some(member.to_owned()), work(data, &recast, options)));
+                }
+                continue;
+            }
+            let n = input.pick(member.as_deref())?;
+            let data = source(&input, n, label.clone(), self)?;
+            report.source(&data);
+            let own_name = input.own_name().filter(|_| !container);
+            works.push((name.as_deref().or(own_name).map(str::to_owned), work(data, &recast, options)));
+        }
+        if works.is_empty() {
+            let empty: Vec<_> = self.inputs.iter().map(|input| sources::label("IN", &input.operand)).collect();
+            bail!("{}: no tensors", empty.join(", "));
+        }
+        emit(works, &self.output, self.run.quiet, report)?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// All inputs are open at once: where that is more than the system lets a program have at first, asks for as many as
+/// it may have at all.
+#[cfg(target_os = "linux")]
+fn allow_open_files(count: usize) {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    const USUAL: usize = 512;
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if count > USUAL && current != maximum {
+        // without it, opening says what is wrong
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn allow_open_files(_: usize) {}
+
+fn work(data: Source, recast: &Recast, options: Options) -> Work {
+    let mut view = data.view();
+    if recast.fortran_order {
+        view = view.with_axes(&(0..data.shape().len()).rev().collect::<Vec<_>>());
+    }
+    Work { data, view, change: Change::None, options, recast: recast.clone() }
+}
+
+/// A tensor of an input, read as `--dtype` says.
+fn source(input: &Input, n: usize, label: String, args: &Convert) -> Result<Source> {
+    let asked = args.input.dtype.as_ref();
+    if let Some(plain) = plain_as(input, asked, &label)? {
+        return Ok(plain);
+    }
+    as_asked(input.source_as(n, label)?, asked, Reading::Bits)
 }

@@ -3,6 +3,11 @@
 use std::io;
 use std::path::Path;
 
+use anyhow::{Result, anyhow, bail};
+
+use super::options::index_list::IndexList;
+use super::options::operands::{InputFormat, InputOptions, OperandArg};
+use super::options::updates::UpdatesOptions;
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, Subject};
 use crate::exec::{Threads, Updates};
@@ -11,11 +16,6 @@ use crate::open::Input;
 use crate::ops::indexed::{Resolve, TakeIndices, on_threads, take_bytes};
 use crate::source::{Conversion, Source};
 use crate::window::Windows;
-use anyhow::{Result, anyhow, bail};
-
-use crate::command::cli::index_list::IndexList;
-use crate::command::cli::operand::OperandArg;
-use crate::command::cli::{InputFormat, InputOptions, UpdatesOptions};
 
 /// The operands of a command: what the user typed, what messages call them, how to read them.
 pub struct Operands<'a> {
