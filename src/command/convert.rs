@@ -77,29 +77,34 @@ Examples:
 
 --dtype says what the bits of an operand are, of any dtype with items of as many bytes; of plain JSON it is the dtype.";
 
-/// An operand with its name in a container.
+/// An operand as it was typed, with both ways to read `NAME=IN`. Which one is meant depends on the files that are
+/// there, and the command line is read before any file is looked at: the run decides, with [`Self::meant`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedOperand {
-    /// What is before the `=`.
-    pub name: Option<String>,
-    /// The operand.
-    pub operand: OperandArg,
+    /// All of it as an operand.
+    whole: OperandArg,
+    /// The name before the first `=`, and the operand after it.
+    divided: Option<(String, OperandArg)>,
 }
 
 impl NamedOperand {
     fn parser() -> impl TypedValueParser<Value = Self> {
         OsStringValueParser::new().map(Self::from)
     }
+
+    /// The operand, and its name in a container if it has one. What exists as a file is never divided, nor is JSON.
+    fn meant(&self) -> (Option<&str>, &OperandArg) {
+        match (&self.whole, &self.divided) {
+            (OperandArg::Path(path), Some((name, operand))) if !exists(path) => (Some(name), operand),
+            (whole, _) => (None, whole),
+        }
+    }
 }
 
 impl From<OsString> for NamedOperand {
     fn from(text: OsString) -> Self {
-        match (OperandArg::from(text.clone()), divided(&text)) {
-            (OperandArg::Path(path), Some((name, operand))) if !exists(&path) => {
-                Self { name: Some(name), operand: operand.into() }
-            }
-            (operand, _) => Self { name: None, operand },
-        }
+        let divided = divided(&text).map(|(name, operand)| (name, operand.into()));
+        Self { whole: text.into(), divided }
     }
 }
 
@@ -147,8 +152,9 @@ pub enum Order {
 impl Convert {
     /// Writes tensors in another form.
     pub fn run(&self) -> Result<Outcome> {
-        sources::one_stdin(self.inputs.iter().map(|input| ("IN", &input.operand)))?;
-        allow_open_files(self.inputs.len());
+        let inputs: Vec<_> = self.inputs.iter().map(NamedOperand::meant).collect();
+        sources::one_stdin(inputs.iter().map(|(_, operand)| ("IN", *operand)))?;
+        allow_open_files(inputs.len());
         let recast = Recast {
             cast: self.cast.clone().map(|dtype| (dtype, self.lossy)),
             big_endian: self.byte_order.map(|order| order == ByteOrder::Big),
@@ -158,7 +164,7 @@ impl Convert {
         let container = self.output.format()?.is_container();
         let mut report = Report::new("convert");
         let mut works = Vec::new();
-        for NamedOperand { name, operand } in &self.inputs {
+        for (name, operand) in &inputs {
             let label = sources::label("IN", operand);
             let (input, member) = sources::open(operand, &label, self.input.from)?;
             let members = input.names();
@@ -175,10 +181,10 @@ impl Convert {
             let data = source(&input, n, label.clone(), self)?;
             report.source(&data);
             let own_name = input.own_name().filter(|_| !container);
-            works.push((name.as_deref().or(own_name).map(str::to_owned), work(data, &recast, options)));
+            works.push((name.or(own_name).map(str::to_owned), work(data, &recast, options)));
         }
         if works.is_empty() {
-            let empty: Vec<_> = self.inputs.iter().map(|input| sources::label("IN", &input.operand)).collect();
+            let empty: Vec<_> = inputs.iter().map(|(_, operand)| sources::label("IN", operand)).collect();
             bail!("{}: no tensors", empty.join(", "));
         }
         emit(works, &self.output, self.run.quiet, report)?;
@@ -217,4 +223,34 @@ fn source(input: &Input, n: usize, label: String, args: &Convert) -> Result<Sour
         return Ok(plain);
     }
     as_asked(input.source_as(n, label)?, asked, Reading::Bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_from_files() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let there = folder.path().join("a=b.npz");
+        std::fs::write(&there, "").expect("a file");
+        let there = there.to_str().expect("a name in Unicode");
+        let path = |text: &str| OperandArg::Path(text.into());
+        let member = format!("{there}:c");
+        let rows = [
+            ("a=b.npy", Some("a"), path("b.npy")),
+            ("a=b=c", Some("a"), path("b=c")),
+            ("a=-", Some("a"), OperandArg::Stdin),
+            ("a=[1]", Some("a"), OperandArg::Inline("[1]".to_owned())),
+            ("a=", Some("a"), path("")),
+            ("=b", None, path("=b")),
+            ("b.npy", None, path("b.npy")),
+            ("{\"a\":\"=\"}", None, OperandArg::Inline("{\"a\":\"=\"}".to_owned())),
+            (there, None, path(there)),
+            (&member, None, path(&member)),
+        ];
+        for (text, name, operand) in rows {
+            assert_eq!(NamedOperand::from(OsString::from(text)).meant(), (name, &operand), "{text}");
+        }
+    }
 }
