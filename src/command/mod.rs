@@ -16,6 +16,7 @@ mod slice;
 mod slice_scatter;
 mod sources;
 mod target;
+mod usage;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -149,17 +150,16 @@ fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, Ended> {
     Cli::try_parse_from(args).map_err(|error| match error.kind() {
         _ if !error.use_stderr() => Ended::Help(error),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Ended::Usage(no_sub_command()),
-        _ => Ended::Usage(in_short(&error.render().to_string())),
+        _ => Ended::Usage(error.apply::<usage::Short>().render().to_string()),
     })
 }
 
+/// Names the sub-commands, where clap would print all of the help.
 fn no_sub_command() -> String {
     let grammar = grammar();
     let names: Vec<&str> = grammar.get_subcommands().map(clap::Command::get_name).collect();
-    let names = names.join(", ");
-    format!(
-        "error: a sub-command is missing: one of {names}\nUsage: tensorop <COMMAND>\nFor more information, try '--help'.\n"
-    )
+    let what = format!("error: a sub-command is missing: one of {}", names.join(", "));
+    usage::message(&what, Some("Usage: tensorop <COMMAND>"))
 }
 
 /// Why there is nothing to do.
@@ -168,23 +168,6 @@ enum Ended {
     Help(clap::Error),
     /// The command line is wrong: the message.
     Usage(String),
-}
-
-/// A usage error in at most three lines: what is wrong, the usage, the way to the help.
-fn in_short(message: &str) -> String {
-    const LONGEST: usize = 400;
-    let paragraphs = message.split("\n\n").map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));
-    let (mut what, mut ways) = (Vec::new(), Vec::new());
-    for paragraph in paragraphs.filter(|p| !p.is_empty()) {
-        let is_way = paragraph.starts_with("Usage:") || paragraph.starts_with("For more");
-        if is_way { ways.push(paragraph) } else { what.push(paragraph) }
-    }
-    let mut first = what.join("; ");
-    if let Some((end, _)) = first.char_indices().nth(LONGEST) {
-        first.truncate(end);
-        first.push_str("...");
-    }
-    std::iter::once(first).chain(ways).map(|line| line + "\n").collect()
 }
 
 /// The command line's grammar, for completions.
