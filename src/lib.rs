@@ -41,12 +41,15 @@
 //! | [`info`] | what a tensor is, and its statistics | `exec`, `format` and down |
 //! | `golden` | with the feature `predicates`: golden files in tests | `diff`, `open` |
 //!
-//! The program adds `cli` (what the user types), `run` (arguments to sources, operator and sink) and `output` (files
-//! that are replaced when they are complete). Imports point down only. Operators never see a path, formats never see
-//! an operator.
+//! The program is the hidden module `command`, with the feature `cli`: what the user types, arguments to sources,
+//! operator and sink, files that are replaced when they are complete. Imports point down only. Operators never see a
+//! path, formats never see an operator.
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod command;
 pub mod diff;
 pub mod engine;
 pub mod error;

@@ -1,11 +1,14 @@
 //! The slices of `--at`, from any text, and what they take of a tensor: never more than it has.
 #![no_main]
 
+// the files below are taken from the library, which has these at its root
+use tensorop::{layout, ops};
+
 #[allow(dead_code, reason = "the target uses a part")]
-#[path = "../../src/cli/at.rs"]
+#[path = "../../src/command/options/at.rs"]
 mod at;
 #[allow(dead_code, reason = "the target uses a part")]
-#[path = "../../src/cli/index_list.rs"]
+#[path = "../../src/command/options/index_list.rs"]
 mod index_list;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {

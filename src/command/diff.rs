@@ -1,9 +1,17 @@
-//! `tensorop diff`.
+//! `diff`: two tensors compared.
 
+use std::io::{self, BufWriter, Write};
+
+use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueHint};
 
-use super::operand::OperandArg;
-use super::{InputOptions, ThreadOptions, parse_number};
+use super::meter::Meter;
+use super::options::operands::{InputOptions, OperandArg, data_help};
+use super::options::run::ThreadOptions;
+use super::options::values::parse_number;
+use super::sources::Operands;
+use super::{Outcome, colour};
+use crate::diff::{self, Options};
 
 /// Compare two tensors: status 0 if they are the same, 1 if they differ
 ///
@@ -17,7 +25,7 @@ use super::{InputOptions, ThreadOptions, parse_number};
 #[command(override_usage = "tensorop diff [OPTIONS] <EXPECTED> <ACTUAL>", after_long_help = EXAMPLES)]
 pub struct Diff {
     /// The tensor that is right
-    #[arg(value_name = "EXPECTED", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = super::data_help("The tensor that is right."))]
+    #[arg(value_name = "EXPECTED", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor that is right."))]
     pub expected: OperandArg,
     /// The tensor to be checked
     #[arg(value_name = "ACTUAL", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
@@ -80,4 +88,36 @@ Exit status: 0 the same, 1 different, 2 anything else.";
 fn parse_tolerance(text: &str) -> Result<f64, String> {
     let value = text.parse::<f64>().ok().filter(|value| *value >= 0.0 && value.is_finite());
     value.ok_or_else(|| "expected a number, 0 or more".to_owned())
+}
+
+impl Diff {
+    /// Compares, and prints the report.
+    pub fn run(&self) -> Result<Outcome> {
+        let operands = Operands::pair(&self.expected, &self.actual, &self.input)?;
+        let (mut expected, actual) = operands.tensors()?;
+        let mut actual = actual.ok_or_else(|| anyhow!("ACTUAL: missing"))?;
+        let options = Options {
+            atol: self.atol,
+            rtol: self.rtol,
+            ulp: self.ulp,
+            shown: self.max_mismatch,
+            nan_differs: self.nan_differs,
+            ignore_dtype: self.ignore_dtype,
+            threads: self.threads.threads()?,
+            verdict_only: self.summary && !self.json,
+        };
+        let meter = Meter::new(Some(expected.bytes().saturating_add(actual.bytes())), self.summary);
+        let found = diff::diff(&mut expected, &mut actual, &options, &|bytes| meter.add(bytes))?;
+        meter.finish();
+        let stdout = io::stdout();
+        let colour = colour(&stdout);
+        let mut out = BufWriter::new(stdout.lock());
+        let printed = match (self.json, self.summary) {
+            (true, _) => found.write_json(&mut out),
+            (false, true) => writeln!(out, "{}", found.verdict()),
+            (false, false) => found.write_report(&mut out, colour),
+        };
+        printed.and_then(|()| out.flush()).context("standard output")?;
+        Ok(if found.equal() { Outcome::Done } else { Outcome::Different })
+    }
 }

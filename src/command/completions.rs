@@ -1,14 +1,42 @@
-//! Completion scripts: what clap_complete makes of the grammar, and the names of tensors after `FILE:`.
+//! `completions`: what clap_complete makes of the grammar, and the names of tensors after `FILE:`.
 
-use anyhow::Result;
+use std::io::{self, Write};
+
+use anyhow::{Context, Result};
+use clap::Args;
 use clap_complete::Shell;
 
-use crate::cli;
+use super::{Outcome, grammar};
+
+/// Print a completion script for a shell
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tensorop completions bash > ~/.local/share/bash-completion/completions/tensorop
+  tensorop completions zsh > ~/.zfunc/_tensorop        # in a folder of $fpath
+  tensorop completions fish > ~/.config/fish/completions/tensorop.fish
+  tensorop completions powershell >> $PROFILE
+  tensorop completions elvish >> ~/.config/elvish/rc.elv";
+
+impl Completions {
+    /// Prints the script.
+    pub fn run(&self) -> Result<Outcome> {
+        io::stdout().write_all(script(self.shell)?.as_bytes()).context("standard output")?;
+        Ok(Outcome::Done)
+    }
+}
 
 /// The script for a shell.
-pub fn script(shell: Shell) -> Result<String> {
+fn script(shell: Shell) -> Result<String> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut cli::grammar(), "tensorop", &mut script);
+    clap_complete::generate(shell, &mut grammar(), "tensorop", &mut script);
     let script = String::from_utf8(script)?;
     Ok(match shell {
         Shell::Bash => {

@@ -5,7 +5,8 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use tensorop::storage::platform::same_file;
+
+use crate::storage::platform::same_file;
 
 /// Where to write.
 #[derive(Debug)]

@@ -1,9 +1,8 @@
 //! `--at`: NumPy's notation for basic slices.
 
-use tensorop::layout::axis::Range;
-use tensorop::ops::slice::SliceArgs;
-
 use super::index_list::integer;
+use crate::layout::axis::Range;
+use crate::ops::slice::SliceArgs;
 
 /// Reads slices such as `1:8:2, ..., ::-1`.
 pub fn parse(text: &str) -> Result<SliceArgs, String> {

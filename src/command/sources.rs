@@ -4,20 +4,20 @@ use std::io;
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
-use tensorop::engine::job::{Threads, Updates};
-use tensorop::error::{Error, ErrorKind, Subject};
-use tensorop::format::json::{self, Json};
-use tensorop::format::open::Input;
-use tensorop::item::dtype::{DType, Kind};
-use tensorop::item::meta::Meta;
-use tensorop::layout::window::Windows;
-use tensorop::ops::indexed::{Resolve, TakeIndices, on_threads, take_bytes};
-use tensorop::storage::conversion::Conversion;
-use tensorop::storage::source::Source;
 
-use crate::cli::index_list::IndexList;
-use crate::cli::operand::OperandArg;
-use crate::cli::{InputFormat, InputOptions, UpdatesOptions};
+use super::options::index_list::IndexList;
+use super::options::operands::{InputFormat, InputOptions, OperandArg};
+use super::options::updates::UpdatesOptions;
+use crate::engine::job::{Threads, Updates};
+use crate::error::{Error, ErrorKind, Subject};
+use crate::format::json::{self, Json};
+use crate::format::open::Input;
+use crate::item::dtype::{DType, Kind};
+use crate::item::meta::Meta;
+use crate::layout::window::Windows;
+use crate::ops::indexed::{Resolve, TakeIndices, on_threads, take_bytes};
+use crate::storage::conversion::Conversion;
+use crate::storage::source::Source;
 
 /// The operands of a command: what the user typed, what messages call them, how to read them.
 pub struct Operands<'a> {
@@ -408,10 +408,7 @@ fn all_integers(tensor: &Source) -> Result<Vec<i64>> {
     /// Takes what fits int64, and keeps the rest as its error.
     struct List(Vec<i64>);
     impl TakeIndices for List {
-        fn take<I: tensorop::ops::indexed::Index>(
-            &mut self,
-            numbers: impl IntoIterator<Item = I>,
-        ) -> Result<(), Error> {
+        fn take<I: crate::ops::indexed::Index>(&mut self, numbers: impl IntoIterator<Item = I>) -> Result<(), Error> {
             for number in numbers {
                 let fits = number.to_i64().ok_or_else(|| Error::beyond_int64(&number))?;
                 self.0.push(fits);
@@ -458,7 +455,7 @@ fn check_widths(updates: &Source, conversion: &Conversion, dtype: &DType) -> Res
         match items.chunks_exact(itemsize).position(|item| !conversion.fits(item)) {
             None => Ok(()),
             Some(at) => {
-                let at = tensorop::layout::shape::coordinates(start + at, updates.shape());
+                let at = crate::layout::shape::coordinates(start + at, updates.shape());
                 bail!("{}: the item at {at:?} is longer than {}", updates.label(), dtype.name())
             }
         }

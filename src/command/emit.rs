@@ -5,52 +5,30 @@ use std::io::{self, Seek, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use tensorop::DType;
-use tensorop::engine::job::{Change, Job, Options, Progress, room_for};
-use tensorop::format::packed::{Packer, bits, packed_bytes};
-use tensorop::format::text::{self, TextOptions};
-use tensorop::format::{json, npy, npz, onnx, safetensors};
-use tensorop::item::dtype::Kind;
-use tensorop::item::meta::{Meta, Order};
-use tensorop::item::tensor::Tensor;
-use tensorop::layout::view::View;
-use tensorop::storage::platform::reserve;
-use tensorop::storage::platform::{same_file, write_at};
-use tensorop::storage::source::Source;
 
+use super::dry_run::Report;
 use super::meter::Meter;
-use crate::cli::{OutputFormat, OutputOptions};
-use crate::output::{Target, survive_size_limit};
+use super::options::output::{OutputFormat, OutputOptions};
+use super::target::{Target, survive_size_limit};
+use crate::DType;
+use crate::engine::job::{Change, Job, Options, Progress, room_for};
+use crate::error::Error;
+use crate::format::packed::{Packer, bits, packed_bytes};
+use crate::format::text::{self, TextOptions};
+use crate::format::{json, npy, npz, onnx, safetensors};
+use crate::item::dtype::Kind;
+use crate::item::meta::{Meta, Order};
+use crate::item::tensor::Tensor;
+use crate::layout::view::View;
+use crate::storage::platform::reserve;
+use crate::storage::platform::{same_file, write_at};
+use crate::storage::source::Source;
 
 /// NumPy's own limit above which arrays are elided.
 const TERMINAL_THRESHOLD: usize = 1000;
 
 /// Items of no bytes take no room in a file, but all of it in a text.
 const MOST_EMPTY_ITEMS: usize = 1 << 24;
-
-/// What `--dry-run` prints.
-pub struct Report(String);
-
-impl Report {
-    /// Of an operator.
-    pub fn new(title: &str) -> Self {
-        Self(format!("{title}\n"))
-    }
-
-    /// A line about something that was resolved.
-    pub fn line(&mut self, text: String) {
-        self.0 += &format!("  {text}\n");
-    }
-
-    fn print(self) -> Result<()> {
-        std::io::stdout().write_all(self.0.as_bytes()).context("standard output")
-    }
-
-    /// A line about an operand.
-    pub fn source(&mut self, source: &Source) {
-        self.line(format!("{}: {} {:?}", source.label(), source.dtype(), source.shape()));
-    }
-}
 
 /// A tensor of the output, resolved.
 pub struct Work {
@@ -146,7 +124,7 @@ pub fn emit(
     let meter = Meter::new(Some(jobs.iter().map(|output| output.job.bytes()).sum()), quiet);
     let progress = |bytes| meter.add(bytes);
     let failed = || format!("{label}: cannot be written");
-    let written = |error: io::Error| tensorop::Error::from(error).within(failed());
+    let written = |error: io::Error| Error::from(error).within(failed());
     if let Some(plan) = plan {
         match sink.as_file() {
             Some(file) => plan.write(&jobs, file, &label, &progress)?,
@@ -347,7 +325,7 @@ impl Plan {
         for ((output, &place), packed) in outputs.iter().zip(&self.places).zip(&self.packed) {
             let mut at = place;
             let put = &mut |bytes: &[u8]| {
-                write_at(file, bytes, at).map_err(|error| tensorop::Error::from(error).within(failed()))?;
+                write_at(file, bytes, at).map_err(|error| Error::from(error).within(failed()))?;
                 at += bytes.len() as u64;
                 Ok(())
             };
@@ -363,7 +341,7 @@ impl Plan {
     fn stream(
         &self,
         outputs: &[Output],
-        put: &mut dyn FnMut(&[u8]) -> tensorop::error::Result<()>,
+        put: &mut dyn FnMut(&[u8]) -> crate::error::Result<()>,
         progress: Progress<'_>,
     ) -> Result<()> {
         put(&self.header)?;
@@ -383,7 +361,7 @@ impl Plan {
 fn pack(
     job: &Job,
     bits: u32,
-    put: &mut dyn FnMut(&[u8]) -> tensorop::error::Result<()>,
+    put: &mut dyn FnMut(&[u8]) -> crate::error::Result<()>,
     progress: Progress<'_>,
 ) -> Result<()> {
     let (mut packer, mut bytes) = (Packer::new(bits), Vec::new());

@@ -1,0 +1,173 @@
+//! `info`: what files hold.
+
+use std::io::{self, BufWriter, Write};
+
+use anyhow::{Context, Result, anyhow};
+use clap::{Args, ValueHint};
+
+use super::meter::Meter;
+use super::options::operands::{InputOptions, OperandArg, data_help};
+use super::options::run::ThreadOptions;
+use super::sources::{self, Reading, as_asked, plain_as, read_as};
+use super::{Outcome, colour};
+use crate::format::Format;
+use crate::format::open::{Description, Input};
+use crate::info;
+
+/// Say what files hold: format, dtype, shape, order, byte order, bytes, where the data begins
+///
+/// Only headers are read, whatever the size of the file; of a .npz or .safetensors file without a member's name all
+/// members are listed. --stats reads the items, too.
+#[derive(Debug, Args)]
+#[command(override_usage = "tensorop info [OPTIONS] <FILE>...", after_long_help = EXAMPLES)]
+pub struct Info {
+    /// The tensors
+    #[arg(value_name = "FILE", required = true, value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors."))]
+    pub files: Vec<OperandArg>,
+    /// Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, a histogram
+    ///
+    /// Over the finite items; the standard deviation is the population's. The same bytes for any number of threads.
+    #[arg(long)]
+    pub stats: bool,
+    /// Print a JSON array with one object for each tensor
+    #[arg(long, conflicts_with = "members")]
+    pub json: bool,
+    /// Print only the names of the members, one a line
+    #[arg(long, conflicts_with = "stats")]
+    pub members: bool,
+    #[command(flatten)]
+    pub input: InputOptions,
+    #[command(flatten)]
+    pub threads: ThreadOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tensorop info data.npy
+  tensorop info model.safetensors | grep bias
+  tensorop info model.safetensors:head.bias --stats
+  tensorop info *.npy --json | jq '.[].shape'
+
+With --json each object has file, member, format (npy, npz, safetensors, onnx, json), dtype (as --dtype takes it; fields as NumPy's descr), shape, \
+order (C or F), byte_order (little, big, or null), items, bytes (as stored, before compression), offset (where the \
+items begin in the file, or null), and with --stats also stats: min and max with their index, mean, std, nan, inf, zero.";
+
+impl Info {
+    /// Describes the tensors of all files.
+    pub fn run(&self) -> Result<Outcome> {
+        sources::one_stdin(self.files.iter().map(|file| ("FILE", file)))?;
+        let stdout = io::stdout();
+        let colour = colour(&stdout);
+        let mut out = BufWriter::new(stdout.lock());
+        let mut infos = Vec::new();
+        let mut names = Vec::new();
+        let found = self.files.iter().try_for_each(|file| {
+            if self.members { members(file, self, &mut names) } else { describe_all(file, self, &mut infos) }
+        });
+        // what was found before an error is worth showing, but not as JSON that looks whole
+        let printed = match (&found, self.json) {
+            _ if self.members => out.write_all(names.concat().as_bytes()),
+            (Ok(()), true) => info::write_json(&mut out, &infos),
+            (Err(_), true) => Ok(()),
+            (Err(_), false) if infos.is_empty() => Ok(()),
+            (_, false) => info::write_table(&mut out, &infos, colour),
+        };
+        printed.and_then(|()| out.flush()).context("standard output")?;
+        found.map(|()| Outcome::Done)
+    }
+}
+
+/// The names of a file's members, each with the end of its line. Control characters in them are escaped: they are
+/// shown to people, too.
+fn members(file: &OperandArg, args: &Info, found: &mut Vec<String>) -> Result<()> {
+    let (input, member) = sources::open(file, &sources::label("FILE", file), args.input.from)?;
+    if member.is_some() {
+        input.pick(member.as_deref())?;
+    }
+    let names = member.as_deref().map_or_else(|| input.names().unwrap_or_default(), |member| vec![member]);
+    found.extend(names.iter().map(|name| {
+        let shown = name.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() });
+        shown.collect::<String>() + "\n"
+    }));
+    Ok(())
+}
+
+/// What is to be said of a file, or of all its members.
+fn describe_all(file: &OperandArg, args: &Info, infos: &mut Vec<info::Info>) -> Result<()> {
+    let (input, member) = sources::open(file, &sources::label("FILE", file), args.input.from)?;
+    let names = input.names();
+    let numbers = match (&member, &names) {
+        (None, Some(names)) => 0..names.len(),
+        _ => {
+            let n = input.pick(member.as_deref())?;
+            n..n + 1
+        }
+    };
+    let file = named(file, member.as_deref());
+    for n in numbers {
+        let member = names.as_ref().and_then(|names| names.get(n).map(|name| (*name).to_owned()));
+        infos.push(describe(&input, n, file.clone(), member, args)?);
+    }
+    Ok(())
+}
+
+/// The file as it was named, without the name of a member.
+fn named(file: &OperandArg, member: Option<&str>) -> String {
+    match file {
+        OperandArg::Stdin => "-".to_owned(),
+        OperandArg::Inline(text) => text.clone(),
+        OperandArg::Path(path) => {
+            let text = path.display().to_string();
+            match member {
+                Some(name) => {
+                    text.strip_suffix(name).and_then(|t| t.strip_suffix(':')).map_or(text.clone(), str::to_owned)
+                }
+                None => text,
+            }
+        }
+    }
+}
+
+/// What is to be said of member number `n`, which is called `member`, of a file.
+fn describe(input: &Input, n: usize, file: String, member: Option<String>, args: &Info) -> Result<info::Info> {
+    let asked = args.input.dtype.as_ref();
+    let label = member.as_ref().map_or_else(|| input.label().to_owned(), |name| input.member_label(name));
+    let plain = plain_as(input, asked, &label)?;
+    let found = match &plain {
+        Some(source) => Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None },
+        None => input.describe(n)?,
+    };
+    let dtype =
+        read_as(&found.meta.dtype, asked, Reading::Unsigned).map_err(|message| anyhow!("{label}: {message}"))?;
+    let mut info = info::Info {
+        file,
+        member,
+        format: input.format(),
+        dtype,
+        shape: found.meta.shape,
+        fortran_order: found.meta.order == crate::item::meta::Order::Fortran,
+        bytes: found.bytes,
+        offset: found.offset,
+        stats: None,
+        histogram: None,
+    };
+    if args.stats {
+        let threads = args.threads.threads()?;
+        let open = || as_asked(input.source_as(n, label.clone())?, asked, Reading::Unsigned);
+        let mut source = plain.map_or_else(open, Ok)?;
+        let meter = Meter::new(Some(source.bytes()), false);
+        let progress = |bytes| meter.add(bytes);
+        if !args.json && input.format() == Format::Npy {
+            // what comes from a pipe comes once
+            source.settle()?;
+        }
+        let once = source.is_stream();
+        let stats = info::stats(&mut source, threads, &progress)?;
+        if !args.json {
+            let mut source = if once { open()? } else { source };
+            info.histogram = info::histogram(&mut source, &stats, threads, &progress)?;
+        }
+        info.stats = Some(stats);
+    }
+    Ok(info)
+}

@@ -1,0 +1,100 @@
+//! `man`: manual pages, made from the grammar of the command line.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::{Args, ValueHint};
+
+use super::Outcome;
+
+/// Write the man pages
+///
+/// One page for the program and one for each sub-command, tensorop.1, tensorop-slice.1, ... Without FOLDER the page
+/// of the program is printed.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Man {
+    /// Where to write them: a folder, which is made if it is missing
+    #[arg(value_name = "FOLDER", value_parser = OsStringValueParser::new().map(PathBuf::from), value_hint = ValueHint::DirPath)]
+    pub folder: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tensorop man ~/.local/share/man/man1
+  tensorop man | man -l -";
+
+impl Man {
+    /// Writes a page for the program and for each of its sub-commands into a folder, or the program's to standard output.
+    pub fn run(&self) -> Result<Outcome> {
+        let mut grammar = super::grammar().disable_help_subcommand(true);
+        grammar.build();
+        let Some(folder) = self.folder.as_deref().filter(|folder| *folder != Path::new("-")) else {
+            io::stdout().write_all(&page(&grammar)?).context("standard output")?;
+            return Ok(Outcome::Done);
+        };
+        fs::create_dir_all(folder).with_context(|| format!("{}: cannot be created", folder.display()))?;
+        let visible = grammar.get_subcommands().filter(|command| !command.is_hide_set());
+        for command in std::iter::once(&grammar).chain(visible) {
+            let path = folder.join(clap_mangen::Man::new(command.clone()).get_filename());
+            fs::write(&path, page(command)?).with_context(|| format!("{}: cannot be written", path.display()))?;
+        }
+        Ok(Outcome::Done)
+    }
+}
+
+/// One page in roff.
+fn page(command: &clap::Command) -> Result<Vec<u8>> {
+    let man = clap_mangen::Man::new(command.clone())
+        .source(concat!("tensorop ", env!("CARGO_PKG_VERSION")))
+        .manual("tensorop");
+    let mut out = Vec::new();
+    man.render_title(&mut out)?;
+    man.render_name_section(&mut out)?;
+    man.render_synopsis_section(&mut out)?;
+    man.render_description_section(&mut out)?;
+    man.render_options_section(&mut out)?;
+    if command.get_subcommands().any(|command| !command.is_hide_set()) {
+        man.render_subcommands_section(&mut out)?;
+    }
+    // examples keep their lines, which the page of clap_mangen would fill
+    let help = command.get_after_long_help().or_else(|| command.get_after_help()).map(ToString::to_string);
+    let help = help.unwrap_or_default();
+    let mut section = "";
+    for paragraph in help.split("\n\n") {
+        let (examples, text) = match paragraph.strip_prefix("Examples:") {
+            Some(lines) => (true, lines.trim_matches('\n')),
+            None => (false, paragraph.trim()),
+        };
+        if text.is_empty() {
+            continue;
+        }
+        let heading = if examples { "EXAMPLES" } else { "NOTES" };
+        if section != heading {
+            writeln!(out, ".SH {heading}")?;
+            section = heading;
+        } else {
+            writeln!(out, ".PP")?;
+        }
+        if examples {
+            writeln!(out, ".nf")?;
+        }
+        text.lines().try_for_each(|line| writeln!(out, "{}", roff(line)))?;
+        if examples {
+            writeln!(out, ".fi")?;
+        }
+    }
+    if command.get_version().is_some() {
+        man.render_version_section(&mut out)?;
+    }
+    Ok(out)
+}
+
+/// A line of text that roff prints as it is.
+fn roff(line: &str) -> String {
+    let text = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
+    if text.starts_with('.') { format!("\\&{text}") } else { text }
+}

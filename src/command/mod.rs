@@ -1,0 +1,196 @@
+//! `tensorop`: tensor operators on files; tensors compared, described and converted.
+
+mod completions;
+mod convert;
+mod diff;
+mod dry_run;
+mod emit;
+mod info;
+mod man;
+mod meter;
+mod operator;
+mod options;
+mod scatter_nd;
+mod scatter_update;
+mod slice;
+mod slice_scatter;
+mod sources;
+mod target;
+mod usage;
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// The exit status of a difference that `diff` found.
+const DIFFERENT: u8 = 1;
+
+/// The exit status of anything but success.
+const TROUBLE: u8 = 2;
+
+/// Tensor operators on files, exactly as OpenVINO and ONNX specify them; tensors compared, described and converted.
+///
+/// Reads tensors (.npy, .npz, .safetensors, ONNX .pb, JSON) and index arguments, computes the operator's result, and
+/// prints it or writes it to a file. Any dtype that a .npy file can hold is moved without a bit being altered. What is
+/// not said here is as in NumPy.
+#[derive(Debug, Parser)]
+#[command(version, name = "tensorop", after_help = EXIT_HELP, after_long_help = LONG_HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_HELP: &str =
+    "Exit status: 0 success, 1 diff found a difference, 2 anything else. Errors are one line on standard error.";
+
+const LONG_HELP: &str = "\
+Examples:
+  tensorop slice data.npy --at '0:2, ::-1'
+  tensorop slice-scatter data.npy row.npy --start 0 --stop 1 -o patched.npy
+  tensorop scatter-update data.npy '[0,2]' updates.npy --axis 1
+  tensorop scatter-nd table.npy rows.npy gradients.npy --reduction add -o table.npy
+  tensorop slice big.npy --at :1 --to npy | tensorop slice-scatter - --fill 0 --at ':, :4'
+  tensorop slice-scatter model.safetensors:head.bias --fill 0 --at : --in-place
+  tensorop diff golden.npy out.npy --rtol 1e-5
+  tensorop info model.safetensors --stats
+  tensorop convert test_data_set_0/input_0.pb -o input.npy
+
+Exit status: 0 success, 1 diff found a difference, 2 anything else. Errors are one line on standard error. No file is then written or \
+replaced; on standard output an error may come after a part of the output. A closed pipe ends the program quietly with status 0. NO_COLOR is honoured.";
+
+/// The sub-commands in the order of the help: one line each here, and one file each with its arguments and its run.
+macro_rules! sub_commands {
+    ($($module:ident::$Command:ident)*) => {
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $($Command($module::$Command),)*
+        }
+
+        impl Command {
+            fn run(&self) -> Result<Outcome> {
+                match self {
+                    $(Self::$Command(args) => args.run(),)*
+                }
+            }
+        }
+    };
+}
+
+sub_commands! {
+    slice::Slice
+    slice_scatter::SliceScatter
+    scatter_update::ScatterUpdate
+    scatter_nd::ScatterNd
+    diff::Diff
+    info::Info
+    convert::Convert
+    completions::Completions
+    man::Man
+}
+
+/// What the exit status tells of a run without errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// All is well.
+    Done,
+    /// `diff` found a difference.
+    Different,
+}
+
+/// Does what the command line asks for, and reports. Nothing else decides the exit status.
+pub fn main() -> ExitCode {
+    let done = match parse(std::env::args_os()) {
+        Ok(parsed) => parsed.command.run(),
+        Err(Ended::Help(help)) => help.print().context("standard output").map(|()| Outcome::Done),
+        Err(Ended::Usage(message)) => {
+            let _ = write!(io::stderr(), "{}", printable(&message, "\n"));
+            return TROUBLE.into();
+        }
+    };
+    match done {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Different) => DIFFERENT.into(),
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "error: {}", printable(&format!("{error:#}"), ""));
+            TROUBLE.into()
+        }
+    }
+}
+
+/// A message fit for a terminal: its control characters (file names may hold them) escaped, except `kept`, and its
+/// middle left out if it is long.
+fn printable(message: &str, kept: &str) -> String {
+    const HEAD: usize = 400;
+    const TAIL: usize = 150;
+    let length = message.chars().count();
+    let shown = |(i, _): &(usize, char)| length <= HEAD + TAIL || *i < HEAD || *i >= length - TAIL;
+    let mut out = String::new();
+    for (i, c) in message.chars().enumerate().filter(shown) {
+        if length > HEAD + TAIL && i == length - TAIL {
+            out.push_str(" ... ");
+        }
+        if c.is_control() && !kept.contains(c) { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    out
+}
+
+/// Whether the reader of the output has gone away, which is its right.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let closed = |cause: &(dyn std::error::Error + 'static)| {
+        let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        let own = cause.downcast_ref::<crate::Error>().map(crate::Error::kind);
+        io == Some(io::ErrorKind::BrokenPipe) || own == Some(crate::error::ErrorKind::Io(io::ErrorKind::BrokenPipe))
+    };
+    error.chain().any(closed)
+}
+
+/// What the user asked for, or the text that ends the program.
+fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, Ended> {
+    Cli::try_parse_from(args).map_err(|error| match error.kind() {
+        _ if !error.use_stderr() => Ended::Help(error),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Ended::Usage(no_sub_command()),
+        _ => Ended::Usage(error.apply::<usage::Short>().render().to_string()),
+    })
+}
+
+/// Names the sub-commands, where clap would print all of the help.
+fn no_sub_command() -> String {
+    let grammar = grammar();
+    let names: Vec<&str> = grammar.get_subcommands().map(clap::Command::get_name).collect();
+    let what = format!("error: a sub-command is missing: one of {}", names.join(", "));
+    usage::message(&what, Some("Usage: tensorop <COMMAND>"))
+}
+
+/// Why there is nothing to do.
+enum Ended {
+    /// Help or the version was asked for.
+    Help(clap::Error),
+    /// The command line is wrong: the message.
+    Usage(String),
+}
+
+/// The command line's grammar, for completions.
+fn grammar() -> clap::Command {
+    Cli::command()
+}
+
+/// Whether what is printed there may be in colour.
+fn colour(stdout: &io::Stdout) -> bool {
+    let unset = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    unset && stdout.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grammar_is_sound() {
+        grammar().debug_assert();
+    }
+}

@@ -1,0 +1,130 @@
+//! Operands on the command line, and the options that say how to read them.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::{Args, ValueEnum, ValueHint};
+
+use super::values::parse_dtype;
+use crate::DType;
+use crate::format::Format;
+
+const OPERANDS_HELP: &str = "An operand is a path (.npy, .npz, .safetensors, an ONNX TensorProto or JSON, told by its \
+content), `-` for standard input (one operand of a command), or an inline JSON value: an argument that begins with [ \
+or {, or is a number. A file of such a name is given as ./[... A member of a .npz or .safetensors file is named after \
+a colon, as in weights.npz:conv1; a file with one member needs no name, and a path that exists is never divided. Standard input is read in bounded memory; where it is needed in another order than it \
+comes (a negative step, Fortran order) and is long, through a file without a name in $TMPDIR.";
+
+/// The long help of the first operand, which explains operands.
+pub fn data_help(first: &str) -> String {
+    format!("{first}\n\n{OPERANDS_HELP}")
+}
+
+/// Where an operand is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OperandArg {
+    /// On standard input.
+    Stdin,
+    /// On the command line, as JSON.
+    Inline(String),
+    /// In a file.
+    Path(PathBuf),
+}
+
+impl OperandArg {
+    /// For clap.
+    pub fn parser() -> impl TypedValueParser<Value = Self> {
+        OsStringValueParser::new().map(Self::from)
+    }
+}
+
+impl From<OsString> for OperandArg {
+    fn from(text: OsString) -> Self {
+        match text.to_str() {
+            Some("-") => Self::Stdin,
+            Some(inline) if inline.starts_with(['[', '{']) || is_number(inline) => Self::Inline(inline.to_owned()),
+            _ => Self::Path(text.into()),
+        }
+    }
+}
+
+/// Whether a text is a JSON number.
+fn is_number(text: &str) -> bool {
+    fn digits(text: &str) -> Option<&str> {
+        let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+        (rest.len() < text.len()).then_some(rest)
+    }
+    let whole = text.strip_prefix('-').unwrap_or(text);
+    let Some(mut rest) = digits(whole) else { return false };
+    if whole.starts_with('0') && whole.len() - rest.len() > 1 {
+        return false;
+    }
+    if let Some(fraction) = rest.strip_prefix('.') {
+        let Some(after) = digits(fraction) else { return false };
+        rest = after;
+    }
+    match rest.strip_prefix(['e', 'E']) {
+        Some(exponent) => digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)) == Some(""),
+        None => rest.is_empty(),
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub struct InputOptions {
+    /// The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)
+    ///
+    /// A NumPy name (float32), a bfloat16, float8 or int4 of ml_dtypes, or a description ('<U5', '<M8[ns]'). Plain JSON
+    /// without it takes the dtype of the other operand, else int64, uint64, float64, bool or str by its content. INDICES
+    /// of an operator are always integers. In diff and info it also says what unsigned integers hold, in convert what
+    /// any bits are.
+    #[arg(long, value_name = "DTYPE", value_parser = parse_dtype, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    pub dtype: Option<DType>,
+    /// The format of every operand that is not inline [default: by its content]
+    #[arg(long, value_enum, value_name = "FORMAT", allow_hyphen_values = true)]
+    pub from: Option<InputFormat>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum InputFormat {
+    /// NumPy's .npy
+    Npy,
+    /// NumPy's .npz, a ZIP archive of .npy
+    Npz,
+    /// safetensors
+    Safetensors,
+    /// An ONNX TensorProto
+    #[value(alias = "onnx")]
+    Pb,
+    /// JSON, also that of KServe's version 2 protocol
+    Json,
+}
+
+impl From<InputFormat> for Format {
+    fn from(format: InputFormat) -> Self {
+        match format {
+            InputFormat::Npy => Format::Npy,
+            InputFormat::Npz => Format::Npz,
+            InputFormat::Safetensors => Format::Safetensors,
+            InputFormat::Pb => Format::Onnx,
+            InputFormat::Json => Format::Json,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds() {
+        for inline in ["[1]", "{\"a\":1}", "[", "5", "-5", "0", "1.5", "-1e3", "2E+10", "0.5e-3"] {
+            assert_eq!(OperandArg::from(OsString::from(inline)), OperandArg::Inline(inline.into()), "{inline}");
+        }
+        for path in ["data.npy", "./[1].npy", "./5", "05", "1.", ".5", "1e", "5.npy", "+5", "1e3x", "-x", ""] {
+            assert_eq!(OperandArg::from(OsString::from(path)), OperandArg::Path(path.into()), "{path}");
+        }
+        assert_eq!(OperandArg::from(OsString::from("-")), OperandArg::Stdin);
+    }
+}

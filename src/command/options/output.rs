@@ -1,0 +1,130 @@
+//! Where and in which format the output is written.
+
+use std::path::{Path, PathBuf};
+
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::{Args, ValueEnum, ValueHint};
+
+use super::values::parse_number;
+use crate::format::open::files_before_colons;
+
+const HEADING: &str = "Output";
+const HEADING_TEXT: &str = "Text output";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// NumPy's .npy, byte for byte as numpy.save
+    Npy,
+    /// NumPy's .npz, not compressed, with fixed times
+    Npz,
+    /// safetensors
+    Safetensors,
+    /// An ONNX TensorProto with raw data
+    #[value(alias = "onnx")]
+    Pb,
+    /// One JSON object that reads back to the same bits
+    Json,
+    /// What NumPy prints
+    Text,
+}
+
+impl OutputFormat {
+    /// The name that `--to` takes.
+    pub fn name(self) -> &'static str {
+        ["npy", "npz", "safetensors", "pb", "json", "text"][self as usize]
+    }
+
+    /// Whether it is not meant to be read by people.
+    pub fn is_binary(self) -> bool {
+        !matches!(self, Self::Json | Self::Text)
+    }
+
+    /// Whether it holds any number of tensors, by their names.
+    pub fn is_container(self) -> bool {
+        matches!(self, Self::Npz | Self::Safetensors)
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = HEADING)]
+pub struct OutputOptions {
+    /// Where to write [default: text on standard output]
+    ///
+    /// The format follows the name (.npy, .npz, .safetensors, .pb, .json, .txt) or --to. In a .npz or .safetensors
+    /// file an operator's output is called arr_0. A file of several tensors, one of which is an input, is not replaced by
+    /// fewer. A file appears, or is replaced, only when it is complete, and may be one of the inputs. A file that is
+    /// replaced is the old or the whole new one even after a loss of power, since the new one is synced to the disk
+    /// first; a new file is not synced. `-` is standard output. What is no regular file (a device, a pipe) is written
+    /// as it comes.
+    #[arg(short, long, value_name = "FILE", value_parser = OsStringValueParser::new().map(PathBuf::from), allow_hyphen_values = true, value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// The format of the output [default: by the name of FILE, else text]
+    #[arg(long, value_enum, value_name = "FORMAT", allow_hyphen_values = true)]
+    pub to: Option<OutputFormat>,
+    /// Refuse to replace a file
+    #[arg(long, requires = "output")]
+    pub no_clobber: bool,
+    /// Make every check, print what would be done, write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]
+    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING_TEXT)]
+    pub threshold: Option<usize>,
+    /// Items at each end of an axis that stay when it is elided
+    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, default_value_t = 3, allow_hyphen_values = true, help_heading = HEADING_TEXT)]
+    pub edgeitems: usize,
+    /// Characters in a line
+    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, default_value_t = 75, allow_hyphen_values = true, help_heading = HEADING_TEXT)]
+    pub linewidth: usize,
+    /// At most N digits after the point [default: as many as tell the value]
+    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING_TEXT)]
+    pub precision: Option<usize>,
+}
+
+impl OutputOptions {
+    /// The format that `--to` or the name of the output tells.
+    ///
+    /// # Errors
+    /// A name that does not tell it.
+    pub fn format(&self) -> anyhow::Result<OutputFormat> {
+        if let Some(path) = self.output.as_deref().filter(|path| !path.exists()) {
+            let container = |file: &Path| file.extension().is_some_and(|e| e == "npz" || e == "safetensors");
+            if files_before_colons(path).any(|(file, _)| container(&file)) {
+                let name = path.display();
+                anyhow::bail!("output {name}: a tensor in a file is no output: name a file (or use --in-place)");
+            }
+        }
+        let name = self.output.as_deref().filter(|name| *name != Path::new("-"));
+        let extension = name.map(|name| name.extension().map(|e| e.to_ascii_lowercase()).unwrap_or_default());
+        match (self.to, extension.as_ref().map(|e| e.to_str())) {
+            (Some(format), _) => Ok(format),
+            (None, None) => Ok(OutputFormat::Text),
+            (None, Some(Some("npy"))) => Ok(OutputFormat::Npy),
+            (None, Some(Some("npz"))) => Ok(OutputFormat::Npz),
+            (None, Some(Some("safetensors"))) => Ok(OutputFormat::Safetensors),
+            (None, Some(Some("pb"))) => Ok(OutputFormat::Pb),
+            (None, Some(Some("json"))) => Ok(OutputFormat::Json),
+            (None, Some(Some("txt"))) => Ok(OutputFormat::Text),
+            (None, Some(_)) => {
+                let name = name.unwrap_or(Path::new("")).display();
+                anyhow::bail!(
+                    "output {name}: the name does not tell the format: end it in .npy, .npz, .safetensors, .pb, .json or \
+                     .txt, or give --to"
+                )
+            }
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct EditOptions {
+    /// Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output
+    ///
+    /// Costs what is changed, not what the file holds. Every check is made before the first byte is written, and the
+    /// file is locked meanwhile, so that several such edits of one file are done one after the other. UPDATES and
+    /// INDICES may be DATA itself: they count as read before. Not atomic: if the machine or the program is stopped
+    /// in the middle, a part of the changes has been made; and nothing is synced to the disk. To be safe from that, use
+    /// -o with the name of a .npy file itself.
+    #[arg(short, long, conflicts_with_all = ["output", "to", "no_clobber"], help_heading = HEADING)]
+    pub in_place: bool,
+}

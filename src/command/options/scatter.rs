@@ -1,0 +1,51 @@
+//! What the scatters by indices have in common.
+
+use clap::{Args, ValueEnum};
+
+use crate::Reduction;
+
+/// Where the help lists them.
+pub const HEADING: &str = "Scatter";
+
+#[derive(Debug, Args)]
+pub struct DuplicateOptions {
+    /// What to do about an index that occurs twice [default: last]
+    ///
+    /// With a reduction repeated indices are what it is for, and the option is a usage error.
+    #[arg(long, value_enum, value_name = "WHAT", allow_hyphen_values = true, help_heading = HEADING)]
+    pub on_duplicate: Option<OnDuplicate>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnDuplicate {
+    /// The last one in index order wins
+    Last,
+    /// Refuse, naming the earliest position that repeats one, and the one it repeats
+    Error,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReductionArg {
+    /// The update replaces the item
+    None,
+    /// Their sum
+    Add,
+    /// Their product
+    Mul,
+    /// The larger
+    Max,
+    /// The smaller
+    Min,
+}
+
+impl From<ReductionArg> for Reduction {
+    fn from(arg: ReductionArg) -> Self {
+        match arg {
+            ReductionArg::None => Reduction::None,
+            ReductionArg::Add => Reduction::Add,
+            ReductionArg::Mul => Reduction::Mul,
+            ReductionArg::Max => Reduction::Max,
+            ReductionArg::Min => Reduction::Min,
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! `scatter-nd`.
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueHint};
+
+use super::Outcome;
+use super::dry_run::Report;
+use super::emit::Work;
+use super::operator::{put, take_indices, view};
+use super::options::operands::{InputOptions, OperandArg, data_help};
+use super::options::output::{EditOptions, OutputOptions};
+use super::options::run::RunOptions;
+use super::options::scatter::{self, DuplicateOptions, OnDuplicate, ReductionArg};
+use super::options::updates::UpdatesOptions;
+use super::options::values::parse_number;
+use super::sources::Operands;
+use crate::ops::indexed::Resolve as _;
+use crate::ops::reduction::{self, Reduction};
+use crate::ops::scatter_nd;
+use crate::storage::source::Source;
+
+/// Index tuples of no number take no room, but time: each passes through all bytes of the data.
+const MOST_BYTES_PASSED: usize = 1 << 34;
+
+/// Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)
+///
+/// Each tuple of k numbers along the last axis of INDICES addresses a block of DATA of shape DATA.shape[k:]. The
+/// output is DATA, but each block holds its update, or is reduced with it in the order of the tuples. Negative
+/// indices count from the end, an index out of range is an error. Without a reduction the last of repeated tuples
+/// wins.
+///
+/// Shape of UPDATES: INDICES.shape[:-1] and then DATA.shape[k:]. Shape of the output: that of DATA.
+#[derive(Debug, Args)]
+#[command(override_usage = "tensorop scatter-nd [OPTIONS] <DATA> <INDICES> <UPDATES|--fill <VALUE>>", after_long_help = EXAMPLES)]
+pub struct ScatterNd {
+    /// The tensor to begin with
+    #[arg(value_name = "DATA", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
+    pub data: OperandArg,
+    /// Integers, index tuples along the last axis: an operand as DATA
+    #[arg(value_name = "INDICES", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
+    pub indices: OperandArg,
+    #[command(flatten)]
+    pub updates: UpdatesOptions,
+    /// What to do with an old item and its update
+    #[arg(
+        long,
+        value_enum,
+        value_name = "REDUCTION",
+        default_value = "none",
+        allow_hyphen_values = true,
+        help_heading = scatter::HEADING
+    )]
+    pub reduction: ReductionArg,
+    /// The ONNX opset that decides which reductions and element types are legal
+    #[arg(long, value_name = "N", value_parser = parse_number::<u64>, value_hint = ValueHint::Other, default_value_t = 18, allow_hyphen_values = true, help_heading = scatter::HEADING)]
+    pub opset: u64,
+    #[command(flatten)]
+    pub duplicates: DuplicateOptions,
+    #[command(flatten)]
+    pub input: InputOptions,
+    #[command(flatten)]
+    pub output: OutputOptions,
+    #[command(flatten)]
+    pub edit: EditOptions,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tensorop scatter-nd data.npy indices.npy updates.npy
+  tensorop scatter-nd '[1,2,3,4]' '[[3],[0]]' '[9,10]'
+  tensorop scatter-nd table.npy rows.npy gradients.npy --reduction add -o table.npy
+  tensorop scatter-nd data.npy points.npy --fill 0 --opset 13
+
+Reductions round once a step in the item's own dtype; integers wrap; for bool add and max are or, mul and min \
+are and; NaN on either side of max or min gives NaN. Opset 16 brought add and mul, 18 max and min.";
+
+impl ScatterNd {
+    /// Resolves the index tuples, and writes DATA with UPDATES in the blocks that they address, or reduced with them.
+    pub fn run(&self) -> Result<Outcome> {
+        let reduction = Reduction::from(self.reduction);
+        if reduction != Reduction::None && self.duplicates.on_duplicate.is_some() {
+            bail!("--on-duplicate: not with --reduction {}, which is meant for repeated indices", reduction.name());
+        }
+        let mut options = self.run.options(self.edit.in_place)?;
+        let in_place = options.in_place;
+        let operands =
+            Operands::new(&self.data, Some(&self.indices), self.updates.updates.as_ref(), &self.input, in_place)?;
+        let (data, updates) = operands.tensors()?;
+        scatter_nd::check_opset(self.opset, reduction, data.dtype()).map_err(|e| operands.explain(&e))?;
+        let combine = reduction::on_bytes(data.dtype(), reduction).map_err(|e| operands.explain(&e))?;
+        let indices = operands.indices()?;
+        let shape = updates.as_ref().map(Source::shape);
+        let resolver = scatter_nd::Resolver::new(data.shape(), indices.shape(), shape);
+        let resolver = resolver.map_err(|e| operands.explain(&e))?;
+        let updates = operands.updates(updates, &self.updates, &data, resolver.updates_shape())?;
+        let (resolver, window) = take_indices(&operands, &indices, resolver, &data, &updates, &mut options)?;
+        let repeats = self.duplicates.on_duplicate != Some(OnDuplicate::Error);
+        let scatter = resolver
+            .finish(reduction, repeats, window.items(&view(&data, in_place).shape(), data.dtype().itemsize()))
+            .map_err(|e| operands.explain(&e))?;
+        let mut report = Report::new(&format!("scatter-nd (ONNX ScatterND-{})", scatter_nd::version(self.opset)));
+        report.source(&data);
+        report.source(&indices);
+        report.source(updates.source());
+        report.line(format!("reduction {}: {} index tuples", reduction.name(), scatter.count()));
+        let passed = scatter.count().saturating_mul(data.bytes().max(1));
+        let of_nothing = indices.bytes() == 0 && updates.source().is_one_item() && reduction != Reduction::None;
+        if of_nothing && scatter.count() > 1 && passed > MOST_BYTES_PASSED {
+            bail!(
+                "{}: {} empty tuples, each reducing all of DATA, are too many with --fill",
+                indices.label(),
+                scatter.count()
+            );
+        }
+        let combine = (reduction != Reduction::None).then_some(combine);
+        let work = Work::indexed(data, scatter, updates, combine, window, options);
+        put(work, &self.output, self.run.quiet, report)?;
+        Ok(Outcome::Done)
+    }
+}

@@ -1,0 +1,69 @@
+//! `slice`.
+
+use anyhow::Result;
+use clap::{Args, ValueHint};
+
+use super::Outcome;
+use super::dry_run::Report;
+use super::emit::{Recast, Work};
+use super::operator::{put, slice_args};
+use super::options::operands::{InputOptions, OperandArg, data_help};
+use super::options::output::OutputOptions;
+use super::options::run::RunOptions;
+use super::options::slices::SliceOptions;
+use super::sources::Operands;
+use crate::engine::job::Change;
+
+/// Take a slice of a tensor (OpenVINO Slice-8)
+///
+/// Takes the places start, start + step, ... before stop on each named axis, as Python's data[start:stop:step]
+/// does: negative numbers count from the end, numbers beyond the axis are clamped, a negative step runs backwards.
+/// Axes that are not named are taken whole.
+///
+/// Shape of the output: that of DATA, with the number of places taken on each named axis.
+#[derive(Debug, Args)]
+#[command(override_usage = "tensorop slice [OPTIONS] <DATA> <--start <I> --stop <I>|--at <SLICES>>", after_long_help = EXAMPLES)]
+pub struct Slice {
+    /// The tensor to be sliced
+    #[arg(value_name = "DATA", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to be sliced."))]
+    pub data: OperandArg,
+    #[command(flatten)]
+    pub slices: SliceOptions,
+    #[command(flatten)]
+    pub input: InputOptions,
+    #[command(flatten)]
+    pub output: OutputOptions,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tensorop slice data.npy --start 0,1 --stop 2,4 --step 1,2
+  tensorop slice data.npy --start -1 --stop INT_MIN --step -1 --axes -1     # reverse the last axis
+  tensorop slice data.npy --at '..., 1:3' -o part.npy
+  tensorop slice '[[0,1,2],[3,4,5]]' --at ':, ::2' --dtype float32 --to json
+
+Only the bytes that the slice needs are read from a .npy file.";
+
+impl Slice {
+    /// Resolves the slice, and writes the places of DATA that it names.
+    pub fn run(&self) -> Result<Outcome> {
+        let operands = Operands::new(&self.data, None, None, &self.input, false)?;
+        let slices = slice_args(&self.slices, &self.input)?;
+        let (data, _) = operands.tensors()?;
+        let spans = slices.resolve(data.shape()).map_err(|e| operands.explain(&e))?;
+        let mut report = Report::new("slice (OpenVINO Slice-8)");
+        report.source(&data);
+        report.spans(&spans, data.shape());
+        let view = data.view().select(&spans);
+        let options = self.run.options(false)?;
+        put(
+            Work { data, view, change: Change::None, options, recast: Recast::default() },
+            &self.output,
+            self.run.quiet,
+            report,
+        )?;
+        Ok(Outcome::Done)
+    }
+}
