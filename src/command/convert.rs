@@ -16,7 +16,8 @@ use super::options::run::RunOptions;
 use super::options::values::parse_dtype;
 use super::sources::{self, Reading, as_asked, plain_as};
 use crate::DType;
-use crate::engine::job::{Change, Options};
+use crate::ops::fill::Limits;
+use crate::ops::selection::Selection;
 use crate::format::open::{Input, files_before_colons};
 use crate::item::meta;
 use crate::storage::source::Source;
@@ -170,7 +171,7 @@ impl Convert {
             big_endian: self.byte_order.map(|order| order == ByteOrder::Big),
             order: self.order.into(),
         };
-        let options = self.run.options(false)?;
+        let limits = self.run.limits()?;
         let container = self.output.format()?.is_container();
         let mut report = Report::new("convert");
         let mut works = Vec::new();
@@ -183,7 +184,7 @@ impl Convert {
                 for (n, member) in members.into_iter().enumerate() {
                     let data = source(&input, n, input.member_label(member), self)?;
                     report.source(&data);
-                    works.push((Some(member.to_owned()), work(data, &recast, options)));
+                    works.push((Some(member.to_owned()), work(data, &recast, limits)));
                 }
                 continue;
             }
@@ -191,7 +192,7 @@ impl Convert {
             let data = source(&input, n, label.clone(), self)?;
             report.source(&data);
             let own_name = input.own_name().filter(|_| !container);
-            works.push((name.or(own_name).map(str::to_owned), work(data, &recast, options)));
+            works.push((name.or(own_name).map(str::to_owned), work(data, &recast, limits)));
         }
         if works.is_empty() {
             let empty: Vec<_> = inputs.iter().map(|(_, operand)| sources::label("IN", operand)).collect();
@@ -218,12 +219,12 @@ fn allow_open_files(count: usize) {
 #[cfg(not(target_os = "linux"))]
 fn allow_open_files(_: usize) {}
 
-fn work(data: Source, recast: &Recast, options: Options) -> Work {
-    let mut view = data.view();
-    if recast.order == meta::Order::Fortran {
-        view = view.with_axes(&(0..data.shape().len()).rev().collect::<Vec<_>>());
-    }
-    Work { data, view, change: Change::None, options, recast: recast.clone() }
+fn work(data: Source, recast: &Recast, limits: Limits) -> Work {
+    let selection = match recast.order {
+        meta::Order::C => Selection::whole(data),
+        meta::Order::Fortran => Selection::reversed(data),
+    };
+    Work { fill: Box::new(selection), limits, recast: recast.clone() }
 }
 
 /// A tensor of an input, read as `--dtype` says.

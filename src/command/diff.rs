@@ -103,7 +103,7 @@ impl Diff {
             shown: self.max_mismatch,
             nan_differs: self.nan_differs,
             ignore_dtype: self.ignore_dtype,
-            threads: self.threads.threads()?,
+            limits: self.threads.limits()?,
             verdict_only: self.summary && !self.json,
         };
         let meter = Meter::new(Some(expected.bytes().saturating_add(actual.bytes())), self.summary);

@@ -11,7 +11,7 @@ use super::meter::Meter;
 use super::options::output::{OutputFormat, OutputOptions};
 use super::target::{Target, survive_size_limit};
 use crate::DType;
-use crate::engine::job::{Change, Job, Options, Progress, room_for};
+use crate::engine::job::{Job, Progress};
 use crate::error::Error;
 use crate::format::packed::{Packer, bits, packed_bytes};
 use crate::format::text::{self, TextOptions};
@@ -19,9 +19,12 @@ use crate::format::{json, npy, npz, onnx, safetensors};
 use crate::item::dtype::Kind;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
-use crate::layout::view::View;
 use crate::storage::platform::reserve;
 use crate::storage::platform::{same_file, write_at};
+use crate::memory;
+use crate::ops::cast::CastFill;
+use crate::ops::fill::{Fill, Limits, Patch};
+use crate::ops::selection::Selection;
 use crate::storage::source::Source;
 
 /// NumPy's own limit above which arrays are elided.
@@ -30,13 +33,10 @@ const TERMINAL_THRESHOLD: usize = 1000;
 /// Items of no bytes take no room in a file, but all of it in a text.
 const MOST_EMPTY_ITEMS: usize = 1 << 24;
 
-/// A tensor of the output, resolved.
+/// A tensor of the output, linked to what it is made of.
 pub struct Work {
-    pub data: Source,
-    /// The items of the data that the output begins with.
-    pub view: View,
-    pub change: Change,
-    pub options: Options,
+    pub fill: Box<dyn Fill>,
+    pub limits: Limits,
     pub recast: Recast,
 }
 
@@ -54,7 +54,7 @@ pub struct Recast {
 impl Work {
     /// The dtype of the output in a format.
     fn dtype(&self, format: OutputFormat) -> DType {
-        let dtype = self.recast.cast.as_ref().map_or(self.data.dtype(), |(dtype, _)| dtype);
+        let dtype = self.recast.cast.as_ref().map_or(&self.fill.meta().dtype, |(dtype, _)| dtype);
         match (format, self.recast.big_endian) {
             (OutputFormat::Safetensors | OutputFormat::Pb, _) | (_, Some(false)) => dtype.native(),
             (_, Some(true)) => dtype.big_endian(),
@@ -62,9 +62,19 @@ impl Work {
         }
     }
 
+    /// The data that it begins with.
+    fn data(&self) -> Option<&Source> {
+        self.fill.sources().into_iter().next()
+    }
+
+    /// The data, if it is changed where it lies.
+    fn in_place(&self) -> Option<&Source> {
+        self.fill.as_patch().map(Patch::base).filter(|base| base.is_in_place()).map(Selection::source)
+    }
+
     /// The dims of the output.
     fn shape(&self) -> Vec<usize> {
-        let mut shape = self.view.shape();
+        let mut shape = self.fill.meta().shape.clone();
         if self.recast.order == Order::Fortran {
             shape.reverse();
         }
@@ -81,7 +91,7 @@ pub fn emit(
     mut report: Report,
 ) -> Result<()> {
     if let [(_, work)] = &works[..]
-        && work.options.in_place
+        && work.in_place().is_some()
     {
         return works.pop().map_or(Ok(()), |(_, work)| edit(work, options, quiet, report));
     }
@@ -100,19 +110,20 @@ pub fn emit(
     let mut jobs = Vec::with_capacity(works.len());
     for (name, work) in works {
         let (dtype, lossy) = (work.dtype(format), work.recast.cast.as_ref().is_some_and(|(_, lossy)| *lossy));
-        let (shape, source) = (work.shape(), work.data.label().to_owned());
-        let job = Job::new(work.data, work.view, work.change, work.options)?;
-        let job = job.cast_to(dtype, lossy).map_err(|e| anyhow!("{source}: {}", e.message()))?;
+        let shape = work.shape();
+        let source = work.data().map(|data| data.label().to_owned()).unwrap_or_default();
+        let fill = CastFill::over(work.fill, dtype, lossy).map_err(|e| anyhow!("{source}: {}", e.message()))?;
+        let job = Job::new(fill, work.limits)?;
         jobs.push(Output { name, shape, order: work.recast.order, job });
     }
     let by_items = format.is_binary() && jobs.iter().all(|output| !output.is_text(format));
     let plan = by_items.then(|| Plan::new(&jobs, format).with_context(|| label.clone())).transpose()?;
     if options.dry_run {
         for output in &jobs {
-            let (dtype, shape) = (output.job.dtype(), &output.shape);
+            let (dtype, shape) = (&output.job.meta().dtype, &output.shape);
             let items = shape.iter().product::<usize>();
-            let bytes = packed_bits(dtype, format).map_or(output.job.bytes(), |bits| packed_bytes(items, bits));
-            output.job.finish(true)?;
+            let bytes = packed_bits(dtype, format).map_or(output.job.meta().bytes(), |bits| packed_bytes(items, bits));
+            output.job.fill().finish()?;
             let member = if format.is_container() { format!(" {:?}:", output.name) } else { String::new() };
             report.line(format!("{label}:{member} {} of {dtype} {shape:?}, {bytes} bytes of data", format.name()));
         }
@@ -121,7 +132,7 @@ pub fn emit(
     }
     let mut sink = target.create()?;
     sink.check_binary(format.is_binary())?;
-    let meter = Meter::new(Some(jobs.iter().map(|output| output.job.bytes()).sum()), quiet);
+    let meter = Meter::new(Some(jobs.iter().map(|output| output.job.meta().bytes()).sum()), quiet);
     let progress = |bytes| meter.add(bytes);
     let failed = || format!("{label}: cannot be written");
     let written = |error: io::Error| Error::from(error).within(failed());
@@ -139,13 +150,14 @@ pub fn emit(
         return sink.finish();
     }
     for Output { name, shape, job, .. } in jobs {
-        let mut bytes = room_for(job.bytes(), &format!("{label} as {}", format.name()))?;
-        job.stream(&progress, |window| {
+        let bytes = memory::of(job.meta().bytes());
+        let mut bytes = bytes.map_err(|why| anyhow!("{label} as {}: {why}", format.name()))?;
+        job.stream(&progress, &mut |window| {
             bytes.extend_from_slice(window);
             Ok(())
         })?;
         meter.finish();
-        let tensor = Tensor::new(job.dtype().clone(), shape, bytes).ok_or_else(|| anyhow!("{label}: no tensor"))?;
+        let tensor = Tensor::new(job.meta().dtype.clone(), shape, bytes).ok_or_else(|| anyhow!("{label}: no tensor"))?;
         match format {
             OutputFormat::Json => json::write(&mut sink, &tensor).with_context(failed)?,
             OutputFormat::Pb => {
@@ -173,9 +185,9 @@ fn check_replaced(target: &Target, works: &[(String, Work)]) -> Result<()> {
     let tensors = |source: &Source| {
         source.container().filter(|container| same_file(&container.file, existing)).map(|container| container.tensors)
     };
-    let inputs = works.iter().flat_map(|(_, work)| std::iter::once(&work.data).chain(work.change.updates()));
+    let inputs = works.iter().flat_map(|(_, work)| work.fill.sources());
     let Some(there) = inputs.into_iter().find_map(tensors) else { return Ok(()) };
-    let kept = works.iter().filter(|(_, work)| tensors(&work.data).is_some()).count();
+    let kept = works.iter().filter(|(_, work)| work.data().and_then(tensors).is_some()).count();
     if kept < there {
         let (label, lost) = (target.label(), there - kept);
         bail!("{label}: holds {lost} more tensors, which would be lost: choose another file (or --in-place)");
@@ -185,15 +197,20 @@ fn check_replaced(target: &Target, works: &[(String, Work)]) -> Result<()> {
 
 /// Changes the data where it lies.
 fn edit(work: Work, options: &OutputOptions, quiet: bool, mut report: Report) -> Result<()> {
-    let Work { data, view, change, options: how, .. } = work;
-    let label = data.label().to_owned();
+    let label = work.data().map(|data| data.label().to_owned()).unwrap_or_default();
     if options.dry_run {
-        change.finish()?;
-        report.line(format!("output: {label} changed in place, {} {:?}", data.dtype(), data.shape()));
+        work.fill.as_patch().map_or(Ok(()), Patch::finish_updates)?;
+        let meta = work.data().map(Source::meta);
+        report.line(format!(
+            "output: {label} changed in place, {} {:?}",
+            meta.map_or(String::new(), |meta| meta.dtype.to_string()),
+            meta.map_or(&[][..], |meta| &meta.shape)
+        ));
         return report.print();
     }
-    let job = Job::new(data, view, change, how)?;
-    let (file, start) = job.data().as_file().ok_or_else(|| anyhow!("{label}: no file"))?;
+    let job = Job::new(work.fill, work.limits)?;
+    let patch = job.fill().as_patch().and_then(|patch| patch.base().source().as_file());
+    let (file, start) = patch.ok_or_else(|| anyhow!("{label}: no file"))?;
     let meter = Meter::new(None, quiet);
     survive_size_limit();
     Ok(job.edit(file, &label, start, &|bytes| meter.add(bytes))?)
@@ -239,7 +256,7 @@ fn check(format: OutputFormat, work: &Work) -> Result<(), String> {
             return Err(format!("{} is never big-endian", format.name()));
         }
     }
-    let items = work.view.items();
+    let items = work.fill.meta().items();
     if !format.is_binary() && dtype.itemsize() == 0 && items > MOST_EMPTY_ITEMS {
         return Err(format!("{items} items of no bytes are too many to print"));
     }
@@ -257,7 +274,7 @@ struct Output {
 impl Output {
     /// Whether it is written as text, which has no fixed place for an item.
     fn is_text(&self, format: OutputFormat) -> bool {
-        format == OutputFormat::Pb && matches!(self.job.dtype().kind(), Kind::Str(_) | Kind::Bytes(_))
+        format == OutputFormat::Pb && matches!(self.job.meta().dtype.kind(), Kind::Str(_) | Kind::Bytes(_))
     }
 }
 
@@ -281,9 +298,9 @@ struct Plan {
 
 impl Plan {
     fn new(outputs: &[Output], format: OutputFormat) -> Result<Self> {
-        let packed: Vec<_> = outputs.iter().map(|output| packed_bits(output.job.dtype(), format)).collect();
+        let packed: Vec<_> = outputs.iter().map(|output| packed_bits(&output.job.meta().dtype, format)).collect();
         let (mut header, mut places, mut archive) = (Vec::new(), Vec::new(), None);
-        let meta = |o: &Output| Meta::new(o.job.dtype().clone(), o.shape.clone()).in_order(o.order);
+        let meta = |o: &Output| Meta::new(o.job.meta().dtype.clone(), o.shape.clone()).in_order(o.order);
         let npy = |o: &Output| npy::write_header(&meta(o));
         match format {
             OutputFormat::Safetensors => {
@@ -291,7 +308,7 @@ impl Plan {
                 (header, places) = safetensors::write_header(&outputs.iter().map(member).collect::<Vec<_>>())?;
             }
             OutputFormat::Npz => {
-                let member = |o: &Output| (o.name.clone(), npy(o), o.job.bytes() as u64);
+                let member = |o: &Output| (o.name.clone(), npy(o), o.job.meta().bytes() as u64);
                 let writer = npz::Writer::new(outputs.iter().map(member).collect())?;
                 places = (0..outputs.len()).map(|n| writer.items_at(n)).collect();
                 archive = Some(writer);
@@ -299,7 +316,7 @@ impl Plan {
             _ => {
                 for output in outputs {
                     header = match format {
-                        OutputFormat::Pb => onnx::write_header(output.job.dtype(), &output.shape, &output.name)?,
+                        OutputFormat::Pb => onnx::write_header(&output.job.meta().dtype, &output.shape, &output.name)?,
                         _ => npy(output),
                     };
                     places.push(header.len() as u64);
@@ -308,7 +325,7 @@ impl Plan {
         }
         let ends = outputs.iter().zip(&places).zip(&packed).map(|((output, &place), packed)| {
             let items = output.shape.iter().product::<usize>();
-            place + packed.map_or(output.job.bytes(), |bits| packed_bytes(items, bits)) as u64
+            place + packed.map_or(output.job.meta().bytes(), |bits| packed_bytes(items, bits)) as u64
         });
         let bytes = archive.as_ref().map_or(ends.max().unwrap_or(header.len() as u64), npz::Writer::len);
         Ok(Self { header, places, packed, bytes, archive })
@@ -330,7 +347,7 @@ impl Plan {
                 Ok(())
             };
             match packed {
-                None => output.job.write_part(file, label, place, progress)?,
+                None => output.job.write_items(file, label, place, progress)?,
                 Some(bits) => pack(&output.job, *bits, put, progress)?,
             }
         }
@@ -341,7 +358,7 @@ impl Plan {
     fn stream(
         &self,
         outputs: &[Output],
-        put: &mut dyn FnMut(&[u8]) -> crate::error::Result<()>,
+        put: &mut (dyn FnMut(&[u8]) -> crate::error::Result<()> + Send),
         progress: Progress<'_>,
     ) -> Result<()> {
         put(&self.header)?;
@@ -349,7 +366,7 @@ impl Plan {
         order.sort_by_key(|&n| self.places[n]);
         for n in order {
             match self.packed[n] {
-                None => outputs[n].job.stream(progress, &mut *put)?,
+                None => outputs[n].job.stream(progress, put)?,
                 Some(bits) => pack(&outputs[n].job, bits, put, progress)?,
             }
         }
@@ -361,11 +378,11 @@ impl Plan {
 fn pack(
     job: &Job,
     bits: u32,
-    put: &mut dyn FnMut(&[u8]) -> crate::error::Result<()>,
+    put: &mut (dyn FnMut(&[u8]) -> crate::error::Result<()> + Send),
     progress: Progress<'_>,
 ) -> Result<()> {
     let (mut packer, mut bytes) = (Packer::new(bits), Vec::new());
-    job.stream(progress, |window| {
+    job.stream(progress, &mut |window| {
         bytes.clear();
         packer.push(window, &mut bytes);
         put(&bytes)

@@ -152,7 +152,7 @@ fn describe(input: &Input, n: usize, file: String, member: Option<String>, args:
         histogram: None,
     };
     if args.stats {
-        let threads = args.threads.threads()?;
+        let limits = args.threads.limits()?;
         let open = || as_asked(input.source_as(n, label.clone())?, asked, Reading::Unsigned);
         let mut source = plain.map_or_else(open, Ok)?;
         let meter = Meter::new(Some(source.bytes()), false);
@@ -162,10 +162,10 @@ fn describe(input: &Input, n: usize, file: String, member: Option<String>, args:
             source.settle()?;
         }
         let once = source.is_stream();
-        let stats = info::stats(&mut source, threads, &progress)?;
+        let stats = info::stats(&mut source, limits, &progress)?;
         if !args.json {
             let mut source = if once { open()? } else { source };
-            info.histogram = info::histogram(&mut source, &stats, threads, &progress)?;
+            info.histogram = info::histogram(&mut source, &stats, limits, &progress)?;
         }
         info.stats = Some(stats);
     }

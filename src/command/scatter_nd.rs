@@ -5,16 +5,16 @@ use clap::{Args, ValueHint};
 
 use super::Outcome;
 use super::dry_run::Report;
-use super::emit::Work;
-use super::operator::{put, take_indices, view};
+use super::operator::{base, put};
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::{EditOptions, OutputOptions};
 use super::options::run::RunOptions;
-use super::options::scatter::{self, DuplicateOptions, OnDuplicate, ReductionArg};
+use super::options::scatter::{self, DuplicateOptions, ReductionArg};
 use super::options::updates::UpdatesOptions;
 use super::options::values::parse_number;
 use super::sources::Operands;
-use crate::ops::indexed::Resolve as _;
+use crate::engine::indices::take_all;
+use crate::ops::indexed::{Linked, Roles};
 use crate::ops::reduction::{self, Reduction};
 use crate::ops::scatter_nd;
 use crate::storage::source::Source;
@@ -83,40 +83,37 @@ impl ScatterNd {
         if reduction != Reduction::None && self.duplicates.on_duplicate.is_some() {
             bail!("--on-duplicate: not with --reduction {}, which is meant for repeated indices", reduction.name());
         }
-        let mut options = self.run.options(self.edit.in_place)?;
-        let in_place = options.in_place;
+        let limits = self.run.limits()?;
+        let in_place = self.edit.in_place;
         let operands =
             Operands::new(&self.data, Some(&self.indices), self.updates.updates.as_ref(), &self.input, in_place)?;
         let (data, updates) = operands.tensors()?;
-        scatter_nd::check_opset(self.opset, reduction, data.dtype()).map_err(|e| operands.explain(&e))?;
-        let combine = reduction::on_bytes(data.dtype(), reduction).map_err(|e| operands.explain(&e))?;
+        scatter_nd::check_opset(self.opset, reduction, data.dtype()).map_err(|e| operands.explain(e))?;
+        let combine = reduction::on_bytes(data.dtype(), reduction).map_err(|e| operands.explain(e))?;
         let indices = operands.indices()?;
         let shape = updates.as_ref().map(Source::shape);
-        let resolver = scatter_nd::Resolver::new(data.shape(), indices.shape(), shape);
-        let resolver = resolver.map_err(|e| operands.explain(&e))?;
-        let updates = operands.updates(updates, &self.updates, &data, resolver.updates_shape())?;
-        let (resolver, window) = take_indices(&operands, &indices, resolver, &data, &updates, &mut options)?;
-        let repeats = self.duplicates.on_duplicate != Some(OnDuplicate::Error);
-        let scatter = resolver
-            .finish(reduction, repeats, window.items(&view(&data, in_place).shape(), data.dtype().itemsize()))
-            .map_err(|e| operands.explain(&e))?;
+        let shapes = scatter_nd::check(data.shape(), indices.shape(), shape);
+        let shapes = shapes.map_err(|e| operands.explain(e))?;
+        let updates = operands.updates(updates, &self.updates, &data, shapes.updates_shape())?;
+        let base = base(data, in_place);
+        let numbers = take_all(&indices, shapes.in_order(base.order()), limits).map_err(|e| operands.explain(e))?;
         let mut report = Report::new(&format!("scatter-nd (ONNX ScatterND-{})", scatter_nd::version(self.opset)));
-        report.source(&data);
+        report.source(base.source());
         report.source(&indices);
         report.source(updates.source());
-        report.line(format!("reduction {}: {} index tuples", reduction.name(), scatter.count()));
-        let passed = scatter.count().saturating_mul(data.bytes().max(1));
+        let count = numbers.count();
+        report.line(format!("reduction {}: {count} index tuples", reduction.name()));
+        let passed = count.saturating_mul(base.source().bytes().max(1));
         let of_nothing = indices.bytes() == 0 && updates.source().is_one_item() && reduction != Reduction::None;
-        if of_nothing && scatter.count() > 1 && passed > MOST_BYTES_PASSED {
-            bail!(
-                "{}: {} empty tuples, each reducing all of DATA, are too many with --fill",
-                indices.label(),
-                scatter.count()
-            );
+        if of_nothing && count > 1 && passed > MOST_BYTES_PASSED {
+            let label = indices.label();
+            bail!("{label}: {count} empty tuples, each reducing all of DATA, are too many with --fill");
         }
         let combine = (reduction != Reduction::None).then_some(combine);
-        let work = Work::indexed(data, scatter, updates, combine, window, options);
-        put(work, &self.output, self.run.quiet, report)?;
+        let repeats = self.duplicates.repeats(reduction);
+        let roles = Roles { repeats, combine, index_bytes: indices.bytes() };
+        let fill = Linked::new(base, numbers, updates, roles, limits).map_err(|e| operands.explain(e))?;
+        put(Box::new(fill), limits, &self.output, self.run.quiet, report)?;
         Ok(Outcome::Done)
     }
 }

@@ -5,16 +5,17 @@ use clap::{Args, ValueHint};
 
 use super::Outcome;
 use super::dry_run::Report;
-use super::emit::Work;
-use super::operator::{put, take_indices, view};
+use super::operator::{base, put};
 use super::options::index_list::IndexList;
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::{EditOptions, OutputOptions};
 use super::options::run::RunOptions;
-use super::options::scatter::{self, DuplicateOptions, OnDuplicate};
+use super::options::scatter::{self, DuplicateOptions};
+use crate::Reduction;
 use super::options::updates::UpdatesOptions;
 use super::sources::{self, Operands};
-use crate::ops::indexed::Resolve as _;
+use crate::engine::indices::take_all;
+use crate::ops::indexed::{Linked, Roles};
 use crate::ops::scatter_update;
 use crate::storage::source::Source;
 
@@ -60,29 +61,28 @@ Examples:
 impl ScatterUpdate {
     /// Resolves the indices of the axis, and writes DATA with UPDATES there.
     pub fn run(&self) -> Result<Outcome> {
-        let mut options = self.run.options(self.edit.in_place)?;
-        let in_place = options.in_place;
+        let limits = self.run.limits()?;
+        let in_place = self.edit.in_place;
         let operands =
             Operands::new(&self.data, Some(&self.indices), self.updates.updates.as_ref(), &self.input, in_place)?;
         let axis = sources::axis(&self.axis, &self.input)?;
         let (data, updates) = operands.tensors()?;
         let indices = operands.indices()?;
         let shape = updates.as_ref().map(Source::shape);
-        let resolver = scatter_update::Resolver::new(data.shape(), indices.shape(), shape, axis);
-        let resolver = resolver.map_err(|e| operands.explain(&e))?;
-        let updates = operands.updates(updates, &self.updates, &data, resolver.updates_shape())?;
-        let (resolver, window) = take_indices(&operands, &indices, resolver, &data, &updates, &mut options)?;
-        let repeats = self.duplicates.on_duplicate != Some(OnDuplicate::Error);
-        let scatter = resolver
-            .finish(repeats, window.items(&view(&data, in_place).shape(), data.dtype().itemsize()))
-            .map_err(|e| operands.explain(&e))?;
+        let shapes = scatter_update::check(data.shape(), indices.shape(), shape, axis);
+        let shapes = shapes.map_err(|e| operands.explain(e))?;
+        let updates = operands.updates(updates, &self.updates, &data, shapes.updates_shape())?;
+        let base = base(data, in_place);
+        let numbers = take_all(&indices, shapes.in_order(base.order()), limits).map_err(|e| operands.explain(e))?;
         let mut report = Report::new("scatter-update (OpenVINO ScatterUpdate-3)");
-        report.source(&data);
+        report.source(base.source());
         report.source(&indices);
         report.source(updates.source());
-        report.line(format!("axis {axis}: {} indices", scatter.count()));
-        let work = Work::indexed(data, scatter, updates, None, window, options);
-        put(work, &self.output, self.run.quiet, report)?;
+        report.line(format!("axis {axis}: {} indices", numbers.count()));
+        let repeats = self.duplicates.repeats(Reduction::None);
+        let roles = Roles { repeats, combine: None, index_bytes: indices.bytes() };
+        let fill = Linked::new(base, numbers, updates, roles, limits).map_err(|e| operands.explain(e))?;
+        put(Box::new(fill), limits, &self.output, self.run.quiet, report)?;
         Ok(Outcome::Done)
     }
 }

@@ -5,14 +5,13 @@ use clap::{Args, ValueHint};
 
 use super::Outcome;
 use super::dry_run::Report;
-use super::emit::{Recast, Work};
 use super::operator::{put, slice_args};
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::OutputOptions;
 use super::options::run::RunOptions;
 use super::options::slices::SliceOptions;
 use super::sources::Operands;
-use crate::engine::job::Change;
+use crate::ops::selection::Selection;
 
 /// Take a slice of a tensor (OpenVINO Slice-8)
 ///
@@ -52,18 +51,12 @@ impl Slice {
         let operands = Operands::new(&self.data, None, None, &self.input, false)?;
         let slices = slice_args(&self.slices, &self.input)?;
         let (data, _) = operands.tensors()?;
-        let spans = slices.resolve(data.shape()).map_err(|e| operands.explain(&e))?;
+        let spans = slices.resolve(data.shape()).map_err(|e| operands.explain(e))?;
         let mut report = Report::new("slice (OpenVINO Slice-8)");
         report.source(&data);
         report.spans(&spans, data.shape());
-        let view = data.view().select(&spans);
-        let options = self.run.options(false)?;
-        put(
-            Work { data, view, change: Change::None, options, recast: Recast::default() },
-            &self.output,
-            self.run.quiet,
-            report,
-        )?;
+        let fill = Box::new(Selection::slice(data, &spans));
+        put(fill, self.run.limits()?, &self.output, self.run.quiet, report)?;
         Ok(Outcome::Done)
     }
 }

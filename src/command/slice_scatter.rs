@@ -5,16 +5,13 @@ use clap::{Args, ValueHint};
 
 use super::Outcome;
 use super::dry_run::Report;
-use super::emit::{Recast, Work};
-use super::operator::{put, slice_args, view};
+use super::operator::{base, put, slice_args};
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::{EditOptions, OutputOptions};
 use super::options::run::RunOptions;
 use super::options::slices::SliceOptions;
 use super::options::updates::UpdatesOptions;
 use super::sources::Operands;
-use crate::engine::job::Change;
-use crate::item::meta::Order;
 use crate::ops::slice_scatter;
 use crate::storage::source::Source;
 
@@ -53,24 +50,20 @@ Examples:
 impl SliceScatter {
     /// Resolves the slice, and writes DATA with UPDATES in its places.
     pub fn run(&self) -> Result<Outcome> {
-        let options = self.run.options(self.edit.in_place)?;
-        let in_place = options.in_place;
+        let limits = self.run.limits()?;
+        let in_place = self.edit.in_place;
         let operands = Operands::new(&self.data, None, self.updates.updates.as_ref(), &self.input, in_place)?;
         let slices = slice_args(&self.slices, &self.input)?;
         let (data, updates) = operands.tensors()?;
         let plan = slice_scatter::SliceScatter::resolve(data.shape(), &slices, updates.as_ref().map(Source::shape));
-        let mut plan = plan.map_err(|e| operands.explain(&e))?;
-        let mut updates = operands.updates(updates, &self.updates, &data, &plan.updates_shape())?;
+        let places = plan.map_err(|e| operands.explain(e))?;
+        let updates = operands.updates(updates, &self.updates, &data, &places.updates_shape())?;
         let mut report = Report::new("slice-scatter (OpenVINO SliceScatter-15)");
         report.source(&data);
         report.source(updates.source());
-        report.spans(plan.spans(), data.shape());
-        if in_place && data.meta().order == Order::Fortran {
-            plan = plan.reversed();
-            updates = updates.with_axes(&(0..data.shape().len()).rev().collect::<Vec<_>>());
-        }
-        let (view, change) = (view(&data, in_place), Change::Slice(plan, updates));
-        put(Work { data, view, change, options, recast: Recast::default() }, &self.output, self.run.quiet, report)?;
+        report.spans(places.spans(), data.shape());
+        let fill = Box::new(places.link(base(data, in_place), updates));
+        put(fill, limits, &self.output, self.run.quiet, report)?;
         Ok(Outcome::Done)
     }
 }

@@ -8,14 +8,13 @@ use anyhow::{Result, anyhow, bail};
 use super::options::index_list::IndexList;
 use super::options::operands::{InputFormat, InputOptions, OperandArg};
 use super::options::updates::UpdatesOptions;
-use crate::engine::job::{Threads, Updates};
-use crate::error::{Error, ErrorKind, Subject};
+use crate::engine::indices::{all_integers, each_window};
+use crate::error::{Error, ErrorKind, Subject, malformed};
 use crate::format::json::{self, Json};
 use crate::format::open::Input;
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
-use crate::layout::window::Windows;
-use crate::ops::indexed::{Resolve, TakeIndices, on_threads, take_bytes};
+use crate::ops::updates::Updates;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
@@ -70,11 +69,13 @@ impl<'a> Operands<'a> {
     }
 
     /// A refusal of the library, with the name that the user knows its subject by.
-    pub fn explain(&self, error: &Error) -> anyhow::Error {
+    pub fn explain(&self, error: Error) -> anyhow::Error {
         let label = match error.subject() {
             Subject::Data => self.data.1.clone(),
             Subject::Indices => self.indices.as_ref().map_or("INDICES", |(_, label)| label).to_owned(),
             Subject::Updates => self.updates.as_ref().map_or("UPDATES", |(_, label)| label).to_owned(),
+            // it names its file itself
+            Subject::File => return error.into(),
             option => self::option(option),
         };
         anyhow!("{label}: {}", error.message())
@@ -91,7 +92,7 @@ impl<'a> Operands<'a> {
         let updates = self.updates.as_ref().map(|operand| Found::load(operand, self.input.from)).transpose()?;
         let data = self.open(&data, Subject::Data)?;
         let updates = updates.as_ref().map(|found| self.open(found, Subject::Updates)).transpose()?;
-        let explain = |error: Error| self.explain(&error);
+        let explain = |error: Error| self.explain(error);
         let memory = |tensor, subject| Source::memory(tensor, self.label(subject));
         let asked = self.input.dtype.as_ref();
         let known = asked.cloned().or_else(|| data.dtype()).or_else(|| updates.as_ref().and_then(Open::dtype));
@@ -132,7 +133,7 @@ impl<'a> Operands<'a> {
     ) -> Result<Updates> {
         let mut source = match (operand, &options.fill) {
             (None, Some(value)) => {
-                let item = json::parse_item(value, data.dtype()).map_err(|e| self.explain(&e))?;
+                let item = json::parse_item(value, data.dtype()).map_err(|e| self.explain(e))?;
                 if item.len() != data.dtype().itemsize() {
                     bail!("--fill: {value:?} is longer than {}", data.dtype().name());
                 }
@@ -152,39 +153,9 @@ impl<'a> Operands<'a> {
         let data_file = if self.in_place { data.as_file().map(|(file, _)| file.metadata()).transpose()? } else { None };
         if data_file.is_some_and(|file| updates.source().lies_in(&file)) {
             // they are the data that is about to change
-            updates.keep(data.dtype())?;
+            updates.make_resident(data.dtype())?;
         }
         Ok(updates)
-    }
-
-    /// Hands all numbers of an index tensor to a resolver: parts of it to several threads, if it is long.
-    pub fn feed(&self, indices: &Source, resolver: &mut impl Resolve, threads: Threads) -> Result<()> {
-        let tuples = indices.shape().first().copied().unwrap_or(1);
-        let rows = indices.shape().get(1..).unwrap_or_default().iter().product::<usize>();
-        // a part begins where a tuple does: with a place of the first axis, if there is another
-        let tuples_in_row = if resolver.width() == 0 { 0 } else { rows / resolver.width() };
-        let threads = if indices.is_stream() { 1 } else { threads.for_bytes(indices.bytes()).min(tuples) };
-        if threads <= 1 || tuples_in_row == 0 {
-            resolver.reserve(tuples * tuples_in_row).map_err(|e| self.explain(&e))?;
-            return native_windows(indices, 0..tuples, |_, kind, numbers| {
-                take_bytes(resolver, kind, numbers).map_err(|e| self.explain(&e))
-            });
-        }
-        let part = |number: usize| number * tuples / threads;
-        let whole = &*resolver;
-        let parts = on_threads(threads, |number| -> Result<_> {
-            let (first, last) = (part(number), part(number + 1));
-            let mut resolver = whole.part(first * tuples_in_row);
-            resolver.reserve((last - first) * tuples_in_row).map_err(|e| self.explain(&e))?;
-            native_windows(indices, first..last, |_, kind, numbers| {
-                take_bytes(&mut resolver, kind, numbers).map_err(|e| self.explain(&e))
-            })?;
-            Ok(resolver)
-        });
-        for part in parts {
-            resolver.join(part?);
-        }
-        Ok(())
     }
 
     fn label(&self, subject: Subject) -> String {
@@ -196,11 +167,11 @@ impl<'a> Operands<'a> {
 
     fn open<'c>(&self, found: &'c Found, subject: Subject) -> Result<Open<'c>> {
         let Some(text) = found.input.as_json() else { return Ok(Open::Typed(found.source()?)) };
-        let json = json::open(text, subject).map_err(|e| self.explain(&e))?;
+        let json = json::open(text, subject).map_err(|e| self.explain(e))?;
         match json.dtype() {
             None => Ok(Open::Plain(json)),
             Some(dtype) => {
-                let tensor = json.read(dtype).map_err(|e| self.explain(&e))?;
+                let tensor = json.read(dtype).map_err(|e| self.explain(e))?;
                 Ok(Open::Typed(Source::memory(tensor, self.label(subject))))
             }
         }
@@ -377,19 +348,27 @@ pub fn index_list(list: &IndexList, option: &str, input: &InputOptions) -> Resul
     if tensor.shape().len() != 1 {
         bail!("{}: shape {:?}, expected 1 axis", tensor.label(), tensor.shape());
     }
-    all_integers(&tensor)
+    integers_of(&tensor)
 }
 
 /// The one integer of `--axis`.
 pub fn axis(list: &IndexList, input: &InputOptions) -> Result<i64> {
     let integers = match list {
         IndexList::List(list) => list.clone(),
-        IndexList::File(path) => all_integers(&index_file(path, "--axis", input)?)?,
+        IndexList::File(path) => integers_of(&index_file(path, "--axis", input)?)?,
     };
     match integers[..] {
         [axis] => Ok(axis),
         ref other => bail!("--axis: {} integers, expected one", other.len()),
     }
+}
+
+/// All integers of a tensor that an option names.
+fn integers_of(tensor: &Source) -> Result<Vec<i64>> {
+    all_integers(tensor).map_err(|error| match error.subject() {
+        Subject::Indices => anyhow!("{}: {}", tensor.label(), error.message()),
+        _ => error.into(),
+    })
 }
 
 fn index_file(path: &Path, option: &str, input: &InputOptions) -> Result<Source> {
@@ -404,59 +383,15 @@ fn index_file(path: &Path, option: &str, input: &InputOptions) -> Result<Source>
     integers(&Found { member: input.pick(member.as_deref())?, input }, &label)
 }
 
-fn all_integers(tensor: &Source) -> Result<Vec<i64>> {
-    /// Takes what fits int64, and keeps the rest as its error.
-    struct List(Vec<i64>);
-    impl TakeIndices for List {
-        fn take<I: crate::ops::indexed::Index>(&mut self, numbers: impl IntoIterator<Item = I>) -> Result<(), Error> {
-            for number in numbers {
-                let fits = number.to_i64().ok_or_else(|| Error::beyond_int64(&number))?;
-                self.0.push(fits);
-            }
-            Ok(())
-        }
-    }
-    let mut list = List(Vec::new());
-    native_windows(tensor, 0..tensor.shape().first().copied().unwrap_or(1), |_, kind, numbers| {
-        take_bytes(&mut list, kind, numbers).map_err(|e| anyhow!("{}: {}", tensor.label(), e.message()))
-    })?;
-    Ok(list.0)
-}
-
-/// Hands `take` the items at some places of a tensor's first axis in C order and little-endian, a window at a time,
-/// with the number of the first.
-fn native_windows(
-    tensor: &Source,
-    rows: std::ops::Range<usize>,
-    mut take: impl FnMut(usize, &Kind, &[u8]) -> Result<()>,
-) -> Result<()> {
-    const BYTES: usize = 1 << 17;
-    let native = tensor.dtype().native();
-    let Some(conversion) = Conversion::new(tensor.dtype(), &native) else { return Ok(()) };
-    let mut ranges: Vec<_> = tensor.shape().iter().map(|&dim| 0..dim).collect();
-    if let Some(first) = ranges.first_mut() {
-        *first = rows;
-    }
-    let view = tensor.view().part(&ranges);
-    let (mut items, mut scratch) = (Vec::new(), Vec::new());
-    for window in Windows::new(&view.shape(), BYTES / native.itemsize().max(1)).iter() {
-        let view = view.part(&window.ranges);
-        items.resize(view.items() * native.itemsize(), 0);
-        conversion.read(tensor, &view, &mut items, &mut scratch)?;
-        take(window.start, native.kind(), &items)?;
-    }
-    Ok(tensor.finish()?)
-}
-
 /// Whether every item of updates with wider strings fits the data's width.
-fn check_widths(updates: &Source, conversion: &Conversion, dtype: &DType) -> Result<()> {
+fn check_widths(updates: &Source, conversion: &Conversion, dtype: &DType) -> crate::error::Result<()> {
     let itemsize = updates.dtype().itemsize();
-    native_windows(updates, 0..updates.shape().first().copied().unwrap_or(1), |start, _, items| {
+    each_window(updates, 0..updates.shape().first().copied().unwrap_or(1), |start, _, items| {
         match items.chunks_exact(itemsize).position(|item| !conversion.fits(item)) {
             None => Ok(()),
             Some(at) => {
                 let at = crate::layout::shape::coordinates(start + at, updates.shape());
-                bail!("{}: the item at {at:?} is longer than {}", updates.label(), dtype.name())
+                Err(malformed!("{}: the item at {at:?} is longer than {}", updates.label(), dtype.name()))
             }
         }
     })

@@ -29,7 +29,9 @@ use crate::error::{Result, bail};
 pub use self::item::Number;
 use self::item::{Class, ClassOf, Distance, Item, Task, Widen, WidenTo, read_complex, read_f64, read_i128, with_items};
 use self::tally::{Most, Rule, Tally, Window};
-use crate::engine::job::{Progress, Threads, scan};
+use crate::engine::job::Progress;
+use crate::engine::scan::scan;
+use crate::ops::fill::Limits;
 use crate::format::json;
 use crate::item::dtype::{DType, Kind};
 use crate::layout::shape::coordinates;
@@ -55,8 +57,8 @@ pub struct Options {
     /// Whether tensors of two dtypes are compared by their values, as integers if both are, else as float64, or as
     /// complex128 if either is complex; strings as text.
     pub ignore_dtype: bool,
-    /// How many threads may share the work.
-    pub threads: Threads,
+    /// What the comparison may use.
+    pub limits: Limits,
     /// Whether only the verdict is wanted: the first mismatch ends it, and nothing is told of it.
     pub verdict_only: bool,
 }
@@ -71,7 +73,7 @@ impl Default for Options {
             shown: 5,
             nan_differs: false,
             ignore_dtype: false,
-            threads: Threads::default(),
+            limits: Limits::default(),
             verdict_only: false,
         }
     }
@@ -362,7 +364,7 @@ impl Comparison<'_> {
         let (rule, verdict_only) = (&self.rule, self.options.verdict_only);
         let sources = [&mut *self.expected, &mut *self.actual];
         let begin = || (Tally::default(), [Vec::new(), Vec::new()]);
-        let tallies = scan(sources, self.options.threads, self.progress, begin, |state, start, [expected, actual]| {
+        let tallies = scan(sources, self.options.limits, self.progress, begin, |state, start, [expected, actual]| {
             let (tally, buffers) = state;
             each(tally, rule, Window { start, expected, actual }, buffers);
             if let Some(message) = tally.too_much.take() {

@@ -9,6 +9,7 @@ use crate::error::Subject;
 use crate::item::dtype::Narrow;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
+use crate::parallel::Threads;
 
 fn source(dtype: &str, shape: &[usize], bytes: Vec<u8>) -> Source {
     let dtype = DType::parse(dtype).unwrap();
@@ -39,7 +40,7 @@ fn options(text: &str) -> Options {
             "--rtol" => options.rtol = Some(value().parse().unwrap()),
             "--ulp" => options.ulp = Some(value().parse().unwrap()),
             "--max-mismatch" => options.shown = value().parse().unwrap(),
-            "--threads" => options.threads = Threads(NonZero::new(value().parse().unwrap())),
+            "--threads" => options.limits.threads = Threads::new(NonZero::new(value().parse().unwrap())),
             "--nan-differs" => options.nan_differs = true,
             "--ignore-dtype" => options.ignore_dtype = true,
             "-q" => options.verdict_only = true,

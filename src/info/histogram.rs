@@ -4,7 +4,9 @@ use crate::error::Result;
 use half::{bf16, f16};
 
 use super::stats::{BLOCK, Byte, Counts, Item, Stats};
-use crate::engine::job::{self, Progress, Threads};
+use crate::engine::job::Progress;
+use crate::engine::scan::scan;
+use crate::ops::fill::Limits;
 use crate::item::dtype::Kind;
 use crate::storage::source::Source;
 
@@ -48,23 +50,23 @@ pub enum Bound {
 pub fn histogram(
     source: &mut Source,
     stats: &Stats,
-    threads: Threads,
+    limits: Limits,
     progress: Progress<'_>,
 ) -> Result<Option<Histogram>> {
     let (Some((min, _)), Some((max, _))) = (&stats.min, &stats.max) else { return Ok(None) };
     let ends = (min.bytes(), max.bytes());
     match source.dtype().kind() {
-        Kind::Bool | Kind::Int8 | Kind::UInt8 | Kind::Narrow(_) => bytes(source, ends, threads, progress),
-        Kind::Int16 => real::<i16>(source, ends, threads, progress),
-        Kind::Int32 => real::<i32>(source, ends, threads, progress),
-        Kind::Int64 => real::<i64>(source, ends, threads, progress),
-        Kind::UInt16 => real::<u16>(source, ends, threads, progress),
-        Kind::UInt32 => real::<u32>(source, ends, threads, progress),
-        Kind::UInt64 => real::<u64>(source, ends, threads, progress),
-        Kind::Float16 => real::<f16>(source, ends, threads, progress),
-        Kind::BFloat16 => real::<bf16>(source, ends, threads, progress),
-        Kind::Float32 => real::<f32>(source, ends, threads, progress),
-        Kind::Float64 => real::<f64>(source, ends, threads, progress),
+        Kind::Bool | Kind::Int8 | Kind::UInt8 | Kind::Narrow(_) => bytes(source, ends, limits, progress),
+        Kind::Int16 => real::<i16>(source, ends, limits, progress),
+        Kind::Int32 => real::<i32>(source, ends, limits, progress),
+        Kind::Int64 => real::<i64>(source, ends, limits, progress),
+        Kind::UInt16 => real::<u16>(source, ends, limits, progress),
+        Kind::UInt32 => real::<u32>(source, ends, limits, progress),
+        Kind::UInt64 => real::<u64>(source, ends, limits, progress),
+        Kind::Float16 => real::<f16>(source, ends, limits, progress),
+        Kind::BFloat16 => real::<bf16>(source, ends, limits, progress),
+        Kind::Float32 => real::<f32>(source, ends, limits, progress),
+        Kind::Float64 => real::<f64>(source, ends, limits, progress),
         _ => Ok(None),
     }
 }
@@ -127,7 +129,7 @@ impl Edge for f32 {
 fn real<T: Item>(
     source: &mut Source,
     ends: (&[u8], &[u8]),
-    threads: Threads,
+    limits: Limits,
     progress: Progress<'_>,
 ) -> Result<Option<Histogram>> {
     let item = |bytes| {
@@ -139,7 +141,7 @@ fn real<T: Item>(
     let edges = T::Edge::between(min, max);
     // how many items are not below each edge, and how many are above the end
     let begin = || (vec![0_u64; edges.len() + 1], Vec::new(), Vec::new());
-    let states = job::scan([source], threads, progress, begin, |(counts, items, block), _, [bytes]| {
+    let states = scan([source], limits, progress, begin, |(counts, items, block), _, [bytes]| {
         for bytes in bytes.chunks(BLOCK * size_of::<T>()) {
             T::load(bytes, items);
             block.clear();
@@ -176,7 +178,7 @@ impl Histogram {
 fn bytes(
     source: &mut Source,
     ends: (&[u8], &[u8]),
-    threads: Threads,
+    limits: Limits,
     progress: Progress<'_>,
 ) -> Result<Option<Histogram>> {
     let (Some(byte), (&[min], &[max])) = (Byte::of(source.dtype()), ends) else { return Ok(None) };
@@ -189,7 +191,7 @@ fn bytes(
         false => f64::between(min, max),
     };
     let mut counts = vec![0; edges.len()];
-    for (item, (count, _)) in (0..=255_u8).zip(Counts::of(source, threads, progress)?.seen) {
+    for (item, (count, _)) in (0..=255_u8).zip(Counts::of(source, limits, progress)?.seen) {
         let value = byte.value(item);
         let bin = edges.iter().rposition(|&edge| edge <= value).filter(|_| value <= max);
         if let Some(bin) = bin.and_then(|bin| counts.get_mut(bin)) {

@@ -1,13 +1,13 @@
 //! What a tensor is, as its file's header says it, and statistics of its items.
 //!
 //! ```
-//! use tensorop::exec::Threads;
+//! use tensorop::ops::fill::Limits;
 //! use tensorop::info::{self, Mean};
 //! use tensorop::source::Source;
 //! use tensorop::{DType, Tensor};
 //!
 //! let tensor = Tensor::new(DType::parse("int8").unwrap(), vec![2, 2], vec![3, 0, 1, 0]).unwrap();
-//! let stats = info::stats(&mut Source::memory(tensor, "data".into()), Threads::default(), &|_| ())?;
+//! let stats = info::stats(&mut Source::memory(tensor, "data".into()), Limits::default(), &|_| ())?;
 //! assert_eq!(stats.max.map(|(value, index)| (value.to_string(), index)), Some(("3".into(), vec![0, 0])));
 //! assert_eq!((stats.mean, stats.zero), (Some(Mean::Real(1.0)), 2));
 //! # Ok::<(), tensorop::Error>(())

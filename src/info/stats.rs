@@ -7,7 +7,9 @@ use half::{bf16, f16};
 
 use super::exact::{self, Exact};
 use super::histogram::Edge;
-use crate::engine::job::{self, Progress, Threads};
+use crate::engine::job::Progress;
+use crate::engine::scan::scan;
+use crate::ops::fill::Limits;
 use crate::format::json;
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::storage::source::Source;
@@ -88,30 +90,30 @@ impl fmt::Display for Value {
 ///
 /// # Errors
 /// Of reading, among them a tensor that changes meanwhile or a stream of another length than it should have.
-pub fn stats(source: &mut Source, threads: Threads, progress: Progress<'_>) -> Result<Stats> {
+pub fn stats(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Stats> {
     match *source.dtype().kind() {
-        Kind::Bool => bytes(source, threads, progress, Byte::Bool),
-        Kind::Int8 => bytes(source, threads, progress, Byte::Signed),
-        Kind::UInt8 => bytes(source, threads, progress, Byte::Unsigned),
-        Kind::Narrow(narrow) => bytes(source, threads, progress, Byte::Narrow(narrow)),
-        Kind::Int16 => real::<i16>(source, threads, progress),
-        Kind::Int32 => real::<i32>(source, threads, progress),
-        Kind::Int64 => real::<i64>(source, threads, progress),
-        Kind::UInt16 => real::<u16>(source, threads, progress),
-        Kind::UInt32 => real::<u32>(source, threads, progress),
-        Kind::UInt64 => real::<u64>(source, threads, progress),
-        Kind::Float16 => real::<f16>(source, threads, progress),
-        Kind::BFloat16 => real::<bf16>(source, threads, progress),
-        Kind::Float32 => real::<f32>(source, threads, progress),
-        Kind::Float64 => real::<f64>(source, threads, progress),
-        Kind::Complex64 => complex::<f32>(source, threads, progress),
-        Kind::Complex128 => complex::<f64>(source, threads, progress),
+        Kind::Bool => bytes(source, limits, progress, Byte::Bool),
+        Kind::Int8 => bytes(source, limits, progress, Byte::Signed),
+        Kind::UInt8 => bytes(source, limits, progress, Byte::Unsigned),
+        Kind::Narrow(narrow) => bytes(source, limits, progress, Byte::Narrow(narrow)),
+        Kind::Int16 => real::<i16>(source, limits, progress),
+        Kind::Int32 => real::<i32>(source, limits, progress),
+        Kind::Int64 => real::<i64>(source, limits, progress),
+        Kind::UInt16 => real::<u16>(source, limits, progress),
+        Kind::UInt32 => real::<u32>(source, limits, progress),
+        Kind::UInt64 => real::<u64>(source, limits, progress),
+        Kind::Float16 => real::<f16>(source, limits, progress),
+        Kind::BFloat16 => real::<bf16>(source, limits, progress),
+        Kind::Float32 => real::<f32>(source, limits, progress),
+        Kind::Float64 => real::<f64>(source, limits, progress),
+        Kind::Complex64 => complex::<f32>(source, limits, progress),
+        Kind::Complex128 => complex::<f64>(source, limits, progress),
         Kind::Datetime(_) => {
-            let stats = real::<Ticks>(source, threads, progress)?;
+            let stats = real::<Ticks>(source, limits, progress)?;
             // the day that ticks are counted from is no zero
             Ok(Stats { zero: 0, ..stats })
         }
-        Kind::Timedelta(_) => real::<Ticks>(source, threads, progress),
+        Kind::Timedelta(_) => real::<Ticks>(source, limits, progress),
         Kind::LongDouble(_)
         | Kind::ComplexLongDouble(_)
         | Kind::Bytes(_)
@@ -218,9 +220,9 @@ fn first_of<T: Copy, K: Ord>(
     a.into_iter().chain(b).min_by_key(|&(item, number)| (rank(item), number))
 }
 
-fn real<T: Item>(source: &mut Source, threads: Threads, progress: Progress<'_>) -> Result<Stats> {
+fn real<T: Item>(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Stats> {
     let begin = || (Tally::<T>::default(), Vec::new());
-    let tallies = job::scan([source], threads, progress, begin, |(tally, block), first, [bytes]| {
+    let tallies = scan([source], limits, progress, begin, |(tally, block), first, [bytes]| {
         for (i, bytes) in bytes.chunks(BLOCK * size_of::<T>()).enumerate() {
             T::load(bytes, block);
             tally.add(first + i * BLOCK, block);
@@ -264,7 +266,7 @@ struct ComplexTally<T: Item> {
     blocks: [Vec<T>; 2],
 }
 
-fn complex<T: Item + Default>(source: &mut Source, threads: Threads, progress: Progress<'_>) -> Result<Stats> {
+fn complex<T: Item + Default>(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Stats> {
     let begin = || ComplexTally::<T> {
         finite: 0,
         nan: 0,
@@ -274,7 +276,7 @@ fn complex<T: Item + Default>(source: &mut Source, threads: Threads, progress: P
         parts: Vec::new(),
         blocks: [Vec::new(), Vec::new()],
     };
-    let tallies = job::scan([source], threads, progress, begin, |tally, _, [bytes]| {
+    let tallies = scan([source], limits, progress, begin, |tally, _, [bytes]| {
         for bytes in bytes.chunks(BLOCK * size_of::<T>()) {
             T::load(bytes, &mut tally.parts);
             tally.blocks.iter_mut().for_each(Vec::clear);
@@ -387,8 +389,8 @@ impl Counts {
     }
 
     /// Counts all bytes of a tensor.
-    pub(super) fn of(source: &mut Source, threads: Threads, progress: Progress<'_>) -> Result<Self> {
-        let parts = job::scan([source], threads, progress, Self::new, |counts, first, [bytes]| {
+    pub(super) fn of(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Self> {
+        let parts = scan([source], limits, progress, Self::new, |counts, first, [bytes]| {
             const LONG: usize = 1 << 17;
             bytes.chunks(LONG).enumerate().for_each(|(i, block)| counts.add(first + i * LONG, block));
             Ok(true)
@@ -404,10 +406,10 @@ impl Counts {
     }
 }
 
-fn bytes(source: &mut Source, threads: Threads, progress: Progress<'_>, byte: Byte) -> Result<Stats> {
+fn bytes(source: &mut Source, limits: Limits, progress: Progress<'_>, byte: Byte) -> Result<Stats> {
     /// Powers of 2 that no finite item goes below.
     const LOWEST: i32 = -256;
-    let counts = Counts::of(source, threads, progress)?;
+    let counts = Counts::of(source, limits, progress)?;
     let mut stats = Stats::default();
     let (mut min, mut max) = (None, None);
     let (mut finite, mut sum, mut squares) = (0, Exact::default(), Exact::default());

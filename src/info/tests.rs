@@ -2,12 +2,13 @@ use std::num::NonZero;
 
 use super::*;
 use crate::Tensor;
-use crate::engine::job::Threads;
+use crate::ops::fill::Limits;
+use crate::parallel::Threads;
 use crate::item::meta::{Meta, Order};
 use crate::storage::source::Source;
 
-fn threads(n: usize) -> Threads {
-    Threads(NonZero::new(n))
+fn threads(n: usize) -> Limits {
+    Limits { threads: Threads::new(NonZero::new(n)), window: None }
 }
 
 fn tensor(dtype: &str, shape: &[usize], bytes: Vec<u8>) -> Tensor {

@@ -1,12 +1,17 @@
 //! The operators. Each is resolved, which does every check, then applied window by window, which cannot fail.
 //! None of them knows a file: they are given shapes, numbers and items.
 
+pub mod cast;
+pub mod fill;
 pub mod indexed;
 pub mod reduction;
 pub mod scatter_nd;
 pub mod scatter_update;
+pub mod selection;
 pub mod slice;
 pub mod slice_scatter;
+pub mod updates;
+pub mod window_size;
 
 use ndarray::{Array, ArrayBase, Data, Dimension, RawData};
 

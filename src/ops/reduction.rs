@@ -4,6 +4,7 @@ use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use num_complex::Complex;
 
+use super::indexed::Repeats;
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
 
@@ -24,6 +25,11 @@ pub enum Reduction {
 }
 
 impl Reduction {
+    /// What becomes of several updates for one place.
+    pub(crate) fn repeats(self) -> Repeats {
+        if self == Self::None { Repeats::LastWins } else { Repeats::Combined }
+    }
+
     /// The name that the specification uses.
     pub fn name(self) -> &'static str {
         match self {

@@ -3,12 +3,12 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::indexed::{self, BadIndex, Index, Keep, Resolve, Scatter, TakeIndices, Targets};
+use super::indexed::{Index, Shapes, TakeIndices};
 use super::reduction::{Element, Reduction};
 use super::{check_extent, check_rank, items, like};
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
-use crate::layout::shape::coordinates;
+use crate::item::meta::Order;
 
 /// The version of ScatterND that an opset has: the newest not above it.
 pub fn version(opset: u64) -> u64 {
@@ -40,123 +40,56 @@ pub fn check_opset(opset: u64, reduction: Reduction, dtype: &DType) -> Result<()
     Ok(())
 }
 
-/// A ScatterND whose shapes are checked and whose indices are being read.
-#[derive(Clone, Debug)]
-pub struct Resolver {
-    shape: Vec<usize>,
-    tuples: Vec<usize>,
-    width: usize,
-    updates: Vec<usize>,
-    reversed: bool,
-    /// One for each part of the indices.
-    targets: Vec<Targets>,
+/// Checks the shapes of `data`, `indices` and, unless one value fills all places, `updates`.
+///
+/// # Errors
+/// Rank 0 of `data` or `indices`; index tuples longer than `data`'s rank; updates of another shape than
+/// `indices.shape[:-1] ++ data.shape[k:]`, k being the length of a tuple.
+pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>) -> Result<Shapes, Error> {
+    let rank = check_rank(shape)?;
+    let (width, tuples) = check_tuples(indices, rank, shape)?;
+    let expected = [tuples, &shape[width..]].concat();
+    if let Some(updates) = updates.filter(|updates| *updates != expected) {
+        let message = format!("shape {updates:?}, expected {expected:?} (data {shape:?} with indices {indices:?})");
+        return Err(Error::new(Subject::Updates, message));
+    }
+    check_count(tuples, indices)?;
+    check_extent(&expected)?;
+    Ok(Shapes {
+        data: shape.to_vec(),
+        axes: 0..width,
+        tuples: tuples.to_vec(),
+        updates: expected,
+        negative: true,
+        has_tuple_axis: true,
+    })
 }
 
-impl Resolver {
-    /// Checks the shapes of `data`, `indices` and, unless one value fills all places, `updates`.
-    ///
-    /// # Errors
-    /// Rank 0 of `data` or `indices`; index tuples longer than `data`'s rank; updates of another shape than
-    /// `indices.shape[:-1] ++ data.shape[k:]`, k being the length of a tuple.
-    pub fn new(shape: &[usize], indices: &[usize], updates: Option<&[usize]>) -> Result<Self, Error> {
-        let rank = check_rank(shape)?;
-        let Some((&width, tuples)) = indices.split_last() else {
-            return Err(Error::new(Subject::Indices, "rank 0, expected at least 1 axis"));
-        };
-        if width > rank {
-            let message =
-                format!("tuples of {width} (shape {indices:?}), expected at most {rank}, the rank of data {shape:?}");
-            return Err(Error::new(Subject::Indices, message));
-        }
-        let expected = [tuples, &shape[width..]].concat();
-        if let Some(updates) = updates.filter(|updates| *updates != expected) {
-            let message = format!("shape {updates:?}, expected {expected:?} (data {shape:?} with indices {indices:?})");
-            return Err(Error::new(Subject::Updates, message));
-        }
-        let count = tuples.iter().try_fold(1_usize, |n, &dim| n.checked_mul(dim));
-        let count = count.ok_or_else(|| {
-            Error::new(Subject::Indices, format!("more tuples than can be counted (shape {indices:?})"))
-        })?;
-        check_extent(&expected)?;
-        let targets = vec![Targets::new(&shape[..width], count, true, false)];
-        Ok(Self { shape: shape.to_vec(), tuples: tuples.to_vec(), width, updates: expected, reversed: false, targets })
+/// The length of the index tuples of an index tensor, and its other dims.
+///
+/// # Errors
+/// Rank 0; tuples longer than `most`, the rank of data of that shape.
+pub(super) fn check_tuples<'i>(
+    indices: &'i [usize],
+    most: usize,
+    shape: &[usize],
+) -> Result<(usize, &'i [usize]), Error> {
+    let Some((&width, tuples)) = indices.split_last() else {
+        return Err(Error::new(Subject::Indices, "rank 0, expected at least 1 axis"));
+    };
+    if width > most {
+        let message =
+            format!("tuples of {width} (shape {indices:?}), expected at most {most}, the rank of data {shape:?}");
+        return Err(Error::new(Subject::Indices, message));
     }
-
-    /// Ends the numbers. About `group` neighbouring items will be changed together.
-    ///
-    /// # Errors
-    /// A tuple that occurs twice, unless `repeats` are allowed.
-    pub fn finish(self, reduction: Reduction, repeats: bool, group: usize) -> Result<Scatter, Error> {
-        let count = self.tuples.iter().product();
-        let (outer, block) = self.sides();
-        let keep = Keep { unique: reduction == Reduction::None, repeats, group: group / block.max(1), count };
-        let entries = indexed::group(self.targets, keep).map_err(|(position, first)| {
-            let message = format!(
-                "the index at {:?} repeats the one at {:?}",
-                coordinates(position, &self.tuples),
-                coordinates(first, &self.tuples)
-            );
-            Error::new(Subject::Indices, message)
-        })?;
-        let (first, rank) = (self.tuples.len(), self.updates.len());
-        Ok(Scatter {
-            outer,
-            dim: self.shape[..self.width].iter().product(),
-            block,
-            count,
-            entries,
-            updates_shape: self.updates,
-            updates_axes: self.reversed.then(|| (first..rank).rev().chain(0..first).collect()),
-        })
-    }
+    Ok((width, tuples))
 }
 
-impl Resolve for Resolver {
-    fn reversed(self) -> Self {
-        let targets = vec![Targets::new(&self.shape[..self.width], self.tuples.iter().product(), true, true)];
-        Self { reversed: true, targets, ..self }
-    }
-
-    fn updates_shape(&self) -> &[usize] {
-        &self.updates
-    }
-
-    fn sides(&self) -> (usize, usize) {
-        let items = self.shape[self.width..].iter().product();
-        if self.reversed { (items, 1) } else { (1, items) }
-    }
-
-    fn width(&self) -> usize {
-        self.width
-    }
-
-    fn part(&self, first: usize) -> Self {
-        let targets = self.targets.iter().take(1).map(|targets| targets.part(first)).collect();
-        Self { targets, ..self.clone() }
-    }
-
-    fn reserve(&mut self, tuples: usize) -> Result<(), Error> {
-        self.targets[0].reserve(tuples)
-    }
-
-    fn join(&mut self, part: Self) {
-        self.targets.extend(part.targets);
-    }
-}
-
-impl TakeIndices for Resolver {
-    fn take<I: Index>(&mut self, numbers: impl IntoIterator<Item = I>) -> Result<(), Error> {
-        self.targets[0].extend(numbers).map_err(|BadIndex { position, value }| {
-            let axis = position % self.width;
-            let mut at = coordinates(position / self.width, &self.tuples);
-            at.push(axis);
-            let dim = self.shape[axis];
-            let range =
-                if dim == 0 { "there is no place".to_owned() } else { format!("expected [-{dim}, {}]", dim - 1) };
-            let message = format!("{value} at {at:?} is out of range: {range} on axis {axis} (data {:?})", self.shape);
-            Error::new(Subject::Indices, message)
-        })
-    }
+/// Whether tuples could be counted at all: those of no number take no memory, whatever their number.
+pub(super) fn check_count(tuples: &[usize], indices: &[usize]) -> Result<(), Error> {
+    let count = tuples.iter().try_fold(1_usize, |n, &dim| n.checked_mul(dim));
+    let message = || format!("more tuples than can be counted (shape {indices:?})");
+    count.map(drop).ok_or_else(|| Error::new(Subject::Indices, message()))
 }
 
 /// A copy of `data` in which the block at each index tuple `indices[i, …, :]` holds `updates[i, …]`. A tuple of k
@@ -173,7 +106,7 @@ impl TakeIndices for Resolver {
 /// ```
 ///
 /// # Errors
-/// Those of [`Resolver::new`] and [`TakeIndices::take`].
+/// Those of [`check`] and [`TakeIndices::take`].
 pub fn scatter_nd<T, I, S, J, U, D, E, F>(
     data: &ArrayBase<S, D>,
     indices: &ArrayBase<J, E>,
@@ -243,10 +176,10 @@ where
     E: Dimension,
     F: Dimension,
 {
-    let mut resolver = Resolver::new(data.shape(), indices.shape(), Some(updates.shape()))?;
-    resolver.take(indices.iter().copied())?;
+    let mut numbers = check(data.shape(), indices.shape(), Some(updates.shape()))?.in_order(Order::C);
+    numbers.take(indices.iter().copied())?;
     let mut out = items(data).into_owned();
-    resolver.finish(reduction, true, usize::MAX)?.apply(&mut out, &items(updates), |old, updates| {
+    numbers.finish(reduction.repeats(), usize::MAX)?.apply(&mut out, &items(updates), |old, updates| {
         old.iter_mut().zip(updates).for_each(|(old, &update)| *old = operation(*old, update));
     });
     Ok(like(data, out))

@@ -3,122 +3,37 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::indexed::{self, BadIndex, Index, Keep, Resolve, Scatter, TakeIndices, Targets};
+use super::indexed::{Index, Repeats, Shapes, TakeIndices};
 use super::{check_extent, check_rank, items, like};
 use crate::error::{Error, Subject};
 use crate::layout::axis::resolve_axis;
-use crate::layout::shape::coordinates;
+use crate::item::meta::Order;
 
-/// A ScatterUpdate whose shapes are checked and whose indices are being read.
-#[derive(Clone, Debug)]
-pub struct Resolver {
-    shape: Vec<usize>,
-    axis: usize,
-    indices: Vec<usize>,
-    updates: Vec<usize>,
-    reversed: bool,
-    /// One for each part of the indices.
-    targets: Vec<Targets>,
-}
-
-impl Resolver {
-    /// Checks `axis` and the shapes of `data`, `indices` and, unless one value fills all places, `updates`.
-    ///
-    /// # Errors
-    /// Rank 0; an axis outside `[-rank, rank - 1]`; updates of another shape than
-    /// `data[:axis] ++ indices ++ data[axis + 1:]`.
-    pub fn new(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis: i64) -> Result<Self, Error> {
-        let rank = check_rank(shape)?;
-        let axis = resolve_axis(axis, rank).ok_or_else(|| {
-            Error::new(Subject::Axis, format!("{axis} is outside [-{rank}, {}] (data {shape:?})", rank - 1))
-        })?;
-        let expected = [&shape[..axis], indices, &shape[axis + 1..]].concat();
-        if let Some(updates) = updates.filter(|updates| *updates != expected) {
-            let message = format!(
-                "shape {updates:?}, expected {expected:?} (data {shape:?} with indices {indices:?} on axis {axis})"
-            );
-            return Err(Error::new(Subject::Updates, message));
-        }
-        check_extent(&expected)?;
-        let targets = vec![Targets::new(&shape[axis..=axis], indices.iter().product(), false, false)];
-        Ok(Self { shape: shape.to_vec(), axis, indices: indices.to_vec(), updates: expected, reversed: false, targets })
+/// Checks `axis` and the shapes of `data`, `indices` and, unless one value fills all places, `updates`.
+///
+/// # Errors
+/// Rank 0; an axis outside `[-rank, rank - 1]`; updates of another shape than
+/// `data[:axis] ++ indices ++ data[axis + 1:]`.
+pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis: i64) -> Result<Shapes, Error> {
+    let rank = check_rank(shape)?;
+    let axis = resolve_axis(axis, rank).ok_or_else(|| {
+        Error::new(Subject::Axis, format!("{axis} is outside [-{rank}, {}] (data {shape:?})", rank - 1))
+    })?;
+    let expected = [&shape[..axis], indices, &shape[axis + 1..]].concat();
+    if let Some(updates) = updates.filter(|updates| *updates != expected) {
+        let message =
+            format!("shape {updates:?}, expected {expected:?} (data {shape:?} with indices {indices:?} on axis {axis})");
+        return Err(Error::new(Subject::Updates, message));
     }
-
-    /// Ends the numbers. About `group` neighbouring items will be changed together.
-    ///
-    /// # Errors
-    /// An index that occurs twice, unless `repeats` are allowed.
-    pub fn finish(self, repeats: bool, group: usize) -> Result<Scatter, Error> {
-        let count = self.indices.iter().product();
-        let (outer, block) = self.sides();
-        let keep = Keep { unique: true, repeats, group: group / block.max(1), count };
-        let entries = indexed::group(self.targets, keep).map_err(|(position, first)| {
-            let message = format!(
-                "the index at {:?} repeats the one at {:?}",
-                coordinates(position, &self.indices),
-                coordinates(first, &self.indices)
-            );
-            Error::new(Subject::Indices, message)
-        })?;
-        let (first, rank) = (self.axis, self.updates.len());
-        let last = first + self.indices.len();
-        Ok(Scatter {
-            outer,
-            dim: self.shape[self.axis],
-            block,
-            count,
-            entries,
-            updates_shape: self.updates,
-            updates_axes: self
-                .reversed
-                .then(|| (last..rank).rev().chain(first..last).chain((0..first).rev()).collect()),
-        })
-    }
-}
-
-impl Resolve for Resolver {
-    fn reversed(self) -> Self {
-        Self { reversed: true, ..self }
-    }
-
-    fn updates_shape(&self) -> &[usize] {
-        &self.updates
-    }
-
-    fn sides(&self) -> (usize, usize) {
-        let (before, after) = (&self.shape[..self.axis], &self.shape[self.axis + 1..]);
-        let (outer, block) = if self.reversed { (after, before) } else { (before, after) };
-        (outer.iter().product(), block.iter().product())
-    }
-
-    fn width(&self) -> usize {
-        1
-    }
-
-    fn part(&self, first: usize) -> Self {
-        let targets = self.targets.iter().take(1).map(|targets| targets.part(first)).collect();
-        Self { targets, ..self.clone() }
-    }
-
-    fn reserve(&mut self, tuples: usize) -> Result<(), Error> {
-        self.targets[0].reserve(tuples)
-    }
-
-    fn join(&mut self, part: Self) {
-        self.targets.extend(part.targets);
-    }
-}
-
-impl TakeIndices for Resolver {
-    fn take<I: Index>(&mut self, numbers: impl IntoIterator<Item = I>) -> Result<(), Error> {
-        self.targets[0].extend(numbers).map_err(|BadIndex { position, value }| {
-            let (at, dim) = (coordinates(position, &self.indices), self.shape[self.axis]);
-            let range = if dim == 0 { "there is no place".to_owned() } else { format!("expected [0, {}]", dim - 1) };
-            let message =
-                format!("{value} at {at:?} is out of range: {range} on axis {} (data {:?})", self.axis, self.shape);
-            Error::new(Subject::Indices, message)
-        })
-    }
+    check_extent(&expected)?;
+    Ok(Shapes {
+        data: shape.to_vec(),
+        axes: axis..axis + 1,
+        tuples: indices.to_vec(),
+        updates: expected,
+        negative: false,
+        has_tuple_axis: false,
+    })
 }
 
 /// A copy of `data` in which place `indices[m, …]` of `axis` holds `updates[…, m, …, …]`. `updates` has the shape
@@ -134,7 +49,7 @@ impl TakeIndices for Resolver {
 /// ```
 ///
 /// # Errors
-/// Those of [`Resolver::new`] and [`TakeIndices::take`]: an index below 0 or beyond the axis is one.
+/// Those of [`check`] and [`TakeIndices::take`]: an index below 0 or beyond the axis is one.
 pub fn scatter_update<T, I, S, J, U, D, E, F>(
     data: &ArrayBase<S, D>,
     indices: &ArrayBase<J, E>,
@@ -151,10 +66,10 @@ where
     E: Dimension,
     F: Dimension,
 {
-    let mut resolver = Resolver::new(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
-    resolver.take(indices.iter().copied())?;
+    let mut numbers = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?.in_order(Order::C);
+    numbers.take(indices.iter().copied())?;
     let mut out = items(data).into_owned();
-    resolver.finish(true, usize::MAX)?.apply(&mut out, &items(updates), <[T]>::copy_from_slice);
+    numbers.finish(Repeats::LastWins, usize::MAX)?.apply(&mut out, &items(updates), <[T]>::copy_from_slice);
     Ok(like(data, out))
 }
 
@@ -218,10 +133,10 @@ mod tests {
         let empty = Array2::<u8>::zeros((2, 0));
         assert!(scatter_update(&empty, &array![2], &Array2::zeros((1, 0)), 0).is_err());
         assert!(scatter_update(&arr0(1), &array![0], &array![1], 0).is_err());
-        let mut resolver = Resolver::new(&[4], &[2, 2], None, 0).unwrap();
-        resolver.take([3, 1, 0, 1]).unwrap();
+        let mut numbers = check(&[4], &[2, 2], None, 0).unwrap().in_order(Order::C);
+        numbers.take([3, 1, 0, 1]).unwrap();
         assert_eq!(
-            resolver.finish(false, 1).unwrap_err().to_string(),
+            numbers.finish(Repeats::Refused, 1).unwrap_err().to_string(),
             "indices: the index at [1, 1] repeats the one at [0, 1]"
         );
     }

@@ -1,15 +1,22 @@
 //! SliceScatter, as OpenVINO's [SliceScatter-15](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/slice-scatter-15.html)
 //! specifies it: a copy of `data` in which the places that a slice would take hold `updates`.
 
+use std::ops::Range;
+
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
+use super::fill::{Fill, Patch, Scratch, must_settle, resize};
+use super::selection::Selection;
 use super::slice::SliceArgs;
+use super::updates::Updates;
 use super::{items, like};
-use crate::error::{Error, Subject};
+use crate::error::{Error, Result, Subject};
+use crate::item::meta::Meta;
 use crate::layout::axis::Span;
 use crate::layout::view::View;
-use crate::layout::walk::copy;
-use crate::layout::window::Window;
+use crate::layout::walk::{copy, copy_bytes};
+use crate::layout::window::{Window, Windows};
+use crate::storage::source::Source;
 
 /// A resolved SliceScatter: the places on each axis of `data`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,13 +47,6 @@ impl SliceScatter {
         &self.spans
     }
 
-    /// For `data` that is changed where it lies in Fortran order: its axes reversed, in C order.
-    #[must_use]
-    pub fn reversed(mut self) -> Self {
-        self.spans.reverse();
-        self
-    }
-
     /// Whether windows in C order take `updates` from front to back.
     pub fn is_forward(&self) -> bool {
         self.spans.iter().all(|span| span.step > 0)
@@ -57,12 +57,23 @@ impl SliceScatter {
         self.spans.iter().map(|span| span.len).collect()
     }
 
+    /// The same places of a tensor whose axes come in another order.
+    fn with_axes(self, axes: &[usize]) -> Self {
+        Self { spans: axes.iter().map(|&axis| self.spans[axis]).collect() }
+    }
+
+    /// Links the operator to what it reads. `updates` has the shape that was checked.
+    pub fn link(self, base: Selection, updates: Updates) -> Linked {
+        let updates = updates.with_axes(base.axes());
+        Linked { places: self.with_axes(base.axes()), base, updates }
+    }
+
     /// What a window of `data` takes from `updates`: a box of `updates`, one range an axis, and the view of it in
     /// the window's own items. `None` if no update reaches the window.
-    pub fn part(&self, window: &Window) -> Option<(Vec<std::ops::Range<usize>>, View)> {
+    pub fn part(&self, window: &Window) -> Option<(Vec<Range<usize>>, View)> {
         let both = || self.spans.iter().zip(&window.ranges);
         let part: Vec<_> = both().map(|(span, range)| span.within(range.start, range.end)).collect();
-        if part.iter().any(std::ops::Range::is_empty) {
+        if part.iter().any(Range::is_empty) {
             return None;
         }
         let inside = both().zip(&part).map(|((span, range), part)| {
@@ -71,6 +82,88 @@ impl SliceScatter {
         });
         let inside: Vec<Span> = inside.collect();
         Some((part, View::c_order(&window.shape()).select(&inside)))
+    }
+}
+
+/// A SliceScatter with its data and updates.
+#[derive(Debug)]
+pub struct Linked {
+    base: Selection,
+    places: SliceScatter,
+    updates: Updates,
+}
+
+impl Fill for Linked {
+    fn meta(&self) -> &Meta {
+        self.base.meta()
+    }
+
+    fn sources(&self) -> Vec<&Source> {
+        vec![self.base.source(), self.updates.source()]
+    }
+
+    fn prepare(&mut self) -> Result<()> {
+        self.base.prepare()?;
+        // a file that is changed where it lies must not learn in the middle that updates end early
+        let source = self.updates.source();
+        if must_settle(source, self.updates.view()) || !self.places.is_forward() || self.base.is_in_place() {
+            self.updates.settle()?;
+        }
+        Ok(())
+    }
+
+    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+        let Scratch { gathered, items, .. } = scratch;
+        let Some((part, place)) = self.places.part(window) else { return self.base.read(window, out, gathered) };
+        let part = self.updates.view().part(&part);
+        let itemsize = self.meta().dtype.itemsize();
+        // what updates cover is not read, unless the data comes once and must be passed
+        if part.items() < window.items() || self.base.source().is_stream() {
+            self.base.read(window, out, gathered)?;
+        } else {
+            self.base.make_room(window, out)?;
+        }
+        if let Some(first) = place.as_run() {
+            return self.updates.read(&part, &mut out[first * itemsize..][..part.items() * itemsize], gathered);
+        }
+        resize(items, part.items() * itemsize, self.updates.source().label())?;
+        self.updates.read(&part, items, gathered)?;
+        copy_bytes(items, &View::c_order(&part.shape()), out, &place, itemsize);
+        Ok(())
+    }
+
+    fn window_bytes(&self, threads: usize) -> usize {
+        self.base.window_bytes(threads)
+    }
+
+    fn as_patch(&self) -> Option<&dyn Patch> {
+        Some(self)
+    }
+}
+
+impl Patch for Linked {
+    fn base(&self) -> &Selection {
+        &self.base
+    }
+
+    fn changed(&self) -> usize {
+        self.places.updates_shape().iter().product()
+    }
+
+    fn touched(&self, windows: &Windows) -> Vec<usize> {
+        windows.touched_by(&self.places.spans)
+    }
+
+    fn touches(&self, window: &Window) -> bool {
+        self.places.part(window).is_some()
+    }
+
+    fn extent(&self, window: &Window) -> Range<usize> {
+        self.places.part(window).map_or(0..0, |(_, place)| place.extent())
+    }
+
+    fn finish_updates(&self) -> Result<()> {
+        self.updates.source().finish()
     }
 }
 

@@ -4,7 +4,8 @@ use std::num::NonZero;
 
 use clap::{Args, ValueHint};
 
-use crate::engine::job::{Options, Threads};
+use crate::ops::fill::Limits;
+use crate::parallel::Threads;
 
 const HEADING: &str = "Run";
 
@@ -19,9 +20,9 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// How a job is to be carried out.
-    pub fn options(&self, in_place: bool) -> anyhow::Result<Options> {
-        Ok(Options { threads: self.threads.threads()?, room: 0, in_place })
+    /// What the run may use.
+    pub fn limits(&self) -> anyhow::Result<Limits> {
+        self.threads.limits()
     }
 }
 
@@ -36,17 +37,26 @@ pub struct ThreadOptions {
 }
 
 impl ThreadOptions {
-    /// What was asked for, here or in the environment.
-    pub fn threads(&self) -> anyhow::Result<Threads> {
-        let asked = match (self.threads, std::env::var_os("TENSOROP_THREADS").filter(|text| !text.is_empty())) {
-            (Some(threads), _) => threads,
-            (None, None) => return Ok(Threads(None)),
+    /// What the run may use: as many threads as asked for, here or in the environment. Tests ask for windows of so many
+    /// bytes by `TENSOROP_WINDOW`, and for threads that share whatever little there is to do then.
+    pub fn limits(&self) -> anyhow::Result<Limits> {
+        let threads = Threads::new(self.asked()?);
+        let window = std::env::var_os("TENSOROP_WINDOW").and_then(|bytes| bytes.to_str()?.parse().ok());
+        Ok(match window {
+            Some(_) => Limits { threads: threads.started_for(0), window },
+            None => Limits { threads, window },
+        })
+    }
+
+    fn asked(&self) -> anyhow::Result<Option<NonZero<usize>>> {
+        Ok(match (self.threads, std::env::var_os("TENSOROP_THREADS").filter(|text| !text.is_empty())) {
+            (Some(threads), _) => Some(threads),
+            (None, None) => None,
             (None, Some(text)) => {
                 let number = parse_threads(&text.to_string_lossy());
-                number.map_err(|message| anyhow::anyhow!("TENSOROP_THREADS: {}: {message}", text.display()))?
+                Some(number.map_err(|message| anyhow::anyhow!("TENSOROP_THREADS: {}: {message}", text.display()))?)
             }
-        };
-        Ok(Threads(Some(asked)))
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use crate::Reduction;
+use crate::ops::indexed::Repeats;
 
 /// Where the help lists them.
 pub const HEADING: &str = "Scatter";
@@ -14,6 +15,16 @@ pub struct DuplicateOptions {
     /// With a reduction repeated indices are what it is for, and the option is a usage error.
     #[arg(long, value_enum, value_name = "WHAT", allow_hyphen_values = true, help_heading = HEADING)]
     pub on_duplicate: Option<OnDuplicate>,
+}
+
+impl DuplicateOptions {
+    /// What becomes of several updates for one place.
+    pub fn repeats(&self, reduction: Reduction) -> Repeats {
+        match self.on_duplicate {
+            Some(OnDuplicate::Error) => Repeats::Refused,
+            Some(OnDuplicate::Last) | None => reduction.repeats(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

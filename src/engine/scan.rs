@@ -1,0 +1,77 @@
+//! All items of some tensors shown, a window at a time: what comparisons and statistics are made of.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::job::Progress;
+use crate::error::{Context, Result};
+use crate::layout::window::Windows;
+use crate::ops::fill::{Limits, must_settle, resize};
+use crate::ops::window_size::{ACROSS_WINDOWS, WINDOW};
+use crate::parallel::share;
+use crate::storage::conversion::Conversion;
+use crate::storage::source::Source;
+
+/// Shows all items of tensors of one shape, a window at a time: `each` gets its thread's state (of which `begin`
+/// makes one a thread), the number of the window's first item in C order, and for each tensor the items of the
+/// window, in C order and little-endian. False from `each` ends the scan early. The states are returned in no order.
+/// Of tensors without items, or with items of no bytes, there is no window.
+///
+/// # Errors
+/// Of reading, among them a tensor that changes meanwhile; of several errors of `each` that of the first window.
+///
+/// # Panics
+/// If the shapes differ.
+pub fn scan<S: Send, const N: usize>(
+    sources: [&mut Source; N],
+    limits: Limits,
+    progress: Progress<'_>,
+    begin: impl Fn() -> S + Sync,
+    each: impl Fn(&mut S, usize, [&[u8]; N]) -> Result<bool> + Sync,
+) -> Result<Vec<S>> {
+    for source in sources.iter().skip(1) {
+        assert_eq!(source.shape(), sources[0].shape(), "tensors of one shape");
+    }
+    let (mut once, mut fortran, mut bytes, mut widest) = (false, false, 0, 1);
+    let (mut conversions, mut settled) = (Vec::with_capacity(N), Vec::with_capacity(N));
+    for source in sources {
+        if must_settle(source, &source.view()) {
+            source.settle()?;
+        }
+        once |= source.is_stream();
+        fortran |= !source.view().is_forward();
+        bytes = source.bytes().saturating_add(bytes);
+        widest = widest.max(source.dtype().itemsize());
+        let native = source.dtype().native();
+        conversions.push(Conversion::new(source.dtype(), &native).context("a dtype of no kind")?);
+        settled.push(&*source);
+    }
+    let Some(first) = settled.first() else { return Ok(Vec::new()) };
+    let shape = first.shape();
+    let threads = if once { 1 } else { limits.threads.for_bytes(bytes) };
+    let window = if fortran { ACROSS_WINDOWS / threads / N.max(1) } else { WINDOW };
+    // items of no bytes can be more than anybody could be shown
+    let windows = match shape.contains(&0) || bytes == 0 {
+        true => Windows::new(&[0], 1),
+        false => Windows::new(shape, (limits.window.unwrap_or(window) / widest).max(1)),
+    };
+    let count = windows.count();
+    let fresh = || (begin(), vec![Vec::new(); N], Vec::new());
+    let whole = AtomicBool::new(true);
+    let states = share(threads, count, fresh, |number, (state, items, scratch)| -> Result<bool> {
+        let window = windows.get(number);
+        for ((source, conversion), items) in settled.iter().zip(&conversions).zip(items.iter_mut()) {
+            resize(items, window.items() * conversion.itemsize(), source.label())?;
+            conversion.read(source, &source.view().part(&window.ranges), items, scratch)?;
+        }
+        progress(items.iter().map(Vec::len).sum());
+        let go_on = each(state, window.start, std::array::from_fn(|i| items[i].as_slice()))?;
+        if !go_on {
+            whole.store(false, Ordering::Relaxed);
+        }
+        Ok(go_on)
+    })?;
+    if whole.into_inner() {
+        settled.iter().try_for_each(|source| source.finish())?;
+    }
+    Ok(states.into_iter().map(|(state, ..)| state).collect())
+}

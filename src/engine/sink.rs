@@ -1,0 +1,109 @@
+//! Where windows go when they are filled.
+
+use std::fs::File;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::{Context, Error, Result};
+use crate::item::meta::Meta;
+use crate::layout::window::Window;
+use crate::storage::platform::{copy_range, is_full, write_at};
+
+/// Takes the windows of an output: what it does with them, and in which order it wants them, is its own affair.
+pub trait Sink: Sync {
+    /// Takes the items of a window.
+    ///
+    /// # Errors
+    /// Of writing.
+    fn put(&self, window: &Window, items: &[u8]) -> Result<()>;
+
+    /// Whether windows must come one after the other, from the first to the last.
+    fn in_order(&self) -> bool {
+        false
+    }
+
+    /// Takes the items of a window as they lie in `from`, from byte `at` on, without them passing through the program.
+    /// False if it cannot: the window must be put instead.
+    ///
+    /// # Errors
+    /// A full disk.
+    fn copy(&self, _window: &Window, _from: &File, _at: u64) -> Result<bool> {
+        Ok(false)
+    }
+}
+
+/// A file in which items lie one after the other in C order.
+#[derive(Debug)]
+pub struct FileSink<'a> {
+    file: &'a File,
+    /// Where the first item lies, in bytes.
+    base: u64,
+    itemsize: usize,
+    label: &'a str,
+    /// Whether the kernel has copied between these files, or has not been asked yet.
+    kernel_copies: AtomicBool,
+}
+
+impl<'a> FileSink<'a> {
+    /// Items of such a tensor from byte `base` of a file on, which messages call `label`.
+    pub fn new(file: &'a File, base: u64, meta: &Meta, label: &'a str) -> Self {
+        let itemsize = meta.dtype.itemsize();
+        Self { file, base, itemsize, label, kernel_copies: AtomicBool::new(true) }
+    }
+
+    /// Writes some items of a window, the first of which is number `first` of it.
+    ///
+    /// # Errors
+    /// Of writing.
+    pub fn put_from(&self, window: &Window, first: usize, items: &[u8]) -> Result<()> {
+        let at = self.base + ((window.start + first) * self.itemsize) as u64;
+        write_at(self.file, items, at).with_context(|| failed(self.label))
+    }
+}
+
+impl Sink for FileSink<'_> {
+    fn put(&self, window: &Window, items: &[u8]) -> Result<()> {
+        self.put_from(window, 0, items)
+    }
+
+    fn copy(&self, window: &Window, from: &File, at: u64) -> Result<bool> {
+        if !self.kernel_copies.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        let bytes = window.items() * self.itemsize;
+        let to = self.base + (window.start * self.itemsize) as u64;
+        match copy_range(from, at, self.file, to, bytes) {
+            Ok(copied) if copied == bytes => return Ok(true),
+            // what is missing, or the reason, shows when the window is read
+            Ok(_) => {}
+            Err(error) if is_full(&error) => return Err(Error::from(error).within(failed(self.label))),
+            Err(_) => self.kernel_copies.store(false, Ordering::Relaxed),
+        }
+        Ok(false)
+    }
+}
+
+/// What takes items as they come, from front to back: a pipe, a packer, a buffer.
+pub struct StreamSink<'a>(Mutex<&'a mut (dyn FnMut(&[u8]) -> Result<()> + Send)>);
+
+impl<'a> StreamSink<'a> {
+    /// Hands all items to `take`.
+    pub fn new(take: &'a mut (dyn FnMut(&[u8]) -> Result<()> + Send)) -> Self {
+        Self(Mutex::new(take))
+    }
+}
+
+impl Sink for StreamSink<'_> {
+    fn put(&self, _: &Window, items: &[u8]) -> Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)(items)
+    }
+
+    fn in_order(&self) -> bool {
+        true
+    }
+}
+
+/// What is said of an output that could not be written.
+pub fn failed(label: &str) -> String {
+    format!("{label}: cannot be written")
+}

@@ -1,0 +1,65 @@
+//! A cast of another operator's output: other values, or another byte order.
+
+use super::fill::{Fill, Scratch};
+use crate::error::{Error, Result, malformed};
+use crate::item::cast::Cast;
+use crate::item::dtype::DType;
+use crate::item::meta::Meta;
+use crate::layout::shape::coordinates;
+use crate::layout::window::Window;
+use crate::storage::source::Source;
+
+/// An output whose items are those of another, cast.
+#[derive(Debug)]
+pub struct CastFill {
+    inner: Box<dyn Fill>,
+    cast: Cast,
+    meta: Meta,
+}
+
+impl CastFill {
+    /// Items of `dtype`, unless `inner` has them already. With `lossy` values may lose by it.
+    ///
+    /// # Errors
+    /// What [`Cast::new`] refuses.
+    pub fn over(inner: Box<dyn Fill>, dtype: DType, lossy: bool) -> Result<Box<dyn Fill>, Error> {
+        let cast = Cast::new(&inner.meta().dtype, &dtype, lossy)?;
+        if cast.is_identity() {
+            return Ok(inner);
+        }
+        let meta = Meta { dtype, ..inner.meta().clone() };
+        Ok(Box::new(Self { inner, cast, meta }))
+    }
+}
+
+impl Fill for CastFill {
+    fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    fn sources(&self) -> Vec<&Source> {
+        self.inner.sources()
+    }
+
+    fn prepare(&mut self) -> Result<()> {
+        self.inner.prepare()
+    }
+
+    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+        let Scratch { items, inner, .. } = scratch;
+        let label = || self.sources().first().map_or("", |source| source.label());
+        self.inner.fill(window, items, inner.get_or_insert_default())?;
+        self.cast.apply(items, out).map_err(|(item, why)| {
+            let at = coordinates(window.start + item, &self.meta.shape);
+            malformed!("{}: {why} at {at:?}", label())
+        })
+    }
+
+    fn window_bytes(&self, threads: usize) -> usize {
+        self.inner.window_bytes(threads)
+    }
+
+    fn widest(&self) -> usize {
+        self.meta.dtype.itemsize().max(self.inner.widest())
+    }
+}

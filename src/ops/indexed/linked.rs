@@ -1,0 +1,221 @@
+//! A scatter by indices with its data and updates.
+
+use std::ops::Range;
+
+use super::{Numbers, Repeats, Run, Scatter};
+use crate::error::Result;
+use crate::item::meta::Meta;
+use crate::layout::gather::GAP;
+use crate::layout::window::{Window, Windows};
+use crate::ops::fill::{Fill, Limits, Patch, Scratch};
+use crate::ops::reduction::OnBytes;
+use crate::ops::selection::Selection;
+use crate::ops::updates::Updates;
+use crate::ops::window_size::{EDIT_WINDOW, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
+use crate::storage::source::Source;
+
+/// A resolved scatter, linked to what it reads.
+#[derive(Debug)]
+pub struct Linked {
+    base: Selection,
+    scatter: Scatter,
+    updates: Updates,
+    /// What is done with an old block and its update; `None` puts the update in its place.
+    combine: Option<OnBytes>,
+    window: usize,
+    /// Updates of so many bytes are kept in memory.
+    resident: usize,
+}
+
+/// What the operands of a scatter are to be used for.
+#[derive(Clone, Copy, Debug)]
+pub struct Roles {
+    /// What becomes of several updates for one place.
+    pub repeats: Repeats,
+    /// What is done with an old block and its update; `None` puts the update in its place.
+    pub combine: Option<OnBytes>,
+    /// The bytes of the index tensor. Updates may take as much memory: what is held in all stays a small multiple of what
+    /// the indices need in any case.
+    pub index_bytes: usize,
+}
+
+impl Linked {
+    /// Links the operator to what it reads. `updates` has the shape that was checked, `numbers` are all taken.
+    ///
+    /// The indices are grouped by windows here, so the size of a window is settled here, too: one that fits the cache for
+    /// updates in memory, updates that are read together, and long pieces. Short pieces are better read by few sweeps
+    /// through the updates, each for a large window, than one by one.
+    ///
+    /// # Errors
+    /// An index tuple that occurs twice, where that is refused.
+    pub fn new(base: Selection, numbers: Numbers, updates: Updates, roles: Roles, limits: Limits) -> Result<Self> {
+        let (outer, block) = numbers.sides();
+        let itemsize = base.meta().dtype.itemsize();
+        let (data_bytes, update_bytes) = (base.meta().bytes(), updates.bytes());
+        let resident = roles.index_bytes.max(RESIDENT);
+        let kept = updates.source().as_file().is_none() || update_bytes <= resident;
+        let together = update_bytes / outer.max(1) <= SLAB;
+        let sweep = !kept && !together && block * itemsize < SHORT_PIECE;
+        let threads = limits.threads.for_bytes(data_bytes);
+        let window = match (base.is_in_place(), sweep) {
+            (true, _) => EDIT_WINDOW,
+            (false, false) => WINDOW,
+            (false, true) => data_bytes.div_ceil(threads).clamp(WINDOW, SWEEP_WINDOWS / threads),
+        };
+        let items = limits.window.unwrap_or(window) / itemsize.max(1);
+        let group = Windows::new(&base.meta().shape, items).largest();
+        let scatter = numbers.finish(roles.repeats, group)?;
+        let updates = match scatter.updates_axes() {
+            Some(axes) => updates.with_axes(axes),
+            None => updates,
+        };
+        Ok(Self { base, scatter, updates, combine: roles.combine, window, resident })
+    }
+
+    /// Applies the updates of one window to its items.
+    fn apply(&self, window: &Window, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
+        let Self { scatter, updates, combine, .. } = self;
+        let itemsize = self.base.meta().dtype.itemsize();
+        let mut put = |Run { to, from, len }: Run, slab: &[u8], first: usize| {
+            let old = &mut out[to * itemsize..][..len * itemsize];
+            let new = &slab[(from - first) * itemsize..][..len * itemsize];
+            match combine {
+                None => copy_item(old, new),
+                Some(combine) => combine(old, new),
+            }
+        };
+        // where the runs lie: in memory, or in one piece of the updates, or here and there in them
+        if let Some(bytes) = updates.source().as_bytes() {
+            scatter.runs(window, |run| put(run, bytes, 0));
+            return Ok(());
+        }
+        let (first, items) = scatter.slab(window);
+        if items.saturating_mul(itemsize) <= SLAB && !updates.source().is_one_item() {
+            updates.read_run(first, items, buffer)?;
+            scatter.runs(window, |run| put(run, buffer, first));
+            return Ok(());
+        }
+        // runs that are neighbours in the updates are read at once
+        let mut pending: Vec<Run> = Vec::new();
+        let mut flush = |pending: &mut Vec<Run>| -> Result<()> {
+            let (Some(&Run { from: first, .. }), Some(last)) = (pending.first(), pending.last()) else { return Ok(()) };
+            updates.read_run(first, last.from + last.len - first, buffer)?;
+            pending.drain(..).for_each(|run| put(run, buffer, first));
+            Ok(())
+        };
+        let mut result = Ok(());
+        scatter.runs(window, |run| {
+            if result.is_err() {
+                return;
+            }
+            // one item is everywhere
+            let run = if updates.source().is_one_item() { Run { from: 0, ..run } } else { run };
+            if let (Some(first), Some(last)) = (pending.first(), pending.last()) {
+                let end = last.from + last.len;
+                let near = run.from >= end
+                    && (run.from - end) * itemsize <= GAP
+                    && (run.from + run.len - first.from) * itemsize <= SLAB;
+                if !near {
+                    result = flush(&mut pending);
+                }
+            }
+            pending.push(run);
+        });
+        result.and_then(|()| flush(&mut pending))
+    }
+}
+
+impl Fill for Linked {
+    fn meta(&self) -> &Meta {
+        self.base.meta()
+    }
+
+    fn sources(&self) -> Vec<&Source> {
+        vec![self.base.source(), self.updates.source()]
+    }
+
+    fn prepare(&mut self) -> Result<()> {
+        self.base.prepare()?;
+        self.updates.settle()?;
+        let few = self.updates.bytes() <= self.resident;
+        if !self.updates.in_runs() || self.updates.source().as_file().is_some() && few {
+            self.updates.make_resident(&self.base.meta().dtype)?;
+        }
+        Ok(())
+    }
+
+    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+        self.base.read(window, out, &mut scratch.gathered)?;
+        self.apply(window, out, &mut scratch.items)
+    }
+
+    fn window_bytes(&self, threads: usize) -> usize {
+        // data that is stored across the order of the output wants large windows whatever the updates do
+        match self.base.window_bytes(threads) {
+            across if across > WINDOW => across.max(self.window),
+            _ => self.window,
+        }
+    }
+
+    fn as_patch(&self) -> Option<&dyn Patch> {
+        Some(self)
+    }
+}
+
+impl Patch for Linked {
+    fn base(&self) -> &Selection {
+        &self.base
+    }
+
+    fn changed(&self) -> usize {
+        self.scatter.changed()
+    }
+
+    fn touched(&self, windows: &Windows) -> Vec<usize> {
+        // a bit for each window, since updates may come back to one any number of times
+        let mut bits = vec![0_u64; windows.count().div_ceil(64)];
+        self.scatter.places(|first, last| {
+            for number in windows.number_of(first)..=windows.number_of(last) {
+                bits[number / 64] |= 1 << (number % 64);
+            }
+        });
+        let set = |(at, word): (usize, &u64)| {
+            let word = *word;
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at * 64 + bit)
+        };
+        bits.iter().enumerate().filter(|(_, word)| **word != 0).flat_map(set).collect()
+    }
+
+    fn touches(&self, window: &Window) -> bool {
+        self.scatter.touches(window)
+    }
+
+    fn extent(&self, window: &Window) -> Range<usize> {
+        let (mut start, mut end) = (window.items(), 0);
+        self.scatter.runs(window, |run| (start, end) = (start.min(run.to), end.max(run.to + run.len)));
+        start.min(end)..end
+    }
+
+    fn finish_updates(&self) -> Result<()> {
+        self.updates.source().finish()
+    }
+}
+
+/// `copy_from_slice`, without a call for single items of the usual sizes: for points the call would take longer than the
+/// copy.
+#[inline]
+fn copy_item(old: &mut [u8], new: &[u8]) {
+    fn word<const N: usize>(old: &mut [u8], new: &[u8]) {
+        if let ([old], [new]) = (old.as_chunks_mut::<N>().0, new.as_chunks::<N>().0) {
+            *old = *new;
+        }
+    }
+    match old.len() {
+        1 => word::<1>(old, new),
+        2 => word::<2>(old, new),
+        4 => word::<4>(old, new),
+        8 => word::<8>(old, new),
+        16 => word::<16>(old, new),
+        _ => old.copy_from_slice(new),
+    }
+}

@@ -1,0 +1,109 @@
+//! A resolved scatter: which runs of updates go where, for any window.
+
+use super::groups::Entries;
+use crate::layout::window::Window;
+
+/// A resolved ScatterUpdate or ScatterND.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scatter {
+    pub(super) outer: usize,
+    pub(super) dim: usize,
+    /// Items.
+    pub(super) block: usize,
+    pub(super) count: usize,
+    pub(super) entries: Entries,
+    /// The axes of `updates` in the order `[outer, count, block]`, where they do not come so.
+    pub(super) updates_axes: Option<Vec<usize>>,
+}
+
+/// A run of items that a window takes from `updates`; all three numbers are in items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Where it goes in the window.
+    pub to: usize,
+    /// Where it begins in `updates`, which are in the order `[outer, count, block]`.
+    pub from: usize,
+    /// How long it is.
+    pub len: usize,
+}
+
+impl Scatter {
+    /// How many items updates bring, those that are overtaken by later ones included.
+    pub fn changed(&self) -> usize {
+        self.outer.saturating_mul(self.count).saturating_mul(self.block)
+    }
+
+    /// The number of index tuples.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The axes of `updates` as [`runs`](Self::runs) count its items, where that is not C order: data in Fortran
+    /// order that is changed where it lies has its updates in the order of its storage.
+    pub fn updates_axes(&self) -> Option<&[usize]> {
+        self.updates_axes.as_deref()
+    }
+
+    /// The part of `updates` in which all runs of a window lie: its first item and the number of its items.
+    pub fn slab(&self, window: &Window) -> (usize, usize) {
+        let place = self.dim * self.block;
+        let (start, end) = (window.start, window.start + window.items());
+        let outers = start / place..end.div_ceil(place);
+        let items = self.count.saturating_mul(self.block);
+        (outers.start.saturating_mul(items), outers.len().saturating_mul(items))
+    }
+
+    /// Calls `each(first, last)` with the numbers of the first and last item of every block that changes.
+    pub fn places(&self, mut each: impl FnMut(usize, usize)) {
+        if self.block == 0 || self.dim == 0 {
+            return;
+        }
+        for outer in 0..self.outer {
+            let base = outer * self.dim * self.block;
+            self.entries.visit(0, self.dim, |target, _| {
+                let first = base + target * self.block;
+                each(first, first + self.block - 1);
+            });
+        }
+    }
+
+    /// Whether anything changes in a window.
+    pub fn touches(&self, window: &Window) -> bool {
+        let place = self.dim * self.block;
+        let (start, end) = (window.start, window.start + window.items());
+        start < end
+            && (start / place..end.div_ceil(place)).any(|outer| {
+                let base = outer * place;
+                let (lo, hi) = (start.max(base) - base, end.min(base + place) - base);
+                self.entries.any(lo / self.block, hi.div_ceil(self.block))
+            })
+    }
+
+    /// Calls `each` for every run that `window` takes from `updates`, in the order in which they apply.
+    pub fn runs(&self, window: &Window, mut each: impl FnMut(Run)) {
+        let place = self.dim * self.block;
+        let (start, end) = (window.start, window.start + window.items());
+        if start == end {
+            return;
+        }
+        for outer in start / place..end.div_ceil(place) {
+            let base = outer * place;
+            let (lo, hi) = (start.max(base) - base, end.min(base + place) - base);
+            self.entries.visit(lo / self.block, hi.div_ceil(self.block), |target, position| {
+                let at = target * self.block;
+                let (a, b) = (at.max(lo), (at + self.block).min(hi));
+                each(Run {
+                    to: base + a - start,
+                    from: (outer * self.count + position) * self.block + a - at,
+                    len: b - a,
+                });
+            });
+        }
+    }
+
+    /// Applies all of `updates` to all of `out`, both in C order.
+    pub(crate) fn apply<T: Copy>(&self, out: &mut [T], updates: &[T], combine: impl Fn(&mut [T], &[T])) {
+        let window = Window::whole(&[out.len()]);
+        self.runs(&window, |run| combine(&mut out[run.to..][..run.len], &updates[run.from..][..run.len]));
+    }
+}

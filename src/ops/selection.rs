@@ -1,0 +1,162 @@
+//! Stored items as an output has them: all of a tensor, or a slice of it.
+
+use std::ops::Range;
+
+use super::fill::{Fill, Patch, Scratch, must_settle, resize};
+use super::window_size::{ACROSS_WINDOWS, EDIT_WINDOW, WINDOW};
+use crate::error::Result;
+use crate::item::meta::{Meta, Order};
+use crate::layout::axis::Span;
+use crate::layout::view::View;
+use crate::layout::window::{Window, Windows};
+use crate::storage::source::Source;
+
+/// Items of a source, seen through a view of its storage.
+///
+/// Storage order is settled here, once: what stands on a selection counts its axes by [`axes`](Self::axes) and need not
+/// know whether an output is a new file in C order or data in Fortran order that is changed where it lies.
+#[derive(Debug)]
+pub struct Selection {
+    source: Source,
+    view: View,
+    meta: Meta,
+    /// The axes of the source in the order in which the output has them.
+    axes: Vec<usize>,
+    in_place: bool,
+}
+
+impl Selection {
+    /// All of a tensor, for an output in C order.
+    pub fn whole(source: Source) -> Self {
+        let axes = (0..source.shape().len()).collect();
+        Self::through(source.view(), source, axes, false)
+    }
+
+    /// All of a tensor that is changed where it lies: the output has the axes in the order of storage.
+    pub fn in_place(source: Source) -> Self {
+        let axes: Vec<usize> = match source.meta().order {
+            Order::C => (0..source.shape().len()).collect(),
+            Order::Fortran => (0..source.shape().len()).rev().collect(),
+        };
+        Self::through(source.view().with_axes(&axes), source, axes, true)
+    }
+
+    /// All of a tensor with its axes reversed: what a file in Fortran order holds.
+    pub fn reversed(source: Source) -> Self {
+        let axes: Vec<usize> = (0..source.shape().len()).rev().collect();
+        Self::through(source.view().with_axes(&axes), source, axes, false)
+    }
+
+    /// The part of a tensor that one span an axis selects, for an output in C order.
+    pub fn slice(source: Source, spans: &[Span]) -> Self {
+        let axes = (0..source.shape().len()).collect();
+        Self::through(source.view().select(spans), source, axes, false)
+    }
+
+    fn through(view: View, source: Source, axes: Vec<usize>, in_place: bool) -> Self {
+        let meta = Meta::new(source.dtype().clone(), view.shape());
+        Self { source, view, meta, axes, in_place }
+    }
+
+    /// Where the items come from.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Where they lie there.
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// The axes of the source in the order in which the output has them.
+    pub fn axes(&self) -> &[usize] {
+        &self.axes
+    }
+
+    /// The order of storage that the output follows.
+    pub fn order(&self) -> Order {
+        if self.in_place { self.source.meta().order } else { Order::C }
+    }
+
+    /// Whether the source's own file is changed.
+    pub fn is_in_place(&self) -> bool {
+        self.in_place
+    }
+
+    /// Makes `out` the items of a window.
+    ///
+    /// # Errors
+    /// Those of [`Source::read`]; not enough memory.
+    pub fn read(&self, window: &Window, out: &mut Vec<u8>, gathered: &mut Vec<u8>) -> Result<()> {
+        self.make_room(window, out)?;
+        self.source.read(&self.view.part(&window.ranges), out, gathered)
+    }
+
+    /// Makes a buffer as long as the items of a window.
+    ///
+    /// # Errors
+    /// Not enough memory.
+    pub fn make_room(&self, window: &Window, out: &mut Vec<u8>) -> Result<()> {
+        resize(out, window.items() * self.meta.dtype.itemsize(), self.source.label())
+    }
+
+    /// Whether all of the source is there, in the order in which it is stored.
+    pub fn is_whole_storage(&self) -> bool {
+        self.view.is_c_order() && self.view.items() == self.source.meta().items()
+    }
+}
+
+impl Fill for Selection {
+    fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    fn sources(&self) -> Vec<&Source> {
+        vec![&self.source]
+    }
+
+    fn prepare(&mut self) -> Result<()> {
+        if must_settle(&self.source, &self.view) { self.source.settle() } else { Ok(()) }
+    }
+
+    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+        self.read(window, out, &mut scratch.gathered)
+    }
+
+    fn window_bytes(&self, threads: usize) -> usize {
+        let bytes = if self.in_place { EDIT_WINDOW } else { WINDOW };
+        let across = self.source.meta().order == Order::Fortran && !self.view.is_forward();
+        if across { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
+    }
+
+    fn as_patch(&self) -> Option<&dyn Patch> {
+        Some(self)
+    }
+}
+
+/// Nothing of it changes.
+impl Patch for Selection {
+    fn base(&self) -> &Selection {
+        self
+    }
+
+    fn changed(&self) -> usize {
+        0
+    }
+
+    fn touched(&self, _: &Windows) -> Vec<usize> {
+        Vec::new()
+    }
+
+    fn touches(&self, _: &Window) -> bool {
+        false
+    }
+
+    fn extent(&self, _: &Window) -> Range<usize> {
+        0..0
+    }
+
+    fn finish_updates(&self) -> Result<()> {
+        Ok(())
+    }
+}

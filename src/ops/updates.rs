@@ -1,0 +1,98 @@
+//! Updates as the scatters take them: a source, and how its items become items of the data.
+
+use super::fill::resize;
+use crate::error::{Error, ErrorKind, Result};
+use crate::item::dtype::DType;
+use crate::item::tensor::Tensor;
+use crate::layout::view::View;
+use crate::memory;
+use crate::storage::conversion::Conversion;
+use crate::storage::source::Source;
+
+/// The source of updates, and how its items become items of the data.
+#[derive(Debug)]
+pub struct Updates {
+    source: Source,
+    view: View,
+    conversion: Conversion,
+}
+
+impl Updates {
+    /// Updates of a dtype that [`Conversion::new`] accepted.
+    pub fn new(source: Source, conversion: Conversion) -> Self {
+        Self { view: source.view(), source, conversion }
+    }
+
+    /// Where they come from.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Where they lie there.
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// The bytes of all of them, as items of the data.
+    pub fn bytes(&self) -> usize {
+        self.view.items().saturating_mul(self.conversion.itemsize())
+    }
+
+    /// The updates with their axes in another order.
+    #[must_use]
+    pub fn with_axes(self, axes: &[usize]) -> Self {
+        Self { view: self.view.with_axes(axes), ..self }
+    }
+
+    /// What [`Source::settle`] does.
+    ///
+    /// # Errors
+    /// Those of it.
+    pub fn settle(&mut self) -> Result<()> {
+        self.source.settle()
+    }
+
+    /// Reads all of them into memory, converted and in C order of their view; one item for all places stays that.
+    ///
+    /// # Errors
+    /// Of reading them; not enough memory.
+    pub fn make_resident(&mut self, dtype: &DType) -> Result<()> {
+        if self.source.is_one_item() {
+            return Ok(());
+        }
+        let bytes = self.view.items() * dtype.itemsize();
+        let mut items = memory::zeros(bytes).map_err(|why| Error::memory(why).within(self.source.label()))?;
+        self.conversion.read(&self.source, &self.view, &mut items, &mut Vec::new())?;
+        let impossible = || Error::of(ErrorKind::Unsupported, "updates of a shape that cannot be");
+        let tensor = Tensor::new(dtype.clone(), self.view.shape(), items).ok_or_else(impossible)?;
+        let source = Source::memory(tensor, self.source.label().to_owned());
+        *self = Self::new(source, Conversion::new(dtype, dtype).ok_or_else(impossible)?);
+        Ok(())
+    }
+
+    /// Reads a box of them, one range an axis, in C order.
+    ///
+    /// # Errors
+    /// Those of [`Source::read`].
+    pub fn read(&self, view: &View, out: &mut [u8], gathered: &mut Vec<u8>) -> Result<()> {
+        self.conversion.read(&self.source, view, out, gathered)
+    }
+
+    /// Reads items from item `first` on, where [`in_runs`](Self::in_runs) allows it.
+    ///
+    /// # Errors
+    /// Those of [`Source::read_at`]; not enough memory.
+    pub fn read_run(&self, first: usize, items: usize, out: &mut Vec<u8>) -> Result<()> {
+        let itemsize = self.conversion.itemsize();
+        resize(out, items * itemsize, self.source.label())?;
+        self.source.read_at(out, (first * itemsize) as u64)?;
+        self.conversion.swap(out);
+        Ok(())
+    }
+
+    /// Whether runs of them can be read for themselves.
+    pub fn in_runs(&self) -> bool {
+        let as_they_are = self.source.as_bytes().is_none() || self.conversion.is_identity();
+        self.source.is_one_item() || as_they_are && self.conversion.keeps_width() && self.view.is_c_order()
+    }
+}
