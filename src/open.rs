@@ -31,7 +31,7 @@ enum Content {
     Npy(Arc<File>, Header),
     /// A `.npy` that comes once: its header, and its items, which are handed out once.
     Stream(Header, Mutex<Option<Items>>),
-    Npz(Arc<File>, npz::Archive, Arc<Container>),
+    Npz(npz::Archive, Arc<Container>),
     Safetensors(Arc<File>, safetensors::Index, Arc<Container>),
     /// The folder is where data outside the message may lie.
     Onnx(Arc<File>, Box<onnx::Proto>, Option<PathBuf>),
@@ -188,7 +188,7 @@ impl Input {
     /// The names of a container's members; `None` if it holds one tensor, without a name.
     pub fn names(&self) -> Option<Vec<&str>> {
         match &self.content {
-            Content::Npz(_, archive, _) => Some(archive.names().collect()),
+            Content::Npz(archive, _) => Some(archive.names().collect()),
             Content::Safetensors(_, index, _) => Some(index.names().collect()),
             _ => None,
         }
@@ -249,9 +249,9 @@ impl Input {
     pub fn describe(&self, n: usize) -> Result<Description> {
         Ok(match &self.content {
             Content::Npy(_, header) | Content::Stream(header, _) => described(header, Some(header.offset as u64)),
-            Content::Npz(file, archive, _) => {
+            Content::Npz(archive, _) => {
                 let context = || self.member_label(archive.names().nth(n).unwrap_or_default());
-                let (header, offset) = archive.header(file, n).with_context(context)?;
+                let (header, offset) = archive.header(n).with_context(context)?;
                 described(&header, offset)
             }
             Content::Safetensors(_, index, _) => {
@@ -318,8 +318,8 @@ impl Input {
                 let Items(items) = items.ok_or_else(|| anyhow!("{label}: can be read only once"))?;
                 Ok(Source::stream(dtype.clone(), shape.clone(), *fortran_order, items, *bytes as u64, label))
             }
-            Content::Npz(file, archive, container) => {
-                let source = archive.source(file, n, label).with_context(context)?;
+            Content::Npz(archive, container) => {
+                let source = archive.source(n, label).with_context(context)?;
                 Ok(source.one_of(Arc::clone(container)))
             }
             Content::Safetensors(file, index, container) => {
@@ -433,9 +433,9 @@ fn placed(file: File, format: Format, folder: Option<&Path>) -> Result<Content> 
     let file = Arc::new(file);
     Ok(match format {
         Format::Npz => {
-            let archive = npz::Archive::read(&file)?;
+            let archive = npz::Archive::read(Arc::clone(&file))?;
             let container = container(&file, archive.names().len())?;
-            Content::Npz(file, archive, container)
+            Content::Npz(archive, container)
         }
         Format::Safetensors => {
             let index = safetensors::Index::read(&file)?;

@@ -42,11 +42,6 @@ pub fn is_npz(begin: &[u8]) -> bool {
     begin.starts_with(&LOCAL.to_le_bytes()) || begin.starts_with(&END.to_le_bytes())
 }
 
-/// The little-endian number in up to eight bytes from byte `at` on.
-fn number(bytes: &[u8], at: usize, len: usize) -> u64 {
-    bytes.iter().skip(at).take(len).rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
-}
-
 /// The checksum of `len` bytes of a file from byte `at` on, by several threads if there are many.
 fn checksum(file: &File, at: u64, len: u64) -> io::Result<Crc> {
     let worth = usize::try_from(len / WORTH_A_THREAD).unwrap_or(usize::MAX).clamp(1, MOST_THREADS);

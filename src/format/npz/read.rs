@@ -1,36 +1,32 @@
 //! Archives read: the directory, the records of members, and what members hold.
 
-use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Take};
+use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
-use rawzip::extra_fields::{ExtraFieldId, ExtraFields};
-use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipLocator};
+use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipArchive, ZipArchiveEntryWayfinder, ZipLocator};
 
-use super::{END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS, checksum, number};
+use super::{END_BYTES, ENDING, LOCAL_BYTES, MAX_MEMBERS, checksum};
 use crate::format::npy::{self, Begun, Header};
-use crate::source::{Section, Source, read_at, wrong_length};
-
-/// Flags of a member: encrypted, followed by its sizes.
-const ENCRYPTED: u64 = 1;
-const DESCRIPTOR: u64 = 1 << 3;
+use crate::source::{Section, Source, wrong_length};
 
 /// The bytes read at once: of a header, and of items.
 const HEADER_BUFFER: usize = 1 << 9;
 const ITEMS_BUFFER: usize = 1 << 16;
 
-/// The directory of an archive: what its members are and where they lie. It holds no file: each function gets the
-/// one that the directory was read from.
+/// The bytes that the name of a member and its extra fields usually fit.
+const USUAL_NAME: usize = 1 << 8;
+
+/// An archive with its directory read: what its members are and where they lie.
 #[derive(Clone, Debug)]
 pub struct Archive {
     pub(super) members: Vec<Member>,
-    /// Where members end and the directory begins, in bytes from the beginning of the file.
-    end: u64,
+    /// The file, as far as members go: nothing that is read of a member lies in the directory.
+    zip: ZipArchive<Front>,
 }
 
 /// What the directory says of a member.
@@ -40,13 +36,37 @@ pub(super) struct Member {
     pub(super) name: String,
     /// Where its record begins, in bytes from the beginning of the file.
     pub(super) at: u64,
-    /// Its bytes in the archive.
-    stored: u64,
-    /// Its bytes as a `.npy`.
-    pub(super) size: u64,
     pub(super) crc: u32,
     method: CompressionMethod,
     encrypted: bool,
+    /// What finds its record, and knows its sizes.
+    found: ZipArchiveEntryWayfinder,
+}
+
+impl Member {
+    /// Its bytes in the archive.
+    fn stored(&self) -> u64 {
+        self.found.compressed_size_hint()
+    }
+
+    /// Its bytes as a `.npy`.
+    pub(super) fn size(&self) -> u64 {
+        self.found.uncompressed_size_hint()
+    }
+}
+
+/// What the record before a member says of it, which must agree with the directory.
+struct Local {
+    name: Vec<u8>,
+    encrypted: bool,
+    /// Whether sizes and checksum come behind the member, of what was written to a pipe.
+    behind: bool,
+    method: CompressionMethod,
+    stored: u64,
+    size: u64,
+    crc: u32,
+    /// Where what the member holds begins, in bytes from the beginning of the file.
+    content_at: u64,
 }
 
 impl Archive {
@@ -55,17 +75,17 @@ impl Archive {
     /// # Errors
     /// A file that is no whole archive, or more than that; a directory that contradicts itself or the file; names that
     /// are not UTF-8, or given twice; more than [`MAX_MEMBERS`] members; of reading.
-    pub fn read(file: &File) -> Result<Archive> {
+    pub fn read(file: Arc<File>) -> Result<Archive> {
         let len = file.metadata()?.len();
         let mut buffer = vec![0; ITEMS_BUFFER];
-        let archive = ZipLocator::new()
+        let mut zip = ZipLocator::new()
             .max_search_space(END_BYTES as u64 + u64::from(u16::MAX))
-            .locate_in_reader(Whole { file, len }, &mut buffer, len)
+            .locate_in_reader(Front { file, len }, &mut buffer, len)
             .map_err(|(_, error)| explain(error))?;
-        if archive.end_offset() != len {
-            bail!("the ZIP archive ends after {} bytes, the file after {len}", archive.end_offset());
+        if zip.end_offset() != len {
+            bail!("the ZIP archive ends after {} bytes, the file after {len}", zip.end_offset());
         }
-        let (told, end) = (archive.entries_hint(), archive.directory_offset());
+        let (told, end) = (zip.entries_hint(), zip.directory_offset());
         if told > MAX_MEMBERS as u64 {
             bail!("the ZIP archive claims {told} members, at most {MAX_MEMBERS} are read");
         }
@@ -73,7 +93,7 @@ impl Archive {
         let mut members = Vec::new();
         let mut others = Vec::new();
         let (mut found, mut first) = (0, end);
-        let mut records = archive.entries(&mut buffer);
+        let mut records = zip.entries(&mut buffer);
         while let Some(record) = records.next_entry().map_err(explain)? {
             found += 1;
             if found > told {
@@ -99,12 +119,11 @@ impl Archive {
             first = first.min(at);
             let flags = record.flags();
             match full.strip_suffix(ENDING) {
-                None => others.push((full.to_owned(), at)),
+                None => others.push((full.to_owned(), record.wayfinder())),
                 Some(name) => members.push(Member {
                     name: name.to_owned(),
                     at,
-                    stored,
-                    size,
+                    found: record.wayfinder(),
                     crc: record.crc32(),
                     method: record.compression_method(),
                     encrypted: flags.is_encrypted() || flags.has_strong_encryption() || flags.is_masked(),
@@ -118,12 +137,16 @@ impl Archive {
         if first != 0 {
             bail!("the first member of the ZIP archive is at byte {first}, expected 0");
         }
+        zip.get_mut().len = end;
         // a name that was damaged must not hide a member
-        for (name, at) in &others {
-            let mut local = vec![0; LOCAL_BYTES + name.len()];
-            read_at(file, &mut local, *at)?;
-            let begins = number(&local, 0, 4) == u64::from(LOCAL) && number(&local, 26, 2) == name.len() as u64;
-            if !begins || !local.ends_with(name.as_bytes()) {
+        for (name, found) in &others {
+            let same = match local(&zip, *found).map_err(rawzip::Error::into_kind) {
+                Ok(local) => local.name == name.as_bytes(),
+                Err(ErrorKind::IO(error)) if error.kind() != io::ErrorKind::UnexpectedEof => return Err(error.into()),
+                // where no record is whole, there is no name either
+                Err(_) => false,
+            };
+            if !same {
                 bail!("the record before member {name:?} and the directory differ in its name");
             }
         }
@@ -132,7 +155,7 @@ impl Archive {
         if let Some(name) = all.into_iter().find(|name| !names.insert(name.as_str())) {
             bail!("the ZIP archive has two members of the name {name:?}");
         }
-        Ok(Archive { members, end })
+        Ok(Archive { members, zip })
     }
 
     /// The names of the members, in the order of the directory and without the ending `.npy`.
@@ -146,10 +169,10 @@ impl Archive {
     /// # Errors
     /// A member that is encrypted or compressed by another method; one that contradicts the directory or is no `.npy`
     /// of its size; of reading.
-    pub fn header(&self, file: &File, n: usize) -> Result<(Header, Option<u64>)> {
+    pub fn header(&self, n: usize) -> Result<(Header, Option<u64>)> {
         let member = self.member(n)?;
-        let (mut content, at) = self.open(member, file, HEADER_BUFFER)?;
-        let header = content.header()?;
+        let at = self.content_at(member)?;
+        let header = Content::new(self.file(), member, at, HEADER_BUFFER).header()?;
         let items = (member.method == CompressionMethod::STORE).then_some(at + header.offset as u64);
         Ok((header, items))
     }
@@ -159,83 +182,103 @@ impl Archive {
     ///
     /// # Errors
     /// Those of [`header`](Self::header); of what is stored, another checksum than the directory has.
-    pub fn source(&self, file: &Arc<File>, n: usize, label: String) -> Result<Source> {
+    pub fn source(&self, n: usize, label: String) -> Result<Source> {
         let member = self.member(n)?;
-        let file = Arc::clone(file);
+        let at = self.content_at(member)?;
+        let file = self.file();
+        let header = Content::new(file, member, at, HEADER_BUFFER).header()?;
+        let Header { dtype, shape, fortran_order, offset, bytes, .. } = header;
         if member.method == CompressionMethod::STORE {
-            let (mut content, at) = self.open(member, &*file, HEADER_BUFFER)?;
-            let Header { dtype, shape, fortran_order, offset, .. } = content.header()?;
-            same_crc(checksum(&file, at, member.size)?.sum(), member.crc).map_err(|message| anyhow!(message))?;
-            return Ok(Source::file(dtype, shape, fortran_order, file, at + offset as u64, label));
+            same_crc(checksum(file, at, member.size())?.sum(), member.crc).map_err(|message| anyhow!(message))?;
+            return Ok(Source::file(dtype, shape, fortran_order, Arc::clone(file), at + offset as u64, label));
         }
-        let Header { dtype, shape, fortran_order, bytes, .. } = self.open(member, &*file, HEADER_BUFFER)?.0.header()?;
-        let (archive, member) = (Archive { members: Vec::new(), end: self.end }, member.clone());
+        let (file, member) = (Arc::clone(file), member.clone());
         let open = move || {
-            let (mut content, _) = archive.open(&member, Arc::clone(&file), ITEMS_BUFFER)?;
+            let mut content = Content::new(&file, &member, at, ITEMS_BUFFER);
             content.header()?;
             Ok(content)
         };
-        let items = Late { open: Box::new(open), content: None, ended: false };
+        let items = Deferred { open: Box::new(open), content: None, ended: false };
         Ok(Source::stream(dtype, shape, fortran_order, Box::new(items), bytes as u64, label))
+    }
+
+    fn file(&self) -> &Arc<File> {
+        &self.zip.get_ref().file
     }
 
     fn member(&self, n: usize) -> Result<&Member> {
         self.members.get(n).ok_or_else(|| anyhow!("member {n} of {}", self.members.len()))
     }
 
-    /// Holds the record before a member against the directory. What the member holds, and where that begins, in bytes
-    /// from the beginning of the file.
-    fn open<F: Borrow<File>>(&self, member: &Member, file: F, buffer: usize) -> Result<(Content<F>, u64)> {
+    /// Holds the record before a member against the directory. Where what the member holds begins, in bytes from the
+    /// beginning of the file.
+    fn content_at(&self, member: &Member) -> Result<u64> {
         if !matches!(member.method, CompressionMethod::STORE | CompressionMethod::DEFLATE) {
             bail!("compressed by method {}, expected stored or deflated", member.method);
         }
         if member.encrypted {
             bail!("encrypted, which is not read");
         }
-        let mut reader =
-            BufReader::with_capacity(buffer, Section::new(file, member.at, self.end.saturating_sub(member.at)));
-        let (record, name, extra) = record(&mut reader, member.at)?;
-        let flags = number(&record, 6, 2);
-        let (mut stored, mut size) = (number(&record, 18, 4), number(&record, 22, 4));
-        if let Some((_, field)) = ExtraFields::new(&extra).find(|(id, _)| *id == ExtraFieldId::ZIP64) {
-            let mut wide = field.chunks_exact(8).map(|chunk| number(chunk, 0, 8));
-            for narrow in [&mut size, &mut stored].into_iter().filter(|size| **size == u64::from(u32::MAX)) {
-                *narrow = wide.next().unwrap_or(*narrow);
+        let local = local(&self.zip, member.found).map_err(|error| match error.into_kind() {
+            ErrorKind::InvalidSignature { .. } => {
+                anyhow!("no record of a member lies at byte {}, where the directory has one", member.at)
             }
-        }
-        // of what was written to a pipe, the sizes and the checksum come behind it only
-        let behind = flags & DESCRIPTOR != 0;
-        let agrees = |found, expected| found == expected || behind && found == 0;
+            ErrorKind::IO(error) => {
+                anyhow::Error::from(error).context(format!("the record of a member at byte {}", member.at))
+            }
+            other => anyhow!("the record of a member at byte {}: {other}", member.at),
+        })?;
+        let agrees = |found, expected| found == expected || local.behind && found == 0;
         let checks = [
-            ("name", name.strip_suffix(ENDING.as_bytes()) == Some(member.name.as_bytes())),
-            ("encryption", flags & ENCRYPTED == 0),
-            ("method", number(&record, 8, 2) == u64::from(member.method.as_u16())),
-            ("size", agrees(size, member.size) && agrees(stored, member.stored)),
-            ("checksum", agrees(number(&record, 14, 4), u64::from(member.crc))),
+            ("name", local.name.strip_suffix(ENDING.as_bytes()) == Some(member.name.as_bytes())),
+            ("encryption", !local.encrypted),
+            ("method", local.method == member.method),
+            ("size", agrees(local.size, member.size()) && agrees(local.stored, member.stored())),
+            ("checksum", agrees(u64::from(local.crc), u64::from(member.crc))),
         ];
         if let Some((what, _)) = checks.iter().find(|(_, same)| !same) {
             bail!("the record before the member and the directory differ in its {what}");
         }
-        let at = member.at + (LOCAL_BYTES + name.len() + extra.len()) as u64;
-        if at.checked_add(member.stored).is_none_or(|end| end > self.end) {
-            bail!("{} bytes at byte {at} do not end before the directory at {}", member.stored, self.end);
+        let (at, end) = (local.content_at, self.zip.directory_offset());
+        if at.checked_add(member.stored()).is_none_or(|content_end| content_end > end) {
+            bail!("{} bytes at byte {at} do not end before the directory at {end}", member.stored());
         }
-        let data = reader.take(member.stored);
-        let data = match member.method {
-            CompressionMethod::STORE if member.stored != member.size => {
-                bail!("stored in {} bytes, expected its size, {}", member.stored, member.size)
-            }
-            CompressionMethod::STORE => Data::Stored(data),
-            _ => Data::Deflated(DeflateDecoder::new(data)),
-        };
-        let (stored, size, crc) = (member.stored, member.size, member.crc);
-        Ok((Content { data, stored, size, crc, left: size, found: Crc::new(), failed: None }, at))
+        if member.method == CompressionMethod::STORE && member.stored() != member.size() {
+            bail!("stored in {} bytes, expected its size, {}", member.stored(), member.size());
+        }
+        Ok(at)
     }
 }
 
+/// Reads the record before a member.
+fn local(zip: &ZipArchive<Front>, found: ZipArchiveEntryWayfinder) -> Result<Local, rawzip::Error> {
+    let entry = zip.get_entry(found)?;
+    let mut buffer = vec![0; USUAL_NAME];
+    let record = match entry.local_header(&mut buffer).map_err(rawzip::Error::into_kind) {
+        Err(ErrorKind::BufferTooSmall { required }) => {
+            buffer.resize(required, 0);
+            entry.local_header(&mut buffer)?
+        }
+        record => record?,
+    };
+    Ok(Local {
+        name: record.file_path().as_bytes().to_vec(),
+        encrypted: record.flags().is_encrypted(),
+        behind: record.flags().has_data_descriptor(),
+        method: record.compression_method(),
+        stored: record.compressed_size_hint(),
+        size: record.uncompressed_size_hint(),
+        crc: record.crc32(),
+        content_at: entry.compressed_data_range().0,
+    })
+}
+
 /// What a member holds, read from front to back. With its last bytes come size and checksum, or an error.
-struct Content<F: Borrow<File>> {
-    data: Data<F>,
+///
+/// The verifying reader of rawzip tells of a wrong checksum only when it is read once more after the last byte, which
+/// who reads so many bytes as the header says never does; so this checks by itself.
+struct Content {
+    data: Data,
     stored: u64,
     size: u64,
     crc: u32,
@@ -246,20 +289,20 @@ struct Content<F: Borrow<File>> {
     failed: Option<String>,
 }
 
-enum Data<F: Borrow<File>> {
-    Stored(Take<BufReader<Section<F>>>),
-    Deflated(DeflateDecoder<Take<BufReader<Section<F>>>>),
+enum Data {
+    Stored(BufReader<Section<Arc<File>>>),
+    Deflated(DeflateDecoder<BufReader<Section<Arc<File>>>>),
 }
 
 /// Items that are inflated from when the first is read until the last has been: of many members that are open none
 /// takes memory before its turn or after it.
-struct Late {
-    open: Box<dyn Fn() -> Result<Content<Arc<File>>> + Send>,
-    content: Option<Content<Arc<File>>>,
+struct Deferred {
+    open: Box<dyn Fn() -> Result<Content> + Send>,
+    content: Option<Content>,
     ended: bool,
 }
 
-impl Read for Late {
+impl Read for Deferred {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.ended || out.is_empty() {
             return Ok(0);
@@ -275,7 +318,18 @@ impl Read for Late {
     }
 }
 
-impl<F: Borrow<File>> Content<F> {
+impl Content {
+    /// What a member of `file` holds, which begins at byte `at` and is read `buffer` bytes at once.
+    fn new(file: &Arc<File>, member: &Member, at: u64, buffer: usize) -> Self {
+        let (stored, size, crc) = (member.stored(), member.size(), member.crc);
+        let data = BufReader::with_capacity(buffer, Section::new(Arc::clone(file), at, stored));
+        let data = match member.method {
+            CompressionMethod::DEFLATE => Data::Deflated(DeflateDecoder::new(data)),
+            _ => Data::Stored(data),
+        };
+        Self { data, stored, size, crc, left: size, found: Crc::new(), failed: None }
+    }
+
     /// Reads the header of the `.npy`, and nothing after it.
     fn header(&mut self) -> Result<Header> {
         let mut begin = Vec::new();
@@ -341,7 +395,7 @@ impl<F: Borrow<File>> Content<F> {
     }
 }
 
-impl<F: Borrow<File>> Read for Content<F> {
+impl Read for Content {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.failed.is_none() {
             match self.next(out) {
@@ -353,7 +407,7 @@ impl<F: Borrow<File>> Read for Content<F> {
     }
 }
 
-impl<F: Borrow<File>> Read for Data<F> {
+impl Read for Data {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         match self {
             Data::Stored(data) => data.read(out),
@@ -362,33 +416,17 @@ impl<F: Borrow<File>> Read for Data<F> {
     }
 }
 
-/// A file as the reader of directories wants it.
-struct Whole<'a> {
-    file: &'a File,
+/// The first bytes of a file, as rawzip reads them: all while the directory is looked for, then those before it.
+#[derive(Clone, Debug)]
+struct Front {
+    file: Arc<File>,
     len: u64,
 }
 
-impl ReaderAt for Whole<'_> {
+impl ReaderAt for Front {
     fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<usize> {
-        Section::new(self.file, at, self.len.saturating_sub(at)).read(out)
+        Section::new(&*self.file, at, self.len.saturating_sub(at)).read(out)
     }
-}
-
-/// The record before a member: what all have, then its name and its extra fields.
-type Record = ([u8; LOCAL_BYTES], Vec<u8>, Vec<u8>);
-
-/// Reads the record before a member, which lies at byte `at`.
-fn record(reader: &mut impl Read, at: u64) -> Result<Record> {
-    let mut record = [0; LOCAL_BYTES];
-    let place = || format!("the record of a member at byte {at}");
-    reader.read_exact(&mut record).with_context(place)?;
-    if number(&record, 0, 4) != u64::from(LOCAL) {
-        bail!("no record of a member lies at byte {at}, where the directory has one");
-    }
-    let mut name = vec![0; number(&record, 26, 2) as usize];
-    let mut extra = vec![0; number(&record, 28, 2) as usize];
-    reader.read_exact(&mut name).and_then(|()| reader.read_exact(&mut extra)).with_context(place)?;
-    Ok((record, name, extra))
 }
 
 /// What is wrong with a directory, in words for a user.

@@ -1,17 +1,21 @@
 use std::fs::File;
 use std::io::Write;
-use std::sync::Arc;
 
 use anyhow::Result;
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 
 use super::write::{CENTRAL_BYTES, END_64_BYTES, LOCATOR_64_BYTES, New};
-use super::{Archive, END_BYTES, ENDING, LOCAL_BYTES, Writer, is_npz, number};
+use super::{Archive, END_BYTES, ENDING, LOCAL_BYTES, Writer, is_npz};
 use crate::dtype::DType;
 use crate::format::npy::{self, Header};
 use crate::source::{read_at, write_at};
 use crate::window::View;
+
+/// The little-endian number in up to eight bytes from byte `at` on.
+fn number(bytes: &[u8], at: usize, len: usize) -> u64 {
+    bytes.iter().skip(at).take(len).rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
 
 /// A file that holds `bytes`, its own position at its end.
 fn file(bytes: &[u8]) -> File {
@@ -57,19 +61,19 @@ fn small() -> Vec<u8> {
 
 /// The same members, deflated one by one.
 fn deflated(archive: &[u8]) -> Vec<u8> {
-    let directory = Archive::read(&file(archive)).expect("an archive");
+    let directory = Archive::read(file(archive).into()).expect("an archive");
     let (mut out, mut central) = (Vec::new(), Vec::new());
     for member in &directory.members {
         let new = New { name: member.name.clone() + ENDING, header: Vec::new(), items: 0, at: out.len() as u64 };
         let begin = (member.at + new.local_bytes()) as usize;
         let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
-        encoder.write_all(&archive[begin..][..member.size as usize]).expect("deflated");
+        encoder.write_all(&archive[begin..][..member.size() as usize]).expect("deflated");
         let data = encoder.finish().expect("deflated");
         let (mut local, mut record) = (new.local(member.crc), new.central(member.crc));
         for (bytes, at) in [(&mut local, 8), (&mut record, 10)] {
             bytes[at] = 8;
             bytes[at + 10..][..4].copy_from_slice(&(data.len() as u32).to_le_bytes());
-            bytes[at + 14..][..4].copy_from_slice(&(member.size as u32).to_le_bytes());
+            bytes[at + 14..][..4].copy_from_slice(&(member.size() as u32).to_le_bytes());
         }
         out.extend(local);
         out.extend(data);
@@ -87,12 +91,11 @@ type Content = Vec<(String, Header, Vec<u8>)>;
 
 /// All that an archive holds.
 fn read(bytes: &[u8]) -> Result<Content> {
-    let file = file(bytes);
-    let archive = Archive::read(&file)?;
+    let archive = Archive::read(file(bytes).into())?;
     let names: Vec<_> = archive.names().map(str::to_owned).collect();
     let read = |(n, name): (usize, String)| {
-        let (header, at) = archive.header(&file, n)?;
-        let source = archive.source(&Arc::new(file.try_clone()?), n, name.clone())?;
+        let (header, at) = archive.header(n)?;
+        let source = archive.source(n, name.clone())?;
         assert_eq!(source.as_file().map(|(_, at)| at), at);
         assert_eq!((source.dtype(), source.shape()), (&header.dtype, header.shape.as_slice()));
         let mut items = vec![0; header.bytes];
@@ -382,7 +385,7 @@ fn more_members_than_16_bits_count() {
     bytes.extend(writer.closing());
     let file = file(&[]);
     write_at(&file, &bytes, writer.end).expect("written");
-    let archive = Archive::read(&file).expect("read");
+    let archive = Archive::read(file.into()).expect("read");
     assert_eq!(archive.names().len(), 70_000);
     assert_eq!(archive.names().last(), Some("69999"));
 }
