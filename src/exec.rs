@@ -4,10 +4,8 @@
 use std::env;
 use std::fs::File;
 use std::io;
-use std::num::NonZero;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, anyhow};
 
@@ -17,6 +15,7 @@ use crate::error::Error;
 use crate::ops::indexed::{Run, Scatter};
 use crate::ops::reduction::OnBytes;
 use crate::ops::slice_scatter::SliceScatter;
+use crate::parallel::{Threads, share};
 use crate::room;
 use crate::source::{Conversion, Source, write_at};
 use crate::tensor::coordinates;
@@ -45,12 +44,6 @@ const RESIDENT: usize = 1 << 24;
 /// The bytes of all windows at work when updates are read in pieces that are shorter than this one is long.
 const SWEEP_WINDOWS: usize = 3 << 24;
 const SHORT_PIECE: usize = 1 << 14;
-
-/// For less than so many bytes a thread is not worth its start.
-const WORTH_A_THREAD: usize = 1 << 20;
-
-/// More threads than this gain nothing, and their buffers add up.
-const MOST_THREADS: usize = 8;
 
 /// What is told of every window that is done: its bytes.
 pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
@@ -95,22 +88,6 @@ impl ScatterWindow {
     /// The items of a window of a tensor of that shape, for the resolver to group its indices by.
     pub fn items(self, shape: &[usize], itemsize: usize) -> usize {
         Windows::new(shape, test_window().unwrap_or(self.0) / itemsize.max(1)).largest()
-    }
-}
-
-/// How many threads may share the work: a number, or one for each core.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Threads(pub Option<NonZero<usize>>);
-
-impl Threads {
-    /// How many are worth their start for so many bytes. (The cores are not counted where one is.)
-    pub fn for_bytes(self, bytes: usize) -> usize {
-        let worth = if test_window().is_some() { MOST_THREADS } else { (bytes / WORTH_A_THREAD).min(MOST_THREADS) };
-        match self.0 {
-            _ if worth <= 1 => 1,
-            Some(threads) => threads.get().min(worth),
-            None => std::thread::available_parallelism().map_or(1, NonZero::get).min(worth),
-        }
     }
 }
 
@@ -256,51 +233,6 @@ fn must_settle(source: &Source, view: &View) -> bool {
     source.is_stream() && (!view.is_forward() || source.dtype().itemsize() > WINDOW)
 }
 
-/// Calls `each(0..count)`, by several threads if there is enough to do, each with what `begin` gives it. Numbers are
-/// taken in order, and each thread's ascend. False from `each` ends it, and so does an error: of several errors that
-/// of the lowest number is returned, which is the same whatever the threads do.
-fn share<S: Send>(
-    threads: usize,
-    count: usize,
-    begin: impl Fn() -> S + Sync,
-    each: impl Fn(usize, &mut S) -> Result<bool> + Sync,
-) -> Result<Vec<S>> {
-    let threads = threads.min(count);
-    let next = AtomicUsize::new(0);
-    let failed: Mutex<Option<(usize, anyhow::Error)>> = Mutex::new(None);
-    let states = Mutex::new(Vec::new());
-    let work = || {
-        let mut state = begin();
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= count {
-                break;
-            }
-            let done = each(number, &mut state);
-            if !matches!(done, Ok(true)) {
-                next.store(count, Ordering::Relaxed);
-            }
-            if let Err(error) = done {
-                let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                if failed.as_ref().is_none_or(|(first, _)| number < *first) {
-                    *failed = Some((number, error));
-                }
-                break;
-            }
-        }
-        states.lock().unwrap_or_else(PoisonError::into_inner).push(state);
-    };
-    std::thread::scope(|scope| {
-        // where no thread can be had, fewer do it
-        (1..threads).for_each(|_| drop(std::thread::Builder::new().spawn_scoped(scope, work)));
-        work();
-    });
-    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some((_, error)) => Err(error),
-        None => Ok(states.into_inner().unwrap_or_else(PoisonError::into_inner)),
-    }
-}
-
 /// Shows all items of tensors of one shape, a window at a time: `each` gets its thread's state (of which `begin`
 /// makes one a thread), the number of the window's first item in C order, and for each tensor the items of the
 /// window, in C order and little-endian. False from `each` ends the scan early. The states are returned in no order.
@@ -347,7 +279,7 @@ pub fn scan<S: Send, const N: usize>(
     let count = windows.count();
     let fresh = || (begin(), vec![Vec::new(); N], Vec::new());
     let whole = AtomicBool::new(true);
-    let states = share(threads, count, fresh, |number, (state, items, scratch)| {
+    let states = share(threads, count, fresh, |number, (state, items, scratch)| -> Result<_> {
         let window = windows.get(number);
         for ((source, conversion), items) in settled.iter().zip(&conversions).zip(items.iter_mut()) {
             make_long(items, window.items() * conversion.itemsize(), source.label())?;
@@ -487,7 +419,7 @@ impl Job {
         let failed = || format!("{name}: cannot be written");
         let windows = self.windows();
         let kernel_copies = AtomicBool::new(true);
-        share(self.threads, windows.count(), Scratch::default, |number, scratch| {
+        share(self.threads, windows.count(), Scratch::default, |number, scratch| -> Result<_> {
             let window = windows.get(number);
             let (at, len) = (base + self.position(&window), window.items() * self.dtype().itemsize());
             if !self.copied(&window, file, at, &kernel_copies).with_context(failed)? {
@@ -507,7 +439,7 @@ impl Job {
     /// Of reading and writing.
     pub fn edit(&self, file: &File, name: &str, base: u64, progress: Progress<'_>) -> Result<()> {
         let (windows, touched) = self.to_edit();
-        share(self.threads, touched.len(), Scratch::default, |number, scratch| {
+        share(self.threads, touched.len(), Scratch::default, |number, scratch| -> Result<_> {
             let window = windows.get(touched[number]);
             self.produce(&window, scratch)?;
             // only what lies between the first and the last change
@@ -746,6 +678,12 @@ fn copy_item(old: &mut [u8], new: &[u8]) {
         16 => word::<16>(old, new),
         _ => old.copy_from_slice(new),
     }
+}
+
+/// Such threads, but started for any work where a test asks for small windows: they then share the little it has.
+#[must_use]
+pub fn tested(threads: Threads) -> Threads {
+    if test_window().is_some() { threads.started_for(0) } else { threads }
 }
 
 /// The bytes of a window that a test asks for, to have boundaries everywhere.

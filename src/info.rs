@@ -1,7 +1,7 @@
 //! What a tensor is, as its file's header says it, and statistics of its items.
 //!
 //! ```
-//! use tensorop::exec::Threads;
+//! use tensorop::parallel::Threads;
 //! use tensorop::info::{self, Mean};
 //! use tensorop::source::Source;
 //! use tensorop::{DType, Tensor};

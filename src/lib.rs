@@ -27,6 +27,7 @@
 //! | --- | --- | --- |
 //! | [`axis`] | axes, indices and start/stop/step to numbers in range | |
 //! | `room` | memory that may not be there | |
+//! | [`parallel`] | threads that share work, and how many may | |
 //! | [`error`] | what is refused, and about what | |
 //! | [`python`], [`decimal`], [`datetime`] | how Python and NumPy print strings, floats, dates | |
 //! | [`dtype`], [`tensor`], [`scalar`] | element types; shape and bytes; text to item | the above |
@@ -62,6 +63,7 @@ pub mod info;
 pub mod narrow;
 pub mod open;
 pub mod ops;
+pub mod parallel;
 pub mod python;
 mod room;
 pub mod scalar;

@@ -4,6 +4,7 @@ use serde_json::Value;
 use tensorop::dtype::Kind;
 use tensorop::error::Subject;
 use tensorop::format::json;
+use tensorop::parallel::Threads;
 use tensorop::{DType, Tensor};
 
 fn float(text: &Value) -> f64 {
@@ -52,7 +53,7 @@ fn values_digits_and_rounding() {
             }
             checked += 1;
         }
-        let back = json::open(&text, Subject::Data).unwrap().read(&dtype).unwrap();
+        let back = json::open(&text, Subject::Data, Threads::default()).unwrap().read(&dtype).unwrap();
         for (&a, &b) in tensor.bytes().iter().zip(back.bytes()) {
             if a != b && !narrow.value(a).is_nan() {
                 failures.push(format!("{name} {a:#x}: read back as {b:#x}"));

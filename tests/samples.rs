@@ -6,6 +6,7 @@ use std::path::Path;
 use tensorop::error::Subject;
 use tensorop::format::json;
 use tensorop::open::Input;
+use tensorop::parallel::Threads;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
 
@@ -40,10 +41,12 @@ fn names(folder: &Path, before: &str, found: &mut Vec<String>) {
 fn describe(name: &str) -> String {
     let path = Path::new(FOLDER).join(name);
     assert!(path.metadata().unwrap().len() < 1024, "{name} is too large");
-    let (input, _) = Input::path(&path, None, name).unwrap();
+    let (input, _) = Input::path(&path, None, name, Threads::default()).unwrap();
     let tensor = |n: usize| {
         let found = input.describe(n).unwrap();
-        let plain = input.as_json().is_some_and(|text| json::open(text, Subject::Data).unwrap().dtype().is_none());
+        let plain = input
+            .as_json()
+            .is_some_and(|text| json::open(text, Subject::Data, Threads::default()).unwrap().dtype().is_none());
         let dtype = match found.dtype.name().strip_prefix("<U") {
             _ if plain => "plain".to_owned(),
             Some(width) => format!("str of width {width}"),

@@ -14,10 +14,11 @@ use std::path::{Path, PathBuf};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
-use tensorop::exec::{Options, Threads};
+use tensorop::exec::{self, Options};
 use tensorop::format::Format;
 use tensorop::open::files_before_colons;
 use tensorop::ops::slice::SliceArgs;
+use tensorop::parallel::Threads;
 use tensorop::{DType, Reduction};
 
 use index_list::IndexList;
@@ -553,13 +554,13 @@ impl ThreadOptions {
     pub fn threads(&self) -> anyhow::Result<Threads> {
         let asked = match (self.threads, std::env::var_os("TENSOROP_THREADS").filter(|text| !text.is_empty())) {
             (Some(threads), _) => threads,
-            (None, None) => return Ok(Threads(None)),
+            (None, None) => return Ok(exec::tested(Threads::default())),
             (None, Some(text)) => {
                 let number = parse_threads(&text.to_string_lossy());
                 number.map_err(|message| anyhow::anyhow!("TENSOROP_THREADS: {}: {message}", text.display()))?
             }
         };
-        Ok(Threads(Some(asked)))
+        Ok(exec::tested(Threads::new(Some(asked))))
     }
 }
 

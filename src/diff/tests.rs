@@ -17,7 +17,7 @@ fn source(dtype: &str, shape: &[usize], bytes: Vec<u8>) -> Source {
 /// A tensor of items in JSON's notation.
 fn typed(dtype: &str, items: &str) -> Source {
     let dtype = DType::parse(dtype).unwrap();
-    let tensor = json::open(items.as_bytes(), Subject::Data).unwrap().read(&dtype).unwrap();
+    let tensor = json::open(items.as_bytes(), Subject::Data, Threads::default()).unwrap().read(&dtype).unwrap();
     Source::memory(tensor, String::new())
 }
 
@@ -38,7 +38,7 @@ fn options(text: &str) -> Options {
             "--rtol" => options.rtol = Some(value().parse().unwrap()),
             "--ulp" => options.ulp = Some(value().parse().unwrap()),
             "--max-mismatch" => options.shown = value().parse().unwrap(),
-            "--threads" => options.threads = Threads(NonZero::new(value().parse().unwrap())),
+            "--threads" => options.threads = Threads::new(NonZero::new(value().parse().unwrap())),
             "--nan-differs" => options.nan_differs = true,
             "--ignore-dtype" => options.ignore_dtype = true,
             "-q" => options.verdict_only = true,

@@ -5,7 +5,8 @@ use half::{bf16, f16};
 
 use super::stats::{BLOCK, Byte, Counts, Item, Stats};
 use crate::dtype::Kind;
-use crate::exec::{self, Progress, Threads};
+use crate::exec::{self, Progress};
+use crate::parallel::Threads;
 use crate::source::Source;
 
 /// Bins at most.

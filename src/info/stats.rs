@@ -8,8 +8,9 @@ use half::{bf16, f16};
 use super::exact::{self, Exact};
 use super::histogram::Edge;
 use crate::dtype::{DType, Kind, Narrow};
-use crate::exec::{self, Progress, Threads};
+use crate::exec::{self, Progress};
 use crate::format::json;
+use crate::parallel::Threads;
 use crate::source::Source;
 
 /// Items that are looked at together: they fit the nearest cache.

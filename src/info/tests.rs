@@ -2,11 +2,11 @@ use std::num::NonZero;
 
 use super::*;
 use crate::Tensor;
-use crate::exec::Threads;
+use crate::parallel::Threads;
 use crate::source::Source;
 
 fn threads(n: usize) -> Threads {
-    Threads(NonZero::new(n))
+    Threads::new(NonZero::new(n))
 }
 
 fn tensor(dtype: &str, shape: &[usize], bytes: Vec<u8>) -> Tensor {

@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use crate::axis::resolve_index;
 use crate::dtype::Kind;
 use crate::error::{Error, Subject};
+use crate::parallel::on_threads;
 use crate::window::Window;
 
 /// A number that an index tensor may hold.
@@ -66,19 +67,6 @@ pub trait Resolve: TakeIndices + Sized + Send + Sync {
 
     /// Adds what a part took. Parts are added in the order of their tuples.
     fn join(&mut self, part: Self);
-}
-
-/// Calls `work(0..count)`, each on a thread of its own where there is one, and returns what they return.
-pub fn on_threads<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let work = &work;
-    std::thread::scope(|scope| {
-        let spawn = |n| std::thread::Builder::new().spawn_scoped(scope, move || work(n)).ok();
-        // the last one stays on this thread
-        let threads: Vec<_> = (0..count).map(|n| if n + 1 < count { spawn(n) } else { None }).collect();
-        let here: Vec<_> = threads.iter().enumerate().map(|(n, t)| t.is_none().then(|| work(n))).collect();
-        let both = threads.into_iter().zip(here).enumerate();
-        both.map(|(n, (thread, here))| here.or_else(|| thread?.join().ok()).unwrap_or_else(|| work(n))).collect()
-    })
 }
 
 /// Hands over numbers of an integer kind as little-endian bytes.

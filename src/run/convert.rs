@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use tensorop::exec::{Change, Options};
 use tensorop::open::Input;
+use tensorop::parallel::Threads;
 use tensorop::source::Source;
 
 use super::emit::{Recast, Report, Work, emit};
@@ -24,19 +25,19 @@ pub fn convert(args: &Convert) -> Result<()> {
     let mut works = Vec::new();
     for NamedOperand { name, operand } in &args.inputs {
         let label = operands::label("IN", operand);
-        let (input, member) = operands::open(operand, &label, args.input.from)?;
+        let (input, member) = operands::open(operand, &label, args.input.from, options.threads)?;
         let members = input.names();
         if let (None, None, true, Some(members)) = (name, &member, container, members) {
             // a whole container goes over with its names
             for (n, member) in members.into_iter().enumerate() {
-                let data = source(&input, n, input.member_label(member), args)?;
+                let data = source(&input, n, input.member_label(member), args, options.threads)?;
                 report.source(&data);
                 works.push((Some(member.to_owned()), work(data, &recast, options)));
             }
             continue;
         }
         let n = input.pick(member.as_deref())?;
-        let data = source(&input, n, label.clone(), args)?;
+        let data = source(&input, n, label.clone(), args, options.threads)?;
         report.source(&data);
         let own_name = input.own_name().filter(|_| !container);
         works.push((name.as_deref().or(own_name).map(str::to_owned), work(data, &recast, options)));
@@ -73,9 +74,9 @@ fn work(data: Source, recast: &Recast, options: Options) -> Work {
 }
 
 /// A tensor of an input, read as `--dtype` says.
-fn source(input: &Input, n: usize, label: String, args: &Convert) -> Result<Source> {
+fn source(input: &Input, n: usize, label: String, args: &Convert, threads: Threads) -> Result<Source> {
     let asked = args.input.dtype.as_ref();
-    if let Some(plain) = plain_as(input, asked, &label)? {
+    if let Some(plain) = plain_as(input, asked, &label, threads)? {
         return Ok(plain);
     }
     as_asked(input.source_as(n, label)?, asked, Reading::Bits)

@@ -12,7 +12,8 @@ use crate::cli::diff::Diff;
 
 /// Compares, and prints the report.
 pub fn diff(args: &Diff) -> Result<Outcome> {
-    let operands = Operands::pair(&args.expected, &args.actual, &args.input)?;
+    let threads = args.threads.threads()?;
+    let operands = Operands::pair(&args.expected, &args.actual, &args.input, threads)?;
     let (mut expected, actual) = operands.tensors()?;
     let mut actual = actual.ok_or_else(|| anyhow!("ACTUAL: missing"))?;
     let options = Options {
@@ -22,7 +23,7 @@ pub fn diff(args: &Diff) -> Result<Outcome> {
         shown: args.max_mismatch,
         nan_differs: args.nan_differs,
         ignore_dtype: args.ignore_dtype,
-        threads: args.threads.threads()?,
+        threads,
         verdict_only: args.summary && !args.json,
     };
     let meter = Meter::new(Some(expected.bytes().saturating_add(actual.bytes())), args.summary);

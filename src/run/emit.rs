@@ -11,6 +11,7 @@ use tensorop::exec::{Change, Job, Options, Progress, reserve, room_for};
 use tensorop::format::packed::{Packer, bits, packed_bytes};
 use tensorop::format::text::{self, TextOptions};
 use tensorop::format::{json, npy, npz, onnx, safetensors};
+use tensorop::parallel::Threads;
 use tensorop::source::{Source, same_file, write_at};
 use tensorop::tensor::Tensor;
 use tensorop::window::View;
@@ -116,6 +117,7 @@ pub fn emit(
         check(format, work).map_err(|message| anyhow!("{label}: {message}"))?;
     }
     check_replaced(&target, &works)?;
+    let threads = works.first().map(|(_, work)| work.options.threads).unwrap_or_default();
     let mut jobs = Vec::with_capacity(works.len());
     for (name, work) in works {
         let (dtype, lossy) = (work.dtype(format), work.recast.cast.as_ref().is_some_and(|(_, lossy)| *lossy));
@@ -125,7 +127,7 @@ pub fn emit(
         jobs.push(Output { name, shape, fortran_order: work.recast.fortran_order, job });
     }
     let by_items = format.is_binary() && jobs.iter().all(|output| !output.is_text(format));
-    let plan = by_items.then(|| Plan::new(&jobs, format).with_context(|| label.clone())).transpose()?;
+    let plan = by_items.then(|| Plan::new(&jobs, format, threads).with_context(|| label.clone())).transpose()?;
     if options.dry_run {
         for output in &jobs {
             let (dtype, shape) = (output.job.dtype(), &output.shape);
@@ -295,10 +297,12 @@ struct Plan {
     /// The bytes of all.
     bytes: u64,
     archive: Option<npz::Writer>,
+    /// How many threads may share the checksums of an archive.
+    threads: Threads,
 }
 
 impl Plan {
-    fn new(outputs: &[Output], format: OutputFormat) -> Result<Self> {
+    fn new(outputs: &[Output], format: OutputFormat, threads: Threads) -> Result<Self> {
         let packed: Vec<_> = outputs.iter().map(|output| packed_bits(output.job.dtype(), format)).collect();
         let (mut header, mut places, mut archive) = (Vec::new(), Vec::new(), None);
         let npy = |o: &Output| npy::write_header(o.job.dtype(), &o.shape, o.fortran_order);
@@ -328,7 +332,7 @@ impl Plan {
             place + packed.map_or(output.job.bytes(), |bits| packed_bytes(items, bits)) as u64
         });
         let bytes = archive.as_ref().map_or(ends.max().unwrap_or(header.len() as u64), npz::Writer::len);
-        Ok(Self { header, places, packed, bytes, archive })
+        Ok(Self { header, places, packed, bytes, archive, threads })
     }
 
     /// Writes all to an empty file.
@@ -351,7 +355,7 @@ impl Plan {
                 Some(bits) => pack(&output.job, *bits, put, progress)?,
             }
         }
-        self.archive.as_ref().map_or(Ok(()), |archive| archive.finish(file)).with_context(failed)
+        self.archive.as_ref().map_or(Ok(()), |archive| archive.finish(file, self.threads)).with_context(failed)
     }
 
     /// Hands all to `put`, from front to back.

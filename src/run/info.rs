@@ -6,6 +6,7 @@ use anyhow::{Context, Result, anyhow};
 use tensorop::format::Format;
 use tensorop::info::{self, Info};
 use tensorop::open::{Description, Input};
+use tensorop::parallel::Threads;
 
 use super::colour;
 use super::meter::Meter;
@@ -16,13 +17,18 @@ use crate::cli::operand::OperandArg;
 /// Describes the tensors of all files.
 pub fn info(args: &Args) -> Result<()> {
     operands::one_stdin(args.files.iter().map(|file| ("FILE", file)))?;
+    let threads = args.threads.threads()?;
     let stdout = io::stdout();
     let colour = colour(&stdout);
     let mut out = BufWriter::new(stdout.lock());
     let mut infos = Vec::new();
     let mut names = Vec::new();
     let found = args.files.iter().try_for_each(|file| {
-        if args.members { members(file, args, &mut names) } else { describe_all(file, args, &mut infos) }
+        if args.members {
+            members(file, args, threads, &mut names)
+        } else {
+            describe_all(file, args, threads, &mut infos)
+        }
     });
     // what was found before an error is worth showing, but not as JSON that looks whole
     let printed = match (&found, args.json) {
@@ -38,8 +44,8 @@ pub fn info(args: &Args) -> Result<()> {
 
 /// The names of a file's members, each with the end of its line. Control characters in them are escaped: they are
 /// shown to people, too.
-fn members(file: &OperandArg, args: &Args, found: &mut Vec<String>) -> Result<()> {
-    let (input, member) = operands::open(file, &operands::label("FILE", file), args.input.from)?;
+fn members(file: &OperandArg, args: &Args, threads: Threads, found: &mut Vec<String>) -> Result<()> {
+    let (input, member) = operands::open(file, &operands::label("FILE", file), args.input.from, threads)?;
     if member.is_some() {
         input.pick(member.as_deref())?;
     }
@@ -52,8 +58,8 @@ fn members(file: &OperandArg, args: &Args, found: &mut Vec<String>) -> Result<()
 }
 
 /// What is to be said of a file, or of all its members.
-fn describe_all(file: &OperandArg, args: &Args, infos: &mut Vec<Info>) -> Result<()> {
-    let (input, member) = operands::open(file, &operands::label("FILE", file), args.input.from)?;
+fn describe_all(file: &OperandArg, args: &Args, threads: Threads, infos: &mut Vec<Info>) -> Result<()> {
+    let (input, member) = operands::open(file, &operands::label("FILE", file), args.input.from, threads)?;
     let names = input.names();
     let numbers = match (&member, &names) {
         (None, Some(names)) => 0..names.len(),
@@ -65,7 +71,7 @@ fn describe_all(file: &OperandArg, args: &Args, infos: &mut Vec<Info>) -> Result
     let file = named(file, member.as_deref());
     for n in numbers {
         let member = names.as_ref().and_then(|names| names.get(n).map(|name| (*name).to_owned()));
-        infos.push(describe(&input, n, file.clone(), member, args)?);
+        infos.push(describe(&input, n, file.clone(), member, args, threads)?);
     }
     Ok(())
 }
@@ -88,10 +94,17 @@ fn named(file: &OperandArg, member: Option<&str>) -> String {
 }
 
 /// What is to be said of member number `n`, which is called `member`, of a file.
-fn describe(input: &Input, n: usize, file: String, member: Option<String>, args: &Args) -> Result<Info> {
+fn describe(
+    input: &Input,
+    n: usize,
+    file: String,
+    member: Option<String>,
+    args: &Args,
+    threads: Threads,
+) -> Result<Info> {
     let asked = args.input.dtype.as_ref();
     let label = member.as_ref().map_or_else(|| input.label().to_owned(), |name| input.member_label(name));
-    let plain = plain_as(input, asked, &label)?;
+    let plain = plain_as(input, asked, &label, threads)?;
     let found = match &plain {
         Some(source) => Description {
             dtype: source.dtype().clone(),
@@ -116,7 +129,6 @@ fn describe(input: &Input, n: usize, file: String, member: Option<String>, args:
         histogram: None,
     };
     if args.stats {
-        let threads = args.threads.threads()?;
         let open = || as_asked(input.source_as(n, label.clone())?, asked, Reading::Unsigned);
         let mut source = plain.map_or_else(open, Ok)?;
         let meter = Meter::new(Some(source.bytes()), false);

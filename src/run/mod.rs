@@ -18,6 +18,7 @@ use tensorop::ops::indexed::{Resolve, Scatter};
 use tensorop::ops::reduction::{self, OnBytes, Reduction};
 use tensorop::ops::slice::SliceArgs;
 use tensorop::ops::{scatter_nd, scatter_update, slice_scatter};
+use tensorop::parallel::Threads;
 use tensorop::source::Source;
 use tensorop::window::View;
 
@@ -67,15 +68,15 @@ fn put(work: Work, output: &OutputOptions, quiet: bool, report: Report) -> Resul
 }
 
 fn slice(args: &cli::Slice) -> Result<()> {
-    let operands = Operands::new(&args.data, None, None, &args.input, false)?;
-    let slices = slice_args(&args.slices, &args.input)?;
+    let options = args.run.options(false)?;
+    let operands = Operands::new(&args.data, None, None, &args.input, options)?;
+    let slices = slice_args(&args.slices, &args.input, options.threads)?;
     let (data, _) = operands.tensors()?;
     let spans = slices.resolve(data.shape()).map_err(|e| operands.explain(&e))?;
     let mut report = Report::new("slice (OpenVINO Slice-8)");
     report.source(&data);
     report_spans(&mut report, &spans, data.shape());
     let view = data.view().select(&spans);
-    let options = args.run.options(false)?;
     put(
         Work { data, view, change: Change::None, options, recast: Recast::default() },
         &args.output,
@@ -87,8 +88,8 @@ fn slice(args: &cli::Slice) -> Result<()> {
 fn slice_scatter(args: &cli::SliceScatter) -> Result<()> {
     let options = args.run.options(args.edit.in_place)?;
     let in_place = options.in_place;
-    let operands = Operands::new(&args.data, None, args.updates.updates.as_ref(), &args.input, in_place)?;
-    let slices = slice_args(&args.slices, &args.input)?;
+    let operands = Operands::new(&args.data, None, args.updates.updates.as_ref(), &args.input, options)?;
+    let slices = slice_args(&args.slices, &args.input, options.threads)?;
     let (data, updates) = operands.tensors()?;
     let plan = slice_scatter::SliceScatter::resolve(data.shape(), &slices, updates.as_ref().map(Source::shape));
     let mut plan = plan.map_err(|e| operands.explain(&e))?;
@@ -108,9 +109,8 @@ fn slice_scatter(args: &cli::SliceScatter) -> Result<()> {
 fn scatter_update(args: &cli::ScatterUpdate) -> Result<()> {
     let mut options = args.run.options(args.edit.in_place)?;
     let in_place = options.in_place;
-    let operands =
-        Operands::new(&args.data, Some(&args.indices), args.updates.updates.as_ref(), &args.input, in_place)?;
-    let axis = operands::axis(&args.axis, &args.input)?;
+    let operands = Operands::new(&args.data, Some(&args.indices), args.updates.updates.as_ref(), &args.input, options)?;
+    let axis = operands::axis(&args.axis, &args.input, options.threads)?;
     let (data, updates) = operands.tensors()?;
     let indices = operands.indices()?;
     let shape = updates.as_ref().map(Source::shape);
@@ -138,8 +138,7 @@ fn scatter_nd(args: &cli::ScatterNd) -> Result<()> {
     }
     let mut options = args.run.options(args.edit.in_place)?;
     let in_place = options.in_place;
-    let operands =
-        Operands::new(&args.data, Some(&args.indices), args.updates.updates.as_ref(), &args.input, in_place)?;
+    let operands = Operands::new(&args.data, Some(&args.indices), args.updates.updates.as_ref(), &args.input, options)?;
     let (data, updates) = operands.tensors()?;
     scatter_nd::check_opset(args.opset, reduction, data.dtype()).map_err(|e| operands.explain(&e))?;
     let combine = reduction::on_bytes(data.dtype(), reduction).map_err(|e| operands.explain(&e))?;
@@ -183,7 +182,7 @@ fn take_indices<R: Resolve>(
 ) -> Result<(R, ScatterWindow)> {
     let reversed = options.in_place && data.is_fortran_order();
     let mut resolver = if reversed { resolver.reversed() } else { resolver };
-    operands.feed(indices, &mut resolver, options.threads)?;
+    operands.feed(indices, &mut resolver)?;
     options.room = indices.bytes();
     let window = ScatterWindow::new(data, updates, resolver.sides(), *options);
     Ok((resolver, window))
@@ -217,12 +216,13 @@ fn view(data: &Source, in_place: bool) -> View {
     }
 }
 
-fn slice_args(options: &SliceOptions, input: &InputOptions) -> Result<SliceArgs> {
+fn slice_args(options: &SliceOptions, input: &InputOptions, threads: Threads) -> Result<SliceArgs> {
     if let Some(at) = &options.at {
         return Ok(at.clone());
     }
-    let list =
-        |list: &Option<_>, option| list.as_ref().map(|list| operands::index_list(list, option, input)).transpose();
+    let list = |list: &Option<_>, option| {
+        list.as_ref().map(|list| operands::index_list(list, option, input, threads)).transpose()
+    };
     let start = list(&options.start, "--start")?.unwrap_or_default();
     let stop = list(&options.stop, "--stop")?.unwrap_or_default();
     let (step, axes) = (list(&options.step, "--step")?, list(&options.axes, "--axes")?);

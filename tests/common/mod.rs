@@ -322,7 +322,7 @@ pub fn npz(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let whole = members.iter().map(|(name, npy)| ((*name).to_owned(), npy.clone(), 0)).collect();
     let mut file = tempfile::tempfile().expect("a file");
     let writer = tensorop::format::npz::Writer::new(whole).expect("an archive");
-    writer.finish(&file).expect("an archive is written");
+    writer.finish(&file, tensorop::parallel::Threads::default()).expect("an archive is written");
     let mut bytes = Vec::new();
     file.rewind().and_then(|()| file.read_to_end(&mut bytes)).expect("an archive is read");
     bytes

@@ -5,9 +5,10 @@ use std::io::Cursor;
 
 use ndarray::{ArrayD, IxDyn};
 use tensorop::error::Subject;
-use tensorop::exec::{Threads, scan};
+use tensorop::exec::scan;
 use tensorop::format::json;
 use tensorop::format::npy::{self, Begun, Header};
+use tensorop::parallel::Threads;
 use tensorop::source::Source;
 use tensorop::tensor::{MAX_RANK, bytes_of};
 use tensorop::{DType, Reduction, SliceArgs, Tensor};
@@ -82,7 +83,7 @@ const DTYPES: [&str; 12] =
 
 /// A text is refused in one line, or gives tensors that read back to the same bits from what is written of them.
 pub fn json(text: &[u8]) {
-    let value = match json::open(text, Subject::Data) {
+    let value = match json::open(text, Subject::Data, Threads::default()) {
         Err(error) => return is_one_line(error.message()),
         Ok(value) => value,
     };
@@ -109,7 +110,8 @@ fn reads_back(tensor: &Tensor) {
     }
     let mut text = Vec::new();
     json::write(&mut text, tensor).expect("a text");
-    let again = json::open(&text, Subject::Data).and_then(|value| value.read(value.dtype().expect("a dtype")));
+    let again = json::open(&text, Subject::Data, Threads::default())
+        .and_then(|value| value.read(value.dtype().expect("a dtype")));
     let again = again.unwrap_or_else(|error| panic!("{}: {}", String::from_utf8_lossy(&text), error.message()));
     let native = Tensor::new(tensor.dtype().native(), tensor.shape().to_vec(), again.bytes().to_vec());
     // in the machine's byte order, whatever it was

@@ -4,10 +4,11 @@
 use std::io::{Cursor, Write};
 
 use tensorop::diff::{self, Options};
-use tensorop::exec::{Threads, scan};
+use tensorop::exec::scan;
 use tensorop::format::{Format, npy, npz, onnx, packed, safetensors};
 use tensorop::info;
 use tensorop::open::{Description, Input};
+use tensorop::parallel::Threads;
 use tensorop::source::Source;
 use tensorop::tensor::{MAX_RANK, bytes_of};
 use tensorop::{DType, Tensor};
@@ -31,12 +32,12 @@ fn refused<T>(result: anyhow::Result<T>) -> Option<T> {
 }
 
 fn stream(bytes: &[u8], from: Option<Format>) -> anyhow::Result<Input> {
-    Input::stream(Box::new(Cursor::new(bytes.to_vec())), from, "FILE")
+    Input::stream(Box::new(Cursor::new(bytes.to_vec())), from, "FILE", Threads::default())
 }
 
 /// All items in C order, little-endian.
 fn read_all(source: &mut Source) -> anyhow::Result<Vec<u8>> {
-    let threads = Threads(std::num::NonZero::new(1));
+    let threads = Threads::new(std::num::NonZero::new(1));
     let parts = scan([source], threads, &|_| {}, Vec::new, |part: &mut Vec<u8>, _, [items]| {
         part.extend_from_slice(items);
         Ok(true)
@@ -107,7 +108,7 @@ pub fn write_npz(tensors: &[(String, Tensor)]) -> Option<Vec<u8>> {
     for (n, (_, tensor)) in tensors.iter().enumerate() {
         tensorop::source::write_at(&file, tensor.bytes(), writer.items_at(n)).expect("written");
     }
-    writer.finish(&file).expect("finished");
+    writer.finish(&file, Threads::default()).expect("finished");
     let mut bytes = Vec::new();
     std::io::Seek::rewind(&mut file).expect("the beginning");
     std::io::Read::read_to_end(&mut file, &mut bytes).expect("read");

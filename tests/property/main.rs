@@ -15,6 +15,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use tensorop::format::Format;
 use tensorop::open::Input;
+use tensorop::parallel::Threads;
 
 /// Checks so many generated values, which are the same in every run; a failure names the smallest that fails.
 fn holds<S: Strategy>(cases: u32, strategy: S, check: impl Fn(S::Value)) {
@@ -115,7 +116,8 @@ fn seeds_are_accepted() {
         assert!(matches!(begun, Ok(tensorop::format::npy::Begun::Header(_))), "{begun:?}");
     }
     for text in mutants::JSON {
-        let value = tensorop::format::json::open(text.as_bytes(), tensorop::error::Subject::Data).expect(text);
+        let value = tensorop::format::json::open(text.as_bytes(), tensorop::error::Subject::Data, Threads::default())
+            .expect(text);
         match value.dtype() {
             Some(dtype) => value.read(dtype).map(drop),
             None => value.infer().map(drop),
@@ -131,7 +133,7 @@ fn seeds_are_accepted() {
         assert!(seeds.len() >= 4, "{format:?}");
         for (n, seed) in seeds.iter().enumerate() {
             check(seed);
-            let input = Input::stream(Box::new(std::io::Cursor::new(seed.clone())), None, "FILE");
+            let input = Input::stream(Box::new(std::io::Cursor::new(seed.clone())), None, "FILE", Threads::default());
             let input = input.unwrap_or_else(|error| panic!("{format:?} {n}: {error:#}"));
             assert_eq!(input.format(), format);
             let (members, read) = (input.names().map_or(1, |names| names.len()), containers::any(seed, None).len());

@@ -10,12 +10,12 @@ mod write;
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::num::NonZero;
 
 use flate2::Crc;
 
 pub use self::read::Archive;
 pub use self::write::Writer;
+use crate::parallel::{Threads, on_threads};
 use crate::source::Section;
 
 /// The most members that an archive is read or written with.
@@ -32,26 +32,23 @@ const END: u32 = 0x0605_4b50;
 const LOCAL_BYTES: usize = 30;
 const END_BYTES: usize = 22;
 
-/// The bytes of which a checksum is made at once, those for which a thread is worth its start, and the most threads.
+/// The bytes of which a checksum is made at once.
 const CHECK_BUFFER: usize = 1 << 18;
-const WORTH_A_THREAD: u64 = 1 << 21;
-const MOST_THREADS: usize = 8;
 
 /// Whether a file begins as a ZIP archive does, an empty one among them.
 pub fn is_npz(begin: &[u8]) -> bool {
     begin.starts_with(&LOCAL.to_le_bytes()) || begin.starts_with(&END.to_le_bytes())
 }
 
-/// The checksum of `len` bytes of a file from byte `at` on, by several threads if there are many.
-fn checksum(file: &File, at: u64, len: u64) -> io::Result<Crc> {
-    let worth = usize::try_from(len / WORTH_A_THREAD).unwrap_or(usize::MAX).clamp(1, MOST_THREADS);
-    let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = if worth == 1 { 1 } else { cores().min(worth) };
-    let part = len.div_ceil(threads as u64);
-    let of_part = |n: usize| -> io::Result<Crc> {
-        let begin = (part * n as u64).min(len);
-        let mut reader = Section::new(file, at + begin, part.min(len.saturating_sub(begin)));
-        let mut buffer = vec![0; usize::try_from(part).unwrap_or(usize::MAX).min(CHECK_BUFFER)];
+/// The checksum of `len` bytes of a file from byte `at` on, by several threads if there are many: each makes that of a
+/// stretch, and those are combined in order.
+fn checksum(file: &File, at: u64, len: u64, threads: Threads) -> io::Result<Crc> {
+    let threads = threads.for_bytes(usize::try_from(len).unwrap_or(usize::MAX));
+    let stretch = len.div_ceil(threads as u64);
+    let sums = on_threads(threads, |n| -> io::Result<Crc> {
+        let begin = (stretch * n as u64).min(len);
+        let mut reader = Section::new(file, at + begin, stretch.min(len - begin));
+        let mut buffer = vec![0; usize::try_from(stretch).unwrap_or(usize::MAX).min(CHECK_BUFFER)];
         let mut crc = Crc::new();
         loop {
             match reader.read(&mut buffer)? {
@@ -59,17 +56,10 @@ fn checksum(file: &File, at: u64, len: u64) -> io::Result<Crc> {
                 read => crc.update(&buffer[..read]),
             }
         }
-    };
-    std::thread::scope(|scope| {
-        // where no thread can be had, this one does its part
-        let rest: Vec<_> = (1..threads)
-            .map(|n| (n, std::thread::Builder::new().spawn_scoped(scope, move || of_part(n)).ok()))
-            .collect();
-        let mut crc = of_part(0)?;
-        for (n, handle) in rest {
-            let next = handle.and_then(|handle| handle.join().ok()).unwrap_or_else(|| of_part(n))?;
-            crc.combine(&next);
-        }
-        Ok(crc)
-    })
+    });
+    let mut crc = Crc::new();
+    for sum in sums {
+        crc.combine(&sum?);
+    }
+    Ok(crc)
 }

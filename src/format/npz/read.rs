@@ -12,14 +12,12 @@ use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipArchive, ZipArchiveEntry
 
 use super::{END_BYTES, ENDING, LOCAL_BYTES, MAX_MEMBERS, checksum};
 use crate::format::npy::{self, Begun, Header};
+use crate::parallel::Threads;
 use crate::source::{Section, Source, wrong_length};
 
 /// The bytes read at once: of a header, and of items.
 const HEADER_BUFFER: usize = 1 << 9;
 const ITEMS_BUFFER: usize = 1 << 16;
-
-/// The bytes that the name of a member and its extra fields usually fit.
-const USUAL_NAME: usize = 1 << 8;
 
 /// An archive with its directory read: what its members are and where they lie.
 #[derive(Clone, Debug)]
@@ -119,7 +117,7 @@ impl Archive {
             first = first.min(at);
             let flags = record.flags();
             match full.strip_suffix(ENDING) {
-                None => others.push((full.to_owned(), record.wayfinder())),
+                None => others.push((full.to_owned(), record.wayfinder(), at)),
                 Some(name) => members.push(Member {
                     name: name.to_owned(),
                     at,
@@ -139,19 +137,14 @@ impl Archive {
         }
         zip.get_mut().len = end;
         // a name that was damaged must not hide a member
-        for (name, found) in &others {
-            let same = match local(&zip, *found).map_err(rawzip::Error::into_kind) {
-                Ok(local) => local.name == name.as_bytes(),
-                Err(ErrorKind::IO(error)) if error.kind() != io::ErrorKind::UnexpectedEof => return Err(error.into()),
-                // where no record is whole, there is no name either
-                Err(_) => false,
-            };
+        for (name, found, at) in &others {
+            let same = local(&zip, *found, *at)?.is_some_and(|local| local.name == name.as_bytes());
             if !same {
                 bail!("the record before member {name:?} and the directory differ in its name");
             }
         }
         let mut names = HashSet::with_capacity(members.len() + others.len());
-        let all = members.iter().map(|member| &member.name).chain(others.iter().map(|(name, _)| name));
+        let all = members.iter().map(|member| &member.name).chain(others.iter().map(|(name, ..)| name));
         if let Some(name) = all.into_iter().find(|name| !names.insert(name.as_str())) {
             bail!("the ZIP archive has two members of the name {name:?}");
         }
@@ -178,18 +171,20 @@ impl Archive {
     }
 
     /// The items of a member. What is stored is read once for its checksum, then by position; what is deflated is a
-    /// stream that checks size and checksum before it gives its last bytes. `label` is what messages call it.
+    /// stream that checks size and checksum before it gives its last bytes. `label` is what messages call it; `threads` may
+    /// share the checksum.
     ///
     /// # Errors
     /// Those of [`header`](Self::header); of what is stored, another checksum than the directory has.
-    pub fn source(&self, n: usize, label: String) -> Result<Source> {
+    pub fn source(&self, n: usize, label: String, threads: Threads) -> Result<Source> {
         let member = self.member(n)?;
         let at = self.content_at(member)?;
         let file = self.file();
         let header = Content::new(file, member, at, HEADER_BUFFER).header()?;
         let Header { dtype, shape, fortran_order, offset, bytes, .. } = header;
         if member.method == CompressionMethod::STORE {
-            same_crc(checksum(file, at, member.size())?.sum(), member.crc).map_err(|message| anyhow!(message))?;
+            same_crc(checksum(file, at, member.size(), threads)?.sum(), member.crc)
+                .map_err(|message| anyhow!(message))?;
             return Ok(Source::file(dtype, shape, fortran_order, Arc::clone(file), at + offset as u64, label));
         }
         let (file, member) = (Arc::clone(file), member.clone());
@@ -219,15 +214,8 @@ impl Archive {
         if member.encrypted {
             bail!("encrypted, which is not read");
         }
-        let local = local(&self.zip, member.found).map_err(|error| match error.into_kind() {
-            ErrorKind::InvalidSignature { .. } => {
-                anyhow!("no record of a member lies at byte {}, where the directory has one", member.at)
-            }
-            ErrorKind::IO(error) => {
-                anyhow::Error::from(error).context(format!("the record of a member at byte {}", member.at))
-            }
-            other => anyhow!("the record of a member at byte {}: {other}", member.at),
-        })?;
+        let local = local(&self.zip, member.found, member.at)?
+            .ok_or_else(|| anyhow!("no record of a member lies at byte {}, where the directory has one", member.at))?;
         let agrees = |found, expected| found == expected || local.behind && found == 0;
         let checks = [
             ("name", local.name.strip_suffix(ENDING.as_bytes()) == Some(member.name.as_bytes())),
@@ -250,18 +238,21 @@ impl Archive {
     }
 }
 
-/// Reads the record before a member.
-fn local(zip: &ZipArchive<Front>, found: ZipArchiveEntryWayfinder) -> Result<Local, rawzip::Error> {
-    let entry = zip.get_entry(found)?;
-    let mut buffer = vec![0; USUAL_NAME];
-    let record = match entry.local_header(&mut buffer).map_err(rawzip::Error::into_kind) {
-        Err(ErrorKind::BufferTooSmall { required }) => {
-            buffer.resize(required, 0);
-            entry.local_header(&mut buffer)?
-        }
-        record => record?,
+/// Reads the record before a member, which lies at byte `at`; `None` if none begins there.
+fn local(zip: &ZipArchive<Front>, found: ZipArchiveEntryWayfinder, at: u64) -> Result<Option<Local>> {
+    let failed = |error: rawzip::Error| match error.into_kind() {
+        ErrorKind::IO(error) => anyhow::Error::from(error).context(format!("the record of a member at byte {at}")),
+        other => anyhow!("the record of a member at byte {at}: {other}"),
     };
-    Ok(Local {
+    let entry = match zip.get_entry(found) {
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidSignature { .. }) => return Ok(None),
+        entry => entry.map_err(failed)?,
+    };
+    let content_at = entry.compressed_data_range().0;
+    // its name and its extra fields lie between, each of 64 KiB at most
+    let mut buffer = vec![0; (content_at - at) as usize - LOCAL_BYTES];
+    let record = entry.local_header(&mut buffer).map_err(failed)?;
+    Ok(Some(Local {
         name: record.file_path().as_bytes().to_vec(),
         encrypted: record.flags().is_encrypted(),
         behind: record.flags().has_data_descriptor(),
@@ -269,8 +260,8 @@ fn local(zip: &ZipArchive<Front>, found: ZipArchiveEntryWayfinder) -> Result<Loc
         stored: record.compressed_size_hint(),
         size: record.uncompressed_size_hint(),
         crc: record.crc32(),
-        content_at: entry.compressed_data_range().0,
-    })
+        content_at,
+    }))
 }
 
 /// What a member holds, read from front to back. With its last bytes come size and checksum, or an error.

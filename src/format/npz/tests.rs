@@ -1,5 +1,6 @@
 use std::fs::File;
 use std::io::Write;
+use std::num::NonZero;
 
 use anyhow::Result;
 use flate2::write::DeflateEncoder;
@@ -9,6 +10,7 @@ use super::write::{CENTRAL_BYTES, END_64_BYTES, LOCATOR_64_BYTES, New};
 use super::{Archive, END_BYTES, ENDING, LOCAL_BYTES, Writer, is_npz};
 use crate::dtype::DType;
 use crate::format::npy::{self, Header};
+use crate::parallel::{Threads, started};
 use crate::source::{read_at, write_at};
 use crate::window::View;
 
@@ -42,7 +44,7 @@ fn written(members: &[(&str, Vec<u8>, Vec<u8>)]) -> Result<Vec<u8>> {
     for (n, (_, _, items)) in members.iter().enumerate().rev() {
         write_at(&file, items, writer.items_at(n))?;
     }
-    writer.finish(&file)?;
+    writer.finish(&file, Threads::default())?;
     let bytes = all(&file);
     assert_eq!(bytes.len() as u64, writer.len());
     Ok(bytes)
@@ -95,7 +97,7 @@ fn read(bytes: &[u8]) -> Result<Content> {
     let names: Vec<_> = archive.names().map(str::to_owned).collect();
     let read = |(n, name): (usize, String)| {
         let (header, at) = archive.header(n)?;
-        let source = archive.source(n, name.clone())?;
+        let source = archive.source(n, name.clone(), Threads::default())?;
         assert_eq!(source.as_file().map(|(_, at)| at), at);
         assert_eq!((source.dtype(), source.shape()), (&header.dtype, header.shape.as_slice()));
         let mut items = vec![0; header.bytes];
@@ -284,6 +286,11 @@ fn refused_with_one_line() {
             with(&x, &[(2, b"\x01\x02")]),
             "no record of a member lies at byte 0, where the directory has one",
         ),
+        (
+            "a record that ends in the directory",
+            with(&x, &[(28, &[0xff, 0xff])]),
+            "the record of a member at byte 0: failed to fill whole buffer",
+        ),
         ("stored in less", with(&x, &[(20 + at, &[129]), (18, &[129])]), "stored in 129 bytes, expected its size, 130"),
         (
             "too many bytes",
@@ -414,4 +421,23 @@ fn golden_archives_of_numpy() {
         row("größe/x", "uint8", &[2000], false, (0..2000).map(|n| (n % 7) as u8).collect()),
     ];
     assert_eq!(found, expected);
+}
+
+#[test]
+fn one_thread_starts_no_other() {
+    let items = vec![7; 5 << 20];
+    let head = header("|u1", &[items.len()]);
+    let (file, members) = (file(&[]), vec![("x".to_owned(), head, items.len() as u64)]);
+    let writer = Writer::new(members).expect("laid out");
+    write_at(&file, &items, writer.items_at(0)).expect("written");
+    let two = Threads::new(NonZero::new(2));
+    for (threads, expected) in [(Threads::new(NonZero::new(1)), 0), (two, 1)] {
+        let (started, finished) = started::by(|| writer.finish(&file, threads));
+        finished.expect("finished");
+        assert_eq!(started, expected, "written, {threads:?}");
+        let archive = Archive::read(file.try_clone().expect("a file").into()).expect("read");
+        let (started, source) = started::by(|| archive.source(0, "x".to_owned(), threads));
+        assert_eq!(source.expect("a source").bytes(), items.len());
+        assert_eq!(started, expected, "read, {threads:?}");
+    }
 }

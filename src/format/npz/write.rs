@@ -8,6 +8,7 @@ use flate2::Crc;
 use rawzip::extra_fields::ExtraFieldId;
 
 use super::{END, END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS, checksum};
+use crate::parallel::Threads;
 use crate::source::write_at;
 
 /// What records begin with that only the writer makes by hand.
@@ -236,17 +237,17 @@ impl Writer {
     }
 
     /// Completes a file that holds the items of all members: reads them for their checksums and writes what is around
-    /// them. The file is open for reading and writing and, as it is left, no longer than [`len`](Self::len).
+    /// them; `threads` may share the checksums. The file is open for reading and writing and, as it is left, no longer than [`len`](Self::len).
     ///
     /// # Errors
     /// Of reading, among them items that are missing; of writing.
-    pub fn finish(&self, file: &File) -> Result<()> {
+    pub fn finish(&self, file: &File, threads: Threads) -> Result<()> {
         let room = usize::try_from(self.directory).map_err(|_| anyhow!("a directory of {} bytes", self.directory))?;
         let mut directory = Vec::with_capacity(room);
         for (n, member) in self.members.iter().enumerate() {
             let mut crc = Crc::new();
             crc.update(&member.header);
-            crc.combine(&checksum(file, self.items_at(n), member.items)?);
+            crc.combine(&checksum(file, self.items_at(n), member.items, threads)?);
             let mut begin = member.local(crc.sum());
             begin.extend(&member.header);
             write_at(file, &begin, member.at)?;
