@@ -10,7 +10,7 @@ use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipArchive, ZipArchiveEntryWayfinder, ZipLocator};
 
-use super::{END_BYTES, ENDING, LOCAL_BYTES, MAX_MEMBERS, checksum};
+use super::{END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS, checksum};
 use crate::format::npy::{self, Begun, Header};
 use crate::parallel::Threads;
 use crate::source::{Section, Source, wrong_length};
@@ -117,7 +117,7 @@ impl Archive {
             first = first.min(at);
             let flags = record.flags();
             match full.strip_suffix(ENDING) {
-                None => others.push((full.to_owned(), record.wayfinder(), at)),
+                None => others.push((full.to_owned(), at)),
                 Some(name) => members.push(Member {
                     name: name.to_owned(),
                     at,
@@ -137,14 +137,13 @@ impl Archive {
         }
         zip.get_mut().len = end;
         // a name that was damaged must not hide a member
-        for (name, found, at) in &others {
-            let same = local(&zip, *found, *at)?.is_some_and(|local| local.name == name.as_bytes());
-            if !same {
+        for (name, at) in &others {
+            if !names_alike(&zip, name, *at)? {
                 bail!("the record before member {name:?} and the directory differ in its name");
             }
         }
         let mut names = HashSet::with_capacity(members.len() + others.len());
-        let all = members.iter().map(|member| &member.name).chain(others.iter().map(|(name, ..)| name));
+        let all = members.iter().map(|member| &member.name).chain(others.iter().map(|(name, _)| name));
         if let Some(name) = all.into_iter().find(|name| !names.insert(name.as_str())) {
             bail!("the ZIP archive has two members of the name {name:?}");
         }
@@ -236,6 +235,17 @@ impl Archive {
         }
         Ok(at)
     }
+}
+
+/// Whether a record with that name lies at byte `at`, as the directory says of a member that is left out. This reads by
+/// hand, since rawzip reads the name together with the extra fields behind it: those of a member that nobody reads may
+/// be damaged, but its name not, or it might be a `.npy` that is missed.
+fn names_alike(zip: &ZipArchive<Front>, name: &str, at: u64) -> io::Result<bool> {
+    let mut record = vec![0; LOCAL_BYTES + name.len()];
+    zip.get_ref().read_exact_at(&mut record, at)?;
+    let length = u16::try_from(name.len()).map(u16::to_le_bytes);
+    let same_length = length.is_ok_and(|length| record[LOCAL_BYTES - 4..][..2] == length);
+    Ok(record.starts_with(&LOCAL.to_le_bytes()) && same_length && record.ends_with(name.as_bytes()))
 }
 
 /// Reads the record before a member, which lies at byte `at`; `None` if none begins there.

@@ -336,6 +336,14 @@ fn other_members_are_left_out() {
     }
     let names: Vec<_> = read(&bytes).expect("read").into_iter().map(|(name, ..)| name).collect();
     assert_eq!(names, ["x"]);
+    // of the record before one only the name is read, and that must be whole
+    let other = "the record before member \"read.me.txt\" and the directory differ in its name";
+    let record = bytes.windows(11).position(|window| window == b"read.me.txt").expect("a name") - LOCAL_BYTES;
+    for (at, expected) in [(28, "no error"), (29, "no error"), (0, other), (26, other), (27, other), (30, other)] {
+        let mut damaged = bytes.clone();
+        damaged[record + at] ^= 0xff;
+        assert_eq!(message(read(&damaged)), expected, "byte {at}");
+    }
 }
 
 #[test]
