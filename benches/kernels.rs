@@ -7,11 +7,12 @@ use std::fmt;
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
+use tensorop::item::meta::Order;
 use tensorop::layout::axis::Span;
 use tensorop::layout::view::View;
 use tensorop::layout::walk::copy_bytes;
 use tensorop::layout::window::Window;
-use tensorop::ops::indexed::{Scatter, TakeIndices};
+use tensorop::ops::indexed::{Repeats, Scatter, TakeIndices};
 use tensorop::ops::slice_scatter::SliceScatter;
 use tensorop::ops::{reduction, scatter_nd, scatter_update};
 use tensorop::{DType, Reduction, SliceArgs};
@@ -84,7 +85,7 @@ impl Case {
 
     /// Applies all updates of a scatter to the tensor: `combine(old, update)` for each run.
     fn scatter(self, bencher: Bencher, scatter: &Scatter, combine: impl Fn(&mut [u8], &[u8])) {
-        let updates = self.items(scatter.updates_shape().iter().product());
+        let updates = self.items(scatter.changed());
         let (mut target, window) = (self.all(), Window::whole(&self.shape()));
         bencher.counter(BytesCount::new(updates.len())).bench_local(|| {
             let updates = black_box(&updates);
@@ -102,9 +103,10 @@ impl Case {
 
     fn update_axis(self, bencher: Bencher, axis: i64) {
         let indices = self.indices();
-        let mut resolver = scatter_update::Resolver::new(&self.shape(), &[indices.len()], None, axis).unwrap();
-        resolver.take(indices).unwrap();
-        self.scatter(bencher, &resolver.finish(true, self.group()).unwrap(), put);
+        let shapes = scatter_update::check(&self.shape(), &[indices.len()], None, axis).unwrap();
+        let mut numbers = shapes.in_order(Order::C);
+        numbers.take(indices).unwrap();
+        self.scatter(bencher, &numbers.finish(Repeats::LastWins, self.group()).unwrap(), put);
     }
 
     /// The items that are changed together.
@@ -119,9 +121,10 @@ impl Case {
     }
 
     fn resolve_points(self, tuples: &[usize]) -> Scatter {
-        let mut resolver = scatter_nd::Resolver::new(&self.shape(), &[tuples.len() / 2, 2], None).unwrap();
-        resolver.take(tuples.iter().copied()).unwrap();
-        resolver.finish(Reduction::None, true, self.group()).unwrap()
+        let shapes = scatter_nd::check(&self.shape(), &[tuples.len() / 2, 2], None).unwrap();
+        let mut numbers = shapes.in_order(Order::C);
+        numbers.take(tuples.iter().copied()).unwrap();
+        numbers.finish(Repeats::LastWins, self.group()).unwrap()
     }
 }
 
@@ -232,9 +235,9 @@ mod nd {
         let dtype = DType::parse(dtype).unwrap();
         let case = Case { size, width: dtype.itemsize() };
         let rows: Vec<usize> = scattered(case.side()).map(|row| row / 2 * 2).collect();
-        let mut resolver = scatter_nd::Resolver::new(&case.shape(), &[rows.len(), 1], None).unwrap();
-        resolver.take(rows).unwrap();
-        let scatter = resolver.finish(Reduction::Add, true, case.group()).unwrap();
+        let mut numbers = scatter_nd::check(&case.shape(), &[rows.len(), 1], None).unwrap().in_order(Order::C);
+        numbers.take(rows).unwrap();
+        let scatter = numbers.finish(Repeats::Combined, case.group()).unwrap();
         case.scatter(bencher, &scatter, reduction::on_bytes(&dtype, Reduction::Add).unwrap());
     }
 }

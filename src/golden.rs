@@ -35,6 +35,7 @@ use predicates_core::reflection::{Case, PredicateReflection, Product};
 use crate::diff::{self, Difference, Options};
 use crate::format::Format;
 use crate::format::open::Input;
+use crate::parallel::Threads;
 
 /// The environment variable that makes golden files anew, if it is `1`.
 pub const UPDATE: &str = "TENSOROP_UPDATE_GOLDEN";
@@ -99,7 +100,7 @@ impl TensorEq {
 
     fn compare(&self, actual: &Actual<'_>) -> Result<Difference> {
         let label = format!("golden file {}", self.golden.display());
-        let opened = Input::path(&self.golden, None, &label);
+        let opened = Input::path(&self.golden, None, &label, Threads::default());
         let (golden, member) = opened.map_err(|error| match error.kind() {
             ErrorKind::Io(io::ErrorKind::NotFound) => error.within(format!("run the test with {UPDATE}=1 to make it")),
             _ => error,
@@ -166,9 +167,9 @@ impl Actual<'_> {
         match self {
             Actual::Bytes(bytes) => {
                 let bytes = io::Cursor::new(bytes.to_vec());
-                Ok((Input::stream(Box::new(bytes), None, "the output")?, None))
+                Ok((Input::stream(Box::new(bytes), None, "the output", Threads::default())?, None))
             }
-            Actual::Path(path) => Input::path(path, None, &path.display().to_string()),
+            Actual::Path(path) => Input::path(path, None, &path.display().to_string(), Threads::default()),
         }
     }
 }

@@ -61,6 +61,7 @@ pub mod item;
 pub mod layout;
 mod memory;
 pub mod ops;
+pub mod parallel;
 pub mod storage;
 
 pub use diff::diff;

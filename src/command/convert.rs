@@ -16,10 +16,11 @@ use super::options::run::RunOptions;
 use super::options::values::parse_dtype;
 use super::sources::{self, Reading, as_asked, plain_as};
 use crate::DType;
-use crate::ops::fill::Limits;
-use crate::ops::selection::Selection;
 use crate::format::open::{Input, files_before_colons};
 use crate::item::meta;
+use crate::ops::fill::Limits;
+use crate::ops::selection::Selection;
+use crate::parallel::Threads;
 use crate::storage::source::Source;
 
 /// Write tensors in another format, dtype or order
@@ -177,19 +178,19 @@ impl Convert {
         let mut works = Vec::new();
         for (name, operand) in &inputs {
             let label = sources::label("IN", operand);
-            let (input, member) = sources::open(operand, &label, self.input.from)?;
+            let (input, member) = sources::open(operand, &label, self.input.from, limits.threads)?;
             let members = input.names();
             if let (None, None, true, Some(members)) = (name, &member, container, members) {
                 // a whole container goes over with its names
                 for (n, member) in members.into_iter().enumerate() {
-                    let data = source(&input, n, input.member_label(member), self)?;
+                    let data = source(&input, n, input.member_label(member), self, limits.threads)?;
                     report.source(&data);
                     works.push((Some(member.to_owned()), work(data, &recast, limits)));
                 }
                 continue;
             }
             let n = input.pick(member.as_deref())?;
-            let data = source(&input, n, label.clone(), self)?;
+            let data = source(&input, n, label.clone(), self, limits.threads)?;
             report.source(&data);
             let own_name = input.own_name().filter(|_| !container);
             works.push((name.or(own_name).map(str::to_owned), work(data, &recast, limits)));
@@ -228,9 +229,9 @@ fn work(data: Source, recast: &Recast, limits: Limits) -> Work {
 }
 
 /// A tensor of an input, read as `--dtype` says.
-fn source(input: &Input, n: usize, label: String, args: &Convert) -> Result<Source> {
+fn source(input: &Input, n: usize, label: String, args: &Convert, threads: Threads) -> Result<Source> {
     let asked = args.input.dtype.as_ref();
-    if let Some(plain) = plain_as(input, asked, &label)? {
+    if let Some(plain) = plain_as(input, asked, &label, threads)? {
         return Ok(plain);
     }
     as_asked(input.source_as(n, label)?, asked, Reading::Bits)

@@ -93,7 +93,8 @@ fn parse_tolerance(text: &str) -> Result<f64, String> {
 impl Diff {
     /// Compares, and prints the report.
     pub fn run(&self) -> Result<Outcome> {
-        let operands = Operands::pair(&self.expected, &self.actual, &self.input)?;
+        let limits = self.threads.limits()?;
+        let operands = Operands::pair(&self.expected, &self.actual, &self.input, limits.threads)?;
         let (mut expected, actual) = operands.tensors()?;
         let mut actual = actual.ok_or_else(|| anyhow!("ACTUAL: missing"))?;
         let options = Options {
@@ -103,7 +104,7 @@ impl Diff {
             shown: self.max_mismatch,
             nan_differs: self.nan_differs,
             ignore_dtype: self.ignore_dtype,
-            limits: self.threads.limits()?,
+            limits,
             verdict_only: self.summary && !self.json,
         };
         let meter = Meter::new(Some(expected.bytes().saturating_add(actual.bytes())), self.summary);

@@ -19,12 +19,13 @@ use crate::format::{json, npy, npz, onnx, safetensors};
 use crate::item::dtype::Kind;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
-use crate::storage::platform::reserve;
-use crate::storage::platform::{same_file, write_at};
 use crate::memory;
 use crate::ops::cast::CastFill;
 use crate::ops::fill::{Fill, Limits, Patch};
 use crate::ops::selection::Selection;
+use crate::parallel::Threads;
+use crate::storage::platform::reserve;
+use crate::storage::platform::{same_file, write_at};
 use crate::storage::source::Source;
 
 /// NumPy's own limit above which arrays are elided.
@@ -107,6 +108,7 @@ pub fn emit(
         check(format, work).map_err(|message| anyhow!("{label}: {message}"))?;
     }
     check_replaced(&target, &works)?;
+    let threads = works.first().map_or(Threads::default(), |(_, work)| work.limits.threads);
     let mut jobs = Vec::with_capacity(works.len());
     for (name, work) in works {
         let (dtype, lossy) = (work.dtype(format), work.recast.cast.as_ref().is_some_and(|(_, lossy)| *lossy));
@@ -138,11 +140,11 @@ pub fn emit(
     let written = |error: io::Error| Error::from(error).within(failed());
     if let Some(plan) = plan {
         match sink.as_file() {
-            Some(file) => plan.write(&jobs, file, &label, &progress)?,
+            Some(file) => plan.write(&jobs, file, &label, threads, &progress)?,
             None if plan.archive.is_some() => {
                 // it begins with what is known when all is written
                 let mut file = tempfile::tempfile().with_context(failed)?;
-                plan.write(&jobs, &file, &label, &progress)?;
+                plan.write(&jobs, &file, &label, threads, &progress)?;
                 file.rewind().and_then(|()| io::copy(&mut file, &mut sink)).with_context(failed)?;
             }
             None => plan.stream(&jobs, &mut |bytes| sink.write_all(bytes).map_err(written), &progress)?,
@@ -157,7 +159,8 @@ pub fn emit(
             Ok(())
         })?;
         meter.finish();
-        let tensor = Tensor::new(job.meta().dtype.clone(), shape, bytes).ok_or_else(|| anyhow!("{label}: no tensor"))?;
+        let tensor =
+            Tensor::new(job.meta().dtype.clone(), shape, bytes).ok_or_else(|| anyhow!("{label}: no tensor"))?;
         match format {
             OutputFormat::Json => json::write(&mut sink, &tensor).with_context(failed)?,
             OutputFormat::Pb => {
@@ -332,7 +335,14 @@ impl Plan {
     }
 
     /// Writes all to an empty file.
-    fn write(&self, outputs: &[Output], file: &File, label: &str, progress: Progress<'_>) -> Result<()> {
+    fn write(
+        &self,
+        outputs: &[Output],
+        file: &File,
+        label: &str,
+        threads: Threads,
+        progress: Progress<'_>,
+    ) -> Result<()> {
         let failed = || format!("{label}: cannot be written");
         if let ([output], [None], None) = (outputs, &self.packed[..], &self.archive) {
             return Ok(output.job.write(file, label, &self.header, progress)?);
@@ -351,7 +361,7 @@ impl Plan {
                 Some(bits) => pack(&output.job, *bits, put, progress)?,
             }
         }
-        self.archive.as_ref().map_or(Ok(()), |archive| archive.finish(file)).with_context(failed)
+        self.archive.as_ref().map_or(Ok(()), |archive| archive.finish(file, threads)).with_context(failed)
     }
 
     /// Hands all to `put`, from front to back.

@@ -13,6 +13,7 @@ use super::{Outcome, colour};
 use crate::format::Format;
 use crate::format::open::{Description, Input};
 use crate::info;
+use crate::ops::fill::Limits;
 
 /// Say what files hold: format, dtype, shape, order, byte order, bytes, where the data begins
 ///
@@ -61,8 +62,13 @@ impl Info {
         let mut out = BufWriter::new(stdout.lock());
         let mut infos = Vec::new();
         let mut names = Vec::new();
+        let limits = self.threads.limits()?;
         let found = self.files.iter().try_for_each(|file| {
-            if self.members { members(file, self, &mut names) } else { describe_all(file, self, &mut infos) }
+            if self.members {
+                members(file, self, limits, &mut names)
+            } else {
+                describe_all(file, self, limits, &mut infos)
+            }
         });
         // what was found before an error is worth showing, but not as JSON that looks whole
         let printed = match (&found, self.json) {
@@ -79,8 +85,8 @@ impl Info {
 
 /// The names of a file's members, each with the end of its line. Control characters in them are escaped: they are
 /// shown to people, too.
-fn members(file: &OperandArg, args: &Info, found: &mut Vec<String>) -> Result<()> {
-    let (input, member) = sources::open(file, &sources::label("FILE", file), args.input.from)?;
+fn members(file: &OperandArg, args: &Info, limits: Limits, found: &mut Vec<String>) -> Result<()> {
+    let (input, member) = sources::open(file, &sources::label("FILE", file), args.input.from, limits.threads)?;
     if member.is_some() {
         input.pick(member.as_deref())?;
     }
@@ -93,8 +99,8 @@ fn members(file: &OperandArg, args: &Info, found: &mut Vec<String>) -> Result<()
 }
 
 /// What is to be said of a file, or of all its members.
-fn describe_all(file: &OperandArg, args: &Info, infos: &mut Vec<info::Info>) -> Result<()> {
-    let (input, member) = sources::open(file, &sources::label("FILE", file), args.input.from)?;
+fn describe_all(file: &OperandArg, args: &Info, limits: Limits, infos: &mut Vec<info::Info>) -> Result<()> {
+    let (input, member) = sources::open(file, &sources::label("FILE", file), args.input.from, limits.threads)?;
     let names = input.names();
     let numbers = match (&member, &names) {
         (None, Some(names)) => 0..names.len(),
@@ -106,7 +112,7 @@ fn describe_all(file: &OperandArg, args: &Info, infos: &mut Vec<info::Info>) -> 
     let file = named(file, member.as_deref());
     for n in numbers {
         let member = names.as_ref().and_then(|names| names.get(n).map(|name| (*name).to_owned()));
-        infos.push(describe(&input, n, file.clone(), member, args)?);
+        infos.push(describe(&input, n, file.clone(), member, (args, limits))?);
     }
     Ok(())
 }
@@ -129,10 +135,16 @@ fn named(file: &OperandArg, member: Option<&str>) -> String {
 }
 
 /// What is to be said of member number `n`, which is called `member`, of a file.
-fn describe(input: &Input, n: usize, file: String, member: Option<String>, args: &Info) -> Result<info::Info> {
+fn describe(
+    input: &Input,
+    n: usize,
+    file: String,
+    member: Option<String>,
+    (args, limits): (&Info, Limits),
+) -> Result<info::Info> {
     let asked = args.input.dtype.as_ref();
     let label = member.as_ref().map_or_else(|| input.label().to_owned(), |name| input.member_label(name));
-    let plain = plain_as(input, asked, &label)?;
+    let plain = plain_as(input, asked, &label, limits.threads)?;
     let found = match &plain {
         Some(source) => Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None },
         None => input.describe(n)?,
@@ -152,7 +164,6 @@ fn describe(input: &Input, n: usize, file: String, member: Option<String>, args:
         histogram: None,
     };
     if args.stats {
-        let limits = args.threads.limits()?;
         let open = || as_asked(input.source_as(n, label.clone())?, asked, Reading::Unsigned);
         let mut source = plain.map_or_else(open, Ok)?;
         let meter = Meter::new(Some(source.bytes()), false);

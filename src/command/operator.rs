@@ -11,6 +11,7 @@ use super::sources;
 use crate::ops::fill::{Fill, Limits};
 use crate::ops::selection::Selection;
 use crate::ops::slice::SliceArgs;
+use crate::parallel::Threads;
 use crate::storage::source::Source;
 
 /// Writes the one tensor that an operator gives.
@@ -30,12 +31,13 @@ pub fn base(data: Source, in_place: bool) -> Selection {
 ///
 /// # Errors
 /// What is no list of integers, or lists of different lengths.
-pub fn slice_args(options: &SliceOptions, input: &InputOptions) -> Result<SliceArgs> {
+pub fn slice_args(options: &SliceOptions, input: &InputOptions, threads: Threads) -> Result<SliceArgs> {
     if let Some(at) = &options.at {
         return Ok(at.clone());
     }
-    let list =
-        |list: &Option<_>, option| list.as_ref().map(|list| sources::index_list(list, option, input)).transpose();
+    let list = |list: &Option<_>, option| {
+        list.as_ref().map(|list| sources::index_list(list, option, input, threads)).transpose()
+    };
     let start = list(&options.start, "--start")?.unwrap_or_default();
     let stop = list(&options.stop, "--stop")?.unwrap_or_default();
     let (step, axes) = (list(&options.step, "--step")?, list(&options.axes, "--axes")?);

@@ -85,8 +85,8 @@ impl ScatterNd {
         }
         let limits = self.run.limits()?;
         let in_place = self.edit.in_place;
-        let operands =
-            Operands::new(&self.data, Some(&self.indices), self.updates.updates.as_ref(), &self.input, in_place)?;
+        let (indices, updates) = (Some(&self.indices), self.updates.updates.as_ref());
+        let operands = Operands::new(&self.data, indices, updates, &self.input, in_place, limits.threads)?;
         let (data, updates) = operands.tensors()?;
         scatter_nd::check_opset(self.opset, reduction, data.dtype()).map_err(|e| operands.explain(e))?;
         let combine = reduction::on_bytes(data.dtype(), reduction).map_err(|e| operands.explain(e))?;

@@ -11,9 +11,9 @@ use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::{EditOptions, OutputOptions};
 use super::options::run::RunOptions;
 use super::options::scatter::{self, DuplicateOptions};
-use crate::Reduction;
 use super::options::updates::UpdatesOptions;
 use super::sources::{self, Operands};
+use crate::Reduction;
 use crate::engine::indices::take_all;
 use crate::ops::indexed::{Linked, Roles};
 use crate::ops::scatter_update;
@@ -63,9 +63,9 @@ impl ScatterUpdate {
     pub fn run(&self) -> Result<Outcome> {
         let limits = self.run.limits()?;
         let in_place = self.edit.in_place;
-        let operands =
-            Operands::new(&self.data, Some(&self.indices), self.updates.updates.as_ref(), &self.input, in_place)?;
-        let axis = sources::axis(&self.axis, &self.input)?;
+        let (indices, updates) = (Some(&self.indices), self.updates.updates.as_ref());
+        let operands = Operands::new(&self.data, indices, updates, &self.input, in_place, limits.threads)?;
+        let axis = sources::axis(&self.axis, &self.input, limits.threads)?;
         let (data, updates) = operands.tensors()?;
         let indices = operands.indices()?;
         let shape = updates.as_ref().map(Source::shape);

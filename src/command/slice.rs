@@ -48,15 +48,16 @@ Only the bytes that the slice needs are read from a .npy file.";
 impl Slice {
     /// Resolves the slice, and writes the places of DATA that it names.
     pub fn run(&self) -> Result<Outcome> {
-        let operands = Operands::new(&self.data, None, None, &self.input, false)?;
-        let slices = slice_args(&self.slices, &self.input)?;
+        let limits = self.run.limits()?;
+        let operands = Operands::new(&self.data, None, None, &self.input, false, limits.threads)?;
+        let slices = slice_args(&self.slices, &self.input, limits.threads)?;
         let (data, _) = operands.tensors()?;
         let spans = slices.resolve(data.shape()).map_err(|e| operands.explain(e))?;
         let mut report = Report::new("slice (OpenVINO Slice-8)");
         report.source(&data);
         report.spans(&spans, data.shape());
         let fill = Box::new(Selection::slice(data, &spans));
-        put(fill, self.run.limits()?, &self.output, self.run.quiet, report)?;
+        put(fill, limits, &self.output, self.run.quiet, report)?;
         Ok(Outcome::Done)
     }
 }

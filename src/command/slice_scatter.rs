@@ -52,8 +52,9 @@ impl SliceScatter {
     pub fn run(&self) -> Result<Outcome> {
         let limits = self.run.limits()?;
         let in_place = self.edit.in_place;
-        let operands = Operands::new(&self.data, None, self.updates.updates.as_ref(), &self.input, in_place)?;
-        let slices = slice_args(&self.slices, &self.input)?;
+        let operands =
+            Operands::new(&self.data, None, self.updates.updates.as_ref(), &self.input, in_place, limits.threads)?;
+        let slices = slice_args(&self.slices, &self.input, limits.threads)?;
         let (data, updates) = operands.tensors()?;
         let plan = slice_scatter::SliceScatter::resolve(data.shape(), &slices, updates.as_ref().map(Source::shape));
         let places = plan.map_err(|e| operands.explain(e))?;

@@ -15,6 +15,7 @@ use crate::format::open::Input;
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::ops::updates::Updates;
+use crate::parallel::Threads;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
@@ -25,6 +26,8 @@ pub struct Operands<'a> {
     updates: Option<(&'a OperandArg, String)>,
     input: &'a InputOptions,
     in_place: bool,
+    /// How many may share the reading.
+    threads: Threads,
     reading: Reading,
 }
 
@@ -48,24 +51,31 @@ impl<'a> Operands<'a> {
         updates: Option<&'a OperandArg>,
         input: &'a InputOptions,
         in_place: bool,
+        threads: Threads,
     ) -> Result<Self> {
         let named = |role, arg: &'a OperandArg| (arg, label(role, arg));
         let all = [Some(("DATA", data)), indices.map(|arg| ("INDICES", arg)), updates.map(|arg| ("UPDATES", arg))];
         one_stdin(all.into_iter().flatten())?;
         let [indices, updates] =
             [(indices, "INDICES"), (updates, "UPDATES")].map(|(arg, role)| arg.map(|arg| named(role, arg)));
-        Ok(Self { data: named("DATA", data), indices, updates, input, in_place, reading: Reading::Void })
+        Ok(Self { data: named("DATA", data), indices, updates, input, in_place, threads, reading: Reading::Void })
     }
 
     /// Two tensors that are compared.
     ///
     /// # Errors
     /// Standard input for both.
-    pub fn pair(expected: &'a OperandArg, actual: &'a OperandArg, input: &'a InputOptions) -> Result<Self> {
+    pub fn pair(
+        expected: &'a OperandArg,
+        actual: &'a OperandArg,
+        input: &'a InputOptions,
+        threads: Threads,
+    ) -> Result<Self> {
         let both = [("EXPECTED", expected), ("ACTUAL", actual)];
         one_stdin(both)?;
         let [data, updates] = both.map(|(role, arg)| (arg, label(role, arg)));
-        Ok(Self { data, indices: None, updates: Some(updates), input, in_place: false, reading: Reading::Unsigned })
+        let (in_place, reading) = (false, Reading::Unsigned);
+        Ok(Self { data, indices: None, updates: Some(updates), input, in_place, threads, reading })
     }
 
     /// A refusal of the library, with the name that the user knows its subject by.
@@ -85,11 +95,12 @@ impl<'a> Operands<'a> {
     /// has one, else what the content of both tells.
     pub fn tensors(&self) -> Result<(Source, Option<Source>)> {
         let data = if self.in_place {
-            Found::locked(&self.data, self.input.from)
+            Found::locked(&self.data, self.input.from, self.threads)
         } else {
-            Found::load(&self.data, self.input.from)
+            Found::load(&self.data, self.input.from, self.threads)
         }?;
-        let updates = self.updates.as_ref().map(|operand| Found::load(operand, self.input.from)).transpose()?;
+        let updates =
+            self.updates.as_ref().map(|operand| Found::load(operand, self.input.from, self.threads)).transpose()?;
         let data = self.open(&data, Subject::Data)?;
         let updates = updates.as_ref().map(|found| self.open(found, Subject::Updates)).transpose()?;
         let explain = |error: Error| self.explain(error);
@@ -119,7 +130,7 @@ impl<'a> Operands<'a> {
     /// INDICES, of whatever integer dtype.
     pub fn indices(&self) -> Result<Source> {
         let operand = self.indices.as_ref().ok_or_else(|| anyhow!("INDICES: missing"))?;
-        integers(&Found::load(operand, self.input.from)?, &operand.1)
+        integers(&Found::load(operand, self.input.from, self.threads)?, &operand.1, self.threads)
     }
 
     /// Updates of shape `shape`: the operand, or `--fill`'s one value in its place; their items are, or become,
@@ -167,7 +178,7 @@ impl<'a> Operands<'a> {
 
     fn open<'c>(&self, found: &'c Found, subject: Subject) -> Result<Open<'c>> {
         let Some(text) = found.input.as_json() else { return Ok(Open::Typed(found.source()?)) };
-        let json = json::open(text, subject).map_err(|e| self.explain(e))?;
+        let json = json::open(text, subject, self.threads).map_err(|e| self.explain(e))?;
         match json.dtype() {
             None => Ok(Open::Plain(json)),
             Some(dtype) => {
@@ -236,10 +247,10 @@ pub fn as_asked(mut source: Source, asked: Option<&DType>, reading: Reading) -> 
 ///
 /// # Errors
 /// JSON that holds no tensor of that dtype.
-pub fn plain_as(input: &Input, asked: Option<&DType>, label: &str) -> Result<Option<Source>> {
+pub fn plain_as(input: &Input, asked: Option<&DType>, label: &str, threads: Threads) -> Result<Option<Source>> {
     let (Some(text), Some(dtype)) = (input.as_json(), asked) else { return Ok(None) };
     let refuse = |e: Error| anyhow!("{label}: {}", e.message());
-    let json = json::open(text, Subject::Data).map_err(refuse)?;
+    let json = json::open(text, Subject::Data, threads).map_err(refuse)?;
     if json.dtype().is_some() {
         return Ok(None);
     }
@@ -285,15 +296,15 @@ impl Found {
     ///
     /// # Errors
     /// What is not there, or no tensor.
-    pub fn load((arg, label): &(&OperandArg, String), from: Option<InputFormat>) -> Result<Self> {
-        let (input, member) = open(arg, label, from)?;
+    pub fn load((arg, label): &(&OperandArg, String), from: Option<InputFormat>, threads: Threads) -> Result<Self> {
+        let (input, member) = open(arg, label, from, threads)?;
         Ok(Self { member: input.pick(member.as_deref())?, input })
     }
 
     /// DATA that is changed where it lies.
-    fn locked((arg, label): &(&OperandArg, String), from: Option<InputFormat>) -> Result<Self> {
+    fn locked((arg, label): &(&OperandArg, String), from: Option<InputFormat>, threads: Threads) -> Result<Self> {
         let OperandArg::Path(path) = arg else { bail!("{label}: --in-place changes a file") };
-        let (input, member) = Input::locked(path, from.map(Into::into), label)?;
+        let (input, member) = Input::locked(path, from.map(Into::into), label, threads)?;
         let found = Self { member: input.pick(member.as_deref())?, input };
         if found.source()?.as_file().is_none() {
             bail!("{label}: --in-place cannot change items of fewer than 8 bits, which share bytes");
@@ -310,22 +321,27 @@ impl Found {
 ///
 /// # Errors
 /// What is not there, or in no known format.
-pub fn open(arg: &OperandArg, label: &str, from: Option<InputFormat>) -> Result<(Input, Option<String>)> {
+pub fn open(
+    arg: &OperandArg,
+    label: &str,
+    from: Option<InputFormat>,
+    threads: Threads,
+) -> Result<(Input, Option<String>)> {
     let from = from.map(Into::into);
     match arg {
-        OperandArg::Inline(text) => Ok((Input::json_text(text.clone().into_bytes(), label), None)),
-        OperandArg::Stdin => Ok((Input::stream(Box::new(io::stdin()), from, label)?, None)),
-        OperandArg::Path(path) => Ok(Input::path(path, from, label)?),
+        OperandArg::Inline(text) => Ok((Input::json_text(text.clone().into_bytes(), label, threads), None)),
+        OperandArg::Stdin => Ok((Input::stream(Box::new(io::stdin()), from, label, threads)?, None)),
+        OperandArg::Path(path) => Ok(Input::path(path, from, label, threads)?),
     }
 }
 
 /// A tensor of integers: any integer dtype, or JSON that holds nothing else.
-fn integers(found: &Found, label: &str) -> Result<Source> {
+fn integers(found: &Found, label: &str, threads: Threads) -> Result<Source> {
     let refuse = |e: Error| anyhow!("{label}: {}", e.message());
     let source = match found.input.as_json() {
         None => found.source()?,
         Some(text) => {
-            let json = json::open(text, Subject::Indices).map_err(refuse)?;
+            let json = json::open(text, Subject::Indices, threads).map_err(refuse)?;
             let tensor = match json.dtype() {
                 Some(dtype) => json.read(dtype),
                 None => json.infer_indices(),
@@ -340,10 +356,10 @@ fn integers(found: &Found, label: &str) -> Result<Source> {
 }
 
 /// The integers of an option: typed there, or in a file of one axis.
-pub fn index_list(list: &IndexList, option: &str, input: &InputOptions) -> Result<Vec<i64>> {
+pub fn index_list(list: &IndexList, option: &str, input: &InputOptions, threads: Threads) -> Result<Vec<i64>> {
     let tensor = match list {
         IndexList::List(list) => return Ok(list.clone()),
-        IndexList::File(path) => index_file(path, option, input)?,
+        IndexList::File(path) => index_file(path, option, input, threads)?,
     };
     if tensor.shape().len() != 1 {
         bail!("{}: shape {:?}, expected 1 axis", tensor.label(), tensor.shape());
@@ -352,10 +368,10 @@ pub fn index_list(list: &IndexList, option: &str, input: &InputOptions) -> Resul
 }
 
 /// The one integer of `--axis`.
-pub fn axis(list: &IndexList, input: &InputOptions) -> Result<i64> {
+pub fn axis(list: &IndexList, input: &InputOptions, threads: Threads) -> Result<i64> {
     let integers = match list {
         IndexList::List(list) => list.clone(),
-        IndexList::File(path) => integers_of(&index_file(path, "--axis", input)?)?,
+        IndexList::File(path) => integers_of(&index_file(path, "--axis", input, threads)?)?,
     };
     match integers[..] {
         [axis] => Ok(axis),
@@ -371,16 +387,16 @@ fn integers_of(tensor: &Source) -> Result<Vec<i64>> {
     })
 }
 
-fn index_file(path: &Path, option: &str, input: &InputOptions) -> Result<Source> {
+fn index_file(path: &Path, option: &str, input: &InputOptions, threads: Threads) -> Result<Source> {
     let label = format!("{option} {}", path.display());
     let from = input.from.map(Into::into);
-    let (input, member) = Input::path(path, from, &label).map_err(|error| match error.kind() {
+    let (input, member) = Input::path(path, from, &label, threads).map_err(|error| match error.kind() {
         ErrorKind::Io(io::ErrorKind::NotFound) => {
             anyhow!("{label}: neither a list of integers such as 0,1 nor a file")
         }
         _ => error.into(),
     })?;
-    integers(&Found { member: input.pick(member.as_deref())?, input }, &label)
+    integers(&Found { member: input.pick(member.as_deref())?, input }, &label, threads)
 }
 
 /// Whether every item of updates with wider strings fits the data's width.

@@ -468,7 +468,8 @@ mod signals {
     pub fn remove_when_ended(path: &Path) {
         let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
         let path = path.to_owned();
-        // without a thread the file is removed in all other cases
+        // the one thread that parallel.rs does not start: it waits for signals as long as the program runs, and shares
+        // no work, so --threads does not count it; without it the file is removed in all other cases
         let _ = std::thread::Builder::new().spawn(move || {
             for signal in signals.forever() {
                 let _ = std::fs::remove_file(&path);

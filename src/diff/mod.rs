@@ -31,11 +31,11 @@ use self::item::{Class, ClassOf, Distance, Item, Task, Widen, WidenTo, read_comp
 use self::tally::{Most, Rule, Tally, Window};
 use crate::engine::job::Progress;
 use crate::engine::scan::scan;
-use crate::ops::fill::Limits;
 use crate::format::json;
 use crate::item::dtype::{DType, Kind};
 use crate::layout::shape::coordinates;
 use crate::memory;
+use crate::ops::fill::Limits;
 use crate::storage::source::Source;
 
 /// Items are widened so many at a time: they stay in a core's cache.

@@ -19,7 +19,7 @@ fn source(dtype: &str, shape: &[usize], bytes: Vec<u8>) -> Source {
 /// A tensor of items in JSON's notation.
 fn typed(dtype: &str, items: &str) -> Source {
     let dtype = DType::parse(dtype).unwrap();
-    let tensor = json::open(items.as_bytes(), Subject::Data).unwrap().read(&dtype).unwrap();
+    let tensor = json::open(items.as_bytes(), Subject::Data, Threads::default()).unwrap().read(&dtype).unwrap();
     Source::memory(tensor, String::new())
 }
 

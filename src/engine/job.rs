@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::ops::Range;
 
-use super::sink::{FileSink, Sink, failed};
+use super::sink::{FileSink, Sink, StreamSink, Take, failed};
 use crate::error::{Context, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
@@ -87,9 +87,9 @@ impl Job {
     ///
     /// # Errors
     /// Those of [`run`](Self::run) and of `take`.
-    pub fn stream(&self, progress: Progress<'_>, take: &mut (dyn FnMut(&[u8]) -> Result<()> + Send)) -> Result<()> {
+    pub fn stream<'a>(&self, progress: Progress<'_>, take: &'a mut Take<'a>) -> Result<()> {
         let windows = self.windows();
-        self.run(&windows, 0..windows.count(), &super::sink::StreamSink::new(take), progress)
+        self.run(&windows, 0..windows.count(), &StreamSink::new(take), progress)
     }
 
     /// Writes `header` and then the output to an empty `file`, which messages call `label`. Where the file system can

@@ -83,12 +83,15 @@ impl Sink for FileSink<'_> {
     }
 }
 
-/// What takes items as they come, from front to back: a pipe, a packer, a buffer.
-pub struct StreamSink<'a>(Mutex<&'a mut (dyn FnMut(&[u8]) -> Result<()> + Send)>);
+/// What takes items as they come.
+pub type Take<'a> = dyn FnMut(&[u8]) -> Result<()> + Send + 'a;
+
+/// A sink that wants items from front to back: a pipe, a packer, a buffer.
+pub struct StreamSink<'a>(Mutex<&'a mut Take<'a>>);
 
 impl<'a> StreamSink<'a> {
     /// Hands all items to `take`.
-    pub fn new(take: &'a mut (dyn FnMut(&[u8]) -> Result<()> + Send)) -> Self {
+    pub fn new(take: &'a mut Take<'a>) -> Self {
         Self(Mutex::new(take))
     }
 }

@@ -11,6 +11,7 @@ use crate::error::Subject;
 use crate::format::npy::{self, Begun, Header};
 use crate::format::{Format, json, npz, onnx, safetensors};
 use crate::item::meta::Meta;
+use crate::parallel::Threads;
 use crate::storage::platform::same_file;
 use crate::storage::source::{Container, Source, fill_from, wrong_length};
 
@@ -25,6 +26,8 @@ const NAMES: usize = 5;
 pub struct Input {
     label: String,
     content: Content,
+    /// How many threads may share what is read before items are asked for: checksums, the syntax of a text.
+    threads: Threads,
 }
 
 #[derive(Debug)]
@@ -32,7 +35,7 @@ enum Content {
     Npy(Arc<File>, Header),
     /// A `.npy` that comes once: its header, and its items, which are handed out once.
     Stream(Header, Mutex<Option<Items>>),
-    Npz(Arc<File>, npz::Archive, Arc<Container>),
+    Npz(npz::Archive, Arc<Container>),
     Safetensors(Arc<File>, safetensors::Index, Arc<Container>),
     /// The folder is where data outside the message may lie.
     Onnx(Arc<File>, Box<onnx::Proto>, Option<PathBuf>),
@@ -65,9 +68,9 @@ impl Input {
     ///
     /// # Errors
     /// No such file; a folder; content that is in no known format, or not in the one that `from` says.
-    pub fn path(path: &Path, from: Option<Format>, label: &str) -> Result<(Self, Option<String>)> {
+    pub fn path(path: &Path, from: Option<Format>, label: &str, threads: Threads) -> Result<(Self, Option<String>)> {
         let (file, path, member) = opened(path, OpenOptions::new().read(true)).with_context(|| label.to_owned())?;
-        Ok((Self::file(file, path.parent(), from, label)?, member))
+        Ok((Self::file(file, path.parent(), from, label, threads)?, member))
     }
 
     /// Opens a file to be changed where it lies, as [`path`](Self::path) does: locked before anything of it is read,
@@ -75,7 +78,7 @@ impl Input {
     ///
     /// # Errors
     /// Those of `path`; what is no regular file; a format that cannot be changed where it lies.
-    pub fn locked(path: &Path, from: Option<Format>, label: &str) -> Result<(Self, Option<String>)> {
+    pub fn locked(path: &Path, from: Option<Format>, label: &str, threads: Threads) -> Result<(Self, Option<String>)> {
         let context = || label.to_owned();
         loop {
             let (file, name, member) = opened(path, OpenOptions::new().read(true).write(true)).with_context(context)?;
@@ -88,7 +91,7 @@ impl Input {
             if !same_file(&metadata, &std::fs::metadata(&name).with_context(context)?) {
                 continue;
             }
-            let input = Self::file(file, None, from, label)?;
+            let input = Self::file(file, None, from, label, threads)?;
             let refused = match input.format() {
                 Format::Npy | Format::Safetensors => return Ok((input, member)),
                 Format::Json => "this is neither",
@@ -104,14 +107,20 @@ impl Input {
     ///
     /// # Errors
     /// Those of [`path`](Self::path).
-    pub fn file(mut file: File, folder: Option<&Path>, from: Option<Format>, label: &str) -> Result<Self> {
+    pub fn file(
+        mut file: File,
+        folder: Option<&Path>,
+        from: Option<Format>,
+        label: &str,
+        threads: Threads,
+    ) -> Result<Self> {
         let context = || label.to_owned();
         let metadata = file.metadata().with_context(context)?;
         if metadata.is_dir() {
             bail!("{label}: is a folder, expected a file");
         }
         if !metadata.is_file() {
-            return Self::stream(Box::new(file), from, label);
+            return Self::stream(Box::new(file), from, label, threads);
         }
         let mut begin = read_begin(&mut file).with_context(context)?;
         let content = match recognise(&begin, Some(metadata.len()), from).map_err(|m| malformed!("{label}: {m}"))? {
@@ -129,7 +138,7 @@ impl Input {
             }
             format => placed(file, format, folder).with_context(context)?,
         };
-        Ok(Self { label: label.to_owned(), content })
+        Ok(Self { label: label.to_owned(), content, threads })
     }
 
     /// What comes once, from front to back. A container is first written to a file without a name in the folder for
@@ -137,7 +146,12 @@ impl Input {
     ///
     /// # Errors
     /// Those of [`path`](Self::path), and of reading.
-    pub fn stream(mut stream: Box<dyn Read + Send>, from: Option<Format>, label: &str) -> Result<Self> {
+    pub fn stream(
+        mut stream: Box<dyn Read + Send>,
+        from: Option<Format>,
+        label: &str,
+        threads: Threads,
+    ) -> Result<Self> {
         let context = || label.to_owned();
         let mut begin = read_begin(&mut stream).with_context(context)?;
         let whole = (begin.len() < BEGIN).then_some(begin.len() as u64);
@@ -158,12 +172,12 @@ impl Input {
                 placed(file, format, None).with_context(context)?
             }
         };
-        Ok(Self { label: label.to_owned(), content })
+        Ok(Self { label: label.to_owned(), content, threads })
     }
 
     /// A JSON text.
-    pub fn json_text(text: Vec<u8>, label: &str) -> Self {
-        Self { label: label.to_owned(), content: Content::Json(text) }
+    pub fn json_text(text: Vec<u8>, label: &str, threads: Threads) -> Self {
+        Self { label: label.to_owned(), content: Content::Json(text), threads }
     }
 
     /// What messages call it.
@@ -185,7 +199,7 @@ impl Input {
     /// The names of a container's members; `None` if it holds one tensor, without a name.
     pub fn names(&self) -> Option<Vec<&str>> {
         match &self.content {
-            Content::Npz(_, archive, _) => Some(archive.names().collect()),
+            Content::Npz(archive, _) => Some(archive.names().collect()),
             Content::Safetensors(_, index, _) => Some(index.names().collect()),
             _ => None,
         }
@@ -246,9 +260,9 @@ impl Input {
     pub fn describe(&self, n: usize) -> Result<Description> {
         Ok(match &self.content {
             Content::Npy(_, header) | Content::Stream(header, _) => described(header, Some(header.offset as u64)),
-            Content::Npz(file, archive, _) => {
+            Content::Npz(archive, _) => {
                 let context = || self.member_label(archive.names().nth(n).unwrap_or_default());
-                let (header, offset) = archive.header(file, n).with_context(context)?;
+                let (header, offset) = archive.header(n).with_context(context)?;
                 described(&header, offset)
             }
             Content::Safetensors(_, index, _) => {
@@ -299,8 +313,8 @@ impl Input {
                 let Items(items) = items.ok_or_else(|| malformed!("{label}: can be read only once"))?;
                 Ok(Source::stream(meta.clone(), items, *bytes as u64, label))
             }
-            Content::Npz(file, archive, container) => {
-                let source = archive.source(file, n, label).with_context(context)?;
+            Content::Npz(archive, container) => {
+                let source = archive.source(n, label, self.threads).with_context(context)?;
                 Ok(source.one_of(Arc::clone(container)))
             }
             Content::Safetensors(file, index, container) => {
@@ -310,7 +324,7 @@ impl Input {
             Content::Onnx(file, proto, folder) => proto.source(file, folder.as_deref(), label).with_context(context),
             Content::Json(text) => {
                 let refuse = |e: crate::Error| malformed!("{label}: {}", e.message());
-                let json = json::open(text, Subject::Data).map_err(refuse)?;
+                let json = json::open(text, Subject::Data, self.threads).map_err(refuse)?;
                 let tensor = json.dtype().map_or_else(|| json.infer(), |dtype| json.read(dtype)).map_err(refuse)?;
                 Ok(Source::memory(tensor, label))
             }
@@ -413,9 +427,9 @@ fn placed(file: File, format: Format, folder: Option<&Path>) -> Result<Content> 
     let file = Arc::new(file);
     Ok(match format {
         Format::Npz => {
-            let archive = npz::Archive::read(&file)?;
+            let archive = npz::Archive::read(Arc::clone(&file))?;
             let container = container(&file, archive.names().len())?;
-            Content::Npz(file, archive, container)
+            Content::Npz(archive, container)
         }
         Format::Safetensors => {
             let index = safetensors::Index::read(&file)?;
@@ -484,7 +498,7 @@ mod tests {
         let file = named.as_file();
         write_at(file, b"xy", writer.items_at(0)).expect("written");
         write_at(file, b"xy", writer.items_at(1)).expect("written");
-        writer.finish(file).expect("written");
+        writer.finish(file, Threads::default()).expect("written");
         let mut failures = Vec::new();
         // what messages call the file, the member, what they call that
         for (label, member, expected) in [
@@ -492,7 +506,9 @@ mod tests {
             ("FILE a.npz:bad", "bad", "FILE a.npz:bad: "),
             ("FILE a.npz", "good", ""),
         ] {
-            let input = Input::file(named.reopen().expect("a file"), None, Some(Format::Npz), label).expect("read");
+            let input =
+                Input::file(named.reopen().expect("a file"), None, Some(Format::Npz), label, Threads::default())
+                    .expect("read");
             let n = input.pick(Some(member)).expect("a member");
             let described = input.describe(n).map(|_| ()).map_err(|e| format!("{e:#}"));
             let opened = input.source_as(n, expected.trim_end_matches(": ").to_owned()).map(|_| ());

@@ -6,8 +6,8 @@ use half::{bf16, f16};
 use super::stats::{BLOCK, Byte, Counts, Item, Stats};
 use crate::engine::job::Progress;
 use crate::engine::scan::scan;
-use crate::ops::fill::Limits;
 use crate::item::dtype::Kind;
+use crate::ops::fill::Limits;
 use crate::storage::source::Source;
 
 /// Bins at most.

@@ -9,9 +9,9 @@ use super::exact::{self, Exact};
 use super::histogram::Edge;
 use crate::engine::job::Progress;
 use crate::engine::scan::scan;
-use crate::ops::fill::Limits;
 use crate::format::json;
 use crate::item::dtype::{DType, Kind, Narrow};
+use crate::ops::fill::Limits;
 use crate::storage::source::Source;
 
 /// Items that are looked at together: they fit the nearest cache.

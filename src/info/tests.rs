@@ -2,9 +2,9 @@ use std::num::NonZero;
 
 use super::*;
 use crate::Tensor;
+use crate::item::meta::{Meta, Order};
 use crate::ops::fill::Limits;
 use crate::parallel::Threads;
-use crate::item::meta::{Meta, Order};
 use crate::storage::source::Source;
 
 fn threads(n: usize) -> Limits {

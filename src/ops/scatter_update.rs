@@ -6,8 +6,8 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 use super::indexed::{Index, Repeats, Shapes, TakeIndices};
 use super::{check_extent, check_rank, items, like};
 use crate::error::{Error, Subject};
-use crate::layout::axis::resolve_axis;
 use crate::item::meta::Order;
+use crate::layout::axis::resolve_axis;
 
 /// Checks `axis` and the shapes of `data`, `indices` and, unless one value fills all places, `updates`.
 ///
@@ -21,8 +21,9 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis
     })?;
     let expected = [&shape[..axis], indices, &shape[axis + 1..]].concat();
     if let Some(updates) = updates.filter(|updates| *updates != expected) {
-        let message =
-            format!("shape {updates:?}, expected {expected:?} (data {shape:?} with indices {indices:?} on axis {axis})");
+        let message = format!(
+            "shape {updates:?}, expected {expected:?} (data {shape:?} with indices {indices:?} on axis {axis})"
+        );
         return Err(Error::new(Subject::Updates, message));
     }
     check_extent(&expected)?;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use tensorop::parallel::Threads;
 use tensorop::{error::Subject, format::json, format::open::Input};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
@@ -38,10 +39,12 @@ fn names(folder: &Path, before: &str, found: &mut Vec<String>) {
 fn describe(name: &str) -> String {
     let path = Path::new(FOLDER).join(name);
     assert!(path.metadata().unwrap().len() < 1024, "{name} is too large");
-    let (input, _) = Input::path(&path, None, name).unwrap();
+    let (input, _) = Input::path(&path, None, name, Threads::default()).unwrap();
     let tensor = |n: usize| {
         let found = input.describe(n).unwrap();
-        let plain = input.as_json().is_some_and(|text| json::open(text, Subject::Data).unwrap().dtype().is_none());
+        let plain = input
+            .as_json()
+            .is_some_and(|text| json::open(text, Subject::Data, Threads::default()).unwrap().dtype().is_none());
         let dtype = match found.meta.dtype.name().strip_prefix("<U") {
             _ if plain => "plain".to_owned(),
             Some(width) => format!("str of width {width}"),

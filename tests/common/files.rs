@@ -3,6 +3,7 @@
 use std::io::{Read, Seek, Write};
 
 use tensorop::DType;
+use tensorop::parallel::Threads;
 use tensorop::{
     format::{npy::write_header, npz, onnx, packed::Packer, safetensors},
     item::dtype::Kind,
@@ -23,7 +24,7 @@ pub fn npz(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let whole = members.iter().map(|(name, npy)| ((*name).to_owned(), npy.clone(), 0)).collect();
     let mut file = tempfile::tempfile().expect("a file");
     let writer = npz::Writer::new(whole).expect("an archive");
-    writer.finish(&file).expect("an archive is written");
+    writer.finish(&file, Threads::default()).expect("an archive is written");
     let mut bytes = Vec::new();
     file.rewind().and_then(|()| file.read_to_end(&mut bytes)).expect("an archive is read");
     bytes

@@ -1,6 +1,7 @@
 //! The floats of 8 bits or fewer against ml_dtypes: see `tests/oracle/narrow_golden.py`.
 
 use serde_json::Value;
+use tensorop::parallel::Threads;
 use tensorop::{DType, Tensor};
 use tensorop::{error::Subject, format::json, item::dtype::Kind};
 
@@ -50,7 +51,7 @@ fn values_digits_and_rounding() {
             }
             checked += 1;
         }
-        let back = json::open(&text, Subject::Data).unwrap().read(&dtype).unwrap();
+        let back = json::open(&text, Subject::Data, Threads::default()).unwrap().read(&dtype).unwrap();
         for (&a, &b) in tensor.bytes().iter().zip(back.bytes()) {
             if a != b && !narrow.value(a).is_nan() {
                 failures.push(format!("{name} {a:#x}: read back as {b:#x}"));

@@ -4,9 +4,11 @@
 use std::io::Cursor;
 
 use ndarray::{ArrayD, IxDyn};
+use tensorop::ops::fill::Limits;
+use tensorop::parallel::Threads;
 use tensorop::{DType, Reduction, SliceArgs, Tensor};
 use tensorop::{
-    engine::job::{Threads, scan},
+    engine::scan::scan,
     error::Subject,
     format::json,
     format::npy::{self, Begun, Header},
@@ -61,7 +63,7 @@ pub fn npy_file(bytes: &[u8]) {
     let reader = Box::new(Cursor::new(items));
     let mut source = Source::stream(meta, reader, claimed as u64, "DATA".to_owned());
     let mut seen = Vec::new();
-    let read = scan([&mut source], Threads::default(), &|_| {}, Vec::new, |part: &mut Vec<u8>, _, [items]| {
+    let read = scan([&mut source], Limits::default(), &|_| {}, Vec::new, |part: &mut Vec<u8>, _, [items]| {
         part.extend_from_slice(items);
         Ok(true)
     });
@@ -85,7 +87,7 @@ const DTYPES: [&str; 12] =
 
 /// A text is refused in one line, or gives tensors that read back to the same bits from what is written of them.
 pub fn json(text: &[u8]) {
-    let value = match json::open(text, Subject::Data) {
+    let value = match json::open(text, Subject::Data, Threads::default()) {
         Err(error) => return is_one_line(error.message()),
         Ok(value) => value,
     };
@@ -112,7 +114,8 @@ fn reads_back(tensor: &Tensor) {
     }
     let mut text = Vec::new();
     json::write(&mut text, tensor).expect("a text");
-    let again = json::open(&text, Subject::Data).and_then(|value| value.read(value.dtype().expect("a dtype")));
+    let again = json::open(&text, Subject::Data, Threads::default())
+        .and_then(|value| value.read(value.dtype().expect("a dtype")));
     let again = again.unwrap_or_else(|error| panic!("{}: {}", String::from_utf8_lossy(&text), error.message()));
     let native = Tensor::new(tensor.dtype().native(), tensor.shape().to_vec(), again.bytes().to_vec());
     // in the machine's byte order, whatever it was

@@ -4,9 +4,11 @@
 use std::io::{Cursor, Write};
 
 use tensorop::diff::{self, Options};
+use tensorop::ops::fill::Limits;
+use tensorop::parallel::Threads;
 use tensorop::{DType, Tensor};
 use tensorop::{
-    engine::job::{Threads, scan},
+    engine::scan::scan,
     format::open::Input,
     format::{Format, npy, npz, onnx, packed, safetensors},
     info,
@@ -36,16 +38,17 @@ fn refused<T>(result: tensorop::error::Result<T>) -> Option<T> {
 }
 
 fn stream(bytes: &[u8], from: Option<Format>) -> tensorop::error::Result<Input> {
-    Input::stream(Box::new(Cursor::new(bytes.to_vec())), from, "FILE")
+    Input::stream(Box::new(Cursor::new(bytes.to_vec())), from, "FILE", Threads::default())
 }
 
 /// All items in C order, little-endian.
 fn read_all(source: &mut Source) -> tensorop::error::Result<Vec<u8>> {
-    let threads = Threads(std::num::NonZero::new(1));
-    let parts = scan([source], threads, &|_| {}, Vec::new, |part: &mut Vec<u8>, _, [items]| {
-        part.extend_from_slice(items);
-        Ok(true)
-    })?;
+    let threads = Threads::new(std::num::NonZero::new(1));
+    let parts =
+        scan([source], Limits { threads, window: None }, &|_| {}, Vec::new, |part: &mut Vec<u8>, _, [items]| {
+            part.extend_from_slice(items);
+            Ok(true)
+        })?;
     Ok(parts.concat())
 }
 
@@ -85,7 +88,7 @@ pub fn any(bytes: &[u8], from: Option<Format>) -> Vec<(String, Tensor)> {
 /// A tensor has statistics and is equal to itself.
 fn itself(tensor: &Tensor) {
     let source = || Source::memory(tensor.clone(), "FILE".to_owned());
-    let stats = info::stats(&mut source(), Threads::default(), &|_| {}).expect("statistics of what is in memory");
+    let stats = info::stats(&mut source(), Limits::default(), &|_| {}).expect("statistics of what is in memory");
     let inside = |index: &[usize]| index.iter().zip(tensor.shape()).all(|(at, dim)| at < dim);
     let extremes = [&stats.min, &stats.max];
     assert!(extremes.into_iter().flatten().all(|(_, index)| index.len() == tensor.shape().len() && inside(index)));
@@ -112,7 +115,7 @@ pub fn write_npz(tensors: &[(String, Tensor)]) -> Option<Vec<u8>> {
     for (n, (_, tensor)) in tensors.iter().enumerate() {
         write_at(&file, tensor.bytes(), writer.items_at(n)).expect("written");
     }
-    writer.finish(&file).expect("finished");
+    writer.finish(&file, Threads::default()).expect("finished");
     let mut bytes = Vec::new();
     std::io::Seek::rewind(&mut file).expect("the beginning");
     std::io::Read::read_to_end(&mut file, &mut bytes).expect("read");

@@ -17,6 +17,7 @@ mod values;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
+use tensorop::parallel::Threads;
 use tensorop::{
     error::Subject,
     format::npy::{Begun, read_header},
@@ -123,7 +124,7 @@ fn seeds_are_accepted() {
         assert!(matches!(begun, Ok(Begun::Header(_))), "{begun:?}");
     }
     for text in mutants::JSON {
-        let value = json::open(text.as_bytes(), Subject::Data).expect(text);
+        let value = json::open(text.as_bytes(), Subject::Data, Threads::default()).expect(text);
         match value.dtype() {
             Some(dtype) => value.read(dtype).map(drop),
             None => value.infer().map(drop),
@@ -139,7 +140,7 @@ fn seeds_are_accepted() {
         assert!(seeds.len() >= 4, "{format:?}");
         for (n, seed) in seeds.iter().enumerate() {
             check(seed);
-            let input = Input::stream(Box::new(std::io::Cursor::new(seed.clone())), None, "FILE");
+            let input = Input::stream(Box::new(std::io::Cursor::new(seed.clone())), None, "FILE", Threads::default());
             let input = input.unwrap_or_else(|error| panic!("{format:?} {n}: {error:#}"));
             assert_eq!(input.format(), format);
             let (members, read) = (input.names().map_or(1, |names| names.len()), containers::any(seed, None).len());

@@ -26,6 +26,7 @@ use crate::item::parse::{self, Misfit};
 use crate::item::tensor::Tensor;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::memory;
+use crate::parallel::{Threads, beside};
 
 /// Strings padded to a common width may take so many times the text that they come from, ...
 const MOST_PADDING: usize = 1024;
@@ -35,8 +36,8 @@ const FREE_PADDING: usize = 64 << 20;
 /// A JSON text that holds a tensor, its syntax checked, its items not yet read.
 ///
 /// ```
-/// use tensorop::{error::Subject, format::json};
-/// let json = json::open(br#"{"dtype": "int8", "data": [[1, 2], [3, 4]]}"#, Subject::Data).unwrap();
+/// use tensorop::{error::Subject, format::json, parallel::Threads};
+/// let json = json::open(br#"{"dtype": "int8", "data": [[1, 2], [3, 4]]}"#, Subject::Data, Threads::default()).unwrap();
 /// let tensor = json.read(json.dtype().unwrap()).unwrap();
 /// assert_eq!((tensor.shape(), tensor.bytes()), (&[2, 2][..], &[1, 2, 3, 4][..]));
 /// ```
@@ -48,11 +49,12 @@ pub struct Json<'a> {
     no_width: bool,
     shape: Option<Vec<usize>>,
     data: &'a str,
-    /// Whether the syntax is still to be checked, while the items are read.
-    unchecked: bool,
+    /// How many threads may check the syntax while the items are read, if it is still to be checked.
+    unchecked: Option<Threads>,
 }
 
-/// The syntax of a plain value of so many bytes is checked by a thread of its own.
+/// The syntax of a plain value of so many bytes is checked when its items are read, by a thread of its own if there
+/// may be two.
 const LONG: usize = 1 << 20;
 
 /// Of texts that are longer than this the depth is looked at first: to check the syntax takes a byte for each list
@@ -63,13 +65,13 @@ const VERY_LONG: usize = 1 << 26;
 const MOST_OPEN: usize = 1 << 20;
 
 /// Checks the syntax of a whole text (of a long list when its items are read), and what an object says beside its
-/// data. `subject` is the operand that errors are about.
+/// data. `subject` is the operand that errors are about; `threads` may share the reading.
 ///
 /// # Errors
 /// What is not UTF-8 or not JSON, with line and column; an object with other keys than `dtype`, `shape` and
 /// `data` (or `datatype`, `shape`, `data`, `name` and `parameters`, of which the last two do not matter), with one of
 /// them twice, or without `data`; an unknown dtype.
-pub fn open(text: &[u8], subject: Subject) -> Result<Json<'_>, Error> {
+pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Json<'_>, Error> {
     let error = |message: String| Error::new(subject, message);
     let text = std::str::from_utf8(text).map_err(|e| {
         error(match text {
@@ -114,12 +116,12 @@ pub fn open(text: &[u8], subject: Subject) -> Result<Json<'_>, Error> {
                 no_width,
                 shape: shape.transpose()?,
                 data: data.get(),
-                unchecked: false,
+                unchecked: None,
             })
         }
         Some(_) => {
-            let unchecked = text.len() >= LONG;
-            if !unchecked {
+            let unchecked = (text.len() >= LONG).then_some(threads);
+            if unchecked.is_none() {
                 let _: &RawValue = serde_json::from_str(text).map_err(syntax)?;
             }
             Ok(Json { subject, dtype: None, no_width: false, shape: None, data: text, unchecked })
@@ -131,9 +133,9 @@ pub fn open(text: &[u8], subject: Subject) -> Result<Json<'_>, Error> {
 /// bool or str. A value without items takes the dtype of the others, alone it is float64.
 ///
 /// ```
-/// use tensorop::{error::Subject, format::json};
-/// let a = json::open(b"[1, 2]", Subject::Data).unwrap();
-/// let b = json::open(b"[0.5]", Subject::Updates).unwrap();
+/// use tensorop::{error::Subject, format::json, parallel::Threads};
+/// let a = json::open(b"[1, 2]", Subject::Data, Threads::default()).unwrap();
+/// let b = json::open(b"[0.5]", Subject::Updates, Threads::default()).unwrap();
 /// assert_eq!(json::infer(&[&a, &b]).unwrap()[0].dtype().name(), "float64");
 /// ```
 ///
@@ -250,17 +252,11 @@ impl<'a> Json<'a> {
     fn walk(&self, limit: usize, leaf: impl FnMut(Leaf<'a>) -> Result<(), String>) -> Result<Nested, Error> {
         let text = self.data;
         let check = || serde_json::from_str::<&RawValue>(text).map(drop);
-        let (checked, nested) = std::thread::scope(|scope| {
-            let checker = self.unchecked.then(|| std::thread::Builder::new().spawn_scoped(scope, check));
-            let nested = walk(text, limit, leaf);
-            let checked = match checker {
-                None => Ok(()),
-                // without a second thread this one does it
-                Some(Err(_)) => check(),
-                Some(Ok(checker)) => checker.join().unwrap_or_else(|_| check()),
-            };
-            (checked, nested)
-        });
+        let (checked, nested) = match self.unchecked {
+            None => (Ok(()), walk(text, limit, leaf)),
+            // the check and the walk pass over all of it each
+            Some(threads) => beside(threads.for_bytes(2 * text.len()), check, || walk(text, limit, leaf)),
+        };
         checked.map_err(|e| self.error(describe_syntax(text, &e)))?;
         nested.map_err(|message| self.error(message))
     }

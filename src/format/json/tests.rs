@@ -2,13 +2,16 @@ use std::io;
 
 use half::{bf16, f16};
 
+use std::num::NonZero;
+
 use super::*;
 use crate::item::dtype::Swap;
+use crate::parallel::started;
 
 /// The outcome of reading as `dtype`, or by content: dtype, shape and what is written of it, or the message.
 fn outcome(text: &str, dtype: Option<&str>) -> String {
     let read = || {
-        let json = open(text.as_bytes(), Subject::Data)?;
+        let json = open(text.as_bytes(), Subject::Data, Threads::default())?;
         match dtype.map(DType::parse).transpose()?.as_ref().or(json.dtype()) {
             Some(dtype) => json.read(dtype),
             None => json.infer(),
@@ -23,7 +26,7 @@ fn outcome(text: &str, dtype: Option<&str>) -> String {
 /// dtype, shape and data of a tensor as they are written, without keys.
 fn said(tensor: &Tensor) -> String {
     let written = written(tensor);
-    let json = open(written.as_bytes(), Subject::Output).unwrap();
+    let json = open(written.as_bytes(), Subject::Output, Threads::default()).unwrap();
     format!("{} {:?} {}", json.dtype.unwrap().name(), json.shape.unwrap(), json.data)
 }
 
@@ -110,7 +113,10 @@ fn typed_together() {
     ];
     let mut wrong = Vec::new();
     for (a, b, want) in rows {
-        let (x, y) = (open(a.as_bytes(), Subject::Data).unwrap(), open(b.as_bytes(), Subject::Updates).unwrap());
+        let (x, y) = (
+            open(a.as_bytes(), Subject::Data, Threads::default()).unwrap(),
+            open(b.as_bytes(), Subject::Updates, Threads::default()).unwrap(),
+        );
         let got = match infer(&[&x, &y]) {
             Ok(tensors) => format!("{} {}", said(&tensors[0]), said(&tensors[1])),
             Err(e) => e.to_string(),
@@ -138,7 +144,7 @@ fn indices() {
         ("[null]", "[0]: null is no item, expected an integer"),
     ];
     for (text, want) in rows {
-        let got = match open(text.as_bytes(), Subject::Indices).unwrap().infer_indices() {
+        let got = match open(text.as_bytes(), Subject::Indices, Threads::default()).unwrap().infer_indices() {
             Ok(tensor) => said(&tensor),
             Err(e) => e.message().to_owned(),
         };
@@ -301,7 +307,7 @@ fn no_json() {
         (b"\xff\xfe[\0", "not UTF-8 but UTF-16: save it as UTF-8"),
     ];
     for (text, want) in rows {
-        assert_eq!(open(text, Subject::Data).unwrap_err().message(), want);
+        assert_eq!(open(text, Subject::Data, Threads::default()).unwrap_err().message(), want);
     }
 }
 
@@ -429,7 +435,8 @@ fn what_is_written_reads_back() {
             }
             let tensor = Tensor::new(dtype.clone(), shape, bytes).unwrap();
             let text = written(&tensor);
-            let json = open(text.as_bytes(), Subject::Data).unwrap_or_else(|e| panic!("{e}: {text}"));
+            let json =
+                open(text.as_bytes(), Subject::Data, Threads::default()).unwrap_or_else(|e| panic!("{e}: {text}"));
             let back = json.read(json.dtype().unwrap()).unwrap_or_else(|e| panic!("{e}: {text}"));
             assert_eq!(back.dtype(), &dtype.native(), "{text}");
             assert_eq!(back.shape(), tensor.shape(), "{text}");
@@ -444,7 +451,7 @@ fn every_16_bit_float_reads_back() {
         let bytes: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
         let tensor = Tensor::new(DType::parse(name).unwrap(), vec![1 << 16], bytes).unwrap();
         let text = written(&tensor);
-        let json = open(text.as_bytes(), Subject::Data).unwrap();
+        let json = open(text.as_bytes(), Subject::Data, Threads::default()).unwrap();
         assert!(json.read(tensor.dtype()).unwrap().bytes() == standard(&tensor), "{name}");
     }
 }
@@ -489,7 +496,7 @@ fn hostile_texts_end_in_one_line() {
     for text in texts {
         for dtype in [None, Some("float16"), Some("int64"), Some("U"), Some("S3"), Some("c16"), Some("M8[s]")] {
             let read = || {
-                let json = open(text.as_bytes(), Subject::Data)?;
+                let json = open(text.as_bytes(), Subject::Data, Threads::default())?;
                 dtype.map_or_else(|| json.infer(), |name| json.read(&DType::parse(name)?))
             };
             if let Err(e) = read() {
@@ -522,7 +529,7 @@ fn mangled_texts_do_not_panic() {
                 _ => text.insert(at, br#"[]{},:"\0-.eEuN1"#[random.below(16)]),
             }
         }
-        if let Ok(json) = open(&text, Subject::Data) {
+        if let Ok(json) = open(&text, Subject::Data, Threads::default()) {
             let _ = (json.infer(), json.infer_indices());
             for dtype in dtypes.iter().chain(json.dtype()) {
                 let _ = json.read(dtype);
@@ -537,8 +544,11 @@ fn mangled_texts_do_not_panic() {
 #[test]
 fn long_texts() {
     let items = "1.5,".repeat(300_000);
-    let read =
-        |text: &str| open(text.as_bytes(), Subject::Data).and_then(|json| json.infer()).map_err(|e| e.to_string());
+    let read = |text: &str| {
+        open(text.as_bytes(), Subject::Data, Threads::default())
+            .and_then(|json| json.infer())
+            .map_err(|e| e.to_string())
+    };
     let tensor = read(&format!("[{items}2]")).unwrap();
     assert_eq!((tensor.shape(), tensor.dtype().name().as_str()), (&[300_001][..], "float64"));
     for end in
@@ -566,7 +576,7 @@ fn kserve() {
         (r#"{"datatype": "FP16", "data": ["NaN"]}"#, "float16", 2),
     ];
     for (text, name, bytes) in rows {
-        let json = open(text.as_bytes(), Subject::Data).unwrap();
+        let json = open(text.as_bytes(), Subject::Data, Threads::default()).unwrap();
         let tensor = json.read(json.dtype().unwrap()).unwrap();
         assert_eq!((tensor.dtype().name().as_str(), tensor.bytes().len()), (name, bytes), "{text}");
     }
@@ -581,7 +591,7 @@ fn kserve() {
         (r#"{"datatype": "FP32", "shape": [1]}"#, "no \"data\""),
     ];
     for (text, message) in rows {
-        let error = open(text.as_bytes(), Subject::Data).unwrap_err();
+        let error = open(text.as_bytes(), Subject::Data, Threads::default()).unwrap_err();
         assert!(error.message().contains(message), "{text}: {error}");
     }
 }
@@ -601,7 +611,7 @@ fn narrow_types() {
         write(&mut text, &tensor).unwrap();
         let expected = format!("{{\"dtype\": \"{name}\", \"shape\": {:?}, \"data\": {data}}}\n", tensor.shape());
         assert_eq!(String::from_utf8_lossy(&text), expected);
-        let json = open(&text, Subject::Data).unwrap();
+        let json = open(&text, Subject::Data, Threads::default()).unwrap();
         assert_eq!(json.read(tensor.dtype()).unwrap(), tensor);
     }
     let rows = [
@@ -619,6 +629,22 @@ fn narrow_types() {
             (Ok(item), Ok(expected)) => assert_eq!(item, [expected], "{name} {text}"),
             (Err(error), Err(expected)) => assert!(error.message().contains(expected), "{name} {text}: {error}"),
             (got, _) => panic!("{name} {text}: {got:?}"),
+        }
+    }
+}
+
+#[test]
+fn one_thread_starts_no_other() {
+    let long = format!("[{}1]", "1, ".repeat(1 << 20));
+    let broken = format!("{long}]");
+    for (threads, expected) in [(1, 0), (2, 1)] {
+        let threads = Threads::new(NonZero::new(threads));
+        for text in [&long, &broken] {
+            let (started, read) =
+                started::by(|| open(text.as_bytes(), Subject::Data, threads).and_then(|json| json.infer()));
+            let message = read.err().map(|error| error.message().to_owned());
+            let told = message.as_deref().is_some_and(|message| message.contains("line 1 column 3145732"));
+            assert_eq!((started, told), (expected, *text == broken), "{threads:?} {message:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Index numbers as they come: checked, and made places of the axes that they address.
 
-use super::groups::Word;
 use super::Index;
+use super::groups::Word;
 use crate::error::{Error, Subject};
 use crate::layout::axis::resolve_index;
 

@@ -3,15 +3,15 @@ use super::*;
 use crate::layout::window::Windows;
 
 /// Targets of axes of those dims in C order.
-fn targets(dims: &[usize], count: usize, negative: bool) -> Targets {
+fn targets_of(dims: &[usize], count: usize, negative: bool) -> Targets {
     let stride = |n: usize| dims[n + 1..].iter().product();
     Targets::new(dims.iter().enumerate().map(|(n, &dim)| (dim, stride(n))).collect(), count, negative)
 }
 
 fn entries(numbers: &[i64], dim: usize, unique: bool) -> Vec<(usize, usize)> {
     let keep = Keep { unique, repeats: true, group: 2, count: numbers.len() };
-    let mut all_targets = targets(&[dim], numbers.len(), true);
-    let mut second = all_targets.part(2);
+    let mut targets = targets_of(&[dim], numbers.len(), true);
+    let mut second = targets.part(2);
     targets.extend(numbers[..2].iter().copied()).unwrap();
     second.extend(numbers[2..].iter().copied()).unwrap();
     let entries = group(vec![targets, second], keep).unwrap();
@@ -36,31 +36,30 @@ fn the_order_of_positions_is_kept() {
 #[test]
 fn repeats_are_named() {
     let repeat = |numbers: &[i64]| {
-        let mut all_targets = targets(&[5], numbers.len(), true);
+        let mut targets = targets_of(&[5], numbers.len(), true);
         targets.extend(numbers.iter().copied()).unwrap();
         group(vec![targets], Keep { unique: true, repeats: false, group: 1, count: numbers.len() }).err()
     };
     assert_eq!(repeat(&[4, 3, 2, 1, 0]), None);
     assert_eq!(repeat(&[4, 0, 1, -5, 4, 4]), Some((3, 1)));
-    let empty = targets(&[], 3, true);
+    let empty = targets_of(&[], 3, true);
     assert_eq!(group(vec![empty], Keep { unique: true, repeats: false, group: 1, count: 3 }), Err((1, 0)));
 }
 
 #[test]
 fn numbers_out_of_range() {
-    let bad =
-        |negative, numbers: &[i64]| targets(&[2, 3], 2, negative).extend(numbers.iter().copied()).err();
+    let bad = |negative, numbers: &[i64]| targets_of(&[2, 3], 2, negative).extend(numbers.iter().copied()).err();
     assert_eq!(bad(true, &[-2, -3, 1, 2]), None);
     assert_eq!(bad(true, &[0, 0, 0, 3]), Some(BadIndex { position: 3, value: "3".into() }));
     assert_eq!(bad(true, &[0, 0, -3]), Some(BadIndex { position: 2, value: "-3".into() }));
     assert_eq!(bad(false, &[0, -1]), Some(BadIndex { position: 1, value: "-1".into() }));
-    let huge = targets(&[2], 1, true).extend([1_u64 << 63]).err();
+    let huge = targets_of(&[2], 1, true).extend([1_u64 << 63]).err();
     assert_eq!(huge, Some(BadIndex { position: 0, value: "9223372036854775808".into() }));
 }
 
 #[test]
 fn runs_of_any_window() {
-    let mut all_targets = targets(&[4], 3, false);
+    let mut targets = targets_of(&[4], 3, false);
     targets.extend([2_u8, 0, 2]).unwrap();
     let scatter = Scatter {
         outer: 2,
@@ -88,4 +87,3 @@ fn runs_of_any_window() {
         }
     }
 }
-

@@ -1,0 +1,453 @@
+//! Archives read: the directory, the records of members, and what members hold.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::sync::Arc;
+
+use crate::error::{Error, Result, bail, malformed};
+use flate2::Crc;
+use flate2::bufread::DeflateDecoder;
+use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipArchive, ZipArchiveEntryWayfinder, ZipLocator};
+
+use super::{END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS, checksum};
+use crate::format::npy::{self, Begun, Header};
+use crate::parallel::Threads;
+use crate::storage::source::{Section, Source, wrong_length};
+
+/// The bytes read at once: of a header, and of items.
+const HEADER_BUFFER: usize = 1 << 9;
+const ITEMS_BUFFER: usize = 1 << 16;
+
+/// An archive with its directory read: what its members are and where they lie.
+#[derive(Clone, Debug)]
+pub struct Archive {
+    pub(super) members: Vec<Member>,
+    /// The file, as far as members go: nothing that is read of a member lies in the directory.
+    zip: ZipArchive<Front>,
+}
+
+/// What the directory says of a member.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    /// Without its ending.
+    pub(super) name: String,
+    /// Where its record begins, in bytes from the beginning of the file.
+    pub(super) at: u64,
+    pub(super) crc: u32,
+    method: CompressionMethod,
+    encrypted: bool,
+    /// What finds its record, and knows its sizes.
+    found: ZipArchiveEntryWayfinder,
+}
+
+impl Member {
+    /// Its bytes in the archive.
+    fn stored(&self) -> u64 {
+        self.found.compressed_size_hint()
+    }
+
+    /// Its bytes as a `.npy`.
+    pub(super) fn size(&self) -> u64 {
+        self.found.uncompressed_size_hint()
+    }
+}
+
+/// What the record before a member says of it, which must agree with the directory.
+struct Local {
+    name: Vec<u8>,
+    encrypted: bool,
+    /// Whether sizes and checksum come behind the member, of what was written to a pipe.
+    behind: bool,
+    method: CompressionMethod,
+    stored: u64,
+    size: u64,
+    crc: u32,
+    /// Where what the member holds begins, in bytes from the beginning of the file.
+    content_at: u64,
+}
+
+impl Archive {
+    /// Reads the directory of an archive.
+    ///
+    /// # Errors
+    /// A file that is no whole archive, or more than that; a directory that contradicts itself or the file; names that
+    /// are not UTF-8, or given twice; more than [`MAX_MEMBERS`] members; of reading.
+    pub fn read(file: Arc<File>) -> Result<Archive> {
+        let len = file.metadata()?.len();
+        let mut buffer = vec![0; ITEMS_BUFFER];
+        let mut zip = ZipLocator::new()
+            .max_search_space(END_BYTES as u64 + u64::from(u16::MAX))
+            .locate_in_reader(Front { file, len }, &mut buffer, len)
+            .map_err(|(_, error)| explain(error))?;
+        if zip.end_offset() != len {
+            bail!("the ZIP archive ends after {} bytes, the file after {len}", zip.end_offset());
+        }
+        let (told, end) = (zip.entries_hint(), zip.directory_offset());
+        if told > MAX_MEMBERS as u64 {
+            bail!("the ZIP archive claims {told} members, at most {MAX_MEMBERS} are read");
+        }
+        buffer.resize(rawzip::MAX_CENTRAL_DIRECTORY_RECORD_SIZE, 0);
+        let mut members = Vec::new();
+        let mut others = Vec::new();
+        let (mut found, mut first) = (0, end);
+        let mut records = zip.entries(&mut buffer);
+        while let Some(record) = records.next_entry().map_err(explain)? {
+            found += 1;
+            if found > told {
+                bail!("the directory of the ZIP archive has more than the {told} members that its end tells of");
+            }
+            let path = record.file_path();
+            let raw = path.as_bytes();
+            let Ok(full) = std::str::from_utf8(raw) else {
+                bail!("the name of member {found} is not UTF-8: \"{}\"", raw.escape_ascii());
+            };
+            if full.contains('\0') {
+                bail!("the name of member {found} holds a NUL: {full:?}");
+            }
+            let (at, stored, size) =
+                (record.local_header_offset(), record.compressed_size_hint(), record.uncompressed_size_hint());
+            let least = at.checked_add(LOCAL_BYTES as u64 + raw.len() as u64).and_then(|at| at.checked_add(stored));
+            if least.is_none_or(|least| least > end) {
+                bail!("member {full:?} of {stored} bytes at byte {at} does not end before the directory at {end}");
+            }
+            if i64::try_from(size).is_err() {
+                bail!("member {full:?} claims {size} bytes, more than a file can have");
+            }
+            first = first.min(at);
+            let flags = record.flags();
+            match full.strip_suffix(ENDING) {
+                None => others.push((full.to_owned(), at)),
+                Some(name) => members.push(Member {
+                    name: name.to_owned(),
+                    at,
+                    found: record.wayfinder(),
+                    crc: record.crc32(),
+                    method: record.compression_method(),
+                    encrypted: flags.is_encrypted() || flags.has_strong_encryption() || flags.is_masked(),
+                }),
+            }
+        }
+        if found != told {
+            bail!("the directory of the ZIP archive has {found} members, expected {told}");
+        }
+        // else an archive that is an item of one that was cut off would be read in its place
+        if first != 0 {
+            bail!("the first member of the ZIP archive is at byte {first}, expected 0");
+        }
+        zip.get_mut().len = end;
+        // a name that was damaged must not hide a member
+        for (name, at) in &others {
+            if !names_alike(&zip, name, *at)? {
+                bail!("the record before member {name:?} and the directory differ in its name");
+            }
+        }
+        let mut names = HashSet::with_capacity(members.len() + others.len());
+        let all = members.iter().map(|member| &member.name).chain(others.iter().map(|(name, _)| name));
+        if let Some(name) = all.into_iter().find(|name| !names.insert(name.as_str())) {
+            bail!("the ZIP archive has two members of the name {name:?}");
+        }
+        Ok(Archive { members, zip })
+    }
+
+    /// The names of the members, in the order of the directory and without the ending `.npy`.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.members.iter().map(|member| member.name.as_str())
+    }
+
+    /// The header of a member, and where its items begin, in bytes from the beginning of the file, if it is stored.
+    /// (What is deflated has no such place.) No more than the header is inflated.
+    ///
+    /// # Errors
+    /// A member that is encrypted or compressed by another method; one that contradicts the directory or is no `.npy`
+    /// of its size; of reading.
+    pub fn header(&self, n: usize) -> Result<(Header, Option<u64>)> {
+        let member = self.member(n)?;
+        let at = self.content_at(member)?;
+        let header = Content::new(self.file(), member, at, HEADER_BUFFER).header()?;
+        let items = (member.method == CompressionMethod::STORE).then_some(at + header.offset as u64);
+        Ok((header, items))
+    }
+
+    /// The items of a member. What is stored is read once for its checksum, then by position; what is deflated is a
+    /// stream that checks size and checksum before it gives its last bytes. `label` is what messages call it; `threads` may
+    /// share the checksum.
+    ///
+    /// # Errors
+    /// Those of [`header`](Self::header); of what is stored, another checksum than the directory has.
+    pub fn source(&self, n: usize, label: String, threads: Threads) -> Result<Source> {
+        let member = self.member(n)?;
+        let at = self.content_at(member)?;
+        let file = self.file();
+        let header = Content::new(file, member, at, HEADER_BUFFER).header()?;
+        let Header { meta, offset, bytes } = header;
+        if member.method == CompressionMethod::STORE {
+            same_crc(checksum(file, at, member.size(), threads)?.sum(), member.crc)
+                .map_err(|message| malformed!("{message}"))?;
+            return Ok(Source::file(meta, Arc::clone(file), at + offset as u64, label));
+        }
+        let (file, member) = (Arc::clone(file), member.clone());
+        let open = move || {
+            let mut content = Content::new(&file, &member, at, ITEMS_BUFFER);
+            content.header()?;
+            Ok(content)
+        };
+        let items = Deferred { open: Box::new(open), content: None, ended: false };
+        Ok(Source::stream(meta, Box::new(items), bytes as u64, label))
+    }
+
+    fn file(&self) -> &Arc<File> {
+        &self.zip.get_ref().file
+    }
+
+    fn member(&self, n: usize) -> Result<&Member> {
+        self.members.get(n).ok_or_else(|| malformed!("member {n} of {}", self.members.len()))
+    }
+
+    /// Holds the record before a member against the directory. Where what the member holds begins, in bytes from the
+    /// beginning of the file.
+    fn content_at(&self, member: &Member) -> Result<u64> {
+        if !matches!(member.method, CompressionMethod::STORE | CompressionMethod::DEFLATE) {
+            bail!("compressed by method {}, expected stored or deflated", member.method);
+        }
+        if member.encrypted {
+            bail!("encrypted, which is not read");
+        }
+        let local = local(&self.zip, member.found, member.at)?.ok_or_else(|| {
+            malformed!("no record of a member lies at byte {}, where the directory has one", member.at)
+        })?;
+        let agrees = |found, expected| found == expected || local.behind && found == 0;
+        let checks = [
+            ("name", local.name.strip_suffix(ENDING.as_bytes()) == Some(member.name.as_bytes())),
+            ("encryption", !local.encrypted),
+            ("method", local.method == member.method),
+            ("size", agrees(local.size, member.size()) && agrees(local.stored, member.stored())),
+            ("checksum", agrees(u64::from(local.crc), u64::from(member.crc))),
+        ];
+        if let Some((what, _)) = checks.iter().find(|(_, same)| !same) {
+            bail!("the record before the member and the directory differ in its {what}");
+        }
+        let (at, end) = (local.content_at, self.zip.directory_offset());
+        if at.checked_add(member.stored()).is_none_or(|content_end| content_end > end) {
+            bail!("{} bytes at byte {at} do not end before the directory at {end}", member.stored());
+        }
+        if member.method == CompressionMethod::STORE && member.stored() != member.size() {
+            bail!("stored in {} bytes, expected its size, {}", member.stored(), member.size());
+        }
+        Ok(at)
+    }
+}
+
+/// Whether a record with that name lies at byte `at`, as the directory says of a member that is left out. This reads by
+/// hand, since rawzip reads the name together with the extra fields behind it: those of a member that nobody reads may
+/// be damaged, but its name not, or it might be a `.npy` that is missed.
+fn names_alike(zip: &ZipArchive<Front>, name: &str, at: u64) -> io::Result<bool> {
+    let mut record = vec![0; LOCAL_BYTES + name.len()];
+    zip.get_ref().read_exact_at(&mut record, at)?;
+    let length = u16::try_from(name.len()).map(u16::to_le_bytes);
+    let same_length = length.is_ok_and(|length| record[LOCAL_BYTES - 4..][..2] == length);
+    Ok(record.starts_with(&LOCAL.to_le_bytes()) && same_length && record.ends_with(name.as_bytes()))
+}
+
+/// Reads the record before a member, which lies at byte `at`; `None` if none begins there.
+fn local(zip: &ZipArchive<Front>, found: ZipArchiveEntryWayfinder, at: u64) -> Result<Option<Local>> {
+    let failed = |error: rawzip::Error| match error.into_kind() {
+        ErrorKind::IO(error) => Error::from(error).within(format!("the record of a member at byte {at}")),
+        other => malformed!("the record of a member at byte {at}: {other}"),
+    };
+    let entry = match zip.get_entry(found) {
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidSignature { .. }) => return Ok(None),
+        entry => entry.map_err(failed)?,
+    };
+    let content_at = entry.compressed_data_range().0;
+    // its name and its extra fields lie between, each of 64 KiB at most
+    let mut buffer = vec![0; (content_at - at) as usize - LOCAL_BYTES];
+    let record = entry.local_header(&mut buffer).map_err(failed)?;
+    Ok(Some(Local {
+        name: record.file_path().as_bytes().to_vec(),
+        encrypted: record.flags().is_encrypted(),
+        behind: record.flags().has_data_descriptor(),
+        method: record.compression_method(),
+        stored: record.compressed_size_hint(),
+        size: record.uncompressed_size_hint(),
+        crc: record.crc32(),
+        content_at,
+    }))
+}
+
+/// What a member holds, read from front to back. With its last bytes come size and checksum, or an error.
+///
+/// The verifying reader of rawzip tells of a wrong checksum only when it is read once more after the last byte, which
+/// who reads so many bytes as the header says never does; so this checks by itself.
+struct Content {
+    data: Data,
+    stored: u64,
+    size: u64,
+    crc: u32,
+    /// The bytes still to come.
+    left: u64,
+    /// The checksum of those that came.
+    found: Crc,
+    failed: Option<String>,
+}
+
+enum Data {
+    Stored(BufReader<Section<Arc<File>>>),
+    Deflated(DeflateDecoder<BufReader<Section<Arc<File>>>>),
+}
+
+/// Items that are inflated from when the first is read until the last has been: of many members that are open none
+/// takes memory before its turn or after it.
+struct Deferred {
+    open: Box<dyn Fn() -> Result<Content> + Send>,
+    content: Option<Content>,
+    ended: bool,
+}
+
+impl Read for Deferred {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.ended || out.is_empty() {
+            return Ok(0);
+        }
+        if self.content.is_none() {
+            self.content = Some((self.open)().map_err(|error| io::Error::other(format!("{error:#}")))?);
+        }
+        let read = self.content.as_mut().map_or(Ok(0), |content| content.read(out))?;
+        if read == 0 {
+            (self.content, self.ended) = (None, true);
+        }
+        Ok(read)
+    }
+}
+
+impl Content {
+    /// What a member of `file` holds, which begins at byte `at` and is read `buffer` bytes at once.
+    fn new(file: &Arc<File>, member: &Member, at: u64, buffer: usize) -> Self {
+        let (stored, size, crc) = (member.stored(), member.size(), member.crc);
+        let data = BufReader::with_capacity(buffer, Section::new(Arc::clone(file), at, stored));
+        let data = match member.method {
+            CompressionMethod::DEFLATE => Data::Deflated(DeflateDecoder::new(data)),
+            _ => Data::Stored(data),
+        };
+        Self { data, stored, size, crc, left: size, found: Crc::new(), failed: None }
+    }
+
+    /// Reads the header of the `.npy`, and nothing after it.
+    fn header(&mut self) -> Result<Header> {
+        let mut begin = Vec::new();
+        let mut needs = npy::MAGIC.len();
+        loop {
+            let missing = needs.saturating_sub(begin.len());
+            self.take(missing as u64).read_to_end(&mut begin)?;
+            if !npy::MAGIC.starts_with(begin.get(..npy::MAGIC.len()).unwrap_or(&begin)) {
+                bail!("no .npy file: does not begin with \\x93NUMPY");
+            }
+            if begin.len() < needs {
+                bail!("ends after {} bytes, inside its header of {needs}", begin.len());
+            }
+            match npy::read_header(&begin).map_err(|message| malformed!("{message}"))? {
+                Begun::Needs(bytes) => needs = bytes,
+                Begun::Header(header) => {
+                    let found = self.size.saturating_sub(header.offset as u64);
+                    if found != header.bytes as u64 {
+                        bail!("{}", wrong_length(found, header.bytes as u64, &header.meta));
+                    }
+                    return Ok(header);
+                }
+            }
+        }
+    }
+
+    /// Reads on, by whatever method.
+    fn next(&mut self, out: &mut [u8]) -> Result<usize, String> {
+        let limit = usize::try_from(self.left).unwrap_or(usize::MAX);
+        let out_len = out.len().min(limit);
+        let out = &mut out[..out_len];
+        if out.is_empty() {
+            return Ok(0);
+        }
+        let done = self.size - self.left;
+        let read = self.data.read(out).map_err(|error| match error.kind() {
+            // the words of flate2 for bytes that no compressor writes
+            io::ErrorKind::InvalidInput => format!("its deflated data is corrupt after {done} bytes"),
+            _ => error.to_string(),
+        })?;
+        if read == 0 {
+            return Err(format!("inflates to {done} bytes, expected {}", self.size));
+        }
+        self.found.update(&out[..read]);
+        self.left -= read as u64;
+        if self.left == 0 {
+            self.end()?;
+        }
+        Ok(read)
+    }
+
+    /// What must be so when all bytes have come.
+    fn end(&mut self) -> Result<(), String> {
+        if self.data.read(&mut [0]).map_err(|error| error.to_string())? > 0 {
+            return Err(format!("inflates to more than {} bytes", self.size));
+        }
+        if let Data::Deflated(decoder) = &self.data
+            && decoder.total_in() != self.stored
+        {
+            return Err(format!("its deflated data ends after {} bytes, expected {}", decoder.total_in(), self.stored));
+        }
+        same_crc(self.found.sum(), self.crc)
+    }
+}
+
+impl Read for Content {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.failed.is_none() {
+            match self.next(out) {
+                Ok(read) => return Ok(read),
+                Err(message) => self.failed = Some(message),
+            }
+        }
+        Err(io::Error::other(self.failed.clone().unwrap_or_default()))
+    }
+}
+
+impl Read for Data {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Data::Stored(data) => data.read(out),
+            Data::Deflated(data) => data.read(out),
+        }
+    }
+}
+
+/// The first bytes of a file, as rawzip reads them: all while the directory is looked for, then those before it.
+#[derive(Clone, Debug)]
+struct Front {
+    file: Arc<File>,
+    len: u64,
+}
+
+impl ReaderAt for Front {
+    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<usize> {
+        Section::new(&*self.file, at, self.len.saturating_sub(at)).read(out)
+    }
+}
+
+/// What is wrong with a directory, in words for a user.
+fn explain(error: rawzip::Error) -> Error {
+    match error.into_kind() {
+        ErrorKind::MissingEndOfCentralDirectory => malformed!("the ZIP archive has no end: it is cut off, or none"),
+        ErrorKind::InvalidEndOfCentralDirectory => malformed!("the directory of the ZIP archive begins after its end"),
+        ErrorKind::Eof => malformed!("the directory of the ZIP archive is cut off"),
+        ErrorKind::InvalidSignature { expected, actual } => {
+            malformed!("a record of the ZIP archive's directory begins with 0x{actual:08x}, expected 0x{expected:08x}")
+        }
+        ErrorKind::IO(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            malformed!("the directory of the ZIP archive is cut off")
+        }
+        ErrorKind::IO(error) => error.into(),
+        other => malformed!("the ZIP archive cannot be read: {other}"),
+    }
+}
+
+fn same_crc(found: u32, expected: u32) -> Result<(), String> {
+    if found == expected { Ok(()) } else { Err(format!("damaged: CRC-32 {found:08x}, expected {expected:08x}")) }
+}

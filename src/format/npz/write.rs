@@ -1,0 +1,260 @@
+//! Archives written: where everything goes, and the records around what members hold.
+
+use std::collections::HashSet;
+use std::fs::File;
+
+use crate::error::{Result, bail, malformed};
+use flate2::Crc;
+use rawzip::extra_fields::ExtraFieldId;
+
+use super::{END, END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS, checksum};
+use crate::parallel::Threads;
+use crate::storage::platform::write_at;
+
+/// What records begin with that only the writer makes by hand.
+const CENTRAL: u32 = 0x0201_4b50;
+const END_64: u32 = 0x0606_4b50;
+const LOCATOR_64: u32 = 0x0706_4b50;
+
+/// The bytes of records without what varies in them.
+pub(super) const CENTRAL_BYTES: usize = 46;
+pub(super) const END_64_BYTES: usize = 56;
+pub(super) const LOCATOR_64_BYTES: usize = 20;
+
+/// The flag of a member that is named in UTF-8.
+const UTF_8: u16 = 1 << 11;
+
+/// The version of the format that knows 64-bit sizes, and that of other members.
+const VERSION_64: u16 = 45;
+const VERSION: u16 = 20;
+
+/// 1980-01-01, the first day that the format knows.
+const DATE: u16 = 1 << 5 | 1;
+
+/// An archive of stored members that is written by position: first the items of all members, in any order and by
+/// whomever, then all that is around them.
+#[derive(Clone, Debug)]
+pub struct Writer {
+    pub(super) members: Vec<New>,
+    /// Where members end and the directory begins, in bytes from the beginning of the file.
+    pub(super) end: u64,
+    /// The bytes of the directory without the records of its end.
+    pub(super) directory: u64,
+}
+
+/// A member to be written.
+#[derive(Clone, Debug)]
+pub(super) struct New {
+    /// With its ending.
+    pub(super) name: String,
+    /// The header of the `.npy`.
+    pub(super) header: Vec<u8>,
+    /// The bytes of its items.
+    pub(super) items: u64,
+    /// Where its record begins, in bytes from the beginning of the file.
+    pub(super) at: u64,
+}
+
+impl New {
+    /// Its bytes as a `.npy`.
+    fn size(&self) -> u64 {
+        self.header.len() as u64 + self.items
+    }
+
+    /// Whether its sizes need 64 bits, all ones in 32 having another meaning.
+    fn is_large(&self) -> bool {
+        self.size() >= u64::from(u32::MAX)
+    }
+
+    /// Whether its place needs 64 bits.
+    fn is_far(&self) -> bool {
+        self.at >= u64::from(u32::MAX)
+    }
+
+    /// The bytes of the record before it.
+    pub(super) fn local_bytes(&self) -> u64 {
+        (LOCAL_BYTES + self.name.len()) as u64 + if self.is_large() { 20 } else { 0 }
+    }
+
+    /// The bytes of its record in the directory.
+    pub(super) fn central_bytes(&self) -> u64 {
+        let wide = 16 * u64::from(self.is_large()) + 8 * u64::from(self.is_far());
+        (CENTRAL_BYTES + self.name.len()) as u64 + if wide == 0 { 0 } else { 4 + wide }
+    }
+
+    /// Version, flags, method, date, checksum and sizes, which both of its records hold.
+    fn common(&self, crc: u32, wide: bool) -> Vec<u8> {
+        let flags = if self.name.is_ascii() { 0 } else { UTF_8 };
+        let mut out = Vec::with_capacity(CENTRAL_BYTES + self.name.len());
+        for short in [if wide { VERSION_64 } else { VERSION }, flags, 0, 0, DATE] {
+            out.extend(short.to_le_bytes());
+        }
+        let size = narrow(self.size());
+        for long in [crc, size, size] {
+            out.extend(long.to_le_bytes());
+        }
+        out.extend((self.name.len() as u16).to_le_bytes());
+        out
+    }
+
+    /// The record before it.
+    pub(super) fn local(&self, crc: u32) -> Vec<u8> {
+        let wide: &[u64] = if self.is_large() { &[self.size(); 2] } else { &[] };
+        let mut out = LOCAL.to_le_bytes().to_vec();
+        out.extend(self.common(crc, self.is_large()));
+        let extra = wide_field(wide);
+        out.extend((extra.len() as u16).to_le_bytes());
+        out.extend(self.name.as_bytes());
+        out.extend(extra);
+        out
+    }
+
+    /// Its record in the directory.
+    pub(super) fn central(&self, crc: u32) -> Vec<u8> {
+        /// A regular file that its owner may write and all may read, in the terms of Unix.
+        const UNIX: u16 = 3 << 8;
+        const MODE: u32 = 0o100_644 << 16;
+        let mut wide = if self.is_large() { vec![self.size(); 2] } else { Vec::new() };
+        wide.extend(self.is_far().then_some(self.at));
+        let mut out = CENTRAL.to_le_bytes().to_vec();
+        out.extend((UNIX | if wide.is_empty() { VERSION } else { VERSION_64 }).to_le_bytes());
+        out.extend(self.common(crc, !wide.is_empty()));
+        let extra = wide_field(&wide);
+        // no comment, the first disk, no text
+        for short in [extra.len() as u16, 0, 0, 0] {
+            out.extend(short.to_le_bytes());
+        }
+        out.extend(MODE.to_le_bytes());
+        out.extend(narrow(self.at).to_le_bytes());
+        out.extend(self.name.as_bytes());
+        out.extend(extra);
+        out
+    }
+}
+
+/// A number in 32 bits; all ones stand for one that lies elsewhere, in 64.
+fn narrow(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// The extra field of numbers that need 64 bits; nothing if there are none.
+fn wide_field(numbers: &[u64]) -> Vec<u8> {
+    let mut out = Vec::new();
+    if !numbers.is_empty() {
+        out.extend(ExtraFieldId::ZIP64.as_u16().to_le_bytes());
+        out.extend((8 * numbers.len() as u16).to_le_bytes());
+        numbers.iter().for_each(|number| out.extend(number.to_le_bytes()));
+    }
+    out
+}
+
+impl Writer {
+    /// Lays an archive out. Each member is its name without the ending `.npy`, the header of the `.npy` and the bytes
+    /// of its items; they lie in the archive in that order.
+    ///
+    /// # Errors
+    /// A name that is empty, too long, given twice or holds a NUL; more than [`MAX_MEMBERS`] members; more bytes than
+    /// a file can have.
+    pub fn new(members: Vec<(String, Vec<u8>, u64)>) -> Result<Writer> {
+        if members.len() > MAX_MEMBERS {
+            bail!("{} members, at most {MAX_MEMBERS} are written", members.len());
+        }
+        let mut names = HashSet::with_capacity(members.len());
+        for (name, ..) in &members {
+            if name.is_empty() {
+                bail!("the name of a member is empty");
+            }
+            if name.contains('\0') {
+                bail!("the name of member {name:?} holds a NUL");
+            }
+            if u16::try_from(name.len() + ENDING.len()).is_err() {
+                bail!("the name of a member has {} bytes, at most {} fit", name.len(), usize::from(u16::MAX) - 4);
+            }
+            if !names.insert(name.as_str()) {
+                bail!("two members of the name {name:?}");
+            }
+        }
+        let (mut at, mut directory) = (0_u64, 0);
+        let mut laid = Vec::with_capacity(members.len());
+        for (mut name, header, items) in members {
+            let too_large = || malformed!("member {name:?} of {items} bytes ends after more than a file can have");
+            // of all members, what is around their items is less than 1 TiB
+            let limit = i64::MAX as u64 - (1 << 40);
+            let size = items.checked_add(header.len() as u64).filter(|&size| size < limit).ok_or_else(too_large)?;
+            let end = at.checked_add(size).filter(|&end| end < limit).ok_or_else(too_large)?;
+            name.push_str(ENDING);
+            let member = New { name, header, items, at };
+            at = end + member.local_bytes();
+            directory += member.central_bytes();
+            laid.push(member);
+        }
+        Ok(Writer { members: laid, end: at, directory })
+    }
+
+    /// Where the items of member `n` are to be written, in bytes from the beginning of the file.
+    ///
+    /// # Panics
+    /// If there is no member of that number.
+    pub fn items_at(&self, n: usize) -> u64 {
+        let member = &self.members[n];
+        member.at + member.local_bytes() + member.header.len() as u64
+    }
+
+    /// The bytes of the whole file when it is finished.
+    #[expect(clippy::len_without_is_empty, reason = "no archive has no bytes")]
+    pub fn len(&self) -> u64 {
+        self.end + self.directory + self.closing().len() as u64
+    }
+
+    /// The records that end the archive.
+    pub(super) fn closing(&self) -> Vec<u8> {
+        let count = self.members.len() as u64;
+        let short_count = u16::try_from(count).unwrap_or(u16::MAX);
+        let (bytes, at) = (narrow(self.directory), narrow(self.end));
+        let mut out = Vec::with_capacity(END_64_BYTES + LOCATOR_64_BYTES + END_BYTES);
+        if short_count == u16::MAX || bytes == u32::MAX || at == u32::MAX {
+            // of its own bytes those are not counted that come before what counts them
+            out.extend(END_64.to_le_bytes());
+            out.extend((END_64_BYTES as u64 - 12).to_le_bytes());
+            out.extend([VERSION_64, VERSION_64].map(u16::to_le_bytes).as_flattened());
+            // this disk, that of the directory
+            out.extend([0; 8]);
+            for number in [count, count, self.directory, self.end] {
+                out.extend(number.to_le_bytes());
+            }
+            out.extend(LOCATOR_64.to_le_bytes());
+            out.extend([0; 4]);
+            out.extend((self.end + self.directory).to_le_bytes());
+            out.extend(1_u32.to_le_bytes());
+        }
+        out.extend(END.to_le_bytes());
+        out.extend([0; 4]);
+        out.extend([short_count, short_count].map(u16::to_le_bytes).as_flattened());
+        out.extend([bytes, at].map(u32::to_le_bytes).as_flattened());
+        // no comment
+        out.extend([0; 2]);
+        out
+    }
+
+    /// Completes a file that holds the items of all members: reads them for their checksums and writes what is around
+    /// them; `threads` may share the checksums. The file is open for reading and writing and, as it is left, no longer than [`len`](Self::len).
+    ///
+    /// # Errors
+    /// Of reading, among them items that are missing; of writing.
+    pub fn finish(&self, file: &File, threads: Threads) -> Result<()> {
+        let room =
+            usize::try_from(self.directory).map_err(|_| malformed!("a directory of {} bytes", self.directory))?;
+        let mut directory = Vec::with_capacity(room);
+        for (n, member) in self.members.iter().enumerate() {
+            let mut crc = Crc::new();
+            crc.update(&member.header);
+            crc.combine(&checksum(file, self.items_at(n), member.items, threads)?);
+            let mut begin = member.local(crc.sum());
+            begin.extend(&member.header);
+            write_at(file, &begin, member.at)?;
+            directory.extend(member.central(crc.sum()));
+        }
+        directory.extend(self.closing());
+        Ok(write_at(file, &directory, self.end)?)
+    }
+}

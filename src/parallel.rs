@@ -1,0 +1,244 @@
+//! Threads that share one piece of work, and how many may. Nothing else starts one, but the program's wait for signals:
+//! so whoever says how many there may be is obeyed everywhere, and one thread means that none is started.
+//!
+//! Each piece of work runs on the thread that calls, too, and all of it does where no other can be had.
+
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, Builder, Scope, ScopedJoinHandle};
+
+/// For less than so many bytes a thread is not worth its start.
+const WORTH_A_THREAD: usize = 1 << 20;
+
+/// More threads than this gain nothing, and their buffers add up.
+const MOST_THREADS: usize = 8;
+
+/// How many threads may share the work: a number, or one for each core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Threads {
+    most: Option<NonZero<usize>>,
+    /// The bytes for which a thread is worth its start; of 0 each is.
+    worth_a_thread: usize,
+}
+
+impl Default for Threads {
+    fn default() -> Self {
+        Self::new(None)
+    }
+}
+
+impl Threads {
+    /// So many at most; `None` for one for each core.
+    #[must_use]
+    pub const fn new(most: Option<NonZero<usize>>) -> Self {
+        Self { most, worth_a_thread: WORTH_A_THREAD }
+    }
+
+    /// As many, but started for `bytes` each rather than for a mebibyte: for tests, which have little for several
+    /// threads to share. With 0 they are started for any work.
+    #[must_use]
+    pub const fn started_for(self, bytes: usize) -> Self {
+        Self { worth_a_thread: bytes, ..self }
+    }
+
+    /// How many are worth their start for so many bytes, 1 at least. (The cores are not counted where one is.)
+    pub fn for_bytes(self, bytes: usize) -> usize {
+        let worth = bytes.checked_div(self.worth_a_thread).unwrap_or(MOST_THREADS).min(MOST_THREADS);
+        match self.most {
+            _ if worth <= 1 => 1,
+            Some(threads) => threads.get().min(worth),
+            None => thread::available_parallelism().map_or(1, NonZero::get).min(worth),
+        }
+    }
+}
+
+/// Starts a thread, where one can be had.
+fn start<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Option<ScopedJoinHandle<'scope, T>> {
+    #[cfg(test)]
+    started::count();
+    Builder::new().spawn_scoped(scope, work).ok()
+}
+
+/// Calls `each(0..count)` by up to so many threads, each with what `begin` gives it. Numbers are taken in order, and
+/// each thread's ascend. False from `each` ends it, and so does an error: of several errors that of the lowest number
+/// is returned, which is the same whatever the threads do. What each thread has in the end is returned in no order.
+///
+/// # Errors
+/// The first of `each`.
+pub fn share<S: Send, E: Send>(
+    threads: usize,
+    count: usize,
+    begin: impl Fn() -> S + Sync,
+    each: impl Fn(usize, &mut S) -> Result<bool, E> + Sync,
+) -> Result<Vec<S>, E> {
+    let threads = threads.min(count);
+    let next = AtomicUsize::new(0);
+    let failed: Mutex<Option<(usize, E)>> = Mutex::new(None);
+    let states = Mutex::new(Vec::new());
+    let work = || {
+        let mut state = begin();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                break;
+            }
+            let done = each(number, &mut state);
+            if !matches!(done, Ok(true)) {
+                next.store(count, Ordering::Relaxed);
+            }
+            if let Err(error) = done {
+                let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                if failed.as_ref().is_none_or(|(first, _)| number < *first) {
+                    *failed = Some((number, error));
+                }
+                break;
+            }
+        }
+        states.lock().unwrap_or_else(PoisonError::into_inner).push(state);
+    };
+    thread::scope(|scope| {
+        // where no thread can be had, fewer do it
+        (1..threads).for_each(|_| drop(start(scope, work)));
+        work();
+    });
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some((_, error)) => Err(error),
+        None => Ok(states.into_inner().unwrap_or_else(PoisonError::into_inner)),
+    }
+}
+
+/// Calls `work(0..count)`, each on a thread of its own where there is one, and returns what they return.
+pub fn on_threads<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let work = &work;
+    thread::scope(|scope| {
+        // the last one stays on this thread
+        let start = |n| if n + 1 < count { start(scope, move || work(n)) } else { None };
+        let threads: Vec<_> = (0..count).map(start).collect();
+        let here: Vec<_> = threads.iter().enumerate().map(|(n, t)| t.is_none().then(|| work(n))).collect();
+        let both = threads.into_iter().zip(here).enumerate();
+        both.map(|(n, (thread, here))| here.or_else(|| thread?.join().ok()).unwrap_or_else(|| work(n))).collect()
+    })
+}
+
+/// Calls `there` on a thread of its own and `here` on this one meanwhile, and returns what they return. With one
+/// thread, or where no other can be had, `there` is called first.
+pub fn beside<A: Send, B>(threads: usize, there: impl Fn() -> A + Sync, here: impl FnOnce() -> B) -> (A, B) {
+    thread::scope(|scope| match (threads > 1).then(|| start(scope, &there)).flatten() {
+        None => (there(), here()),
+        Some(thread) => {
+            let here = here();
+            (thread.join().unwrap_or_else(|_| there()), here)
+        }
+    })
+}
+
+/// The threads that the calling thread started: others run other tests.
+#[cfg(test)]
+pub(crate) mod started {
+    use std::cell::Cell;
+
+    thread_local! {
+        static COUNT: Cell<usize> = const { Cell::new(0) };
+    }
+
+    pub(super) fn count() {
+        COUNT.set(COUNT.get() + 1);
+    }
+
+    /// How many `work` starts, and what it returns.
+    pub(crate) fn by<T>(work: impl FnOnce() -> T) -> (usize, T) {
+        let before = COUNT.get();
+        let done = work();
+        (COUNT.get() - before, done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    fn most(threads: usize) -> Threads {
+        Threads::new(NonZero::new(threads))
+    }
+
+    #[test]
+    fn as_many_as_are_worth_it() {
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        for (threads, bytes, expected) in [
+            (most(4), 0, 1),
+            (most(4), (2 << 20) - 1, 1),
+            (most(4), 2 << 20, 2),
+            (most(4), 1 << 30, 4),
+            (most(100), 1 << 30, MOST_THREADS),
+            (most(1), 1 << 30, 1),
+            (most(3).started_for(0), 0, 3),
+            (most(100).started_for(0), 1, MOST_THREADS),
+            (most(1).started_for(0), 1 << 30, 1),
+            (Threads::default(), 1 << 20, 1),
+            (Threads::default(), 1 << 30, cores.min(MOST_THREADS)),
+        ] {
+            assert_eq!(threads.for_bytes(bytes), expected, "{threads:?} {bytes}");
+        }
+    }
+
+    #[test]
+    fn one_thread_starts_none() {
+        for (threads, expected) in [(1, 0), (2, 1), (5, 4)] {
+            let shared = started::by(|| {
+                share(
+                    threads,
+                    9,
+                    || 0,
+                    |n, sum| -> Result<_, ()> {
+                        *sum += n;
+                        Ok(true)
+                    },
+                )
+            });
+            let (count, sums) = shared;
+            assert_eq!((count, sums.map(|sums| sums.iter().sum::<usize>())), (expected, Ok(36)));
+            let squares = (0..threads).map(|n| n * n).collect::<Vec<_>>();
+            assert_eq!(started::by(|| on_threads(threads, |n| n * n)), (expected, squares));
+            assert_eq!(started::by(|| beside(threads, || 'a', || 'b')), (expected.min(1), ('a', 'b')));
+        }
+    }
+
+    #[test]
+    fn the_error_of_the_lowest_number() {
+        for threads in [1, 2, 4] {
+            let failed = share(threads, 100, || (), |n, ()| if n % 10 == 3 { Err(n) } else { Ok(true) });
+            assert_eq!(failed, Err(3), "{threads}");
+        }
+    }
+
+    /// Files that start threads by themselves, in and below a folder.
+    fn starters(folder: &Path, found: &mut Vec<String>) {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                starters(&path, found);
+            } else {
+                let text = fs::read_to_string(&path).expect("a text");
+                if ["std::thread", "thread::", "rayon"].iter().any(|word| text.contains(word)) {
+                    found.push(path.file_name().expect("a name").to_string_lossy().into_owned());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_else_starts_threads() {
+        let mut found = Vec::new();
+        starters(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+        found.sort();
+        // the program waits for signals in output.rs
+        assert_eq!(found, ["output.rs", "parallel.rs"]);
+    }
+}
