@@ -30,8 +30,8 @@ pub use self::item::Number;
 use self::item::{Class, ClassOf, Distance, Item, Task, Widen, WidenTo, read_complex, read_f64, read_i128, with_items};
 use self::tally::{Most, Rule, Tally, Window};
 use crate::engine::job::{Progress, Threads, scan};
-use crate::format::json;
 use crate::item::dtype::{DType, Kind};
+use crate::item::print;
 use crate::layout::shape::coordinates;
 use crate::memory;
 use crate::storage::source::Source;
@@ -421,7 +421,7 @@ impl Comparison<'_> {
 /// An item as tensor JSON has it; as a string of its bytes in hexadecimal digits where that has none.
 fn text(dtype: &DType, item: &[u8]) -> String {
     let mut out = Vec::new();
-    if json::write_item(&mut out, dtype, item).is_ok() {
+    if print::write_item(&mut out, dtype, item).is_ok() {
         return String::from_utf8_lossy(&out).into_owned();
     }
     let digits: String = item.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Difference, Extreme, Mismatch, Number, Outline, Reason};
-use crate::format::json::{float, write_text};
+use crate::item::print::{float, write_text};
 
 /// Values in a report are cut to so many characters.
 const LONGEST: usize = 40;

@@ -6,6 +6,7 @@ use super::item::{Float, read_f64};
 use super::tally::{Found, least_rtol};
 use super::*;
 use crate::error::Subject;
+use crate::format::json;
 use crate::item::dtype::Narrow;
 use crate::item::tensor::Tensor;
 

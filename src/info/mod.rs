@@ -23,8 +23,8 @@ use std::io::{self, Write};
 pub use self::histogram::{Bin, Bound, Histogram, histogram};
 pub use self::stats::{Mean, Stats, Value, stats};
 use crate::format::Format;
-use crate::format::json::float;
 use crate::item::dtype::{DType, Kind};
+use crate::item::print::float;
 
 /// What the header says of one tensor.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,5 +6,6 @@ pub mod decimal;
 pub mod dtype;
 pub mod narrow;
 pub mod parse;
+pub mod print;
 pub mod python;
 pub mod tensor;
