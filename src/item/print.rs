@@ -10,6 +10,7 @@ use half::{bf16, f16};
 use super::datetime;
 use super::decimal::{self, Decimal};
 use super::dtype::{DType, Kind, Swap, TimeUnit};
+use crate::error::{Advice, Error, ErrorKind};
 use crate::memory;
 
 /// Appends one item of that dtype, as it stands in the `data` of a tensor.
@@ -182,7 +183,7 @@ impl<'a> ItemWriter<'a> {
 
     /// A string without the NULs at its end.
     fn string(&mut self, points: impl DoubleEndedIterator<Item = u32> + Clone) -> io::Result<()> {
-        let invalid = |message: String| io::Error::new(io::ErrorKind::InvalidData, message);
+        let invalid = |message: String| Error::of(ErrorKind::Unsupported, message).advising(Advice::WriteNpy).into();
         let len = points.clone().rev().skip_while(|&point| point == 0).count();
         let mut after_high = false;
         self.text("\"");
@@ -199,12 +200,12 @@ impl<'a> ItemWriter<'a> {
                 (_, Some(c)) => self.text(c.encode_utf8(&mut [0; 4])),
                 (0xdc00..=0xdfff, None) if after_high => {
                     return Err(invalid(
-                        "JSON cannot hold a surrogate pair as two code points: use -o FILE.npy".into(),
+                        "JSON cannot hold a surrogate pair as two code points".into(),
                     ));
                 }
                 (0xd800..=0xdfff, None) => _ = write!(self.out, "\\u{point:04x}"),
                 (_, None) => {
-                    return Err(invalid(format!("JSON cannot hold the code point {point:#x}: use -o FILE.npy")));
+                    return Err(invalid(format!("JSON cannot hold the code point {point:#x}")));
                 }
             }
             after_high = (0xd800..0xdc00).contains(&point);

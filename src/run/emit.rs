@@ -115,7 +115,7 @@ pub fn emit(
     let label = target.label();
     let works = named(works, format).with_context(|| label.clone())?;
     for (_, work) in &works {
-        check(format, work).map_err(|message| anyhow!("{label}: {message}"))?;
+        check(format, work, &label)?;
     }
     check_replaced(&target, &works)?;
     let mut jobs = Vec::with_capacity(works.len());
@@ -123,7 +123,7 @@ pub fn emit(
         let (dtype, lossy) = (work.dtype(format), work.recast.cast.as_ref().is_some_and(|(_, lossy)| *lossy));
         let (shape, source) = (work.shape(), work.data.label().to_owned());
         let job = Job::new(work.data, work.view, work.change, work.options)?;
-        let job = job.cast_to(dtype, lossy).map_err(|e| anyhow!("{source}: {}", e.message()))?;
+        let job = job.cast_to(dtype, lossy).map_err(|e| e.within(source))?;
         jobs.push(Output { name, shape, fortran_order: work.recast.fortran_order, job });
     }
     let by_items = format.is_binary() && jobs.iter().all(|output| !output.is_text(format));
@@ -242,7 +242,7 @@ fn named(works: Vec<(Option<String>, Work)>, format: OutputFormat) -> Result<Vec
 }
 
 /// Whether a format can hold a tensor.
-fn check(format: OutputFormat, work: &Work) -> Result<(), String> {
+fn check(format: OutputFormat, work: &Work, label: &str) -> Result<()> {
     let dtype = work.dtype(format);
     let checked = match format {
         OutputFormat::Npy | OutputFormat::Npz => Ok(()),
@@ -251,18 +251,18 @@ fn check(format: OutputFormat, work: &Work) -> Result<(), String> {
         OutputFormat::Safetensors => safetensors::check(&dtype),
         OutputFormat::Pb => onnx::check(&dtype),
     };
-    checked.map_err(|e| e.message().to_owned())?;
+    checked.map_err(|e| e.within(label))?;
     if !matches!(format, OutputFormat::Npy | OutputFormat::Npz) {
         if work.recast.fortran_order {
-            return Err(format!("{} is always in C order", format.name()));
+            bail!("{label}: {} is always in C order", format.name());
         }
         if work.recast.big_endian == Some(true) {
-            return Err(format!("{} is never big-endian", format.name()));
+            bail!("{label}: {} is never big-endian", format.name());
         }
     }
     let items = work.view.items();
     if !format.is_binary() && dtype.itemsize() == 0 && items > MOST_EMPTY_ITEMS {
-        return Err(format!("{items} items of no bytes are too many to print"));
+        bail!("{label}: {items} items of no bytes are too many to print");
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ pub use self::nest::write;
 use self::strings::{points, short, shorten, string, width};
 use self::untyped::{Class, OUTSIDE, Untyped, common_dtype};
 use self::walk::{Leaf, Nested, positioned, walk};
-use crate::error::{Error, Subject};
+use crate::error::{Advice, Error, Subject};
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind};
 use crate::item::parse::{self, Misfit};
@@ -315,7 +315,7 @@ impl<'a> Json<'a> {
 pub fn check(dtype: &DType) -> Result<(), Error> {
     match holds(dtype) {
         true => Ok(()),
-        false => Err(Error::new(Subject::Output, format!("{}: use -o FILE.npy", cannot_hold(dtype)))),
+        false => Err(Error::new(Subject::Output, cannot_hold(dtype)).advising(Advice::WriteNpy)),
     }
 }
 

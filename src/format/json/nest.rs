@@ -15,7 +15,7 @@ const MOST_EMPTY_LISTS: usize = 1 << 20;
 /// A dtype that [`check`] refuses; text that JSON cannot hold (code points above U+10FFFF, a surrogate pair kept as
 /// two code points); what `out` says.
 pub fn write(out: &mut dyn Write, tensor: &Tensor) -> io::Result<()> {
-    check(tensor.dtype()).map_err(|e| io::Error::new(io::ErrorKind::InvalidInput, e.message()))?;
+    check(tensor.dtype()).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.about_file()))?;
     let native = tensor.dtype().native();
     let mut nest = Nest { writer: ItemWriter::new(tensor.dtype(), &native), out };
     let text = format!("{{\"dtype\": \"{}\", \"shape\": {:?}, \"data\": ", native.name(), tensor.shape());
