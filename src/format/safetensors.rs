@@ -539,10 +539,7 @@ mod tests {
             (vec![entry("a", "complex128", &[])], "safetensors cannot hold items of dtype complex128"),
             (vec![entry("a", "<U3", &[])], "safetensors cannot hold items of dtype <U3"),
             (vec![entry("a", "int4", &[])], "safetensors cannot hold items of dtype int4"),
-            (
-                vec![entry("a", "float6_e2m3fn", &[4])],
-                "safetensors cannot hold items of dtype float6_e2m3fn",
-            ),
+            (vec![entry("a", "float6_e2m3fn", &[4])], "safetensors cannot hold items of dtype float6_e2m3fn"),
             (vec![entry("a", "float4_e2m1fn", &[3])], "3 items of 4 bits (float4_e2m1fn [3]) do not fill their bytes"),
             (vec![entry("a", "bool", &[]), entry("a", "int8", &[])], "two tensors of the name 'a'"),
             (vec![entry("__metadata__", "bool", &[])], "safetensors keeps the name __metadata__ for itself"),

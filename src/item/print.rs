@@ -33,15 +33,6 @@ pub fn float(value: f64) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Appends a text as a JSON string, in which nothing is left that a terminal might obey.
-pub fn write_text(out: &mut Vec<u8>, text: &str) {
-    let mut writer =
-        ItemWriter { kind: &Kind::Bool, swaps: Vec::new(), out: std::mem::take(out), known: HashMap::new() };
-    // there are no surrogates in a `str`
-    let _ = writer.string(text.chars().map(u32::from));
-    *out = writer.out;
-}
-
 /// Writes items into a buffer, which its user empties.
 pub(crate) struct ItemWriter<'a> {
     kind: &'a Kind,
@@ -199,9 +190,7 @@ impl<'a> ItemWriter<'a> {
                 (0..=0x1f | 0x7f..=0x9f, _) => _ = write!(self.out, "\\u{point:04x}"),
                 (_, Some(c)) => self.text(c.encode_utf8(&mut [0; 4])),
                 (0xdc00..=0xdfff, None) if after_high => {
-                    return Err(invalid(
-                        "JSON cannot hold a surrogate pair as two code points".into(),
-                    ));
+                    return Err(invalid("JSON cannot hold a surrogate pair as two code points".into()));
                 }
                 (0xd800..=0xdfff, None) => _ = write!(self.out, "\\u{point:04x}"),
                 (_, None) => {

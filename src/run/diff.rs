@@ -3,11 +3,11 @@
 use std::io::{self, BufWriter, Write};
 
 use anyhow::{Context, Result, anyhow};
-use tensorop::diff::{self, Options};
+use tensorop::diff::{self, Effort, Options};
 
 use super::meter::Meter;
 use super::operands::Operands;
-use super::{Outcome, colour};
+use super::{Outcome, style};
 use crate::cli::diff::Diff;
 
 /// Compares, and prints the report.
@@ -22,19 +22,18 @@ pub fn diff(args: &Diff) -> Result<Outcome> {
         shown: args.max_mismatch,
         nan_differs: args.nan_differs,
         ignore_dtype: args.ignore_dtype,
-        threads: args.threads.threads()?,
-        verdict_only: args.summary && !args.json,
     };
+    let effort = Effort { threads: args.threads.threads()?, verdict_only: args.summary && !args.json };
     let meter = Meter::new(Some(expected.bytes().saturating_add(actual.bytes())), args.summary);
-    let found = diff::diff(&mut expected, &mut actual, &options, &|bytes| meter.add(bytes))?;
+    let found = diff::compare_sources(&mut expected, &mut actual, &options, effort, &|bytes| meter.add(bytes))?;
     meter.finish();
     let stdout = io::stdout();
-    let colour = colour(&stdout);
+    let style = style(&stdout);
     let mut out = BufWriter::new(stdout.lock());
     let printed = match (args.json, args.summary) {
         (true, _) => found.write_json(&mut out),
         (false, true) => writeln!(out, "{}", found.verdict()),
-        (false, false) => found.write_report(&mut out, colour),
+        (false, false) => found.write_report(&mut out, style),
     };
     printed.and_then(|()| out.flush()).context("standard output")?;
     Ok(if found.equal() { Outcome::Done } else { Outcome::Different })

@@ -7,9 +7,9 @@ use tensorop::format::Format;
 use tensorop::format::open::{Description, Input};
 use tensorop::info::{self, Info};
 
-use super::colour;
 use super::meter::Meter;
 use super::operands::{self, Reading, as_asked, plain_as, read_as};
+use super::style;
 use crate::cli::info::Info as Args;
 use crate::cli::operand::OperandArg;
 
@@ -17,7 +17,7 @@ use crate::cli::operand::OperandArg;
 pub fn info(args: &Args) -> Result<()> {
     operands::one_stdin(args.files.iter().map(|file| ("FILE", file)))?;
     let stdout = io::stdout();
-    let colour = colour(&stdout);
+    let style = style(&stdout);
     let mut out = BufWriter::new(stdout.lock());
     let mut infos = Vec::new();
     let mut names = Vec::new();
@@ -30,7 +30,7 @@ pub fn info(args: &Args) -> Result<()> {
         (Ok(()), true) => info::write_json(&mut out, &infos),
         (Err(_), true) => Ok(()),
         (Err(_), false) if infos.is_empty() => Ok(()),
-        (_, false) => info::write_table(&mut out, &infos, colour),
+        (_, false) => info::write_table(&mut out, &infos, style),
     };
     printed.and_then(|()| out.flush()).context("standard output")?;
     found

@@ -12,6 +12,7 @@ mod operands;
 use std::io::{self, IsTerminal, Write};
 
 use anyhow::{Context, Result, anyhow, bail};
+use tensorop::diff::Style;
 use tensorop::engine::job::{Change, Options, ScatterWindow, Updates};
 use tensorop::layout::axis::Span;
 use tensorop::layout::view::View;
@@ -55,10 +56,11 @@ pub fn run(command: Command) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Whether what is printed there may be in colour.
-fn colour(stdout: &io::Stdout) -> bool {
+/// How reports are shown there: whether in colour, and options as they are typed.
+fn style(stdout: &io::Stdout) -> Style {
     let unset = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    unset && stdout.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    let colour = unset && stdout.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+    Style::plain().with_colour(colour).with_option_prefix("--")
 }
 
 /// Writes the one tensor that an operator gives.
