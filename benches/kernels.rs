@@ -245,7 +245,7 @@ mod nd {
 #[divan::bench_group(sample_count = 20)]
 mod diff {
     use tensorop::Tensor;
-    use tensorop::diff::{Options, diff};
+    use tensorop::diff::{Effort, Options, compare_sources};
     use tensorop::storage::source::Source;
 
     use super::*;
@@ -265,7 +265,8 @@ mod diff {
             Source::memory(Tensor::new(dtype.clone(), shape, bytes).unwrap(), String::new())
         };
         let (mut expected, mut actual) = (source(0.0), source(more));
-        let compare = || diff(&mut expected, &mut actual, &Options::default(), &|_| ()).unwrap();
+        let compare =
+            || compare_sources(&mut expected, &mut actual, &Options::default(), Effort::default(), &|_| ()).unwrap();
         bencher.counter(BytesCount::new(SIZES[1])).bench_local(compare);
     }
 

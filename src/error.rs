@@ -2,7 +2,7 @@
 //! was expected.
 //!
 //! A message never names an option of the command line: the library's users have none. The program adds its own words
-//! where it knows them, by the [`Subject`] or the [`ErrorKind`].
+//! where it knows them, by the [`Subject`], the [`ErrorKind`] or the [`Advice`].
 
 use std::fmt;
 use std::io;
@@ -88,6 +88,28 @@ impl fmt::Display for Subject {
     }
 }
 
+/// What would help against an error, for a program that says it in the words its users type. The library itself leaves
+/// it out: how a tensor is written or read is another matter in each program.
+///
+/// A variant for each help rather than a text, so that the compiler tells a program which words it lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Advice {
+    /// To write the tensor as `.npy`, which holds every dtype.
+    WriteNpy,
+    /// To read the bits as the other dtype, where values are not cast.
+    ReadBits,
+    /// To change the option that the message begins with, which is a field of [`Options`](crate::diff::Options).
+    ChangeOption,
+    /// To change a regular file in place, for this is none.
+    EditRegularFile,
+    /// To change a `.npy` file or a tensor of a `.safetensors` file in place, for this is neither.
+    EditNpyOrSafetensors,
+    /// The same of an `.npz`, which may be converted or written anew.
+    ConvertNpz,
+    /// The same of an ONNX tensor, which may be written anew.
+    WriteOnnx,
+}
+
 /// An error: its kind, and one line that says what was found and what was expected.
 ///
 /// Shown, it begins with what it is about: a file (`weights.npz:conv1: …`) or, where the operator knows no files, the
@@ -99,6 +121,7 @@ pub struct Error {
     /// What it happened in, such as a file, outermost first.
     place: Option<String>,
     message: String,
+    advice: Option<Advice>,
 }
 
 impl Error {
@@ -109,7 +132,7 @@ impl Error {
 
     /// An error about no operand of an operator.
     pub(crate) fn of(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, subject: Subject::File, place: None, message: message.into() }
+        Self { kind, subject: Subject::File, place: None, message: message.into(), advice: None }
     }
 
     /// Not enough memory: what [`crate::memory`] says.
@@ -130,6 +153,18 @@ impl Error {
         Self { place, ..self }
     }
 
+    /// The same, with what would help.
+    #[must_use]
+    pub(crate) fn advising(self, advice: Advice) -> Self {
+        Self { advice: Some(advice), ..self }
+    }
+
+    /// The same, but about what is read or written rather than an operand.
+    #[must_use]
+    pub(crate) fn about_file(self) -> Self {
+        Self { subject: Subject::File, ..self }
+    }
+
     /// What kind of error it is.
     pub fn kind(&self) -> ErrorKind {
         self.kind
@@ -138,6 +173,16 @@ impl Error {
     /// The operand or argument that is at fault; [`Subject::File`] where it is none of an operator's.
     pub fn subject(&self) -> Subject {
         self.subject
+    }
+
+    /// What it happened in, such as a file, outermost first; `None` if that is not known.
+    pub fn place(&self) -> Option<&str> {
+        self.place.as_deref()
+    }
+
+    /// What would help, if anything does that a program can say better.
+    pub fn advice(&self) -> Option<Advice> {
+        self.advice
     }
 
     /// What is wrong, in one line, without what it is about.
@@ -246,6 +291,8 @@ mod tests {
         let placed = refused.within("b.npy").within("a.npz");
         assert_eq!(placed.to_string(), "a.npz: b.npy: shape [2], expected [3]");
         assert_eq!((placed.subject(), placed.message()), (Subject::Updates, "shape [2], expected [3]"));
+        let advised = Error::new(Subject::Output, "no").advising(Advice::WriteNpy).within("a.json");
+        assert_eq!((advised.to_string().as_str(), advised.advice()), ("a.json: no", Some(Advice::WriteNpy)));
         let none: Result<u8> = None.context("nothing there");
         assert_eq!(none.unwrap_err().to_string(), "nothing there");
     }

@@ -32,7 +32,7 @@ use crate::error::{Context, ErrorKind, Result, bail};
 use predicates_core::Predicate;
 use predicates_core::reflection::{Case, PredicateReflection, Product};
 
-use crate::diff::{self, Difference, Options};
+use crate::diff::{self, Difference, Effort, Options, Style};
 use crate::format::Format;
 use crate::format::open::Input;
 use crate::parallel::Threads;
@@ -108,7 +108,7 @@ impl TensorEq {
         let mut golden = golden.source(golden.pick(member.as_deref())?)?;
         let (actual, member) = actual.open()?;
         let mut actual = actual.source(actual.pick(member.as_deref())?)?;
-        diff::diff(&mut golden, &mut actual, &self.options, &|_| {})
+        diff::compare_sources(&mut golden, &mut actual, &self.options, Effort::default(), &|_| {})
     }
 
     /// Makes what was found the golden file.
@@ -177,7 +177,7 @@ impl Actual<'_> {
 fn report(found: &Difference) -> String {
     let mut text = Vec::new();
     // writing into memory does not fail
-    let _ = found.write_report(&mut text, false);
+    let _ = found.write_report(&mut text, Style::plain());
     String::from_utf8_lossy(&text).into_owned()
 }
 

@@ -56,15 +56,16 @@ pub mod error;
 pub mod format;
 #[cfg(feature = "predicates")]
 pub mod golden;
+#[doc(hidden)]
 pub mod info;
 pub mod item;
 pub mod layout;
 mod memory;
 pub mod ops;
 pub mod parallel;
+mod report;
 pub mod storage;
 
-pub use diff::diff;
 pub use error::Error;
 pub use item::dtype::DType;
 pub use item::tensor::Tensor;

@@ -10,8 +10,8 @@ use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::run::ThreadOptions;
 use super::options::values::parse_number;
 use super::sources::Operands;
-use super::{Outcome, colour};
-use crate::diff::{self, Options};
+use super::{Outcome, style};
+use crate::diff::{self, Effort, Options};
 
 /// Compare two tensors: status 0 if they are the same, 1 if they differ
 ///
@@ -104,19 +104,18 @@ impl Diff {
             shown: self.max_mismatch,
             nan_differs: self.nan_differs,
             ignore_dtype: self.ignore_dtype,
-            limits,
-            verdict_only: self.summary && !self.json,
         };
+        let effort = Effort { limits, verdict_only: self.summary && !self.json };
         let meter = Meter::new(Some(expected.bytes().saturating_add(actual.bytes())), self.summary);
-        let found = diff::diff(&mut expected, &mut actual, &options, &|bytes| meter.add(bytes))?;
+        let found = diff::compare_sources(&mut expected, &mut actual, &options, effort, &|bytes| meter.add(bytes))?;
         meter.finish();
         let stdout = io::stdout();
-        let colour = colour(&stdout);
+        let style = style(&stdout);
         let mut out = BufWriter::new(stdout.lock());
         let printed = match (self.json, self.summary) {
             (true, _) => found.write_json(&mut out),
             (false, true) => writeln!(out, "{}", found.verdict()),
-            (false, false) => found.write_report(&mut out, colour),
+            (false, false) => found.write_report(&mut out, style),
         };
         printed.and_then(|()| out.flush()).context("standard output")?;
         Ok(if found.equal() { Outcome::Done } else { Outcome::Different })

@@ -105,7 +105,7 @@ pub fn emit(
     let label = target.label();
     let works = named(works, format).with_context(|| label.clone())?;
     for (_, work) in &works {
-        check(format, work).map_err(|message| anyhow!("{label}: {message}"))?;
+        check(format, work, &label)?;
     }
     check_replaced(&target, &works)?;
     let threads = works.first().map_or(Threads::default(), |(_, work)| work.limits.threads);
@@ -114,7 +114,7 @@ pub fn emit(
         let (dtype, lossy) = (work.dtype(format), work.recast.cast.as_ref().is_some_and(|(_, lossy)| *lossy));
         let shape = work.shape();
         let source = work.data().map(|data| data.label().to_owned()).unwrap_or_default();
-        let fill = CastFill::over(work.fill, dtype, lossy).map_err(|e| anyhow!("{source}: {}", e.message()))?;
+        let fill = CastFill::over(work.fill, dtype, lossy).map_err(|e| e.within(source))?;
         let job = Job::new(fill, work.limits)?;
         jobs.push(Output { name, shape, order: work.recast.order, job });
     }
@@ -241,7 +241,7 @@ fn named(works: Vec<(Option<String>, Work)>, format: OutputFormat) -> Result<Vec
 }
 
 /// Whether a format can hold a tensor.
-fn check(format: OutputFormat, work: &Work) -> Result<(), String> {
+fn check(format: OutputFormat, work: &Work, label: &str) -> Result<()> {
     let dtype = work.dtype(format);
     let checked = match format {
         OutputFormat::Npy | OutputFormat::Npz => Ok(()),
@@ -250,18 +250,18 @@ fn check(format: OutputFormat, work: &Work) -> Result<(), String> {
         OutputFormat::Safetensors => safetensors::check(&dtype),
         OutputFormat::Pb => onnx::check(&dtype),
     };
-    checked.map_err(|e| e.message().to_owned())?;
+    checked.map_err(|e| e.within(label))?;
     if !matches!(format, OutputFormat::Npy | OutputFormat::Npz) {
         if work.recast.order == Order::Fortran {
-            return Err(format!("{} is always in C order", format.name()));
+            bail!("{label}: {} is always in C order", format.name());
         }
         if work.recast.big_endian == Some(true) {
-            return Err(format!("{} is never big-endian", format.name()));
+            bail!("{label}: {} is never big-endian", format.name());
         }
     }
     let items = work.fill.meta().items();
     if !format.is_binary() && dtype.itemsize() == 0 && items > MOST_EMPTY_ITEMS {
-        return Err(format!("{items} items of no bytes are too many to print"));
+        bail!("{label}: {items} items of no bytes are too many to print");
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use super::meter::Meter;
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::run::ThreadOptions;
 use super::sources::{self, Reading, as_asked, plain_as, read_as};
-use super::{Outcome, colour};
+use super::{Outcome, style};
 use crate::format::Format;
 use crate::format::open::{Description, Input};
 use crate::info;
@@ -58,7 +58,7 @@ impl Info {
     pub fn run(&self) -> Result<Outcome> {
         sources::one_stdin(self.files.iter().map(|file| ("FILE", file)))?;
         let stdout = io::stdout();
-        let colour = colour(&stdout);
+        let style = style(&stdout);
         let mut out = BufWriter::new(stdout.lock());
         let mut infos = Vec::new();
         let mut names = Vec::new();
@@ -76,7 +76,7 @@ impl Info {
             (Ok(()), true) => info::write_json(&mut out, &infos),
             (Err(_), true) => Ok(()),
             (Err(_), false) if infos.is_empty() => Ok(()),
-            (_, false) => info::write_table(&mut out, &infos, colour),
+            (_, false) => info::write_table(&mut out, &infos, style),
         };
         printed.and_then(|()| out.flush()).context("standard output")?;
         found.map(|()| Outcome::Done)

@@ -18,6 +18,7 @@ mod sources;
 mod target;
 mod usage;
 
+use std::error::Error as StdError;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -25,6 +26,9 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::diff::Style;
+use crate::error::Advice;
 
 /// The exit status of a difference that `diff` found.
 const DIFFERENT: u8 = 1;
@@ -116,7 +120,7 @@ pub fn main() -> ExitCode {
         Ok(Outcome::Different) => DIFFERENT.into(),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "error: {}", printable(&format!("{error:#}"), ""));
+            let _ = writeln!(io::stderr(), "error: {}", printable(&told(&error), ""));
             TROUBLE.into()
         }
     }
@@ -139,11 +143,46 @@ fn printable(message: &str, kept: &str) -> String {
     out
 }
 
+/// An error in one line: what it happened in, outermost first, what is wrong, and what would help.
+fn told(error: &anyhow::Error) -> String {
+    let cause = |cause: &(dyn StdError + 'static)| own(cause).map_or_else(|| cause.to_string(), advise);
+    error.chain().map(cause).collect::<Vec<_>>().join(": ")
+}
+
+/// An error of the library, with the advice in it said as it is typed.
+fn advise(error: &crate::Error) -> String {
+    let Some(advice) = error.advice() else { return error.to_string() };
+    let in_place = |files: &str| {
+        let place = error.place().map_or_else(String::new, |place| format!("{place}: "));
+        format!("{place}--in-place changes {files}")
+    };
+    match advice {
+        Advice::WriteNpy => format!("{error}: use -o FILE.npy"),
+        Advice::ReadBits => format!("{error}; --dtype reads the bits as it"),
+        Advice::ChangeOption => format!("--{}", error.message()),
+        Advice::EditRegularFile => in_place("a regular file"),
+        Advice::EditNpyOrSafetensors => in_place(&format!("{EDITED}; this is neither")),
+        Advice::ConvertNpz => in_place(&format!(
+            "{EDITED}; an .npz holds check sums of its members: convert it, or write a new one with -o"
+        )),
+        Advice::WriteOnnx => in_place(&format!("{EDITED}; an ONNX tensor is written anew with -o")),
+    }
+}
+
+/// What can be changed where it lies.
+const EDITED: &str = "a .npy file or a tensor of a .safetensors file";
+
+/// The library's error that a cause is; it may have come through a reader or writer of the standard library.
+fn own<'a>(cause: &'a (dyn StdError + 'static)) -> Option<&'a crate::Error> {
+    let inner = || cause.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref();
+    cause.downcast_ref().or_else(inner)
+}
+
 /// Whether the reader of the output has gone away, which is its right.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    let closed = |cause: &(dyn std::error::Error + 'static)| {
+    let closed = |cause: &(dyn StdError + 'static)| {
         let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
-        let own = cause.downcast_ref::<crate::Error>().map(crate::Error::kind);
+        let own = own(cause).map(crate::Error::kind);
         io == Some(io::ErrorKind::BrokenPipe) || own == Some(crate::error::ErrorKind::Io(io::ErrorKind::BrokenPipe))
     };
     error.chain().any(closed)
@@ -179,10 +218,11 @@ fn grammar() -> clap::Command {
     Cli::command()
 }
 
-/// Whether what is printed there may be in colour.
-fn colour(stdout: &io::Stdout) -> bool {
+/// How reports are shown there: whether in colour, and options as they are typed.
+fn style(stdout: &io::Stdout) -> Style {
     let unset = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    unset && stdout.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    let colour = unset && stdout.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+    Style::plain().with_colour(colour).with_option_prefix("--")
 }
 
 #[cfg(test)]

@@ -4,38 +4,44 @@
 //! tolerances, [`Difference`] says what the largest errors are and what would have been accepted.
 //!
 //! ```
-//! use tensorop::diff::{Options, diff};
-//! use tensorop::{DType, Tensor, source::Source};
+//! use tensorop::diff::{self, Options};
+//! use tensorop::{DType, Tensor};
 //!
 //! let tensor = |items: [f32; 3]| {
 //!     let bytes = items.iter().flat_map(|item| item.to_le_bytes()).collect();
-//!     Source::memory(Tensor::new(DType::parse("float32").unwrap(), vec![3], bytes).unwrap(), String::new())
+//!     Tensor::new(DType::parse("float32").unwrap(), vec![3], bytes).unwrap()
 //! };
-//! let (mut expected, mut actual) = (tensor([1.0, 2.0, 4.0]), tensor([1.0, 2.5, 4.0]));
-//! let found = diff(&mut expected, &mut actual, &Options::default(), &|_| ())?;
+//! let found = diff::compare(&tensor([1.0, 2.0, 4.0]), &tensor([1.0, 2.5, 4.0]), &Options::default())?;
+//! assert!(!found.equal());
 //! assert_eq!(found.verdict(), "different: 1 of 3 items (33.3 %) of float32 [3]");
-//! assert_eq!((found.min_atol, found.min_rtol), (Some(0.5), Some(0.25)));
+//! assert_eq!((found.min_atol(), found.min_rtol()), (Some(0.5), Some(0.25)));
+//! let tolerant = Options { rtol: Some(0.25), ..Options::default() };
+//! assert!(diff::compare(&tensor([1.0, 2.0, 4.0]), &tensor([1.0, 2.5, 4.0]), &tolerant)?.equal());
 //! # Ok::<(), tensorop::Error>(())
 //! ```
 
+mod difference;
 mod item;
 mod report;
 mod tally;
 #[cfg(test)]
 mod tests;
 
-use crate::error::{Result, bail};
+use crate::error::{Advice, Context, Error, ErrorKind, Result, bail};
 
+pub use self::difference::{Difference, Extreme, Mismatch, Outline, Reason};
 pub use self::item::Number;
 use self::item::{Class, ClassOf, Distance, Item, Task, Widen, WidenTo, read_complex, read_f64, read_i128, with_items};
 use self::tally::{Most, Rule, Tally, Window};
 use crate::engine::job::Progress;
 use crate::engine::scan::scan;
-use crate::format::json;
 use crate::item::dtype::{DType, Kind};
+use crate::item::print;
+use crate::item::tensor::Tensor;
 use crate::layout::shape::coordinates;
 use crate::memory;
 use crate::ops::fill::Limits;
+pub use crate::report::Style;
 use crate::storage::source::Source;
 
 /// Items are widened so many at a time: they stay in a core's cache.
@@ -57,137 +63,64 @@ pub struct Options {
     /// Whether tensors of two dtypes are compared by their values, as integers if both are, else as float64, or as
     /// complex128 if either is complex; strings as text.
     pub ignore_dtype: bool,
+}
+
+impl Default for Options {
+    /// No tolerance; the first five mismatches are told.
+    fn default() -> Self {
+        Self { atol: None, rtol: None, ulp: None, shown: 5, nan_differs: false, ignore_dtype: false }
+    }
+}
+
+/// How much a comparison of sources does at once, and how far it goes. Not for the library's users: what they compare
+/// is in memory, and compared to the end.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Effort {
     /// What the comparison may use.
     pub limits: Limits,
     /// Whether only the verdict is wanted: the first mismatch ends it, and nothing is told of it.
     pub verdict_only: bool,
 }
 
-impl Default for Options {
-    /// No tolerance; the first five mismatches are told.
-    fn default() -> Self {
-        Self {
-            atol: None,
-            rtol: None,
-            ulp: None,
-            shown: 5,
-            nan_differs: false,
-            ignore_dtype: false,
-            limits: Limits::default(),
-            verdict_only: false,
-        }
-    }
-}
-
-/// Why tensors differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reason {
-    /// Their dtypes do, or have no common meaning.
-    Dtype,
-    /// Their shapes do.
-    Shape,
-    /// At least one element does not pass.
-    Values,
-}
-
-impl Reason {
-    /// The name that JSON says.
-    pub fn name(self) -> &'static str {
-        match self {
-            Reason::Dtype => "dtype",
-            Reason::Shape => "shape",
-            Reason::Values => "values",
-        }
-    }
-}
-
-/// What is said of one of two tensors.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outline {
-    /// The [name](DType::name), as of a little-endian one.
-    pub dtype: String,
-    /// The dims.
-    pub shape: Vec<usize>,
-}
-
-/// The largest error, and the index of the first element in C order that has it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Extreme<V> {
-    /// How large.
-    pub value: V,
-    /// One place for each axis.
-    pub index: Vec<usize>,
-}
-
-/// An element that does not pass.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Mismatch {
-    /// One place for each axis.
-    pub index: Vec<usize>,
-    /// The expected item as JSON; as a JSON string of its bytes in hexadecimal digits, if JSON cannot hold it.
-    pub expected: String,
-    /// The actual item, likewise.
-    pub actual: String,
-    /// The absolute difference; `None` where either is NaN or infinite, or no number.
-    pub abs: Option<Number>,
-    /// That divided by the expected magnitude; `None` also where that is zero.
-    pub rel: Option<f64>,
-    /// The steps from value to neighbouring value between them; `None` also where their dtypes are not one.
-    pub ulp: Option<u64>,
-}
-
-/// What is found by [`diff`]. Of tensors of two dtypes or shapes, and of a mere verdict that they are different, only
-/// that is known.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Difference {
-    /// Why they differ; `None` if all elements pass.
-    pub reason: Option<Reason>,
-    /// The expected tensor.
-    pub expected: Outline,
-    /// The actual tensor.
-    pub actual: Outline,
-    /// The elements of the expected tensor.
-    pub items: usize,
-    /// Elements of which neither the bits are equal nor both are NaN: all that a tolerance may accept.
-    pub differing: Option<usize>,
-    /// Elements that do not pass.
-    pub mismatches: Option<usize>,
-    /// The largest absolute error of all elements that are neither NaN nor infinite on either side.
-    pub max_abs: Option<Extreme<Number>>,
-    /// The largest relative error of them, but where zero was expected and something else was there.
-    pub max_rel: Option<Extreme<f64>>,
-    /// The largest distance of them in steps from value to neighbouring value.
-    pub max_ulp: Option<Extreme<u64>>,
-    /// The smallest absolute tolerance that alone would have accepted all elements; `None` if none would.
-    pub min_atol: Option<f64>,
-    /// The smallest relative tolerance.
-    pub min_rtol: Option<f64>,
-    /// The smallest tolerance in steps.
-    pub min_ulp: Option<u64>,
-    /// The first mismatches.
-    pub first: Vec<Mismatch>,
-    /// Whether errors are integers.
-    integers: bool,
-}
-
-/// Compares two tensors, element by element. Byte order and order (C or Fortran) are no difference.
+/// Compares two tensors, element by element. Their byte order is no difference.
 ///
 /// # Errors
-/// A tolerance below zero, one in steps for tensors of two dtypes, and those of reading.
-pub fn diff(
+/// A tolerance below zero; one in steps for tensors of two dtypes; more than there is memory for, which takes a copy
+/// of both tensors.
+pub fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> Result<Difference> {
+    let source = |tensor: &Tensor, name: &str| {
+        let mut bytes = memory::of(tensor.bytes().len()).map_err(|why| Error::memory(why).within(name))?;
+        bytes.extend_from_slice(tensor.bytes());
+        let copy = Tensor::new(tensor.dtype().clone(), tensor.shape().to_vec(), bytes);
+        Ok::<_, Error>(Source::memory(copy.context("a tensor of another length")?, name.to_owned()))
+    };
+    let (mut expected, mut actual) = (source(expected, "expected")?, source(actual, "actual")?);
+    compare_sources(&mut expected, &mut actual, options, Effort::default(), &|_| {})
+}
+
+/// Compares two tensors wherever they lie, window by window. Byte order and order (C or Fortran) are no difference.
+/// `progress` hears of the bytes that are done.
+///
+/// # Errors
+/// Those of [`compare`], and those of reading.
+#[doc(hidden)]
+pub fn compare_sources(
     expected: &mut Source,
     actual: &mut Source,
     options: &Options,
+    effort: Effort,
     progress: Progress<'_>,
 ) -> Result<Difference> {
+    let refused = |message: String| Error::of(ErrorKind::Argument, message).advising(Advice::ChangeOption);
     for (name, tolerance) in [("atol", options.atol), ("rtol", options.rtol)] {
         if let Some(tolerance) = tolerance.filter(|tolerance| tolerance.is_nan() || *tolerance < 0.0) {
-            bail!("--{name} {tolerance}, expected a number that is not negative");
+            return Err(refused(format!("{name} {tolerance}, expected a number that is not negative")));
         }
     }
     let (one, other) = (expected.dtype().native(), actual.dtype().native());
     if options.ulp.is_some() && options.ignore_dtype && one != other {
-        bail!("--ulp needs tensors of one dtype: {} and {}", one.name(), other.name());
+        return Err(refused(format!("ulp needs tensors of one dtype: {} and {}", one.name(), other.name())));
     }
     let outline = |dtype: &DType, source: &Source| Outline { dtype: dtype.name(), shape: source.shape().to_vec() };
     let outlines = (outline(&one, expected), outline(&other, actual));
@@ -222,9 +155,9 @@ pub fn diff(
             rtol: options.rtol.unwrap_or(0.0),
             ulp: options.ulp,
             nan_differs: options.nan_differs,
-            shown: if options.verdict_only { 0 } else { options.shown },
+            shown: if effort.verdict_only { 0 } else { options.shown },
         },
-        options,
+        effort,
         progress,
         dtypes: [&one, &other],
         start: unknown(Reason::Values),
@@ -299,7 +232,7 @@ struct Comparison<'a> {
     expected: &'a mut Source,
     actual: &'a mut Source,
     rule: Rule,
-    options: &'a Options,
+    effort: Effort,
     progress: Progress<'a>,
     dtypes: [&'a DType; 2],
     start: Difference,
@@ -361,10 +294,10 @@ impl Comparison<'_> {
             self.actual.finish()?;
             return Ok(all);
         }
-        let (rule, verdict_only) = (&self.rule, self.options.verdict_only);
+        let (rule, verdict_only) = (&self.rule, self.effort.verdict_only);
         let sources = [&mut *self.expected, &mut *self.actual];
         let begin = || (Tally::default(), [Vec::new(), Vec::new()]);
-        let tallies = scan(sources, self.options.limits, self.progress, begin, |state, start, [expected, actual]| {
+        let tallies = scan(sources, self.effort.limits, self.progress, begin, |state, start, [expected, actual]| {
             let (tally, buffers) = state;
             each(tally, rule, Window { start, expected, actual }, buffers);
             if let Some(message) = tally.too_much.take() {
@@ -384,7 +317,7 @@ impl Comparison<'_> {
     /// What a tally says. `steps` tells whether a distance in steps has a meaning.
     fn finish<D: Distance>(self, tally: Tally<D>, integers: bool, steps: bool) -> Difference {
         let start = self.start;
-        if self.options.verdict_only && tally.mismatches > 0 {
+        if self.effort.verdict_only && tally.mismatches > 0 {
             return start; // how much was seen before it ended is left to chance
         }
         let shape = start.expected.shape.clone();
@@ -423,7 +356,7 @@ impl Comparison<'_> {
 /// An item as tensor JSON has it; as a string of its bytes in hexadecimal digits where that has none.
 fn text(dtype: &DType, item: &[u8]) -> String {
     let mut out = Vec::new();
-    if json::write_item(&mut out, dtype, item).is_ok() {
+    if print::write_item(&mut out, dtype, item).is_ok() {
         return String::from_utf8_lossy(&out).into_owned();
     }
     let digits: String = item.iter().map(|byte| format!("{byte:02x}")).collect();

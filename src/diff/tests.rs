@@ -6,6 +6,7 @@ use super::item::{Float, read_f64};
 use super::tally::{Found, least_rtol};
 use super::*;
 use crate::error::Subject;
+use crate::format::json;
 use crate::item::dtype::Narrow;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
@@ -30,8 +31,8 @@ fn words(dtype: &str, items: &[u64]) -> Source {
 }
 
 /// Options as they are typed.
-fn options(text: &str) -> Options {
-    let mut options = Options::default();
+fn options(text: &str) -> (Options, Effort) {
+    let (mut options, mut effort) = (Options::default(), Effort::default());
     let mut words = text.split_whitespace();
     while let Some(name) = words.next() {
         let mut value = || words.next().unwrap();
@@ -40,18 +41,19 @@ fn options(text: &str) -> Options {
             "--rtol" => options.rtol = Some(value().parse().unwrap()),
             "--ulp" => options.ulp = Some(value().parse().unwrap()),
             "--max-mismatch" => options.shown = value().parse().unwrap(),
-            "--threads" => options.limits.threads = Threads::new(NonZero::new(value().parse().unwrap())),
+            "--threads" => effort.limits.threads = Threads::new(NonZero::new(value().parse().unwrap())),
             "--nan-differs" => options.nan_differs = true,
             "--ignore-dtype" => options.ignore_dtype = true,
-            "-q" => options.verdict_only = true,
+            "-q" => effort.verdict_only = true,
             _ => panic!("{name}"),
         }
     }
-    options
+    (options, effort)
 }
 
-fn compare(mut expected: Source, mut actual: Source, text: &str) -> Difference {
-    diff(&mut expected, &mut actual, &options(text), &|_| ()).unwrap()
+fn compared(mut expected: Source, mut actual: Source, text: &str) -> Difference {
+    let (options, effort) = options(text);
+    compare_sources(&mut expected, &mut actual, &options, effort, &|_| ()).unwrap()
 }
 
 fn json_of(found: &Difference) -> String {
@@ -62,7 +64,7 @@ fn json_of(found: &Difference) -> String {
 
 fn report_of(found: &Difference, colour: bool) -> String {
     let mut out = Vec::new();
-    found.write_report(&mut out, colour).unwrap();
+    found.write_report(&mut out, Style::plain().with_colour(colour).with_option_prefix("--")).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -239,7 +241,7 @@ fn rules() {
         ("float32", "[]", "[]", "", "0 | - - - | 0 0 0"),
     ];
     check(rows.map(|(dtype, expected, actual, args, wanted)| {
-        let found = compare(typed(dtype, expected), typed(dtype, actual), args);
+        let found = compared(typed(dtype, expected), typed(dtype, actual), args);
         assert_eq!(found.equal(), found.mismatches == Some(0));
         (format!("{dtype} {expected} {actual} {args}"), brief(&found), wanted.to_owned())
     }));
@@ -276,7 +278,7 @@ fn rules_of_bits() {
         ("|V3", 2, 2, "", "0 | - - - | 0 0 0"),
     ];
     check(rows.iter().map(|&(dtype, expected, actual, args, wanted)| {
-        let found = compare(words(dtype, &[expected]), words(dtype, &[actual]), args);
+        let found = compared(words(dtype, &[expected]), words(dtype, &[actual]), args);
         // the same in big-endian order
         if let Ok(big) =
             DType::parse(&DType::parse(dtype).unwrap().descr().replace(['<', '\''], ">").replace(">>", ">"))
@@ -287,13 +289,13 @@ fn rules_of_bits() {
                 bytes.reverse();
                 Source::memory(Tensor::new(big.clone(), vec![1], bytes).unwrap(), String::new())
             };
-            assert_eq!(found, compare(reversed(expected), words(dtype, &[actual]), args), "{dtype}");
+            assert_eq!(found, compared(reversed(expected), words(dtype, &[actual]), args), "{dtype}");
         }
         (format!("{dtype} {expected:x} {actual:x} {args}"), brief(&found), wanted.to_owned())
     }));
     let long = |byte| source("float128", &[1], vec![byte; 16]);
-    assert_eq!(brief(&compare(long(1), long(2), "--atol 1")), "1 | - - - | - - -");
-    assert_eq!(brief(&compare(long(1), long(1), "")), "0 | - - - | 0 0 0");
+    assert_eq!(brief(&compared(long(1), long(2), "--atol 1")), "1 | - - - | - - -");
+    assert_eq!(brief(&compared(long(1), long(1), "")), "0 | - - - | 0 0 0");
 }
 
 #[test]
@@ -361,30 +363,33 @@ fn other_dtypes() {
         ("<M8[s]", "[1]", ">M8[s]", "[1]", "", "equal: 1 item of <M8[s] [1]"),
     ];
     check(rows.map(|(expected, items, actual, others, args, wanted)| {
-        let found = compare(typed(expected, items), typed(actual, others), args);
+        let found = compared(typed(expected, items), typed(actual, others), args);
         let text = if wanted.contains('|') { brief(&found) } else { found.verdict() };
         (format!("{expected} {items} {actual} {others} {args}"), text, wanted.to_owned())
     }));
     // narrow integers among integers, narrow floats among floats
-    let found = compare(words("int4", &[0xf, 7]), typed("int64", "[-1, 8]"), "--ignore-dtype");
+    let found = compared(words("int4", &[0xf, 7]), typed("int64", "[-1, 8]"), "--ignore-dtype");
     assert_eq!(brief(&found), "1 | 1@1 0.14285714285714285@1 - | 1 0.14285714285714285 -");
-    let found = compare(words("float8_e5m2", &[0x3c]), typed("float16", "[1]"), "--ignore-dtype");
+    let found = compared(words("float8_e5m2", &[0x3c]), typed("float16", "[1]"), "--ignore-dtype");
     assert_eq!(brief(&found), "0 | 0@0 0@0 - | 0 0 -");
 }
 
 #[test]
 fn refusals() {
     let rows = [
-        ("float64", "--atol -1", "--atol -1, expected a number that is not negative"),
-        ("float64", "--rtol NaN", "--rtol NaN, expected a number that is not negative"),
-        ("float64", "--ulp 1 --ignore-dtype", "--ulp needs tensors of one dtype: float32 and float64"),
-        ("int8", "--ulp 1 --ignore-dtype", "--ulp needs tensors of one dtype: float32 and int8"),
+        ("float64", "--atol -1", "atol -1, expected a number that is not negative"),
+        ("float64", "--rtol NaN", "rtol NaN, expected a number that is not negative"),
+        ("float64", "--ulp 1 --ignore-dtype", "ulp needs tensors of one dtype: float32 and float64"),
+        ("int8", "--ulp 1 --ignore-dtype", "ulp needs tensors of one dtype: float32 and int8"),
     ];
     check(rows.map(|(dtype, args, wanted)| {
-        let found = diff(&mut typed("float32", "[1]"), &mut typed(dtype, "[1]"), &options(args), &|_| ());
-        (args.to_owned(), found.unwrap_err().to_string(), wanted.to_owned())
+        let (mut expected, mut actual, (options, effort)) =
+            (typed("float32", "[1]"), typed(dtype, "[1]"), options(args));
+        let error = compare_sources(&mut expected, &mut actual, &options, effort, &|_| ()).unwrap_err();
+        assert_eq!(error.advice(), Some(Advice::ChangeOption), "{args}");
+        (args.to_owned(), error.to_string(), wanted.to_owned())
     }));
-    assert!(compare(typed("float32", "[1]"), typed(">f4", "[1]"), "--ulp 1 --ignore-dtype").equal());
+    assert!(compared(typed("float32", "[1]"), typed(">f4", "[1]"), "--ulp 1 --ignore-dtype").equal());
 }
 
 #[test]
@@ -397,7 +402,7 @@ fn json() {
                    \"min_rtol\": null, \"min_ulp\": null, \"first\": []}\n";
     let rows = [
         (
-            compare(typed("float32", "[[1, 2], [0, 4]]"), typed("float32", "[[1, 2.5], [\"NaN\", 4]]"), ""),
+            compared(typed("float32", "[[1, 2], [0, 4]]"), typed("float32", "[[1, 2.5], [\"NaN\", 4]]"), ""),
             format!(
                 "{{\"equal\": false, \"reason\": \"values\", {}, \"items\": 4, \"mismatches\": 2, \
                  \"max_abs\": {{\"value\": 0.5, \"index\": [0, 1]}}, \
@@ -411,7 +416,7 @@ fn json() {
             ),
         ),
         (
-            compare(typed("int64", "5"), typed("int64", "5"), ""),
+            compared(typed("int64", "5"), typed("int64", "5"), ""),
             format!(
                 "{{\"equal\": true, \"reason\": null, {}, \"items\": 1, \"mismatches\": 0, \
                  \"max_abs\": {{\"value\": 0, \"index\": []}}, \"max_rel\": {{\"value\": 0.0, \"index\": []}}, \
@@ -421,7 +426,7 @@ fn json() {
             ),
         ),
         (
-            compare(words("|V2", &[0x0102, 7]), words("|V2", &[0x0a02, 7]), ""),
+            compared(words("|V2", &[0x0102, 7]), words("|V2", &[0x0a02, 7]), ""),
             format!(
                 "{{\"equal\": false, \"reason\": \"values\", {}, \"items\": 2, \"mismatches\": 1, \"max_abs\": null, \
                  \"max_rel\": null, \"max_ulp\": null, \"min_atol\": null, \"min_rtol\": null, \"min_ulp\": null, \
@@ -431,27 +436,27 @@ fn json() {
             ),
         ),
         (
-            compare(typed("float32", "[1, 2]"), typed("int8", "3"), ""),
+            compared(typed("float32", "[1, 2]"), typed("int8", "3"), ""),
             format!(
                 "{{\"equal\": false, \"reason\": \"dtype\", \"expected\": {{\"dtype\": \"float32\", \"shape\": [2]}}, \
                  \"actual\": {{\"dtype\": \"int8\", \"shape\": []}}, \"items\": 2, {nothing}"
             ),
         ),
         (
-            compare(typed("int8", "[1, 2]"), typed("int8", "3"), ""),
+            compared(typed("int8", "[1, 2]"), typed("int8", "3"), ""),
             format!(
                 "{{\"equal\": false, \"reason\": \"shape\", \"expected\": {{\"dtype\": \"int8\", \"shape\": [2]}}, \
                  \"actual\": {{\"dtype\": \"int8\", \"shape\": []}}, \"items\": 2, {nothing}"
             ),
         ),
         (
-            compare(typed("int8", "[1, 2]"), typed("int8", "[1, 3]"), "-q"),
+            compared(typed("int8", "[1, 2]"), typed("int8", "[1, 3]"), "-q"),
             format!("{{\"equal\": false, \"reason\": \"values\", {}, \"items\": 2, {nothing}", outlines("int8", "[2]")),
         ),
     ];
     check(rows.map(|(found, wanted)| (found.verdict(), json_of(&found), wanted)));
     // the smallest tolerance of integers is one, as long as float64 holds it
-    let far = json_of(&compare(typed("uint64", "[0]"), typed("uint64", "[18446744073709551615]"), ""));
+    let far = json_of(&compared(typed("uint64", "[0]"), typed("uint64", "[18446744073709551615]"), ""));
     assert!(
         far.contains("\"value\": 18446744073709551615") && far.contains("\"min_atol\": 1.8446744073709552e+19"),
         "{far}"
@@ -463,7 +468,7 @@ fn json() {
         DType::structured(vec![field], 2).unwrap()
     };
     let of = |item: u8| Source::memory(Tensor::new(field("it's \"\\"), vec![1], vec![item, 0]).unwrap(), String::new());
-    for found in [compare(of(1), of(2), ""), compare(typed("float64", "[1e308]"), typed("float64", "[-1e308]"), "")] {
+    for found in [compared(of(1), of(2), ""), compared(typed("float64", "[1e308]"), typed("float64", "[-1e308]"), "")] {
         let text = json_of(&found);
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value["mismatches"], 1, "{text}");
@@ -475,7 +480,7 @@ fn report() {
     let expected = "[[1, 2, \"NaN\"], [0, 1e-20, 6]]";
     let rows = [
         (
-            compare(
+            compared(
                 typed("float32", expected),
                 typed("float32", "[[1, 2.5, 3], [1, 1e-20, 6.00001]]"),
                 "--max-mismatch 3",
@@ -494,7 +499,7 @@ fn report() {
                ulp       1065353216  [1, 0]  none\n",
         ),
         (
-            compare(typed("float64", "[2, 4]"), typed("float64", "[2.2, 4]"), "--rtol 0.5"),
+            compared(typed("float64", "[2, 4]"), typed("float64", "[2.2, 4]"), "--rtol 0.5"),
             "equal within the tolerance: 1 of 2 items of float64 [2] differ in bits\n\
              \n  \
                error             largest  at   would pass with\n  \
@@ -503,7 +508,7 @@ fn report() {
                ulp       450359962737050  [0]  --ulp 450359962737050\n",
         ),
         (
-            compare(typed("int16", "[2, 4]"), typed("uint8", "[2, 5]"), "--ignore-dtype"),
+            compared(typed("int16", "[2, 4]"), typed("uint8", "[2, 5]"), "--ignore-dtype"),
             "different: 1 of 2 items (50 %) of int16 and uint8 [2]\n\
              \n  \
                index  expected  actual  abs   rel\n  \
@@ -514,19 +519,19 @@ fn report() {
                relative     0.25  [1]  --rtol 0.25\n",
         ),
         (
-            compare(typed("<U2", "[\"a\", \"b\"]"), typed("<U2", "[\"a\", \"c\\n\"]"), ""),
+            compared(typed("<U2", "[\"a\", \"b\"]"), typed("<U2", "[\"a\", \"c\\n\"]"), ""),
             "different: 1 of 2 items (50 %) of <U2 [2]\n\
              \n  \
                index  expected  actual\n  \
                [1]         \"b\"   \"c\\n\"\n",
         ),
-        (compare(typed("int8", "[1, 2]"), typed("int8", "[1, 2]"), ""), "equal: 2 items of int8 [2]\n"),
-        (compare(typed("int8", "[1, 2]"), typed("int8", "[1, 3]"), "-q"), "different: values of int8 [2]\n"),
-        (compare(typed("int8", "[1, 2]"), typed("int8", "[1]"), ""), "different: shape [1], expected [2]\n"),
+        (compared(typed("int8", "[1, 2]"), typed("int8", "[1, 2]"), ""), "equal: 2 items of int8 [2]\n"),
+        (compared(typed("int8", "[1, 2]"), typed("int8", "[1, 3]"), "-q"), "different: values of int8 [2]\n"),
+        (compared(typed("int8", "[1, 2]"), typed("int8", "[1]"), ""), "different: shape [1], expected [2]\n"),
     ];
     check(rows.map(|(found, wanted)| (found.verdict(), report_of(&found, false), wanted.to_owned())));
     // colours change nothing else
-    let found = compare(typed("int8", "[1, 2]"), typed("int8", "[1, 3]"), "");
+    let found = compared(typed("int8", "[1, 2]"), typed("int8", "[1, 3]"), "");
     let (plain, mut colour) = (report_of(&found, false), report_of(&found, true));
     assert!(colour.starts_with("\x1b[31mdifferent\x1b[0m: 1 of 2 items"), "{colour:?}");
     for code in ["\x1b[31m", "\x1b[32m", "\x1b[2m", "\x1b[0m"] {
@@ -534,7 +539,7 @@ fn report() {
     }
     assert_eq!(colour, plain);
     let long = "x".repeat(100);
-    let found = compare(typed("<U100", &format!("[\"{long}\"]")), typed("<U100", "[\"\"]"), "");
+    let found = compared(typed("<U100", &format!("[\"{long}\"]")), typed("<U100", "[\"\"]"), "");
     assert!(report_of(&found, false).contains(&format!("\"{}…", &long[..39])));
 }
 
@@ -545,7 +550,7 @@ fn shares() {
     let more = [(1, 1 << 40, "< 0.001 %"), (9999, 10000, "> 99.9 %"), (1, 80_000, "0.001 %"), (123, 10_000, "1.23 %")];
     check(rows.into_iter().chain(more).map(|(part, all, wanted)| {
         let (expected, actual) = (typed("int8", "[1, 2]"), typed("int8", "[1, 3]"));
-        let found = Difference { items: all, mismatches: Some(part), ..compare(expected, actual, "") };
+        let found = Difference { items: all, mismatches: Some(part), ..compared(expected, actual, "") };
         let verdict = found.verdict();
         let share = verdict.split(['(', ')']).nth(1).unwrap().to_owned();
         (format!("{part} of {all}"), share, wanted.to_owned())
@@ -577,11 +582,11 @@ fn steps_between_floats() {
         let (mut narrow, mut wide) = (begin as f32, begin);
         for steps in 0..8 {
             let (e32, e64) = (u64::from((begin as f32).to_bits()), begin.to_bits());
-            let found = compare(words("float32", &[e32]), words("float32", &[narrow.to_bits().into()]), "");
+            let found = compared(words("float32", &[e32]), words("float32", &[narrow.to_bits().into()]), "");
             if narrow.is_finite() && found.max_ulp.as_ref().is_none_or(|most| most.value != steps) {
                 wrong.push(format!("float32 {begin:e} {narrow:e}: {:?}, expected {steps}", found.max_ulp));
             }
-            let found = compare(words("float64", &[e64]), words("float64", &[wide.to_bits()]), "");
+            let found = compared(words("float64", &[e64]), words("float64", &[wide.to_bits()]), "");
             if found.max_ulp.as_ref().is_none_or(|most| most.value != steps) {
                 wrong.push(format!("float64 {begin:e} {wide:e}: {:?}, expected {steps}", found.max_ulp));
             }
@@ -617,7 +622,7 @@ fn steps_between_all_small_floats() {
         for expected in 0..=255_u8 {
             let found: Vec<Mismatch> = {
                 let (one, all) = (vec![expected.into(); 256], (0..256).collect::<Vec<u64>>());
-                compare(words(&name, &one), words(&name, &all), "--max-mismatch 256 --nan-differs").first
+                compared(words(&name, &one), words(&name, &all), "--max-mismatch 256 --nan-differs").first
             };
             for mismatch in found {
                 let (e, a) = (narrow.value(expected), narrow.value(mismatch.index[0] as u8));
@@ -787,7 +792,7 @@ fn threads_and_order_make_no_difference() {
         let shape = [rows, columns];
         let run = |threads: usize, e: &[f64], a: &[f64]| {
             let (e, a) = (source("<f8", &shape, bytes_of(e)), source("<f8", &shape, bytes_of(a)));
-            compare(e, a, &format!("{args} --threads {threads}"))
+            compared(e, a, &format!("{args} --threads {threads}"))
         };
         let one = run(1, &expected, &actual);
         assert!(one.mismatches > Some(5) && one.first.len() == 5);
@@ -807,7 +812,7 @@ fn threads_and_order_make_no_difference() {
     for (item, value) in actual.iter().enumerate() {
         across[item % columns * rows + item / columns] = *value;
     }
-    let wanted = compare(
+    let wanted = compared(
         source("<f8", &[rows, columns], bytes_of(&expected)),
         source("<f8", &[rows, columns], bytes_of(&actual)),
         "",
@@ -820,13 +825,15 @@ fn threads_and_order_make_no_difference() {
     let len = bytes.len() as u64;
     let reader = Box::new(std::io::Cursor::new(bytes));
     let stream = Source::stream(meta(), reader, len, String::new());
-    assert_eq!(compare(stream, file, ""), wanted);
+    assert_eq!(compared(stream, file, ""), wanted);
 }
 
 #[test]
 fn a_short_stream_is_an_error() {
     let reader = Box::new(std::io::Cursor::new(vec![0; 7]));
     let mut stream = Source::stream(Meta::new(DType::parse("<f4").unwrap(), vec![2]), reader, 8, "ACTUAL".into());
-    let error = diff(&mut typed("<f4", "[0, 0]"), &mut stream, &Options::default(), &|_| ()).unwrap_err();
+    let error =
+        compare_sources(&mut typed("<f4", "[0, 0]"), &mut stream, &Options::default(), Effort::default(), &|_| ());
+    let error = error.unwrap_err();
     assert_eq!(error.to_string(), "ACTUAL: 7 bytes of data, expected 8 (float32 [2])");
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use crate::error::{Context, Result, bail, malformed};
+use crate::error::{Advice, Context, Error, ErrorKind, Result, bail, malformed};
 
 use crate::error::Subject;
 use crate::format::npy::{self, Begun, Header};
@@ -84,7 +84,8 @@ impl Input {
             let (file, name, member) = opened(path, OpenOptions::new().read(true).write(true)).with_context(context)?;
             let metadata = file.metadata().with_context(context)?;
             if !metadata.is_file() {
-                bail!("{label}: --in-place changes a regular file");
+                let error = Error::of(ErrorKind::Unsupported, "only a regular file is changed in place");
+                return Err(error.advising(Advice::EditRegularFile).within(label));
             }
             file.lock().with_context(|| format!("{label}: cannot be locked"))?;
             // while this one waited, another file may have taken the name
@@ -92,13 +93,14 @@ impl Input {
                 continue;
             }
             let input = Self::file(file, None, from, label, threads)?;
-            let refused = match input.format() {
+            let advice = match input.format() {
                 Format::Npy | Format::Safetensors => return Ok((input, member)),
-                Format::Json => "this is neither",
-                Format::Npz => "an .npz holds check sums of its members: convert it, or write a new one with -o",
-                Format::Onnx => "an ONNX tensor is written anew with -o",
+                Format::Json => Advice::EditNpyOrSafetensors,
+                Format::Npz => Advice::ConvertNpz,
+                Format::Onnx => Advice::WriteOnnx,
             };
-            bail!("{label}: --in-place changes a .npy file or a tensor of a .safetensors file; {refused}");
+            let message = "only a .npy file or a tensor of a .safetensors file is changed in place";
+            return Err(Error::of(ErrorKind::Unsupported, message).advising(advice).within(label));
         }
     }
 

@@ -14,7 +14,7 @@ use safetensors::tensor::{Metadata, TensorInfo};
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::packed::{Unpack, bits, bytes_of_items};
-use crate::error::{Error, Subject};
+use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::meta::Meta;
 use crate::item::python;
@@ -307,8 +307,8 @@ pub fn check(dtype: &DType) -> Result<(), Error> {
     if stores(dtype) {
         return Ok(());
     }
-    let message = format!("safetensors cannot hold items of dtype {}: use -o FILE.npy", dtype.name());
-    Err(Error::new(Subject::Output, message))
+    let message = format!("safetensors cannot hold items of dtype {}", dtype.name());
+    Err(Error::new(Subject::Output, message).advising(Advice::WriteNpy))
 }
 
 fn stores(dtype: &DType) -> bool {
@@ -330,7 +330,7 @@ fn format_dtype(dtype: &DType) -> Option<Dtype> {
 pub fn write_header(members: &[(String, Meta)]) -> Result<(Vec<u8>, Vec<u64>)> {
     let mut sorted = Vec::with_capacity(members.len());
     for (n, (name, Meta { dtype, shape, .. })) in members.iter().enumerate() {
-        check(dtype).map_err(|error| malformed!("{}", error.message()))?;
+        check(dtype).map_err(Error::about_file)?;
         let format_dtype = format_dtype(dtype).context("no such dtype")?;
         ensure!(name != METADATA, "safetensors keeps the name {METADATA} for itself");
         ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
@@ -536,13 +536,10 @@ mod tests {
         };
         let huge = isize::MAX as usize;
         let rows = [
-            (vec![entry("a", "complex128", &[])], "safetensors cannot hold items of dtype complex128: use -o FILE.npy"),
-            (vec![entry("a", "<U3", &[])], "safetensors cannot hold items of dtype <U3: use -o FILE.npy"),
-            (vec![entry("a", "int4", &[])], "safetensors cannot hold items of dtype int4: use -o FILE.npy"),
-            (
-                vec![entry("a", "float6_e2m3fn", &[4])],
-                "safetensors cannot hold items of dtype float6_e2m3fn: use -o FILE.npy",
-            ),
+            (vec![entry("a", "complex128", &[])], "safetensors cannot hold items of dtype complex128"),
+            (vec![entry("a", "<U3", &[])], "safetensors cannot hold items of dtype <U3"),
+            (vec![entry("a", "int4", &[])], "safetensors cannot hold items of dtype int4"),
+            (vec![entry("a", "float6_e2m3fn", &[4])], "safetensors cannot hold items of dtype float6_e2m3fn"),
             (vec![entry("a", "float4_e2m1fn", &[3])], "3 items of 4 bits (float4_e2m1fn [3]) do not fill their bytes"),
             (vec![entry("a", "bool", &[]), entry("a", "int8", &[])], "two tensors of the name 'a'"),
             (vec![entry("__metadata__", "bool", &[])], "safetensors keeps the name __metadata__ for itself"),

@@ -1,9 +1,11 @@
-//! What a tensor is, as its file's header says it, and statistics of its items.
+//! What a tensor is, as its file's header says it, and statistics of its items: the program's `info`.
+//!
+//! None of this is the library's promise: it is made for the program, and changes with what the program prints.
 //!
 //! ```
 //! use tensorop::ops::fill::Limits;
 //! use tensorop::info::{self, Mean};
-//! use tensorop::source::Source;
+//! use tensorop::storage::source::Source;
 //! use tensorop::{DType, Tensor};
 //!
 //! let tensor = Tensor::new(DType::parse("int8").unwrap(), vec![2, 2], vec![3, 0, 1, 0]).unwrap();
@@ -23,8 +25,9 @@ use std::io::{self, Write};
 pub use self::histogram::{Bin, Bound, Histogram, histogram};
 pub use self::stats::{Mean, Stats, Value, stats};
 use crate::format::Format;
-use crate::format::json::float;
 use crate::item::dtype::{DType, Kind};
+use crate::report::json::{self, Escapes, float, list, or_null};
+use crate::report::{Colour, Column, Heading, Style, Table, four_digits, printable};
 
 /// What the header says of one tensor.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,72 +82,46 @@ impl Info {
 /// What `out` says.
 pub fn write_json(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
     for (i, info) in infos.iter().enumerate() {
-        let member = info.member.as_deref().map_or("null".to_owned(), quoted);
-        let byte_order = info.byte_order().map_or("null".to_owned(), quoted);
-        let offset = info.offset.map_or("null".to_owned(), |offset| offset.to_string());
-        write!(
-            out,
-            "{}{{\"file\": {}, \"member\": {member}, \"format\": \"{}\", \"dtype\": {}, \"shape\": {:?}, \
-             \"order\": \"{}\", \"byte_order\": {byte_order}, \"items\": {}, \"bytes\": {}, \"offset\": {offset}",
-            if i == 0 { "[" } else { ",\n " },
-            quoted(&info.file),
-            info.format.name(),
-            quoted(&info.dtype.native().name()),
-            info.shape,
-            info.order(),
-            info.items(),
-            info.bytes,
-        )?;
-        if let Some(stats) = &info.stats {
-            let extreme = |extreme: &Option<(Value, Vec<usize>)>| match extreme {
-                Some((value, index)) => format!("{{\"value\": {value}, \"index\": {index:?}}}"),
-                None => "null".to_owned(),
-            };
-            let mean = stats.mean.map_or("null".to_owned(), |mean| match mean {
-                Mean::Real(mean) => float(mean),
-                Mean::Complex(re, im) => format!("[{}, {}]", float(re), float(im)),
-            });
-            write!(
-                out,
-                ", \"stats\": {{\"min\": {}, \"max\": {}, \"mean\": {mean}, \"std\": {}, \"nan\": {}, \"inf\": {}, \
-                 \"zero\": {}}}",
-                extreme(&stats.min),
-                extreme(&stats.max),
-                stats.std.map_or("null".to_owned(), float),
-                stats.nan,
-                stats.inf,
-                stats.zero,
-            )?;
-        }
-        out.write_all(b"}")?;
+        let object = object(info);
+        write!(out, "{}{object}", if i == 0 { "[" } else { ",\n " })?;
     }
     out.write_all(if infos.is_empty() { b"[]\n" } else { b"]\n" })
 }
 
-/// A JSON string, also without the control characters that JSON allows but a terminal might obey.
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push(c),
-        }
+fn object(info: &Info) -> String {
+    let quoted = |text: &str| json::string(text, Escapes::Numbers);
+    let mut members = vec![
+        ("file", quoted(&info.file)),
+        ("member", or_null(info.member.as_deref(), quoted)),
+        ("format", quoted(info.format.name())),
+        ("dtype", quoted(&info.dtype.native().name())),
+        ("shape", list(&info.shape)),
+        ("order", quoted(info.order())),
+        ("byte_order", or_null(info.byte_order(), quoted)),
+        ("items", info.items().to_string()),
+        ("bytes", info.bytes.to_string()),
+        ("offset", or_null(info.offset, |offset| offset.to_string())),
+    ];
+    if let Some(stats) = &info.stats {
+        let extreme = |extreme: &Option<(Value, Vec<usize>)>| {
+            or_null(extreme.as_ref(), |(value, index)| json::at(value.to_string(), index))
+        };
+        let mean = |mean| match mean {
+            Mean::Real(mean) => float(mean),
+            Mean::Complex(re, im) => format!("[{}, {}]", float(re), float(im)),
+        };
+        let stats = json::object([
+            ("min", extreme(&stats.min)),
+            ("max", extreme(&stats.max)),
+            ("mean", or_null(stats.mean, mean)),
+            ("std", or_null(stats.std, float)),
+            ("nan", stats.nan.to_string()),
+            ("inf", stats.inf.to_string()),
+            ("zero", stats.zero.to_string()),
+        ]);
+        members.push(("stats", stats));
     }
-    out.push('"');
-    out
-}
-
-/// Text fit for a terminal: its control characters (names may hold them) escaped.
-fn printable(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(char::is_control) {
-        return text.into();
-    }
-    let mut out = String::new();
-    for c in text.chars() {
-        if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
-    }
-    out.into()
+    json::object(members)
 }
 
 /// The cells of a row longer than this do not widen their column.
@@ -154,61 +131,51 @@ const WIDEST: usize = 60;
 const BAR: u64 = 40;
 
 /// Writes a table with a line for each tensor below a line of headings, and after it a block for each tensor of which
-/// there are statistics. With `colour`, headings are bold.
+/// there are statistics.
 ///
 /// # Errors
 /// What `out` says.
-pub fn write_table(out: &mut dyn Write, infos: &[Info], colour: bool) -> io::Result<()> {
-    let (bold, plain) = if colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+pub fn write_table(out: &mut dyn Write, infos: &[Info], style: Style) -> io::Result<()> {
     let members = infos.iter().any(|info| info.member.is_some());
-    // heading, whether it holds numbers
-    let mut columns = vec![("file", false), ("member", false), ("format", false), ("dtype", false), ("shape", false)];
-    columns.extend([("order", false), ("byte order", false), ("items", true), ("bytes", true), ("offset", true)]);
-    let mut rows = vec![columns.iter().map(|(heading, _)| Cow::from(*heading)).collect::<Vec<_>>()];
-    rows.extend(infos.iter().map(|info| {
-        vec![
-            printable(&info.file),
-            info.member.as_deref().map_or("-".into(), printable),
-            info.format.name().into(),
-            printable(&info.dtype.native().name()).into_owned().into(),
-            format!("{:?}", info.shape).into(),
-            info.order().into(),
-            info.byte_order().unwrap_or("-").into(),
-            info.items().to_string().into(),
-            info.bytes.to_string().into(),
-            info.offset.map_or("-".into(), |offset| offset.to_string().into()),
-        ]
-    }));
-    if !members {
-        columns.remove(1);
-        rows.iter_mut().for_each(|row| drop(row.remove(1)));
-    }
-    let width = |cell: &str| cell.chars().count();
-    let mut widths = vec![0; columns.len()];
-    for row in &rows {
-        let cells = row.iter().map(|cell| Some(width(cell)).filter(|&width| width <= WIDEST));
-        widths.iter_mut().zip(cells).for_each(|(widest, cell)| *widest = cell.unwrap_or(0).max(*widest));
-    }
-    let mut line = String::new();
-    for (i, row) in rows.iter().enumerate() {
-        line.clear();
-        for ((cell, widest), (_, number)) in row.iter().zip(&widths).zip(&columns) {
-            let spaces = widest.saturating_sub(width(cell));
-            line.push_str(if line.is_empty() { "" } else { "  " });
-            line.extend(std::iter::repeat_n(' ', if *number { spaces } else { 0 }));
-            line.push_str(cell);
-            line.extend(std::iter::repeat_n(' ', if *number { 0 } else { spaces }));
-        }
-        let line = line.trim_end();
-        if i == 0 { writeln!(out, "{bold}{line}{plain}")? } else { writeln!(out, "{line}")? }
-    }
+    let mut columns = vec![Column::left("file")];
+    columns.extend(members.then(|| Column::left("member")));
+    columns.extend([
+        Column::left("format"),
+        Column::left("dtype"),
+        Column::left("shape"),
+        Column::left("order"),
+        Column::left("byte order"),
+        Column::right("items"),
+        Column::right("bytes"),
+        Column::right("offset"),
+    ]);
+    let rows = infos.iter().map(|info| cells(info, members)).collect();
+    Table { columns, rows, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }.write(out, style)?;
     for info in infos {
         let Some(stats) = &info.stats else { continue };
         let member = info.member.as_ref().map_or(String::new(), |member| format!(":{}", printable(member)));
-        writeln!(out, "\n{bold}{}{member}{plain}", printable(&info.file))?;
+        let name = format!("{}{member}", printable(&info.file));
+        writeln!(out, "\n{}", style.paint(Colour::Bold, &name))?;
         write_stats(out, stats, info.histogram.as_ref())?;
     }
     Ok(())
+}
+
+/// The cells of a tensor, of which one is its member where any tensor has one.
+fn cells(info: &Info, members: bool) -> Vec<Cow<'_, str>> {
+    let mut cells = vec![printable(&info.file)];
+    cells.extend(members.then(|| info.member.as_deref().map_or("-".into(), printable)));
+    cells.extend([
+        info.format.name().into(),
+        printable(&info.dtype.native().name()).into_owned().into(),
+        list(&info.shape).into(),
+        info.order().into(),
+        info.byte_order().unwrap_or("-").into(),
+        info.items().to_string().into(),
+        info.bytes.to_string().into(),
+        info.offset.map_or("-".into(), |offset| offset.to_string().into()),
+    ]);
+    cells
 }
 
 fn write_stats(out: &mut dyn Write, stats: &Stats, histogram: Option<&Histogram>) -> io::Result<()> {
@@ -261,13 +228,10 @@ impl Bin {
 
 impl Bound {
     fn short(self) -> String {
-        let value = match self {
-            Bound::Integer(value) => return value.to_string(),
-            Bound::Float(value) => value,
-        };
-        // the float64 next to its first four digits has no more of them
-        let rounded = format!("{value:.3e}").parse().unwrap_or(value);
-        if rounded == 0.0 { "0".to_owned() } else { float(rounded).trim_end_matches(".0").to_owned() }
+        match self {
+            Bound::Integer(value) => value.to_string(),
+            Bound::Float(value) => four_digits(value),
+        }
     }
 }
 

@@ -9,8 +9,8 @@ use super::exact::{self, Exact};
 use super::histogram::Edge;
 use crate::engine::job::Progress;
 use crate::engine::scan::scan;
-use crate::format::json;
 use crate::item::dtype::{DType, Kind, Narrow};
+use crate::item::print;
 use crate::ops::fill::Limits;
 use crate::storage::source::Source;
 
@@ -74,7 +74,7 @@ impl Value {
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = Vec::new();
-        if json::write_item(&mut text, &self.dtype, &self.item).is_ok() {
+        if print::write_item(&mut text, &self.dtype, &self.item).is_ok() {
             return f.write_str(&String::from_utf8_lossy(&text));
         }
         // an item that JSON has no form for is shown by its value

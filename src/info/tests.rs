@@ -346,7 +346,7 @@ fn json() {
 #[test]
 fn table() {
     let mut out = Vec::new();
-    write_table(&mut out, &several(), false).unwrap();
+    write_table(&mut out, &several(), Style::plain()).unwrap();
     let expected = r##"file         member    format  dtype    shape      order  byte order  items  bytes  offset
 a.npy        -         npy     float32  [2, 2]     C      little          4     16     128
 w\u{1b}.npz  conv"1\n  npz     float64  [1000, 3]  F      big          3000  24000       -
@@ -372,7 +372,7 @@ a.npy
 "##;
     assert_eq!(String::from_utf8(out).unwrap(), expected);
     let mut out = Vec::new();
-    write_table(&mut out, &[Info { stats: None, ..several().remove(0) }], true).unwrap();
+    write_table(&mut out, &[Info { stats: None, ..several().remove(0) }], Style::plain().with_colour(true)).unwrap();
     let expected = "\u{1b}[1mfile   format  dtype    shape   order  byte order  items  bytes  offset\u{1b}[0m\n\
                     a.npy  npy     float32  [2, 2]  C      little          4     16     128\n";
     assert_eq!(String::from_utf8(out).unwrap(), expected);

@@ -3,7 +3,7 @@
 //! A run of items is read into float64, int64 or uint64, of which one holds every number of its dtype, and written
 //! from there; so there is one loop for a dtype on either side and not one for a pair.
 
-use crate::error::{Error, Subject};
+use crate::error::{Advice, Error, Subject};
 use crate::item::datetime;
 use crate::item::decimal::{self, Decimal};
 use crate::item::dtype::{DType, Kind, Narrow, Swap, TimeUnit};
@@ -116,7 +116,7 @@ impl Cast {
     pub fn new(from: &DType, to: &DType, lossy: bool) -> Result<Self, Error> {
         let refused = |why: &str| {
             let message = format!("{} is not cast to {}{why}", from.name(), to.name());
-            Err(Error::new(Subject::Dtype, message))
+            Error::new(Subject::Dtype, message)
         };
         let ticks = |dtype: &DType| matches!(dtype.kind(), Kind::Datetime(_) | Kind::Timedelta(_));
         let plan = if from.same_kind(to) {
@@ -124,7 +124,7 @@ impl Cast {
         } else {
             match (from.kind(), to.kind()) {
                 (Kind::Bytes(0), Kind::Bytes(_)) | (Kind::Str(0), Kind::Str(_)) => {
-                    return refused(": its items have no bytes");
+                    return Err(refused(": its items have no bytes"));
                 }
                 (Kind::Bytes(_), Kind::Bytes(_)) => Plan::Strings(1),
                 (Kind::Str(_), Kind::Str(_)) => Plan::Strings(4),
@@ -135,8 +135,8 @@ impl Cast {
                 (&Kind::Timedelta(from), &Kind::Timedelta(to)) if datetime::rescale(0, from, to, false).is_some() => {
                     Plan::Ticks { from, to, dates: false }
                 }
-                (Kind::Int64, _) if ticks(to) => return refused("; --dtype reads the bits as it"),
-                (_, Kind::Int64) if ticks(from) => return refused("; --dtype reads the bits as it"),
+                (Kind::Int64, _) if ticks(to) => return Err(refused("").advising(Advice::ReadBits)),
+                (_, Kind::Int64) if ticks(from) => return Err(refused("").advising(Advice::ReadBits)),
                 _ => match (Side::of(from), Side::of(to)) {
                     (Some((from, pairs)), Some((to, wanted))) => {
                         let pairs = match (pairs, wanted) {
@@ -146,7 +146,7 @@ impl Cast {
                         };
                         Plan::Numbers { from, to, pairs }
                     }
-                    _ => return refused(": values are cast between numbers and bool only"),
+                    _ => return Err(refused(": values are cast between numbers and bool only")),
                 },
             }
         };
@@ -862,8 +862,8 @@ mod tests {
             ("S0", "S3", "|S0 is not cast to |S3: its items have no bytes"),
             ("V4", "float32", "|V4 is not cast to float32"),
             ("float32", "float128", "float32 is not cast to float128"),
-            ("<M8[s]", "int64", "<M8[s] is not cast to int64; --dtype reads the bits as it"),
-            ("int64", "<m8", "int64 is not cast to <m8; --dtype reads the bits as it"),
+            ("<M8[s]", "int64", "<M8[s] is not cast to int64"),
+            ("int64", "<m8", "int64 is not cast to <m8"),
             ("<M8[s]", "<m8[s]", "is not cast"),
             ("<m8[M]", "<m8[D]", "is not cast"),
             ("<M8", "<M8[D]", "is not cast"),
@@ -876,5 +876,9 @@ mod tests {
             }
         }
         assert!(failures.is_empty(), "{}", failures.join("\n"));
+        for (from, to) in [("<M8[s]", "int64"), ("int64", "<m8")] {
+            let error = Cast::new(&DType::parse(from).unwrap(), &DType::parse(to).unwrap(), true).map(drop);
+            assert_eq!(error.unwrap_err().advice(), Some(Advice::ReadBits), "{from} to {to}");
+        }
     }
 }

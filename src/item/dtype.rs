@@ -399,7 +399,7 @@ impl DType {
         self == other || self.native() == other.native()
     }
 
-    /// The name that `--dtype` takes: NumPy's, or NumPy's description for strings, dates, void and fields.
+    /// The name that [`DType::parse`] takes: NumPy's, or NumPy's description for strings, dates, void and fields.
     pub fn name(&self) -> String {
         match NAMED.iter().find(|(k, ..)| *k == self.kind) {
             Some((_, name, ..)) => (*name).to_owned(),

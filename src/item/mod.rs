@@ -7,5 +7,6 @@ pub mod dtype;
 pub mod meta;
 pub mod narrow;
 pub mod parse;
+pub mod print;
 pub mod python;
 pub mod tensor;

@@ -1,6 +1,6 @@
 //! Values: casts of any bits from any dtype to any other, types of 8 bits or fewer, and `diff` against a plain loop.
 
-use tensorop::diff::{self, Difference, Number, Options, diff};
+use tensorop::diff::{self, Difference, Effort, Number, Options, Style};
 use tensorop::{DType, Tensor};
 use tensorop::{
     item::cast::Cast,
@@ -322,36 +322,40 @@ pub fn difference(bytes: &[u8]) {
             *byte ^= bits;
         }
     }
+    let tensor = |bytes: &[u8]| Tensor::new(dtype.clone(), vec![count], bytes.to_vec()).expect("items");
+    let (expected_tensor, actual_tensor) = (tensor(&expected), tensor(&actual));
     let compare = |options: &Options| -> Difference {
-        let source = |bytes: &[u8]| {
-            Source::memory(Tensor::new(dtype.clone(), vec![count], bytes.to_vec()).expect("items"), "FILE".to_owned())
-        };
-        diff(&mut source(&expected), &mut source(&actual), options, &|_| {}).expect("tensors in memory")
+        diff::compare(&expected_tensor, &actual_tensor, options).expect("tensors in memory")
     };
     let found = compare(&options);
     let what = || format!("{} {options:?}: {expected:02x?} and {actual:02x?}: {found:?}", dtype.name());
     let plainly = plain(&dtype, &expected, &actual, &options);
-    assert_eq!((found.differing, found.mismatches), (Some(plainly.differing), Some(plainly.mismatches)), "{}", what());
+    assert_eq!(
+        (found.differing(), found.mismatches()),
+        (Some(plainly.differing), Some(plainly.mismatches)),
+        "{}",
+        what()
+    );
     assert_eq!(found.equal(), plainly.mismatches == 0, "{}", what());
-    assert_eq!(found.first.len(), plainly.mismatches.min(options.shown), "{}", what());
-    assert_eq!(found.first.first().map(|first| first.index.clone()), plainly.first.map(|n| vec![n]), "{}", what());
-    let abs = found.max_abs.as_ref().map(|most| match most.value {
+    assert_eq!(found.first().len(), plainly.mismatches.min(options.shown), "{}", what());
+    assert_eq!(found.first().first().map(|first| first.index.clone()), plainly.first.map(|n| vec![n]), "{}", what());
+    let abs = found.max_abs().map(|most| match most.value {
         Number::Float(value) => (value, most.index[0]),
         Number::Integer(value) => (value as f64, most.index[0]),
     });
     // integers that are not apart as float64 are apart here
     let same = abs.map(|(value, _)| value) == plainly.abs.map(|(value, _)| value);
     assert!(same && (abs == plainly.abs || abs.is_some_and(|(value, _)| value >= 2_f64.powi(53))), "{}", what());
-    assert_eq!(found.max_ulp.as_ref().map(|most| (most.value, most.index[0])), plainly.ulp, "{}", what());
-    assert_eq!(found.min_ulp.is_none(), plainly.hopeless, "{}", what());
+    assert_eq!(found.max_ulp().map(|most| (most.value, most.index[0])), plainly.ulp, "{}", what());
+    assert_eq!(found.min_ulp().is_none(), plainly.hopeless, "{}", what());
     // the tolerances that would have done do, and no smaller ones
     let none = || Options { nan_differs: options.nan_differs, ..Options::default() };
     let passes = |options: Options| compare(&options).equal();
-    if let Some(ulp) = found.min_ulp {
+    if let Some(ulp) = found.min_ulp() {
         assert!(passes(Options { ulp: Some(ulp), ..none() }), "ulp {ulp} of {}", what());
         assert!(ulp == 0 || !passes(Options { ulp: Some(ulp - 1), ..none() }), "ulp {ulp} less 1 of {}", what());
     }
-    for (min, is_atol) in [(found.min_atol, true), (found.min_rtol, false)] {
+    for (min, is_atol) in [(found.min_atol(), true), (found.min_rtol(), false)] {
         let Some(min) = min else { continue };
         let with = |tolerance| match is_atol {
             true => Options { atol: Some(tolerance), ..none() },
@@ -364,9 +368,13 @@ pub fn difference(bytes: &[u8]) {
     found.write_json(&mut text).expect("into memory");
     let parsed: Result<serde_json::Value, _> = serde_json::from_slice(&text);
     assert!(parsed.is_ok(), "{}", String::from_utf8_lossy(&text));
-    found.write_report(&mut Vec::new(), false).expect("into memory");
+    found.write_report(&mut Vec::new(), Style::plain()).expect("into memory");
     is_one_line(&found.verdict());
-    let quick = compare(&Options { verdict_only: true, ..options.clone() });
+    let source = |tensor: &Tensor| Source::memory(tensor.clone(), "FILE".to_owned());
+    let effort = Effort { verdict_only: true, ..Effort::default() };
+    let quick =
+        diff::compare_sources(&mut source(&expected_tensor), &mut source(&actual_tensor), &options, effort, &|_| {})
+            .expect("tensors in memory");
     assert_eq!(quick.equal(), found.equal(), "{}", what());
     let _ = diff::Reason::Values.name();
 }

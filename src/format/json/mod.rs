@@ -4,10 +4,10 @@
 //! serde_json checks the syntax once and hands out `data` as a slice of the text; from then on that text is valid
 //! JSON, and one walk over it (no recursion, no tree) turns each number into an item as it passes.
 
+mod nest;
 mod strings;
 mod untyped;
 mod walk;
-mod write;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,11 +15,11 @@ use std::fmt;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+pub use self::nest::write;
 use self::strings::{points, short, shorten, string, width};
 use self::untyped::{Class, OUTSIDE, Untyped, common_dtype};
 use self::walk::{Leaf, Nested, positioned, walk};
-pub use self::write::{float, write, write_item, write_text};
-use crate::error::{Error, Subject};
+use crate::error::{Advice, Error, Subject};
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind};
 use crate::item::parse::{self, Misfit};
@@ -311,7 +311,7 @@ impl<'a> Json<'a> {
 pub fn check(dtype: &DType) -> Result<(), Error> {
     match holds(dtype) {
         true => Ok(()),
-        false => Err(Error::new(Subject::Output, format!("{}: use -o FILE.npy", cannot_hold(dtype)))),
+        false => Err(Error::new(Subject::Output, cannot_hold(dtype)).advising(Advice::WriteNpy)),
     }
 }
 

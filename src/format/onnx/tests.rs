@@ -345,7 +345,7 @@ fn what_cannot_be_written() {
     let unheld =
         ["datetime64[ns]", "<m8", "V3", "float128", "complex256", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz"];
     for name in unheld {
-        let expected = format!("ONNX cannot hold items of dtype {}: use -o FILE.npy", dtype(name).name());
+        let expected = format!("ONNX cannot hold items of dtype {}", dtype(name).name());
         if check(&dtype(name)).map_err(|error| error.message().to_owned()) != Err(expected) {
             failures.push(name.to_owned());
         }
@@ -363,7 +363,7 @@ fn what_cannot_be_written() {
         ("float64", &[1 << 61], "", "are larger than memory can be"),
         ("float64", &[1; 65], "", "65 axes, expected at most 64"),
         ("<U3", &[1], "", "strings have no raw_data"),
-        ("V1", &[1], "", "ONNX cannot hold items of dtype |V1: use -o FILE.npy"),
+        ("V1", &[1], "", "ONNX cannot hold items of dtype |V1"),
     ];
     for (name, shape, label, expected) in rows {
         match write_header(&dtype(name), shape, label) {

@@ -4,7 +4,7 @@ use crate::error::{Context, Result, ensure, malformed};
 use prost::encoding::{WireType, encode_key, encode_varint};
 
 use super::{MAX_MESSAGE, STRING, data_type, field, too_large};
-use crate::error::{Error, Subject};
+use crate::error::{Advice, Error, Subject};
 use crate::format::packed::bytes_of_items;
 use crate::item::dtype::{DType, Kind};
 use crate::item::tensor::Tensor;
@@ -19,8 +19,8 @@ pub fn check(dtype: &DType) -> Result<(), Error> {
     match data_type(dtype) {
         Some(_) => Ok(()),
         None => {
-            let message = format!("ONNX cannot hold items of dtype {}: use -o FILE.npy", dtype.name());
-            Err(Error::new(Subject::Output, message))
+            let message = format!("ONNX cannot hold items of dtype {}", dtype.name());
+            Err(Error::new(Subject::Output, message).advising(Advice::WriteNpy))
         }
     }
 }
@@ -80,7 +80,7 @@ pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec
 
 /// The dims and the data type.
 fn begin(dtype: &DType, shape: &[usize]) -> Result<Vec<u8>> {
-    check(dtype).map_err(|error| malformed!("{}", error.message()))?;
+    check(dtype).map_err(Error::about_file)?;
     ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
     let mut out = Vec::new();
     for dim in shape {

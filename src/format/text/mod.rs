@@ -12,7 +12,7 @@ use std::ops::Range;
 use floats::{Part, Tiny, complex_scalar, complexes, real_scalar, reals};
 use half::{bf16, f16};
 
-use crate::error::{Error, Subject};
+use crate::error::{Advice, Error, Subject};
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind, Narrow, TimeBase, TimeUnit};
 use crate::item::python;
@@ -49,8 +49,8 @@ impl Default for TextOptions {
 pub fn check(dtype: &DType) -> Result<(), Error> {
     match dtype.kind() {
         Kind::Void(_) | Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_) => {
-            let message = format!("{} cannot be printed as text: use -o FILE.npy", dtype.name());
-            Err(Error::new(Subject::Output, message))
+            let message = format!("{} cannot be printed as text", dtype.name());
+            Err(Error::new(Subject::Output, message).advising(Advice::WriteNpy))
         }
         _ => Ok(()),
     }
@@ -621,7 +621,7 @@ mod tests {
     fn refused() {
         for name in ["V3", "float128", "complex256"] {
             let error = check(&DType::parse(name).unwrap()).unwrap_err();
-            assert!(error.to_string().contains("cannot be printed as text: use -o FILE.npy"), "{error}");
+            assert!(error.to_string().contains("cannot be printed as text"), "{error}");
         }
     }
 

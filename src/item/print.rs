@@ -1,4 +1,5 @@
-//! A tensor as one JSON object.
+//! Items as JSON has them: what tensors in JSON, reports and statistics are written with, so that all of them write an
+//! item in the same way.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -6,43 +7,11 @@ use std::io::{self, Write};
 
 use half::{bf16, f16};
 
-use super::check;
-use crate::item::datetime;
-use crate::item::decimal::{self, Decimal};
-use crate::item::dtype::{DType, Kind, Swap, TimeUnit};
-use crate::item::tensor::Tensor;
+use super::datetime;
+use super::decimal::{self, Decimal};
+use super::dtype::{DType, Kind, Swap, TimeUnit};
+use crate::error::{Advice, Error, ErrorKind};
 use crate::memory;
-
-/// More empty lists than this are not written out; a flat `[]` says the same.
-const MOST_EMPTY_LISTS: usize = 1 << 20;
-
-/// Writes a tensor as one object on one line, which reads back to the same bits (a NaN as the standard quiet NaN).
-///
-/// # Errors
-/// A dtype that [`check`] refuses; text that JSON cannot hold (code points above U+10FFFF, a surrogate pair kept as
-/// two code points); what `out` says.
-pub fn write(out: &mut dyn Write, tensor: &Tensor) -> io::Result<()> {
-    check(tensor.dtype()).map_err(|e| io::Error::new(io::ErrorKind::InvalidInput, e.message()))?;
-    let native = tensor.dtype().native();
-    let writer = ItemWriter {
-        kind: native.kind(),
-        swaps: tensor.dtype().swaps_to(&native),
-        out: Vec::new(),
-        known: HashMap::new(),
-    };
-    let mut nest = Nest { writer, out };
-    let text = format!("{{\"dtype\": \"{}\", \"shape\": {:?}, \"data\": ", native.name(), tensor.shape());
-    nest.writer.out.extend_from_slice(text.as_bytes());
-    let mut lists = tensor.shape().iter().take_while(|&&dim| dim != 0);
-    let lists = lists.try_fold(1_usize, |n, &dim| n.checked_mul(dim).filter(|&n| n <= MOST_EMPTY_LISTS));
-    if tensor.items() == 0 && lists.is_none() {
-        nest.writer.out.extend_from_slice(b"[]");
-    } else {
-        nest.write(tensor.shape(), tensor.bytes())?;
-    }
-    nest.writer.out.extend_from_slice(b"}\n");
-    nest.out.write_all(&nest.writer.out)
-}
 
 /// Appends one item of that dtype, as it stands in the `data` of a tensor.
 ///
@@ -50,8 +19,7 @@ pub fn write(out: &mut dyn Write, tensor: &Tensor) -> io::Result<()> {
 /// An item that JSON cannot hold, of which a part may have been appended.
 pub fn write_item(out: &mut Vec<u8>, dtype: &DType, item: &[u8]) -> io::Result<()> {
     let native = dtype.native();
-    let swaps = dtype.swaps_to(&native);
-    let mut writer = ItemWriter { kind: native.kind(), swaps, out: std::mem::take(out), known: HashMap::new() };
+    let mut writer = ItemWriter { out: std::mem::take(out), ..ItemWriter::new(dtype, &native) };
     let written = writer.item(item);
     *out = writer.out;
     written
@@ -65,56 +33,27 @@ pub fn float(value: f64) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Appends a text as a JSON string, in which nothing is left that a terminal might obey.
-pub fn write_text(out: &mut Vec<u8>, text: &str) {
-    let mut writer =
-        ItemWriter { kind: &Kind::Bool, swaps: Vec::new(), out: std::mem::take(out), known: HashMap::new() };
-    // there are no surrogates in a `str`
-    let _ = writer.string(text.chars().map(u32::from));
-    *out = writer.out;
-}
-
-struct Nest<'a> {
-    writer: ItemWriter<'a>,
-    out: &'a mut dyn Write,
-}
-
-impl Nest<'_> {
-    fn write(&mut self, shape: &[usize], bytes: &[u8]) -> io::Result<()> {
-        let Some((&dim, inner)) = shape.split_first() else { return self.writer.item(bytes) };
-        self.writer.out.push(b'[');
-        let len = bytes.len() / dim.max(1);
-        for i in 0..dim {
-            if i > 0 {
-                self.writer.out.extend_from_slice(b", ");
-            }
-            let part = &bytes[i * len..][..len];
-            if inner.is_empty() {
-                self.writer.item(part)?
-            } else {
-                self.write(inner, part)?
-            }
-            if self.writer.out.len() > 1 << 16 {
-                self.out.write_all(&self.writer.out)?;
-                self.writer.out.clear();
-            }
-        }
-        self.writer.out.push(b']');
-        Ok(())
-    }
-}
-
-/// Writes items into a buffer.
-struct ItemWriter<'a> {
+/// Writes items into a buffer, which its user empties.
+pub(crate) struct ItemWriter<'a> {
     kind: &'a Kind,
     swaps: Vec<Swap>,
-    out: Vec<u8>,
+    /// What is written.
+    pub out: Vec<u8>,
     /// Texts of floats of 16 bits or fewer, by their bits: there are few, and each takes long to find.
     known: HashMap<u16, String>,
 }
 
-impl ItemWriter<'_> {
-    fn item(&mut self, bytes: &[u8]) -> io::Result<()> {
+impl<'a> ItemWriter<'a> {
+    /// For items of `dtype`, of which `native` is the little-endian one.
+    pub fn new(dtype: &DType, native: &'a DType) -> Self {
+        Self { kind: native.kind(), swaps: dtype.swaps_to(native), out: Vec::new(), known: HashMap::new() }
+    }
+
+    /// Appends one item.
+    ///
+    /// # Errors
+    /// An item that JSON cannot hold, of which a part may have been appended.
+    pub fn item(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.swaps.is_empty() {
             return self.native_item(bytes);
         }
@@ -235,7 +174,7 @@ impl ItemWriter<'_> {
 
     /// A string without the NULs at its end.
     fn string(&mut self, points: impl DoubleEndedIterator<Item = u32> + Clone) -> io::Result<()> {
-        let invalid = |message: String| io::Error::new(io::ErrorKind::InvalidData, message);
+        let invalid = |message: String| Error::of(ErrorKind::Unsupported, message).advising(Advice::WriteNpy).into();
         let len = points.clone().rev().skip_while(|&point| point == 0).count();
         let mut after_high = false;
         self.text("\"");
@@ -251,13 +190,11 @@ impl ItemWriter<'_> {
                 (0..=0x1f | 0x7f..=0x9f, _) => _ = write!(self.out, "\\u{point:04x}"),
                 (_, Some(c)) => self.text(c.encode_utf8(&mut [0; 4])),
                 (0xdc00..=0xdfff, None) if after_high => {
-                    return Err(invalid(
-                        "JSON cannot hold a surrogate pair as two code points: use -o FILE.npy".into(),
-                    ));
+                    return Err(invalid("JSON cannot hold a surrogate pair as two code points".into()));
                 }
                 (0xd800..=0xdfff, None) => _ = write!(self.out, "\\u{point:04x}"),
                 (_, None) => {
-                    return Err(invalid(format!("JSON cannot hold the code point {point:#x}: use -o FILE.npy")));
+                    return Err(invalid(format!("JSON cannot hold the code point {point:#x}")));
                 }
             }
             after_high = (0xd800..0xdc00).contains(&point);

@@ -1,0 +1,152 @@
+//! What a comparison finds.
+
+use super::item::Number;
+
+/// Why tensors differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// Their dtypes do, or have no common meaning.
+    Dtype,
+    /// Their shapes do.
+    Shape,
+    /// At least one element does not pass.
+    Values,
+}
+
+impl Reason {
+    /// The name that JSON says.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Dtype => "dtype",
+            Reason::Shape => "shape",
+            Reason::Values => "values",
+        }
+    }
+}
+
+/// What is said of one of two tensors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outline {
+    /// The [name](crate::DType::name), as of a little-endian one.
+    pub dtype: String,
+    /// The dims.
+    pub shape: Vec<usize>,
+}
+
+/// The largest error, and the index of the first element in C order that has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extreme<V> {
+    /// How large.
+    pub value: V,
+    /// One place for each axis.
+    pub index: Vec<usize>,
+}
+
+/// An element that does not pass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mismatch {
+    /// One place for each axis.
+    pub index: Vec<usize>,
+    /// The expected item as JSON; as a JSON string of its bytes in hexadecimal digits, if JSON cannot hold it.
+    pub expected: String,
+    /// The actual item, likewise.
+    pub actual: String,
+    /// The absolute difference; `None` where either is NaN or infinite, or no number.
+    pub abs: Option<Number>,
+    /// That divided by the expected magnitude; `None` also where that is zero.
+    pub rel: Option<f64>,
+    /// The steps from value to neighbouring value between them; `None` also where their dtypes are not one.
+    pub ulp: Option<u64>,
+}
+
+/// What is found by [`compare`](super::compare). Of tensors of two dtypes or shapes nothing is known but that.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    pub(super) reason: Option<Reason>,
+    pub(super) expected: Outline,
+    pub(super) actual: Outline,
+    pub(super) items: usize,
+    pub(super) differing: Option<usize>,
+    pub(super) mismatches: Option<usize>,
+    pub(super) max_abs: Option<Extreme<Number>>,
+    pub(super) max_rel: Option<Extreme<f64>>,
+    pub(super) max_ulp: Option<Extreme<u64>>,
+    pub(super) min_atol: Option<f64>,
+    pub(super) min_rtol: Option<f64>,
+    pub(super) min_ulp: Option<u64>,
+    pub(super) first: Vec<Mismatch>,
+    /// Whether errors are integers.
+    pub(super) integers: bool,
+}
+
+impl Difference {
+    /// Whether all elements pass.
+    pub fn equal(&self) -> bool {
+        self.reason.is_none()
+    }
+
+    /// Why they differ; `None` if all elements pass.
+    pub fn reason(&self) -> Option<Reason> {
+        self.reason
+    }
+
+    /// The expected tensor.
+    pub fn expected(&self) -> &Outline {
+        &self.expected
+    }
+
+    /// The actual tensor.
+    pub fn actual(&self) -> &Outline {
+        &self.actual
+    }
+
+    /// The elements of the expected tensor.
+    pub fn items(&self) -> usize {
+        self.items
+    }
+
+    /// Elements of which neither the bits are equal nor both are NaN: all that a tolerance may accept.
+    pub fn differing(&self) -> Option<usize> {
+        self.differing
+    }
+
+    /// Elements that do not pass.
+    pub fn mismatches(&self) -> Option<usize> {
+        self.mismatches
+    }
+
+    /// The largest absolute error of all elements that are neither NaN nor infinite on either side.
+    pub fn max_abs(&self) -> Option<&Extreme<Number>> {
+        self.max_abs.as_ref()
+    }
+
+    /// The largest relative error of them, but where zero was expected and something else was there.
+    pub fn max_rel(&self) -> Option<&Extreme<f64>> {
+        self.max_rel.as_ref()
+    }
+
+    /// The largest distance of them in steps from value to neighbouring value.
+    pub fn max_ulp(&self) -> Option<&Extreme<u64>> {
+        self.max_ulp.as_ref()
+    }
+
+    /// The smallest absolute tolerance that alone would have accepted all elements; `None` if none would.
+    pub fn min_atol(&self) -> Option<f64> {
+        self.min_atol
+    }
+
+    /// The smallest relative tolerance that alone would have; `None` if none would.
+    pub fn min_rtol(&self) -> Option<f64> {
+        self.min_rtol
+    }
+
+    /// The smallest tolerance in steps that alone would have; `None` if none would.
+    pub fn min_ulp(&self) -> Option<u64> {
+        self.min_ulp
+    }
+
+    /// The first mismatches in C order, as many as [`Options::shown`](super::Options::shown) says.
+    pub fn first(&self) -> &[Mismatch] {
+        &self.first
+    }
+}

@@ -1,0 +1,62 @@
+//! A tensor as one JSON object: its items nested in lists by its axes.
+
+use std::io::{self, Write};
+
+use super::check;
+use crate::item::print::ItemWriter;
+use crate::item::tensor::Tensor;
+
+/// More empty lists than this are not written out; a flat `[]` says the same.
+const MOST_EMPTY_LISTS: usize = 1 << 20;
+
+/// Writes a tensor as one object on one line, which reads back to the same bits (a NaN as the standard quiet NaN).
+///
+/// # Errors
+/// A dtype that [`check`] refuses; text that JSON cannot hold (code points above U+10FFFF, a surrogate pair kept as
+/// two code points); what `out` says.
+pub fn write(out: &mut dyn Write, tensor: &Tensor) -> io::Result<()> {
+    check(tensor.dtype()).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.about_file()))?;
+    let native = tensor.dtype().native();
+    let mut nest = Nest { writer: ItemWriter::new(tensor.dtype(), &native), out };
+    let text = format!("{{\"dtype\": \"{}\", \"shape\": {:?}, \"data\": ", native.name(), tensor.shape());
+    nest.writer.out.extend_from_slice(text.as_bytes());
+    let mut lists = tensor.shape().iter().take_while(|&&dim| dim != 0);
+    let lists = lists.try_fold(1_usize, |n, &dim| n.checked_mul(dim).filter(|&n| n <= MOST_EMPTY_LISTS));
+    if tensor.items() == 0 && lists.is_none() {
+        nest.writer.out.extend_from_slice(b"[]");
+    } else {
+        nest.write(tensor.shape(), tensor.bytes())?;
+    }
+    nest.writer.out.extend_from_slice(b"}\n");
+    nest.out.write_all(&nest.writer.out)
+}
+
+struct Nest<'a> {
+    writer: ItemWriter<'a>,
+    out: &'a mut dyn Write,
+}
+
+impl Nest<'_> {
+    fn write(&mut self, shape: &[usize], bytes: &[u8]) -> io::Result<()> {
+        let Some((&dim, inner)) = shape.split_first() else { return self.writer.item(bytes) };
+        self.writer.out.push(b'[');
+        let len = bytes.len() / dim.max(1);
+        for i in 0..dim {
+            if i > 0 {
+                self.writer.out.extend_from_slice(b", ");
+            }
+            let part = &bytes[i * len..][..len];
+            if inner.is_empty() {
+                self.writer.item(part)?
+            } else {
+                self.write(inner, part)?
+            }
+            if self.writer.out.len() > 1 << 16 {
+                self.out.write_all(&self.writer.out)?;
+                self.writer.out.clear();
+            }
+        }
+        self.writer.out.push(b']');
+        Ok(())
+    }
+}

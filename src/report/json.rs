@@ -1,0 +1,79 @@
+//! The values of a report as JSON, each a text that goes into another: objects keep the order of their members, which
+//! is that of the contract and of reading.
+
+pub(crate) use crate::item::print::float;
+
+/// How the control characters that JSON has short escapes for are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Escapes {
+    /// As in the strings of tensors: `\n`, `\r` and `\t`.
+    Short,
+    /// All control characters by number: `\u000a`. What compares the output of `info` byte by byte has seen names of
+    /// members so from its first release on.
+    Numbers,
+}
+
+/// A text as a JSON string, in which nothing is left that a terminal might obey: DEL and what follows it, which JSON
+/// allows, are escaped, too.
+pub(crate) fn string(text: &str, escapes: Escapes) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match (c, escapes) {
+            ('"' | '\\', _) => out.extend(['\\', c]),
+            ('\n', Escapes::Short) => out.push_str("\\n"),
+            ('\r', Escapes::Short) => out.push_str("\\r"),
+            ('\t', Escapes::Short) => out.push_str("\\t"),
+            (c, _) if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            (c, _) => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// What `text` makes of a value; `null` if there is none.
+pub(crate) fn or_null<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| "null".to_owned(), text)
+}
+
+/// An object of members, by their names, which need no escapes, and values.
+pub(crate) fn object<'a>(members: impl IntoIterator<Item = (&'a str, String)>) -> String {
+    let members: Vec<_> = members.into_iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
+    format!("{{{}}}", members.join(", "))
+}
+
+/// The dims of a shape, or one place for each axis.
+pub(crate) fn list(numbers: &[usize]) -> String {
+    format!("{numbers:?}")
+}
+
+/// A value, and the index of the item that has it.
+pub(crate) fn at(value: String, index: &[usize]) -> String {
+    object([("value", value), ("index", list(index))])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings() {
+        let text = "it's \"\\\" é\n\r\t\u{1b}\u{7f}\u{9b}\0";
+        let rows = [
+            (Escapes::Short, r#""it's \"\\\" é\n\r\t\u001b\u007f\u009b\u0000""#),
+            (Escapes::Numbers, r#""it's \"\\\" é\u000a\u000d\u0009\u001b\u007f\u009b\u0000""#),
+        ];
+        for (escapes, wanted) in rows {
+            let found = string(text, escapes);
+            assert_eq!(found, wanted);
+            assert_eq!(serde_json::from_str::<String>(&found).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn objects_keep_their_order() {
+        let value = object([("b", or_null(Some(1), |n: u8| n.to_string())), ("a", at("null".into(), &[2, 3]))]);
+        assert_eq!(value, r#"{"b": 1, "a": {"value": null, "index": [2, 3]}}"#);
+    }
+}

@@ -1,0 +1,149 @@
+//! Tables: aligned columns below a line of headings.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use super::{Colour, Style};
+
+/// A column: its heading, and how its cells are shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Column {
+    heading: &'static str,
+    right: bool,
+    colour: Colour,
+}
+
+impl Column {
+    /// Of texts, which begin below each other.
+    pub fn left(heading: &'static str) -> Self {
+        Self { heading, right: false, colour: Colour::Plain }
+    }
+
+    /// Of numbers, which end below each other.
+    pub fn right(heading: &'static str) -> Self {
+        Self { right: true, ..Self::left(heading) }
+    }
+
+    /// The same, with cells of a colour.
+    pub fn in_colour(self, colour: Colour) -> Self {
+        Self { colour, ..self }
+    }
+}
+
+/// How the line of headings is coloured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Heading {
+    /// Each heading, not what is between them.
+    Words(Colour),
+    /// The line in one.
+    Line(Colour),
+}
+
+/// Rows of cells in columns. A column whose cells are all empty is left out, heading and all; a table without rows has
+/// all headings.
+#[derive(Debug)]
+pub(crate) struct Table<'a> {
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// A cell for each column, row by row.
+    pub rows: Vec<Vec<Cow<'a, str>>>,
+    /// The colour of the headings.
+    pub heading: Heading,
+    /// Spaces before each line.
+    pub indent: usize,
+    /// Cells of more characters do not widen their column: one long name would else take all lines off the screen.
+    pub widest: usize,
+}
+
+impl Table<'_> {
+    /// Writes the headings and all rows, without spaces at the ends of lines.
+    ///
+    /// # Errors
+    /// What `out` says.
+    pub fn write(&self, out: &mut dyn Write, style: Style) -> io::Result<()> {
+        let shown: Vec<_> =
+            self.columns.iter().enumerate().filter_map(|(n, column)| Some((n, column, self.width(n)?))).collect();
+        let heading = shown.iter().map(|&(_, column, width)| (column.heading, column.right, width));
+        match self.heading {
+            Heading::Words(colour) => {
+                let line = self.line(heading.map(|(text, right, width)| (text, right, width, colour)), style);
+                writeln!(out, "{line}")?;
+            }
+            Heading::Line(colour) => {
+                let line = self.line(heading.map(|(text, right, width)| (text, right, width, Colour::Plain)), style);
+                writeln!(out, "{}", style.paint(colour, &line))?;
+            }
+        }
+        for row in &self.rows {
+            let cell = |n: usize| row.get(n).map_or("", |cell| cell.as_ref());
+            let cells = shown.iter().map(|&(n, column, width)| (cell(n), column.right, width, column.colour));
+            writeln!(out, "{}", self.line(cells, style))?;
+        }
+        Ok(())
+    }
+
+    /// The characters of a column; `None` if it is left out.
+    fn width(&self, n: usize) -> Option<usize> {
+        let cells = self.rows.iter().filter_map(|row| row.get(n)).map(|cell| cell.chars().count());
+        let (text, widest) = cells.fold((false, 0), |(text, widest), width| {
+            (text || width > 0, if width > self.widest { widest } else { widest.max(width) })
+        });
+        (text || self.rows.is_empty())
+            .then(|| widest.max(self.columns.get(n).map_or(0, |column| column.heading.chars().count())))
+    }
+
+    /// One line of cells, each with whether it stands at the right, the characters of its column, and its colour.
+    /// Spaces are written only before the next text, so that no line ends in them.
+    fn line<'c>(&self, cells: impl Iterator<Item = (&'c str, bool, usize, Colour)>, style: Style) -> String {
+        const GAP: usize = 2;
+        let mut line = String::new();
+        let mut spaces = self.indent;
+        for (text, right, width, colour) in cells {
+            let padding = width.saturating_sub(text.chars().count());
+            spaces += if right { padding } else { 0 };
+            if !text.is_empty() {
+                line.extend(std::iter::repeat_n(' ', spaces));
+                line.push_str(&style.paint(colour, text));
+                spaces = 0;
+            }
+            spaces += GAP + if right { 0 } else { padding };
+        }
+        line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(table: &Table<'_>, style: Style) -> String {
+        let mut out = Vec::new();
+        table.write(&mut out, style).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn columns_are_aligned() {
+        let mut table = Table {
+            columns: vec![Column::left("name"), Column::left("none"), Column::right("n").in_colour(Colour::Red)],
+            rows: [["é", "", "100"], ["a long name", "", "2"], ["", "", "3"], ["b", "", ""]]
+                .map(|row| row.map(Cow::from).to_vec())
+                .to_vec(),
+            heading: Heading::Words(Colour::Dim),
+            indent: 1,
+            widest: usize::MAX,
+        };
+        let plain = " name           n\n é            100\n a long name    2\n                3\n b\n";
+        assert_eq!(written(&table, Style::plain()), plain);
+        let coloured = written(&table, Style::plain().with_colour(true));
+        assert!(coloured.starts_with(" \x1b[2mname\x1b[0m           \x1b[2mn\x1b[0m\n"), "{coloured:?}");
+        assert!(coloured.contains("   \x1b[31m2\x1b[0m\n"), "{coloured:?}");
+        (table.heading, table.indent, table.widest) = (Heading::Line(Colour::Bold), 0, 4);
+        let narrow = "name    n\né     100\na long name    2\n        3\nb\n";
+        assert_eq!(written(&table, Style::plain()), narrow);
+        table.rows.truncate(0);
+        assert_eq!(written(&table, Style::plain()), "name  none  n\n");
+        let coloured = written(&table, Style::plain().with_colour(true));
+        assert!(coloured.starts_with("\x1b[1mname  none  n\x1b[0m\n"), "{coloured:?}");
+    }
+}
