@@ -62,6 +62,8 @@ pub enum Subject {
     Dtype,
     /// The tensor to be written.
     Output,
+    /// An argument of one operator only, by the name that the specification gives it, with `-` between words.
+    Argument(&'static str),
     /// What is read: a file, its content, a tensor in it.
     File,
 }
@@ -83,6 +85,7 @@ impl fmt::Display for Subject {
             Subject::Opset => "opset",
             Subject::Dtype => "dtype",
             Subject::Output => "output",
+            Subject::Argument(name) => name,
             Subject::File => "file",
         })
     }

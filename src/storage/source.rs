@@ -6,15 +6,16 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::error::{Context, Result, bail};
+use crate::error::{Context, Error, Result, bail};
 
 use super::platform::{read_at, same_file};
 use crate::item::dtype::DType;
-use crate::item::meta::Meta;
+use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 use crate::layout::gather::gather;
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
+use crate::memory;
 
 /// The most bytes read from a file at once while scattered items are gathered.
 pub(super) const READ_LIMIT: usize = 1 << 20;
@@ -155,6 +156,19 @@ impl Source {
     /// The view of all items where they are stored.
     pub fn view(&self) -> View {
         self.meta.view()
+    }
+
+    /// Reads all items into memory, in C order: what is picked from here and there, and is small.
+    ///
+    /// # Errors
+    /// Of reading; not enough memory.
+    pub fn make_resident(&mut self) -> Result<()> {
+        let mut bytes = memory::zeros(self.bytes()).map_err(|why| Error::memory(why).within(&*self.label))?;
+        self.read(&self.view(), &mut bytes, &mut Vec::new())?;
+        self.finish()?;
+        self.meta.order = Order::C;
+        self.store = Store::Memory { bytes, start: 0 };
+        Ok(())
     }
 
     /// Makes a stream readable in any order: in memory if it is short, else in a file in the folder for temporary

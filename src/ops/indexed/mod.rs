@@ -10,6 +10,7 @@
 
 mod groups;
 mod linked;
+mod places;
 mod scatter;
 mod targets;
 
@@ -19,6 +20,7 @@ use std::sync::Arc;
 
 use self::groups::Keep;
 pub use self::linked::{Linked, Roles};
+pub use self::places::Places;
 pub use self::scatter::{Run, Scatter};
 use self::targets::{BadIndex, Targets};
 use crate::error::{Error, Result, Subject};
@@ -88,7 +90,7 @@ pub enum Repeats {
     Refused,
 }
 
-/// The checked shapes of a scatter: the axes of `data` that index tuples address, and where the tuples lie.
+/// The checked shapes of an operator by indices: the axes of `data` that index tuples address, and where tuples lie.
 #[derive(Clone, Debug)]
 pub struct Shapes {
     /// The dims of `data`.
@@ -97,7 +99,8 @@ pub struct Shapes {
     pub(super) axes: Range<usize>,
     /// The dims of the index tensor, but for the axis along which a tuple lies, if it has one.
     pub(super) tuples: Vec<usize>,
-    /// The dims of `updates`: those of `data` with `tuples` in the place of `axes`.
+    /// The dims of what is at the tuples, the `updates` of a scatter and the output of a gather: `tuples`, and the dims of
+    /// `data` that they do not address.
     pub(super) updates: Vec<usize>,
     /// Whether negative numbers count from the end.
     pub(super) negative: bool,
@@ -180,6 +183,11 @@ pub struct Numbers {
 }
 
 impl Numbers {
+    /// The shapes that they are for.
+    pub fn shapes(&self) -> &Shapes {
+        &self.shapes
+    }
+
     /// The numbers of an index tuple.
     pub fn width(&self) -> usize {
         self.shapes.axes.len()
@@ -212,6 +220,14 @@ impl Numbers {
     /// Adds what a part took. Parts are added in the order of their tuples.
     pub fn join(&mut self, part: Self) {
         self.targets.extend(part.targets);
+    }
+
+    /// Ends the numbers of a gather: the place of each tuple, in the order of tuples.
+    ///
+    /// # Errors
+    /// Not enough memory.
+    pub fn in_turn(self) -> Result<Places> {
+        Places::new(self)
     }
 
     /// Ends the numbers. About `group` neighbouring items will be changed together.
