@@ -69,6 +69,7 @@ pub mod storage;
 pub use error::Error;
 pub use item::dtype::DType;
 pub use item::tensor::Tensor;
+pub use ops::gather_nd::gather_nd;
 pub use ops::reduction::Reduction;
 pub use ops::scatter_nd::{scatter_nd, scatter_nd_reduce};
 pub use ops::scatter_update::scatter_update;

@@ -5,6 +5,7 @@ mod convert;
 mod diff;
 mod dry_run;
 mod emit;
+mod gather_nd;
 mod info;
 mod man;
 mod meter;
@@ -89,6 +90,7 @@ sub_commands! {
     slice_scatter::SliceScatter
     scatter_update::ScatterUpdate
     scatter_nd::ScatterNd
+    gather_nd::GatherNd
     diff::Diff
     info::Info
     convert::Convert

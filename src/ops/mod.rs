@@ -3,6 +3,7 @@
 
 pub mod cast;
 pub mod fill;
+pub mod gather_nd;
 pub mod indexed;
 pub mod reduction;
 pub mod scatter_nd;

@@ -1,0 +1,73 @@
+//! `gather-nd`.
+
+use anyhow::Result;
+use clap::{Args, ValueHint};
+
+use super::Outcome;
+use super::dry_run::Report;
+use super::operator::put;
+use super::options::operands::{InputOptions, OperandArg, data_help};
+use super::options::output::OutputOptions;
+use super::options::run::RunOptions;
+use super::options::values::parse_number;
+use super::sources::Operands;
+use crate::engine::indices::take_all;
+use crate::item::meta::Order;
+use crate::ops::gather_nd::{Linked, check};
+
+/// Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)
+///
+/// Each tuple of k numbers along the last axis of INDICES addresses a block of DATA of shape DATA.shape[B+k:]; the
+/// output holds these blocks in the order of the tuples. It is the way back of scatter-nd. With --batch-dims B the first
+/// B axes of DATA and INDICES are the same, and a tuple addresses a block of its own batch. Negative indices count from
+/// the end, an index out of range is an error.
+///
+/// Shape of the output: INDICES.shape[:-1] and then DATA.shape[B+k:].
+#[derive(Debug, Args)]
+#[command(override_usage = "tensorop gather-nd [OPTIONS] <DATA> <INDICES>", after_long_help = EXAMPLES)]
+pub struct GatherNd {
+    /// The tensor to take from
+    #[arg(value_name = "DATA", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to take from."))]
+    pub data: OperandArg,
+    /// Integers, index tuples along the last axis: an operand as DATA
+    #[arg(value_name = "INDICES", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
+    pub indices: OperandArg,
+    /// How many first axes DATA and INDICES have in common
+    #[arg(long, value_name = "B", value_parser = parse_number::<i64>, value_hint = ValueHint::Other, default_value_t = 0, allow_hyphen_values = true, help_heading = "Gather")]
+    pub batch_dims: i64,
+    #[command(flatten)]
+    pub input: InputOptions,
+    #[command(flatten)]
+    pub output: OutputOptions,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tensorop gather-nd data.npy indices.npy
+  tensorop gather-nd '[[0,1],[2,3]]' '[[0,0],[1,1]]'
+  tensorop gather-nd table.npy rows.npy -o embeddings.npy
+  tensorop gather-nd logits.npy labels.npy --batch-dims 1 -o picked.npy
+
+Only the blocks that are taken, and what lies between near ones, are read from a .npy file.";
+
+impl GatherNd {
+    /// Resolves the index tuples, and writes the blocks of DATA that they address.
+    pub fn run(&self) -> Result<Outcome> {
+        let limits = self.run.limits()?;
+        let operands = Operands::new(&self.data, Some(&self.indices), None, &self.input, false, limits.threads)?;
+        let (data, _) = operands.tensors()?;
+        let indices = operands.indices()?;
+        let explain = |error| operands.explain(error);
+        let shapes = check(data.shape(), indices.shape(), self.batch_dims).map_err(explain)?;
+        let numbers = take_all(&indices, shapes.in_order(Order::C), limits).map_err(explain)?;
+        let mut report = Report::new("gather-nd (ONNX GatherND-13, OpenVINO GatherND-8)");
+        report.source(&data);
+        report.source(&indices);
+        report.line(format!("batch dims {}: {} index tuples", self.batch_dims, numbers.count()));
+        let fill = Linked::new(data, numbers, indices.bytes()).map_err(explain)?;
+        put(Box::new(fill), limits, &self.output, self.run.quiet, report)?;
+        Ok(Outcome::Done)
+    }
+}

@@ -1,0 +1,333 @@
+//! GatherND, as [ONNX](https://onnx.ai/onnx/operators/onnx__GatherND.html) specifies it in its versions 11, 12 and 13 and
+//! OpenVINO's [GatherND-8](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/gather-nd-8.html):
+//! the blocks of `data` that index tuples address, in the order of the tuples. It is the way back of ScatterND.
+
+use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension, IxDyn};
+
+use super::fill::{Fill, Scratch, resize};
+use super::indexed::{Index, Numbers, Places, Shapes, TakeIndices};
+use super::scatter_nd::{check_count, check_tuples};
+use super::window_size::{RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
+use super::{check_extent, check_rank, items};
+use crate::error::{Error, Result, Subject};
+use crate::item::meta::{Meta, Order};
+use crate::layout::gather::GAP;
+use crate::layout::shape::coordinates;
+use crate::layout::window::Window;
+use crate::storage::source::Source;
+
+/// The most pieces that a window is gathered of: 16 MiB of list for each thread.
+const MOST_PIECES: usize = 1 << 20;
+
+/// Checks the shapes of `data` and `indices`, whose first `batch_dims` axes are the same.
+///
+/// # Errors
+/// Rank 0; a negative number of batch dims, or not fewer than either has axes; batch dims that differ; index tuples longer
+/// than the axes of `data` after them; an output beyond what can be counted.
+pub fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<Shapes> {
+    let rank = check_rank(shape)?;
+    let (width, tuples) = check_tuples(indices, rank, shape)?;
+    let most = rank.min(indices.len()) - 1;
+    let batch = usize::try_from(batch_dims).ok().filter(|&batch| batch <= most).ok_or_else(|| {
+        let message = format!("{batch_dims}, expected 0 to {most} (data {shape:?}, indices {indices:?})");
+        Error::new(Subject::Argument("batch-dims"), message)
+    })?;
+    if width > rank - batch {
+        let most = rank - batch;
+        let message = format!(
+            "tuples of {width} (shape {indices:?}), expected at most {most} ({batch} batch dims, data {shape:?})"
+        );
+        return Err(Error::new(Subject::Indices, message));
+    }
+    if tuples[..batch] != shape[..batch] {
+        let message = format!("batch dims {:?}, expected {:?} (data {shape:?})", &tuples[..batch], &shape[..batch]);
+        return Err(Error::new(Subject::Indices, message));
+    }
+    check_count(tuples, indices)?;
+    let output = [tuples, &shape[batch + width..]].concat();
+    check_extent(&output).map_err(|error| Error::new(Subject::Output, error.message()))?;
+    Ok(Shapes {
+        data: shape.to_vec(),
+        axes: batch..batch + width,
+        tuples: tuples.to_vec(),
+        updates: output,
+        negative: true,
+        has_tuple_axis: true,
+    })
+}
+
+/// Where the block of each index tuple lies among the items of `data` in C order.
+#[derive(Clone, Debug)]
+struct Blocks {
+    places: Places,
+    /// The index tuples of one batch.
+    tuples: usize,
+    /// The items of one batch of `data`.
+    batch: usize,
+    /// The items of a block.
+    block: usize,
+}
+
+impl Blocks {
+    fn new(shapes: &Shapes, places: Places) -> Self {
+        let Shapes { data, axes, tuples, .. } = shapes;
+        let product = |dims: &[usize]| dims.iter().product::<usize>();
+        Self {
+            places,
+            tuples: product(&tuples[axes.start..]),
+            batch: product(&data[axes.start..]),
+            block: product(&data[axes.end..]),
+        }
+    }
+
+    /// Calls `each(from, to, len)` for every run of items of a window of the output: where it lies in `data`, where it
+    /// goes in the window, and how long it is.
+    fn runs(&self, window: &Window, mut each: impl FnMut(usize, usize, usize)) {
+        let (start, end) = (window.start, window.start + window.items());
+        let mut at = start;
+        while at < end {
+            let (tuple, inside) = (at / self.block, at % self.block);
+            let len = (self.block - inside).min(end - at);
+            let first = tuple / self.tuples * self.batch + self.places.get(tuple) * self.block;
+            each(first + inside, at - start, len);
+            at += len;
+        }
+    }
+}
+
+/// A resolved GatherND with its data.
+#[derive(Debug)]
+pub struct Linked {
+    data: Source,
+    blocks: Blocks,
+    meta: Meta,
+    /// Data of so many bytes is kept in memory: as much as the index tensor takes, which is there for each tuple.
+    resident: usize,
+}
+
+impl Linked {
+    /// Links the operator to its data, when all of its numbers are taken. `index_bytes` is the size of the index tensor.
+    ///
+    /// # Errors
+    /// Not enough memory.
+    pub fn new(data: Source, numbers: Numbers, index_bytes: usize) -> Result<Self> {
+        let shapes = numbers.shapes().clone();
+        let meta = Meta::new(data.dtype().clone(), shapes.updates_shape().to_vec());
+        let blocks = Blocks::new(&shapes, numbers.in_turn()?);
+        Ok(Self { data, blocks, meta, resident: index_bytes.max(RESIDENT) })
+    }
+
+    /// The bytes of a run of items that lie together in storage.
+    fn piece(&self) -> usize {
+        match self.data.meta().order {
+            Order::C => self.blocks.block * self.meta.dtype.itemsize(),
+            Order::Fortran => self.meta.dtype.itemsize(),
+        }
+    }
+
+    /// The runs of a window as they lie in storage: where, where they go in the window, and how long they are, in items.
+    /// In Fortran order the items of a block are not neighbours, so each is a run of its own.
+    fn stored_runs(&self, window: &Window) -> Vec<(usize, usize, usize)> {
+        let mut runs = Vec::new();
+        match self.data.meta().order {
+            Order::C => self.blocks.runs(window, |from, to, len| runs.push((from, to, len))),
+            Order::Fortran => {
+                let shape = self.data.shape();
+                let place = |item: usize| {
+                    let at = coordinates(item, shape);
+                    at.iter().zip(shape).rev().fold(0, |place, (&at, &dim)| place * dim + at)
+                };
+                self.blocks.runs(window, |from, to, len| {
+                    runs.extend((0..len).map(|n| (place(from + n), to + n, 1)));
+                });
+            }
+        }
+        runs
+    }
+}
+
+impl Fill for Linked {
+    fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    fn sources(&self) -> Vec<&Source> {
+        vec![&self.data]
+    }
+
+    fn prepare(&mut self) -> Result<()> {
+        self.data.settle()?;
+        if self.data.as_file().is_some() && self.data.bytes() <= self.resident {
+            self.data.make_resident()?;
+        }
+        Ok(())
+    }
+
+    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+        let itemsize = self.meta.dtype.itemsize();
+        resize(out, window.items() * itemsize, self.data.label())?;
+        if let (Some(bytes), Order::C) = (self.data.as_bytes(), self.data.meta().order) {
+            self.blocks.runs(window, |from, to, len| {
+                let from = &bytes[from * itemsize..][..len * itemsize];
+                out[to * itemsize..][..len * itemsize].copy_from_slice(from);
+            });
+            return Ok(());
+        }
+        // read in the order of storage, what lies near together at once: any order of tuples is one sweep then
+        let mut runs = self.stored_runs(window);
+        runs.sort_unstable();
+        let mut rest = &runs[..];
+        while let Some(&(first, ..)) = rest.first() {
+            let (mut end, mut count) = (first, 0);
+            for &(from, _, len) in rest {
+                let apart = from.saturating_sub(end) * itemsize > GAP;
+                if count > 0 && (apart || (from + len - first) * itemsize > SLAB) {
+                    break;
+                }
+                end = end.max(from + len);
+                count += 1;
+            }
+            let (near, others) = rest.split_at(count);
+            resize(&mut scratch.items, (end - first) * itemsize, self.data.label())?;
+            self.data.read_at(&mut scratch.items, (first * itemsize) as u64)?;
+            for &(from, to, len) in near {
+                let from = &scratch.items[(from - first) * itemsize..][..len * itemsize];
+                out[to * itemsize..][..len * itemsize].copy_from_slice(from);
+            }
+            rest = others;
+        }
+        Ok(())
+    }
+
+    /// Short blocks that are picked from a file are better read by few sweeps through it, each for a large window.
+    fn window_bytes(&self, threads: usize) -> usize {
+        let piece = self.piece();
+        if self.data.as_file().is_none() || piece >= SHORT_PIECE {
+            return WINDOW;
+        }
+        (SWEEP_WINDOWS / threads.max(1)).min(MOST_PIECES.saturating_mul(piece)).max(WINDOW)
+    }
+}
+
+/// The blocks of `data` that index tuples `indices[i, …, :]` address. A tuple of k numbers addresses a block of shape
+/// `data.shape[batch_dims + k:]`, in the batch in which the tuple lies; the output has the shape
+/// `indices.shape[:-1] ++ data.shape[batch_dims + k:]`. Negative indices count from the end.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::gather_nd;
+/// let data = array![[0, 1], [2, 3]];
+/// assert_eq!(gather_nd(&data, &array![[0, 0], [1, 1]], 0)?, array![0, 3].into_dyn());
+/// assert_eq!(gather_nd(&data, &array![[1], [0]], 1)?, array![1, 2].into_dyn());
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`check`] and [`TakeIndices::take`].
+pub fn gather_nd<T, I, S, J, D, E>(
+    data: &ArrayBase<S, D>,
+    indices: &ArrayBase<J, E>,
+    batch_dims: usize,
+) -> Result<ArrayD<T>>
+where
+    T: Copy,
+    I: Index,
+    S: Data<Elem = T>,
+    J: Data<Elem = I>,
+    D: Dimension,
+    E: Dimension,
+{
+    let batch_dims = i64::try_from(batch_dims).unwrap_or(i64::MAX);
+    let shapes = check(data.shape(), indices.shape(), batch_dims)?;
+    let mut numbers = shapes.clone().in_order(Order::C);
+    numbers.take(indices.iter().copied())?;
+    let shape = shapes.updates_shape();
+    let (source, mut out) = (items(data), Vec::new());
+    if !shape.contains(&0) {
+        let blocks = Blocks::new(&shapes, numbers.in_turn()?);
+        blocks.runs(&Window::whole(shape), |from, _, len| out.extend_from_slice(&source[from..][..len]));
+    }
+    Ok(Array::from_shape_vec(IxDyn(shape), out).expect("a block for each tuple"))
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array1, Array2, Array3, array};
+
+    use super::*;
+
+    #[test]
+    fn the_specifications_examples() {
+        let two = array![[0, 1], [2, 3]];
+        let cube = array![[[0, 1], [2, 3]], [[4, 5], [6, 7]]];
+        let rows: [(&str, ArrayD<i32>, ArrayD<i64>, usize, ArrayD<i32>); 5] = [
+            ("1", two.clone().into_dyn(), array![[0, 0], [1, 1]].into_dyn(), 0, array![0, 3].into_dyn()),
+            ("2", two.into_dyn(), array![[1], [0]].into_dyn(), 0, array![[2, 3], [0, 1]].into_dyn()),
+            ("3", cube.clone().into_dyn(), array![[0, 1], [1, 0]].into_dyn(), 0, array![[2, 3], [4, 5]].into_dyn()),
+            (
+                "4",
+                cube.clone().into_dyn(),
+                array![[[0, 1]], [[1, 0]]].into_dyn(),
+                0,
+                array![[[2, 3]], [[4, 5]]].into_dyn(),
+            ),
+            ("5", cube.into_dyn(), array![[1], [0]].into_dyn(), 1, array![[2, 3], [4, 5]].into_dyn()),
+        ];
+        let failed: Vec<_> = rows
+            .iter()
+            .filter(|(_, data, indices, batch, wanted)| gather_nd(data, indices, *batch).as_ref() != Ok(wanted))
+            .map(|(name, ..)| name)
+            .collect();
+        assert!(failed.is_empty(), "{failed:?}");
+    }
+
+    #[test]
+    fn shapes_of_every_kind() {
+        let data = Array3::from_shape_fn((2, 3, 4), |(i, j, k)| (i * 12 + j * 4 + k) as i16);
+        // two batch dims, negative numbers, no number, no tuple, no item
+        let picked = gather_nd(&data, &Array3::from_elem((2, 3, 1), -1), 2).unwrap();
+        assert_eq!(picked, array![[3, 7, 11], [15, 19, 23]].into_dyn());
+        let whole = gather_nd(&data, &Array2::<i64>::zeros((2, 0)), 0).unwrap();
+        assert_eq!(whole.shape(), [2, 2, 3, 4]);
+        assert_eq!(whole.index_axis(ndarray::Axis(0), 1), data.clone().into_dyn());
+        let batches = gather_nd(&data, &Array3::<i64>::zeros((2, 5, 0)), 1).unwrap();
+        assert_eq!((batches.shape(), batches[[1, 4, 2, 3]]), (&[2, 5, 3, 4][..], 23));
+        assert_eq!(gather_nd(&data, &Array2::<u8>::zeros((0, 1)), 0).unwrap().shape(), [0, 3, 4]);
+        assert_eq!(gather_nd(&Array2::<u8>::zeros((2, 0)), &array![[1]], 0).unwrap().shape(), [1, 0]);
+        assert_eq!(gather_nd(&data.t(), &array![[3, 2, 1], [0, 0, 0]], 0).unwrap(), array![23, 0].into_dyn());
+    }
+
+    #[test]
+    fn refused() {
+        let data = Array2::<u8>::zeros((2, 3));
+        let error = |indices: ArrayD<i64>, batch| gather_nd(&data, &indices, batch).unwrap_err().to_string();
+        let rows = [
+            (
+                error(array![[2]].into_dyn(), 0),
+                "indices: 2 at [0, 0] is out of range: expected [-2, 1] on axis 0 (data [2, 3])",
+            ),
+            (
+                error(array![[0], [-4]].into_dyn(), 1),
+                "indices: -4 at [1, 0] is out of range: expected [-3, 2] on axis 1 (data [2, 3])",
+            ),
+            (
+                error(array![[0, 0, 0]].into_dyn(), 0),
+                "indices: tuples of 3 (shape [1, 3]), expected at most 2, the rank of data [2, 3]",
+            ),
+            (error(array![[0]].into_dyn(), 1), "indices: batch dims [1], expected [2] (data [2, 3])"),
+            (error(array![[0]].into_dyn(), 2), "batch-dims: 2, expected 0 to 1 (data [2, 3], indices [1, 1])"),
+            (
+                check(&[2, 3], &[1], -1).unwrap_err().to_string(),
+                "batch-dims: -1, expected 0 to 0 (data [2, 3], indices [1])",
+            ),
+            (check(&[2, 3], &[], 0).unwrap_err().to_string(), "indices: rank 0, expected at least 1 axis"),
+            (check(&[], &[1], 0).unwrap_err().to_string(), "data: rank 0, expected at least 1 axis"),
+        ];
+        for (got, expected) in rows {
+            assert_eq!(got, expected);
+        }
+        // the block is empty, the index still has to be right
+        assert!(gather_nd(&Array2::<u8>::zeros((2, 0)), &array![[2]], 0).is_err());
+        assert_eq!(gather_nd(&Array1::from(vec![1_u8]), &array![[0]], 0).unwrap(), array![1].into_dyn());
+    }
+}
