@@ -27,6 +27,8 @@ pub struct Job {
     threads: usize,
     /// The bytes of a window.
     window: usize,
+    /// Where windows end, in places of each axis, for a sink that stores boxes.
+    grid: Option<Vec<usize>>,
     limits: Limits,
 }
 
@@ -41,7 +43,13 @@ impl Job {
         let once = fill.sources().into_iter().any(Source::is_stream);
         let threads = if once { 1 } else { limits.threads.for_bytes(fill.meta().bytes()) };
         let window = limits.window.unwrap_or_else(|| fill.window_bytes(threads));
-        Ok(Self { fill, threads, window, limits })
+        Ok(Self { fill, threads, window, grid: None, limits })
+    }
+
+    /// The same job, whose windows end where a grid of so many places an axis does.
+    #[must_use]
+    pub fn on_grid(self, grid: Vec<usize>) -> Self {
+        Self { grid: Some(grid), ..self }
     }
 
     /// The output.
@@ -56,9 +64,11 @@ impl Job {
 
     /// The windows of the output, in C order. An output without bytes has none.
     pub fn windows(&self) -> Windows {
-        match self.meta().bytes() {
-            0 => Windows::new(&[0], 1),
-            _ => Windows::new(&self.meta().shape, (self.window / self.fill.widest()).max(1)),
+        let (shape, items) = (&self.meta().shape, (self.window / self.fill.widest().max(1)).max(1));
+        match (self.meta().bytes(), &self.grid) {
+            (0, _) => Windows::new(&[0], 1),
+            (_, None) => Windows::new(shape, items),
+            (_, Some(grid)) => Windows::on_grid(shape, items, grid),
         }
     }
 
@@ -177,5 +187,118 @@ impl Job {
             return Ok(false);
         }
         sink.copy(window, data, start + (first * self.meta().dtype.itemsize()) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZero;
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::error::malformed;
+    use crate::item::dtype::DType;
+    use crate::item::tensor::Tensor;
+    use crate::layout::axis::Span;
+    use crate::ops::cast::CastFill;
+    use crate::ops::selection::Selection;
+    use crate::parallel::Threads;
+
+    /// What windows bring, by the number of their first item.
+    #[derive(Default)]
+    struct Seen(Mutex<Vec<(usize, Vec<u8>)>>);
+
+    impl Sink for Seen {
+        fn put(&self, window: &Window, items: &[u8]) -> Result<()> {
+            self.0.lock().unwrap().push((window.start, items.to_vec()));
+            Ok(())
+        }
+    }
+
+    impl Seen {
+        fn items(self) -> Vec<u8> {
+            let mut seen = self.0.into_inner().unwrap();
+            seen.sort();
+            seen.into_iter().flat_map(|(_, items)| items).collect()
+        }
+    }
+
+    fn limits(threads: usize, window: usize) -> Limits {
+        Limits { threads: Threads::new(NonZero::new(threads)).started_for(0), window: Some(window) }
+    }
+
+    /// 0 to 59 as uint8, [3, 4, 5].
+    fn sixty() -> Source {
+        let tensor = Tensor::new(DType::parse("uint8").unwrap(), vec![3, 4, 5], (0..60).collect()).unwrap();
+        Source::memory(tensor, "DATA".to_owned())
+    }
+
+    fn reversed() -> Box<dyn Fill> {
+        Box::new(Selection::slice(sixty(), &[3, 4, 5].map(|len| Span { start: len - 1, step: -1, len })))
+    }
+
+    #[test]
+    fn any_windows_threads_and_shares_give_the_same() {
+        let expected: Vec<u8> = (0..60).rev().collect();
+        for threads in [1, 3] {
+            for window in [1, 7, 20, 1000] {
+                for grid in [None, Some(vec![2, 1, 1]), Some(vec![1, 3, 4])] {
+                    for shares in [1, 2, 5, 100] {
+                        let job = Job::new(reversed(), limits(threads, window)).unwrap();
+                        let job = match grid.clone() {
+                            None => job,
+                            Some(grid) => job.on_grid(grid),
+                        };
+                        let (windows, seen) = (job.windows(), Seen::default());
+                        let share = |number| number * windows.count() / shares;
+                        for number in 0..shares {
+                            job.run(&windows, share(number)..share(number + 1), &seen, &|_| ()).unwrap();
+                        }
+                        assert_eq!(seen.items(), expected, "{threads} {window} {grid:?} {shares}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn streams_come_in_order() {
+        let job = Job::new(reversed(), limits(4, 3)).unwrap();
+        let (mut all, told) = (Vec::new(), Mutex::new(0));
+        job.stream(&|bytes| *told.lock().unwrap() += bytes, &mut |items| {
+            all.extend_from_slice(items);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!((all, *told.lock().unwrap()), ((0..60).rev().collect(), 60));
+    }
+
+    #[test]
+    fn the_error_of_the_first_window_is_told() {
+        struct Refuses;
+        impl Sink for Refuses {
+            fn put(&self, window: &Window, _: &[u8]) -> Result<()> {
+                Err(malformed!("window at {}", window.start))
+            }
+        }
+        let job = Job::new(reversed(), limits(4, 3)).unwrap();
+        let windows = job.windows();
+        let error = job.run(&windows, 2..windows.count(), &Refuses, &|_| ()).unwrap_err();
+        assert_eq!(error.to_string(), format!("window at {}", windows.get(2).start));
+        let fill = CastFill::over(Box::new(Selection::whole(sixty())), DType::parse("bool").unwrap(), false).unwrap();
+        let job = Job::new(fill, limits(1, 8)).unwrap();
+        let error = job.run(&job.windows(), 0..2, &Seen::default(), &|_| ()).unwrap_err();
+        assert_eq!(error.to_string(), "DATA: 2 is neither 0 nor 1 (bool) at [0, 0, 2]");
+    }
+
+    #[test]
+    fn files_hold_header_and_items_and_nothing_else_changes() {
+        let file = tempfile::tempfile().unwrap();
+        let job = Job::new(reversed(), limits(2, 7)).unwrap();
+        job.write(&file, "OUT", b"head", &|_| ()).unwrap();
+        let mut found = vec![0; 64];
+        crate::storage::platform::read_at(&file, &mut found, 0).unwrap();
+        assert_eq!((&found[..4], &found[4..]), (&b"head"[..], &(0..60).rev().collect::<Vec<u8>>()[..]));
+        assert_eq!(file.metadata().unwrap().len(), 64);
     }
 }

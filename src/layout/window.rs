@@ -65,6 +65,24 @@ impl Windows {
         it
     }
 
+    /// The same, but windows end where a grid of that many places an axis does, or where the tensor ends. So each is a
+    /// whole number of rows of the grid's boxes, of one at least, even where that is more than `items` items: whoever
+    /// stores such boxes can write each of them from one window.
+    pub fn on_grid(shape: &[usize], items: usize, grid: &[usize]) -> Self {
+        let mut it = Self::new(shape, items);
+        let first = (0..shape.len()).find(|&axis| grid[axis] > 1 && shape[axis] > 1);
+        let Some(first) = first.filter(|&first| it.count > 1 && it.axis >= first) else { return it };
+        // places of this axis that lie in one box must lie in one window, and so must all of the axes after it
+        if it.axis > first {
+            (it.axis, it.chunk) = (first, 1);
+            it.inner = shape[first + 1..].iter().product();
+        }
+        let (dim, side) = (shape[first], grid[first]);
+        it.chunk = (it.chunk / side * side).max(side).min(dim);
+        it.count = shape[..first].iter().product::<usize>() * dim.div_ceil(it.chunk);
+        it
+    }
+
     /// The items of the first window, than which none is larger.
     pub fn largest(&self) -> usize {
         if self.count == 1 { self.shape.iter().product() } else { self.chunk * self.inner }
@@ -165,6 +183,35 @@ mod tests {
                     next += window.items();
                 }
                 assert_eq!(next, shape.iter().product::<usize>(), "{shape:?} by {items}");
+            }
+        }
+    }
+
+    #[test]
+    fn windows_end_on_a_grid() {
+        for shape in [&[7, 6, 5][..], &[12], &[1, 9, 4], &[5, 1, 1], &[3, 0], &[]] {
+            for grid in [[1, 1, 1], [2, 3, 2], [4, 1, 1], [1, 1, 3], [1, 4, 1], [100, 2, 1]] {
+                let grid = &grid[..shape.len()];
+                for items in [1, 3, 5, 11, 30, 64, 1000] {
+                    let windows = Windows::on_grid(shape, items, grid);
+                    let mut next = 0;
+                    for (number, window) in windows.iter().enumerate() {
+                        assert_eq!(
+                            (window.start, windows.number_of(next)),
+                            (next, number),
+                            "{shape:?} {grid:?} {items}"
+                        );
+                        let part = View::c_order(shape).part(&window.ranges);
+                        assert_eq!(places(&part), (next..next + window.items()).collect::<Vec<_>>());
+                        assert!(window.items() <= windows.largest());
+                        next += window.items();
+                        for ((range, &side), &dim) in window.ranges.iter().zip(grid).zip(shape) {
+                            let on = |end: usize| end.is_multiple_of(side) || end == dim;
+                            assert!(on(range.start) && on(range.end), "{range:?} of {shape:?} {grid:?} {items}");
+                        }
+                    }
+                    assert_eq!(next, shape.iter().product::<usize>(), "{shape:?} {grid:?} {items}");
+                }
             }
         }
     }
