@@ -63,6 +63,7 @@ pub mod storage;
 pub use diff::diff;
 pub use error::Error;
 pub use item::dtype::DType;
+pub use item::element::Element;
 pub use item::tensor::Tensor;
 pub use ops::reduction::Reduction;
 pub use ops::scatter_nd::{scatter_nd, scatter_nd_reduce};
