@@ -18,20 +18,27 @@
 //! # Ok::<(), tensorop::Error>(())
 //! ```
 
+mod distance;
 mod item;
 mod report;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod widen;
 
 use crate::error::{Result, bail};
 
-pub use self::item::Number;
-use self::item::{Class, ClassOf, Distance, Item, Task, Widen, WidenTo, read_complex, read_f64, read_i128, with_items};
+use num_complex::Complex;
+
+use self::distance::Distance;
+pub use self::distance::Number;
+use self::item::{Class, Item, Task, read_i128, with_items};
 use self::tally::{Most, Rule, Tally, Window};
+use self::widen::{ClassOf, Widen, WidenTo};
 use crate::engine::job::{Progress, Threads, scan};
 use crate::format::json;
 use crate::item::dtype::{DType, Kind};
+use crate::item::element::Element;
 use crate::layout::shape::coordinates;
 use crate::memory;
 use crate::storage::source::Source;
@@ -233,8 +240,8 @@ pub fn diff(
             Err(Same(comparison)) => comparison.opaque(|expected, actual| expected == actual),
         },
         Common::Numbers(Class::Integer, widen) => comparison.numbers(read_i128, Some(widen)),
-        Common::Numbers(Class::Complex, widen) => comparison.numbers(read_complex, Some(widen)),
-        Common::Numbers(Class::Float | Class::Date, widen) => comparison.numbers(read_f64, Some(widen)),
+        Common::Numbers(Class::Complex, widen) => comparison.numbers(Complex::<f64>::read_le, Some(widen)),
+        Common::Numbers(Class::Float | Class::Date, widen) => comparison.numbers(f64::read_le, Some(widen)),
         Common::Text(wide) => comparison.opaque(|expected, actual| {
             let points = |bytes, wide| trimmed(code_points(bytes, wide));
             points(expected, wide[0]).eq(points(actual, wide[1]))
