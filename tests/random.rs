@@ -455,7 +455,7 @@ fn scatter_nd() {
 }
 
 /// Numbers that reductions are checked with: written here anew, not taken from the library.
-trait Number: Copy + PartialEq + std::fmt::Debug + tensorop::ops::reduction::Element {
+trait Number: Copy + PartialEq + std::fmt::Debug + tensorop::ops::reduction::Reducible {
     const KIND: Kind;
     fn any(random: &mut Random) -> Self;
     fn little(self) -> Vec<u8>;
