@@ -68,6 +68,7 @@ pub mod storage;
 
 pub use error::Error;
 pub use item::dtype::DType;
+pub use item::element::Element;
 pub use item::tensor::Tensor;
 pub use ops::gather_nd::gather_nd;
 pub use ops::reduction::Reduction;

@@ -1,6 +1,6 @@
 //! What a comparison finds.
 
-use super::item::Number;
+use super::distance::Number;
 
 /// Why tensors differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

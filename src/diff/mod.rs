@@ -21,21 +21,28 @@
 //! ```
 
 mod difference;
+mod distance;
 mod item;
 mod report;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod widen;
 
 use crate::error::{Advice, Context, Error, ErrorKind, Result, bail};
 
+use num_complex::Complex;
+
 pub use self::difference::{Difference, Extreme, Mismatch, Outline, Reason};
-pub use self::item::Number;
-use self::item::{Class, ClassOf, Distance, Item, Task, Widen, WidenTo, read_complex, read_f64, read_i128, with_items};
+use self::distance::Distance;
+pub use self::distance::Number;
+use self::item::{Class, Item, Task, read_i128, with_items};
 use self::tally::{Most, Rule, Tally, Window};
+use self::widen::{ClassOf, Widen, WidenTo};
 use crate::engine::job::Progress;
 use crate::engine::scan::scan;
 use crate::item::dtype::{DType, Kind};
+use crate::item::element::Element;
 use crate::item::print;
 use crate::item::tensor::Tensor;
 use crate::layout::shape::coordinates;
@@ -168,8 +175,8 @@ pub fn compare_sources(
             Err(Same(comparison)) => comparison.opaque(|expected, actual| expected == actual),
         },
         Common::Numbers(Class::Integer, widen) => comparison.numbers(read_i128, Some(widen)),
-        Common::Numbers(Class::Complex, widen) => comparison.numbers(read_complex, Some(widen)),
-        Common::Numbers(Class::Float | Class::Date, widen) => comparison.numbers(read_f64, Some(widen)),
+        Common::Numbers(Class::Complex, widen) => comparison.numbers(Complex::<f64>::read_le, Some(widen)),
+        Common::Numbers(Class::Float | Class::Date, widen) => comparison.numbers(f64::read_le, Some(widen)),
         Common::Text(wide) => comparison.opaque(|expected, actual| {
             let points = |bytes, wide| trimmed(code_points(bytes, wide));
             points(expected, wide[0]).eq(points(actual, wide[1]))

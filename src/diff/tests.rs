@@ -2,7 +2,7 @@ use std::num::NonZero;
 
 use half::f16;
 
-use super::item::{Float, read_f64};
+use super::item::Float;
 use super::tally::{Found, least_rtol};
 use super::*;
 use crate::error::Subject;
@@ -772,7 +772,7 @@ fn as_defined_in_any_windows() {
             let end = (start + 1 + random.below([10, 1000, 4000][round % 3])).min(items);
             let window = Window { start, expected: &e[8 * start..8 * end], actual: &a[8 * start..8 * end] };
             let thread = random.below(tallies.len());
-            tallies[thread].window(&rule, window, (window.expected, window.actual), &read_f64);
+            tallies[thread].window(&rule, window, (window.expected, window.actual), &f64::read_le);
             start = end;
         }
         let mut found = Tally::default();

@@ -1,12 +1,13 @@
 //! How a tensor's finite items are distributed between its smallest and its largest.
 
-use crate::error::Result;
-use half::{bf16, f16};
-
-use super::stats::{BLOCK, Byte, Counts, Item, Stats};
+use super::bytes::{Byte, Counts};
+use super::items::{BLOCK, Item};
+use super::stats::Stats;
 use crate::engine::job::Progress;
 use crate::engine::scan::scan;
+use crate::error::Result;
 use crate::item::dtype::Kind;
+use crate::item::element::match_kind;
 use crate::ops::fill::Limits;
 use crate::storage::source::Source;
 
@@ -55,24 +56,28 @@ pub fn histogram(
 ) -> Result<Option<Histogram>> {
     let (Some((min, _)), Some((max, _))) = (&stats.min, &stats.max) else { return Ok(None) };
     let ends = (min.bytes(), max.bytes());
-    match source.dtype().kind() {
-        Kind::Bool | Kind::Int8 | Kind::UInt8 | Kind::Narrow(_) => bytes(source, ends, limits, progress),
-        Kind::Int16 => real::<i16>(source, ends, limits, progress),
-        Kind::Int32 => real::<i32>(source, ends, limits, progress),
-        Kind::Int64 => real::<i64>(source, ends, limits, progress),
-        Kind::UInt16 => real::<u16>(source, ends, limits, progress),
-        Kind::UInt32 => real::<u32>(source, ends, limits, progress),
-        Kind::UInt64 => real::<u64>(source, ends, limits, progress),
-        Kind::Float16 => real::<f16>(source, ends, limits, progress),
-        Kind::BFloat16 => real::<bf16>(source, ends, limits, progress),
-        Kind::Float32 => real::<f32>(source, ends, limits, progress),
-        Kind::Float64 => real::<f64>(source, ends, limits, progress),
-        _ => Ok(None),
-    }
+    match_kind!(source.dtype().kind().clone(), {
+        bool T => bytes(source, ends, limits, progress, Byte::Bool),
+        integer T => match T::BYTE {
+            Some(byte) => bytes(source, ends, limits, progress, byte),
+            None => real::<T>(source, ends, limits, progress),
+        },
+        float T => real::<T>(source, ends, limits, progress),
+        complex T => Ok(None),
+        Kind::Narrow(narrow) => bytes(source, ends, limits, progress, Byte::Narrow(narrow)),
+        Kind::LongDouble(_)
+        | Kind::ComplexLongDouble(_)
+        | Kind::Bytes(_)
+        | Kind::Str(_)
+        | Kind::Void(_)
+        | Kind::Struct(_)
+        | Kind::Datetime(_)
+        | Kind::Timedelta(_) => Ok(None),
+    })
 }
 
 /// What items are compared with.
-pub(super) trait Edge: Copy + PartialOrd + Send + Sync {
+trait Edge: Copy + PartialOrd + Send + Sync {
     /// Where the bins from one item to another begin, ascending; the first is that item.
     fn between(min: Self, max: Self) -> Vec<Self>;
     fn bound(self) -> Bound;
@@ -95,7 +100,7 @@ macro_rules! integer_edges {
     )*};
 }
 
-integer_edges!(i16, i32, i64, u16, u32, u64);
+integer_edges!(i8, u8, i16, i32, i64, u16, u32, u64);
 
 impl Edge for f64 {
     fn between(min: Self, max: Self) -> Vec<Self> {
@@ -126,7 +131,9 @@ impl Edge for f32 {
     }
 }
 
-fn real<T: Item>(
+/// Counts, for each edge, the items that are not below it: ten comparisons that are vectorised, where a search for the
+/// bin of each item would branch and wait for the counter that it raises.
+fn real<T: Item<Edge: Edge>>(
     source: &mut Source,
     ends: (&[u8], &[u8]),
     limits: Limits,
@@ -180,8 +187,9 @@ fn bytes(
     ends: (&[u8], &[u8]),
     limits: Limits,
     progress: Progress<'_>,
+    byte: Byte,
 ) -> Result<Option<Histogram>> {
-    let (Some(byte), (&[min], &[max])) = (Byte::of(source.dtype()), ends) else { return Ok(None) };
+    let (&[min], &[max]) = ends else { return Ok(None) };
     let (min, max) = (byte.value(min), byte.value(max));
     let whole = byte.is_integer();
     // integers of a byte are exact here

@@ -15,8 +15,10 @@
 //! # Ok::<(), tensorop::Error>(())
 //! ```
 
+mod bytes;
 mod exact;
 mod histogram;
+mod items;
 mod stats;
 
 use std::borrow::Cow;

@@ -1,6 +1,6 @@
 //! Dates: ticks of a unit since 1970 <-> ISO 8601 text, as NumPy prints a `datetime64`, and ticks of other units.
 
-use crate::item::dtype::{TimeBase, TimeUnit};
+use crate::item::time_unit::{TimeBase, TimeUnit};
 
 /// Ticks that mean "not a time".
 pub const NAT: i64 = i64::MIN;
@@ -11,7 +11,7 @@ const DAY: i128 = 86_400;
 /// text, not a whole number of ticks of the unit, or beyond an int64. The generic unit has no dates but `NaT`.
 ///
 /// ```
-/// use tensorop::{DType, datetime, dtype::Kind};
+/// use tensorop::{DType, item::{datetime, dtype::Kind}};
 /// let Kind::Datetime(unit) = *DType::parse("<M8[25s]").unwrap().kind() else { unreachable!() };
 /// assert_eq!(datetime::parse("1970-01-01T00:00:50", unit), Some(2));
 /// assert_eq!(datetime::parse("1970-01-01T00:00:51", unit), None);
@@ -114,7 +114,7 @@ pub fn year(ticks: i64, unit: TimeUnit) -> Option<i128> {
 /// between years or months and units that these are no fixed number of.
 ///
 /// ```
-/// use tensorop::{datetime, dtype::{TimeBase, TimeUnit}};
+/// use tensorop::item::{datetime, time_unit::{TimeBase, TimeUnit}};
 /// let unit = |base| TimeUnit { count: 1, base: Some(base) };
 /// let (day, month) = (unit(TimeBase::Day), unit(TimeBase::Month));
 /// assert_eq!(datetime::rescale(32, day, month, true), Some((1, false)));

@@ -4,6 +4,8 @@ use std::io::Write;
 
 use half::{bf16, f16};
 
+use crate::item::float16::{bf16_to_f32, f16_to_f32};
+
 /// A finite float as decimal digits: `0.d1d2d3… × 10^point`, without trailing zeros; zero has no digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
@@ -175,12 +177,12 @@ pub fn shortest32(value: f32) -> Decimal {
 
 /// The digits of a finite float16.
 pub fn shortest16(value: f16) -> Decimal {
-    fewest(value.to_bits(), |bits| f16::from_bits(bits).to_f64())
+    fewest(value.to_bits(), |bits| f16_to_f32(f16::from_bits(bits)).into())
 }
 
 /// The digits of a finite bfloat16.
 pub fn shortest_bf16(value: bf16) -> Decimal {
-    fewest(value.to_bits(), |bits| bf16::from_bits(bits).to_f64())
+    fewest(value.to_bits(), |bits| bf16_to_f32(bf16::from_bits(bits)).into())
 }
 
 /// The fewest digits that read back to the float of 16 bits that `bits` are, and of those the nearest. Five always

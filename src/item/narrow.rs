@@ -135,7 +135,7 @@ impl Narrow {
     /// and all that is negative NaN. An integer type drops the fraction and ends at its range; NaN is 0.
     ///
     /// ```
-    /// use tensorop::dtype::Narrow;
+    /// use tensorop::item::dtype::Narrow;
     /// assert_eq!(Narrow::Float8E4M3FN.encode(-1.0), 0xb8);
     /// assert_eq!(Narrow::Float8E5M2.encode(1e9), 0x7c);
     /// assert_eq!(Narrow::Float4E2M1FN.encode(2.5), Narrow::Float4E2M1FN.encode(2.0));

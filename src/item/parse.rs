@@ -2,7 +2,10 @@
 
 use std::cmp::Ordering;
 
+use half::{bf16, f16};
+
 use crate::item::dtype::{DType, Kind, Narrow};
+use crate::item::element::{Element, Float, match_kind};
 
 /// Why a number has no place in a dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +27,7 @@ pub enum Misfit {
 /// the decimal text.
 ///
 /// ```
-/// use tensorop::{DType, scalar::{Misfit, parse_number}};
+/// use tensorop::{DType, item::parse::{Misfit, parse_number}};
 /// let mut item = [0; 2];
 /// parse_number("12.50e1", &DType::parse(">i2").unwrap(), &mut item).unwrap();
 /// assert_eq!(item, [0, 125]);
@@ -34,31 +37,21 @@ pub enum Misfit {
 /// # Errors
 /// A number that the dtype cannot hold.
 pub fn parse_number(text: &str, dtype: &DType, out: &mut [u8]) -> Result<(), Misfit> {
-    let big = dtype.is_big_endian();
-    match dtype.kind() {
-        Kind::Float64 => put(parse_f64(text)?.to_le_bytes(), big, out),
-        Kind::Float32 => {
-            let value = text.parse::<f32>().ok().filter(|v| v.is_finite()).ok_or_else(|| why_no_float(text))?;
-            put(value.to_le_bytes(), big, out);
-        }
-        Kind::Float16 => put(parse_f16(text)?.to_le_bytes(), big, out),
-        Kind::BFloat16 => put(parse_bf16(text)?.to_le_bytes(), big, out),
-        Kind::Narrow(narrow) => put([parse_narrow(text, *narrow)?], big, out),
-        kind => {
-            let value = || parse_integer(text);
-            match kind {
-                Kind::Int64 => put(fit::<i64>(value()?)?.to_le_bytes(), big, out),
-                Kind::Int32 => put(fit::<i32>(value()?)?.to_le_bytes(), big, out),
-                Kind::Int16 => put(fit::<i16>(value()?)?.to_le_bytes(), big, out),
-                Kind::Int8 => put(fit::<i8>(value()?)?.to_le_bytes(), big, out),
-                Kind::UInt64 => put(fit::<u64>(value()?)?.to_le_bytes(), big, out),
-                Kind::UInt32 => put(fit::<u32>(value()?)?.to_le_bytes(), big, out),
-                Kind::UInt16 => put(fit::<u16>(value()?)?.to_le_bytes(), big, out),
-                Kind::UInt8 => put(fit::<u8>(value()?)?.to_le_bytes(), big, out),
-                _ => return Err(Misfit::NotNumeric),
-            }
-        }
-    }
+    match_kind!(dtype.kind(), {
+        bool T => return Err(Misfit::NotNumeric),
+        integer T => put(fit::<T>(parse_integer(text)?)?, dtype, out),
+        float T => put(<T as Decimal>::parse(text)?, dtype, out),
+        complex T => return Err(Misfit::NotNumeric),
+        Kind::Narrow(narrow) => put(parse_narrow(text, *narrow)?, dtype, out),
+        Kind::LongDouble(_)
+        | Kind::ComplexLongDouble(_)
+        | Kind::Bytes(_)
+        | Kind::Str(_)
+        | Kind::Void(_)
+        | Kind::Struct(_)
+        | Kind::Datetime(_)
+        | Kind::Timedelta(_) => return Err(Misfit::NotNumeric),
+    });
     Ok(())
 }
 
@@ -73,20 +66,20 @@ pub fn parse_special(text: &str, dtype: &DType, out: &mut [u8]) -> bool {
     if !is_special(text) {
         return false;
     }
-    let pick = |nan: u64, infinity: u64, sign: u64| match text {
-        "NaN" => nan,
-        "Infinity" => infinity,
-        _ => sign | infinity,
-    };
-    let big = dtype.is_big_endian();
-    match dtype.kind() {
-        Kind::Float64 => {
-            put(pick(0x7ff8 << 48, 0x7ff0 << 48, 1 << 63).to_le_bytes(), big, out);
-        }
-        Kind::Float32 => put((pick(0x7fc0_0000, 0x7f80_0000, 1 << 31) as u32).to_le_bytes(), big, out),
-        Kind::Float16 => put((pick(0x7e00, 0x7c00, 1 << 15) as u16).to_le_bytes(), big, out),
-        Kind::BFloat16 => put((pick(0x7fc0, 0x7f80, 1 << 15) as u16).to_le_bytes(), big, out),
-        Kind::Narrow(narrow) if !narrow.is_integer() => {
+    match_kind!(dtype.kind(), {
+        bool T => false,
+        integer T => false,
+        float T => {
+            let item = match text {
+                "NaN" => T::NAN,
+                "Infinity" => T::INFINITY,
+                _ => -T::INFINITY,
+            };
+            put(item, dtype, out);
+            true
+        },
+        complex T => false,
+        Kind::Narrow(narrow) => {
             let value = match text {
                 "NaN" => f64::NAN,
                 "Infinity" => f64::INFINITY,
@@ -95,14 +88,21 @@ pub fn parse_special(text: &str, dtype: &DType, out: &mut [u8]) -> bool {
             // Many of these types have no infinity, and some no NaN either.
             let item = narrow.encode(value);
             let found = narrow.value(item);
-            if found != value && !(found.is_nan() && value.is_nan()) {
-                return false;
+            let has = found == value || found.is_nan() && value.is_nan();
+            if has {
+                put(item, dtype, out);
             }
-            put([item], big, out);
-        }
-        _ => return false,
-    }
-    true
+            has
+        },
+        Kind::LongDouble(_)
+        | Kind::ComplexLongDouble(_)
+        | Kind::Bytes(_)
+        | Kind::Str(_)
+        | Kind::Void(_)
+        | Kind::Struct(_)
+        | Kind::Datetime(_)
+        | Kind::Timedelta(_) => false,
+    })
 }
 
 /// The integer that a decimal text is, such as 125 for `12.50e1`. Integers of more than 20 digits are out of range.
@@ -148,21 +148,53 @@ fn why_no_float(text: &str) -> Misfit {
     }
 }
 
-/// The bits of the float16 nearest to a decimal text. (`f16::from_f64` rounds twice on some machines and drops
-/// bits on others.)
-///
-/// # Errors
-/// [`Misfit::Malformed`] and [`Misfit::TooLarge`].
-pub fn parse_f16(text: &str) -> Result<u16, Misfit> {
-    parse_16(text, 10, -14)
+/// A float that decimal text is rounded to, once.
+trait Decimal: Float {
+    /// The nearest, ties to even.
+    fn parse(text: &str) -> Result<Self, Misfit>;
 }
 
-/// The bits of the bfloat16 nearest to a decimal text.
+impl Decimal for f64 {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        parse_f64(text)
+    }
+}
+
+impl Decimal for f32 {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        text.parse::<f32>().ok().filter(|value| value.is_finite()).ok_or_else(|| why_no_float(text))
+    }
+}
+
+macro_rules! short_floats {
+    ($($type:ty),+) => {$(
+        impl Decimal for $type {
+            fn parse(text: &str) -> Result<Self, Misfit> {
+                let item = Self::nearest(beside_midpoint(text, |value| Self::nearest(value).to_bits())?);
+                if item.is_finite() { Ok(item) } else { Err(Misfit::TooLarge) }
+            }
+        }
+    )+};
+}
+
+short_floats!(f16, bf16);
+
+/// A float64 that `encode` makes the same item of as it would of the number that the text is, and not of the float64
+/// that is nearest to it.
 ///
-/// # Errors
-/// [`Misfit::Malformed`] and [`Misfit::TooLarge`].
-pub fn parse_bf16(text: &str) -> Result<u16, Misfit> {
-    parse_16(text, 7, -126)
+/// The float64 nearest to a text tells on which side of a midpoint the number lies, unless it is that midpoint: then
+/// the digits of both tell. A midpoint of two items has a few bits only, and what is next to it in float64 is none.
+fn beside_midpoint<T: PartialEq>(text: &str, encode: impl Fn(f64) -> T) -> Result<f64, Misfit> {
+    let value = parse_f64(text)?;
+    let (down, up) = (value.next_down(), value.next_up());
+    if value == 0.0 || value.to_bits() as u32 != 0 || encode(down) == encode(up) {
+        return Ok(value);
+    }
+    Ok(match (Parts::of(text).cmp(&Parts::of(&format!("{value:.120e}"))), value > 0.0) {
+        (Ordering::Equal, _) => value,
+        (Ordering::Greater, true) | (Ordering::Less, false) => up,
+        (Ordering::Less, true) | (Ordering::Greater, false) => down,
+    })
 }
 
 /// The item of a type of 8 bits or fewer that a decimal text stands for: the nearest float, the integer itself.
@@ -175,17 +207,7 @@ pub fn parse_narrow(text: &str, narrow: Narrow) -> Result<u8, Misfit> {
         let value = fit::<i64>(parse_integer(text)?)?;
         return if (least..=most).contains(&value) { Ok(narrow.encode(value as f64)) } else { Err(Misfit::OutOfRange) };
     }
-    let mut value = parse_f64(text)?;
-    let (down, up) = (value.next_down(), value.next_up());
-    if value != 0.0 && (narrow.encode(down) != narrow.encode(up) || narrow.holds(down) != narrow.holds(up)) {
-        // A midpoint: the text tells on which side of it the number lies.
-        let side = Parts::of(text).cmp(&Parts::of(&format!("{value:.120e}")));
-        value = match (side, value > 0.0) {
-            (Ordering::Equal, _) => value,
-            (Ordering::Greater, true) | (Ordering::Less, false) => up,
-            (Ordering::Less, true) | (Ordering::Greater, false) => down,
-        };
-    }
+    let value = beside_midpoint(text, |value| (narrow.encode(value), narrow.holds(value)))?;
     if narrow.holds(value) {
         Ok(narrow.encode(value))
     } else if narrow.holds(value.abs()) || value == 0.0 {
@@ -195,46 +217,13 @@ pub fn parse_narrow(text: &str, narrow: Narrow) -> Result<u8, Misfit> {
     }
 }
 
-fn put<const N: usize>(mut little: [u8; N], big: bool, out: &mut [u8]) {
-    if big {
-        little.reverse();
-    }
-    out[..N].copy_from_slice(&little);
+fn put<T: Element>(item: T, dtype: &DType, out: &mut [u8]) {
+    let bytes = if dtype.is_big_endian() { item.to_big() } else { item.to_little() };
+    out[..T::SIZE].copy_from_slice(bytes.as_ref());
 }
 
 fn fit<T: TryFrom<i128>>(value: i128) -> Result<T, Misfit> {
     T::try_from(value).map_err(|_| Misfit::OutOfRange)
-}
-
-/// The bits of the 16-bit float nearest to a decimal text; `bits` of them are the fraction, and 2^`least` is the
-/// smallest normal number.
-///
-/// The float64 nearest to the text tells on which side of a midpoint the text lies, unless it is that midpoint.
-fn parse_16(text: &str, bits: u32, least: i32) -> Result<u16, Misfit> {
-    let value = parse_f64(text)?;
-    let exponent = ((value.to_bits() >> 52) & 0x7ff) as i32 - 1023;
-    if exponent > 1 - least {
-        return Err(Misfit::TooLarge);
-    }
-    let exponent = exponent.max(least);
-    let scaled = value.abs() * 2_f64.powi(bits as i32 - exponent);
-    let mut units = scaled.trunc() as u32;
-    let up = match scaled.fract().partial_cmp(&0.5) {
-        Some(Ordering::Equal) => match Parts::of(text).cmp(&Parts::of(&format!("{value:.120e}"))) {
-            Ordering::Equal => units % 2 == 1,
-            side => side == Ordering::Greater,
-        },
-        side => side == Some(Ordering::Greater),
-    };
-    units += u32::from(up);
-    // A carry out of the fraction goes on into the exponent, as it should.
-    let magnitude = (((exponent - least) as u32) << bits) + units;
-    let infinity = ((2 - 2 * least) as u32 + 1) << bits;
-    if magnitude >= infinity {
-        Err(Misfit::TooLarge)
-    } else {
-        Ok(magnitude as u16 | (u16::from(value.is_sign_negative()) << 15))
-    }
 }
 
 /// A decimal text (one that reads as a finite or infinite f64) taken apart, without its sign: `0.{head}{tail} × 10^point`, with no zero at either end.
@@ -377,6 +366,19 @@ mod tests {
             ("0", "float8_e8m0fnu", Err(OutOfRange)),
             ("-2", "float8_e8m0fnu", Err(OutOfRange)),
             ("x", "float8_e8m0fnu", Err(Malformed)),
+            // not halfway between two, but so near to it that no float64 is nearer
+            ("1.18749999999999983346", "float8_e4m3fn", Ok(0x39)),
+            ("1.18750000000000016654", "float8_e4m3fn", Ok(0x3a)),
+            ("1.06250000000000016654", "float8_e4m3fn", Ok(0x39)),
+            ("1.06249999999999983346", "float8_e4m3fn", Ok(0x38)),
+            ("1.00048828125", "float16", Ok(0x3c00)),
+            ("1.0004882812500000000000000000001", "float16", Ok(0x3c01)),
+            ("1.0014648437499998334", "float16", Ok(0x3c01)),
+            ("1.0014648437499999999999999999999", "float16", Ok(0x3c01)),
+            ("1.00146484375", "float16", Ok(0x3c02)),
+            ("-1.0014648437499999999999999999999", "float16", Ok(0xbc01)),
+            ("65519.999999999999999999999", "float16", Ok(0x7bff)),
+            ("65520", "float16", Err(TooLarge)),
             ("-8", "int4", Ok(8)),
             ("8", "int4", Err(OutOfRange)),
             ("1.5", "int4", Err(Fraction)),

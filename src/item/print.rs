@@ -8,8 +8,10 @@ use std::io::{self, Write};
 use half::{bf16, f16};
 
 use super::datetime;
-use super::decimal::{self, Decimal};
-use super::dtype::{DType, Kind, Swap, TimeUnit};
+use super::decimal::Decimal;
+use super::dtype::{DType, Kind, Swap};
+use super::element::{Element, Float, match_kind};
+use super::time_unit::TimeUnit;
 use crate::error::{Advice, Error, ErrorKind};
 use crate::memory;
 
@@ -63,50 +65,40 @@ impl<'a> ItemWriter<'a> {
     }
 
     fn native_item(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match *self.kind {
-            Kind::Bool => self.text(if bytes[0] != 0 { "true" } else { "false" }),
-            Kind::Int8 => self.integer(i8::from_le_bytes(word(bytes))),
-            Kind::Int16 => self.integer(i16::from_le_bytes(word(bytes))),
-            Kind::Int32 => self.integer(i32::from_le_bytes(word(bytes))),
-            Kind::Int64 => self.integer(i64::from_le_bytes(word(bytes))),
-            Kind::UInt8 => self.integer(u8::from_le_bytes(word(bytes))),
-            Kind::UInt16 => self.integer(u16::from_le_bytes(word(bytes))),
-            Kind::UInt32 => self.integer(u32::from_le_bytes(word(bytes))),
-            Kind::UInt64 => self.integer(u64::from_le_bytes(word(bytes))),
-            Kind::Float16 => {
-                let value = f16::from_le_bytes(word(bytes));
-                self.small_float(value.to_bits(), value.to_f64(), || decimal::shortest16(value));
-            }
-            Kind::BFloat16 => {
-                let value = bf16::from_le_bytes(word(bytes));
-                self.small_float(value.to_bits(), value.to_f64(), || decimal::shortest_bf16(value));
-            }
+        match_kind!(*self.kind, {
+            bool T => self.text(if T::read_le(bytes) { "true" } else { "false" }),
+            integer T => self.integer(T::read_le(bytes)),
+            float T => T::read_le(bytes).write(self),
+            complex T => {
+                let number = T::read_le(bytes);
+                self.text("[");
+                number.re.write(self);
+                self.text(", ");
+                number.im.write(self);
+                self.text("]");
+            },
             Kind::Narrow(narrow) => {
-                let [item] = word(bytes);
+                let item = u8::read_le(bytes);
                 let value = narrow.value(item);
                 if narrow.is_integer() {
                     self.integer(value as i64);
-                } else {
-                    self.small_float(item.into(), value, || narrow.digits(item));
+                } else if !self.special(value) {
+                    self.short_float(item.into(), || narrow.digits(item));
                 }
             }
-            Kind::Float32 => self.float32(bytes),
-            Kind::Float64 => self.float64(bytes),
-            Kind::Complex64 => self.pair(bytes, Self::float32),
-            Kind::Complex128 => self.pair(bytes, Self::float64),
             Kind::Bytes(_) => return self.string(bytes.iter().map(|&b| b.into())),
             Kind::Str(_) => {
                 return self.string(bytes.as_chunks::<4>().0.iter().map(|&point| u32::from_le_bytes(point)));
             }
-            Kind::Datetime(unit) => self.date(i64::from_le_bytes(word(bytes)), unit),
-            Kind::Timedelta(_) => match i64::from_le_bytes(word(bytes)) {
+            Kind::Datetime(unit) => self.date(i64::read_le(bytes), unit),
+            Kind::Timedelta(_) => match i64::read_le(bytes) {
                 datetime::NAT => self.text("\"NaT\""),
                 ticks => self.integer(ticks),
             },
             Kind::Void(_) | Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_) => {
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, "JSON cannot hold such items"));
             }
-        }
+        });
         Ok(())
     }
 
@@ -130,34 +122,10 @@ impl<'a> ItemWriter<'a> {
         true
     }
 
-    fn float64(&mut self, bytes: &[u8]) {
-        let value = f64::from_le_bytes(word(bytes));
-        if !self.special(value) {
-            self.text(zmij::Buffer::new().format_finite(value));
-        }
-    }
-
-    fn float32(&mut self, bytes: &[u8]) {
-        let value = f32::from_le_bytes(word(bytes));
-        if !self.special(value.into()) {
-            self.text(zmij::Buffer::new().format_finite(value));
-        }
-    }
-
-    fn small_float(&mut self, bits: u16, value: f64, digits: impl FnOnce() -> Decimal) {
-        if !self.special(value) {
-            let text = self.known.entry(bits).or_insert_with(|| positional(&digits()));
-            self.out.extend_from_slice(text.as_bytes());
-        }
-    }
-
-    fn pair(&mut self, bytes: &[u8], part: fn(&mut Self, &[u8])) {
-        let (re, im) = bytes.split_at(bytes.len() / 2);
-        self.text("[");
-        part(self, re);
-        self.text(", ");
-        part(self, im);
-        self.text("]");
+    /// A finite float of so few bits that its text is worth being remembered.
+    fn short_float(&mut self, bits: u16, digits: impl FnOnce() -> Decimal) {
+        let text = self.known.entry(bits).or_insert_with(|| positional(&digits()));
+        self.out.extend_from_slice(text.as_bytes());
     }
 
     /// ISO text where it has a year of four digits, else the ticks, which always read back.
@@ -204,9 +172,28 @@ impl<'a> ItemWriter<'a> {
     }
 }
 
-/// The first bytes of an item.
-fn word<const N: usize>(bytes: &[u8]) -> [u8; N] {
-    *bytes.first_chunk().unwrap_or(&[0; N])
+/// A float as JSON has it.
+trait JsonFloat: Float {
+    fn write(self, writer: &mut ItemWriter<'_>);
+}
+
+macro_rules! json_floats {
+    ($($type:ty, $finite:expr;)+) => {$(
+        impl JsonFloat for $type {
+            fn write(self, writer: &mut ItemWriter<'_>) {
+                if !writer.special(self.wide()) {
+                    $finite(self, writer);
+                }
+            }
+        }
+    )+};
+}
+
+json_floats! {
+    f16, |item: f16, writer: &mut ItemWriter<'_>| writer.short_float(item.to_bits(), || item.shortest());
+    bf16, |item: bf16, writer: &mut ItemWriter<'_>| writer.short_float(item.to_bits(), || item.shortest());
+    f32, |item, writer: &mut ItemWriter<'_>| writer.text(zmij::Buffer::new().format_finite(item));
+    f64, |item, writer: &mut ItemWriter<'_>| writer.text(zmij::Buffer::new().format_finite(item));
 }
 
 /// A float with a point, or with an exponent where that is far from the digits.

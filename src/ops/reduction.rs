@@ -7,6 +7,7 @@ use num_complex::Complex;
 use super::indexed::Repeats;
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
+use crate::item::element::{Element, match_kind};
 
 /// The reduction of ScatterND.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -46,7 +47,7 @@ impl Reduction {
 pub type OnBytes = fn(&mut [u8], &[u8]);
 
 /// An item type that ScatterND can reduce.
-pub trait Element: Copy + 'static {
+pub trait Reducible: Element {
     /// Old item and update to new item; `None` where the type has no such operation.
     fn operation(reduction: Reduction) -> Option<fn(Self, Self) -> Self>;
 
@@ -62,51 +63,42 @@ pub fn on_bytes(dtype: &DType, reduction: Reduction) -> Result<OnBytes, Error> {
     if reduction == Reduction::None {
         return Ok(|old, updates| old.copy_from_slice(updates));
     }
-    let function = match dtype.kind() {
-        Kind::Bool => bool::on_bytes,
-        Kind::Int8 => i8::on_bytes,
-        Kind::Int16 => i16::on_bytes,
-        Kind::Int32 => i32::on_bytes,
-        Kind::Int64 => i64::on_bytes,
-        Kind::UInt8 => u8::on_bytes,
-        Kind::UInt16 => u16::on_bytes,
-        Kind::UInt32 => u32::on_bytes,
-        Kind::UInt64 => u64::on_bytes,
-        Kind::Float16 => f16::on_bytes,
-        Kind::BFloat16 => bf16::on_bytes,
-        Kind::Float32 => f32::on_bytes,
-        Kind::Float64 => f64::on_bytes,
-        Kind::Complex64 => Complex::<f32>::on_bytes,
-        Kind::Complex128 => Complex::<f64>::on_bytes,
-        _ => |_, _| None,
-    };
-    function(reduction, dtype.is_big_endian()).ok_or_else(|| {
+    let function = match_kind!(dtype.kind(), {
+        number T => <T as Reducible>::on_bytes(reduction, dtype.is_big_endian()),
+        Kind::Narrow(_)
+        | Kind::LongDouble(_)
+        | Kind::ComplexLongDouble(_)
+        | Kind::Bytes(_)
+        | Kind::Str(_)
+        | Kind::Void(_)
+        | Kind::Struct(_)
+        | Kind::Datetime(_)
+        | Kind::Timedelta(_) => None,
+    });
+    function.ok_or_else(|| {
         let message = format!("{} is not defined for {}", reduction.name(), dtype.name());
         Error::new(Subject::Reduction, message)
     })
 }
 
-fn blocks<T, const N: usize>(
-    old: &mut [u8],
-    updates: &[u8],
-    from: impl Fn([u8; N]) -> T,
-    to: impl Fn(T) -> [u8; N],
-    operation: impl Fn(T, T) -> T,
-) {
-    for (old, update) in old.as_chunks_mut::<N>().0.iter_mut().zip(updates.as_chunks::<N>().0) {
+/// Reduces items one by one. The byte order and the operation are known where this is compiled: asked for at each
+/// item, they would keep the loop from being vectorised.
+fn blocks<T: Element, const BIG: bool>(old: &mut [u8], updates: &[u8], operation: impl Fn(T, T) -> T) {
+    let from = |bytes| if BIG { T::from_big(bytes) } else { T::from_little(bytes) };
+    let to = |item: T| if BIG { item.to_big() } else { item.to_little() };
+    for (old, update) in T::chunks_mut(old).iter_mut().zip(T::chunks(updates)) {
         *old = to(operation(from(*old), from(*update)));
     }
 }
 
-macro_rules! element {
-    ($type:ty: $from_le:expr, $to_le:expr, $from_be:expr, $to_be:expr; $($reduction:ident $operation:expr),+) => {
-        impl Element for $type {
+macro_rules! reducible {
+    ($type:ty: $($reduction:ident $operation:expr),+; undefined: $($undefined:ident)*) => {
+        impl Reducible for $type {
             fn operation(reduction: Reduction) -> Option<fn(Self, Self) -> Self> {
                 match reduction {
                     Reduction::None => Some(|_, update| update),
                     $(Reduction::$reduction => Some($operation),)+
-                    #[allow(unreachable_patterns)] // complex numbers have no order
-                    _ => None,
+                    $(Reduction::$undefined => None,)*
                 }
             }
 
@@ -114,11 +106,10 @@ macro_rules! element {
                 match (reduction, big) {
                     (Reduction::None, _) => Some(|old, updates| old.copy_from_slice(updates)),
                     $(
-                        (Reduction::$reduction, false) => Some(|old, updates| blocks(old, updates, $from_le, $to_le, $operation)),
-                        (Reduction::$reduction, true) => Some(|old, updates| blocks(old, updates, $from_be, $to_be, $operation)),
+                        (Reduction::$reduction, false) => Some(|old, updates| blocks::<$type, false>(old, updates, $operation)),
+                        (Reduction::$reduction, true) => Some(|old, updates| blocks::<$type, true>(old, updates, $operation)),
                     )+
-                    #[allow(unreachable_patterns)]
-                    _ => None,
+                    $((Reduction::$undefined, _) => None,)*
                 }
             }
         }
@@ -126,30 +117,30 @@ macro_rules! element {
 }
 
 macro_rules! ordered {
-    ($type:ty: $from_le:expr, $to_le:expr, $from_be:expr, $to_be:expr; $add:expr, $mul:expr, $nan:expr) => {
-        element!($type: $from_le, $to_le, $from_be, $to_be; Add $add, Mul $mul,
+    ($type:ty; $add:expr, $mul:expr, $nan:expr) => {
+        reducible!($type: Add $add, Mul $mul,
             Max |old: $type, update: $type| if $nan(old) || !($nan(update) || update > old) { old } else { update },
-            Min |old: $type, update: $type| if $nan(old) || !($nan(update) || update < old) { old } else { update });
-    };
-    (bytes $type:ty; $add:expr, $mul:expr, $nan:expr) => {
-        ordered!($type: <$type>::from_le_bytes, <$type>::to_le_bytes, <$type>::from_be_bytes, <$type>::to_be_bytes; $add, $mul, $nan);
+            Min |old: $type, update: $type| if $nan(old) || !($nan(update) || update < old) { old } else { update };
+            undefined:);
     };
 }
 
 macro_rules! integers {
     ($($type:ty)+) => {
-        $(ordered!(bytes $type; |old, update| old.wrapping_add(update), |old, update| old.wrapping_mul(update), |_: $type| false);)+
+        $(ordered!($type; |old, update| old.wrapping_add(update), |old, update| old.wrapping_mul(update), |_: $type| false);)+
     };
 }
 
 integers!(i8 i16 i32 i64 u8 u16 u32 u64);
-ordered!(bytes f32; |old, update| old + update, |old, update| old * update, f32::is_nan);
-ordered!(bytes f64; |old, update| old + update, |old, update| old * update, f64::is_nan);
+ordered!(f32; |old, update| old + update, |old, update| old * update, f32::is_nan);
+ordered!(f64; |old, update| old + update, |old, update| old * update, f64::is_nan);
 // float32 has more than twice the digits of the 16-bit floats: what it rounds away cannot change the last rounding.
-ordered!(bytes bf16; |old, update| bf16::from_f32(old.to_f32() + update.to_f32()), bf16_product, bf16::is_nan);
+ordered!(bf16; |old, update| bf16::from_f32(old.to_f32() + update.to_f32()), bf16_product, bf16::is_nan);
 
 /// The operations of float16, and of the float32 in which they are made; NaN on either side of max and min is NaN.
-impl Element for f16 {
+///
+/// The conversions are those of the `half` crate, here as in the blocks below: both must keep the same bits of a NaN.
+impl Reducible for f16 {
     fn operation(reduction: Reduction) -> Option<fn(Self, Self) -> Self> {
         Some(match reduction {
             Reduction::None => |_, update| update,
@@ -234,43 +225,14 @@ fn bf16_product(old: bf16, update: bf16) -> bf16 {
     bf16::from_f32(((product.abs() + last_bit) - last_bit).copysign(product) as f32)
 }
 
-fn bool_from([byte]: [u8; 1]) -> bool {
-    byte != 0
-}
-
-fn bool_to(value: bool) -> [u8; 1] {
-    [value.into()]
-}
-
-element!(bool: bool_from, bool_to, bool_from, bool_to;
+reducible!(bool:
     Add |old, update| old | update, Mul |old, update| old & update,
-    Max |old, update| old | update, Min |old, update| old & update);
+    Max |old, update| old | update, Min |old, update| old & update;
+    undefined:);
 
-/// Both parts of a complex item, each from its own bytes.
-fn complex_from<T, const N: usize, const PART: usize>(item: [u8; N], from: impl Fn([u8; PART]) -> T) -> Complex<T> {
-    let parts = item.as_chunks::<PART>().0;
-    Complex::new(from(parts[0]), from(parts[1]))
-}
-
-fn complex_to<T: Copy, const N: usize, const PART: usize>(item: Complex<T>, to: impl Fn(T) -> [u8; PART]) -> [u8; N] {
-    let mut bytes = [0; N];
-    let parts = bytes.as_chunks_mut::<PART>().0;
-    (parts[0], parts[1]) = (to(item.re), to(item.im));
-    bytes
-}
-
-macro_rules! complex {
-    ($type:ty, $size:literal) => {
-        element!(Complex<$type>:
-            |b: [u8; $size]| complex_from(b, <$type>::from_le_bytes), |c| -> [u8; $size] { complex_to(c, <$type>::to_le_bytes) },
-            |b: [u8; $size]| complex_from(b, <$type>::from_be_bytes), |c| -> [u8; $size] { complex_to(c, <$type>::to_be_bytes) };
-            Add |old: Complex<$type>, update: Complex<$type>| old + update,
-            Mul |old: Complex<$type>, update: Complex<$type>| old * update);
-    };
-}
-
-complex!(f32, 8);
-complex!(f64, 16);
+// complex numbers have no order
+reducible!(Complex<f32>: Add |old, update| old + update, Mul |old, update| old * update; undefined: Max Min);
+reducible!(Complex<f64>: Add |old, update| old + update, Mul |old, update| old * update; undefined: Max Min);
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::indexed::{Index, Shapes, TakeIndices};
-use super::reduction::{Element, Reduction};
+use super::reduction::{Reducible, Reduction};
 use super::{check_extent, check_rank, items, like};
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
@@ -145,7 +145,7 @@ pub fn scatter_nd_reduce<T, I, S, J, U, D, E, F>(
     reduction: Reduction,
 ) -> Result<Array<T, D>, Error>
 where
-    T: Element,
+    T: Reducible,
     I: Index,
     S: Data<Elem = T>,
     J: Data<Elem = I>,

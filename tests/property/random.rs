@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use ndarray::{ArrayD, IxDyn, ShapeBuilder};
-use tensorop::ops::reduction::Element;
+use tensorop::ops::reduction::Reducible;
 use tensorop::{Reduction, SliceArgs};
 
 use crate::common::{self, Folder, difference, header, indices, npy_with_header, offset, to_fortran};
@@ -455,7 +455,7 @@ fn scatter_nd() {
 }
 
 /// Numbers that reductions are checked with: written here anew, not taken from the library.
-trait Number: Copy + PartialEq + std::fmt::Debug + Element {
+trait Number: Copy + PartialEq + std::fmt::Debug + Reducible {
     const KIND: Kind;
     fn any(random: &mut Random) -> Self;
     fn little(self) -> Vec<u8>;

@@ -1,10 +1,13 @@
 //! Items in the typed fields of a TensorProto.
 
+use std::ops::RangeInclusive;
+
 use crate::error::{Error, Result, bail, ensure, malformed};
 
 use super::{Message, field};
 use crate::format::packed::{bits, packed_bytes, unpack};
 use crate::item::dtype::{DType, Kind};
+use crate::item::element::{Element, match_kind};
 use crate::layout::shape::{bytes_of, coordinates};
 use crate::memory;
 
@@ -31,7 +34,11 @@ fn field_of(dtype: &DType) -> &'static str {
         Kind::Int64 => "int64_data",
         Kind::UInt32 | Kind::UInt64 => "uint64_data",
         Kind::Str(_) | Kind::Bytes(_) => "string_data",
-        _ => "int32_data",
+        Kind::Bool | Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::UInt8 | Kind::UInt16 => "int32_data",
+        Kind::Narrow(_) | Kind::Float16 | Kind::BFloat16 => "int32_data",
+        // ONNX has no such types, and so no message of it
+        Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => "int32_data",
+        Kind::Datetime(_) | Kind::Timedelta(_) => "int32_data",
     }
 }
 
@@ -160,14 +167,24 @@ impl Message {
 }
 
 /// The numbers of `int32_data` that stand for items of a kind: values, or the bits of floats and of packed items.
-fn range(kind: &Kind, bits: u32) -> std::ops::RangeInclusive<i32> {
-    match kind {
-        Kind::Bool => 0..=1,
-        Kind::Int8 => i8::MIN.into()..=i8::MAX.into(),
-        Kind::Int16 => i16::MIN.into()..=i16::MAX.into(),
-        Kind::UInt16 | Kind::Float16 | Kind::BFloat16 => 0..=u16::MAX.into(),
-        Kind::Int32 => i32::MIN..=i32::MAX,
+fn range(kind: &Kind, bits: u32) -> RangeInclusive<i32> {
+    // items that have a field of their own are not in this one
+    let none = RangeInclusive::new(1, 0);
+    let clamped = |end: i128| end.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+    match_kind!(kind, {
+        bool T => 0..=1,
+        integer T => clamped(T::MIN.into())..=clamped(T::MAX.into()),
+        float T => if T::SIZE == 2 { 0..=u16::MAX.into() } else { none },
+        complex T => none,
         Kind::Narrow(_) if bits == 6 => 0..=63,
-        _ => 0..=u8::MAX.into(),
-    }
+        Kind::Narrow(_) => 0..=u8::MAX.into(),
+        Kind::LongDouble(_)
+        | Kind::ComplexLongDouble(_)
+        | Kind::Bytes(_)
+        | Kind::Str(_)
+        | Kind::Void(_)
+        | Kind::Struct(_)
+        | Kind::Datetime(_)
+        | Kind::Timedelta(_) => none,
+    })
 }

@@ -5,8 +5,9 @@ use std::io;
 use half::{bf16, f16};
 
 use super::{Numbers, Page, TextOptions, pad, spaces};
-use crate::item::decimal::{self, Decimal};
+use crate::item::decimal::Decimal;
 use crate::item::dtype::Narrow;
+use crate::item::element::Float;
 
 /// A binary float as this module needs it.
 pub(super) trait Real: Copy {
@@ -44,19 +45,19 @@ impl Real for f16 {
     const DIGITS: usize = 5;
 
     fn wide(self) -> f64 {
-        self.to_f64()
+        Float::wide(self)
     }
 
     fn digits(self) -> Decimal {
-        decimal::shortest16(self)
+        self.shortest()
     }
 
     fn reads(digits: Decimal, value: Self) -> bool {
-        f16::from_f32(digits.to_f32()) == value
+        f16::nearest(digits.to_f32().into()) == value
     }
 
     fn spread(min: f64, max: f64) -> bool {
-        f16::from_f32((max / min) as f32).to_f64() > 1e3
+        Float::wide(f16::nearest(((max / min) as f32).into())) > 1e3
     }
 }
 
@@ -67,15 +68,15 @@ impl Real for bf16 {
     const DIGITS: usize = 4;
 
     fn wide(self) -> f64 {
-        self.to_f64()
+        Float::wide(self)
     }
 
     fn digits(self) -> Decimal {
-        decimal::shortest_bf16(self)
+        self.shortest()
     }
 
     fn reads(digits: Decimal, value: Self) -> bool {
-        bf16::from_f32(digits.to_f32()) == value
+        bf16::nearest(digits.to_f32().into()) == value
     }
 
     fn spread(min: f64, max: f64) -> bool {
@@ -136,7 +137,7 @@ impl Real for f32 {
     }
 
     fn digits(self) -> Decimal {
-        decimal::shortest32(self)
+        self.shortest()
     }
 
     fn reads(digits: Decimal, value: Self) -> bool {
@@ -159,7 +160,7 @@ impl Real for f64 {
     }
 
     fn digits(self) -> Decimal {
-        decimal::shortest64(self)
+        self.shortest()
     }
 
     fn reads(digits: Decimal, value: Self) -> bool {

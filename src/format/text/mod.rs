@@ -9,15 +9,15 @@ mod floats;
 use std::io::{self, Write};
 use std::ops::Range;
 
-use floats::{Part, Tiny, complex_scalar, complexes, real_scalar, reals};
-use half::{bf16, f16};
-
 use crate::error::{Advice, Error, Subject};
 use crate::item::datetime;
-use crate::item::dtype::{DType, Kind, Narrow, TimeBase, TimeUnit};
+use crate::item::dtype::{DType, Kind, Narrow};
+use crate::item::element::{Element, match_kind};
 use crate::item::python;
 use crate::item::tensor::Tensor;
+use crate::item::time_unit::{TimeBase, TimeUnit};
 use crate::memory;
+use floats::{Part, Tiny, complex_scalar, complexes, real_scalar, reals};
 
 /// Bytes of text that are gathered before they are written.
 const BLOCK: usize = 1 << 16;
@@ -47,13 +47,14 @@ impl Default for TextOptions {
 /// # Errors
 /// Void, structured and long double items.
 pub fn check(dtype: &DType) -> Result<(), Error> {
-    match dtype.kind() {
+    match_kind!(dtype.kind(), {
+        number T => Ok(()),
+        Kind::Narrow(_) | Kind::Bytes(_) | Kind::Str(_) | Kind::Datetime(_) | Kind::Timedelta(_) => Ok(()),
         Kind::Void(_) | Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_) => {
             let message = format!("{} cannot be printed as text", dtype.name());
             Err(Error::new(Subject::Output, message).advising(Advice::WriteNpy))
         }
-        _ => Ok(()),
-    }
+    })
 }
 
 /// Memory is made sure of for items of more bytes than this.
@@ -88,74 +89,56 @@ pub fn write(out: &mut dyn Write, tensor: &Tensor, options: &TextOptions) -> io:
 fn array(tensor: &Tensor, options: &TextOptions, page: &mut Page<'_>) -> io::Result<()> {
     let size = tensor.dtype().itemsize();
     let item = |i: usize| &tensor.bytes()[i * size..][..size];
-    match tensor.dtype().kind() {
-        Kind::Bool => page.blocks(&mut |i, text| pad(if item(i) == [0] { b"False" } else { b"True" }, 5, text)),
-        Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 | Kind::Timedelta(_) => {
-            let dates = matches!(tensor.dtype().kind(), Kind::Timedelta(_));
-            signed(&Numbers::new(tensor), dates, page)
-        }
-        Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64 => {
-            let numbers = Numbers::new(tensor);
-            let mut max = 0;
-            page.each(&mut |i| max = max.max(numbers.unsigned(i)));
-            let width = itoa::Buffer::new().format(max).len();
-            page.blocks(&mut |i, text| pad(itoa::Buffer::new().format(numbers.unsigned(i)).as_bytes(), width, text))
-        }
-        Kind::Datetime(unit) => datetimes(&Numbers::new(tensor), *unit, page),
+    let numbers = Numbers::new(tensor);
+    match_kind!(tensor.dtype().kind(), {
+        bool T => page.blocks(&mut |i, text| pad(if numbers.item(i) { b"True" } else { b"False" }, 5, text)),
+        integer T => integers::<T>(&numbers, None, page),
+        float T => reals(&numbers, Numbers::item::<T>, options, page),
+        complex T => complexes(&numbers, Numbers::item::<<T as Element>::Part>, options, page),
+        Kind::Datetime(unit) => datetimes(&numbers, *unit, page),
+        Kind::Timedelta(_) => integers(&numbers, Some(i64::MIN), page),
         Kind::Narrow(narrow) if narrow.is_integer() => {
-            let numbers = Numbers::new(tensor);
             // NumPy does not know these and puts no spaces before them.
-            page.blocks(&mut |i, text| pad(narrow_integer(*narrow, numbers.byte(i)).as_bytes(), 0, text))
+            page.blocks(&mut |i, text| pad(narrow_integer(*narrow, numbers.item(i)).as_bytes(), 0, text))
         }
         Kind::Narrow(narrow) => {
             let known = Tiny::all(*narrow);
-            reals(&Numbers::new(tensor), |numbers, i| known[usize::from(numbers.byte(i))], options, page)
+            reals(&numbers, |numbers, i| known[usize::from(numbers.item::<u8>(i))], options, page)
         }
-        Kind::Float16 => reals(&Numbers::new(tensor), Numbers::f16, options, page),
-        Kind::BFloat16 => reals(&Numbers::new(tensor), Numbers::bf16, options, page),
-        Kind::Float32 => reals(&Numbers::new(tensor), Numbers::f32, options, page),
-        Kind::Float64 => reals(&Numbers::new(tensor), Numbers::f64, options, page),
-        Kind::Complex64 => complexes(&Numbers::new(tensor), Numbers::f32, options, page),
-        Kind::Complex128 => complexes(&Numbers::new(tensor), Numbers::f64, options, page),
         Kind::Bytes(_) => page.blocks(&mut |i, text| python::repr_bytes(unpadded(item(i)), text)),
         Kind::Str(_) => {
             page.blocks(&mut |i, text| python::repr_code_points(code_points(item(i), tensor.dtype()), text))
         }
-        // `check` refused the others.
-        _ => Ok(()),
-    }
+        // `check` refused these
+        Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => Ok(()),
+    })
 }
 
 /// Prints the one item of a tensor of rank 0, which NumPy does without regard to any option.
 fn scalar(tensor: &Tensor, text: &mut Vec<u8>) {
     let item = tensor.bytes();
     let numbers = Numbers::new(tensor);
-    match tensor.dtype().kind() {
-        Kind::Bool => text.extend_from_slice(if item == [0] { b"False" } else { b"True" }),
-        Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 => {
-            text.extend_from_slice(itoa::Buffer::new().format(numbers.signed(0)).as_bytes());
-        }
-        Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64 => {
-            text.extend_from_slice(itoa::Buffer::new().format(numbers.unsigned(0)).as_bytes());
-        }
-        Kind::Narrow(narrow) if narrow.is_integer() => text.extend(narrow_integer(*narrow, numbers.byte(0)).bytes()),
-        Kind::Narrow(narrow) => real_scalar(Tiny::new(*narrow, numbers.byte(0)), Part::Whole, text),
-        Kind::Float16 => real_scalar(numbers.f16(0), Part::Whole, text),
-        Kind::BFloat16 => real_scalar(numbers.bf16(0), Part::Whole, text),
-        Kind::Float32 => real_scalar(numbers.f32(0), Part::Whole, text),
-        Kind::Float64 => real_scalar(numbers.f64(0), Part::Whole, text),
-        Kind::Complex64 => complex_scalar(numbers.f32(0), numbers.f32(1), text),
-        Kind::Complex128 => complex_scalar(numbers.f64(0), numbers.f64(1), text),
-        Kind::Datetime(unit) => text.extend(datetime::format_as_numpy(numbers.signed(0), *unit).bytes()),
-        Kind::Timedelta(unit) => text.extend(timedelta(numbers.signed(0), *unit).bytes()),
+    match_kind!(tensor.dtype().kind(), {
+        bool T => text.extend_from_slice(if numbers.item(0) { b"True" } else { b"False" }),
+        integer T => text.extend_from_slice(itoa::Buffer::new().format(numbers.item::<T>(0)).as_bytes()),
+        float T => real_scalar(numbers.item::<T>(0), Part::Whole, text),
+        complex T => {
+            let number: T = numbers.item(0);
+            complex_scalar(number.re, number.im, text);
+        },
+        Kind::Narrow(narrow) if narrow.is_integer() => text.extend(narrow_integer(*narrow, numbers.item(0)).bytes()),
+        Kind::Narrow(narrow) => real_scalar(Tiny::new(*narrow, numbers.item(0)), Part::Whole, text),
+        Kind::Datetime(unit) => text.extend(datetime::format_as_numpy(numbers.item(0), *unit).bytes()),
+        Kind::Timedelta(unit) => text.extend(timedelta(numbers.item(0), *unit).bytes()),
         Kind::Bytes(_) => {
             text.extend(b"np.bytes_(");
             python::repr_bytes(unpadded(item), text);
             text.push(b')');
         }
         Kind::Str(_) => python::print_code_points(code_points(item, tensor.dtype()), text),
-        _ => {}
-    }
+        // `check` refused these
+        Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => {}
+    });
 }
 
 /// An integer of 4 bits or fewer.
@@ -187,21 +170,25 @@ fn timedelta(ticks: i64, unit: TimeUnit) -> String {
     format!("{} {name}", ticks.wrapping_mul(unit.count.into()))
 }
 
-/// Prints integers, or time differences, whose least one is "not a time".
-fn signed(numbers: &Numbers<'_>, dates: bool, page: &mut Page<'_>) -> io::Result<()> {
+/// Prints integers; of time differences one number is "not a time".
+fn integers<T: Element + itoa::Integer + Ord>(
+    numbers: &Numbers<'_>,
+    nat: Option<T>,
+    page: &mut Page<'_>,
+) -> io::Result<()> {
     const NAT: &[u8] = b"'NaT'";
-    let nat = |number: i64| dates && number == i64::MIN;
-    let (mut min, mut max, mut width) = (i64::MAX, i64::MIN, 0);
-    page.each(&mut |i| match numbers.signed(i) {
-        number if nat(number) => width = NAT.len(),
-        number => (min, max) = (min.min(number), max.max(number)),
+    let mut ends: Option<(T, T)> = None;
+    let mut width = 0;
+    page.each(&mut |i| match numbers.item(i) {
+        number if Some(number) == nat => width = NAT.len(),
+        number => ends = Some(ends.map_or((number, number), |(min, max)| (number.min(min), number.max(max)))),
     });
-    if min <= max {
-        let digits = |number: i64| itoa::Buffer::new().format(number).len();
+    if let Some((min, max)) = ends {
+        let digits = |number: T| itoa::Buffer::new().format(number).len();
         width = width.max(digits(min)).max(digits(max));
     }
-    page.blocks(&mut |i, text| match numbers.signed(i) {
-        number if nat(number) => pad(NAT, width, text),
+    page.blocks(&mut |i, text| match numbers.item(i) {
+        number if Some(number) == nat => pad(NAT, width, text),
         number => pad(itoa::Buffer::new().format(number).as_bytes(), width, text),
     })
 }
@@ -210,7 +197,7 @@ fn signed(numbers: &Numbers<'_>, dates: bool, page: &mut Page<'_>) -> io::Result
 fn datetimes(numbers: &Numbers<'_>, unit: TimeUnit, page: &mut Page<'_>) -> io::Result<()> {
     let quoted = |ticks| format!("'{}'", datetime::format_as_numpy(ticks, unit));
     let (mut min, mut max, mut width) = (i64::MAX, i64::MIN, 0);
-    page.each(&mut |i| match numbers.signed(i) {
+    page.each(&mut |i| match numbers.item(i) {
         i64::MIN => width = "'NaT'".len(),
         ticks => (min, max) = (min.min(ticks), max.max(ticks)),
     });
@@ -218,7 +205,7 @@ fn datetimes(numbers: &Numbers<'_>, unit: TimeUnit, page: &mut Page<'_>) -> io::
         // NumPy, too, takes for granted that no text between is longer.
         width = width.max(quoted(min).len()).max(quoted(max).len());
     }
-    page.blocks(&mut |i, text| pad(quoted(numbers.signed(i)).as_bytes(), width, text))
+    page.blocks(&mut |i, text| pad(quoted(numbers.item(i)).as_bytes(), width, text))
 }
 
 /// Appends `word` with spaces before it up to `width`, and returns how many characters that is.
@@ -245,63 +232,21 @@ fn code_points<'a>(item: &'a [u8], dtype: &DType) -> impl Iterator<Item = u32> +
     words[..len].iter().map(move |&word| if big { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) })
 }
 
-/// The numbers of a tensor, whatever their size and byte order.
+/// The numbers of a tensor (of complex items also the parts), whatever their size and byte order.
 struct Numbers<'a> {
     bytes: &'a [u8],
-    size: usize,
     big: bool,
 }
 
 impl<'a> Numbers<'a> {
     fn new(tensor: &'a Tensor) -> Self {
-        Self { bytes: tensor.bytes(), size: tensor.dtype().itemsize(), big: tensor.dtype().is_big_endian() }
+        Self { bytes: tensor.bytes(), big: tensor.dtype().is_big_endian() }
     }
 
-    /// The `i`th word of `N` bytes, in little-endian order.
-    fn word<const N: usize>(&self, i: usize) -> [u8; N] {
-        let mut word = self.bytes.as_chunks::<N>().0[i];
-        if self.big {
-            word.reverse();
-        }
-        word
-    }
-
-    fn byte(&self, i: usize) -> u8 {
-        u8::from_le_bytes(self.word(i))
-    }
-
-    fn signed(&self, i: usize) -> i64 {
-        match self.size {
-            1 => i8::from_le_bytes(self.word(i)).into(),
-            2 => i16::from_le_bytes(self.word(i)).into(),
-            4 => i32::from_le_bytes(self.word(i)).into(),
-            _ => i64::from_le_bytes(self.word(i)),
-        }
-    }
-
-    fn unsigned(&self, i: usize) -> u64 {
-        match self.size {
-            1 => u8::from_le_bytes(self.word(i)).into(),
-            2 => u16::from_le_bytes(self.word(i)).into(),
-            4 => u32::from_le_bytes(self.word(i)).into(),
-            _ => u64::from_le_bytes(self.word(i)),
-        }
-    }
-
-    fn f16(&self, i: usize) -> f16 {
-        f16::from_le_bytes(self.word(i))
-    }
-
-    fn bf16(&self, i: usize) -> bf16 {
-        bf16::from_le_bytes(self.word(i))
-    }
-
-    fn f32(&self, i: usize) -> f32 {
-        f32::from_le_bytes(self.word(i))
-    }
-
-    fn f64(&self, i: usize) -> f64 {
-        f64::from_le_bytes(self.word(i))
+    /// The `i`th number.
+    fn item<T: Element>(&self, i: usize) -> T {
+        let word = T::chunks(self.bytes)[i];
+        if self.big { T::from_big(word) } else { T::from_little(word) }
     }
 }
 
@@ -458,6 +403,8 @@ impl<'a> Page<'a> {
 
 #[cfg(test)]
 mod tests {
+    use half::{bf16, f16};
+
     use super::*;
 
     fn print(descr: &str, shape: &[usize], bytes: Vec<u8>, options: &TextOptions) -> String {

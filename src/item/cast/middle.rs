@@ -1,0 +1,93 @@
+//! A number on its way from one dtype to another: float64, int64 or uint64, of which one holds every number of the
+//! source.
+
+use super::write::{Integer, Write, Writer};
+
+pub(super) trait Middle: Copy + Default + PartialEq {
+    /// As `as` converts.
+    fn float(self) -> f64;
+    /// As `as` converts.
+    fn single(self) -> f32;
+    /// A float64 that rounds to any float of at most 16 bits as the number itself does.
+    fn sticky(self) -> f64;
+    /// Some integer, and whether it is the number.
+    fn exact<T: Integer>(self) -> (T, bool);
+    /// The number without its fraction, as far as 128 bits go.
+    fn whole(self) -> i128;
+    /// The writer of such numbers.
+    fn writer(writer: &Writer) -> Write<Self>;
+}
+
+impl Middle for f64 {
+    fn float(self) -> f64 {
+        self
+    }
+
+    fn single(self) -> f32 {
+        self as f32
+    }
+
+    fn sticky(self) -> f64 {
+        self
+    }
+
+    fn exact<T: Integer>(self) -> (T, bool) {
+        let found = T::from_float(self);
+        // The largest integer of 64 bits rounds up to the number above it.
+        (found, found.float() == self && self < T::END)
+    }
+
+    fn whole(self) -> i128 {
+        self as i128
+    }
+
+    fn writer(writer: &Writer) -> Write<Self> {
+        writer.float
+    }
+}
+
+/// `sticky` of a magnitude: what float64 has no room for is told by the bit above it.
+fn sticky(magnitude: u64) -> f64 {
+    const LOW: u64 = (1 << 12) - 1;
+    let rest = u64::from(magnitude & LOW != 0) << 12;
+    (if magnitude >> 52 == 0 { magnitude } else { magnitude & !LOW | rest }) as f64
+}
+
+macro_rules! integers {
+    ($($middle:ty, $wrap:ident, $back:ident, $writer:ident, $sticky:expr;)+) => {$(
+        impl Middle for $middle {
+            fn float(self) -> f64 {
+                self as f64
+            }
+
+            fn single(self) -> f32 {
+                self as f32
+            }
+
+            fn sticky(self) -> f64 {
+                $sticky(self)
+            }
+
+            fn exact<T: Integer>(self) -> (T, bool) {
+                let found = T::$wrap(self);
+                (found, found.$back() == self && found.negative() == (self < Self::default()))
+            }
+
+            fn whole(self) -> i128 {
+                self.into()
+            }
+
+            fn writer(writer: &Writer) -> Write<Self> {
+                writer.$writer
+            }
+        }
+    )+};
+}
+
+integers! {
+    i64, from_signed, signed, signed, |value: i64| {
+        let size = sticky(value.unsigned_abs());
+        if value < 0 { -size } else { size }
+    };
+    u64, from_unsigned, unsigned, unsigned, sticky;
+}

@@ -1,0 +1,352 @@
+//! Items of one dtype -> items of another: floats rounded once, integers exact or refused.
+//!
+//! A run of items is read into float64, int64 or uint64, of which one holds every number of its dtype, and written
+//! from there; so there is one loop for a dtype on either side and not one for a pair.
+
+mod middle;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use self::middle::Middle;
+use self::read::{Input, Reader, load_narrow, narrow_text};
+use self::write::Output;
+use crate::error::{Advice, Error, Subject};
+use crate::item::datetime;
+use crate::item::dtype::{DType, Kind, Swap};
+use crate::item::python;
+use crate::item::time_unit::TimeUnit;
+
+/// How many numbers are on their way at a time: few enough for the nearest cache.
+const RUN: usize = 512;
+/// How many characters of a string a message shows.
+const SHOWN: usize = 40;
+
+/// How items of one dtype become items of another.
+///
+/// - To floats and complex numbers: the nearest, ties to even, rounded once from the exact value. What is too large
+///   becomes infinity, or NaN or the largest number in a type that has no infinity ([`Narrow::encode`]). -0 stays
+///   -0, NaN becomes a quiet NaN of the same sign.
+/// - To integers and bool: exact or an error. If the cast is lossy the fraction is dropped, what is out of range
+///   becomes the end of the range, NaN becomes 0, and as a bool all but zero is true.
+/// - Complex to real: the real part; if the imaginary one is not zero that is an error unless lossy.
+/// - Strings to a width of the same kind, and dates to another unit: exact or an error, if lossy cut and rounded
+///   down.
+/// - Any dtype to the same in another byte order.
+///
+/// ```
+/// use tensorop::{DType, item::cast::Cast};
+/// let dtype = |name| DType::parse(name).unwrap();
+/// let mut out = Vec::new();
+/// let cast = Cast::new(&dtype("int16"), &dtype(">f4"), false)?;
+/// cast.apply(&[1, 0, 0xff, 0xff], &mut out).unwrap();
+/// assert_eq!(out, [1_f32.to_be_bytes(), (-1_f32).to_be_bytes()].concat());
+///
+/// let cast = Cast::new(&dtype("int16"), &dtype("uint8"), false)?;
+/// let refused = cast.apply(&[1, 0, 0xff, 0xff], &mut out);
+/// assert_eq!(refused, Err((1, "-1 is out of range for uint8".to_owned())));
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Cast {
+    from: DType,
+    to: DType,
+    lossy: bool,
+    plan: Plan,
+}
+
+#[derive(Clone, Debug)]
+enum Plan {
+    /// The same items in another byte order.
+    Swap(Vec<Swap>),
+    Numbers {
+        from: Input,
+        to: Output,
+        pairs: Pairs,
+    },
+    /// Strings of units of so many bytes.
+    Strings(usize),
+    Ticks {
+        from: TimeUnit,
+        to: TimeUnit,
+        dates: bool,
+    },
+}
+
+/// What happens to imaginary parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pairs {
+    /// There are none, or both sides have them.
+    Keep,
+    /// They are dropped.
+    Drop,
+    /// They are zero.
+    Add,
+}
+
+/// Numbers to be cast.
+struct Run<'a> {
+    to: &'a Output,
+    pairs: Pairs,
+    items: &'a [u8],
+    out: &'a mut [u8],
+}
+
+impl Cast {
+    /// From one dtype to another. Of strings the width counts, of dates the unit.
+    ///
+    /// # Errors
+    /// Dtypes between which no values are cast: strings, dates, void, structured and long double items to anything
+    /// but what the type says.
+    pub fn new(from: &DType, to: &DType, lossy: bool) -> Result<Self, Error> {
+        let refused = |why: &str| {
+            let message = format!("{} is not cast to {}{why}", from.name(), to.name());
+            Error::new(Subject::Dtype, message)
+        };
+        let ticks = |dtype: &DType| matches!(dtype.kind(), Kind::Datetime(_) | Kind::Timedelta(_));
+        let plan = if from.same_kind(to) {
+            Plan::Swap(from.swaps_to(to))
+        } else {
+            match (from.kind(), to.kind()) {
+                (Kind::Bytes(0), Kind::Bytes(_)) | (Kind::Str(0), Kind::Str(_)) => {
+                    return Err(refused(": its items have no bytes"));
+                }
+                (Kind::Bytes(_), Kind::Bytes(_)) => Plan::Strings(1),
+                (Kind::Str(_), Kind::Str(_)) => Plan::Strings(4),
+                (&Kind::Datetime(from), &Kind::Datetime(to)) if from.base.is_some() && to.base.is_some() => {
+                    Plan::Ticks { from, to, dates: true }
+                }
+                // NaT is the same in all units, so this tells whether the units have a fixed ratio.
+                (&Kind::Timedelta(from), &Kind::Timedelta(to)) if datetime::rescale(0, from, to, false).is_some() => {
+                    Plan::Ticks { from, to, dates: false }
+                }
+                (Kind::Int64, _) if ticks(to) => return Err(refused("").advising(Advice::ReadBits)),
+                (_, Kind::Int64) if ticks(from) => return Err(refused("").advising(Advice::ReadBits)),
+                _ => match (Input::of(from), Output::of(to)) {
+                    (Some(from), Some(to)) => {
+                        let pairs = match (from.complex, to.complex) {
+                            (true, false) => Pairs::Drop,
+                            (false, true) => Pairs::Add,
+                            (true, true) | (false, false) => Pairs::Keep,
+                        };
+                        Plan::Numbers { from, to, pairs }
+                    }
+                    _ => return Err(refused(": values are cast between numbers and bool only")),
+                },
+            }
+        };
+        Ok(Self { from: from.clone(), to: to.clone(), lossy, plan })
+    }
+
+    /// Whether items stay as they are, byte for byte.
+    pub fn is_identity(&self) -> bool {
+        matches!(&self.plan, Plan::Swap(swaps) if swaps.is_empty())
+    }
+
+    /// Bytes of one item before the cast.
+    pub fn from_size(&self) -> usize {
+        self.from.itemsize()
+    }
+
+    /// Bytes of one item after the cast.
+    pub fn to_size(&self) -> usize {
+        self.to.itemsize()
+    }
+
+    /// Casts items, of which there are `items.len() / from_size()`. `out` takes on the length of the result.
+    ///
+    /// # Errors
+    /// The first item that the dtype cannot hold, counted from 0, and why. `out` then holds nothing of use. Memory
+    /// that is not there counts as an error of item 0.
+    pub fn apply(&self, items: &[u8], out: &mut Vec<u8>) -> Result<(), (usize, String)> {
+        if let Plan::Swap(swaps) = &self.plan {
+            out.clear();
+            out.extend_from_slice(items);
+            if self.from_size() > 0 {
+                Swap::apply_all(swaps, out, self.from_size());
+            }
+            return Ok(());
+        }
+        let (per, size) = (self.from_size().max(1), self.to_size());
+        let count = items.len() / per;
+        let items = items.get(..count * per).unwrap_or_default();
+        let enough = count.checked_mul(size).filter(|len| out.try_reserve(len.saturating_sub(out.len())).is_ok());
+        let len = enough.ok_or_else(|| (0, format!("no memory for {count} items of {}", self.to.name())))?;
+        out.resize(len, 0);
+        match &self.plan {
+            Plan::Swap(_) => Ok(()),
+            Plan::Numbers { from, to, pairs } => {
+                let run = Run { to, pairs: *pairs, items, out };
+                match &from.reader {
+                    Reader::Float(read) => self.numbers(run, from.size, read.loader(from.big), read.text),
+                    Reader::Signed(read) => self.numbers(run, from.size, read.loader(from.big), read.text),
+                    Reader::Unsigned(read) => self.numbers(run, from.size, read.loader(from.big), read.text),
+                    Reader::Narrow(narrow, values) if narrow.is_integer() => {
+                        let load = |bytes: &[u8], numbers: &mut [i64]| {
+                            load_narrow(bytes, numbers, values, |value| value as i64);
+                        };
+                        self.numbers(run, from.size, load, |number| number.to_string())
+                    }
+                    Reader::Narrow(narrow, values) => {
+                        let load =
+                            |bytes: &[u8], numbers: &mut [f64]| load_narrow(bytes, numbers, values, |value| value);
+                        self.numbers(run, from.size, load, |number| narrow_text(*narrow, number))
+                    }
+                }
+            }
+            Plan::Strings(unit) => {
+                let item = |at: usize| items.get(at * per..(at + 1) * per).unwrap_or_default();
+                let mut swaps = Vec::new();
+                if self.from.is_big_endian() != self.to.is_big_endian() {
+                    swaps.push(Swap::Units { width: *unit, count: size / unit });
+                }
+                if size == 0 {
+                    return match (0..count).find(|&at| !self.lossy && item(at).iter().any(|&byte| byte != 0)) {
+                        Some(at) => Err((at, self.too_long(item(at)))),
+                        None => Ok(()),
+                    };
+                }
+                for (at, place) in out.chunks_exact_mut(size).enumerate() {
+                    let item = item(at);
+                    let (kept, cut) = item.split_at(item.len().min(size));
+                    if !self.lossy && cut.iter().any(|&byte| byte != 0) {
+                        return Err((at, self.too_long(item)));
+                    }
+                    let (text, padding) = place.split_at_mut(kept.len());
+                    text.copy_from_slice(kept);
+                    padding.fill(0);
+                    swaps.iter().for_each(|swap| swap.apply(place));
+                }
+                Ok(())
+            }
+            Plan::Ticks { from, to, dates } => {
+                let (source, target) = (items.as_chunks::<8>().0, out.as_chunks_mut::<8>().0);
+                for (at, (item, place)) in source.iter().zip(target).enumerate() {
+                    let ticks =
+                        if self.from.is_big_endian() { i64::from_be_bytes(*item) } else { i64::from_le_bytes(*item) };
+                    let found = match datetime::rescale(ticks, *from, *to, *dates) {
+                        Some((found, exact)) if exact || self.lossy => found,
+                        Some(_) => {
+                            return Err((at, self.no_ticks(ticks, *from, *dates, "is no whole number of ticks of")));
+                        }
+                        // NaT is not a number of ticks
+                        None if self.lossy => {
+                            if ticks < 0 {
+                                -i64::MAX
+                            } else {
+                                i64::MAX
+                            }
+                        }
+                        None => return Err((at, self.no_ticks(ticks, *from, *dates, "is out of range for"))),
+                    };
+                    *place = if self.to.is_big_endian() { found.to_be_bytes() } else { found.to_le_bytes() };
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Casts numbers of `size` bytes by way of `M`, which holds every number of the source. `load` reads numbers from
+    /// the front of its bytes, `text` shows one.
+    ///
+    /// In two loops for each run, one for the dtype on either side, which are vectorised, and not in one for each pair
+    /// of dtypes, of which there are hundreds; the numbers between the loops stay in the nearest cache.
+    fn numbers<M: Middle>(
+        &self,
+        Run { to, pairs, items, out }: Run<'_>,
+        size: usize,
+        load: impl Fn(&[u8], &mut [M]),
+        text: impl Fn(M) -> String,
+    ) -> Result<(), (usize, String)> {
+        let is_bool = *self.to.kind() == Kind::Bool;
+        let mut run = [M::default(); 2 * RUN];
+        let (ins, outs) = match pairs {
+            Pairs::Keep => (1, 1),
+            Pairs::Drop => (2, 1),
+            Pairs::Add => (1, 2),
+        };
+        let chunks = items.chunks(RUN * ins * size).zip(out.chunks_mut(RUN * outs * to.size));
+        for (number, (chunk, place)) in chunks.enumerate() {
+            let parts = chunk.len() / size;
+            load(chunk, &mut run);
+            // The first item with an imaginary part.
+            let mut imaginary = None;
+            let numbers = match pairs {
+                Pairs::Keep => parts,
+                Pairs::Drop => {
+                    let mut at = 0;
+                    while let Some(&[re, im]) = run.get(2 * at..2 * at + 2).filter(|_| 2 * at + 1 < parts) {
+                        if im != M::default() && imaginary.is_none() {
+                            imaginary = Some((at, re, im));
+                        }
+                        // as a bool a complex number is false if both parts are zero
+                        let number = if is_bool && re == M::default() { im } else { re };
+                        if let Some(place) = run.get_mut(at) {
+                            *place = number;
+                        }
+                        at += 1;
+                    }
+                    at
+                }
+                Pairs::Add => {
+                    for at in (0..parts).rev() {
+                        let number = run.get(at).copied().unwrap_or_default();
+                        if let Some([re, im]) = run.get_mut(2 * at..2 * at + 2) {
+                            (*re, *im) = (number, M::default());
+                        }
+                    }
+                    2 * parts
+                }
+            };
+            let imaginary = imaginary.filter(|_| !self.lossy);
+            let sure = imaginary.map_or(numbers, |(at, ..)| at);
+            let stored = to.store(run.get(..sure).unwrap_or_default(), place, self.lossy);
+            let first = number * RUN;
+            if let Err(at) = stored {
+                let value = run.get(at).copied().unwrap_or_default();
+                // two numbers to an item only where all fit
+                return Err((first + at, self.misfit(value, &text(value))));
+            }
+            if let Some((at, re, im)) = imaginary {
+                let (re, im) = (text(re), text(im));
+                return Err((first + at, format!("[{re}, {im}] has an imaginary part ({})", self.to.name())));
+            }
+        }
+        Ok(())
+    }
+
+    /// Why a number is none of the target's.
+    fn misfit<M: Middle>(&self, value: M, text: &str) -> String {
+        let name = self.to.name();
+        match value.float() {
+            _ if *self.to.kind() == Kind::Bool => format!("{text} is neither 0 nor 1 ({name})"),
+            float if float.is_nan() => format!("{text} is no integer ({name})"),
+            float if float.is_finite() && float.fract() != 0.0 => format!("{text} is not an integer ({name})"),
+            _ => format!("{text} is out of range for {name}"),
+        }
+    }
+
+    fn too_long(&self, item: &[u8]) -> String {
+        let mut text = Vec::new();
+        if matches!(self.from.kind(), Kind::Bytes(_)) {
+            let len = item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+            python::repr_bytes(item.get(..len).unwrap_or_default(), &mut text);
+        } else {
+            let words = item.as_chunks::<4>().0;
+            let len = words.iter().rposition(|&word| word != [0; 4]).map_or(0, |last| last + 1);
+            let big = self.from.is_big_endian();
+            let point = |&word| if big { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) };
+            python::repr_code_points(words.iter().take(len).map(point), &mut text);
+        }
+        let text = String::from_utf8_lossy(&text);
+        let short: String = text.chars().take(SHOWN).collect();
+        let dots = if short.len() < text.len() { "..." } else { "" };
+        format!("{short}{dots} is longer than {}", self.to.name())
+    }
+
+    fn no_ticks(&self, ticks: i64, from: TimeUnit, dates: bool, why: &str) -> String {
+        let text = if dates { datetime::format(ticks, from) } else { format!("{ticks} of {}", self.from.name()) };
+        format!("{text} {why} {}", self.to.name())
+    }
+}

@@ -1,0 +1,145 @@
+//! The numbers that a cast begins with: items, or the parts of complex items.
+
+use half::{bf16, f16};
+
+use super::middle::Middle;
+use crate::item::decimal::Decimal;
+use crate::item::dtype::{DType, Kind, Narrow};
+use crate::item::element::{Element, Float, match_kind};
+
+/// How the numbers of a dtype are read.
+#[derive(Clone, Debug)]
+pub(super) struct Input {
+    /// Bytes of one number.
+    pub size: usize,
+    /// Whether an item is two of them.
+    pub complex: bool,
+    pub big: bool,
+    pub reader: Reader,
+}
+
+/// What a run of numbers is read into.
+#[derive(Clone, Debug)]
+pub(super) enum Reader {
+    Float(Read<f64>),
+    Signed(Read<i64>),
+    Unsigned(Read<u64>),
+    /// Float64 or int64, by the values of all bytes.
+    Narrow(Narrow, Vec<f64>),
+}
+
+/// Reads a run of numbers of one type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Read<M> {
+    /// Reads the numbers of `bytes`, which are big-endian or not, to the front of `run`.
+    pub load: fn(big: bool, bytes: &[u8], run: &mut [M]),
+    /// The shortest text that reads back to the same item.
+    pub text: fn(number: M) -> String,
+}
+
+impl<M> Read<M> {
+    /// What reads numbers of that byte order.
+    pub fn loader(self, big: bool) -> impl Fn(&[u8], &mut [M]) {
+        move |bytes, run| (self.load)(big, bytes, run)
+    }
+}
+
+impl Input {
+    /// `None` if items are no numbers.
+    pub fn of(dtype: &DType) -> Option<Self> {
+        match_kind!(dtype.kind(), {
+            number T => Some(Self::parts::<<T as Element>::Part>(dtype)),
+            Kind::Narrow(narrow) => {
+                let values = (0..=u8::MAX).map(|item| narrow.value(item)).collect();
+                Some(Self { size: 1, complex: false, big: false, reader: Reader::Narrow(*narrow, values) })
+            }
+            Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Datetime(_) | Kind::Timedelta(_) => None,
+            Kind::Bytes(_) | Kind::Str(_) | Kind::Void(_) | Kind::Struct(_) => None,
+        })
+    }
+
+    fn parts<P: Readable>(dtype: &DType) -> Self {
+        Self { size: P::SIZE, complex: dtype.itemsize() > P::SIZE, big: dtype.is_big_endian(), reader: P::READER }
+    }
+}
+
+/// A type of numbers.
+trait Readable: Element {
+    const READER: Reader;
+}
+
+macro_rules! readable {
+    ($($reader:ident { $($type:ty, $number:expr, $text:expr;)+ })+) => {$($(
+        impl Readable for $type {
+            const READER: Reader =
+                Reader::$reader(Read { load: |big, bytes, run| load::<$type, _>(big, bytes, run, $number), text: $text });
+        }
+    )+)+};
+}
+
+readable! {
+    Signed {
+        bool, i64::from, |number| number.to_string();
+        i8, i64::from, |number| number.to_string();
+        i16, i64::from, |number| number.to_string();
+        i32, i64::from, |number| number.to_string();
+        i64, |item| item, |number| number.to_string();
+        u8, i64::from, |number| number.to_string();
+        u16, i64::from, |number| number.to_string();
+        u32, i64::from, |number| number.to_string();
+    }
+    Unsigned {
+        u64, |item| item, |number| number.to_string();
+    }
+    Float {
+        f16, |item| plain_nan(item.wide()), |number| float_text(number, || digits(f16::nearest(number).shortest()));
+        bf16, Float::wide, |number| float_text(number, || digits(bf16::nearest(number).shortest()));
+        f32, Float::wide, |number| float_text(number, || zmij::Buffer::new().format(number as f32).to_owned());
+        f64, Float::wide, |number| float_text(number, || zmij::Buffer::new().format(number).to_owned());
+    }
+}
+
+/// Reads items. The byte order is asked for once a run and not once an item, so that either loop is vectorised.
+#[inline(always)]
+fn load<T: Element, M: Middle>(big: bool, bytes: &[u8], run: &mut [M], number: impl Fn(T) -> M) {
+    let words = T::chunks(bytes).iter().zip(run);
+    if big {
+        words.for_each(|(&word, place)| *place = number(T::from_big(word)));
+    } else {
+        words.for_each(|(&word, place)| *place = number(T::from_little(word)));
+    }
+}
+
+/// Reads items of a narrow type. A table of all 256 is faster than taking each apart.
+pub(super) fn load_narrow<M: Middle>(bytes: &[u8], run: &mut [M], values: &[f64], number: impl Fn(f64) -> M) {
+    let value = |item: u8| values.get(usize::from(item)).copied().unwrap_or_default();
+    bytes.iter().zip(run).for_each(|(&item, place)| *place = number(value(item)));
+}
+
+/// The text of an item of a narrow float type.
+pub(super) fn narrow_text(narrow: Narrow, number: f64) -> String {
+    float_text(number, || digits(narrow.digits(narrow.encode(number))))
+}
+
+/// Of a NaN the sign only is kept: a payload of 10 bits means nothing in another type.
+#[inline(always)]
+fn plain_nan(value: f64) -> f64 {
+    if value.is_nan() { f64::NAN.copysign(value) } else { value }
+}
+
+fn digits(decimal: Decimal) -> String {
+    zmij::Buffer::new().format(decimal.to_f64()).to_owned()
+}
+
+/// The text of a float: that of a finite one without what makes an integer look like a float.
+fn float_text(number: f64, finite: impl FnOnce() -> String) -> String {
+    match number {
+        _ if number.is_nan() => "NaN".to_owned(),
+        f64::INFINITY => "Infinity".to_owned(),
+        f64::NEG_INFINITY => "-Infinity".to_owned(),
+        _ => {
+            let text = finite();
+            text.strip_suffix(".0").unwrap_or(&text).to_owned()
+        }
+    }
+}

@@ -1,0 +1,167 @@
+use super::*;
+
+fn cast(from: &str, to: &str, lossy: bool) -> Cast {
+    Cast::new(&DType::parse(from).unwrap(), &DType::parse(to).unwrap(), lossy).unwrap()
+}
+
+fn floats(numbers: &[f64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+fn singles(numbers: &[f32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+fn ticks(numbers: &[i64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+#[test]
+fn items_that_do_not_fit() {
+    let (nan, inf) = (f64::NAN, f64::INFINITY);
+    let code_points = |text: &str| text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect::<Vec<_>>();
+    let many = floats(&(0..2000).map(|i| if i == 1500 { 0.5 } else { 1.0 }).collect::<Vec<_>>());
+    // from, to, items, the item and the message
+    let rows: Vec<(&str, &str, Vec<u8>, usize, &str)> = vec![
+        ("float64", "int32", floats(&[1.0, 1.5, 2.5]), 1, "1.5 is not an integer (int32)"),
+        ("float64", "uint8", floats(&[300.0]), 0, "300 is out of range for uint8"),
+        ("float64", "int8", floats(&[0.0, -0.0, nan]), 2, "NaN is no integer (int8)"),
+        (
+            "float64",
+            "int64",
+            floats(&[9_223_372_036_854_775_808.0]),
+            0,
+            "9.223372036854776e+18 is out of range for int64",
+        ),
+        ("float64", "int64", floats(&[-inf]), 0, "-Infinity is out of range for int64"),
+        ("float32", "int64", singles(&[0.1]), 0, "0.1 is not an integer (int64)"),
+        ("float16", "int4", vec![0, 0x48, 0x66, 0x2e], 0, "8 is out of range for int4"),
+        ("float16", "int4", vec![0x66, 0x2e], 0, "0.1 is not an integer (int4)"),
+        ("bfloat16", "uint2", vec![0x80, 0xbf], 0, "-1 is out of range for uint2"),
+        ("float8_e4m3fn", "int8", vec![0x38, 1], 1, "0.002 is not an integer (int8)"),
+        ("uint64", "int64", vec![0xff; 8], 0, "18446744073709551615 is out of range for int64"),
+        ("int64", "uint64", ticks(&[5, -5]), 1, "-5 is out of range for uint64"),
+        ("int8", "bool", vec![0, 1, 2], 2, "2 is neither 0 nor 1 (bool)"),
+        ("float64", "bool", floats(&[0.5]), 0, "0.5 is neither 0 nor 1 (bool)"),
+        ("complex128", "float32", floats(&[1.0, 0.0, 2.0, -0.5]), 1, "[2, -0.5] has an imaginary part (float32)"),
+        ("complex128", "int8", floats(&[1.5, 0.0, 2.0, 1.0]), 0, "1.5 is not an integer (int8)"),
+        ("complex128", "int8", floats(&[1.0, nan, 1.5, 0.0]), 0, "[1, NaN] has an imaginary part (int8)"),
+        ("float64", "int8", many, 1500, "0.5 is not an integer (int8)"),
+        ("S3", "S2", b"ab\0a\0ca'b".to_vec(), 1, "b'a\\x00c' is longer than |S2"),
+        ("S3", "S0", b"\0\0\0a\0\0".to_vec(), 1, "b'a' is longer than |S0"),
+        ("U3", ">U1", code_points("é\0\0ab\0"), 1, "'ab' is longer than >U1"),
+        ("<M8[s]", "<M8[D]", ticks(&[0, 1]), 1, "1970-01-01T00:00:01 is no whole number of ticks of <M8[D]"),
+        ("<M8[D]", "<M8[as]", ticks(&[0, 1000]), 1, "1972-09-27 is out of range for <M8[as]"),
+        ("<m8[s]", ">m8[h]", ticks(&[60]), 0, "60 of <m8[s] is no whole number of ticks of >m8[h]"),
+    ];
+    let mut failures = Vec::new();
+    for (from, to, items, at, message) in rows {
+        let got = cast(from, to, false).apply(&items, &mut Vec::new());
+        if got != Err((at, message.to_owned())) {
+            failures.push(format!("{from} to {to}: {got:?}, expected {at}, {message}"));
+        }
+        if cast(from, to, true).apply(&items, &mut Vec::new()).is_err() {
+            failures.push(format!("{from} to {to}, lossy"));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn lossy() {
+    let nan = f64::NAN;
+    let rows: Vec<(&str, &str, Vec<u8>, Vec<u8>)> = vec![
+        ("float64", "int8", floats(&[1.9, -1.9, 1e9, -1e300, nan]), vec![1, 0xff, 127, 0x80, 0]),
+        ("float64", "int4", floats(&[1.9, -9.0, 9.0, nan]), vec![1, 8, 7, 0]),
+        ("float64", "bool", floats(&[0.1, nan, -0.0]), vec![1, 1, 0]),
+        ("complex128", "bool", floats(&[0.0, 1.0, 0.0, 0.0]), vec![1, 0]),
+        ("complex128", "uint8", floats(&[3.5, 1.0]), vec![3]),
+        ("int64", "uint8", ticks(&[-1, 256, 7]), vec![0, 255, 7]),
+        ("S3", "|S1", b"abc\0bc".to_vec(), b"a\0".to_vec()),
+        ("<M8[s]", "<M8[D]", ticks(&[-1, i64::MIN]), ticks(&[-1, i64::MIN])),
+        ("<m8[s]", ">m8[as]", ticks(&[-1000]), (-i64::MAX).to_be_bytes().to_vec()),
+    ];
+    let mut failures = Vec::new();
+    for (from, to, items, expected) in rows {
+        let mut out = vec![7; 3];
+        let got = cast(from, to, true).apply(&items, &mut out);
+        if got.is_err() || out != expected {
+            failures.push(format!("{from} to {to}: {got:?} {out:?}, expected {expected:?}"));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn widths_and_orders() {
+    let rows: Vec<(&str, &str, Vec<u8>, Vec<u8>)> = vec![
+        ("S1", "S3", b"ab".to_vec(), b"a\0\0b\0\0".to_vec()),
+        ("S1", "S0", b"\0\0".to_vec(), vec![]),
+        ("<U1", ">U2", vec![1, 2, 0, 0], vec![0, 0, 2, 1, 0, 0, 0, 0]),
+        ("<U1", ">U1", vec![1, 2, 3, 4], vec![4, 3, 2, 1]),
+        ("<f16", ">f16", (0..16).collect(), (0..16).rev().collect()),
+        ("V3", "V3", vec![1, 2, 3], vec![1, 2, 3]),
+        ("V0", "V0", vec![], vec![]),
+        ("<M8[D]", ">M8[h]", ticks(&[1]), 24_i64.to_be_bytes().to_vec()),
+        ("bool", "float16", vec![0, 1, 2], vec![0, 0, 0, 0x3c, 0, 0x3c]),
+        ("int8", "complex64", vec![0xff], singles(&[-1.0, 0.0])),
+        // what is not a whole item is left out
+        ("int16", "int8", vec![1, 0, 2], vec![1]),
+    ];
+    let mut failures = Vec::new();
+    for (from, to, items, expected) in rows {
+        let mut out = vec![7; 30];
+        let got = cast(from, to, false).apply(&items, &mut out);
+        if got.is_err() || out != expected {
+            failures.push(format!("{from} to {to}: {got:?} {out:?}, expected {expected:?}"));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(cast("<f4", "<f4", false).is_identity() && !cast("<f4", ">f4", false).is_identity());
+    assert!(!cast("<i4", "<u4", false).is_identity());
+    assert_eq!((cast("U2", "U1", false).from_size(), cast("U2", "U1", false).to_size()), (8, 4));
+}
+
+#[test]
+fn rounded_once() {
+    // Halfway between two of the target by way of a float64 that is rounded first, and above that in truth.
+    let number = (1_i64 << 62) + (1 << 51) + 1;
+    let mut out = Vec::new();
+    cast("int64", "bfloat16", false).apply(&((1_i64 << 62) + (1 << 54) + 1).to_le_bytes(), &mut out).unwrap();
+    assert_eq!(out, 0x5e81_u16.to_le_bytes());
+    cast("int64", "float32", false).apply(&number.to_le_bytes(), &mut out).unwrap();
+    assert_eq!(out, (number as f32).to_le_bytes());
+    cast("float64", "float16", false).apply(&floats(&[2_049.000_000_000_001]), &mut out).unwrap();
+    assert_eq!(out, 0x6801_u16.to_le_bytes());
+    cast("float64", "float8_e4m3fn", false).apply(&floats(&[-1.062_500_000_000_001]), &mut out).unwrap();
+    assert_eq!(out, [0xb9]);
+    // a NaN with a payload
+    cast("float32", "bfloat16", false).apply(&0xff80_0001_u32.to_le_bytes(), &mut out).unwrap();
+    assert_eq!(out, 0xffc0_u16.to_le_bytes());
+    cast("float16", "float32", false).apply(&0xfc01_u16.to_le_bytes(), &mut out).unwrap();
+    assert_eq!(out, 0xffc0_0000_u32.to_le_bytes());
+}
+
+#[test]
+fn refused() {
+    let rows = [
+        ("S3", "int8", "|S3 is not cast to int8: values are cast between numbers and bool only"),
+        ("U3", "S3", "<U3 is not cast to |S3"),
+        ("S0", "S3", "|S0 is not cast to |S3: its items have no bytes"),
+        ("V4", "float32", "|V4 is not cast to float32"),
+        ("float32", "float128", "float32 is not cast to float128"),
+        ("<M8[s]", "int64", "<M8[s] is not cast to int64"),
+        ("int64", "<m8", "int64 is not cast to <m8"),
+        ("<M8[s]", "<m8[s]", "is not cast"),
+        ("<m8[M]", "<m8[D]", "is not cast"),
+        ("<M8", "<M8[D]", "is not cast"),
+    ];
+    let mut failures = Vec::new();
+    for (from, to, message) in rows {
+        let error = Cast::new(&DType::parse(from).unwrap(), &DType::parse(to).unwrap(), true).map(drop);
+        if !error.as_ref().is_err_and(|e| e.message().contains(message) && e.subject() == Subject::Dtype) {
+            failures.push(format!("{from} to {to}: {error:?}"));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

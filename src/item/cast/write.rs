@@ -1,0 +1,230 @@
+//! The numbers that a cast ends with: items, or the parts of complex items.
+
+use half::{bf16, f16};
+
+use super::middle::Middle;
+use crate::item::dtype::{DType, Kind, Narrow};
+use crate::item::element::{Element, Float, match_kind};
+
+/// How the numbers of a dtype are written.
+#[derive(Clone, Debug)]
+pub(super) struct Output {
+    /// Bytes of one number.
+    pub size: usize,
+    /// Whether an item is two of them.
+    pub complex: bool,
+    big: bool,
+    target: Target,
+}
+
+#[derive(Clone, Debug)]
+enum Target {
+    Type(Writer),
+    Narrow(Narrow),
+}
+
+/// Writes runs of numbers as items of one type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Writer {
+    pub float: Write<f64>,
+    pub signed: Write<i64>,
+    pub unsigned: Write<u64>,
+}
+
+/// Writes a run of numbers over `out`; in an error, which is the first that does not fit.
+pub(super) type Write<M> = fn(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize>;
+
+impl Output {
+    /// `None` if items are no numbers.
+    pub fn of(dtype: &DType) -> Option<Self> {
+        match_kind!(dtype.kind(), {
+            number T => Some(Self::parts::<<T as Element>::Part>(dtype)),
+            Kind::Narrow(narrow) => {
+                Some(Self { size: 1, complex: false, big: false, target: Target::Narrow(*narrow) })
+            }
+            Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Datetime(_) | Kind::Timedelta(_) => None,
+            Kind::Bytes(_) | Kind::Str(_) | Kind::Void(_) | Kind::Struct(_) => None,
+        })
+    }
+
+    fn parts<P: Writable>(dtype: &DType) -> Self {
+        let writer = Writer { float: P::write::<f64>, signed: P::write::<i64>, unsigned: P::write::<u64> };
+        Self {
+            size: P::SIZE,
+            complex: dtype.itemsize() > P::SIZE,
+            big: dtype.is_big_endian(),
+            target: Target::Type(writer),
+        }
+    }
+
+    /// Writes a run of numbers; in an error, which is the first that does not fit.
+    pub fn store<M: Middle>(&self, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
+        match &self.target {
+            Target::Type(writer) => M::writer(writer)(self.big, run, out, lossy),
+            Target::Narrow(narrow) => write_narrow(*narrow, run, out, lossy),
+        }
+    }
+}
+
+/// A type of numbers.
+trait Writable: Element {
+    fn write<M: Middle>(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize>;
+}
+
+macro_rules! floats {
+    ($($type:ty, $nearest:expr;)+) => {$(
+        impl Writable for $type {
+            fn write<M: Middle>(big: bool, run: &[M], out: &mut [u8], _: bool) -> Result<(), usize> {
+                put::<$type, M>(big, run, out, $nearest);
+                Ok(())
+            }
+        }
+    )+};
+}
+
+floats! {
+    f64, |number| number.float();
+    f32, |number| number.single();
+    f16, |number| f16::nearest(number.sticky());
+    bf16, |number| bf16::nearest(number.sticky());
+}
+
+impl Writable for bool {
+    fn write<M: Middle>(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
+        let truth = |number: M| number != M::default();
+        let exact = |number: M| {
+            let (found, fits) = number.exact::<u8>();
+            (truth(number), fits && found <= 1)
+        };
+        put_exact(big, run, out, lossy, exact, truth)
+    }
+}
+
+/// An integer type to be written.
+pub(super) trait Integer: Element {
+    const LEAST: i128;
+    const LARGEST: i128;
+    /// One more than the largest.
+    const END: f64;
+    /// The nearest in range; 0 for NaN.
+    fn from_float(value: f64) -> Self;
+    /// The low bits.
+    fn from_signed(value: i64) -> Self;
+    /// The low bits.
+    fn from_unsigned(value: u64) -> Self;
+    /// The low bits.
+    fn from_wide(value: i128) -> Self;
+    fn float(self) -> f64;
+    fn signed(self) -> i64;
+    fn unsigned(self) -> u64;
+    fn negative(self) -> bool;
+}
+
+macro_rules! integers {
+    ($($type:ty),+) => {
+        $(impl Integer for $type {
+            const LEAST: i128 = <$type>::MIN as i128;
+            const LARGEST: i128 = <$type>::MAX as i128;
+            const END: f64 = (Self::LARGEST + 1) as f64;
+
+            fn from_float(value: f64) -> Self {
+                value as $type
+            }
+
+            fn from_signed(value: i64) -> Self {
+                value as $type
+            }
+
+            fn from_unsigned(value: u64) -> Self {
+                value as $type
+            }
+
+            fn from_wide(value: i128) -> Self {
+                value as $type
+            }
+
+            fn float(self) -> f64 {
+                self as f64
+            }
+
+            fn signed(self) -> i64 {
+                self as i64
+            }
+
+            fn unsigned(self) -> u64 {
+                self as u64
+            }
+
+            #[allow(unused_comparisons)]
+            fn negative(self) -> bool {
+                self < 0
+            }
+        }
+
+        impl Writable for $type {
+            fn write<M: Middle>(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
+                let nearest = |number: M| Self::from_wide(number.whole().clamp(Self::LEAST, Self::LARGEST));
+                put_exact(big, run, out, lossy, M::exact::<Self>, nearest)
+            }
+        })+
+    };
+}
+
+integers!(i8, i16, i32, i64, u8, u16, u32, u64);
+
+/// Writes items. The byte order is asked for once a run and not once an item, so that either loop is vectorised.
+fn put<T: Element, M: Copy>(big: bool, run: &[M], out: &mut [u8], item: impl Fn(M) -> T) {
+    let words = T::chunks_mut(out).iter_mut().zip(run);
+    if big {
+        words.for_each(|(word, &number)| *word = item(number).to_big());
+    } else {
+        words.for_each(|(word, &number)| *word = item(number).to_little());
+    }
+}
+
+/// Writes numbers that may not fit; the first that does not, unless `lossy`, is the error.
+///
+/// Whether all fit is gathered beside the items and looked at behind the loop: a loop that may end early is not
+/// vectorised, and a run in which one does not fit is rare, so it may cost a second look.
+fn put_exact<T: Element, M: Middle>(
+    big: bool,
+    run: &[M],
+    out: &mut [u8],
+    lossy: bool,
+    exact: impl Fn(M) -> (T, bool),
+    nearest: impl Fn(M) -> T,
+) -> Result<(), usize> {
+    let words = T::chunks_mut(out).iter_mut().zip(run);
+    let mut all = true;
+    words.for_each(|(word, &number)| {
+        let (item, fits) = exact(number);
+        *word = item.to_little();
+        all &= fits;
+    });
+    match run.iter().position(|&number| !all && !exact(number).1) {
+        Some(at) if !lossy => return Err(at),
+        Some(_) => {
+            let words = T::chunks_mut(out).iter_mut().zip(run);
+            words.for_each(|(word, &number)| *word = nearest(number).to_little());
+        }
+        None => {}
+    }
+    if big {
+        T::chunks_mut(out).iter_mut().for_each(|word| *word = T::from_little(*word).to_big());
+    }
+    Ok(())
+}
+
+fn write_narrow<M: Middle>(narrow: Narrow, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
+    let Some((least, largest)) = narrow.range() else {
+        put(false, run, out, |number: M| narrow.encode(number.sticky()));
+        return Ok(());
+    };
+    let mask = (1 << narrow.bits()) - 1;
+    let exact = |number: M| {
+        let (found, fits) = number.exact::<i64>();
+        (found as u8 & mask, fits && (least..=largest).contains(&found))
+    };
+    let nearest = |number: M| number.whole().clamp(least.into(), largest.into()) as u8 & mask;
+    put_exact(false, run, out, lossy, exact, nearest)
+}

@@ -1,0 +1,112 @@
+//! Floats of 16 bits, one by one: bits to values and values to the nearest bits, for every caller but those that
+//! convert whole slices through the `half` crate.
+//!
+//! The crate's own conversions of single items ask at each item whether the machine has an instruction for it, which
+//! keeps loops from being vectorised, and from float64 they round twice on some machines and drop bits on others.
+//! These have no branches, no such question, and round once.
+
+use half::{bf16, f16};
+
+/// The value of a float16. NaN stays NaN, its payload is moved up as an instruction of the machine would.
+///
+/// Without branches, so that loops over it are vectorised, and without arithmetic of subnormal float32s, which some
+/// machines do in microcode: a multiplication of the shifted bits by 2^112 is shorter, and makes a tensor with a few
+/// subnormal items take a third longer to compare and twice as long to cast.
+#[inline]
+pub(crate) fn f16_to_f32(item: f16) -> f32 {
+    // signed, as vector instructions compare
+    let bits = i32::from(item.to_bits() as i16);
+    let magnitude = bits & 0x7fff;
+    let normal = (magnitude << 13) + ((127 - 15) << 23);
+    // With the exponent of the smallest normal numbers, 2^-14, a subnormal item is that much too large.
+    let subnormal = f32::from_bits((normal + (1 << 23)) as u32) - f32::from_bits((127 - 14) << 23);
+    let finite = if magnitude < 0x400 { subnormal.to_bits() } else { normal as u32 };
+    let special = if magnitude > 0x7bff { 0x7f80_0000 } else { 0 };
+    f32::from_bits(finite | special | bits as u32 & 0x8000_0000)
+}
+
+/// The value of a bfloat16, which is the upper half of a float32.
+#[inline]
+pub(crate) fn bf16_to_f32(item: bf16) -> f32 {
+    f32::from_bits(u32::from(item.to_bits()) << 16)
+}
+
+/// The float16 nearest to a number, ties to even; NaN becomes the quiet NaN of its sign.
+#[inline]
+pub(crate) fn f16_from_f64(value: f64) -> f16 {
+    f16::from_bits(nearest::<10, -14>(value))
+}
+
+/// The bfloat16 nearest to a number, ties to even; NaN becomes the quiet NaN of its sign.
+#[inline]
+pub(crate) fn bf16_from_f64(value: f64) -> bf16 {
+    bf16::from_bits(nearest::<7, -126>(value))
+}
+
+/// The bits of the nearest float of 16 bits, `BITS` of which are the fraction, and 2^`LEAST` the smallest normal
+/// number; ties to even. Both cases are computed and one is chosen, so that loops over it are vectorised.
+#[inline]
+fn nearest<const BITS: u32, const LEAST: i32>(value: f64) -> u16 {
+    let infinity = ((2 - 2 * LEAST) as u64 + 1) << BITS;
+    let power = |exponent: i32| f64::from_bits(((1023 + exponent) as u64) << 52);
+    // 2 to the power that is beyond the largest number has the bits that infinity has.
+    let size = value.abs().min(power(2 - LEAST));
+    let bits = size.to_bits();
+    // Half a unit less a little, and that little if the last bit is 1.
+    let dropped = 52 - BITS;
+    let rounded = bits + ((1 << (dropped - 1)) - 1) + ((bits >> dropped) & 1);
+    let normal = (rounded >> dropped).wrapping_sub(((1022 + LEAST) as u64) << BITS);
+    // Below the normal numbers an addition leaves as many bits as there are.
+    let offset = power(LEAST + dropped as i32);
+    let small = (size + offset).to_bits().wrapping_sub(offset.to_bits());
+    let magnitude = if size < power(LEAST) { small } else { normal };
+    let magnitude = if value.is_nan() { infinity | 1 << (BITS - 1) } else { magnitude };
+    magnitude as u16 | ((value.to_bits() >> 48) as u16 & 0x8000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_item_has_its_value_and_comes_back() {
+        for bits in 0..=u16::MAX {
+            let (half, brain) = (f16::from_bits(bits), bf16::from_bits(bits));
+            let (a, b) = (f16_to_f32(half), bf16_to_f32(brain));
+            if half.is_nan() {
+                assert!(a.is_nan() && a.is_sign_negative() == half.is_sign_negative());
+                assert_eq!(f16_from_f64(a.into()).to_bits(), 0x7e00 | bits & 0x8000);
+            } else {
+                assert_eq!(a.to_bits(), half.to_f32_const().to_bits(), "{bits:#x}");
+                assert_eq!(f16_from_f64(a.into()).to_bits(), bits);
+            }
+            if brain.is_nan() {
+                assert!(b.is_nan() && b.is_sign_negative() == brain.is_sign_negative());
+                assert_eq!(bf16_from_f64(b.into()).to_bits(), 0x7fc0 | bits & 0x8000);
+            } else {
+                assert_eq!(b.to_bits(), brain.to_f32_const().to_bits(), "{bits:#x}");
+                assert_eq!(bf16_from_f64(b.into()).to_bits(), bits);
+            }
+        }
+    }
+
+    #[test]
+    fn midpoints_go_to_even_and_their_neighbours_do_not() {
+        let check = |nearest: fn(f64) -> u16, value: fn(u16) -> f64, largest: u16| {
+            for bits in 0..largest {
+                let middle = (value(bits) + value(bits + 1)) / 2.0;
+                let even = bits + bits % 2;
+                assert_eq!(nearest(middle), even, "{bits:#x}");
+                assert_eq!((nearest(middle.next_down()), nearest(middle.next_up())), (bits, bits + 1), "{bits:#x}");
+                assert_eq!(nearest(-middle), even | 0x8000);
+            }
+            let last_step = value(largest) - value(largest - 1);
+            assert_eq!(nearest((value(largest) + last_step / 2.0).next_down()), largest);
+            assert_eq!(nearest(value(largest) + last_step / 2.0), largest + 1);
+            assert_eq!((nearest(f64::MAX), nearest(f64::NEG_INFINITY)), (largest + 1, (largest + 1) | 0x8000));
+            assert_eq!((nearest(f64::MIN_POSITIVE), nearest(-0.0)), (0, 0x8000));
+        };
+        check(|value| f16_from_f64(value).to_bits(), |bits| f16_to_f32(f16::from_bits(bits)).into(), 0x7bff);
+        check(|value| bf16_from_f64(value).to_bits(), |bits| bf16_to_f32(bf16::from_bits(bits)).into(), 0x7f7f);
+    }
+}
