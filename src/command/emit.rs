@@ -9,10 +9,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::dry_run::Report;
 use super::meter::Meter;
 use super::options::output::{OutputFormat, OutputOptions};
-use super::target::{Target, survive_size_limit};
 use crate::DType;
 use crate::engine::job::{Change, Job, Options, Progress, room_for};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::format::packed::{Packer, bits, packed_bytes};
 use crate::format::text::{self, TextOptions};
 use crate::format::{json, npy, npz, onnx, safetensors};
@@ -22,7 +21,9 @@ use crate::item::tensor::Tensor;
 use crate::layout::view::View;
 use crate::storage::platform::reserve;
 use crate::storage::platform::{same_file, write_at};
+use crate::storage::signals;
 use crate::storage::source::Source;
+use crate::storage::target::{Sink, Target};
 
 /// NumPy's own limit above which arrays are elided.
 const TERMINAL_THRESHOLD: usize = 1000;
@@ -88,10 +89,10 @@ pub fn emit(
     let target = match options.output.as_deref() {
         None => Target::Stdout,
         Some(dash) if dash == Path::new("-") => Target::Stdout,
-        Some(path) => Target::resolve(path, options.no_clobber)?,
+        Some(path) => resolve(path, options.no_clobber)?,
     };
     let format = options.format()?;
-    let label = target.label();
+    let label = target.label().to_owned();
     let works = named(works, format).with_context(|| label.clone())?;
     for (_, work) in &works {
         check(format, work).map_err(|message| anyhow!("{label}: {message}"))?;
@@ -116,11 +117,13 @@ pub fn emit(
             let member = if format.is_container() { format!(" {:?}:", output.name) } else { String::new() };
             report.line(format!("{label}:{member} {} of {dtype} {shape:?}, {bytes} bytes of data", format.name()));
         }
-        target.probe(format.is_binary())?;
+        if let Some(sink) = target.probe()? {
+            check_binary(&sink, format)?;
+        }
         return report.print();
     }
     let mut sink = target.create()?;
-    sink.check_binary(format.is_binary())?;
+    check_binary(&sink, format)?;
     let meter = Meter::new(Some(jobs.iter().map(|output| output.job.bytes()).sum()), quiet);
     let progress = |bytes| meter.add(bytes);
     let failed = || format!("{label}: cannot be written");
@@ -136,7 +139,7 @@ pub fn emit(
             }
             None => plan.stream(&jobs, &mut |bytes| sink.write_all(bytes).map_err(written), &progress)?,
         }
-        return sink.finish();
+        return Ok(sink.finish()?);
     }
     for Output { name, shape, job, .. } in jobs {
         let mut bytes = room_for(job.bytes(), &format!("{label} as {}", format.name()))?;
@@ -164,12 +167,29 @@ pub fn emit(
             }
         }
     }
-    sink.finish()
+    Ok(sink.finish()?)
+}
+
+/// What the output goes to.
+fn resolve(path: &Path, no_clobber: bool) -> Result<Target> {
+    Target::resolve(path, format!("output {}", path.display()), no_clobber).map_err(|error| match error.kind() {
+        ErrorKind::Io(io::ErrorKind::AlreadyExists) => anyhow!("{error}, and --no-clobber keeps it"),
+        _ => error.into(),
+    })
+}
+
+/// Refuses to show a person what is not meant to be read by people.
+fn check_binary(sink: &Sink<'_>, format: OutputFormat) -> Result<()> {
+    if format.is_binary() && sink.is_terminal() {
+        let label = if matches!(sink, Sink::Stdout(_)) { Target::Stdout.label() } else { "output" };
+        bail!("{label}: is a terminal, and the output is binary: use -o FILE");
+    }
+    Ok(())
 }
 
 /// Refuses to replace a file of several tensors, of which one is an input, by one that has fewer.
 fn check_replaced(target: &Target, works: &[(String, Work)]) -> Result<()> {
-    let Target::File { existing: Some(existing), .. } = target else { return Ok(()) };
+    let Some(existing) = target.existing() else { return Ok(()) };
     let tensors = |source: &Source| {
         source.container().filter(|container| same_file(&container.file, existing)).map(|container| container.tensors)
     };
@@ -195,7 +215,7 @@ fn edit(work: Work, options: &OutputOptions, quiet: bool, mut report: Report) ->
     let job = Job::new(data, view, change, how)?;
     let (file, start) = job.data().as_file().ok_or_else(|| anyhow!("{label}: no file"))?;
     let meter = Meter::new(None, quiet);
-    survive_size_limit();
+    signals::survive_size_limit();
     Ok(job.edit(file, &label, start, &|bytes| meter.add(bytes))?)
 }
 

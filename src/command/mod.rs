@@ -15,7 +15,6 @@ mod scatter_update;
 mod slice;
 mod slice_scatter;
 mod sources;
-mod target;
 mod usage;
 
 use std::ffi::OsString;
@@ -25,6 +24,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::storage::signals;
 
 /// The exit status of a difference that `diff` found.
 const DIFFERENT: u8 = 1;
@@ -103,6 +104,7 @@ enum Outcome {
 
 /// Does what the command line asks for, and reports. Nothing else decides the exit status.
 pub fn main() -> ExitCode {
+    signals::handle();
     let done = match parse(std::env::args_os()) {
         Ok(parsed) => parsed.command.run(),
         Err(Ended::Help(help)) => help.print().context("standard output").map(|()| Outcome::Done),
