@@ -65,6 +65,7 @@ pub mod storage;
 
 pub use diff::diff;
 pub use error::Error;
+pub use format::files::{read, read_all, write, write_all};
 pub use item::dtype::DType;
 pub use item::tensor::Tensor;
 pub use ops::reduction::Reduction;

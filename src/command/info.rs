@@ -10,7 +10,6 @@ use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::run::ThreadOptions;
 use super::sources::{self, Reading, as_asked, plain_as, read_as};
 use super::{Outcome, colour};
-use crate::format::Format;
 use crate::format::open::{Description, Input};
 use crate::info;
 
@@ -157,7 +156,7 @@ fn describe(input: &Input, n: usize, file: String, member: Option<String>, args:
         let mut source = plain.map_or_else(open, Ok)?;
         let meter = Meter::new(Some(source.bytes()), false);
         let progress = |bytes| meter.add(bytes);
-        if !args.json && input.format() == Format::Npy {
+        if !args.json && input.is_once() {
             // what comes from a pipe comes once
             source.settle()?;
         }

@@ -3,12 +3,13 @@
 use anyhow::{Result, anyhow};
 
 use super::dry_run::Report;
-use super::emit::{Recast, Work, emit};
+use super::emit::emit;
 use super::options::operands::InputOptions;
 use super::options::output::OutputOptions;
 use super::options::slices::SliceOptions;
 use super::sources::{self, Operands};
 use crate::engine::job::{Change, Options, ScatterWindow, Updates};
+use crate::format::write::{Recast, Work};
 use crate::item::meta::Order;
 use crate::layout::view::View;
 use crate::ops::indexed::{Resolve, Scatter};

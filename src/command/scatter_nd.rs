@@ -5,7 +5,6 @@ use clap::{Args, ValueHint};
 
 use super::Outcome;
 use super::dry_run::Report;
-use super::emit::Work;
 use super::operator::{put, take_indices, view};
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::{EditOptions, OutputOptions};
@@ -14,6 +13,7 @@ use super::options::scatter::{self, DuplicateOptions, OnDuplicate, ReductionArg}
 use super::options::updates::UpdatesOptions;
 use super::options::values::parse_number;
 use super::sources::Operands;
+use crate::format::write::Work;
 use crate::ops::indexed::Resolve as _;
 use crate::ops::reduction::{self, Reduction};
 use crate::ops::scatter_nd;

@@ -5,7 +5,6 @@ use clap::{Args, ValueHint};
 
 use super::Outcome;
 use super::dry_run::Report;
-use super::emit::Work;
 use super::operator::{put, take_indices, view};
 use super::options::index_list::IndexList;
 use super::options::operands::{InputOptions, OperandArg, data_help};
@@ -14,6 +13,7 @@ use super::options::run::RunOptions;
 use super::options::scatter::{self, DuplicateOptions, OnDuplicate};
 use super::options::updates::UpdatesOptions;
 use super::sources::{self, Operands};
+use crate::format::write::Work;
 use crate::ops::indexed::Resolve as _;
 use crate::ops::scatter_update;
 use crate::storage::source::Source;

@@ -5,7 +5,6 @@ use clap::{Args, ValueHint};
 
 use super::Outcome;
 use super::dry_run::Report;
-use super::emit::{Recast, Work};
 use super::operator::{put, slice_args};
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::OutputOptions;
@@ -13,6 +12,7 @@ use super::options::run::RunOptions;
 use super::options::slices::SliceOptions;
 use super::sources::Operands;
 use crate::engine::job::Change;
+use crate::format::write::{Recast, Work};
 
 /// Take a slice of a tensor (OpenVINO Slice-8)
 ///

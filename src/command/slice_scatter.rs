@@ -5,7 +5,6 @@ use clap::{Args, ValueHint};
 
 use super::Outcome;
 use super::dry_run::Report;
-use super::emit::{Recast, Work};
 use super::operator::{put, slice_args, view};
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::{EditOptions, OutputOptions};
@@ -14,6 +13,7 @@ use super::options::slices::SliceOptions;
 use super::options::updates::UpdatesOptions;
 use super::sources::Operands;
 use crate::engine::job::Change;
+use crate::format::write::{Recast, Work};
 use crate::item::meta::Order;
 use crate::ops::slice_scatter;
 use crate::storage::source::Source;

@@ -6,12 +6,13 @@ use std::path::Path;
 use anyhow::{Result, anyhow, bail};
 
 use super::options::index_list::IndexList;
-use super::options::operands::{InputFormat, InputOptions, OperandArg};
+use super::options::operands::{InputOptions, OperandArg};
 use super::options::updates::UpdatesOptions;
 use crate::engine::job::{Threads, Updates};
 use crate::error::{Error, ErrorKind, Subject};
 use crate::format::json::{self, Json};
 use crate::format::open::Input;
+use crate::format::{Format, Unchangeable};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::layout::window::Windows;
@@ -314,15 +315,28 @@ impl Found {
     ///
     /// # Errors
     /// What is not there, or no tensor.
-    pub fn load((arg, label): &(&OperandArg, String), from: Option<InputFormat>) -> Result<Self> {
+    pub fn load((arg, label): &(&OperandArg, String), from: Option<Format>) -> Result<Self> {
         let (input, member) = open(arg, label, from)?;
         Ok(Self { member: input.pick(member.as_deref())?, input })
     }
 
     /// DATA that is changed where it lies.
-    fn locked((arg, label): &(&OperandArg, String), from: Option<InputFormat>) -> Result<Self> {
+    fn locked((arg, label): &(&OperandArg, String), from: Option<Format>) -> Result<Self> {
         let OperandArg::Path(path) = arg else { bail!("{label}: --in-place changes a file") };
-        let (input, member) = Input::locked(path, from.map(Into::into), label)?;
+        let (input, member) = Input::locked(path, from, label).map_err(|error| match error.kind() {
+            ErrorKind::Unsupported => anyhow!("{label}: --in-place changes a regular file"),
+            _ => error.into(),
+        })?;
+        if let Some(why) = input.unchangeable() {
+            let why = match why {
+                Unchangeable::Text => "this is neither",
+                Unchangeable::CheckSums => {
+                    "an .npz holds check sums of its members: convert it, or write a new one with -o"
+                }
+                Unchangeable::Message => "an ONNX tensor is written anew with -o",
+            };
+            bail!("{label}: --in-place changes a .npy file or a tensor of a .safetensors file; {why}");
+        }
         let found = Self { member: input.pick(member.as_deref())?, input };
         if found.source()?.as_file().is_none() {
             bail!("{label}: --in-place cannot change items of fewer than 8 bits, which share bytes");
@@ -339,8 +353,7 @@ impl Found {
 ///
 /// # Errors
 /// What is not there, or in no known format.
-pub fn open(arg: &OperandArg, label: &str, from: Option<InputFormat>) -> Result<(Input, Option<String>)> {
-    let from = from.map(Into::into);
+pub fn open(arg: &OperandArg, label: &str, from: Option<Format>) -> Result<(Input, Option<String>)> {
     match arg {
         OperandArg::Inline(text) => Ok((Input::json_text(text.clone().into_bytes(), label), None)),
         OperandArg::Stdin => Ok((Input::stream(Box::new(io::stdin()), from, label)?, None)),
@@ -394,8 +407,7 @@ pub fn axis(list: &IndexList, input: &InputOptions) -> Result<i64> {
 
 fn index_file(path: &Path, option: &str, input: &InputOptions) -> Result<Source> {
     let label = format!("{option} {}", path.display());
-    let from = input.from.map(Into::into);
-    let (input, member) = Input::path(path, from, &label).map_err(|error| match error.kind() {
+    let (input, member) = Input::path(path, input.from, &label).map_err(|error| match error.kind() {
         ErrorKind::Io(io::ErrorKind::NotFound) => {
             anyhow!("{label}: neither a list of integers such as 0,1 nor a file")
         }

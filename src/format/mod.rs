@@ -1,38 +1,560 @@
 //! File formats, one a file: read and written. None of them knows an operator.
+//!
+//! [`TABLE`] is all that the rest knows of them: one row a format, with its names, how it is recognised, and the
+//! [`Reader`] and [`Writer`] that its own file implements. To add a format is to add a file and a row.
 
+pub mod files;
 pub mod json;
 pub mod npy;
 pub mod npz;
+pub mod npz_io;
 pub mod onnx;
 pub mod open;
 pub mod packed;
 pub mod safetensors;
 pub mod text;
+pub mod write;
 
-/// A format that tensors are read from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// NumPy's `.npy`.
-    Npy,
-    /// NumPy's `.npz`: a ZIP archive of `.npy` files.
-    Npz,
-    /// safetensors.
-    Safetensors,
-    /// An ONNX TensorProto, `.pb`.
-    Onnx,
-    /// JSON.
-    Json,
+use std::fmt::{self, Debug};
+use std::fs::File;
+use std::hash::{Hash, Hasher};
+use std::io::Write;
+use std::path::Path;
+
+use self::open::{Content, Description};
+use self::text::TextOptions;
+use crate::error::{Result, malformed};
+use crate::item::dtype::DType;
+use crate::item::meta::Meta;
+use crate::item::tensor::Tensor;
+use crate::storage::source::Source;
+
+/// All formats, in the order in which they are listed and recognised.
+static TABLE: &[&Row] = &[&NPY, &NPZ, &SAFETENSORS, &ONNX, &JSON, &TEXT];
+
+static NPY: Row = Row {
+    name: "npy",
+    argument: "npy",
+    alias: None,
+    extension: "npy",
+    is_binary: true,
+    is_container: false,
+    reads: Some(Reads {
+        help: "NumPy's .npy",
+        words: ".npy",
+        sure: npy::sure,
+        unless: Some("no .npy file: does not begin with \\x93NUMPY"),
+        open: npy::open,
+    }),
+    writes: Writes { help: "NumPy's .npy, byte for byte as numpy.save", writer: &npy::NpyWriter },
+};
+
+static NPZ: Row = Row {
+    name: "npz",
+    argument: "npz",
+    alias: None,
+    extension: "npz",
+    is_binary: true,
+    is_container: true,
+    reads: Some(Reads {
+        help: "NumPy's .npz, a ZIP archive of .npy",
+        words: ".npz",
+        sure: npz_io::sure,
+        unless: Some("no .npz file: does not begin as a ZIP archive"),
+        open: npz_io::open,
+    }),
+    writes: Writes { help: "NumPy's .npz, not compressed, with fixed times", writer: &npz_io::NpzWriter },
+};
+
+static SAFETENSORS: Row = Row {
+    name: "safetensors",
+    argument: "safetensors",
+    alias: None,
+    extension: "safetensors",
+    is_binary: true,
+    is_container: true,
+    reads: Some(Reads {
+        help: "safetensors",
+        words: ".safetensors",
+        sure: safetensors::sure,
+        unless: Some("no .safetensors file: does not begin with a length and {"),
+        open: safetensors::open,
+    }),
+    writes: Writes { help: "safetensors", writer: &safetensors::SafetensorsWriter },
+};
+
+static ONNX: Row = Row {
+    name: "onnx",
+    argument: "pb",
+    alias: Some("onnx"),
+    extension: "pb",
+    is_binary: true,
+    is_container: false,
+    // what else it is than a TensorProto shows when it is read
+    reads: Some(Reads {
+        help: "An ONNX TensorProto",
+        words: "an ONNX tensor",
+        sure: onnx::sure,
+        unless: None,
+        open: onnx::open,
+    }),
+    writes: Writes { help: "An ONNX TensorProto with raw data", writer: &onnx::OnnxWriter },
+};
+
+static JSON: Row = Row {
+    name: "json",
+    argument: "json",
+    alias: None,
+    extension: "json",
+    is_binary: false,
+    is_container: false,
+    reads: Some(Reads {
+        help: "JSON, also that of KServe's version 2 protocol",
+        words: "JSON",
+        sure: json::sure,
+        unless: None,
+        open: json::open_file,
+    }),
+    writes: Writes { help: "One JSON object that reads back to the same bits", writer: &json::JsonWriter },
+};
+
+static TEXT: Row = Row {
+    name: "text",
+    argument: "text",
+    alias: None,
+    extension: "txt",
+    is_binary: false,
+    is_container: false,
+    reads: None,
+    writes: Writes { help: "What NumPy prints", writer: &text::TextWriter },
+};
+
+/// What there is to know of a format.
+#[derive(Debug)]
+struct Row {
+    /// The name that is told, such as by `info`.
+    name: &'static str,
+    /// The name that is asked for, such as by `--to`, and another that will do.
+    argument: &'static str,
+    alias: Option<&'static str>,
+    /// What names of files end in.
+    extension: &'static str,
+    /// Whether it is not meant to be read by people.
+    is_binary: bool,
+    /// Whether it holds any number of tensors, by their names.
+    is_container: bool,
+    reads: Option<Reads>,
+    writes: Writes,
 }
 
+/// How a format is read.
+#[derive(Debug)]
+struct Reads {
+    /// One line of help.
+    help: &'static str,
+    /// What a list of formats calls it.
+    words: &'static str,
+    /// How sure it is that a file that begins so, and has so many bytes if that is known, is in this format.
+    sure: fn(&[u8], Option<u64>) -> Sure,
+    /// What is said of a file that is not, although it was said to be. Without, reading it will tell more.
+    unless: Option<&'static str>,
+    open: fn(Content) -> Result<Box<dyn Reader>>,
+}
+
+/// How a format is written.
+#[derive(Debug)]
+struct Writes {
+    /// One line of help.
+    help: &'static str,
+    writer: &'static dyn Writer,
+}
+
+/// How sure it is that a file is in a format, by its first bytes. The surest format is taken, and of several the first
+/// in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sure {
+    /// It is not.
+    No,
+    /// Nothing speaks against it.
+    Possible,
+    /// It is, if it is cut off or damaged.
+    Likely,
+    /// It has what marks the format.
+    Certain,
+}
+
+/// What holds tensors in one format, opened: its members, and where the items of each lie. Where it came from is not
+/// known here, and errors do not say it.
+pub trait Reader: Debug + Send + Sync {
+    /// The names of a container's members; `None` if it holds one tensor, without a name.
+    fn names(&self) -> Option<Vec<&str>> {
+        None
+    }
+
+    /// The name that the one tensor carries itself.
+    fn own_name(&self) -> Option<&str> {
+        None
+    }
+
+    /// The text, if it is JSON, whose dtype may depend on other operands.
+    fn as_json(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// Whether items can be had only once.
+    fn is_once(&self) -> bool {
+        false
+    }
+
+    /// Why its items cannot be changed where they lie; `None` if they can.
+    fn unchangeable(&self) -> Option<Unchangeable>;
+
+    /// What is known of member number `n` (0 where there is only one tensor).
+    ///
+    /// # Errors
+    /// A member whose own header is not in order.
+    fn describe(&self, n: usize) -> Result<Description>;
+
+    /// The items of member number `n`, which messages call `label`.
+    ///
+    /// # Errors
+    /// A member that is not in order, as far as is known before its items are read.
+    fn source(&self, n: usize, label: String) -> Result<Source>;
+}
+
+/// Why the items of a file cannot be changed where they lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unchangeable {
+    /// Check sums of them stand elsewhere in the file.
+    CheckSums,
+    /// They are a field of a message.
+    Message,
+    /// They are text, of no fixed length.
+    Text,
+}
+
+/// How tensors are written in one format.
+pub trait Writer: Debug + Send + Sync {
+    /// Whether it can hold items of a dtype.
+    ///
+    /// # Errors
+    /// One about [`Subject::Dtype`](crate::error::Subject::Dtype).
+    fn check(&self, dtype: &DType) -> Result<()>;
+
+    /// A dtype as it is written: that of a format without byte orders is little-endian.
+    fn dtype(&self, dtype: &DType) -> DType {
+        dtype.clone()
+    }
+
+    /// Whether items may be in Fortran order, or have their highest byte first.
+    fn has_orders(&self) -> bool {
+        false
+    }
+
+    /// How such tensors are written, each with its name (which is empty if it has none): of a container any number,
+    /// else one.
+    ///
+    /// # Errors
+    /// What [`check`](Self::check) refuses; names that the format cannot have; more than a file can have.
+    fn layout(&self, tensors: &[(&str, &Meta)]) -> Result<Layout>;
+}
+
+/// How tensors come into a file.
+#[derive(Debug)]
+pub enum Layout {
+    /// By position: every item has a place that is known beforehand.
+    Places(Places),
+    /// One tensor from front to back, when all of it is in memory: no item has a place before those before it are
+    /// written.
+    Whole(&'static dyn WriteWhole),
+}
+
+/// Where everything goes in a binary file.
+#[derive(Debug)]
+pub struct Places {
+    /// The first bytes of the file.
+    pub header: Vec<u8>,
+    /// Of each tensor, where its items begin and how they lie there.
+    pub tensors: Vec<Place>,
+    /// The bytes of the file.
+    pub bytes: u64,
+    /// What completes a file in which all items are in their places; it may stand before them.
+    pub seal: Option<Box<dyn Seal>>,
+}
+
+/// Where the items of a tensor go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// In bytes from the beginning of the file.
+    pub start: u64,
+    /// The bytes of all items.
+    pub bytes: u64,
+    /// The bits of an item, if several items share a byte.
+    pub packed: Option<u32>,
+}
+
+impl Places {
+    /// Items that begin at `starts` after a header, each of a number of bytes of its own.
+    pub(crate) fn bytewise(header: Vec<u8>, starts: Vec<u64>, tensors: &[(&str, &Meta)]) -> Self {
+        let place =
+            |(start, (_, meta)): (u64, &(&str, &Meta))| Place { start, bytes: meta.bytes() as u64, packed: None };
+        Self::new(header, starts.into_iter().zip(tensors).map(place).collect())
+    }
+
+    /// The same in a format that packs items of fewer than 8 bits.
+    pub(crate) fn packed(header: Vec<u8>, starts: Vec<u64>, tensors: &[(&str, &Meta)]) -> Self {
+        let place = |(start, (_, meta)): (u64, &(&str, &Meta))| {
+            let packed = Some(packed::bits(&meta.dtype)).filter(|bits| *bits < 8);
+            Place { start, bytes: packed::bytes_of_items(&meta.dtype, meta.items()), packed }
+        };
+        Self::new(header, starts.into_iter().zip(tensors).map(place).collect())
+    }
+
+    fn new(header: Vec<u8>, tensors: Vec<Place>) -> Self {
+        let end = tensors.iter().map(|place| place.start + place.bytes).max();
+        Self { bytes: end.unwrap_or(header.len() as u64), header, tensors, seal: None }
+    }
+}
+
+/// How a tensor that is in memory is written from front to back.
+pub trait WriteWhole: Debug + Send + Sync {
+    /// Writes it.
+    ///
+    /// # Errors
+    /// Items that the format cannot hold; of the kind [`Io`](crate::error::ErrorKind::Io) those of `out`.
+    fn write_whole(&self, out: &mut dyn Write, name: &str, tensor: &Tensor, options: &TextOptions) -> Result<()>;
+}
+
+/// What is written when all items are, such as their check sums.
+pub trait Seal: Debug {
+    /// Completes the file, which is open for reading and writing.
+    ///
+    /// # Errors
+    /// Of reading and writing.
+    fn seal(&self, file: &File) -> Result<()>;
+}
+
+/// A format: a row of the table.
+#[derive(Clone, Copy)]
+pub struct Format(&'static Row);
+
 impl Format {
+    /// NumPy's `.npy`.
+    pub const NPY: Self = Self(&NPY);
+
+    /// NumPy's `.npz`: a ZIP archive of `.npy` files.
+    pub const NPZ: Self = Self(&NPZ);
+
+    /// safetensors.
+    pub const SAFETENSORS: Self = Self(&SAFETENSORS);
+
+    /// An ONNX TensorProto, `.pb`.
+    pub const ONNX: Self = Self(&ONNX);
+
+    /// JSON.
+    pub const JSON: Self = Self(&JSON);
+
+    /// What NumPy prints, which is only written.
+    pub const TEXT: Self = Self(&TEXT);
+
+    /// All formats, in the order in which they are listed.
+    pub fn all() -> impl Iterator<Item = Self> {
+        TABLE.iter().copied().map(Self)
+    }
+
+    /// The format of that name, or that is asked for by it.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().find(|Self(row)| row.name == name || row.argument == name || row.alias == Some(name))
+    }
+
+    /// The format of files whose names end so, in lower-case letters and without the dot.
+    pub fn by_extension(extension: &str) -> Option<Self> {
+        Self::all().find(|Self(row)| row.extension == extension)
+    }
+
+    /// The format that the name of a file tells, in letters of whatever case.
+    ///
+    /// # Errors
+    /// A name that does not tell it.
+    pub fn of_name(path: &Path) -> Result<Self> {
+        let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
+        let format = extension.as_ref().and_then(|extension| extension.to_str()).and_then(Self::by_extension);
+        format.ok_or_else(|| {
+            let all: Vec<_> = Self::all().map(|Self(row)| format!(".{}", row.extension)).collect();
+            malformed!("the name does not tell the format: end it in {}", listed(&all, "or"))
+        })
+    }
+
     /// The name that `info` prints.
     pub fn name(self) -> &'static str {
-        match self {
-            Format::Npy => "npy",
-            Format::Npz => "npz",
-            Format::Safetensors => "safetensors",
-            Format::Onnx => "onnx",
-            Format::Json => "json",
+        self.0.name
+    }
+
+    /// The name that it is asked for by.
+    pub fn argument(self) -> &'static str {
+        self.0.argument
+    }
+
+    /// Another name that it is asked for by.
+    pub fn alias(self) -> Option<&'static str> {
+        self.0.alias
+    }
+
+    /// One line of help on reading it; `None` if it is only written.
+    pub fn reading_help(self) -> Option<&'static str> {
+        self.0.reads.as_ref().map(|reads| reads.help)
+    }
+
+    /// One line of help on writing it.
+    pub fn writing_help(self) -> &'static str {
+        self.0.writes.help
+    }
+
+    /// Whether it is read.
+    pub fn is_read(self) -> bool {
+        self.0.reads.is_some()
+    }
+
+    /// Whether it is not meant to be read by people.
+    pub fn is_binary(self) -> bool {
+        self.0.is_binary
+    }
+
+    /// Whether it holds any number of tensors, by their names.
+    pub fn is_container(self) -> bool {
+        self.0.is_container
+    }
+
+    /// How it is written.
+    pub fn writer(self) -> &'static dyn Writer {
+        self.0.writes.writer
+    }
+
+    /// Opens what is in this format.
+    ///
+    /// # Errors
+    /// What is not in order; a format that is only written; of reading.
+    pub(crate) fn open(self, content: Content) -> Result<Box<dyn Reader>> {
+        let reads = self.0.reads.as_ref().ok_or_else(|| malformed!("{} is not read", self.name()))?;
+        (reads.open)(content)
+    }
+
+    /// The format that the first bytes of a file of `len` bytes tell, if its length is known. Another one is taken if
+    /// `from` says so.
+    ///
+    /// # Errors
+    /// One line: content in no format, or not in the one that it should be in.
+    pub(crate) fn recognise(begin: &[u8], len: Option<u64>, from: Option<Self>) -> Result<Self, String> {
+        let sure = |format: Self| format.0.reads.as_ref().map_or(Sure::No, |reads| (reads.sure)(begin, len));
+        if let Some(format) = from {
+            let unless = format.0.reads.as_ref().and_then(|reads| reads.unless);
+            return match unless {
+                Some(message) if sure(format) == Sure::No => Err(message.to_owned()),
+                Some(_) | None => Ok(format),
+            };
+        }
+        // of several the last is the greatest: in the table backwards, the first
+        let surest =
+            TABLE.iter().rev().copied().map(Self).map(|format| (sure(format), format)).max_by_key(|(sure, _)| *sure);
+        if let Some((_, format)) = surest.filter(|(sure, _)| *sure > Sure::No) {
+            return Ok(format);
+        }
+        let Some(byte) = begin.iter().find(|byte| !byte.is_ascii_whitespace()) else {
+            return Err("empty, expected a tensor".to_owned());
+        };
+        let words: Vec<_> = TABLE.iter().filter_map(|row| row.reads.as_ref()).map(|reads| reads.words).collect();
+        Err(format!("neither {}: begins with byte 0x{byte:02x}", listed(&words, "nor")))
+    }
+}
+
+/// The endings of names of containers, as `.npz or .safetensors`.
+pub(crate) fn containers(word: &str) -> String {
+    let containers = TABLE.iter().filter(|row| row.is_container);
+    listed(&containers.map(|row| format!(".{}", row.extension)).collect::<Vec<_>>(), word)
+}
+
+/// Words with commas between them, but `word` before the last.
+fn listed(words: &[impl AsRef<str>], word: &str) -> String {
+    let mut out = String::new();
+    for (n, each) in words.iter().enumerate() {
+        let last = n + 1 == words.len();
+        if n > 0 {
+            out += &if last { format!(" {word} ") } else { ", ".to_owned() };
+        }
+        out += each.as_ref();
+    }
+    out
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Format {}
+
+impl Hash for Format {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+impl Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_formats() {
+        let rows = [
+            ("a.npy", Some("npy")),
+            ("a.NPZ", Some("npz")),
+            ("a.b.safetensors", Some("safetensors")),
+            ("a.pb", Some("onnx")),
+            ("a.json", Some("json")),
+            ("a.txt", Some("text")),
+            ("npy", None),
+            ("a.onnx", None),
+            ("", None),
+        ];
+        for (name, expected) in rows {
+            assert_eq!(Format::of_name(Path::new(name)).ok().map(Format::name), expected, "{name:?}");
+        }
+        let refused = Format::of_name(Path::new("a.foo")).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            "the name does not tell the format: end it in .npy, .npz, .safetensors, .pb, .json or .txt"
+        );
+        assert_eq!(["onnx", "pb", "text", "txt"].map(|name| Format::named(name).is_some()), [true, true, true, false]);
+    }
+
+    #[test]
+    fn first_bytes_tell_formats() {
+        let safetensors = [&2_u64.to_le_bytes()[..], b"{}"].concat();
+        let cut_off = [&9_u64.to_le_bytes()[..], b"{}"].concat();
+        let rows: [(&[u8], Option<&str>, Result<&str, &str>); 11] = [
+            (b"\x93NUMPY\x01\0", None, Ok("npy")),
+            (b"PK\x03\x04", None, Ok("npz")),
+            (&safetensors, None, Ok("safetensors")),
+            (&cut_off, None, Ok("safetensors")),
+            (b"\x08\x01\x10\x01", None, Ok("onnx")),
+            (b" [1]", None, Ok("json")),
+            (b" \n", None, Err("empty, expected a tensor")),
+            (b"\x01", None, Err("neither .npy, .npz, .safetensors, an ONNX tensor nor JSON: begins with byte 0x01")),
+            (b"[1]", Some("npz"), Err("no .npz file: does not begin as a ZIP archive")),
+            (b"[1]", Some("onnx"), Ok("onnx")),
+            (b"\x01", Some("json"), Ok("json")),
+        ];
+        for (begin, from, expected) in rows {
+            let from = from.and_then(Format::named);
+            let found = Format::recognise(begin, Some(begin.len() as u64), from).map(Format::name);
+            assert_eq!(found, expected.map_err(str::to_owned), "{begin:?}");
         }
     }
 }

@@ -5,6 +5,7 @@
 //! JSON, and one walk over it (no recursion, no tree) turns each number into an item as it passes.
 
 mod strings;
+mod table;
 mod untyped;
 mod walk;
 mod write;
@@ -16,6 +17,7 @@ use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use self::strings::{points, short, shorten, string, width};
+pub(super) use self::table::{JsonReader, JsonWriter, open_file, sure};
 use self::untyped::{Class, OUTSIDE, Untyped, common_dtype};
 use self::walk::{Leaf, Nested, positioned, walk};
 pub use self::write::{float, write, write_item, write_text};
@@ -315,7 +317,7 @@ impl<'a> Json<'a> {
 pub fn check(dtype: &DType) -> Result<(), Error> {
     match holds(dtype) {
         true => Ok(()),
-        false => Err(Error::new(Subject::Output, format!("{}: use -o FILE.npy", cannot_hold(dtype)))),
+        false => Err(Error::new(Subject::Dtype, cannot_hold(dtype))),
     }
 }
 

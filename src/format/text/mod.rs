@@ -5,6 +5,7 @@
 //! for one block of the output only.
 
 mod floats;
+mod table;
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -12,6 +13,7 @@ use std::ops::Range;
 use floats::{Part, Tiny, complex_scalar, complexes, real_scalar, reals};
 use half::{bf16, f16};
 
+pub(super) use self::table::TextWriter;
 use crate::error::{Error, Subject};
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind, Narrow, TimeBase, TimeUnit};
@@ -49,8 +51,7 @@ impl Default for TextOptions {
 pub fn check(dtype: &DType) -> Result<(), Error> {
     match dtype.kind() {
         Kind::Void(_) | Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_) => {
-            let message = format!("{} cannot be printed as text: use -o FILE.npy", dtype.name());
-            Err(Error::new(Subject::Output, message))
+            Err(Error::new(Subject::Dtype, format!("{} cannot be printed as text", dtype.name())))
         }
         _ => Ok(()),
     }
@@ -621,7 +622,7 @@ mod tests {
     fn refused() {
         for name in ["V3", "float128", "complex256"] {
             let error = check(&DType::parse(name).unwrap()).unwrap_err();
-            assert!(error.to_string().contains("cannot be printed as text: use -o FILE.npy"), "{error}");
+            assert!(error.to_string().contains("cannot be printed as text"), "{error}");
         }
     }
 

@@ -1,0 +1,323 @@
+//! From tensors to a file or stream in some format: what each becomes, whether the format holds it, where its items go.
+//!
+//! [`Plan::new`] makes every check and lays the file out, so that whoever writes knows all before anything is begun;
+//! [`Plan::write`] then has the jobs produce the items, to their places or, where there are none, from front to back.
+
+use std::fs::File;
+use std::io::{self, Seek, Write};
+
+use super::packed::Packer;
+use super::text::TextOptions;
+use super::{Format, Layout, Places, containers};
+use crate::engine::job::{Change, Job, Options, Progress};
+use crate::error::{Context, Error, ErrorKind, Result, bail, malformed};
+use crate::item::dtype::DType;
+use crate::item::meta::{Meta, Order};
+use crate::item::tensor::Tensor;
+use crate::layout::view::View;
+use crate::memory;
+use crate::storage::platform::{reserve, same_file, write_at};
+use crate::storage::signals;
+use crate::storage::source::Source;
+use crate::storage::target::{Sink, Target};
+
+/// Items of no bytes take nothing of a file, but all the more of a text: more of them are refused.
+const MOST_EMPTY_ITEMS: usize = 1 << 24;
+
+/// A tensor of the output, resolved: where its items come from, what changes in them, and what becomes of them.
+#[derive(Debug)]
+pub struct Work {
+    /// Where the items come from.
+    pub data: Source,
+    /// The items of the data that the output begins with.
+    pub view: View,
+    /// What changes in them.
+    pub change: Change,
+    /// How that is carried out.
+    pub options: Options,
+    /// What becomes of the items then.
+    pub recast: Recast,
+}
+
+/// What becomes of the items of an output, and how they are arranged.
+#[derive(Clone, Debug, Default)]
+pub struct Recast {
+    /// The dtype that values are cast to, and whether they may lose by it.
+    pub cast: Option<(DType, bool)>,
+    /// Whether numbers are written with the highest byte first; `None` leaves it as it is.
+    pub big_endian: Option<bool>,
+    /// The order of the items. For Fortran order the view has the axes reversed.
+    pub order: Order,
+}
+
+impl Work {
+    /// A tensor as it is.
+    pub fn copy(data: Source, options: Options) -> Self {
+        Self { view: data.view(), data, change: Change::None, options, recast: Recast::default() }
+    }
+
+    /// What it will be in a format.
+    pub fn meta(&self, format: Format) -> Meta {
+        let cast = self.recast.cast.as_ref().map(|(dtype, _)| dtype);
+        let dtype = cast.unwrap_or(self.data.dtype());
+        let ordered = match self.recast.big_endian {
+            Some(false) => dtype.native(),
+            Some(true) => dtype.big_endian(),
+            None => dtype.clone(),
+        };
+        let mut shape = self.view.shape();
+        if self.recast.order == Order::Fortran {
+            shape.reverse();
+        }
+        Meta::new(format.writer().dtype(&ordered), shape).in_order(self.recast.order)
+    }
+
+    /// Whether a format can hold it.
+    ///
+    /// # Errors
+    /// A dtype that it cannot hold, which is about [`Subject::Dtype`](crate::error::Subject::Dtype); an order of items
+    /// or bytes that it does not have; more items of no bytes than anybody wants printed.
+    pub fn check(&self, format: Format) -> Result<()> {
+        let meta = self.meta(format);
+        let (writer, name) = (format.writer(), format.argument());
+        writer.check(&meta.dtype)?;
+        if !writer.has_orders() {
+            if meta.order == Order::Fortran {
+                return Err(Error::of(ErrorKind::Unsupported, format!("{name} is always in C order")));
+            }
+            if self.recast.big_endian == Some(true) {
+                return Err(Error::of(ErrorKind::Unsupported, format!("{name} is never big-endian")));
+            }
+        }
+        let items = self.view.items();
+        if !format.is_binary() && meta.dtype.itemsize() == 0 && items > MOST_EMPTY_ITEMS {
+            let message = format!("{items} items of no bytes are too many to print");
+            return Err(Error::of(ErrorKind::Unsupported, message));
+        }
+        Ok(())
+    }
+}
+
+/// Gives tensors the names they are written under, `arr_0`, `arr_1`, … to those of a container that have none, and
+/// sorts them by these. What holds one tensor needs no name.
+///
+/// # Errors
+/// Several tensors where the format holds one; two of one name.
+pub fn named<T>(tensors: Vec<(Option<String>, T)>, format: Format) -> Result<Vec<(String, T)>> {
+    if tensors.len() != 1 && !format.is_container() {
+        bail!("{} tensors, and only {} hold several", tensors.len(), containers("and"));
+    }
+    let mut unnamed = 0..;
+    let mut named: Vec<_> = tensors
+        .into_iter()
+        .map(|(name, tensor)| match name {
+            Some(name) => (name, tensor),
+            None if format.is_container() => (format!("arr_{}", unnamed.next().unwrap_or(0)), tensor),
+            None => (String::new(), tensor),
+        })
+        .collect();
+    named.sort_by(|(a, _), (b, _)| a.cmp(b));
+    match named.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        Some(twice) => bail!("two tensors are called {:?}", twice[0].0),
+        None => Ok(named),
+    }
+}
+
+/// Refuses to replace a file of several tensors, of which one is an input, by one that has fewer: who asks for that
+/// has most likely taken the file for the one tensor.
+///
+/// # Errors
+/// That, and nothing else.
+pub fn check_replaced(target: &Target, works: &[(String, Work)]) -> Result<()> {
+    let Some(existing) = target.existing() else { return Ok(()) };
+    let tensors = |source: &Source| {
+        source.container().filter(|container| same_file(&container.file, existing)).map(|container| container.tensors)
+    };
+    let inputs = works.iter().flat_map(|(_, work)| std::iter::once(&work.data).chain(work.change.updates()));
+    let Some(there) = inputs.into_iter().find_map(tensors) else { return Ok(()) };
+    let stay = works.iter().filter(|(_, work)| tensors(&work.data).is_some()).count();
+    if stay < there {
+        let (label, lost) = (target.label(), there - stay);
+        let message = format!("holds {lost} more tensors, which would be lost: choose another file");
+        return Err(Error::of(ErrorKind::Unsupported, message).within(label));
+    }
+    Ok(())
+}
+
+/// Changes the data of a tensor where it lies: only windows in which something changes are read and written.
+///
+/// # Errors
+/// Data that lies in no file; of reading and writing.
+pub fn edit(work: Work, progress: Progress<'_>) -> Result<()> {
+    let Work { data, view, change, options, .. } = work;
+    let label = data.label().to_owned();
+    let job = Job::new(data, view, change, options)?;
+    let (file, start) = job.data().as_file().ok_or_else(|| malformed!("{label}: no file"))?;
+    signals::survive_size_limit();
+    job.edit(file, &label, start, progress)
+}
+
+/// A tensor about to be written.
+#[derive(Debug)]
+struct Output {
+    name: String,
+    /// What it is in the file.
+    meta: Meta,
+    /// What produces its items as the file has them, but for packing.
+    job: Job,
+}
+
+/// What is to be written, all checks made: each tensor, and where it goes.
+#[derive(Debug)]
+pub struct Plan {
+    format: Format,
+    label: String,
+    outputs: Vec<Output>,
+    layout: Layout,
+}
+
+impl Plan {
+    /// Lays tensors out that [`Work::check`] has passed, in a file that messages call `label`.
+    ///
+    /// # Errors
+    /// Casts that there are none of; names that the format cannot have; more than a file can have; of reading updates
+    /// that are kept in memory.
+    pub fn new(works: Vec<(String, Work)>, format: Format, label: &str) -> Result<Self> {
+        let mut outputs = Vec::with_capacity(works.len());
+        for (name, work) in works {
+            let (meta, source) = (work.meta(format), work.data.label().to_owned());
+            let lossy = work.recast.cast.as_ref().is_some_and(|(_, lossy)| *lossy);
+            let job = Job::new(work.data, work.view, work.change, work.options)?;
+            let job = job.cast_to(meta.dtype.clone(), lossy).context(source)?;
+            outputs.push(Output { name, meta, job });
+        }
+        let tensors: Vec<_> = outputs.iter().map(|output| (output.name.as_str(), &output.meta)).collect();
+        let layout = format.writer().layout(&tensors).with_context(|| label.to_owned())?;
+        Ok(Self { format, label: label.to_owned(), outputs, layout })
+    }
+
+    /// The bytes of all items in memory: what progress is told of.
+    pub fn bytes(&self) -> usize {
+        self.outputs.iter().map(|output| output.job.bytes()).sum()
+    }
+
+    /// Each tensor with its name, and the bytes of its items: in the file, if they have places there.
+    pub fn tensors(&self) -> impl Iterator<Item = (&str, &Meta, u64)> {
+        self.outputs.iter().enumerate().map(|(n, output)| {
+            let bytes = match &self.layout {
+                Layout::Places(places) => places.tensors.get(n).map_or(0, |place| place.bytes),
+                Layout::Whole(_) => output.job.bytes() as u64,
+            };
+            (output.name.as_str(), &output.meta, bytes)
+        })
+    }
+
+    /// To be called in place of [`write`](Self::write): what would be read must be whole.
+    ///
+    /// # Errors
+    /// Those of [`Source::finish`].
+    pub fn finish(&self) -> Result<()> {
+        self.outputs.iter().try_for_each(|output| output.job.finish(true))
+    }
+
+    /// Writes all to an output that has begun; to finish that is left to the caller. `text` is how text is laid out.
+    ///
+    /// # Errors
+    /// Of reading and writing; an item that a cast cannot make or the format cannot hold; more than there is memory for,
+    /// where a tensor is needed whole.
+    pub fn write(&self, sink: &mut Sink<'_>, text: &TextOptions, progress: Progress<'_>) -> Result<()> {
+        match &self.layout {
+            Layout::Places(places) => match sink.as_file() {
+                Some(file) => self.place(places, file, progress),
+                None if places.seal.is_some() => {
+                    // it begins with what is known when all is written
+                    let failed = || self.failed();
+                    let mut file = tempfile::tempfile().with_context(failed)?;
+                    self.place(places, &file, progress)?;
+                    file.rewind().and_then(|()| io::copy(&mut file, sink)).map(drop).with_context(failed)
+                }
+                None => {
+                    let written = |error: io::Error| Error::from(error).within(self.failed());
+                    self.stream(places, &mut |bytes| sink.write_all(bytes).map_err(written), progress)
+                }
+            },
+            Layout::Whole(writer) => self.outputs.iter().try_for_each(|output| {
+                let tensor = self.whole(output, progress)?;
+                writer.write_whole(sink, &output.name, &tensor, text).map_err(|error| match error.kind() {
+                    ErrorKind::Io(_) => error.within(self.failed()),
+                    _ => error.within(self.label.as_str()),
+                })
+            }),
+        }
+    }
+
+    fn failed(&self) -> String {
+        format!("{}: cannot be written", self.label)
+    }
+
+    /// A tensor in memory.
+    fn whole(&self, output: &Output, progress: Progress<'_>) -> Result<Tensor> {
+        let Output { job, meta, .. } = output;
+        let place = || format!("{} as {}", self.label, self.format.argument());
+        let mut bytes = memory::of(job.bytes()).map_err(Error::memory).with_context(place)?;
+        job.stream(progress, |window| {
+            bytes.extend_from_slice(window);
+            Ok(())
+        })?;
+        Tensor::new(meta.dtype.clone(), meta.shape.clone(), bytes)
+            .ok_or_else(|| malformed!("{}: no tensor", self.label))
+    }
+
+    /// Writes all to an empty file.
+    fn place(&self, places: &Places, file: &File, progress: Progress<'_>) -> Result<()> {
+        let failed = || self.failed();
+        if let ([output], [place], None) = (&self.outputs[..], &places.tensors[..], &places.seal)
+            && place.packed.is_none()
+        {
+            // the engine knows how to share what a file has already
+            return output.job.write(file, &self.label, &places.header, progress);
+        }
+        reserve(file, places.bytes).with_context(failed)?;
+        write_at(file, &places.header, 0).with_context(failed)?;
+        for (Output { job, .. }, place) in self.outputs.iter().zip(&places.tensors) {
+            let mut at = place.start;
+            let put = &mut |bytes: &[u8]| {
+                write_at(file, bytes, at).with_context(failed)?;
+                at += bytes.len() as u64;
+                Ok(())
+            };
+            match place.packed {
+                None => job.write_part(file, &self.label, place.start, progress)?,
+                Some(bits) => pack(job, bits, put, progress)?,
+            }
+        }
+        places.seal.as_ref().map_or(Ok(()), |seal| seal.seal(file)).with_context(failed)
+    }
+
+    /// Hands all to `put`, from front to back.
+    fn stream(&self, places: &Places, put: &mut dyn FnMut(&[u8]) -> Result<()>, progress: Progress<'_>) -> Result<()> {
+        put(&places.header)?;
+        let mut by_place: Vec<_> = self.outputs.iter().zip(&places.tensors).collect();
+        by_place.sort_by_key(|(_, place)| place.start);
+        for (Output { job, .. }, place) in by_place {
+            match place.packed {
+                None => job.stream(progress, &mut *put)?,
+                Some(bits) => pack(job, bits, put, progress)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Hands the items of a job to `put`, several to a byte.
+fn pack(job: &Job, bits: u32, put: &mut dyn FnMut(&[u8]) -> Result<()>, progress: Progress<'_>) -> Result<()> {
+    let (mut packer, mut bytes) = (Packer::new(bits), Vec::new());
+    job.stream(progress, |window| {
+        bytes.clear();
+        packer.push(window, &mut bytes);
+        put(&bytes)
+    })?;
+    bytes.clear();
+    packer.finish(&mut bytes);
+    put(&bytes)
+}
