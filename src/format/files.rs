@@ -18,14 +18,15 @@ use crate::storage::target::Target;
 /// never divided so.
 ///
 /// The tensor is in C order, in the byte order of the file. Plain JSON is of a dtype by its content: int64, uint64,
-/// float64, bool or str.
+/// float64, bool or str. For most types of ml_dtypes NumPy's files have no name: they come as void, `V1`, and
+/// [`Tensor::new`] makes of the same bytes what they are.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("row.json");
 /// std::fs::write(&path, "[[1, 2, 3]]").unwrap();
 /// let row = tensorop::read(&path)?;
-/// assert_eq!((row.shape(), row.dtype().name().as_ref()), (&[1, 3][..], "int64"));
+/// assert_eq!((row.shape(), &row.dtype().name()[..]), (&[1, 3][..], "int64"));
 /// # Ok::<(), tensorop::Error>(())
 /// ```
 ///

@@ -235,11 +235,14 @@ pub struct Draft {
 
 impl Draft {
     fn create(path: &Path) -> io::Result<Self> {
-        if let Some(file) = unnamed(folder(path)) {
-            let file = file?;
-            let _ = file.try_lock();
-            return Ok(Self { file, path: path.to_owned(), named: None });
-        }
+        let Some(file) = unnamed(folder(path)) else { return Self::named(path) };
+        let file = file?;
+        let _ = file.try_lock();
+        Ok(Self { file, path: path.to_owned(), named: None })
+    }
+
+    /// A draft under a temporary name.
+    fn named(path: &Path) -> io::Result<Self> {
         let (file, name) = fresh(path, |name| {
             let file = OpenOptions::new().read(true).write(true).create_new(true).open(name)?;
             // before it was locked another may have taken it for stale
@@ -327,4 +330,135 @@ fn fresh<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder with the file `old`, and the target of that name.
+    fn folder_with(keep_existing: bool, there: bool) -> (tempfile::TempDir, Target) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        if there {
+            fs::write(&path, "old").expect("written");
+        }
+        let target = Target::resolve(&path, "file".to_owned(), keep_existing).expect("a target");
+        (folder, target)
+    }
+
+    /// The names and contents of all files in a folder.
+    fn all(folder: &tempfile::TempDir) -> Vec<(String, String)> {
+        let mut all: Vec<_> = fs::read_dir(folder.path())
+            .expect("a folder")
+            .map(|entry| {
+                let path = entry.expect("an entry").path();
+                let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+                (name, fs::read_to_string(path).expect("a text"))
+            })
+            .collect();
+        all.sort();
+        all
+    }
+
+    fn only(content: &str) -> Vec<(String, String)> {
+        vec![("file".to_owned(), content.to_owned())]
+    }
+
+    #[test]
+    fn what_is_no_target() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("there"), "").expect("written");
+        let missing = format!("x: there is no folder {}", path("no").display());
+        let rows = [
+            (folder.path().to_owned(), false, "x: is a folder, expected a file".to_owned()),
+            (path("new/"), false, "x: is no name of a file".to_owned()),
+            (path("no/new"), false, missing),
+            (path("there"), true, "x: exists".to_owned()),
+            (PathBuf::new(), false, "x: an empty name".to_owned()),
+        ];
+        for (path, keep_existing, expected) in rows {
+            let refused = Target::resolve(&path, "x".to_owned(), keep_existing).unwrap_err();
+            assert_eq!(refused.to_string(), expected, "{path:?}");
+            assert_eq!(refused.kind() == ErrorKind::Io(io::ErrorKind::AlreadyExists), keep_existing);
+        }
+    }
+
+    #[test]
+    fn complete_or_not_at_all() {
+        for there in [true, false] {
+            let (folder, target) = folder_with(false, there);
+            let before = all(&folder);
+            assert!(target.probe().expect("begun").is_some());
+            assert_eq!(all(&folder), before);
+            let mut sink = target.create().expect("begun");
+            sink.write_all(b"a part").expect("written");
+            drop(sink);
+            assert_eq!(all(&folder), before);
+            let mut sink = target.create().expect("begun");
+            sink.write_all(b"new").expect("written");
+            sink.finish().expect("in its place");
+            assert_eq!(all(&folder), only("new"));
+        }
+    }
+
+    #[test]
+    fn drafts_with_names() {
+        for (there, replaces, keep_existing) in [(true, true, false), (false, false, false), (false, false, true)] {
+            let (folder, _) = folder_with(false, there);
+            let path = folder.path().join("file");
+            let before = all(&folder);
+            let draft = Draft::named(&path).expect("a draft");
+            assert_eq!(all(&folder).len(), before.len() + 1);
+            drop(draft);
+            assert_eq!(all(&folder), before);
+            let mut draft = Draft::named(&path).expect("a draft");
+            draft.file.write_all(b"new").expect("written");
+            draft.publish(&path, replaces, keep_existing).expect("in its place");
+            drop(draft);
+            assert_eq!(all(&folder), only("new"));
+        }
+    }
+
+    #[test]
+    fn what_appears_meanwhile() {
+        for (keep_existing, expected) in [(true, "other"), (false, "new")] {
+            let (folder, target) = folder_with(keep_existing, false);
+            let mut sink = target.create().expect("begun");
+            sink.write_all(b"new").expect("written");
+            fs::write(folder.path().join("file"), "other").expect("written");
+            let refused = sink.finish().err().map(|error| error.to_string());
+            let starts = refused.as_ref().is_some_and(|message| message.starts_with("file: cannot be put in place: "));
+            assert_eq!(starts, keep_existing, "{refused:?}");
+            assert_eq!(all(&folder), only(expected));
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_killed_writers_left() {
+        let (folder, target) = folder_with(false, true);
+        let path = folder.path().join("file");
+        let (stale, alive) = (shared_name(&path, 0), shared_name(&path, 3));
+        fs::write(&stale, "stale").expect("written");
+        let writer = File::create(&alive).expect("a file");
+        writer.lock().expect("locked");
+        drop(target.create().expect("begun"));
+        assert_eq!((stale.exists(), alive.exists()), (false, true));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_stay_and_links_are_followed() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let (folder, _) = folder_with(false, true);
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("set");
+        symlink("file", &link).expect("a link");
+        let target = Target::resolve(&link, "x".to_owned(), false).expect("a target");
+        target.create().and_then(Sink::finish).expect("replaced");
+        assert!(link.is_symlink());
+        assert_eq!(fs::metadata(&file).expect("a file").permissions().mode() & 0o777, 0o640);
+    }
 }
