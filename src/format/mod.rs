@@ -345,9 +345,8 @@ mod tests {
     #[test]
     fn each_row_has_names_of_its_own() {
         let names = |of: fn(&Row) -> &'static str| TABLE.iter().map(|row| of(row)).collect::<HashSet<_>>().len();
-        for of in [|row: &Row| row.name, |row| row.argument, |row| row.extension] {
-            assert_eq!(names(of), TABLE.len());
-        }
+        let counts = [names(|row| row.name), names(|row| row.argument), names(|row| row.extension)];
+        assert_eq!(counts, [TABLE.len(); 3]);
         for format in Format::all() {
             assert_eq!(Format::named(format.name()), Some(format));
             assert_eq!(Format::named(format.argument()), Some(format));
