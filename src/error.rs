@@ -103,14 +103,6 @@ pub enum Advice {
     ReadBits,
     /// To change the option that the message begins with, which is a field of [`Options`](crate::diff::Options).
     ChangeOption,
-    /// To change a regular file in place, for this is none.
-    EditRegularFile,
-    /// To change a `.npy` file or a tensor of a `.safetensors` file in place, for this is neither.
-    EditNpyOrSafetensors,
-    /// The same of an `.npz`, which may be converted or written anew.
-    ConvertNpz,
-    /// The same of an ONNX tensor, which may be written anew.
-    WriteOnnx,
 }
 
 /// An error: its kind, and one line that says what was found and what was expected.
@@ -176,11 +168,6 @@ impl Error {
     /// The operand or argument that is at fault; [`Subject::File`] where it is none of an operator's.
     pub fn subject(&self) -> Subject {
         self.subject
-    }
-
-    /// What it happened in, such as a file, outermost first; `None` if that is not known.
-    pub fn place(&self) -> Option<&str> {
-        self.place.as_deref()
     }
 
     /// What would help, if anything does that a program can say better.

@@ -115,13 +115,9 @@ impl TensorEq {
     fn update(&self, actual: &Actual<'_>) -> Result<()> {
         let path = &self.golden;
         let (input, member) = actual.open()?;
-        let expected = match path.extension().and_then(OsStr::to_str) {
-            Some("npy") => Format::Npy,
-            Some("npz") => Format::Npz,
-            Some("safetensors") => Format::Safetensors,
-            Some("pb") => Format::Onnx,
-            Some("json") => Format::Json,
-            _ => bail!("golden file {}: its name does not tell a format", path.display()),
+        let named = path.extension().and_then(OsStr::to_str).and_then(Format::by_extension);
+        let Some(expected) = named.filter(|format| format.is_read()) else {
+            bail!("golden file {}: its name does not tell a format", path.display())
         };
         if input.format() != expected || member.is_some() {
             let (found, expected) = (input.format().name(), expected.name());

@@ -1,7 +1,7 @@
 //! Tensor operators exactly as OpenVINO and ONNX specify them: [`slice()`], [`slice_scatter()`],
-//! [`scatter_update()`], [`scatter_nd()`] and [`scatter_nd_reduce()`] on [`ndarray`] arrays, and the pieces that the
-//! `tensorop` program is made of: dtypes and casts, files of tensors in several formats ([`open`]), their comparison
-//! ([`mod@diff`]) and description ([`info`]), NumPy's text.
+//! [`scatter_update()`], [`scatter_nd()`] and [`scatter_nd_reduce()`] on [`ndarray`] arrays, tensors in files of several
+//! formats ([`read`], [`read_all`], [`write`](write()), [`write_all`]), and the pieces that the `tensorop` program is made
+//! of: dtypes and casts, comparison ([`mod@diff`]) and description ([`info`]), NumPy's text.
 //!
 //! ```
 //! use ndarray::array;
@@ -33,8 +33,10 @@
 //! | [`narrow`], [`cast`] | values of types of 8 bits or fewer; items of one dtype to another | the above |
 //! | [`window`] | views of storage, windows, the one walk that copies | `axis` |
 //! | [`source`] | operands in files or memory, read in parts | `window`, `tensor` |
-//! | [`mod@format`] | npy, npz, safetensors, ONNX, JSON, text, one a file | `source`, `scalar` and down |
-//! | [`open`] | files recognised by their content, members by their names | `format` and down |
+//! | [`storage::target`] | files that appear, or are replaced, when they are complete | |
+//! | [`mod@format`] | the table of formats: npy, npz, safetensors, ONNX, JSON, text, one a file | `source`, `scalar` and down |
+//! | [`format::open`] | files recognised by their content, members by their names | `format` and down |
+//! | [`format::write`](mod@format::write), [`format::files`] | tensors written in a format; whole files | `exec`, `format`, `target` and down |
 //! | [`ops`] | the operators, one a file, and the reductions | `window`, `dtype` and down |
 //! | [`exec`] | the one window loop | `ops`, `source`, `cast` |
 //! | [`mod@diff`] | two tensors compared, and the report | `exec`, `format` and down |
@@ -42,7 +44,7 @@
 //! | `golden` | with the feature `predicates`: golden files in tests | `diff`, `open` |
 //!
 //! The program is the hidden module `command`, with the feature `cli`: what the user types, arguments to sources,
-//! operator and sink, files that are replaced when they are complete. Imports point down only. Operators never see a
+//! operator and target, what `--dry-run` tells, how far it is. Imports point down only. Operators never see a
 //! path, formats never see an operator.
 
 #![forbid(unsafe_code)]
@@ -67,6 +69,7 @@ mod report;
 pub mod storage;
 
 pub use error::Error;
+pub use format::files::{read, read_all, write, write_all};
 pub use item::dtype::DType;
 pub use item::element::Element;
 pub use item::tensor::Tensor;

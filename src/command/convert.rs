@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use super::Outcome;
 use super::dry_run::Report;
-use super::emit::{Recast, Work, emit};
+use super::emit::emit;
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::OutputOptions;
 use super::options::run::RunOptions;
@@ -17,6 +17,7 @@ use super::options::values::parse_dtype;
 use super::sources::{self, Reading, as_asked, plain_as};
 use crate::DType;
 use crate::format::open::{Input, files_before_colons};
+use crate::format::write::{Recast, Work};
 use crate::item::meta;
 use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;

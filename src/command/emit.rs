@@ -1,87 +1,24 @@
-//! From a job to its output: format, target, and what `--dry-run` says of them.
+//! From the works of a command to its output: target, format, and what `--dry-run` says of them.
 
-use std::fs::File;
-use std::io::{self, Seek, Write};
+use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 
 use super::dry_run::Report;
 use super::meter::Meter;
-use super::options::output::{OutputFormat, OutputOptions};
-use super::target::{Target, survive_size_limit};
-use crate::DType;
-use crate::engine::job::{Job, Progress};
-use crate::error::Error;
-use crate::format::packed::{Packer, bits, packed_bytes};
-use crate::format::text::{self, TextOptions};
-use crate::format::{json, npy, npz, onnx, safetensors};
-use crate::item::dtype::Kind;
-use crate::item::meta::{Meta, Order};
-use crate::item::tensor::Tensor;
-use crate::memory;
-use crate::ops::cast::CastFill;
-use crate::ops::fill::{Fill, Limits, Patch};
-use crate::ops::selection::Selection;
-use crate::parallel::Threads;
-use crate::storage::platform::reserve;
-use crate::storage::platform::{same_file, write_at};
-use crate::storage::source::Source;
+use super::options::output::OutputOptions;
+use crate::error::{Context, ErrorKind};
+use crate::format::Format;
+use crate::format::text::TextOptions;
+use crate::format::write::{self, Plan, Work};
+use crate::item::meta::Meta;
+use crate::ops::fill::Patch;
+use crate::storage::target::{Sink, Target};
 
 /// NumPy's own limit above which arrays are elided.
 const TERMINAL_THRESHOLD: usize = 1000;
-
-/// Items of no bytes take no room in a file, but all of it in a text.
-const MOST_EMPTY_ITEMS: usize = 1 << 24;
-
-/// A tensor of the output, linked to what it is made of.
-pub struct Work {
-    pub fill: Box<dyn Fill>,
-    pub limits: Limits,
-    pub recast: Recast,
-}
-
-/// What becomes of the items of an output, and how they are arranged.
-#[derive(Clone, Debug, Default)]
-pub struct Recast {
-    /// The dtype that values are cast to, and whether they may lose by it.
-    pub cast: Option<(DType, bool)>,
-    /// Whether numbers are written with the highest byte first; `None` leaves it as it is.
-    pub big_endian: Option<bool>,
-    /// The order of the items.
-    pub order: Order,
-}
-
-impl Work {
-    /// The dtype of the output in a format.
-    fn dtype(&self, format: OutputFormat) -> DType {
-        let dtype = self.recast.cast.as_ref().map_or(&self.fill.meta().dtype, |(dtype, _)| dtype);
-        match (format, self.recast.big_endian) {
-            (OutputFormat::Safetensors | OutputFormat::Pb, _) | (_, Some(false)) => dtype.native(),
-            (_, Some(true)) => dtype.big_endian(),
-            (_, None) => dtype.clone(),
-        }
-    }
-
-    /// The data that it begins with.
-    fn data(&self) -> Option<&Source> {
-        self.fill.sources().into_iter().next()
-    }
-
-    /// The data, if it is changed where it lies.
-    fn in_place(&self) -> Option<&Source> {
-        self.fill.as_patch().map(Patch::base).filter(|base| base.is_in_place()).map(Selection::source)
-    }
-
-    /// The dims of the output.
-    fn shape(&self) -> Vec<usize> {
-        let mut shape = self.fill.meta().shape.clone();
-        if self.recast.order == Order::Fortran {
-            shape.reverse();
-        }
-        shape
-    }
-}
 
 /// Writes the output where and as the options say, or says what would be written. Tensors without a name get one
 /// where the format has names.
@@ -92,312 +29,84 @@ pub fn emit(
     mut report: Report,
 ) -> Result<()> {
     if let [(_, work)] = &works[..]
-        && work.in_place().is_some()
+        && work.is_in_place()
     {
         return works.pop().map_or(Ok(()), |(_, work)| edit(work, options, quiet, report));
     }
     let target = match options.output.as_deref() {
         None => Target::Stdout,
         Some(dash) if dash == Path::new("-") => Target::Stdout,
-        Some(path) => Target::resolve(path, options.no_clobber)?,
+        Some(path) => resolve(path, options.no_clobber)?,
     };
     let format = options.format()?;
     let label = target.label();
-    let works = named(works, format).with_context(|| label.clone())?;
+    let works = write::named(works, format).with_context(|| label)?;
     for (_, work) in &works {
-        check(format, work, &label)?;
+        work.check(format).map_err(|error| error.within(label))?;
     }
-    check_replaced(&target, &works)?;
-    let threads = works.first().map_or(Threads::default(), |(_, work)| work.limits.threads);
-    let mut jobs = Vec::with_capacity(works.len());
-    for (name, work) in works {
-        let (dtype, lossy) = (work.dtype(format), work.recast.cast.as_ref().is_some_and(|(_, lossy)| *lossy));
-        let shape = work.shape();
-        let source = work.data().map(|data| data.label().to_owned()).unwrap_or_default();
-        let fill = CastFill::over(work.fill, dtype, lossy).map_err(|e| e.within(source))?;
-        let job = Job::new(fill, work.limits)?;
-        jobs.push(Output { name, shape, order: work.recast.order, job });
-    }
-    let by_items = format.is_binary() && jobs.iter().all(|output| !output.is_text(format));
-    let plan = by_items.then(|| Plan::new(&jobs, format).with_context(|| label.clone())).transpose()?;
+    write::check_replaced(&target, &works).map_err(|error| anyhow!("{error} (or --in-place)"))?;
+    let plan = Plan::new(works, format, label)?;
     if options.dry_run {
-        for output in &jobs {
-            let (dtype, shape) = (&output.job.meta().dtype, &output.shape);
-            let items = shape.iter().product::<usize>();
-            let bytes = packed_bits(dtype, format).map_or(output.job.meta().bytes(), |bits| packed_bytes(items, bits));
-            output.job.fill().finish()?;
-            let member = if format.is_container() { format!(" {:?}:", output.name) } else { String::new() };
-            report.line(format!("{label}:{member} {} of {dtype} {shape:?}, {bytes} bytes of data", format.name()));
+        for (name, meta, bytes) in plan.tensors() {
+            let member = if format.is_container() { format!(" {name:?}:") } else { String::new() };
+            let (dtype, shape, format) = (&meta.dtype, &meta.shape, format.argument());
+            report.line(format!("{label}:{member} {format} of {dtype} {shape:?}, {bytes} bytes of data"));
         }
-        target.probe(format.is_binary())?;
+        plan.finish()?;
+        if let Some(sink) = target.probe()? {
+            check_binary(&sink, format)?;
+        }
         return report.print();
     }
     let mut sink = target.create()?;
-    sink.check_binary(format.is_binary())?;
-    let meter = Meter::new(Some(jobs.iter().map(|output| output.job.meta().bytes()).sum()), quiet);
-    let progress = |bytes| meter.add(bytes);
-    let failed = || format!("{label}: cannot be written");
-    let written = |error: io::Error| Error::from(error).within(failed());
-    if let Some(plan) = plan {
-        match sink.as_file() {
-            Some(file) => plan.write(&jobs, file, &label, threads, &progress)?,
-            None if plan.archive.is_some() => {
-                // it begins with what is known when all is written
-                let mut file = tempfile::tempfile().with_context(failed)?;
-                plan.write(&jobs, &file, &label, threads, &progress)?;
-                file.rewind().and_then(|()| io::copy(&mut file, &mut sink)).with_context(failed)?;
-            }
-            None => plan.stream(&jobs, &mut |bytes| sink.write_all(bytes).map_err(written), &progress)?,
-        }
-        return sink.finish();
-    }
-    for Output { name, shape, job, .. } in jobs {
-        let bytes = memory::of(job.meta().bytes());
-        let mut bytes = bytes.map_err(|why| anyhow!("{label} as {}: {why}", format.name()))?;
-        job.stream(&progress, &mut |window| {
-            bytes.extend_from_slice(window);
-            Ok(())
-        })?;
-        meter.finish();
-        let tensor =
-            Tensor::new(job.meta().dtype.clone(), shape, bytes).ok_or_else(|| anyhow!("{label}: no tensor"))?;
-        match format {
-            OutputFormat::Json => json::write(&mut sink, &tensor).with_context(failed)?,
-            OutputFormat::Pb => {
-                let message = onnx::write_strings(tensor.shape(), &name, &tensor).with_context(|| label.clone())?;
-                sink.write_all(&message).with_context(failed)?;
-            }
-            _ => {
-                let elided = sink.is_terminal().then_some(TERMINAL_THRESHOLD);
-                let layout = TextOptions {
-                    threshold: options.threshold.or(elided),
-                    edgeitems: options.edgeitems,
-                    linewidth: options.linewidth,
-                    precision: options.precision,
-                };
-                text::write(&mut sink, &tensor, &layout).with_context(failed)?;
-            }
-        }
-    }
-    sink.finish()
-}
-
-/// Refuses to replace a file of several tensors, of which one is an input, by one that has fewer.
-fn check_replaced(target: &Target, works: &[(String, Work)]) -> Result<()> {
-    let Target::File { existing: Some(existing), .. } = target else { return Ok(()) };
-    let tensors = |source: &Source| {
-        source.container().filter(|container| same_file(&container.file, existing)).map(|container| container.tensors)
+    check_binary(&sink, format)?;
+    let elided = sink.is_terminal().then_some(TERMINAL_THRESHOLD);
+    let text = TextOptions {
+        threshold: options.threshold.or(elided),
+        edgeitems: options.edgeitems,
+        linewidth: options.linewidth,
+        precision: options.precision,
     };
-    let inputs = works.iter().flat_map(|(_, work)| work.fill.sources());
-    let Some(there) = inputs.into_iter().find_map(tensors) else { return Ok(()) };
-    let kept = works.iter().filter(|(_, work)| work.data().and_then(tensors).is_some()).count();
-    if kept < there {
-        let (label, lost) = (target.label(), there - kept);
-        bail!("{label}: holds {lost} more tensors, which would be lost: choose another file (or --in-place)");
-    }
-    Ok(())
+    let bytes = plan.bytes();
+    let (meter, done) = (Meter::new(Some(bytes), quiet), AtomicUsize::new(0));
+    let progress = |more| {
+        meter.add(more);
+        // what is printed after the last item must not be mixed with a bar
+        if done.fetch_add(more, Ordering::Relaxed) + more >= bytes {
+            meter.finish();
+        }
+    };
+    plan.write(&mut sink, &text, &progress)?;
+    Ok(sink.finish()?)
 }
 
 /// Changes the data where it lies.
 fn edit(work: Work, options: &OutputOptions, quiet: bool, mut report: Report) -> Result<()> {
-    let label = work.data().map(|data| data.label().to_owned()).unwrap_or_default();
     if options.dry_run {
+        let (label, data) = (work.label(), work.fill.sources().first().map(|data| data.meta().clone()));
         work.fill.as_patch().map_or(Ok(()), Patch::finish_updates)?;
-        let meta = work.data().map(Source::meta);
-        report.line(format!(
-            "output: {label} changed in place, {} {:?}",
-            meta.map_or(String::new(), |meta| meta.dtype.to_string()),
-            meta.map_or(&[][..], |meta| &meta.shape)
-        ));
+        if let Some(Meta { dtype, shape, .. }) = data {
+            report.line(format!("output: {label} changed in place, {dtype} {shape:?}"));
+        }
         return report.print();
     }
-    let job = Job::new(work.fill, work.limits)?;
-    let patch = job.fill().as_patch().and_then(|patch| patch.base().source().as_file());
-    let (file, start) = patch.ok_or_else(|| anyhow!("{label}: no file"))?;
     let meter = Meter::new(None, quiet);
-    survive_size_limit();
-    Ok(job.edit(file, &label, start, &|bytes| meter.add(bytes))?)
+    Ok(write::edit(work, &|bytes| meter.add(bytes))?)
 }
 
-/// Gives tensors the names they are written under, and sorts them by these in an archive.
-fn named(works: Vec<(Option<String>, Work)>, format: OutputFormat) -> Result<Vec<(String, Work)>> {
-    if works.len() != 1 && !format.is_container() {
-        bail!("{} tensors, and only .npz and .safetensors hold several", works.len());
-    }
-    let mut unnamed = 0..;
-    let mut named: Vec<_> = works
-        .into_iter()
-        .map(|(name, work)| match name {
-            Some(name) => (name, work),
-            None if format.is_container() => (format!("arr_{}", unnamed.next().unwrap_or(0)), work),
-            None => (String::new(), work),
-        })
-        .collect();
-    named.sort_by(|(a, _), (b, _)| a.cmp(b));
-    match named.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        Some(twice) => bail!("two tensors are called {:?}", twice[0].0),
-        None => Ok(named),
-    }
+/// What the output goes to.
+fn resolve(path: &Path, no_clobber: bool) -> Result<Target> {
+    Target::resolve(path, format!("output {}", path.display()), no_clobber).map_err(|error| match error.kind() {
+        ErrorKind::Io(io::ErrorKind::AlreadyExists) => anyhow!("{error}, and --no-clobber keeps it"),
+        _ => error.into(),
+    })
 }
 
-/// Whether a format can hold a tensor.
-fn check(format: OutputFormat, work: &Work, label: &str) -> Result<()> {
-    let dtype = work.dtype(format);
-    let checked = match format {
-        OutputFormat::Npy | OutputFormat::Npz => Ok(()),
-        OutputFormat::Json => json::check(&dtype),
-        OutputFormat::Text => text::check(&dtype),
-        OutputFormat::Safetensors => safetensors::check(&dtype),
-        OutputFormat::Pb => onnx::check(&dtype),
-    };
-    checked.map_err(|e| e.within(label))?;
-    if !matches!(format, OutputFormat::Npy | OutputFormat::Npz) {
-        if work.recast.order == Order::Fortran {
-            bail!("{label}: {} is always in C order", format.name());
-        }
-        if work.recast.big_endian == Some(true) {
-            bail!("{label}: {} is never big-endian", format.name());
-        }
-    }
-    let items = work.fill.meta().items();
-    if !format.is_binary() && dtype.itemsize() == 0 && items > MOST_EMPTY_ITEMS {
-        bail!("{label}: {items} items of no bytes are too many to print");
+/// Refuses to show a person what is not meant to be read by people.
+fn check_binary(sink: &Sink<'_>, format: Format) -> Result<()> {
+    if format.is_binary() && sink.is_terminal() {
+        let label = if matches!(sink, Sink::Stdout(_)) { Target::Stdout.label() } else { "output" };
+        bail!("{label}: is a terminal, and the output is binary: use -o FILE");
     }
     Ok(())
-}
-
-/// A tensor about to be written.
-struct Output {
-    name: String,
-    shape: Vec<usize>,
-    order: Order,
-    job: Job,
-}
-
-impl Output {
-    /// Whether it is written as text, which has no fixed place for an item.
-    fn is_text(&self, format: OutputFormat) -> bool {
-        format == OutputFormat::Pb && matches!(self.job.meta().dtype.kind(), Kind::Str(_) | Kind::Bytes(_))
-    }
-}
-
-/// How many bits an item takes in a file, if several share a byte.
-fn packed_bits(dtype: &DType, format: OutputFormat) -> Option<u32> {
-    let packs = matches!(format, OutputFormat::Safetensors | OutputFormat::Pb);
-    Some(bits(dtype)).filter(|&bits| packs && bits < 8)
-}
-
-/// Where everything goes in a binary file.
-struct Plan {
-    header: Vec<u8>,
-    /// Where the items of each tensor begin.
-    places: Vec<u64>,
-    /// The bits of each tensor's items, if they share bytes.
-    packed: Vec<Option<u32>>,
-    /// The bytes of all.
-    bytes: u64,
-    archive: Option<npz::Writer>,
-}
-
-impl Plan {
-    fn new(outputs: &[Output], format: OutputFormat) -> Result<Self> {
-        let packed: Vec<_> = outputs.iter().map(|output| packed_bits(&output.job.meta().dtype, format)).collect();
-        let (mut header, mut places, mut archive) = (Vec::new(), Vec::new(), None);
-        let meta = |o: &Output| Meta::new(o.job.meta().dtype.clone(), o.shape.clone()).in_order(o.order);
-        let npy = |o: &Output| npy::write_header(&meta(o));
-        match format {
-            OutputFormat::Safetensors => {
-                let member = |o: &Output| (o.name.clone(), meta(o));
-                (header, places) = safetensors::write_header(&outputs.iter().map(member).collect::<Vec<_>>())?;
-            }
-            OutputFormat::Npz => {
-                let member = |o: &Output| (o.name.clone(), npy(o), o.job.meta().bytes() as u64);
-                let writer = npz::Writer::new(outputs.iter().map(member).collect())?;
-                places = (0..outputs.len()).map(|n| writer.items_at(n)).collect();
-                archive = Some(writer);
-            }
-            _ => {
-                for output in outputs {
-                    header = match format {
-                        OutputFormat::Pb => onnx::write_header(&output.job.meta().dtype, &output.shape, &output.name)?,
-                        _ => npy(output),
-                    };
-                    places.push(header.len() as u64);
-                }
-            }
-        }
-        let ends = outputs.iter().zip(&places).zip(&packed).map(|((output, &place), packed)| {
-            let items = output.shape.iter().product::<usize>();
-            place + packed.map_or(output.job.meta().bytes(), |bits| packed_bytes(items, bits)) as u64
-        });
-        let bytes = archive.as_ref().map_or(ends.max().unwrap_or(header.len() as u64), npz::Writer::len);
-        Ok(Self { header, places, packed, bytes, archive })
-    }
-
-    /// Writes all to an empty file.
-    fn write(
-        &self,
-        outputs: &[Output],
-        file: &File,
-        label: &str,
-        threads: Threads,
-        progress: Progress<'_>,
-    ) -> Result<()> {
-        let failed = || format!("{label}: cannot be written");
-        if let ([output], [None], None) = (outputs, &self.packed[..], &self.archive) {
-            return Ok(output.job.write(file, label, &self.header, progress)?);
-        }
-        reserve(file, self.bytes).with_context(failed)?;
-        write_at(file, &self.header, 0).with_context(failed)?;
-        for ((output, &place), packed) in outputs.iter().zip(&self.places).zip(&self.packed) {
-            let mut at = place;
-            let put = &mut |bytes: &[u8]| {
-                write_at(file, bytes, at).map_err(|error| Error::from(error).within(failed()))?;
-                at += bytes.len() as u64;
-                Ok(())
-            };
-            match packed {
-                None => output.job.write_items(file, label, place, progress)?,
-                Some(bits) => pack(&output.job, *bits, put, progress)?,
-            }
-        }
-        self.archive.as_ref().map_or(Ok(()), |archive| archive.finish(file, threads)).with_context(failed)
-    }
-
-    /// Hands all to `put`, from front to back.
-    fn stream(
-        &self,
-        outputs: &[Output],
-        put: &mut (dyn FnMut(&[u8]) -> crate::error::Result<()> + Send),
-        progress: Progress<'_>,
-    ) -> Result<()> {
-        put(&self.header)?;
-        let mut order: Vec<usize> = (0..outputs.len()).collect();
-        order.sort_by_key(|&n| self.places[n]);
-        for n in order {
-            match self.packed[n] {
-                None => outputs[n].job.stream(progress, put)?,
-                Some(bits) => pack(&outputs[n].job, bits, put, progress)?,
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Hands the items of a job to `put`, several to a byte.
-fn pack(
-    job: &Job,
-    bits: u32,
-    put: &mut (dyn FnMut(&[u8]) -> crate::error::Result<()> + Send),
-    progress: Progress<'_>,
-) -> Result<()> {
-    let (mut packer, mut bytes) = (Packer::new(bits), Vec::new());
-    job.stream(progress, &mut |window| {
-        bytes.clear();
-        packer.push(window, &mut bytes);
-        put(&bytes)
-    })?;
-    bytes.clear();
-    packer.finish(&mut bytes);
-    Ok(put(&bytes)?)
 }

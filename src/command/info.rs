@@ -10,7 +10,6 @@ use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::run::ThreadOptions;
 use super::sources::{self, Reading, as_asked, plain_as, read_as};
 use super::{Outcome, style};
-use crate::format::Format;
 use crate::format::open::{Description, Input};
 use crate::info;
 use crate::ops::fill::Limits;
@@ -168,7 +167,7 @@ fn describe(
         let mut source = plain.map_or_else(open, Ok)?;
         let meter = Meter::new(Some(source.bytes()), false);
         let progress = |bytes| meter.add(bytes);
-        if !args.json && input.format() == Format::Npy {
+        if !args.json && input.is_once() {
             // what comes from a pipe comes once
             source.settle()?;
         }

@@ -16,7 +16,6 @@ mod scatter_update;
 mod slice;
 mod slice_scatter;
 mod sources;
-mod target;
 mod usage;
 
 use std::error::Error as StdError;
@@ -30,6 +29,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::diff::Style;
 use crate::error::Advice;
+use crate::storage::signals;
 
 /// The exit status of a difference that `diff` found.
 const DIFFERENT: u8 = 1;
@@ -109,6 +109,7 @@ enum Outcome {
 
 /// Does what the command line asks for, and reports. Nothing else decides the exit status.
 pub fn main() -> ExitCode {
+    signals::handle();
     let done = match parse(std::env::args_os()) {
         Ok(parsed) => parsed.command.run(),
         Err(Ended::Help(help)) => help.print().context("standard output").map(|()| Outcome::Done),
@@ -154,25 +155,12 @@ fn told(error: &anyhow::Error) -> String {
 /// An error of the library, with the advice in it said as it is typed.
 fn advise(error: &crate::Error) -> String {
     let Some(advice) = error.advice() else { return error.to_string() };
-    let in_place = |files: &str| {
-        let place = error.place().map_or_else(String::new, |place| format!("{place}: "));
-        format!("{place}--in-place changes {files}")
-    };
     match advice {
         Advice::WriteNpy => format!("{error}: use -o FILE.npy"),
         Advice::ReadBits => format!("{error}; --dtype reads the bits as it"),
         Advice::ChangeOption => format!("--{}", error.message()),
-        Advice::EditRegularFile => in_place("a regular file"),
-        Advice::EditNpyOrSafetensors => in_place(&format!("{EDITED}; this is neither")),
-        Advice::ConvertNpz => in_place(&format!(
-            "{EDITED}; an .npz holds check sums of its members: convert it, or write a new one with -o"
-        )),
-        Advice::WriteOnnx => in_place(&format!("{EDITED}; an ONNX tensor is written anew with -o")),
     }
 }
-
-/// What can be changed where it lies.
-const EDITED: &str = "a .npy file or a tensor of a .safetensors file";
 
 /// The library's error that a cause is; it may have come through a reader or writer of the standard library.
 fn own<'a>(cause: &'a (dyn StdError + 'static)) -> Option<&'a crate::Error> {

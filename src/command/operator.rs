@@ -3,11 +3,12 @@
 use anyhow::{Result, anyhow};
 
 use super::dry_run::Report;
-use super::emit::{Recast, Work, emit};
+use super::emit::emit;
 use super::options::operands::InputOptions;
 use super::options::output::OutputOptions;
 use super::options::slices::SliceOptions;
 use super::sources;
+use crate::format::write::Work;
 use crate::ops::fill::{Fill, Limits};
 use crate::ops::selection::Selection;
 use crate::ops::slice::SliceArgs;
@@ -19,7 +20,7 @@ use crate::storage::source::Source;
 /// # Errors
 /// Those of [`emit`].
 pub fn put(fill: Box<dyn Fill>, limits: Limits, output: &OutputOptions, quiet: bool, report: Report) -> Result<()> {
-    emit(vec![(None, Work { fill, limits, recast: Recast::default() })], output, quiet, report)
+    emit(vec![(None, Work::new(fill, limits))], output, quiet, report)
 }
 
 /// The data that a scatter begins with: a copy of it, or where it lies.

@@ -6,12 +6,13 @@ use std::path::Path;
 use anyhow::{Result, anyhow, bail};
 
 use super::options::index_list::IndexList;
-use super::options::operands::{InputFormat, InputOptions, OperandArg};
+use super::options::operands::{InputOptions, OperandArg};
 use super::options::updates::UpdatesOptions;
 use crate::engine::indices::{all_integers, each_window};
 use crate::error::{Error, ErrorKind, Subject, malformed};
 use crate::format::json::{self, Json};
 use crate::format::open::Input;
+use crate::format::{Format, Unchangeable};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::ops::updates::Updates;
@@ -296,15 +297,28 @@ impl Found {
     ///
     /// # Errors
     /// What is not there, or no tensor.
-    pub fn load((arg, label): &(&OperandArg, String), from: Option<InputFormat>, threads: Threads) -> Result<Self> {
+    pub fn load((arg, label): &(&OperandArg, String), from: Option<Format>, threads: Threads) -> Result<Self> {
         let (input, member) = open(arg, label, from, threads)?;
         Ok(Self { member: input.pick(member.as_deref())?, input })
     }
 
     /// DATA that is changed where it lies.
-    fn locked((arg, label): &(&OperandArg, String), from: Option<InputFormat>, threads: Threads) -> Result<Self> {
+    fn locked((arg, label): &(&OperandArg, String), from: Option<Format>, threads: Threads) -> Result<Self> {
         let OperandArg::Path(path) = arg else { bail!("{label}: --in-place changes a file") };
-        let (input, member) = Input::locked(path, from.map(Into::into), label, threads)?;
+        let (input, member) = Input::locked(path, from, label, threads).map_err(|error| match error.kind() {
+            ErrorKind::Unsupported => anyhow!("{label}: --in-place changes a regular file"),
+            _ => error.into(),
+        })?;
+        if let Some(why) = input.unchangeable() {
+            let why = match why {
+                Unchangeable::Text => "this is neither",
+                Unchangeable::CheckSums => {
+                    "an .npz holds check sums of its members: convert it, or write a new one with -o"
+                }
+                Unchangeable::Message => "an ONNX tensor is written anew with -o",
+            };
+            bail!("{label}: --in-place changes a .npy file or a tensor of a .safetensors file; {why}");
+        }
         let found = Self { member: input.pick(member.as_deref())?, input };
         if found.source()?.as_file().is_none() {
             bail!("{label}: --in-place cannot change items of fewer than 8 bits, which share bytes");
@@ -321,13 +335,7 @@ impl Found {
 ///
 /// # Errors
 /// What is not there, or in no known format.
-pub fn open(
-    arg: &OperandArg,
-    label: &str,
-    from: Option<InputFormat>,
-    threads: Threads,
-) -> Result<(Input, Option<String>)> {
-    let from = from.map(Into::into);
+pub fn open(arg: &OperandArg, label: &str, from: Option<Format>, threads: Threads) -> Result<(Input, Option<String>)> {
     match arg {
         OperandArg::Inline(text) => Ok((Input::json_text(text.clone().into_bytes(), label, threads), None)),
         OperandArg::Stdin => Ok((Input::stream(Box::new(io::stdin()), from, label, threads)?, None)),
@@ -389,8 +397,7 @@ fn integers_of(tensor: &Source) -> Result<Vec<i64>> {
 
 fn index_file(path: &Path, option: &str, input: &InputOptions, threads: Threads) -> Result<Source> {
     let label = format!("{option} {}", path.display());
-    let from = input.from.map(Into::into);
-    let (input, member) = Input::path(path, from, &label, threads).map_err(|error| match error.kind() {
+    let (input, member) = Input::path(path, input.from, &label, threads).map_err(|error| match error.kind() {
         ErrorKind::Io(io::ErrorKind::NotFound) => {
             anyhow!("{label}: neither a list of integers such as 0,1 nor a file")
         }

@@ -1,5 +1,10 @@
 //! File formats, one a file: read and written. None of them knows an operator.
+//!
+//! A table is all that the rest knows of them: one row a format, with its names, how it is recognised, and the
+//! [`Reader`] and [`Writer`] that its own file implements. To add a format is to add a file and a row.
 
+pub mod files;
+mod interface;
 pub mod json;
 pub mod npy;
 pub mod npz;
@@ -8,31 +13,391 @@ pub mod open;
 pub mod packed;
 pub mod safetensors;
 pub mod text;
+pub mod write;
 
-/// A format that tensors are read from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// NumPy's `.npy`.
-    Npy,
-    /// NumPy's `.npz`: a ZIP archive of `.npy` files.
-    Npz,
-    /// safetensors.
-    Safetensors,
-    /// An ONNX TensorProto, `.pb`.
-    Onnx,
-    /// JSON.
-    Json,
+use std::fmt::{self, Debug};
+use std::hash::{Hash, Hasher};
+use std::path::Path;
+
+pub use self::interface::{Layout, Place, Places, Reader, Seal, Sure, Unchangeable, WriteWhole, Writer};
+use self::open::Content;
+use crate::error::{Result, malformed};
+
+/// All formats, in the order in which they are listed and recognised.
+static TABLE: &[&Row] = &[&NPY, &NPZ, &SAFETENSORS, &ONNX, &JSON, &TEXT];
+
+static NPY: Row = Row {
+    name: "npy",
+    argument: "npy",
+    alias: None,
+    extension: "npy",
+    is_binary: true,
+    is_container: false,
+    reads: Some(Reads {
+        help: "NumPy's .npy",
+        words: ".npy",
+        sure: npy::sure,
+        unless: Some("no .npy file: does not begin with \\x93NUMPY"),
+        open: npy::open,
+    }),
+    writes: Writes { help: "NumPy's .npy, byte for byte as numpy.save", writer: &npy::NpyWriter },
+};
+
+static NPZ: Row = Row {
+    name: "npz",
+    argument: "npz",
+    alias: None,
+    extension: "npz",
+    is_binary: true,
+    is_container: true,
+    reads: Some(Reads {
+        help: "NumPy's .npz, a ZIP archive of .npy",
+        words: ".npz",
+        sure: npz::table::sure,
+        unless: Some("no .npz file: does not begin as a ZIP archive"),
+        open: npz::table::open,
+    }),
+    writes: Writes { help: "NumPy's .npz, not compressed, with fixed times", writer: &npz::table::NpzWriter },
+};
+
+static SAFETENSORS: Row = Row {
+    name: "safetensors",
+    argument: "safetensors",
+    alias: None,
+    extension: "safetensors",
+    is_binary: true,
+    is_container: true,
+    reads: Some(Reads {
+        help: "safetensors",
+        words: ".safetensors",
+        sure: safetensors::sure,
+        unless: Some("no .safetensors file: does not begin with a length and {"),
+        open: safetensors::open,
+    }),
+    writes: Writes { help: "safetensors", writer: &safetensors::SafetensorsWriter },
+};
+
+static ONNX: Row = Row {
+    name: "onnx",
+    argument: "pb",
+    alias: Some("onnx"),
+    extension: "pb",
+    is_binary: true,
+    is_container: false,
+    // what else it is than a TensorProto shows when it is read
+    reads: Some(Reads {
+        help: "An ONNX TensorProto",
+        words: "an ONNX tensor",
+        sure: onnx::sure,
+        unless: None,
+        open: onnx::open,
+    }),
+    writes: Writes { help: "An ONNX TensorProto with raw data", writer: &onnx::OnnxWriter },
+};
+
+static JSON: Row = Row {
+    name: "json",
+    argument: "json",
+    alias: None,
+    extension: "json",
+    is_binary: false,
+    is_container: false,
+    reads: Some(Reads {
+        help: "JSON, also that of KServe's version 2 protocol",
+        words: "JSON",
+        sure: json::sure,
+        unless: None,
+        open: json::open_file,
+    }),
+    writes: Writes { help: "One JSON object that reads back to the same bits", writer: &json::JsonWriter },
+};
+
+static TEXT: Row = Row {
+    name: "text",
+    argument: "text",
+    alias: None,
+    extension: "txt",
+    is_binary: false,
+    is_container: false,
+    reads: None,
+    writes: Writes { help: "What NumPy prints", writer: &text::TextWriter },
+};
+
+/// What there is to know of a format.
+#[derive(Debug)]
+struct Row {
+    /// The name that is told, such as by `info`.
+    name: &'static str,
+    /// The name that is asked for, such as by `--to`, and another that will do.
+    argument: &'static str,
+    alias: Option<&'static str>,
+    /// What names of files end in.
+    extension: &'static str,
+    /// Whether it is not meant to be read by people.
+    is_binary: bool,
+    /// Whether it holds any number of tensors, by their names.
+    is_container: bool,
+    reads: Option<Reads>,
+    writes: Writes,
 }
 
+/// How a format is read.
+#[derive(Debug)]
+struct Reads {
+    /// One line of help.
+    help: &'static str,
+    /// What a list of formats calls it.
+    words: &'static str,
+    /// How sure it is that a file that begins so, and has so many bytes if that is known, is in this format.
+    sure: fn(&[u8], Option<u64>) -> Sure,
+    /// What is said of a file that is not, although it was said to be. Without, reading it will tell more.
+    unless: Option<&'static str>,
+    open: fn(Content) -> Result<Box<dyn Reader>>,
+}
+
+/// How a format is written.
+#[derive(Debug)]
+struct Writes {
+    /// One line of help.
+    help: &'static str,
+    writer: &'static dyn Writer,
+}
+
+/// A format: a row of the table.
+#[derive(Clone, Copy)]
+pub struct Format(&'static Row);
+
 impl Format {
+    /// NumPy's `.npy`.
+    pub const NPY: Self = Self(&NPY);
+
+    /// NumPy's `.npz`: a ZIP archive of `.npy` files.
+    pub const NPZ: Self = Self(&NPZ);
+
+    /// safetensors.
+    pub const SAFETENSORS: Self = Self(&SAFETENSORS);
+
+    /// An ONNX TensorProto, `.pb`.
+    pub const ONNX: Self = Self(&ONNX);
+
+    /// JSON.
+    pub const JSON: Self = Self(&JSON);
+
+    /// What NumPy prints, which is only written.
+    pub const TEXT: Self = Self(&TEXT);
+
+    /// All formats, in the order in which they are listed.
+    pub fn all() -> impl Iterator<Item = Self> {
+        TABLE.iter().copied().map(Self)
+    }
+
+    /// The format of that name, or that is asked for by it.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().find(|Self(row)| row.name == name || row.argument == name || row.alias == Some(name))
+    }
+
+    /// The format of files whose names end so, in lower-case letters and without the dot.
+    pub fn by_extension(extension: &str) -> Option<Self> {
+        Self::all().find(|Self(row)| row.extension == extension)
+    }
+
+    /// The format that the name of a file tells, in letters of whatever case.
+    ///
+    /// # Errors
+    /// A name that does not tell it.
+    pub fn of_name(path: &Path) -> Result<Self> {
+        let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
+        let format = extension.as_ref().and_then(|extension| extension.to_str()).and_then(Self::by_extension);
+        format.ok_or_else(|| {
+            let all: Vec<_> = Self::all().map(|Self(row)| format!(".{}", row.extension)).collect();
+            malformed!("the name does not tell the format: end it in {}", listed(&all, "or"))
+        })
+    }
+
     /// The name that `info` prints.
     pub fn name(self) -> &'static str {
-        match self {
-            Format::Npy => "npy",
-            Format::Npz => "npz",
-            Format::Safetensors => "safetensors",
-            Format::Onnx => "onnx",
-            Format::Json => "json",
+        self.0.name
+    }
+
+    /// The name that it is asked for by.
+    pub fn argument(self) -> &'static str {
+        self.0.argument
+    }
+
+    /// Another name that it is asked for by.
+    pub fn alias(self) -> Option<&'static str> {
+        self.0.alias
+    }
+
+    /// One line of help on reading it; `None` if it is only written.
+    pub fn reading_help(self) -> Option<&'static str> {
+        self.0.reads.as_ref().map(|reads| reads.help)
+    }
+
+    /// One line of help on writing it.
+    pub fn writing_help(self) -> &'static str {
+        self.0.writes.help
+    }
+
+    /// Whether it is read.
+    pub fn is_read(self) -> bool {
+        self.0.reads.is_some()
+    }
+
+    /// Whether it is not meant to be read by people.
+    pub fn is_binary(self) -> bool {
+        self.0.is_binary
+    }
+
+    /// Whether it holds any number of tensors, by their names.
+    pub fn is_container(self) -> bool {
+        self.0.is_container
+    }
+
+    /// How it is written.
+    pub fn writer(self) -> &'static dyn Writer {
+        self.0.writes.writer
+    }
+
+    /// Opens what is in this format.
+    ///
+    /// # Errors
+    /// What is not in order; a format that is only written; of reading.
+    pub(crate) fn open(self, content: Content) -> Result<Box<dyn Reader>> {
+        let reads = self.0.reads.as_ref().ok_or_else(|| malformed!("{} is not read", self.name()))?;
+        (reads.open)(content)
+    }
+
+    /// The format that the first bytes of a file of `len` bytes tell, if its length is known. Another one is taken if
+    /// `from` says so.
+    ///
+    /// # Errors
+    /// One line: content in no format, or not in the one that it should be in.
+    pub(crate) fn recognise(begin: &[u8], len: Option<u64>, from: Option<Self>) -> Result<Self, String> {
+        let sure = |format: Self| format.0.reads.as_ref().map_or(Sure::No, |reads| (reads.sure)(begin, len));
+        if let Some(format) = from {
+            let unless = format.0.reads.as_ref().and_then(|reads| reads.unless);
+            return match unless {
+                Some(message) if sure(format) == Sure::No => Err(message.to_owned()),
+                Some(_) | None => Ok(format),
+            };
+        }
+        // of several the last is the greatest: in the table backwards, the first
+        let surest =
+            TABLE.iter().rev().copied().map(Self).map(|format| (sure(format), format)).max_by_key(|(sure, _)| *sure);
+        if let Some((_, format)) = surest.filter(|(sure, _)| *sure > Sure::No) {
+            return Ok(format);
+        }
+        let Some(byte) = begin.iter().find(|byte| !byte.is_ascii_whitespace()) else {
+            return Err("empty, expected a tensor".to_owned());
+        };
+        let words: Vec<_> = TABLE.iter().filter_map(|row| row.reads.as_ref()).map(|reads| reads.words).collect();
+        Err(format!("neither {}: begins with byte 0x{byte:02x}", listed(&words, "nor")))
+    }
+}
+
+/// The endings of names of containers, as `.npz or .safetensors`.
+pub(crate) fn containers(word: &str) -> String {
+    let containers = TABLE.iter().filter(|row| row.is_container);
+    listed(&containers.map(|row| format!(".{}", row.extension)).collect::<Vec<_>>(), word)
+}
+
+/// Words with commas between them, but `word` before the last.
+fn listed(words: &[impl AsRef<str>], word: &str) -> String {
+    let mut out = String::new();
+    for (n, each) in words.iter().enumerate() {
+        let last = n + 1 == words.len();
+        if n > 0 {
+            out += &if last { format!(" {word} ") } else { ", ".to_owned() };
+        }
+        out += each.as_ref();
+    }
+    out
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Format {}
+
+impl Hash for Format {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+impl Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn each_row_has_names_of_its_own() {
+        let names = |of: fn(&Row) -> &'static str| TABLE.iter().map(|row| of(row)).collect::<HashSet<_>>().len();
+        let counts = [names(|row| row.name), names(|row| row.argument), names(|row| row.extension)];
+        assert_eq!(counts, [TABLE.len(); 3]);
+        for format in Format::all() {
+            assert_eq!(Format::named(format.name()), Some(format));
+            assert_eq!(Format::named(format.argument()), Some(format));
+        }
+    }
+
+    #[test]
+    fn names_tell_formats() {
+        let rows = [
+            ("a.npy", Some("npy")),
+            ("a.NPZ", Some("npz")),
+            ("a.b.safetensors", Some("safetensors")),
+            ("a.pb", Some("onnx")),
+            ("a.json", Some("json")),
+            ("a.txt", Some("text")),
+            ("npy", None),
+            ("a.onnx", None),
+            ("", None),
+        ];
+        for (name, expected) in rows {
+            assert_eq!(Format::of_name(Path::new(name)).ok().map(Format::name), expected, "{name:?}");
+        }
+        let refused = Format::of_name(Path::new("a.foo")).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            "the name does not tell the format: end it in .npy, .npz, .safetensors, .pb, .json or .txt"
+        );
+        assert_eq!(["onnx", "pb", "text", "txt"].map(|name| Format::named(name).is_some()), [true, true, true, false]);
+    }
+
+    #[test]
+    fn first_bytes_tell_formats() {
+        let safetensors = [&2_u64.to_le_bytes()[..], b"{}"].concat();
+        let cut_off = [&9_u64.to_le_bytes()[..], b"{}"].concat();
+        type Row<'a> = (&'a [u8], Option<&'a str>, Result<&'a str, &'a str>);
+        let rows: [Row<'_>; 11] = [
+            (b"\x93NUMPY\x01\0", None, Ok("npy")),
+            (b"PK\x03\x04", None, Ok("npz")),
+            (&safetensors, None, Ok("safetensors")),
+            (&cut_off, None, Ok("safetensors")),
+            (b"\x08\x01\x10\x01", None, Ok("onnx")),
+            (b" [1]", None, Ok("json")),
+            (b" \n", None, Err("empty, expected a tensor")),
+            (b"\x01", None, Err("neither .npy, .npz, .safetensors, an ONNX tensor nor JSON: begins with byte 0x01")),
+            (b"[1]", Some("npz"), Err("no .npz file: does not begin as a ZIP archive")),
+            (b"[1]", Some("onnx"), Ok("onnx")),
+            (b"\x01", Some("json"), Ok("json")),
+        ];
+        for (begin, from, expected) in rows {
+            let from = from.and_then(Format::named);
+            let found = Format::recognise(begin, Some(begin.len() as u64), from).map(Format::name);
+            assert_eq!(found, expected.map_err(str::to_owned), "{begin:?}");
         }
     }
 }

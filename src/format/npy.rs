@@ -1,12 +1,21 @@
 //! NumPy's `.npy`: its header, read and written. The items follow the header as they are in memory.
 
-use ndarray_npy::npy::header::{Header as RawHeader, Layout, ParseHeaderError, ReadHeaderError};
+use std::fs::File;
+use std::io::{self, Read};
+use std::sync::{Arc, Mutex};
+
+use ndarray_npy::npy::header::{Header as RawHeader, Layout as RawLayout, ParseHeaderError, ReadHeaderError};
 use py_literal::Value;
+
+use super::open::{Content, Description, Opened};
+use super::{Layout, Places, Reader, Sure, Unchangeable, Writer};
+use crate::error::{bail, malformed};
 
 use crate::item::dtype::{DType, Field, Kind};
 use crate::item::meta::{Meta, Order};
 use crate::item::python;
 use crate::layout::shape::{MAX_RANK, bytes_of};
+use crate::storage::source::{Source, wrong_length};
 
 /// The first bytes of every `.npy` file.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
@@ -33,6 +42,13 @@ pub struct Header {
     pub offset: usize,
     /// The bytes of all items.
     pub bytes: usize,
+}
+
+impl Header {
+    /// What is known of the tensor of a file that begins so.
+    fn describe(&self) -> Description {
+        Description { meta: self.meta.clone(), bytes: self.bytes as u64, offset: Some(self.offset as u64) }
+    }
 }
 
 /// What the first bytes of a `.npy` tell.
@@ -90,7 +106,7 @@ fn parse(text: &str, offset: usize) -> Result<Header, String> {
     let dtype = dtype(&header.type_descriptor)?;
     let bytes = bytes_of(&header.shape, dtype.itemsize())
         .ok_or_else(|| format!("shape {:?} of {} is more than memory can address", header.shape, dtype.name()))?;
-    let order = if header.layout == Layout::Fortran { Order::Fortran } else { Order::C };
+    let order = if header.layout == RawLayout::Fortran { Order::Fortran } else { Order::C };
     Ok(Header { meta: Meta::new(dtype, header.shape).in_order(order), offset, bytes })
 }
 
@@ -243,4 +259,127 @@ pub fn write_header(meta: &Meta) -> Vec<u8> {
     out.extend(std::iter::repeat_n(b' ', padding));
     out.push(b'\n');
     out
+}
+
+/// How sure it is that a file that begins so is a `.npy`.
+pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
+    if begin.starts_with(MAGIC) { Sure::Certain } else { Sure::No }
+}
+
+/// Opens a `.npy`: reads its header.
+///
+/// # Errors
+/// A header that is not in order; a file of another length than the header needs; of reading.
+pub(super) fn open(content: Content) -> crate::error::Result<Box<dyn Reader>> {
+    let Content { mut begin, opened, .. } = content;
+    Ok(match opened {
+        Opened::File { mut file, len, .. } => {
+            let header = read_on(&mut file, &mut begin)?;
+            let found = len.saturating_sub(header.offset as u64);
+            if found != header.bytes as u64 {
+                bail!("{}", wrong_length(found, header.bytes as u64, &header.meta));
+            }
+            Box::new(NpyFile { file: file.into(), header })
+        }
+        Opened::Stream(mut stream) => {
+            let header = read_on(&mut stream, &mut begin)?;
+            let items = io::Cursor::new(begin.split_off(header.offset)).chain(stream);
+            Box::new(NpyStream { header, items: Mutex::new(Some(Items(Box::new(items)))) })
+        }
+    })
+}
+
+/// The header of what begins with `begin`; reads on where it is longer.
+fn read_on(stream: &mut impl Read, begin: &mut Vec<u8>) -> crate::error::Result<Header> {
+    loop {
+        match read_header(begin).map_err(|message| malformed!("{message}"))? {
+            Begun::Header(header) => return Ok(header),
+            Begun::Needs(bytes) => {
+                let missing = bytes - begin.len();
+                stream.by_ref().take(missing as u64).read_to_end(begin)?;
+                if begin.len() < bytes {
+                    bail!("ends after {} bytes, inside its header of {bytes}", begin.len());
+                }
+            }
+        }
+    }
+}
+
+/// A `.npy` whose items are read by position.
+#[derive(Debug)]
+struct NpyFile {
+    file: Arc<File>,
+    header: Header,
+}
+
+impl Reader for NpyFile {
+    fn unchangeable(&self) -> Option<Unchangeable> {
+        None
+    }
+
+    fn describe(&self, _: usize) -> crate::error::Result<Description> {
+        Ok(self.header.describe())
+    }
+
+    fn source(&self, _: usize, label: String) -> crate::error::Result<Source> {
+        let Header { meta, offset, .. } = &self.header;
+        Ok(Source::file(meta.clone(), Arc::clone(&self.file), *offset as u64, label))
+    }
+}
+
+/// A `.npy` that comes once: its header, and its items, which are handed out once.
+#[derive(Debug)]
+struct NpyStream {
+    header: Header,
+    items: Mutex<Option<Items>>,
+}
+
+impl Reader for NpyStream {
+    fn is_once(&self) -> bool {
+        true
+    }
+
+    fn unchangeable(&self) -> Option<Unchangeable> {
+        None
+    }
+
+    fn describe(&self, _: usize) -> crate::error::Result<Description> {
+        Ok(self.header.describe())
+    }
+
+    fn source(&self, _: usize, label: String) -> crate::error::Result<Source> {
+        let items = self.items.lock().ok().and_then(|mut items| items.take());
+        let Items(items) = items.ok_or_else(|| malformed!("can be read only once"))?;
+        Ok(Source::stream(self.header.meta.clone(), items, self.header.bytes as u64, label))
+    }
+}
+
+/// The rest of a stream.
+struct Items(Box<dyn Read + Send>);
+
+impl std::fmt::Debug for Items {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Items")
+    }
+}
+
+/// Writes `.npy`, which holds whatever there is.
+#[derive(Debug)]
+pub(super) struct NpyWriter;
+
+impl Writer for NpyWriter {
+    fn check(&self, _: &DType) -> crate::error::Result<()> {
+        Ok(())
+    }
+
+    fn has_orders(&self) -> bool {
+        true
+    }
+
+    fn layout(&self, tensors: &[(&str, &Meta)]) -> crate::error::Result<Layout> {
+        let [(_, meta)] = tensors else { bail!("{} tensors, and a .npy holds one", tensors.len()) };
+        let header = write_header(meta);
+        let start = header.len() as u64;
+        Ok(Layout::Places(Places::bytewise(header, vec![start], tensors)))
+    }
 }

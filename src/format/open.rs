@@ -3,17 +3,14 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
-use crate::error::{Advice, Context, Error, ErrorKind, Result, bail, malformed};
-
-use crate::error::Subject;
-use crate::format::npy::{self, Begun, Header};
-use crate::format::{Format, json, npz, onnx, safetensors};
+use super::json::JsonReader;
+use super::{Format, Reader, Unchangeable, containers};
+use crate::error::{Context, Error, ErrorKind, Result, bail, malformed};
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
 use crate::storage::platform::same_file;
-use crate::storage::source::{Container, Source, fill_from, wrong_length};
+use crate::storage::source::{Source, fill_from};
 
 /// How many bytes of a file are read to see what it is.
 const BEGIN: usize = 4096;
@@ -25,29 +22,64 @@ const NAMES: usize = 5;
 #[derive(Debug)]
 pub struct Input {
     label: String,
-    content: Content,
+    format: Format,
+    reader: Box<dyn Reader>,
+}
+
+/// What a format opens: the first bytes, which have been read, and where all of them are.
+pub struct Content {
+    /// The first bytes.
+    pub begin: Vec<u8>,
+    /// What they are the first bytes of.
+    pub opened: Opened,
     /// How many threads may share what is read before items are asked for: checksums, the syntax of a text.
-    threads: Threads,
+    pub threads: Threads,
 }
 
-#[derive(Debug)]
-enum Content {
-    Npy(Arc<File>, Header),
-    /// A `.npy` that comes once: its header, and its items, which are handed out once.
-    Stream(Header, Mutex<Option<Items>>),
-    Npz(npz::Archive, Arc<Container>),
-    Safetensors(Arc<File>, safetensors::Index, Arc<Container>),
-    /// The folder is where data outside the message may lie.
-    Onnx(Arc<File>, Box<onnx::Proto>, Option<PathBuf>),
-    Json(Vec<u8>),
+/// Where bytes come from.
+pub enum Opened {
+    /// A regular file, read up to behind its first bytes.
+    File {
+        /// The file.
+        file: File,
+        /// Its bytes.
+        len: u64,
+        /// The folder that it lies in, if that is known.
+        folder: Option<PathBuf>,
+    },
+    /// What comes after the first bytes, once.
+    Stream(Box<dyn Read + Send>),
 }
 
-/// The rest of a stream.
-struct Items(Box<dyn Read + Send>);
+impl Content {
+    /// A file that can be read by position, and the folder that it lies in. A stream is first written to a file without
+    /// a name in the folder for temporary files.
+    ///
+    /// # Errors
+    /// Of reading the stream, and of writing that file.
+    pub fn into_file(self) -> Result<(File, Option<PathBuf>)> {
+        match self.opened {
+            Opened::File { file, folder, .. } => Ok((file, folder)),
+            Opened::Stream(stream) => {
+                let kept = || format!("cannot be kept in {}", std::env::temp_dir().display());
+                let mut file = tempfile::tempfile().with_context(kept)?;
+                io::copy(&mut self.begin.chain(stream), &mut file).with_context(kept)?;
+                Ok((file, None))
+            }
+        }
+    }
 
-impl std::fmt::Debug for Items {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Items")
+    /// All bytes.
+    ///
+    /// # Errors
+    /// Of reading.
+    pub fn read(self) -> Result<Vec<u8>> {
+        let mut bytes = self.begin;
+        match self.opened {
+            Opened::File { mut file, .. } => file.read_to_end(&mut bytes)?,
+            Opened::Stream(mut stream) => stream.read_to_end(&mut bytes)?,
+        };
+        Ok(bytes)
     }
 }
 
@@ -64,7 +96,8 @@ pub struct Description {
 
 impl Input {
     /// Opens a path. One that exists is taken as it is; otherwise a colon in it parts a container from the name of a
-    /// member, which is returned. Messages call it `label`; `from` overrides what the content tells.
+    /// member, which is returned. Messages call it `label`; `from` overrides what the content tells;
+    /// `threads` may share what is read.
     ///
     /// # Errors
     /// No such file; a folder; content that is in no known format, or not in the one that `from` says.
@@ -74,33 +107,24 @@ impl Input {
     }
 
     /// Opens a file to be changed where it lies, as [`path`](Self::path) does: locked before anything of it is read,
-    /// so that no other edit comes between.
+    /// so that no other edit comes between. Whether its format can be changed so tells
+    /// [`unchangeable`](Self::unchangeable).
     ///
     /// # Errors
-    /// Those of `path`; what is no regular file; a format that cannot be changed where it lies.
+    /// Those of `path`; of the kind [`Unsupported`](ErrorKind::Unsupported) what is no regular file.
     pub fn locked(path: &Path, from: Option<Format>, label: &str, threads: Threads) -> Result<(Self, Option<String>)> {
         let context = || label.to_owned();
         loop {
             let (file, name, member) = opened(path, OpenOptions::new().read(true).write(true)).with_context(context)?;
             let metadata = file.metadata().with_context(context)?;
             if !metadata.is_file() {
-                let error = Error::of(ErrorKind::Unsupported, "only a regular file is changed in place");
-                return Err(error.advising(Advice::EditRegularFile).within(label));
+                return Err(Error::of(ErrorKind::Unsupported, "no regular file").within(label));
             }
             file.lock().with_context(|| format!("{label}: cannot be locked"))?;
             // while this one waited, another file may have taken the name
-            if !same_file(&metadata, &std::fs::metadata(&name).with_context(context)?) {
-                continue;
+            if same_file(&metadata, &std::fs::metadata(&name).with_context(context)?) {
+                return Ok((Self::file(file, None, from, label, threads)?, member));
             }
-            let input = Self::file(file, None, from, label, threads)?;
-            let advice = match input.format() {
-                Format::Npy | Format::Safetensors => return Ok((input, member)),
-                Format::Json => Advice::EditNpyOrSafetensors,
-                Format::Npz => Advice::ConvertNpz,
-                Format::Onnx => Advice::WriteOnnx,
-            };
-            let message = "only a .npy file or a tensor of a .safetensors file is changed in place";
-            return Err(Error::of(ErrorKind::Unsupported, message).advising(advice).within(label));
         }
     }
 
@@ -124,23 +148,10 @@ impl Input {
         if !metadata.is_file() {
             return Self::stream(Box::new(file), from, label, threads);
         }
-        let mut begin = read_begin(&mut file).with_context(context)?;
-        let content = match recognise(&begin, Some(metadata.len()), from).map_err(|m| malformed!("{label}: {m}"))? {
-            Format::Npy => {
-                let header = read_header(&mut file, &mut begin, label)?;
-                let found = metadata.len().saturating_sub(header.offset as u64);
-                if found != header.bytes as u64 {
-                    bail!("{label}: {}", wrong_length(found, header.bytes as u64, &header.meta));
-                }
-                Content::Npy(file.into(), header)
-            }
-            Format::Json => {
-                file.read_to_end(&mut begin).with_context(context)?;
-                Content::Json(begin)
-            }
-            format => placed(file, format, folder).with_context(context)?,
-        };
-        Ok(Self { label: label.to_owned(), content, threads })
+        let begin = read_begin(&mut file).with_context(context)?;
+        let (len, folder) = (metadata.len(), folder.map(Path::to_owned));
+        let opened = Opened::File { file, len, folder };
+        Self::content(Content { begin, opened, threads }, Some(len), from, label)
     }
 
     /// What comes once, from front to back. A container is first written to a file without a name in the folder for
@@ -154,32 +165,21 @@ impl Input {
         label: &str,
         threads: Threads,
     ) -> Result<Self> {
-        let context = || label.to_owned();
-        let mut begin = read_begin(&mut stream).with_context(context)?;
+        let begin = read_begin(&mut stream).with_context(|| label.to_owned())?;
         let whole = (begin.len() < BEGIN).then_some(begin.len() as u64);
-        let content = match recognise(&begin, whole, from).map_err(|m| malformed!("{label}: {m}"))? {
-            Format::Npy => {
-                let header = read_header(&mut stream, &mut begin, label)?;
-                let items = io::Cursor::new(begin.split_off(header.offset)).chain(stream);
-                Content::Stream(header, Mutex::new(Some(Items(Box::new(items)))))
-            }
-            Format::Json => {
-                stream.read_to_end(&mut begin).with_context(context)?;
-                Content::Json(begin)
-            }
-            format => {
-                let kept = || format!("{label}: cannot be kept in {}", std::env::temp_dir().display());
-                let mut file = tempfile::tempfile().with_context(kept)?;
-                io::copy(&mut begin.chain(stream), &mut file).with_context(kept)?;
-                placed(file, format, None).with_context(context)?
-            }
-        };
-        Ok(Self { label: label.to_owned(), content, threads })
+        Self::content(Content { begin, opened: Opened::Stream(stream), threads }, whole, from, label)
+    }
+
+    /// Opens what is in the format that its first bytes tell, or `from`; `len` are its bytes, if that is known.
+    fn content(content: Content, len: Option<u64>, from: Option<Format>, label: &str) -> Result<Self> {
+        let format = Format::recognise(&content.begin, len, from).map_err(|m| malformed!("{label}: {m}"))?;
+        let reader = format.open(content).with_context(|| label.to_owned())?;
+        Ok(Self { label: label.to_owned(), format, reader })
     }
 
     /// A JSON text.
     pub fn json_text(text: Vec<u8>, label: &str, threads: Threads) -> Self {
-        Self { label: label.to_owned(), content: Content::Json(text), threads }
+        Self { label: label.to_owned(), format: Format::JSON, reader: Box::new(JsonReader { text, threads }) }
     }
 
     /// What messages call it.
@@ -189,38 +189,32 @@ impl Input {
 
     /// The format it is in.
     pub fn format(&self) -> Format {
-        match self.content {
-            Content::Npy(..) | Content::Stream(..) => Format::Npy,
-            Content::Npz(..) => Format::Npz,
-            Content::Safetensors(..) => Format::Safetensors,
-            Content::Onnx(..) => Format::Onnx,
-            Content::Json(_) => Format::Json,
-        }
+        self.format
     }
 
     /// The names of a container's members; `None` if it holds one tensor, without a name.
     pub fn names(&self) -> Option<Vec<&str>> {
-        match &self.content {
-            Content::Npz(archive, _) => Some(archive.names().collect()),
-            Content::Safetensors(_, index, _) => Some(index.names().collect()),
-            _ => None,
-        }
+        self.reader.names()
     }
 
     /// The name that an ONNX tensor carries itself.
     pub fn own_name(&self) -> Option<&str> {
-        match &self.content {
-            Content::Onnx(_, proto, _) => Some(proto.name.as_str()).filter(|name| !name.is_empty()),
-            _ => None,
-        }
+        self.reader.own_name()
     }
 
     /// The text, if it is JSON, whose dtype may depend on other operands.
     pub fn as_json(&self) -> Option<&[u8]> {
-        match &self.content {
-            Content::Json(text) => Some(text),
-            _ => None,
-        }
+        self.reader.as_json()
+    }
+
+    /// Whether its items can be had only once, as those of a `.npy` that comes from a pipe.
+    pub fn is_once(&self) -> bool {
+        self.reader.is_once()
+    }
+
+    /// Why its items cannot be changed where they lie; `None` if they can.
+    pub fn unchangeable(&self) -> Option<Unchangeable> {
+        self.reader.unchangeable()
     }
 
     /// The number of the member called `name`, or of the only one.
@@ -234,10 +228,8 @@ impl Input {
             return match name {
                 None => Ok(0),
                 Some(name) => {
-                    let format = self.format().name();
-                    bail!(
-                        "{label}: its format ({format}) has no members, expected a .npz or .safetensors before :{name}"
-                    )
+                    let (format, expected) = (self.format().name(), containers("or"));
+                    bail!("{label}: its format ({format}) has no members, expected a {expected} before :{name}")
                 }
             };
         };
@@ -260,24 +252,9 @@ impl Input {
     /// # Errors
     /// A member whose own header is not in order; JSON that holds no tensor.
     pub fn describe(&self, n: usize) -> Result<Description> {
-        Ok(match &self.content {
-            Content::Npy(_, header) | Content::Stream(header, _) => described(header, Some(header.offset as u64)),
-            Content::Npz(archive, _) => {
-                let context = || self.member_label(archive.names().nth(n).unwrap_or_default());
-                let (header, offset) = archive.header(n).with_context(context)?;
-                described(&header, offset)
-            }
-            Content::Safetensors(_, index, _) => {
-                let member = index.header(n);
-                Description { meta: member.meta.clone(), bytes: member.bytes, offset: Some(member.offset) }
-            }
-            Content::Onnx(_, proto, _) => {
-                Description { meta: proto.meta.clone(), bytes: proto.bytes, offset: proto.offset }
-            }
-            Content::Json(_) => {
-                let source = self.source(0)?;
-                Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None }
-            }
+        self.reader.describe(n).with_context(|| match self.names().and_then(|names| names.get(n).copied()) {
+            Some(name) => self.member_label(name),
+            None => self.label.clone(),
         })
     }
 
@@ -303,44 +280,8 @@ impl Input {
     /// # Errors
     /// Those of [`source`](Self::source).
     pub fn source_as(&self, n: usize, label: String) -> Result<Source> {
-        let named = label.clone();
-        let context = || named;
-        match &self.content {
-            Content::Npy(file, Header { meta, offset, .. }) => {
-                let file = Arc::clone(file);
-                Ok(Source::file(meta.clone(), file, *offset as u64, label))
-            }
-            Content::Stream(Header { meta, bytes, .. }, items) => {
-                let items = items.lock().ok().and_then(|mut items| items.take());
-                let Items(items) = items.ok_or_else(|| malformed!("{label}: can be read only once"))?;
-                Ok(Source::stream(meta.clone(), items, *bytes as u64, label))
-            }
-            Content::Npz(archive, container) => {
-                let source = archive.source(n, label, self.threads).with_context(context)?;
-                Ok(source.one_of(Arc::clone(container)))
-            }
-            Content::Safetensors(file, index, container) => {
-                let source = index.source(file, n, label).with_context(context)?;
-                Ok(source.one_of(Arc::clone(container)))
-            }
-            Content::Onnx(file, proto, folder) => proto.source(file, folder.as_deref(), label).with_context(context),
-            Content::Json(text) => {
-                let refuse = |e: crate::Error| malformed!("{label}: {}", e.message());
-                let json = json::open(text, Subject::Data, self.threads).map_err(refuse)?;
-                let tensor = json.dtype().map_or_else(|| json.infer(), |dtype| json.read(dtype)).map_err(refuse)?;
-                Ok(Source::memory(tensor, label))
-            }
-        }
+        self.reader.source(n, label.clone()).context(label)
     }
-}
-
-/// What is known of a file that holds so many tensors.
-fn container(file: &File, tensors: usize) -> Result<Arc<Container>> {
-    Ok(Arc::new(Container { file: file.metadata()?, tensors }))
-}
-
-fn described(header: &Header, offset: Option<u64>) -> Description {
-    Description { meta: header.meta.clone(), bytes: header.bytes as u64, offset }
 }
 
 /// Opens a path, or the part of it before a colon: also returns the path of the file, and what follows the colon.
@@ -385,83 +326,6 @@ fn read_begin(stream: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(begin)
 }
 
-/// The format that the first bytes of a file of `len` bytes tell, if that is known.
-fn recognise(begin: &[u8], len: Option<u64>, from: Option<Format>) -> Result<Format, String> {
-    let is = |format| match format {
-        Format::Npy => begin.starts_with(npy::MAGIC),
-        Format::Npz => npz::is_npz(begin),
-        // one that is cut off says so itself, when it is read
-        Format::Safetensors => {
-            safetensors::is_safetensors(begin, len)
-                || safetensors::is_safetensors(begin, None) && !onnx::looks_like_onnx(begin)
-        }
-        Format::Onnx => onnx::looks_like_onnx(begin),
-        Format::Json => true,
-    };
-    let refuse = |what: &str| Err(what.to_owned());
-    match from {
-        Some(format) if is(format) => return Ok(format),
-        Some(Format::Npy) => return refuse("no .npy file: does not begin with \\x93NUMPY"),
-        Some(Format::Npz) => return refuse("no .npz file: does not begin as a ZIP archive"),
-        Some(Format::Safetensors) => return refuse("no .safetensors file: does not begin with a length and {"),
-        // what it is then shows when it is read
-        Some(format) => return Ok(format),
-        None => {}
-    }
-    let found = [Format::Npy, Format::Npz, Format::Safetensors, Format::Onnx].into_iter().find(|format| is(*format));
-    if let Some(format) = found {
-        return Ok(format);
-    }
-    match begin.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        None => refuse("empty, expected a tensor"),
-        // a byte order mark gets its own words from the JSON reader
-        Some(b'[' | b'{' | b'"' | b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | 0xef | 0xfe | 0xff) => {
-            Ok(Format::Json)
-        }
-        Some(byte) => {
-            Err(format!("neither .npy, .npz, .safetensors, an ONNX tensor nor JSON: begins with byte 0x{byte:02x}"))
-        }
-    }
-}
-
-/// What can only be read by position.
-fn placed(file: File, format: Format, folder: Option<&Path>) -> Result<Content> {
-    let file = Arc::new(file);
-    Ok(match format {
-        Format::Npz => {
-            let archive = npz::Archive::read(Arc::clone(&file))?;
-            let container = container(&file, archive.names().len())?;
-            Content::Npz(archive, container)
-        }
-        Format::Safetensors => {
-            let index = safetensors::Index::read(&file)?;
-            let container = container(&file, index.names().len())?;
-            Content::Safetensors(file, index, container)
-        }
-        _ => {
-            let proto = Box::new(onnx::Proto::read(&file)?);
-            let folder = folder.map(|f| if f.as_os_str().is_empty() { Path::new(".") } else { f }.to_owned());
-            Content::Onnx(file, proto, folder)
-        }
-    })
-}
-
-/// The header of a `.npy` that begins with `begin`; reads on where it is longer.
-fn read_header(stream: &mut impl Read, begin: &mut Vec<u8>, label: &str) -> Result<Header> {
-    loop {
-        match npy::read_header(begin).map_err(|message| malformed!("{label}: {message}"))? {
-            Begun::Header(header) => return Ok(header),
-            Begun::Needs(bytes) => {
-                let missing = bytes - begin.len();
-                stream.by_ref().take(missing as u64).read_to_end(begin).with_context(|| label.to_owned())?;
-                if begin.len() < bytes {
-                    bail!("{label}: ends after {} bytes, inside its header of {bytes}", begin.len());
-                }
-            }
-        }
-    }
-}
-
 /// The first names, and how many more there are.
 fn list(names: &[&str]) -> String {
     let shown: Vec<_> = names.iter().take(NAMES).map(|name| format!("{name:?}")).collect();
@@ -486,6 +350,7 @@ fn near(name: &str, names: &[&str]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::{npy, npz};
     use crate::storage::platform::write_at;
 
     #[test]
@@ -509,7 +374,7 @@ mod tests {
             ("FILE a.npz", "good", ""),
         ] {
             let input =
-                Input::file(named.reopen().expect("a file"), None, Some(Format::Npz), label, Threads::default())
+                Input::file(named.reopen().expect("a file"), None, Some(Format::NPZ), label, Threads::default())
                     .expect("read");
             let n = input.pick(Some(member)).expect("a member");
             let described = input.describe(n).map(|_| ()).map_err(|e| format!("{e:#}"));

@@ -13,7 +13,9 @@ use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
+use super::open::{Content, Description};
 use super::packed::{Unpack, bits, bytes_of_items};
+use super::{Layout, Places, Reader, Sure, Unchangeable, Writer};
 use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::meta::Meta;
@@ -21,7 +23,7 @@ use crate::item::python;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::memory;
 use crate::storage::platform::read_at;
-use crate::storage::source::{Section, Source, wrong_length};
+use crate::storage::source::{Container, Section, Source, wrong_length};
 
 /// The most bytes that the JSON of a header may take: the format's own limit.
 pub const MAX_HEADER: u64 = 100_000_000;
@@ -360,6 +362,76 @@ pub fn write_header(members: &[(String, Meta)]) -> Result<(Vec<u8>, Vec<u64>)> {
     let mut out = length.to_le_bytes().to_vec();
     out.extend(json);
     Ok((out, offsets))
+}
+
+/// How sure it is that a file that begins so is safetensors.
+pub(super) fn sure(begin: &[u8], len: Option<u64>) -> Sure {
+    if is_safetensors(begin, len) {
+        Sure::Certain
+    } else if is_safetensors(begin, None) {
+        // one that is cut off says so itself, when it is read
+        Sure::Likely
+    } else {
+        Sure::No
+    }
+}
+
+/// Opens a file: reads its header.
+///
+/// # Errors
+/// Those of [`Index::read`], and of keeping a stream.
+pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
+    let (file, _) = content.into_file()?;
+    let index = Index::read(&file)?;
+    let container = Container::new(&file, index.len())?;
+    Ok(Box::new(SafetensorsReader { file: file.into(), index, container }))
+}
+
+/// A file whose items are read by position.
+#[derive(Debug)]
+struct SafetensorsReader {
+    file: Arc<File>,
+    index: Index,
+    container: Arc<Container>,
+}
+
+impl Reader for SafetensorsReader {
+    fn names(&self) -> Option<Vec<&str>> {
+        Some(self.index.names().collect())
+    }
+
+    fn unchangeable(&self) -> Option<Unchangeable> {
+        None
+    }
+
+    fn describe(&self, n: usize) -> Result<Description> {
+        let member = self.index.header(n);
+        Ok(Description { meta: member.meta.clone(), bytes: member.bytes, offset: Some(member.offset) })
+    }
+
+    fn source(&self, n: usize, label: String) -> Result<Source> {
+        Ok(self.index.source(&self.file, n, label)?.one_of(Arc::clone(&self.container)))
+    }
+}
+
+/// Writes safetensors, which is little-endian, in C order and packed.
+#[derive(Debug)]
+pub(super) struct SafetensorsWriter;
+
+impl Writer for SafetensorsWriter {
+    fn check(&self, dtype: &DType) -> Result<()> {
+        check(dtype)
+    }
+
+    fn dtype(&self, dtype: &DType) -> DType {
+        dtype.native()
+    }
+
+    fn layout(&self, tensors: &[(&str, &Meta)]) -> Result<Layout> {
+        let member = |(name, meta): &(&str, &Meta)| ((*name).to_owned(), (*meta).clone());
+        let (header, starts) = write_header(&tensors.iter().map(member).collect::<Vec<_>>())?;
+        Ok(Layout::Places(Places::packed(header, starts, tensors)))
+    }
 }
 
 #[cfg(test)]

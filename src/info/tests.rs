@@ -23,7 +23,7 @@ fn info(tensor: Tensor) -> Info {
     Info {
         file: "a.npy".into(),
         member: None,
-        format: Format::Npy,
+        format: Format::NPY,
         dtype: source.dtype().clone(),
         shape: source.shape().to_vec(),
         fortran_order: false,
@@ -318,7 +318,7 @@ fn several() -> Vec<Info> {
     infos.push(Info {
         file: "w\u{1b}.npz".into(),
         member: Some("conv\"1\n".into()),
-        format: Format::Npz,
+        format: Format::NPZ,
         dtype: DType::parse(">f8").unwrap(),
         shape: vec![1000, 3],
         fortran_order: true,

@@ -2,4 +2,6 @@
 
 pub mod conversion;
 pub mod platform;
+pub mod signals;
 pub mod source;
+pub mod target;

@@ -2,6 +2,7 @@
 
 use std::fs::{File, Metadata};
 use std::io;
+use std::path::Path;
 
 /// Whether two files are one, by whatever path.
 #[cfg(unix)]
@@ -132,5 +133,134 @@ pub fn copy_range(from: &File, mut start: u64, to: &File, mut at: u64, len: usiz
 
 #[cfg(not(target_os = "linux"))]
 pub fn copy_range(_: &File, _: u64, _: &File, _: u64, _: usize) -> io::Result<usize> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Gives a new file the owner, as far as that is allowed, and the permissions of the one that it replaces.
+///
+/// # Errors
+/// Of setting the permissions.
+#[cfg(unix)]
+pub fn keep_mode(file: &File, old: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let new = file.metadata()?;
+    if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
+        // only the superuser may give files away; the others keep what they write
+        let _ = fchown(file, Some(old.uid()), Some(old.gid()));
+    }
+    file.set_permissions(old.permissions())
+}
+
+/// Nothing is known that would do it here.
+///
+/// # Errors
+/// None.
+#[cfg(not(unix))]
+pub fn keep_mode(_: &File, _: &Metadata) -> io::Result<()> {
+    Ok(())
+}
+
+/// A folder in which a file is about to be replaced, to be synced when it has been; `None` where that cannot be.
+///
+/// # Errors
+/// Of opening, but for a folder that may not be read.
+#[cfg(unix)]
+pub fn open_folder(folder: &Path) -> io::Result<Option<File>> {
+    match File::open(folder) {
+        // a folder may allow files to be made in it and not to be read itself
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
+        opened => opened.map(Some),
+    }
+}
+
+/// Nothing is known that would do it here.
+///
+/// # Errors
+/// None.
+#[cfg(not(unix))]
+pub fn open_folder(_: &Path) -> io::Result<Option<File>> {
+    Ok(None)
+}
+
+/// Waits until the names in a folder are on the disk. Some file systems have no such call for folders.
+///
+/// # Errors
+/// Of writing.
+pub fn sync_folder(folder: &File) -> io::Result<()> {
+    match folder.sync_all() {
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        done => done,
+    }
+}
+
+/// Removes what a writer that was killed has left under a temporary name, if that is what it is.
+///
+/// # Errors
+/// Of opening or removing it: there may be none.
+#[cfg(target_os = "linux")]
+pub fn remove_stale(name: &Path) -> io::Result<()> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(name, flags, Mode::empty())?);
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || file.try_lock().is_err() {
+        return Ok(()); // no file of ours, or of a writer that lives
+    }
+    // with the lock nobody else removes it; before, its writer may have renamed it, and another taken the name
+    if same_file(&metadata, &std::fs::symlink_metadata(name)?) {
+        std::fs::remove_file(name)?;
+    }
+    Ok(())
+}
+
+/// Nothing is known that would do it here.
+///
+/// # Errors
+/// None.
+#[cfg(not(target_os = "linux"))]
+pub fn remove_stale(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// A file without a name in `folder`; `None` where the system or the file system has no such thing.
+#[cfg(target_os = "linux")]
+pub fn unnamed(folder: &Path) -> Option<io::Result<File>> {
+    use rustix::fs::{Mode, OFlags};
+    use rustix::io::Errno;
+    if !Path::new("/proc/self/fd").exists() {
+        return None; // it could not be given a name later
+    }
+    let mode = Mode::from_raw_mode(0o666);
+    match rustix::fs::open(folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode) {
+        Ok(fd) => Some(Ok(fd.into())),
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => None,
+        Err(error) => Some(Err(error.into())),
+    }
+}
+
+/// Such files are not known here.
+#[cfg(not(target_os = "linux"))]
+pub fn unnamed(_: &Path) -> Option<io::Result<File>> {
+    None
+}
+
+/// Gives an unnamed file its name. Unlike a rename, that refuses to replace.
+///
+/// # Errors
+/// A file of that name; of linking.
+#[cfg(target_os = "linux")]
+pub fn link(file: &File, name: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD};
+    use std::os::fd::AsRawFd;
+    let fd = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Ok(rustix::fs::linkat(CWD, fd, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+/// Such files are not known here.
+///
+/// # Errors
+/// Always.
+#[cfg(not(target_os = "linux"))]
+pub fn link(_: &File, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

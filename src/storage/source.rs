@@ -42,6 +42,16 @@ pub struct Container {
     pub tensors: usize,
 }
 
+impl Container {
+    /// What is known of an open file that holds so many tensors.
+    ///
+    /// # Errors
+    /// Of asking the system for it.
+    pub fn new(file: &File, tensors: usize) -> Result<Arc<Self>> {
+        Ok(Arc::new(Self { file: file.metadata()?, tensors }))
+    }
+}
+
 #[derive(Debug)]
 enum Store {
     /// Items in a file, from byte `start` on.

@@ -517,8 +517,8 @@ fn refused() {
         ("convert big.npy --dtype bfloat16", &["IN big.npy", "big-endian", "--byte-order little"]),
         ("convert [300] --dtype uint8", &["300", "uint8"]),
         // what a format cannot hold
-        ("convert o.npy --to safetensors", &["safetensors cannot hold", "|V3"]),
-        ("convert o.npy --to pb", &["ONNX cannot hold", "|V3"]),
+        ("convert o.npy --to safetensors", &["safetensors cannot hold", "|V3: use -o FILE.npy"]),
+        ("convert o.npy --to pb", &["ONNX cannot hold", "|V3: use -o FILE.npy"]),
         ("convert o.npy --to json", &["|V3"]),
         ("convert a.npy --cast complex128 --to safetensors", &["safetensors cannot hold", "complex128"]),
         ("convert odd.npy --dtype float4_e2m1fn --to safetensors", &["float4_e2m1fn", "3 items"]),

@@ -115,7 +115,7 @@ pub fn safetensors_with_header(header: &str, items: &[u8]) -> Vec<u8> {
 /// An ONNX TensorProto as the library writes it.
 pub fn pb((name, dtype, shape, items): Named<'_>) -> Vec<u8> {
     let dtype = DType::parse(dtype).expect("a dtype");
-    let mut out = onnx::write_header(&dtype, shape, name).expect("a header");
+    let mut out = onnx::write_header(&Meta::new(dtype.clone(), shape.to_vec()), name).expect("a header");
     out.extend(packed(&dtype, &items));
     out
 }

@@ -148,7 +148,8 @@ fn check_onnx(path: &Path, golden: &Golden) -> Result<(), String> {
             Tensor::new(golden.dtype.clone(), golden.shape.clone(), golden.items.clone()).ok_or("no tensor")?;
         onnx::write_strings(&golden.shape, &golden.member, &tensor)
     } else {
-        onnx::write_header(&golden.dtype, &golden.shape, &golden.member).map(|out| [out, stored(golden)].concat())
+        onnx::write_header(&Meta::new(golden.dtype.clone(), golden.shape.clone()), &golden.member)
+            .map(|out| [out, stored(golden)].concat())
     };
     let out = out.map_err(|e| format!("{e}"))?;
     if out == bytes { Ok(()) } else { Err(format!("written: {}", difference(&out, &bytes))) }

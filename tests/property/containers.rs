@@ -153,7 +153,7 @@ pub fn write_onnx(name: &str, tensor: &Tensor) -> Option<Vec<u8>> {
     if matches!(tensor.dtype().kind(), Kind::Str(_) | Kind::Bytes(_)) {
         return refused(onnx::write_strings(tensor.shape(), name, tensor));
     }
-    let mut file = refused(onnx::write_header(tensor.dtype(), tensor.shape(), name))?;
+    let mut file = refused(onnx::write_header(tensor.meta(), name))?;
     file.extend(packed(tensor.dtype(), tensor.bytes()));
     Some(file)
 }
@@ -161,10 +161,10 @@ pub fn write_onnx(name: &str, tensor: &Tensor) -> Option<Vec<u8>> {
 /// A NumPy archive as it is, and with checksums that are right.
 pub fn npz(bytes: &[u8]) {
     for bytes in [bytes.to_vec(), repaired(bytes)] {
-        let tensors = any(&bytes, Some(Format::Npz));
+        let tensors = any(&bytes, Some(Format::NPZ));
         // a name may be too much for the writer, which puts an ending to it
         if let Some(again) = write_npz(&tensors).filter(|_| !tensors.is_empty()) {
-            same(&any(&again, Some(Format::Npz)), &tensors);
+            same(&any(&again, Some(Format::NPZ)), &tensors);
         }
     }
 }
@@ -177,7 +177,7 @@ pub fn safetensors(bytes: &[u8]) {
         *length = (end as u64 + 1).to_le_bytes();
     }
     for bytes in [bytes, &mended] {
-        let tensors = any(bytes, Some(Format::Safetensors));
+        let tensors = any(bytes, Some(Format::SAFETENSORS));
         if let Some(again) = write_safetensors(&tensors) {
             same(&any(&again, None), &tensors);
         }
@@ -186,7 +186,7 @@ pub fn safetensors(bytes: &[u8]) {
 
 /// A TensorProto.
 pub fn onnx(bytes: &[u8]) {
-    for (_, tensor) in any(bytes, Some(Format::Onnx)) {
+    for (_, tensor) in any(bytes, Some(Format::ONNX)) {
         let again = write_onnx("name", &tensor).unwrap_or_else(|| panic!("{tensor:?} was read and is not written"));
         // strings become as narrow as they are
         same(&any(&again, None), &[(String::new(), tensor)]);

@@ -132,9 +132,9 @@ fn seeds_are_accepted() {
         .expect(text);
     }
     let containers = [
-        (Format::Npz, files::npz(), containers::npz as fn(&[u8])),
-        (Format::Safetensors, files::safetensors(), containers::safetensors),
-        (Format::Onnx, files::onnx(), containers::onnx),
+        (Format::NPZ, files::npz(), containers::npz as fn(&[u8])),
+        (Format::SAFETENSORS, files::safetensors(), containers::safetensors),
+        (Format::ONNX, files::onnx(), containers::onnx),
     ];
     for (format, seeds, check) in containers {
         assert!(seeds.len() >= 4, "{format:?}");
@@ -147,7 +147,7 @@ fn seeds_are_accepted() {
             // the last message says that its items are elsewhere
             assert_eq!(
                 read,
-                if format == Format::Onnx && n + 1 == seeds.len() { 0 } else { members },
+                if format == Format::ONNX && n + 1 == seeds.len() { 0 } else { members },
                 "{format:?} {n}"
             );
         }

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueHint};
 
-use super::values::parse_dtype;
+use super::values::{parse_dtype, parse_format};
 use crate::DType;
 use crate::format::Format;
 
@@ -82,35 +82,8 @@ pub struct InputOptions {
     #[arg(long, value_name = "DTYPE", value_parser = parse_dtype, value_hint = ValueHint::Other, allow_hyphen_values = true)]
     pub dtype: Option<DType>,
     /// The format of every operand that is not inline [default: by its content]
-    #[arg(long, value_enum, value_name = "FORMAT", allow_hyphen_values = true)]
-    pub from: Option<InputFormat>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum InputFormat {
-    /// NumPy's .npy
-    Npy,
-    /// NumPy's .npz, a ZIP archive of .npy
-    Npz,
-    /// safetensors
-    Safetensors,
-    /// An ONNX TensorProto
-    #[value(alias = "onnx")]
-    Pb,
-    /// JSON, also that of KServe's version 2 protocol
-    Json,
-}
-
-impl From<InputFormat> for Format {
-    fn from(format: InputFormat) -> Self {
-        match format {
-            InputFormat::Npy => Format::Npy,
-            InputFormat::Npz => Format::Npz,
-            InputFormat::Safetensors => Format::Safetensors,
-            InputFormat::Pb => Format::Onnx,
-            InputFormat::Json => Format::Json,
-        }
-    }
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format(Format::reading_help), allow_hyphen_values = true)]
+    pub from: Option<Format>,
 }
 
 #[cfg(test)]

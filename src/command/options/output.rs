@@ -3,47 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueHint};
 
-use super::values::parse_number;
+use super::values::{parse_format, parse_number};
+use crate::format::Format;
 use crate::format::open::files_before_colons;
 
 const HEADING: &str = "Output";
 const HEADING_TEXT: &str = "Text output";
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OutputFormat {
-    /// NumPy's .npy, byte for byte as numpy.save
-    Npy,
-    /// NumPy's .npz, not compressed, with fixed times
-    Npz,
-    /// safetensors
-    Safetensors,
-    /// An ONNX TensorProto with raw data
-    #[value(alias = "onnx")]
-    Pb,
-    /// One JSON object that reads back to the same bits
-    Json,
-    /// What NumPy prints
-    Text,
-}
-
-impl OutputFormat {
-    /// The name that `--to` takes.
-    pub fn name(self) -> &'static str {
-        ["npy", "npz", "safetensors", "pb", "json", "text"][self as usize]
-    }
-
-    /// Whether it is not meant to be read by people.
-    pub fn is_binary(self) -> bool {
-        !matches!(self, Self::Json | Self::Text)
-    }
-
-    /// Whether it holds any number of tensors, by their names.
-    pub fn is_container(self) -> bool {
-        matches!(self, Self::Npz | Self::Safetensors)
-    }
-}
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = HEADING)]
@@ -59,8 +26,8 @@ pub struct OutputOptions {
     #[arg(short, long, value_name = "FILE", value_parser = OsStringValueParser::new().map(PathBuf::from), allow_hyphen_values = true, value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// The format of the output [default: by the name of FILE, else text]
-    #[arg(long, value_enum, value_name = "FORMAT", allow_hyphen_values = true)]
-    pub to: Option<OutputFormat>,
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format(|format| Some(format.writing_help())), allow_hyphen_values = true)]
+    pub to: Option<Format>,
     /// Refuse to replace a file
     #[arg(long, requires = "output")]
     pub no_clobber: bool,
@@ -86,32 +53,22 @@ impl OutputOptions {
     ///
     /// # Errors
     /// A name that does not tell it.
-    pub fn format(&self) -> anyhow::Result<OutputFormat> {
+    pub fn format(&self) -> anyhow::Result<Format> {
         if let Some(path) = self.output.as_deref().filter(|path| !path.exists()) {
-            let container = |file: &Path| file.extension().is_some_and(|e| e == "npz" || e == "safetensors");
+            let container = |file: &Path| {
+                let extension = file.extension().and_then(|extension| extension.to_str());
+                extension.and_then(Format::by_extension).is_some_and(Format::is_container)
+            };
             if files_before_colons(path).any(|(file, _)| container(&file)) {
                 let name = path.display();
                 anyhow::bail!("output {name}: a tensor in a file is no output: name a file (or use --in-place)");
             }
         }
-        let name = self.output.as_deref().filter(|name| *name != Path::new("-"));
-        let extension = name.map(|name| name.extension().map(|e| e.to_ascii_lowercase()).unwrap_or_default());
-        match (self.to, extension.as_ref().map(|e| e.to_str())) {
+        match (self.to, self.output.as_deref().filter(|name| *name != Path::new("-"))) {
             (Some(format), _) => Ok(format),
-            (None, None) => Ok(OutputFormat::Text),
-            (None, Some(Some("npy"))) => Ok(OutputFormat::Npy),
-            (None, Some(Some("npz"))) => Ok(OutputFormat::Npz),
-            (None, Some(Some("safetensors"))) => Ok(OutputFormat::Safetensors),
-            (None, Some(Some("pb"))) => Ok(OutputFormat::Pb),
-            (None, Some(Some("json"))) => Ok(OutputFormat::Json),
-            (None, Some(Some("txt"))) => Ok(OutputFormat::Text),
-            (None, Some(_)) => {
-                let name = name.unwrap_or(Path::new("")).display();
-                anyhow::bail!(
-                    "output {name}: the name does not tell the format: end it in .npy, .npz, .safetensors, .pb, .json or \
-                     .txt, or give --to"
-                )
-            }
+            (None, None) => Ok(Format::TEXT),
+            (None, Some(name)) => Format::of_name(name)
+                .map_err(|error| anyhow::anyhow!("output {}: {error}, or give --to", name.display())),
         }
     }
 }

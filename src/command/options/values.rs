@@ -1,6 +1,9 @@
 //! Values that options of several groups take.
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
 use crate::DType;
+use crate::format::Format;
 
 /// A number of things.
 pub fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
@@ -9,4 +12,14 @@ pub fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
 
 pub fn parse_dtype(text: &str) -> Result<DType, String> {
     DType::parse(text).map_err(|error| error.message().to_owned())
+}
+
+/// One of the formats that `help` has a line for.
+pub fn parse_format(help: impl Fn(Format) -> Option<&'static str>) -> impl TypedValueParser<Value = Format> {
+    let value = |format: Format| {
+        let value = PossibleValue::new(format.argument()).help(help(format)?);
+        Some(format.alias().into_iter().fold(value, PossibleValue::alias))
+    };
+    let values: Vec<_> = Format::all().filter_map(value).collect();
+    PossibleValuesParser::new(values).try_map(|name| Format::named(&name).ok_or_else(|| format!("{name} is no format")))
 }

@@ -6,6 +6,7 @@
 
 mod nest;
 mod strings;
+mod table;
 mod untyped;
 mod walk;
 
@@ -17,6 +18,7 @@ use serde_json::value::RawValue;
 
 pub use self::nest::write;
 use self::strings::{points, short, shorten, string, width};
+pub(super) use self::table::{JsonReader, JsonWriter, open_file, sure};
 use self::untyped::{Class, OUTSIDE, Untyped, common_dtype};
 use self::walk::{Leaf, Nested, positioned, walk};
 use crate::error::{Advice, Error, Subject};

@@ -4,6 +4,7 @@
 //! Members that are no `.npy` are left out, as are folders; members that overlap do no harm, since they are only read.
 
 mod read;
+pub(super) mod table;
 #[cfg(test)]
 mod tests;
 mod write;

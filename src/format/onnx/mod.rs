@@ -3,7 +3,9 @@
 //!
 //! The fields of a file are passed by position, and `raw_data` is left where it is; prost reads all others.
 
+mod external;
 mod look;
+mod table;
 #[cfg(test)]
 mod tests;
 mod typed;
@@ -18,16 +20,17 @@ use crate::error::{Context, Error, Result, bail, ensure, malformed};
 use prost::Message as _;
 use prost::encoding::{WireType, decode_key, decode_varint};
 
+use self::external::Elsewhere;
 pub use self::look::looks_like_onnx;
+pub(super) use self::table::{OnnxWriter, open, sure};
 pub use self::write::{check, write_header, write_strings};
 use super::packed::{Unpack, bits, bytes_of_items};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::meta::Meta;
-use crate::item::python;
 use crate::item::tensor::Tensor;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::memory;
-use crate::storage::platform::{read_at, same_file};
+use crate::storage::platform::read_at;
 use crate::storage::source::{Section, Source, wrong_length};
 
 /// The most bytes of a protobuf message.
@@ -180,14 +183,6 @@ enum Items {
     Typed(Vec<u8>),
     /// In another file.
     External(Elsewhere),
-}
-
-/// Items in another file.
-#[derive(Clone, Debug, Default)]
-struct Elsewhere {
-    location: String,
-    offset: u64,
-    length: Option<u64>,
 }
 
 impl Proto {
@@ -489,65 +484,4 @@ impl Message {
         memory::of::<u8>(texts.saturating_add(bytes.len()))?;
         Ok(message)
     }
-
-    /// Where the items are, if they are in another file.
-    fn external(&self) -> Result<Option<Elsewhere>> {
-        match self.data_location.unwrap_or(DEFAULT) {
-            EXTERNAL => {}
-            DEFAULT if self.external_data.is_empty() => return Ok(None),
-            DEFAULT => bail!("external_data, and a data_location that is not external"),
-            other => bail!("data_location {other}, expected {DEFAULT} or {EXTERNAL}"),
-        }
-        let value = |key: &str| {
-            let mut values = self.external_data.iter().filter(|entry| entry.key == key).map(|entry| &entry.value);
-            let value = values.next();
-            ensure!(values.next().is_none(), "external_data has two entries {key}");
-            Ok(value)
-        };
-        let number = |key: &str| {
-            let Some(text) = value(key)? else { return Ok(None) };
-            // what Rust takes for a number may begin with a plus
-            let number = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
-            let number = number.ok_or_else(|| malformed!("external_data: {key} {}", python::repr_str(text)))?;
-            Ok::<_, Error>(Some(number))
-        };
-        let location = value("location")?.context("external_data has no location")?.clone();
-        Ok(Some(Elsewhere { location, offset: number("offset")?.unwrap_or(0), length: number("length")? }))
-    }
-}
-
-impl Elsewhere {
-    /// The file, and where the items begin in it.
-    fn open(&self, folder: Option<&Path>, proto: &Proto) -> Result<(File, u64)> {
-        let quoted = python::repr_str(&self.location);
-        let Some(folder) = folder else {
-            bail!("the items are in another file, {quoted}, and there is no folder to find it in");
-        };
-        ensure!(is_plain_name(&self.location), "the items are in {quoted}, expected a file in the same folder");
-        let path = folder.join(&self.location);
-        let found = path.symlink_metadata().with_context(|| format!("the items are in {quoted}"))?;
-        ensure!(found.is_file(), "the items are in {quoted}, expected a regular file and no link");
-        let file = File::open(&path).with_context(|| format!("the items are in {quoted}"))?;
-        let opened = file.metadata()?;
-        ensure!(same_file(&found, &opened), "the items are in {quoted}, which changed while it was opened");
-        let rest = opened.len().checked_sub(self.offset);
-        let rest = rest.ok_or_else(|| {
-            malformed!("the items begin at byte {} of {quoted}, which has {} bytes", self.offset, opened.len())
-        })?;
-        let length = self.length.unwrap_or(rest);
-        ensure!(length <= rest, "{length} bytes of items in {quoted}, and {rest} bytes in that file");
-        if length != proto.bytes {
-            bail!("{quoted}: {}", wrong_length(length, proto.bytes, &proto.meta));
-        }
-        Ok((file, self.offset))
-    }
-}
-
-/// Whether a location is a file name and nothing else, on any system.
-fn is_plain_name(location: &str) -> bool {
-    let mut parts = Path::new(location).components();
-    let one =
-        matches!((parts.next(), parts.next()), (Some(std::path::Component::Normal(name)), None) if name == location);
-    // a colon is a drive or a stream on Windows
-    one && !location.contains(['/', '\\', '\0']) && !(cfg!(windows) && location.contains(':'))
 }

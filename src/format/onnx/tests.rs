@@ -282,8 +282,9 @@ fn damaged_files() {
     std::fs::write(folder.path().join("data"), [5; 4]).unwrap();
     let strings = [b"ab".to_vec(), "日本".into(), Vec::new()].to_vec();
     let whole = [
-        [write_header(&DType::parse("int4").unwrap(), &[3, 1], "name").unwrap(), vec![0x21, 0x03]].concat(),
-        [write_header(&DType::parse("int16").unwrap(), &[2], "").unwrap(), vec![1, 2, 3, 4]].concat(),
+        [write_header(&Meta::new(DType::parse("int4").unwrap(), vec![3, 1]), "name").unwrap(), vec![0x21, 0x03]]
+            .concat(),
+        [write_header(&Meta::new(DType::parse("int16").unwrap(), vec![2]), "").unwrap(), vec![1, 2, 3, 4]].concat(),
         Message { float_data: vec![1.0, 2.0], name: "a".to_owned(), ..begin(14, &[1]) }.encode_to_vec(),
         Message { int32_data: vec![3, -1], ..begin(3, &[2]) }.encode_to_vec(),
         Message { uint64_data: vec![3, 1 << 31], ..begin(12, &[1, 2]) }.encode_to_vec(),
@@ -309,7 +310,9 @@ fn damaged_files() {
 
 #[test]
 fn what_looks_like_one() {
-    let header = |dtype: &str, shape: &[usize]| write_header(&DType::parse(dtype).unwrap(), shape, "x").unwrap();
+    let header = |dtype: &str, shape: &[usize]| {
+        write_header(&Meta::new(DType::parse(dtype).unwrap(), shape.to_vec()), "x").unwrap()
+    };
     let long = [header("float32", &[1 << 20]), vec![0xab; 4096]].concat();
     let typed = Message { double_data: vec![1.0; 100], ..begin(11, &[100]) }.encode_to_vec();
     let rows: Vec<(&str, Vec<u8>, bool)> = vec![
@@ -366,7 +369,7 @@ fn what_cannot_be_written() {
         ("V1", &[1], "", "ONNX cannot hold items of dtype |V1"),
     ];
     for (name, shape, label, expected) in rows {
-        match write_header(&dtype(name), shape, label) {
+        match write_header(&Meta::new(dtype(name), shape.to_vec()), label) {
             Ok(_) if expected.is_empty() => {}
             Err(error) if !expected.is_empty() && error.to_string().contains(expected) => {}
             found => failures.push(format!("{name} {shape:?}: {found:?}")),

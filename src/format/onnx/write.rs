@@ -7,6 +7,7 @@ use super::{MAX_MESSAGE, STRING, data_type, field, too_large};
 use crate::error::{Advice, Error, Subject};
 use crate::format::packed::bytes_of_items;
 use crate::item::dtype::{DType, Kind};
+use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::shape::{MAX_RANK, bytes_of, coordinates};
 use crate::memory;
@@ -31,7 +32,8 @@ pub fn check(dtype: &DType) -> Result<(), Error> {
 /// # Errors
 /// What [`check`] refuses, and strings, which [`write_strings`] writes; more than [`MAX_RANK`] axes; more than 2 GiB
 /// less one byte in all, which is protobuf's limit.
-pub fn write_header(dtype: &DType, shape: &[usize], name: &str) -> Result<Vec<u8>> {
+pub fn write_header(meta: &Meta, name: &str) -> Result<Vec<u8>> {
+    let Meta { dtype, shape, .. } = meta;
     let mut out = begin(dtype, shape)?;
     ensure!(data_type(dtype) != Some(STRING), "strings have no raw_data");
     put_name(name, &mut out);

@@ -5,10 +5,12 @@
 //! for one block of the output only.
 
 mod floats;
+mod table;
 
 use std::io::{self, Write};
 use std::ops::Range;
 
+pub(super) use self::table::TextWriter;
 use crate::error::{Advice, Error, Subject};
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind, Narrow};

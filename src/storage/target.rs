@@ -4,9 +4,9 @@ use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
-
-use crate::storage::platform::same_file;
+use super::platform::{keep_mode, link, open_folder, remove_stale, same_file, sync_folder, unnamed};
+use super::signals;
+use crate::error::{Context, Error, ErrorKind, Result, bail};
 
 /// Where to write.
 #[derive(Debug)]
@@ -15,8 +15,8 @@ pub enum Target {
     Stdout,
     /// A file that does not exist yet, or a regular file that will be replaced.
     File {
-        /// As the user named it, for messages.
-        name: PathBuf,
+        /// What messages call it.
+        label: String,
         /// What it is after symbolic links.
         path: PathBuf,
         /// What is there now.
@@ -28,61 +28,74 @@ pub enum Target {
     Device {
         /// As the user named it.
         name: PathBuf,
+        /// What messages call it.
+        label: String,
     },
 }
 
 impl Target {
-    /// Finds out what `name` is, without writing anything.
+    /// Finds out what `name` is, which messages call `label`, without writing anything.
     ///
     /// # Errors
-    /// A folder; a file in a folder that does not exist; an existing file where `keep_existing` forbids it.
-    pub fn resolve(name: &Path, keep_existing: bool) -> Result<Self> {
-        let label = || format!("output {}", name.display());
+    /// A folder; a file in a folder that does not exist; an existing file where `keep_existing` forbids it, which is of
+    /// the kind that the system has for that.
+    pub fn resolve(name: &Path, label: String, keep_existing: bool) -> Result<Self> {
         let found = |path: &Path| match fs::metadata(path) {
             Ok(metadata) => Ok(Some(metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error).with_context(label),
+            Err(error) => Err(error).with_context(|| label.clone()),
         };
         let existing = found(name)?;
         if existing.is_some() && keep_existing {
-            bail!("{}: exists, and --no-clobber keeps it", label());
+            return Err(Error::of(ErrorKind::Io(io::ErrorKind::AlreadyExists), "exists").within(label));
         }
         if name.as_os_str().is_empty() {
-            bail!("output: an empty name");
+            bail!("{}: an empty name", label.trim_end());
         }
         if existing.as_ref().is_some_and(Metadata::is_dir) {
-            bail!("{}: is a folder, expected a file", label());
+            bail!("{label}: is a folder, expected a file");
         }
-        let path = match follow(name).with_context(label)? {
+        let path = match follow(name).with_context(|| label.clone())? {
             Some(path) if existing.as_ref().is_none_or(Metadata::is_file) => path,
             None if existing.is_none() => name.to_owned(),
             // a name for something that is open already
             None if fs::canonicalize(name).ok() == fs::canonicalize("/proc/self/fd/1").ok() => return Ok(Self::Stdout),
-            _ => return Ok(Self::Device { name: name.to_owned() }),
+            _ => return Ok(Self::Device { name: name.to_owned(), label }),
         };
         if name.as_os_str().as_encoded_bytes().ends_with(b"/") || path.file_name().is_none() {
-            bail!("{}: is no name of a file", label());
+            bail!("{label}: is no name of a file");
         }
         if existing.is_none() && !found(folder(&path))?.is_some_and(|folder| folder.is_dir()) {
-            bail!("{}: there is no folder {}", label(), folder(&path).display());
+            bail!("{label}: there is no folder {}", folder(&path).display());
         }
-        Ok(Self::File { name: name.to_owned(), path, existing: existing.map(Box::new), keep_existing })
+        Ok(Self::File { label, path, existing: existing.map(Box::new), keep_existing })
     }
 
     /// How messages call it.
-    pub fn label(&self) -> String {
+    pub fn label(&self) -> &str {
         match self {
-            Target::Stdout => "standard output".to_owned(),
-            Target::File { name, .. } | Target::Device { name } => format!("output {}", name.display()),
+            Target::Stdout => "standard output",
+            Target::File { label, .. } | Target::Device { label, .. } => label,
         }
     }
 
-    /// Finds out whether the output could begin, and ends it at once. A device is left alone.
+    /// The file that is there now and will be replaced.
+    pub fn existing(&self) -> Option<&Metadata> {
+        match self {
+            Target::File { existing, .. } => existing.as_deref(),
+            Target::Stdout | Target::Device { .. } => None,
+        }
+    }
+
+    /// Begins the output only to see that it could: what is dropped leaves no trace. A device is left alone.
     ///
     /// # Errors
-    /// Those of [`create`](Self::create) and [`Sink::check_binary`].
-    pub fn probe(&self, binary: bool) -> Result<()> {
-        if matches!(self, Target::Device { .. }) { Ok(()) } else { self.begin()?.check_binary(binary) }
+    /// Those of [`create`](Self::create).
+    pub fn probe(&self) -> Result<Option<Sink<'_>>> {
+        match self {
+            Target::Device { .. } => Ok(None),
+            Target::Stdout | Target::File { .. } => self.begin().map(Some),
+        }
     }
 
     /// Begins the output, and removes what earlier writers of the same file have left if they were killed.
@@ -97,19 +110,14 @@ impl Target {
     }
 
     fn begin(&self) -> Result<Sink<'_>> {
-        survive_size_limit();
+        signals::survive_size_limit();
         let begun = match self {
             Target::Stdout => Ok(Sink::Stdout(io::stdout())),
-            Target::Device { name } => OpenOptions::new().append(true).open(name).map(Sink::Device),
+            Target::Device { name, .. } => OpenOptions::new().append(true).open(name).map(Sink::Device),
             Target::File { path, .. } => Draft::create(path).map(|draft| Sink::File { draft, target: self }),
         };
         begun.with_context(|| format!("{}: cannot be created", self.label()))
     }
-}
-
-/// From here on a file that grows beyond its limit is an error like others, not the end of the program.
-pub fn survive_size_limit() {
-    signals::survive_size_limit();
 }
 
 /// An output that has begun. Nothing is where it belongs before [`finish`](Self::finish); dropped before, it leaves
@@ -155,28 +163,11 @@ impl Sink<'_> {
         }
     }
 
-    /// # Errors
-    /// Binary output to a terminal.
-    pub fn check_binary(&self, binary: bool) -> Result<()> {
-        if binary && self.is_terminal() {
-            bail!("{}: is a terminal, and the output is binary: use -o FILE", self.label());
-        }
-        Ok(())
-    }
-
-    fn label(&self) -> String {
-        match self {
-            Sink::Stdout(_) => Target::Stdout.label(),
-            Sink::Device(_) => "output".to_owned(),
-            Sink::File { target, .. } => target.label(),
-        }
-    }
-
     /// The file that can be written in any order.
     pub fn as_file(&self) -> Option<&File> {
         match self {
             Sink::File { draft, .. } => Some(&draft.file),
-            _ => None,
+            Sink::Stdout(_) | Sink::Device(_) => None,
         }
     }
 
@@ -228,45 +219,6 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-#[cfg(unix)]
-fn keep_mode(file: &File, old: &Metadata) -> io::Result<()> {
-    use std::os::unix::fs::{MetadataExt, fchown};
-    let new = file.metadata()?;
-    if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
-        // only the superuser may give files away; the others keep what they write
-        let _ = fchown(file, Some(old.uid()), Some(old.gid()));
-    }
-    file.set_permissions(old.permissions())
-}
-
-#[cfg(not(unix))]
-fn keep_mode(_: &File, _: &Metadata) -> io::Result<()> {
-    Ok(())
-}
-
-/// The folder of a file that is about to be replaced, to be synced when it has been; `None` where that cannot be.
-#[cfg(unix)]
-fn open_folder(path: &Path) -> io::Result<Option<File>> {
-    match File::open(folder(path)) {
-        // a folder may allow files to be made in it and not to be read itself
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
-        opened => opened.map(Some),
-    }
-}
-
-#[cfg(not(unix))]
-fn open_folder(_: &Path) -> io::Result<Option<File>> {
-    Ok(None)
-}
-
-/// Waits until the names in a folder are on the disk. Some file systems have no such call for folders.
-fn sync_folder(folder: &File) -> io::Result<()> {
-    match folder.sync_all() {
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
-        done => done,
-    }
-}
-
 /// A file that is being written, in the folder of its target: without a name where the system can, so that
 /// nothing is left even if the program is killed; else under a temporary name, removed when it is dropped or when
 /// a signal ends the program.
@@ -283,11 +235,14 @@ pub struct Draft {
 
 impl Draft {
     fn create(path: &Path) -> io::Result<Self> {
-        if let Some(file) = unnamed(folder(path)) {
-            let file = file?;
-            let _ = file.try_lock();
-            return Ok(Self { file, path: path.to_owned(), named: None });
-        }
+        let Some(file) = unnamed(folder(path)) else { return Self::named(path) };
+        let file = file?;
+        let _ = file.try_lock();
+        Ok(Self { file, path: path.to_owned(), named: None })
+    }
+
+    /// A draft under a temporary name.
+    fn named(path: &Path) -> io::Result<Self> {
         let (file, name) = fresh(path, |name| {
             let file = OpenOptions::new().read(true).write(true).create_new(true).open(name)?;
             // before it was locked another may have taken it for stale
@@ -321,7 +276,7 @@ impl Draft {
         if replaces {
             // slow, so before the draft has a name
             self.file.sync_all()?;
-            folder = open_folder(path)?;
+            folder = open_folder(self::folder(path))?;
         }
         // no signal may come between the two steps
         signals::deferred(|| -> io::Result<()> {
@@ -377,118 +332,133 @@ fn fresh<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Removes what a writer that was killed has left under a temporary name, if that is what it is.
-#[cfg(target_os = "linux")]
-fn remove_stale(name: &Path) -> io::Result<()> {
-    use rustix::fs::{Mode, OFlags};
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::open(name, flags, Mode::empty())?);
-    let metadata = file.metadata()?;
-    if !metadata.is_file() || file.try_lock().is_err() {
-        return Ok(()); // no file of ours, or of a writer that lives
-    }
-    // with the lock nobody else removes it; before, its writer may have renamed it, and another taken the name
-    if same_file(&metadata, &fs::symlink_metadata(name)?) {
-        fs::remove_file(name)?;
-    }
-    Ok(())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-#[cfg(not(target_os = "linux"))]
-fn remove_stale(_: &Path) -> io::Result<()> {
-    Ok(())
-}
-
-/// A file without a name in `folder`; `None` where the system or the file system has no such thing.
-#[cfg(target_os = "linux")]
-fn unnamed(folder: &Path) -> Option<io::Result<File>> {
-    use rustix::fs::{Mode, OFlags};
-    use rustix::io::Errno;
-    if !Path::new("/proc/self/fd").exists() {
-        return None; // it could not be given a name later
-    }
-    let mode = Mode::from_raw_mode(0o666);
-    match rustix::fs::open(folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode) {
-        Ok(fd) => Some(Ok(fd.into())),
-        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => None,
-        Err(error) => Some(Err(error.into())),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn unnamed(_: &Path) -> Option<io::Result<File>> {
-    None
-}
-
-/// Gives an unnamed file its name.
-#[cfg(target_os = "linux")]
-fn link(file: &File, name: &Path) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD};
-    use std::os::fd::AsRawFd;
-    let fd = format!("/proc/self/fd/{}", file.as_raw_fd());
-    Ok(rustix::fs::linkat(CWD, fd, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn link(_: &File, _: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-#[cfg(unix)]
-mod signals {
-    use std::path::Path;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-    use signal_hook::iterator::Signals;
-    use signal_hook::low_level::emulate_default_handler;
-
-    /// A file that grows beyond its limit is an error like others, not the end of the program.
-    pub fn survive_size_limit() {
-        let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
-    }
-
-    /// Does `work`; a signal that would end the program meanwhile does so when it is done.
-    pub fn deferred<T>(work: impl FnOnce() -> T) -> T {
-        let pending = Arc::new(AtomicUsize::new(0));
-        let ids = [SIGHUP, SIGINT, SIGTERM]
-            .map(|signal| signal_hook::flag::register_usize(signal, Arc::clone(&pending), signal as usize));
-        let done = work();
-        if let Some(signal) = i32::try_from(pending.load(Ordering::SeqCst)).ok().filter(|&signal| signal != 0) {
-            let _ = emulate_default_handler(signal);
+    /// A folder with the file `old`, and the target of that name.
+    fn folder_with(keep_existing: bool, there: bool) -> (tempfile::TempDir, Target) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        if there {
+            fs::write(&path, "old").expect("written");
         }
-        for id in ids.into_iter().flatten() {
-            signal_hook::low_level::unregister(id);
+        let target = Target::resolve(&path, "file".to_owned(), keep_existing).expect("a target");
+        (folder, target)
+    }
+
+    /// The names and contents of all files in a folder.
+    fn all(folder: &tempfile::TempDir) -> Vec<(String, String)> {
+        let mut all: Vec<_> = fs::read_dir(folder.path())
+            .expect("a folder")
+            .map(|entry| {
+                let path = entry.expect("an entry").path();
+                let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+                (name, fs::read_to_string(path).expect("a text"))
+            })
+            .collect();
+        all.sort();
+        all
+    }
+
+    fn only(content: &str) -> Vec<(String, String)> {
+        vec![("file".to_owned(), content.to_owned())]
+    }
+
+    #[test]
+    fn what_is_no_target() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("there"), "").expect("written");
+        let missing = format!("x: there is no folder {}", path("no").display());
+        let rows = [
+            (folder.path().to_owned(), false, "x: is a folder, expected a file".to_owned()),
+            (path("new/"), false, "x: is no name of a file".to_owned()),
+            (path("no/new"), false, missing),
+            (path("there"), true, "x: exists".to_owned()),
+            (PathBuf::new(), false, "x: an empty name".to_owned()),
+        ];
+        for (path, keep_existing, expected) in rows {
+            let refused = Target::resolve(&path, "x".to_owned(), keep_existing).unwrap_err();
+            assert_eq!(refused.to_string(), expected, "{path:?}");
+            assert_eq!(refused.kind() == ErrorKind::Io(io::ErrorKind::AlreadyExists), keep_existing);
         }
-        done
     }
 
-    /// Removes `path` before one of the usual signals ends the program.
-    pub fn remove_when_ended(path: &Path) {
-        let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
-        let path = path.to_owned();
-        // the one thread that parallel.rs does not start: it waits for signals as long as the program runs, and shares
-        // no work, so --threads does not count it; without it the file is removed in all other cases
-        let _ = std::thread::Builder::new().spawn(move || {
-            for signal in signals.forever() {
-                let _ = std::fs::remove_file(&path);
-                let _ = emulate_default_handler(signal);
-            }
-        });
-    }
-}
-
-#[cfg(not(unix))]
-mod signals {
-    /// There is no such signal here.
-    pub fn survive_size_limit() {}
-
-    /// Signals do not end the program here.
-    pub fn deferred<T>(work: impl FnOnce() -> T) -> T {
-        work()
+    #[test]
+    fn complete_or_not_at_all() {
+        for there in [true, false] {
+            let (folder, target) = folder_with(false, there);
+            let before = all(&folder);
+            assert!(target.probe().expect("begun").is_some());
+            assert_eq!(all(&folder), before);
+            let mut sink = target.create().expect("begun");
+            sink.write_all(b"a part").expect("written");
+            drop(sink);
+            assert_eq!(all(&folder), before);
+            let mut sink = target.create().expect("begun");
+            sink.write_all(b"new").expect("written");
+            sink.finish().expect("in its place");
+            assert_eq!(all(&folder), only("new"));
+        }
     }
 
-    /// Nothing is known that would do it here.
-    pub fn remove_when_ended(_: &std::path::Path) {}
+    #[test]
+    fn drafts_with_names() {
+        for (there, replaces, keep_existing) in [(true, true, false), (false, false, false), (false, false, true)] {
+            let (folder, _) = folder_with(false, there);
+            let path = folder.path().join("file");
+            let before = all(&folder);
+            let draft = Draft::named(&path).expect("a draft");
+            assert_eq!(all(&folder).len(), before.len() + 1);
+            drop(draft);
+            assert_eq!(all(&folder), before);
+            let mut draft = Draft::named(&path).expect("a draft");
+            draft.file.write_all(b"new").expect("written");
+            draft.publish(&path, replaces, keep_existing).expect("in its place");
+            drop(draft);
+            assert_eq!(all(&folder), only("new"));
+        }
+    }
+
+    #[test]
+    fn what_appears_meanwhile() {
+        for (keep_existing, expected) in [(true, "other"), (false, "new")] {
+            let (folder, target) = folder_with(keep_existing, false);
+            let mut sink = target.create().expect("begun");
+            sink.write_all(b"new").expect("written");
+            fs::write(folder.path().join("file"), "other").expect("written");
+            let refused = sink.finish().err().map(|error| error.to_string());
+            let starts = refused.as_ref().is_some_and(|message| message.starts_with("file: cannot be put in place: "));
+            assert_eq!(starts, keep_existing, "{refused:?}");
+            assert_eq!(all(&folder), only(expected));
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_killed_writers_left() {
+        let (folder, target) = folder_with(false, true);
+        let path = folder.path().join("file");
+        let (stale, alive) = (shared_name(&path, 0), shared_name(&path, 3));
+        fs::write(&stale, "stale").expect("written");
+        let writer = File::create(&alive).expect("a file");
+        writer.lock().expect("locked");
+        drop(target.create().expect("begun"));
+        assert_eq!((stale.exists(), alive.exists()), (false, true));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_stay_and_links_are_followed() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let (folder, _) = folder_with(false, true);
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("set");
+        symlink("file", &link).expect("a link");
+        let target = Target::resolve(&link, "x".to_owned(), false).expect("a target");
+        target.create().and_then(Sink::finish).expect("replaced");
+        assert!(link.is_symlink());
+        assert_eq!(fs::metadata(&file).expect("a file").permissions().mode() & 0o777, 0o640);
+    }
 }

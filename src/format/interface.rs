@@ -1,0 +1,180 @@
+//! What a format is to the rest: a [`Reader`] of what has been opened, and a [`Writer`], each in the format's own file.
+
+use std::fmt::Debug;
+use std::fs::File;
+use std::io::Write;
+
+use super::open::Description;
+use super::packed;
+use super::text::TextOptions;
+use crate::error::Result;
+use crate::item::dtype::DType;
+use crate::item::meta::Meta;
+use crate::item::tensor::Tensor;
+use crate::parallel::Threads;
+use crate::storage::source::Source;
+
+/// How sure it is that a file is in a format, by its first bytes. The surest format is taken, and of several the first
+/// in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sure {
+    /// It is not.
+    No,
+    /// Nothing speaks against it.
+    Possible,
+    /// It is, if it is cut off or damaged.
+    Likely,
+    /// It has what marks the format.
+    Certain,
+}
+
+/// What holds tensors in one format, opened: its members, and where the items of each lie. Where it came from is not
+/// known here, and errors do not say it.
+pub trait Reader: Debug + Send + Sync {
+    /// The names of a container's members; `None` if it holds one tensor, without a name.
+    fn names(&self) -> Option<Vec<&str>> {
+        None
+    }
+
+    /// The name that the one tensor carries itself.
+    fn own_name(&self) -> Option<&str> {
+        None
+    }
+
+    /// The text, if it is JSON, whose dtype may depend on other operands.
+    fn as_json(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// Whether items can be had only once.
+    fn is_once(&self) -> bool {
+        false
+    }
+
+    /// Why its items cannot be changed where they lie; `None` if they can.
+    fn unchangeable(&self) -> Option<Unchangeable>;
+
+    /// What is known of member number `n` (0 where there is only one tensor).
+    ///
+    /// # Errors
+    /// A member whose own header is not in order.
+    fn describe(&self, n: usize) -> Result<Description>;
+
+    /// The items of member number `n`, which messages call `label`.
+    ///
+    /// # Errors
+    /// A member that is not in order, as far as is known before its items are read.
+    fn source(&self, n: usize, label: String) -> Result<Source>;
+}
+
+/// Why the items of a file cannot be changed where they lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unchangeable {
+    /// Check sums of them stand elsewhere in the file.
+    CheckSums,
+    /// They are a field of a message.
+    Message,
+    /// They are text, of no fixed length.
+    Text,
+}
+
+/// How tensors are written in one format.
+pub trait Writer: Debug + Send + Sync {
+    /// Whether it can hold items of a dtype.
+    ///
+    /// # Errors
+    /// One about [`Subject::Dtype`](crate::error::Subject::Dtype).
+    fn check(&self, dtype: &DType) -> Result<()>;
+
+    /// A dtype as it is written: that of a format without byte orders is little-endian.
+    fn dtype(&self, dtype: &DType) -> DType {
+        dtype.clone()
+    }
+
+    /// Whether items may be in Fortran order, or have their highest byte first.
+    fn has_orders(&self) -> bool {
+        false
+    }
+
+    /// How such tensors are written, each with its name (which is empty if it has none): of a container any number,
+    /// else one.
+    ///
+    /// # Errors
+    /// What [`check`](Self::check) refuses; names that the format cannot have; more than a file can have.
+    fn layout(&self, tensors: &[(&str, &Meta)]) -> Result<Layout>;
+}
+
+/// How tensors come into a file.
+#[derive(Debug)]
+pub enum Layout {
+    /// By position: every item has a place that is known beforehand.
+    Places(Places),
+    /// One tensor from front to back, when all of it is in memory: no item has a place before those before it are
+    /// written.
+    Whole(&'static dyn WriteWhole),
+}
+
+/// Where everything goes in a binary file.
+#[derive(Debug)]
+pub struct Places {
+    /// The first bytes of the file.
+    pub header: Vec<u8>,
+    /// Of each tensor, where its items begin and how they lie there.
+    pub tensors: Vec<Place>,
+    /// The bytes of the file.
+    pub bytes: u64,
+    /// What completes a file in which all items are in their places; it may stand before them.
+    pub seal: Option<Box<dyn Seal>>,
+}
+
+/// Where the items of a tensor go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// In bytes from the beginning of the file.
+    pub start: u64,
+    /// The bytes of all items.
+    pub bytes: u64,
+    /// The bits of an item, if several items share a byte.
+    pub packed: Option<u32>,
+}
+
+impl Places {
+    /// Items that begin at `starts` after a header, each of a number of bytes of its own.
+    pub(crate) fn bytewise(header: Vec<u8>, starts: Vec<u64>, tensors: &[(&str, &Meta)]) -> Self {
+        let place =
+            |(start, (_, meta)): (u64, &(&str, &Meta))| Place { start, bytes: meta.bytes() as u64, packed: None };
+        Self::new(header, starts.into_iter().zip(tensors).map(place).collect())
+    }
+
+    /// The same in a format that packs items of fewer than 8 bits.
+    pub(crate) fn packed(header: Vec<u8>, starts: Vec<u64>, tensors: &[(&str, &Meta)]) -> Self {
+        let place = |(start, (_, meta)): (u64, &(&str, &Meta))| {
+            let packed = Some(packed::bits(&meta.dtype)).filter(|bits| *bits < 8);
+            Place { start, bytes: packed::bytes_of_items(&meta.dtype, meta.items()), packed }
+        };
+        Self::new(header, starts.into_iter().zip(tensors).map(place).collect())
+    }
+
+    fn new(header: Vec<u8>, tensors: Vec<Place>) -> Self {
+        let end = tensors.iter().map(|place| place.start + place.bytes).max();
+        Self { bytes: end.unwrap_or(header.len() as u64), header, tensors, seal: None }
+    }
+}
+
+/// How a tensor that is in memory is written from front to back.
+pub trait WriteWhole: Debug + Send + Sync {
+    /// Writes it.
+    ///
+    /// # Errors
+    /// Items that the format cannot hold; of the kind [`Io`](crate::error::ErrorKind::Io) those of `out`.
+    fn write_whole(&self, out: &mut dyn Write, name: &str, tensor: &Tensor, options: &TextOptions) -> Result<()>;
+}
+
+/// What is written when all items are, such as their check sums.
+pub trait Seal: Debug + Send + Sync {
+    /// Completes the file, which is open for reading and writing; `threads` may share the work.
+    ///
+    /// # Errors
+    /// Of reading and writing.
+    fn seal(&self, file: &File, threads: Threads) -> Result<()>;
+}

@@ -1,0 +1,89 @@
+//! JSON in the table of formats.
+
+use std::io::Write;
+
+use super::{check, open, write};
+use crate::error::{Error, Result, Subject, bail, malformed};
+use crate::format::open::{Content, Description};
+use crate::format::text::TextOptions;
+use crate::format::{Layout, Reader, Sure, Unchangeable, WriteWhole, Writer};
+use crate::item::dtype::DType;
+use crate::item::meta::Meta;
+use crate::item::tensor::Tensor;
+use crate::parallel::Threads;
+use crate::storage::source::Source;
+
+/// How sure it is that a text that begins so is JSON: not at all, or as long as it is read. (What is no JSON gets better
+/// words from its reader than from anybody else, also a word without quotes and a byte order mark.)
+pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
+    match begin.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        Some(b'[' | b'{' | b'"' | b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | 0xef | 0xfe | 0xff) => {
+            Sure::Possible
+        }
+        Some(_) | None => Sure::No,
+    }
+}
+
+/// Reads a text, which is looked at when its items are wanted.
+///
+/// # Errors
+/// Of reading.
+pub(in crate::format) fn open_file(content: Content) -> Result<Box<dyn Reader>> {
+    let threads = content.threads;
+    Ok(Box::new(JsonReader { text: content.read()?, threads }))
+}
+
+/// A text.
+#[derive(Debug)]
+pub(in crate::format) struct JsonReader {
+    /// All of it.
+    pub text: Vec<u8>,
+    /// How many may share the check of its syntax.
+    pub threads: Threads,
+}
+
+impl Reader for JsonReader {
+    fn as_json(&self) -> Option<&[u8]> {
+        Some(&self.text)
+    }
+
+    fn unchangeable(&self) -> Option<Unchangeable> {
+        Some(Unchangeable::Text)
+    }
+
+    fn describe(&self, n: usize) -> Result<Description> {
+        let source = self.source(n, String::new())?;
+        Ok(Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None })
+    }
+
+    fn source(&self, _: usize, label: String) -> Result<Source> {
+        // the operand that it is is not known here
+        let refuse = |error: Error| malformed!("{}", error.message());
+        let json = open(&self.text, Subject::Data, self.threads).map_err(refuse)?;
+        let tensor = json.dtype().map_or_else(|| json.infer(), |dtype| json.read(dtype)).map_err(refuse)?;
+        Ok(Source::memory(tensor, label))
+    }
+}
+
+/// Writes an object, whose items have no fixed places.
+#[derive(Debug)]
+pub(in crate::format) struct JsonWriter;
+
+impl Writer for JsonWriter {
+    fn check(&self, dtype: &DType) -> Result<()> {
+        check(dtype)
+    }
+
+    fn layout(&self, tensors: &[(&str, &Meta)]) -> Result<Layout> {
+        match tensors {
+            [_] => Ok(Layout::Whole(&Self)),
+            _ => bail!("{} tensors, and an object holds one", tensors.len()),
+        }
+    }
+}
+
+impl WriteWhole for JsonWriter {
+    fn write_whole(&self, out: &mut dyn Write, _: &str, tensor: &Tensor, _: &TextOptions) -> Result<()> {
+        Ok(write(out, tensor)?)
+    }
+}

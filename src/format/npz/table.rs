@@ -1,0 +1,96 @@
+//! `.npz` in the table of formats.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use super::{Archive, Writer as ArchiveWriter, is_npz};
+use crate::error::Result;
+use crate::format::open::{Content, Description};
+use crate::format::{Layout, Place, Places, Reader, Seal, Sure, Unchangeable, Writer, npy};
+use crate::item::dtype::DType;
+use crate::item::meta::Meta;
+use crate::parallel::Threads;
+use crate::storage::source::{Container, Source};
+
+/// How sure it is that a file that begins so is a `.npz`.
+pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
+    if is_npz(begin) { Sure::Certain } else { Sure::No }
+}
+
+/// Opens an archive: reads its directory.
+///
+/// # Errors
+/// Those of [`Archive::read`], and of keeping a stream.
+pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
+    let threads = content.threads;
+    let file = Arc::new(content.into_file()?.0);
+    let archive = Archive::read(Arc::clone(&file))?;
+    let container = Container::new(&file, archive.names().len())?;
+    Ok(Box::new(NpzReader { archive, container, threads }))
+}
+
+/// An archive whose members are read by position, or inflated.
+#[derive(Debug)]
+struct NpzReader {
+    archive: Archive,
+    container: Arc<Container>,
+    /// How many may share a checksum.
+    threads: Threads,
+}
+
+impl Reader for NpzReader {
+    fn names(&self) -> Option<Vec<&str>> {
+        Some(self.archive.names().collect())
+    }
+
+    fn unchangeable(&self) -> Option<Unchangeable> {
+        Some(Unchangeable::CheckSums)
+    }
+
+    fn describe(&self, n: usize) -> Result<Description> {
+        let (header, offset) = self.archive.header(n)?;
+        Ok(Description { meta: header.meta, bytes: header.bytes as u64, offset })
+    }
+
+    fn source(&self, n: usize, label: String) -> Result<Source> {
+        Ok(self.archive.source(n, label, self.threads)?.one_of(Arc::clone(&self.container)))
+    }
+}
+
+/// Writes `.npz`, stored: it holds whatever a `.npy` does.
+#[derive(Debug)]
+pub(in crate::format) struct NpzWriter;
+
+impl Writer for NpzWriter {
+    fn check(&self, _: &DType) -> Result<()> {
+        Ok(())
+    }
+
+    fn has_orders(&self) -> bool {
+        true
+    }
+
+    fn layout(&self, tensors: &[(&str, &Meta)]) -> Result<Layout> {
+        let member = |(name, meta): &(&str, &Meta)| ((*name).to_owned(), npy::write_header(meta), meta.bytes() as u64);
+        let writer = ArchiveWriter::new(tensors.iter().map(member).collect())?;
+        let place = |(n, (_, meta)): (usize, &(&str, &Meta))| Place {
+            start: writer.items_at(n),
+            bytes: meta.bytes() as u64,
+            packed: None,
+        };
+        let places = tensors.iter().enumerate().map(place).collect();
+        // all that is around the items depends on their check sums
+        Ok(Layout::Places(Places {
+            header: Vec::new(),
+            tensors: places,
+            bytes: writer.len(),
+            seal: Some(Box::new(writer)),
+        }))
+    }
+}
+
+impl Seal for ArchiveWriter {
+    fn seal(&self, file: &File, threads: Threads) -> Result<()> {
+        self.finish(file, threads)
+    }
+}

@@ -1,0 +1,81 @@
+//! Items that lie in another file than the message.
+
+use std::fs::File;
+use std::path::Path;
+
+use super::{DEFAULT, EXTERNAL, Message, Proto};
+use crate::error::{Context, Error, Result, bail, ensure, malformed};
+use crate::item::python;
+use crate::storage::platform::same_file;
+use crate::storage::source::wrong_length;
+
+/// Items in another file.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Elsewhere {
+    location: String,
+    offset: u64,
+    length: Option<u64>,
+}
+
+impl Message {
+    /// Where the items are, if they are in another file.
+    pub(super) fn external(&self) -> Result<Option<Elsewhere>> {
+        match self.data_location.unwrap_or(DEFAULT) {
+            EXTERNAL => {}
+            DEFAULT if self.external_data.is_empty() => return Ok(None),
+            DEFAULT => bail!("external_data, and a data_location that is not external"),
+            other => bail!("data_location {other}, expected {DEFAULT} or {EXTERNAL}"),
+        }
+        let value = |key: &str| {
+            let mut values = self.external_data.iter().filter(|entry| entry.key == key).map(|entry| &entry.value);
+            let value = values.next();
+            ensure!(values.next().is_none(), "external_data has two entries {key}");
+            Ok(value)
+        };
+        let number = |key: &str| {
+            let Some(text) = value(key)? else { return Ok(None) };
+            // what Rust takes for a number may begin with a plus
+            let number = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
+            let number = number.ok_or_else(|| malformed!("external_data: {key} {}", python::repr_str(text)))?;
+            Ok::<_, Error>(Some(number))
+        };
+        let location = value("location")?.context("external_data has no location")?.clone();
+        Ok(Some(Elsewhere { location, offset: number("offset")?.unwrap_or(0), length: number("length")? }))
+    }
+}
+
+impl Elsewhere {
+    /// The file, and where the items begin in it.
+    pub(super) fn open(&self, folder: Option<&Path>, proto: &Proto) -> Result<(File, u64)> {
+        let quoted = python::repr_str(&self.location);
+        let Some(folder) = folder else {
+            bail!("the items are in another file, {quoted}, and there is no folder to find it in");
+        };
+        ensure!(is_plain_name(&self.location), "the items are in {quoted}, expected a file in the same folder");
+        let path = folder.join(&self.location);
+        let found = path.symlink_metadata().with_context(|| format!("the items are in {quoted}"))?;
+        ensure!(found.is_file(), "the items are in {quoted}, expected a regular file and no link");
+        let file = File::open(&path).with_context(|| format!("the items are in {quoted}"))?;
+        let opened = file.metadata()?;
+        ensure!(same_file(&found, &opened), "the items are in {quoted}, which changed while it was opened");
+        let rest = opened.len().checked_sub(self.offset);
+        let rest = rest.ok_or_else(|| {
+            malformed!("the items begin at byte {} of {quoted}, which has {} bytes", self.offset, opened.len())
+        })?;
+        let length = self.length.unwrap_or(rest);
+        ensure!(length <= rest, "{length} bytes of items in {quoted}, and {rest} bytes in that file");
+        if length != proto.bytes {
+            bail!("{quoted}: {}", wrong_length(length, proto.bytes, &proto.meta));
+        }
+        Ok((file, self.offset))
+    }
+}
+
+/// Whether a location is a file name and nothing else, on any system.
+fn is_plain_name(location: &str) -> bool {
+    let mut parts = Path::new(location).components();
+    let one =
+        matches!((parts.next(), parts.next()), (Some(std::path::Component::Normal(name)), None) if name == location);
+    // a colon is a drive or a stream on Windows
+    one && !location.contains(['/', '\\', '\0']) && !(cfg!(windows) && location.contains(':'))
+}

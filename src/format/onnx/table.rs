@@ -1,0 +1,90 @@
+//! ONNX in the table of formats.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Proto, check, looks_like_onnx, write_header, write_strings};
+use crate::error::{Result, bail};
+use crate::format::open::{Content, Description};
+use crate::format::text::TextOptions;
+use crate::format::{Layout, Places, Reader, Sure, Unchangeable, WriteWhole, Writer};
+use crate::item::dtype::{DType, Kind};
+use crate::item::meta::Meta;
+use crate::item::tensor::Tensor;
+use crate::storage::source::Source;
+
+/// How sure it is that a file that begins so is a TensorProto.
+pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
+    if looks_like_onnx(begin) { Sure::Certain } else { Sure::No }
+}
+
+/// Opens a file: reads the message but for its raw data.
+///
+/// # Errors
+/// Those of [`Proto::read`], and of keeping a stream.
+pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
+    let (file, folder) = content.into_file()?;
+    let proto = Proto::read(&file)?;
+    // of a bare name the folder is empty
+    let folder = folder.map(|folder| if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder });
+    Ok(Box::new(OnnxReader { file: file.into(), proto, folder }))
+}
+
+/// A TensorProto, and the folder in which data outside the message may lie.
+#[derive(Debug)]
+struct OnnxReader {
+    file: Arc<File>,
+    proto: Proto,
+    folder: Option<PathBuf>,
+}
+
+impl Reader for OnnxReader {
+    fn own_name(&self) -> Option<&str> {
+        Some(self.proto.name.as_str()).filter(|name| !name.is_empty())
+    }
+
+    fn unchangeable(&self) -> Option<Unchangeable> {
+        Some(Unchangeable::Message)
+    }
+
+    fn describe(&self, _: usize) -> Result<Description> {
+        let Proto { meta, bytes, offset, .. } = &self.proto;
+        Ok(Description { meta: meta.clone(), bytes: *bytes, offset: *offset })
+    }
+
+    fn source(&self, _: usize, label: String) -> Result<Source> {
+        self.proto.source(&self.file, self.folder.as_deref().map(Path::new), label)
+    }
+}
+
+/// Writes a TensorProto: little-endian, in C order and packed; strings, each of a length of its own, from front to back.
+#[derive(Debug)]
+pub(in crate::format) struct OnnxWriter;
+
+impl Writer for OnnxWriter {
+    fn check(&self, dtype: &DType) -> Result<()> {
+        check(dtype)
+    }
+
+    fn dtype(&self, dtype: &DType) -> DType {
+        dtype.native()
+    }
+
+    fn layout(&self, tensors: &[(&str, &Meta)]) -> Result<Layout> {
+        let [(name, meta)] = tensors else { bail!("{} tensors, and a TensorProto is one", tensors.len()) };
+        if matches!(meta.dtype.kind(), Kind::Str(_) | Kind::Bytes(_)) {
+            return Ok(Layout::Whole(&Self));
+        }
+        let header = write_header(meta, name)?;
+        let start = header.len() as u64;
+        Ok(Layout::Places(Places::packed(header, vec![start], tensors)))
+    }
+}
+
+impl WriteWhole for OnnxWriter {
+    fn write_whole(&self, out: &mut dyn Write, name: &str, tensor: &Tensor, _: &TextOptions) -> Result<()> {
+        Ok(out.write_all(&write_strings(tensor.shape(), name, tensor)?)?)
+    }
+}

@@ -1,0 +1,507 @@
+//! From tensors to a file or stream in some format: what each becomes, whether the format holds it, where its items go.
+//!
+//! [`Plan::new`] makes every check and lays the file out, so that whoever writes knows all before anything is begun;
+//! [`Plan::write`] then has the jobs produce the items, to their places or, where there are none, from front to back.
+
+use std::fs::File;
+use std::io::{self, Seek, Write};
+
+use super::packed::Packer;
+use super::text::TextOptions;
+use super::{Format, Layout, Places, containers};
+use crate::engine::job::{Job, Progress};
+use crate::engine::sink::Take;
+use crate::error::{Context, Error, ErrorKind, Result, bail, malformed};
+use crate::item::dtype::DType;
+use crate::item::meta::{Meta, Order};
+use crate::item::tensor::Tensor;
+use crate::memory;
+use crate::ops::cast::CastFill;
+use crate::ops::fill::{Fill, Limits};
+use crate::ops::selection::Selection;
+use crate::parallel::Threads;
+use crate::storage::platform::{reserve, same_file, write_at};
+use crate::storage::signals;
+use crate::storage::source::Source;
+use crate::storage::target::{Sink, Target};
+
+/// Items of no bytes take nothing of a file, but all the more of a text: more of them are refused.
+const MOST_EMPTY_ITEMS: usize = 1 << 24;
+
+/// A tensor of the output, resolved: where its items come from, what changes in them, and what becomes of them.
+#[derive(Debug)]
+pub struct Work {
+    /// What fills its items.
+    pub fill: Box<dyn Fill>,
+    /// What that may use.
+    pub limits: Limits,
+    /// What becomes of the items then.
+    pub recast: Recast,
+}
+
+/// What becomes of the items of an output, and how they are arranged.
+#[derive(Clone, Debug, Default)]
+pub struct Recast {
+    /// The dtype that values are cast to, and whether they may lose by it.
+    pub cast: Option<(DType, bool)>,
+    /// Whether numbers are written with the highest byte first; `None` leaves it as it is.
+    pub big_endian: Option<bool>,
+    /// The order of the items. For Fortran order the view has the axes reversed.
+    pub order: Order,
+}
+
+impl Work {
+    /// What an operator gives.
+    pub fn new(fill: Box<dyn Fill>, limits: Limits) -> Self {
+        Self { fill, limits, recast: Recast::default() }
+    }
+
+    /// A tensor as it is.
+    pub fn copy(data: Source, limits: Limits) -> Self {
+        Self::new(Box::new(Selection::whole(data)), limits)
+    }
+
+    /// Whether the data's own file is changed.
+    pub fn is_in_place(&self) -> bool {
+        self.fill.as_patch().is_some_and(|patch| patch.base().is_in_place())
+    }
+
+    /// What messages call the data.
+    pub fn label(&self) -> String {
+        self.fill.sources().first().map_or(String::new(), |data| data.label().to_owned())
+    }
+
+    /// What it will be in a format.
+    pub fn meta(&self, format: Format) -> Meta {
+        let cast = self.recast.cast.as_ref().map(|(dtype, _)| dtype);
+        let dtype = cast.unwrap_or(&self.fill.meta().dtype);
+        let ordered = match self.recast.big_endian {
+            Some(false) => dtype.native(),
+            Some(true) => dtype.big_endian(),
+            None => dtype.clone(),
+        };
+        let mut shape = self.fill.meta().shape.clone();
+        if self.recast.order == Order::Fortran {
+            shape.reverse();
+        }
+        Meta::new(format.writer().dtype(&ordered), shape).in_order(self.recast.order)
+    }
+
+    /// Whether a format can hold it.
+    ///
+    /// # Errors
+    /// A dtype that it cannot hold, which is about [`Subject::Dtype`](crate::error::Subject::Dtype); an order of items
+    /// or bytes that it does not have; more items of no bytes than anybody wants printed.
+    pub fn check(&self, format: Format) -> Result<()> {
+        let meta = self.meta(format);
+        let (writer, name) = (format.writer(), format.argument());
+        writer.check(&meta.dtype)?;
+        if !writer.has_orders() {
+            if meta.order == Order::Fortran {
+                return Err(Error::of(ErrorKind::Unsupported, format!("{name} is always in C order")));
+            }
+            if self.recast.big_endian == Some(true) {
+                return Err(Error::of(ErrorKind::Unsupported, format!("{name} is never big-endian")));
+            }
+        }
+        let items = self.fill.meta().items();
+        if !format.is_binary() && meta.dtype.itemsize() == 0 && items > MOST_EMPTY_ITEMS {
+            let message = format!("{items} items of no bytes are too many to print");
+            return Err(Error::of(ErrorKind::Unsupported, message));
+        }
+        Ok(())
+    }
+}
+
+/// Gives tensors the names they are written under, `arr_0`, `arr_1`, … to those of a container that have none, and
+/// sorts them by these. What holds one tensor needs no name.
+///
+/// # Errors
+/// Several tensors where the format holds one; two of one name.
+pub fn named<T>(tensors: Vec<(Option<String>, T)>, format: Format) -> Result<Vec<(String, T)>> {
+    if tensors.len() != 1 && !format.is_container() {
+        bail!("{} tensors, and only {} hold several", tensors.len(), containers("and"));
+    }
+    let mut unnamed = 0..;
+    let mut named: Vec<_> = tensors
+        .into_iter()
+        .map(|(name, tensor)| match name {
+            Some(name) => (name, tensor),
+            None if format.is_container() => (format!("arr_{}", unnamed.next().unwrap_or(0)), tensor),
+            None => (String::new(), tensor),
+        })
+        .collect();
+    named.sort_by(|(a, _), (b, _)| a.cmp(b));
+    match named.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        Some(twice) => bail!("two tensors are called {:?}", twice[0].0),
+        None => Ok(named),
+    }
+}
+
+/// Refuses to replace a file of several tensors, of which one is an input, by one that has fewer: who asks for that
+/// has most likely taken the file for the one tensor.
+///
+/// # Errors
+/// That, and nothing else.
+pub fn check_replaced(target: &Target, works: &[(String, Work)]) -> Result<()> {
+    let Some(existing) = target.existing() else { return Ok(()) };
+    let tensors = |source: &Source| {
+        source.container().filter(|container| same_file(&container.file, existing)).map(|container| container.tensors)
+    };
+    let inputs = works.iter().flat_map(|(_, work)| work.fill.sources());
+    let Some(there) = inputs.into_iter().find_map(tensors) else { return Ok(()) };
+    let stay =
+        works.iter().filter(|(_, work)| work.fill.sources().first().copied().and_then(tensors).is_some()).count();
+    if stay < there {
+        let (label, lost) = (target.label(), there - stay);
+        let message = format!("holds {lost} more tensors, which would be lost: choose another file");
+        return Err(Error::of(ErrorKind::Unsupported, message).within(label));
+    }
+    Ok(())
+}
+
+/// Changes the data of a tensor where it lies: only windows in which something changes are read and written.
+///
+/// # Errors
+/// Data that lies in no file; of reading and writing.
+pub fn edit(work: Work, progress: Progress<'_>) -> Result<()> {
+    let label = work.label();
+    let job = Job::new(work.fill, work.limits)?;
+    let data = job.fill().as_patch().and_then(|patch| patch.base().source().as_file());
+    let (file, start) = data.ok_or_else(|| malformed!("{label}: no file"))?;
+    signals::survive_size_limit();
+    job.edit(file, &label, start, progress)
+}
+
+/// A tensor about to be written.
+#[derive(Debug)]
+struct Output {
+    name: String,
+    /// What it is in the file.
+    meta: Meta,
+    /// What produces its items as the file has them, but for packing.
+    job: Job,
+}
+
+/// What is to be written, all checks made: each tensor, and where it goes.
+#[derive(Debug)]
+pub struct Plan {
+    format: Format,
+    label: String,
+    outputs: Vec<Output>,
+    layout: Layout,
+    /// How many may share what a seal computes.
+    threads: Threads,
+}
+
+impl Plan {
+    /// Lays tensors out that [`Work::check`] has passed, in a file that messages call `label`.
+    ///
+    /// # Errors
+    /// Casts that there are none of; names that the format cannot have; more than a file can have; of reading updates
+    /// that are kept in memory.
+    pub fn new(works: Vec<(String, Work)>, format: Format, label: &str) -> Result<Self> {
+        let threads = works.first().map_or(Threads::default(), |(_, work)| work.limits.threads);
+        let mut outputs = Vec::with_capacity(works.len());
+        for (name, work) in works {
+            let (meta, source) = (work.meta(format), work.label());
+            let lossy = work.recast.cast.as_ref().is_some_and(|(_, lossy)| *lossy);
+            let fill = CastFill::over(work.fill, meta.dtype.clone(), lossy).context(source)?;
+            let job = Job::new(fill, work.limits)?;
+            outputs.push(Output { name, meta, job });
+        }
+        let tensors: Vec<_> = outputs.iter().map(|output| (output.name.as_str(), &output.meta)).collect();
+        let layout = format.writer().layout(&tensors).with_context(|| label.to_owned())?;
+        Ok(Self { format, label: label.to_owned(), outputs, layout, threads })
+    }
+
+    /// The bytes of all items in memory: what progress is told of.
+    pub fn bytes(&self) -> usize {
+        self.outputs.iter().map(|output| output.job.meta().bytes()).sum()
+    }
+
+    /// Each tensor with its name, and the bytes of its items: in the file, if they have places there.
+    pub fn tensors(&self) -> impl Iterator<Item = (&str, &Meta, u64)> {
+        self.outputs.iter().enumerate().map(|(n, output)| {
+            let bytes = match &self.layout {
+                Layout::Places(places) => places.tensors.get(n).map_or(0, |place| place.bytes),
+                Layout::Whole(_) => output.job.meta().bytes() as u64,
+            };
+            (output.name.as_str(), &output.meta, bytes)
+        })
+    }
+
+    /// To be called in place of [`write`](Self::write): what would be read must be whole.
+    ///
+    /// # Errors
+    /// Those of [`Source::finish`].
+    pub fn finish(&self) -> Result<()> {
+        self.outputs.iter().try_for_each(|output| output.job.fill().finish())
+    }
+
+    /// Writes all to an output that has begun; to finish that is left to the caller. `text` is how text is laid out.
+    ///
+    /// # Errors
+    /// Of reading and writing; an item that a cast cannot make or the format cannot hold; more than there is memory for,
+    /// where a tensor is needed whole.
+    pub fn write(&self, sink: &mut Sink<'_>, text: &TextOptions, progress: Progress<'_>) -> Result<()> {
+        match &self.layout {
+            Layout::Places(places) => match sink.as_file() {
+                Some(file) => self.place(places, file, progress),
+                None if places.seal.is_some() => {
+                    // it begins with what is known when all is written
+                    let failed = || self.failed();
+                    let mut file = tempfile::tempfile().with_context(failed)?;
+                    self.place(places, &file, progress)?;
+                    file.rewind().and_then(|()| io::copy(&mut file, sink)).map(drop).with_context(failed)
+                }
+                None => {
+                    let written = |error: io::Error| Error::from(error).within(self.failed());
+                    self.stream(places, &mut |bytes| sink.write_all(bytes).map_err(written), progress)
+                }
+            },
+            Layout::Whole(writer) => self.outputs.iter().try_for_each(|output| {
+                let tensor = self.whole(output, progress)?;
+                writer.write_whole(sink, &output.name, &tensor, text).map_err(|error| match error.kind() {
+                    ErrorKind::Io(_) => error.within(self.failed()),
+                    _ => error.within(self.label.as_str()),
+                })
+            }),
+        }
+    }
+
+    fn failed(&self) -> String {
+        format!("{}: cannot be written", self.label)
+    }
+
+    /// A tensor in memory.
+    fn whole(&self, output: &Output, progress: Progress<'_>) -> Result<Tensor> {
+        let Output { job, meta, .. } = output;
+        let place = || format!("{} as {}", self.label, self.format.argument());
+        let mut bytes = memory::of(job.meta().bytes()).map_err(Error::memory).with_context(place)?;
+        job.stream(progress, &mut |window| {
+            bytes.extend_from_slice(window);
+            Ok(())
+        })?;
+        Tensor::new(meta.dtype.clone(), meta.shape.clone(), bytes)
+            .ok_or_else(|| malformed!("{}: no tensor", self.label))
+    }
+
+    /// Writes all to an empty file.
+    fn place(&self, places: &Places, file: &File, progress: Progress<'_>) -> Result<()> {
+        let failed = || self.failed();
+        if let ([output], [place], None) = (&self.outputs[..], &places.tensors[..], &places.seal)
+            && place.packed.is_none()
+        {
+            // the engine knows how to share what a file has already
+            return output.job.write(file, &self.label, &places.header, progress);
+        }
+        reserve(file, places.bytes).with_context(failed)?;
+        write_at(file, &places.header, 0).with_context(failed)?;
+        for (Output { job, .. }, place) in self.outputs.iter().zip(&places.tensors) {
+            let mut at = place.start;
+            let put = &mut |bytes: &[u8]| {
+                write_at(file, bytes, at).with_context(failed)?;
+                at += bytes.len() as u64;
+                Ok(())
+            };
+            match place.packed {
+                None => job.write_items(file, &self.label, place.start, progress)?,
+                Some(bits) => pack(job, bits, put, progress)?,
+            }
+        }
+        places.seal.as_ref().map_or(Ok(()), |seal| seal.seal(file, self.threads)).with_context(failed)
+    }
+
+    /// Hands all to `put`, from front to back.
+    fn stream(&self, places: &Places, put: &mut Take<'_>, progress: Progress<'_>) -> Result<()> {
+        put(&places.header)?;
+        let mut by_place: Vec<_> = self.outputs.iter().zip(&places.tensors).collect();
+        by_place.sort_by_key(|(_, place)| place.start);
+        for (Output { job, .. }, place) in by_place {
+            match place.packed {
+                None => job.stream(progress, put)?,
+                Some(bits) => pack(job, bits, put, progress)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Hands the items of a job to `put`, several to a byte.
+fn pack(job: &Job, bits: u32, put: &mut Take<'_>, progress: Progress<'_>) -> Result<()> {
+    let (mut packer, mut bytes) = (Packer::new(bits), Vec::new());
+    job.stream(progress, &mut |window| {
+        bytes.clear();
+        packer.push(window, &mut bytes);
+        put(&bytes)
+    })?;
+    bytes.clear();
+    packer.finish(&mut bytes);
+    put(&bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::path::Path;
+
+    use super::*;
+    use crate::format::open::Input;
+
+    fn tensor(dtype: &str, shape: &[usize], bytes: &[u8]) -> Tensor {
+        Tensor::new(DType::parse(dtype).expect("a dtype"), shape.to_vec(), bytes.to_vec()).expect("a tensor")
+    }
+
+    fn work(dtype: &str, shape: &[usize], bytes: &[u8]) -> Work {
+        Work::copy(Source::memory(tensor(dtype, shape, bytes), "data".to_owned()), Limits::default())
+    }
+
+    fn plan(works: Vec<(&str, Work)>, format: Format) -> Plan {
+        let works = works.into_iter().map(|(name, work)| (name.to_owned(), work)).collect();
+        Plan::new(works, format, "out").expect("a plan")
+    }
+
+    /// What a plan puts in a file, and what it hands out from front to back, which must be the same.
+    fn both(plan: &Plan) -> Vec<u8> {
+        let Layout::Places(places) = &plan.layout else { panic!("no places") };
+        let mut file = tempfile::tempfile().expect("a file");
+        plan.place(places, &file, &|_| {}).expect("written");
+        let (mut placed, mut streamed) = (Vec::new(), Vec::new());
+        file.rewind().and_then(|()| file.read_to_end(&mut placed)).expect("read");
+        assert_eq!(placed.len() as u64, places.bytes);
+        let put = &mut |bytes: &[u8]| {
+            streamed.extend_from_slice(bytes);
+            Ok(())
+        };
+        plan.stream(places, put, &|_| {}).expect("written");
+        assert!(places.seal.is_some() || streamed == placed, "{placed:?}, but {streamed:?}");
+        placed
+    }
+
+    #[test]
+    fn names_of_members() {
+        let given = |names: &[Option<&str>], format| {
+            let tensors = names.iter().enumerate().map(|(n, name)| (name.map(str::to_owned), n)).collect();
+            named(tensors, format).map_err(|error| error.to_string())
+        };
+        let list = |pairs: &[(&str, usize)]| Ok(pairs.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect());
+        let refused = |message: &str| Err(message.to_owned());
+        type Row<'a> = (&'a [Option<&'a str>], Format, Result<Vec<(String, usize)>, String>);
+        let rows: [Row<'_>; 6] = [
+            (&[Some("b"), None, Some("a"), None], Format::NPZ, list(&[("a", 2), ("arr_0", 1), ("arr_1", 3), ("b", 0)])),
+            (&[None], Format::NPY, list(&[("", 0)])),
+            (&[Some("x")], Format::ONNX, list(&[("x", 0)])),
+            (&[], Format::SAFETENSORS, list(&[])),
+            (&[None, None], Format::NPY, refused("2 tensors, and only .npz and .safetensors hold several")),
+            (&[Some("arr_0"), None], Format::NPZ, refused("two tensors are called \"arr_0\"")),
+        ];
+        for (names, format, expected) in rows {
+            assert_eq!(given(names, format), expected, "{names:?} as {format:?}");
+        }
+    }
+
+    #[test]
+    fn what_formats_hold() {
+        let ordered = |order, big_endian| Recast { cast: None, big_endian, order };
+        let (c, fortran) = (Order::C, Order::Fortran);
+        let rows = [
+            ("V3", Format::NPY, ordered(fortran, Some(true)), ""),
+            ("V3", Format::NPZ, ordered(fortran, Some(true)), ""),
+            ("V3", Format::TEXT, ordered(c, None), "dtype: |V3 cannot be printed as text"),
+            ("V3", Format::JSON, ordered(c, None), "dtype: JSON cannot hold items of dtype |V3"),
+            ("V3", Format::ONNX, ordered(c, None), "dtype: ONNX cannot hold items of dtype |V3"),
+            ("V3", Format::SAFETENSORS, ordered(c, None), "dtype: safetensors cannot hold items of dtype |V3"),
+            (">i2", Format::SAFETENSORS, ordered(c, None), ""),
+            (">i2", Format::JSON, ordered(c, None), ""),
+            (">i2", Format::SAFETENSORS, ordered(c, Some(true)), "safetensors is never big-endian"),
+            (">i2", Format::ONNX, ordered(fortran, Some(true)), "pb is always in C order"),
+            (">i2", Format::TEXT, ordered(fortran, None), "text is always in C order"),
+        ];
+        for (dtype, format, recast, expected) in rows {
+            let size = DType::parse(dtype).expect("a dtype").itemsize();
+            let found = Work { recast: recast.clone(), ..work(dtype, &[1], &vec![0; size]) }.check(format);
+            assert_eq!(found.err().map_or(String::new(), |e| e.to_string()), expected, "{dtype} {format:?} {recast:?}");
+        }
+        let many = Source::item(
+            Meta::new(DType::parse("<U0").expect("a dtype"), vec![MOST_EMPTY_ITEMS + 1]),
+            Vec::new(),
+            "data".to_owned(),
+        );
+        let many = Work::copy(many, Limits::default());
+        assert!(many.check(Format::NPY).is_ok());
+        assert!(many.check(Format::TEXT).is_err_and(|error| error.message().ends_with("too many to print")));
+    }
+
+    #[test]
+    fn places_and_packing() {
+        let big = || work(">i2", &[2], &[0, 1, 0, 2]);
+        let four = || work("float4_e2m1fn", &[4], &[1, 2, 3, 4]);
+        // by the widest alignment, then by name; items of 4 bits two to a byte
+        let several = plan(vec![("a", four()), ("b", big()), ("c", work("int8", &[1], &[9]))], Format::SAFETENSORS);
+        let file = both(&several);
+        assert_eq!(&file[file.len() - 7..], [1, 0, 2, 0, 9, 0x21, 0x43]);
+        let bytes: Vec<_> = several.tensors().map(|(name, meta, bytes)| (name, meta.dtype.name(), bytes)).collect();
+        let expected =
+            [("a", "float4_e2m1fn".to_owned(), 2), ("b", "int16".to_owned(), 4), ("c", "int8".to_owned(), 1)];
+        assert_eq!(bytes, expected);
+        assert_eq!(several.bytes(), 4 + 4 + 1);
+        let three = both(&plan(vec![("", work("int4", &[3], &[1, 2, 15]))], Format::ONNX));
+        assert_eq!(&three[three.len() - 2..], [0x21, 0x0f]);
+        let npy = both(&plan(vec![("", big())], Format::NPY));
+        assert_eq!((npy.len(), &npy[128..]), (132, &[0, 1, 0, 2][..]));
+        let none = both(&plan(Vec::new(), Format::SAFETENSORS));
+        assert_eq!(none, b"\x08\0\0\0\0\0\0\0{}      ");
+    }
+
+    #[test]
+    fn archives_are_sealed() {
+        let bytes =
+            both(&plan(vec![("a", work("int8", &[2], &[1, 2])), ("b", work(">i2", &[1], &[3, 4]))], Format::NPZ));
+        let input = Input::stream(Box::new(io::Cursor::new(bytes)), Some(Format::NPZ), "a.npz", Threads::default())
+            .expect("an archive");
+        assert_eq!(input.names(), Some(vec!["a", "b"]));
+        // the check sum is looked at here
+        assert!((0..2).all(|n| input.source(n).is_ok()));
+    }
+
+    fn into(path: &Path, work: Work, format: Format) -> Result<()> {
+        let target = Target::resolve(path, "out".to_owned(), false)?;
+        let plan = Plan::new(named(vec![(None, work)], format)?, format, target.label())?;
+        let mut sink = target.create()?;
+        plan.write(&mut sink, &TextOptions::default(), &|_| {})?;
+        sink.finish()
+    }
+
+    #[test]
+    fn a_failure_leaves_the_old_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("out");
+        for format in Format::all() {
+            std::fs::write(&path, "old").expect("written");
+            let meta = Meta::new(DType::parse("int8").expect("a dtype"), vec![3]);
+            let short = Source::stream(meta, Box::new(&b"ab"[..]), 3, "data".to_owned());
+            let refused = into(&path, Work::copy(short, Limits::default()), format).unwrap_err().to_string();
+            assert_eq!(refused, "data: 2 bytes of data, expected 3 (int8 [3])", "{format:?}");
+            assert_eq!(std::fs::read(&path).expect("a file"), b"old");
+            assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
+            into(&path, work("int8", &[3], &[1, 2, 3]), format).expect("written");
+            assert_ne!(std::fs::read(&path).expect("a file"), b"old");
+        }
+    }
+
+    #[test]
+    fn containers_are_not_replaced_by_fewer() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("two.npz");
+        let one = tensor("int8", &[1], &[1]);
+        crate::write_all(&path, [("a", &one), ("b", &one)]).expect("written");
+        let input = Input::path(&path, None, "two.npz", Threads::default()).expect("an archive").0;
+        let member = |n: usize| (n.to_string(), Work::copy(input.source(n).expect("a member"), Limits::default()));
+        let target = |path: &Path| Target::resolve(path, "out".to_owned(), false).expect("a target");
+        let refused = check_replaced(&target(&path), &[member(0)]).unwrap_err().to_string();
+        assert_eq!(refused, "out: holds 1 more tensors, which would be lost: choose another file");
+        assert!(check_replaced(&target(&path), &[member(0), member(1)]).is_ok());
+        assert!(check_replaced(&target(&folder.path().join("new.npz")), &[member(0)]).is_ok());
+    }
+}

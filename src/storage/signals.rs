@@ -1,0 +1,90 @@
+//! Signals that end the program while a file is written.
+//!
+//! How a process answers to signals is the program's affair, not a library's: handlers of ours would stand before or
+//! in place of those that it has. So nothing is done here unless the program asks for it with [`handle`], which only
+//! the feature `cli` has. Without it a signal in the middle of an output leaves what SIGKILL leaves: nothing where
+//! files need no names, else a temporary file that the next output to the same target removes.
+
+pub use self::handlers::{deferred, handle, remove_when_ended, survive_size_limit};
+
+#[cfg(all(unix, feature = "cli"))]
+mod handlers {
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    use signal_hook::iterator::Signals;
+    use signal_hook::low_level::emulate_default_handler;
+
+    /// Whether the program leaves its signals to this module.
+    static HANDLED: AtomicBool = AtomicBool::new(false);
+
+    /// The program leaves its signals to this module.
+    pub fn handle() {
+        HANDLED.store(true, Ordering::Relaxed);
+    }
+
+    fn is_handled() -> bool {
+        HANDLED.load(Ordering::Relaxed)
+    }
+
+    /// From here on a file that grows beyond its limit is an error like others, not the end of the program.
+    pub fn survive_size_limit() {
+        if !is_handled() {
+            return;
+        }
+        let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
+    }
+
+    /// Does `work`; a signal that would end the program meanwhile does so when it is done.
+    pub fn deferred<T>(work: impl FnOnce() -> T) -> T {
+        if !is_handled() {
+            return work();
+        }
+        let pending = Arc::new(AtomicUsize::new(0));
+        let ids = [SIGHUP, SIGINT, SIGTERM]
+            .map(|signal| signal_hook::flag::register_usize(signal, Arc::clone(&pending), signal as usize));
+        let done = work();
+        if let Some(signal) = i32::try_from(pending.load(Ordering::SeqCst)).ok().filter(|&signal| signal != 0) {
+            let _ = emulate_default_handler(signal);
+        }
+        for id in ids.into_iter().flatten() {
+            signal_hook::low_level::unregister(id);
+        }
+        done
+    }
+
+    /// Removes `path` before one of the usual signals ends the program.
+    pub fn remove_when_ended(path: &Path) {
+        if !is_handled() {
+            return;
+        }
+        let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
+        let path = path.to_owned();
+        // without a thread the file is removed in all other cases
+        let _ = std::thread::Builder::new().spawn(move || {
+            for signal in signals.forever() {
+                let _ = std::fs::remove_file(&path);
+                let _ = emulate_default_handler(signal);
+            }
+        });
+    }
+}
+
+#[cfg(not(all(unix, feature = "cli")))]
+mod handlers {
+    /// Nothing is done here about any signal.
+    pub fn handle() {}
+
+    /// The signal is not caught here.
+    pub fn survive_size_limit() {}
+
+    /// What signals do is not known here.
+    pub fn deferred<T>(work: impl FnOnce() -> T) -> T {
+        work()
+    }
+
+    /// Nothing is told of signals here.
+    pub fn remove_when_ended(_: &std::path::Path) {}
+}
