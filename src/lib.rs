@@ -1,80 +1,132 @@
-//! Tensor operators exactly as OpenVINO and ONNX specify them: [`slice()`], [`slice_scatter()`],
-//! [`scatter_update()`], [`scatter_nd()`] and [`scatter_nd_reduce()`] on [`ndarray`] arrays, tensors in files of several
-//! formats ([`read`], [`read_all`], [`write`](write()), [`write_all`]), and the pieces that the `tensorop` program is made
-//! of: dtypes and casts, comparison ([`mod@diff`]) and description ([`info`]), NumPy's text.
+//! Tensors in files, and the tensor operators of OpenVINO and ONNX, exactly as these specify them.
+//!
+//! # Read, change, write
 //!
 //! ```
-//! use ndarray::array;
-//! use tensorop::{SliceArgs, slice_scatter};
+//! # #[cfg(feature = "formats")] {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # std::env::set_current_dir(folder.path()).unwrap();
+//! # let first = tensorop::Tensor::from(&ndarray::array![[1.0_f32, 2.0], [3.0, 4.0]]);
+//! # tensorop::write_all("w.npz", [("conv1", &first)])?;
+//! use ndarray::{ArrayD, array};
+//! use tensorop::{SliceArgs, Tensor, slice_scatter};
 //!
-//! let data = array![[1, 2, 3], [4, 5, 6]];
+//! // one tensor of an archive, in memory; any format, told by the content
+//! let conv1 = tensorop::read("w.npz:conv1")?;
+//! // as an ndarray array, if its items are of that type
+//! let weights: ArrayD<f32> = conv1.to_array()?;
 //! let first_row = SliceArgs::new(&[0], &[1], None, None)?;
-//! let out = slice_scatter(&data, &array![[7, 8, 9]], &first_row)?;
-//! assert_eq!(out, array![[7, 8, 9], [4, 5, 6]]);
+//! let patched = slice_scatter(&weights, &array![[0.0, 0.5]], &first_row)?;
+//! // the format follows the name; the file is complete or not there at all
+//! tensorop::write("patched.npy", &Tensor::from(&patched))?;
+//! # assert_eq!(tensorop::read("patched.npy")?.to_array::<f32>()?, array![[0.0, 0.5], [3.0, 4.0]].into_dyn());
+//!
+//! for (name, tensor) in tensorop::read_all("w.npz")? {
+//!     println!("{name}: {} {:?}", tensor.dtype(), tensor.shape());
+//! }
+//! tensorop::write_all("w.safetensors", [("conv1", &conv1)])?;
+//!
+//! let found = tensorop::diff::compare(&conv1, &tensorop::read("patched.npy")?, &Default::default())?;
+//! assert_eq!(found.mismatches(), Some(2));
+//! # }
 //! # Ok::<(), tensorop::Error>(())
 //! ```
 //!
-//! # One idea
+//! [`read`], [`read_all`], [`write`](write()) and [`write_all`] know `.npy`, `.npz`, `.safetensors`, ONNX `.pb` and JSON,
+//! and every element type there is; [`Tensor`] holds what they read. [`diff::compare`] says how two tensors differ. Every
+//! error is an [`Error`], whose [kind](error::ErrorKind) can be matched, and whose text names file and member.
 //!
-//! Every operator is resolved, then applied. Resolving does every check and returns numbers in range only; applying
-//! cannot fail. So nothing is written before every refusal is past, and an operator runs on the whole tensor or on
-//! one window of it, from memory or from a file, by the same code. Pure movement knows items by their size only, so
-//! it serves every dtype and alters no bit; reductions alone know numbers.
+//! # The operators
 //!
-//! # Where everything lives
+//! [`slice()`] (OpenVINO Slice-8), [`slice_scatter()`] (OpenVINO SliceScatter-15), [`scatter_update()`] (OpenVINO
+//! ScatterUpdate-3), [`scatter_nd()`] and [`scatter_nd_reduce()`] (ONNX ScatterND 11 to 18), [`gather_nd()`] (ONNX
+//! GatherND-13, OpenVINO GatherND-8) take and give [`ndarray`] arrays of any layout.
 //!
-//! | module | what it holds | imports |
+//! # Features
+//!
+//! | feature | what it adds |
+//! | --- | --- |
+//! | `cli` (default) | the program `tensorop`; it includes `formats` |
+//! | `formats` | files: `read`, `write`, `diff` |
+//! | `predicates` | `golden`: golden files in tests, for assert_cmd; it includes `formats` |
+//!
+//! Without any there are the operators alone, on fewer than 20 packages: `default-features = false`.
+//!
+//! # How it is built: for those who work on it
+//!
+//! One idea carries it: every operator is **resolved, then applied**. Resolving does every check and returns numbers in
+//! range only; applying cannot fail. So nothing is written before every refusal is past, and an operator runs on a whole
+//! tensor or on one window of it, from memory or from a file, by the same code. Pure movement knows items by their size
+//! only, so it serves every dtype and alters no bit; reductions alone know numbers.
+//!
+//! Imports point down only, which `tests/cli/map.rs` holds every file to:
+//!
+//! | room | what is in it | stands on |
 //! | --- | --- | --- |
-//! | [`axis`] | axes, indices and start/stop/step to numbers in range | |
-//! | `room` | memory that may not be there | |
-//! | [`error`] | what is refused, and about what | |
-//! | [`python`], [`decimal`], [`datetime`] | how Python and NumPy print strings, floats, dates | |
-//! | [`dtype`], [`tensor`], [`scalar`] | element types; shape and bytes; text to item | the above |
-//! | [`narrow`], [`cast`] | values of types of 8 bits or fewer; items of one dtype to another | the above |
-//! | [`window`] | views of storage, windows, the one walk that copies | `axis` |
-//! | [`source`] | operands in files or memory, read in parts | `window`, `tensor` |
-//! | [`storage::target`] | files that appear, or are replaced, when they are complete | |
-//! | [`mod@format`] | the table of formats: npy, npz, safetensors, ONNX, JSON, text, one a file | `source`, `scalar` and down |
-//! | [`format::open`] | files recognised by their content, members by their names | `format` and down |
-//! | [`format::write`](mod@format::write), [`format::files`] | tensors written in a format; whole files | `exec`, `format`, `target` and down |
-//! | [`ops`] | the operators, one a file, and the reductions | `window`, `dtype` and down |
-//! | [`exec`] | the one window loop | `ops`, `source`, `cast` |
-//! | [`mod@diff`] | two tensors compared, and the report | `exec`, `format` and down |
-//! | [`info`] | what a tensor is, and its statistics | `exec`, `format` and down |
-//! | `golden` | with the feature `predicates`: golden files in tests | `diff`, `open` |
+//! | `main.rs` | calls `command::main` | `command` |
+//! | `command/` | (feature `cli`) one file a sub-command: its arguments and its run; `options/` what several share | all below |
+//! | `golden.rs` | (feature `predicates`) golden files in tests | `diff`, `format` |
+//! | `diff/`, `info/` | verdicts and statistics | `report`, `engine` |
+//! | `report/` | how both are written: JSON, tables, colour | `item` |
+//! | `format/` | the table of formats, one row and one file (or folder) each; `open`, `write` | `engine` |
+//! | `engine/` | the window loop: jobs, sinks, scans, index tensors | `ops` |
+//! | `ops/` | one file an operator: checks, kernel, what it fills into a window; `indexed/` the kernel of the scatters | `storage` |
+//! | `storage/` | sources (items read by window), targets (files complete or not at all), conversion, system calls | `item` |
+//! | `item/` | element types and what is known of a tensor; texts, values, casts | `layout` |
+//! | `layout/` | axes, views of storage, windows, the walk that copies, gathering | `error` |
+//! | `parallel.rs`, `memory.rs`, `error.rs` | threads, which start nowhere else; memory that may not be there; the one error | |
 //!
-//! The program is the hidden module `command`, with the feature `cli`: what the user types, arguments to sources,
-//! operator and target, what `--dry-run` tells, how far it is. Imports point down only. Operators never see a
-//! path, formats never see an operator.
+//! - A **format** is a row of the table in `format/mod.rs` with a `Reader` and a `Writer`. Nothing else asks which format
+//!   something is in.
+//! - An **operator** is a [`Fill`](ops::fill::Fill): what it fills into a window. The engine knows none of them by name.
+//! - A **sink** takes windows: a file at an offset, a stream, memory. Windows can be told to end on a grid, and a job takes
+//!   a range of them, so a share of the work is an argument.
+//! - Storage order is settled once, in the [`Selection`](ops::selection::Selection) that an operator stands on.
+//!
+//! CONTRIBUTING.md says which files a new operator, format or option touches.
 
 #![forbid(unsafe_code)]
+// the pieces that formats share with the operators on arrays are there without the formats, too
+#![cfg_attr(not(feature = "formats"), allow(dead_code, unused_imports, unused_macros))]
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod command;
+#[cfg(feature = "formats")]
 pub mod diff;
+#[doc(hidden)]
 pub mod engine;
 pub mod error;
+#[cfg(feature = "formats")]
+#[doc(hidden)]
 pub mod format;
 #[cfg(feature = "predicates")]
 pub mod golden;
+#[cfg(feature = "formats")]
 #[doc(hidden)]
 pub mod info;
+#[doc(hidden)]
 pub mod item;
+#[doc(hidden)]
 pub mod layout;
 mod memory;
+#[doc(hidden)]
 pub mod ops;
+#[doc(hidden)]
 pub mod parallel;
+#[cfg(feature = "formats")]
 mod report;
+#[doc(hidden)]
 pub mod storage;
 
 pub use error::Error;
+#[cfg(feature = "formats")]
 pub use format::files::{read, read_all, write, write_all};
 pub use item::dtype::DType;
 pub use item::element::Element;
 pub use item::tensor::Tensor;
 pub use ops::gather_nd::gather_nd;
-pub use ops::reduction::Reduction;
+pub use ops::reduction::{Reducible, Reduction};
 pub use ops::scatter_nd::{scatter_nd, scatter_nd_reduce};
 pub use ops::scatter_update::scatter_update;
 pub use ops::slice::{SliceArgs, slice};

@@ -11,7 +11,7 @@ use super::{Outcome, grammar};
 /// Print a completion script for a shell
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
-pub struct Completions {
+pub(super) struct Completions {
     /// The shell
     #[arg(value_enum)]
     pub shell: Shell,
@@ -27,7 +27,7 @@ Examples:
 
 impl Completions {
     /// Prints the script.
-    pub fn run(&self) -> Result<Outcome> {
+    pub(super) fn run(&self) -> Result<Outcome> {
         io::stdout().write_all(script(self.shell)?.as_bytes()).context("standard output")?;
         Ok(Outcome::Done)
     }

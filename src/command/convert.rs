@@ -32,7 +32,7 @@ use crate::storage::source::Source;
 /// they come.
 #[derive(Debug, Args)]
 #[command(override_usage = "tensorop convert [OPTIONS] [NAME=]<IN>... [-o <OUT>]", after_long_help = EXAMPLES)]
-pub struct Convert {
+pub(super) struct Convert {
     /// The tensors, each with its name in a container, if it should have one
     #[arg(value_name = "[NAME=]IN", required = true, value_parser = NamedOperand::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors, each as IN or NAME=IN (an IN that exists as a file is taken as it is)."))]
     pub inputs: Vec<NamedOperand>,
@@ -84,7 +84,7 @@ Examples:
 /// An operand as it was typed, with both ways to read `NAME=IN`. Which one is meant depends on the files that are
 /// there, and the command line is read before any file is looked at: the run decides, with [`Self::meant`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedOperand {
+pub(super) struct NamedOperand {
     /// All of it as an operand.
     whole: OperandArg,
     /// The name before the first `=`, and the operand after it.
@@ -135,7 +135,7 @@ fn exists(path: &Path) -> bool {
 
 /// The byte order of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ByteOrder {
+pub(super) enum ByteOrder {
     /// The lowest byte first
     Little,
     /// The highest byte first
@@ -164,7 +164,7 @@ impl From<Order> for meta::Order {
 
 impl Convert {
     /// Writes tensors in another form.
-    pub fn run(&self) -> Result<Outcome> {
+    pub(super) fn run(&self) -> Result<Outcome> {
         let inputs: Vec<_> = self.inputs.iter().map(NamedOperand::meant).collect();
         sources::one_stdin(inputs.iter().map(|(_, operand)| ("IN", *operand)))?;
         allow_open_files(inputs.len());

@@ -23,7 +23,7 @@ use crate::diff::{self, Effort, Options};
 /// Another dtype or shape is a difference. Byte order, C or Fortran order and the format of the file are none.
 #[derive(Debug, Args)]
 #[command(override_usage = "tensorop diff [OPTIONS] <EXPECTED> <ACTUAL>", after_long_help = EXAMPLES)]
-pub struct Diff {
+pub(super) struct Diff {
     /// The tensor that is right
     #[arg(value_name = "EXPECTED", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor that is right."))]
     pub expected: OperandArg,
@@ -92,7 +92,7 @@ fn parse_tolerance(text: &str) -> Result<f64, String> {
 
 impl Diff {
     /// Compares, and prints the report.
-    pub fn run(&self) -> Result<Outcome> {
+    pub(super) fn run(&self) -> Result<Outcome> {
         let limits = self.threads.limits()?;
         let operands = Operands::pair(&self.expected, &self.actual, &self.input, limits.threads)?;
         let (mut expected, actual) = operands.tensors()?;

@@ -8,31 +8,31 @@ use crate::layout::axis::Span;
 use crate::storage::source::Source;
 
 /// What `--dry-run` prints.
-pub struct Report(String);
+pub(super) struct Report(String);
 
 impl Report {
     /// Of an operator.
-    pub fn new(title: &str) -> Self {
+    pub(super) fn new(title: &str) -> Self {
         Self(format!("{title}\n"))
     }
 
     /// A line about something that was resolved.
-    pub fn line(&mut self, text: String) {
+    pub(super) fn line(&mut self, text: String) {
         self.0 += &format!("  {text}\n");
     }
 
     /// Prints it.
-    pub fn print(self) -> Result<()> {
+    pub(super) fn print(self) -> Result<()> {
         io::stdout().write_all(self.0.as_bytes()).context("standard output")
     }
 
     /// A line about an operand.
-    pub fn source(&mut self, source: &Source) {
+    pub(super) fn source(&mut self, source: &Source) {
         self.line(format!("{}: {} {:?}", source.label(), source.dtype(), source.shape()));
     }
 
     /// Lines about what is taken of each axis.
-    pub fn spans(&mut self, spans: &[Span], shape: &[usize]) {
+    pub(super) fn spans(&mut self, spans: &[Span], shape: &[usize]) {
         for (axis, (span, &dim)) in spans.iter().zip(shape).enumerate() {
             self.line(match span.len {
                 0 => format!("axis {axis} of {dim}: nothing"),

@@ -22,7 +22,7 @@ const TERMINAL_THRESHOLD: usize = 1000;
 
 /// Writes the output where and as the options say, or says what would be written. Tensors without a name get one
 /// where the format has names.
-pub fn emit(
+pub(super) fn emit(
     mut works: Vec<(Option<String>, Work)>,
     options: &OutputOptions,
     quiet: bool,

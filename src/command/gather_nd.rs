@@ -25,7 +25,7 @@ use crate::ops::gather_nd::{Linked, check};
 /// Shape of the output: INDICES.shape[:-1] and then DATA.shape[B+k:].
 #[derive(Debug, Args)]
 #[command(override_usage = "tensorop gather-nd [OPTIONS] <DATA> <INDICES>", after_long_help = EXAMPLES)]
-pub struct GatherNd {
+pub(super) struct GatherNd {
     /// The tensor to take from
     #[arg(value_name = "DATA", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to take from."))]
     pub data: OperandArg,
@@ -54,7 +54,7 @@ Only the blocks that are taken, and what lies between near ones, are read from a
 
 impl GatherNd {
     /// Resolves the index tuples, and writes the blocks of DATA that they address.
-    pub fn run(&self) -> Result<Outcome> {
+    pub(super) fn run(&self) -> Result<Outcome> {
         let limits = self.run.limits()?;
         let operands = Operands::new(&self.data, Some(&self.indices), None, &self.input, false, limits.threads)?;
         let (data, _) = operands.tensors()?;

@@ -20,7 +20,7 @@ use crate::ops::fill::Limits;
 /// members are listed. --stats reads the items, too.
 #[derive(Debug, Args)]
 #[command(override_usage = "tensorop info [OPTIONS] <FILE>...", after_long_help = EXAMPLES)]
-pub struct Info {
+pub(super) struct Info {
     /// The tensors
     #[arg(value_name = "FILE", required = true, value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors."))]
     pub files: Vec<OperandArg>,
@@ -54,7 +54,7 @@ items begin in the file, or null), and with --stats also stats: min and max with
 
 impl Info {
     /// Describes the tensors of all files.
-    pub fn run(&self) -> Result<Outcome> {
+    pub(super) fn run(&self) -> Result<Outcome> {
         sources::one_stdin(self.files.iter().map(|file| ("FILE", file)))?;
         let stdout = io::stdout();
         let style = style(&stdout);

@@ -16,7 +16,7 @@ use super::Outcome;
 /// of the program is printed.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
-pub struct Man {
+pub(super) struct Man {
     /// Where to write them: a folder, which is made if it is missing
     #[arg(value_name = "FOLDER", value_parser = OsStringValueParser::new().map(PathBuf::from), value_hint = ValueHint::DirPath)]
     pub folder: Option<PathBuf>,
@@ -29,7 +29,7 @@ Examples:
 
 impl Man {
     /// Writes a page for the program and for each of its sub-commands into a folder, or the program's to standard output.
-    pub fn run(&self) -> Result<Outcome> {
+    pub(super) fn run(&self) -> Result<Outcome> {
         let mut grammar = super::grammar().disable_help_subcommand(true);
         grammar.build();
         let Some(folder) = self.folder.as_deref().filter(|folder| *folder != Path::new("-")) else {

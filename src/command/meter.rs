@@ -12,7 +12,7 @@ use indicatif::{BinaryBytes, ProgressBar, ProgressState, ProgressStyle};
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A bar, shown when it is worth it.
-pub struct Meter {
+pub(super) struct Meter {
     /// All bytes, if they are known. `None`: nothing will be shown.
     shown: Option<Option<usize>>,
     begun: Instant,
@@ -22,13 +22,13 @@ pub struct Meter {
 
 impl Meter {
     /// For a job of so many bytes.
-    pub fn new(bytes: Option<usize>, quiet: bool) -> Self {
+    pub(super) fn new(bytes: Option<usize>, quiet: bool) -> Self {
         let shown = (!quiet && io::stderr().is_terminal()).then_some(bytes);
         Self { shown, begun: Instant::now(), done: AtomicU64::new(0), bar: OnceLock::new() }
     }
 
     /// So many bytes more are done.
-    pub fn add(&self, bytes: usize) {
+    pub(super) fn add(&self, bytes: usize) {
         let Some(total) = self.shown else { return };
         let done = self.done.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
         if self.begun.elapsed() < PATIENCE {
@@ -57,7 +57,7 @@ impl Meter {
     }
 
     /// Takes the bar away.
-    pub fn finish(&self) {
+    pub(super) fn finish(&self) {
         if let Some(bar) = self.bar.get() {
             bar.finish_and_clear();
         }

@@ -19,12 +19,18 @@ use crate::storage::source::Source;
 ///
 /// # Errors
 /// Those of [`emit`].
-pub fn put(fill: Box<dyn Fill>, limits: Limits, output: &OutputOptions, quiet: bool, report: Report) -> Result<()> {
+pub(super) fn put(
+    fill: Box<dyn Fill>,
+    limits: Limits,
+    output: &OutputOptions,
+    quiet: bool,
+    report: Report,
+) -> Result<()> {
     emit(vec![(None, Work::new(fill, limits))], output, quiet, report)
 }
 
 /// The data that a scatter begins with: a copy of it, or where it lies.
-pub fn base(data: Source, in_place: bool) -> Selection {
+pub(super) fn base(data: Source, in_place: bool) -> Selection {
     if in_place { Selection::in_place(data) } else { Selection::whole(data) }
 }
 
@@ -32,7 +38,7 @@ pub fn base(data: Source, in_place: bool) -> Selection {
 ///
 /// # Errors
 /// What is no list of integers, or lists of different lengths.
-pub fn slice_args(options: &SliceOptions, input: &InputOptions, threads: Threads) -> Result<SliceArgs> {
+pub(super) fn slice_args(options: &SliceOptions, input: &InputOptions, threads: Threads) -> Result<SliceArgs> {
     if let Some(at) = &options.at {
         return Ok(at.clone());
     }

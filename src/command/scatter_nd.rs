@@ -32,7 +32,7 @@ const MOST_BYTES_PASSED: usize = 1 << 34;
 /// Shape of UPDATES: INDICES.shape[:-1] and then DATA.shape[k:]. Shape of the output: that of DATA.
 #[derive(Debug, Args)]
 #[command(override_usage = "tensorop scatter-nd [OPTIONS] <DATA> <INDICES> <UPDATES|--fill <VALUE>>", after_long_help = EXAMPLES)]
-pub struct ScatterNd {
+pub(super) struct ScatterNd {
     /// The tensor to begin with
     #[arg(value_name = "DATA", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
     pub data: OperandArg,
@@ -78,7 +78,7 @@ are and; NaN on either side of max or min gives NaN. Opset 16 brought add and mu
 
 impl ScatterNd {
     /// Resolves the index tuples, and writes DATA with UPDATES in the blocks that they address, or reduced with them.
-    pub fn run(&self) -> Result<Outcome> {
+    pub(super) fn run(&self) -> Result<Outcome> {
         let reduction = Reduction::from(self.reduction);
         if reduction != Reduction::None && self.duplicates.on_duplicate.is_some() {
             bail!("--on-duplicate: not with --reduction {}, which is meant for repeated indices", reduction.name());

@@ -28,7 +28,7 @@ use crate::storage::source::Source;
 /// DATA.
 #[derive(Debug, Args)]
 #[command(override_usage = "tensorop scatter-update [OPTIONS] <DATA> <INDICES> <UPDATES|--fill <VALUE>> --axis <N>", after_long_help = EXAMPLES)]
-pub struct ScatterUpdate {
+pub(super) struct ScatterUpdate {
     /// The tensor to begin with
     #[arg(value_name = "DATA", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
     pub data: OperandArg,
@@ -60,7 +60,7 @@ Examples:
 
 impl ScatterUpdate {
     /// Resolves the indices of the axis, and writes DATA with UPDATES there.
-    pub fn run(&self) -> Result<Outcome> {
+    pub(super) fn run(&self) -> Result<Outcome> {
         let limits = self.run.limits()?;
         let in_place = self.edit.in_place;
         let (indices, updates) = (Some(&self.indices), self.updates.updates.as_ref());

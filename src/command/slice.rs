@@ -22,7 +22,7 @@ use crate::ops::selection::Selection;
 /// Shape of the output: that of DATA, with the number of places taken on each named axis.
 #[derive(Debug, Args)]
 #[command(override_usage = "tensorop slice [OPTIONS] <DATA> <--start <I> --stop <I>|--at <SLICES>>", after_long_help = EXAMPLES)]
-pub struct Slice {
+pub(super) struct Slice {
     /// The tensor to be sliced
     #[arg(value_name = "DATA", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to be sliced."))]
     pub data: OperandArg,
@@ -47,7 +47,7 @@ Only the bytes that the slice needs are read from a .npy file.";
 
 impl Slice {
     /// Resolves the slice, and writes the places of DATA that it names.
-    pub fn run(&self) -> Result<Outcome> {
+    pub(super) fn run(&self) -> Result<Outcome> {
         let limits = self.run.limits()?;
         let operands = Operands::new(&self.data, None, None, &self.input, false, limits.threads)?;
         let slices = slice_args(&self.slices, &self.input, limits.threads)?;

@@ -23,7 +23,7 @@ use crate::storage::source::Source;
 /// Shape of UPDATES: that of the slice. Shape of the output: that of DATA.
 #[derive(Debug, Args)]
 #[command(override_usage = "tensorop slice-scatter [OPTIONS] <DATA> <UPDATES|--fill <VALUE>> <--start <I> --stop <I>|--at <SLICES>>", after_long_help = EXAMPLES)]
-pub struct SliceScatter {
+pub(super) struct SliceScatter {
     /// The tensor to begin with
     #[arg(value_name = "DATA", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
     pub data: OperandArg,
@@ -49,7 +49,7 @@ Examples:
 
 impl SliceScatter {
     /// Resolves the slice, and writes DATA with UPDATES in its places.
-    pub fn run(&self) -> Result<Outcome> {
+    pub(super) fn run(&self) -> Result<Outcome> {
         let limits = self.run.limits()?;
         let in_place = self.edit.in_place;
         let operands =

@@ -21,7 +21,7 @@ use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
 /// The operands of a command: what the user typed, what messages call them, how to read them.
-pub struct Operands<'a> {
+pub(super) struct Operands<'a> {
     data: (&'a OperandArg, String),
     indices: Option<(&'a OperandArg, String)>,
     updates: Option<(&'a OperandArg, String)>,
@@ -34,7 +34,7 @@ pub struct Operands<'a> {
 
 /// What `--dtype` may do to an operand that has a dtype of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
+pub(super) enum Reading {
     /// Say what an ambiguous void is.
     Void,
     /// Also say what the bits of unsigned integers are.
@@ -46,7 +46,7 @@ pub enum Reading {
 impl<'a> Operands<'a> {
     /// # Errors
     /// Standard input for more than one of them.
-    pub fn new(
+    pub(super) fn new(
         data: &'a OperandArg,
         indices: Option<&'a OperandArg>,
         updates: Option<&'a OperandArg>,
@@ -66,7 +66,7 @@ impl<'a> Operands<'a> {
     ///
     /// # Errors
     /// Standard input for both.
-    pub fn pair(
+    pub(super) fn pair(
         expected: &'a OperandArg,
         actual: &'a OperandArg,
         input: &'a InputOptions,
@@ -80,7 +80,7 @@ impl<'a> Operands<'a> {
     }
 
     /// A refusal of the library, with the name that the user knows its subject by.
-    pub fn explain(&self, error: Error) -> anyhow::Error {
+    pub(super) fn explain(&self, error: Error) -> anyhow::Error {
         let label = match error.subject() {
             Subject::Data => self.data.1.clone(),
             Subject::Indices => self.indices.as_ref().map_or("INDICES", |(_, label)| label).to_owned(),
@@ -94,7 +94,7 @@ impl<'a> Operands<'a> {
 
     /// DATA and, where they are an operand, UPDATES. Plain JSON takes `--dtype`, else the dtype of the operand that
     /// has one, else what the content of both tells.
-    pub fn tensors(&self) -> Result<(Source, Option<Source>)> {
+    pub(super) fn tensors(&self) -> Result<(Source, Option<Source>)> {
         let data = if self.in_place {
             Found::locked(&self.data, self.input.from, self.threads)
         } else {
@@ -129,14 +129,14 @@ impl<'a> Operands<'a> {
     }
 
     /// INDICES, of whatever integer dtype.
-    pub fn indices(&self) -> Result<Source> {
+    pub(super) fn indices(&self) -> Result<Source> {
         let operand = self.indices.as_ref().ok_or_else(|| anyhow!("INDICES: missing"))?;
         integers(&Found::load(operand, self.input.from, self.threads)?, &operand.1, self.threads)
     }
 
     /// Updates of shape `shape`: the operand, or `--fill`'s one value in its place; their items are, or become,
     /// items of the data.
-    pub fn updates(
+    pub(super) fn updates(
         &self,
         operand: Option<Source>,
         options: &UpdatesOptions,
@@ -210,7 +210,7 @@ impl Open<'_> {
 ///
 /// # Errors
 /// A dtype that they cannot be read as.
-pub fn read_as(found: &DType, asked: Option<&DType>, reading: Reading) -> Result<DType, String> {
+pub(super) fn read_as(found: &DType, asked: Option<&DType>, reading: Reading) -> Result<DType, String> {
     let Some(asked) = asked else { return Ok(found.clone()) };
     let any_width =
         matches!((asked.kind(), found.kind()), (Kind::Str(0), Kind::Str(_)) | (Kind::Bytes(0), Kind::Bytes(_)));
@@ -238,7 +238,7 @@ pub fn read_as(found: &DType, asked: Option<&DType>, reading: Reading) -> Result
 ///
 /// # Errors
 /// Those of [`read_as`].
-pub fn as_asked(mut source: Source, asked: Option<&DType>, reading: Reading) -> Result<Source> {
+pub(super) fn as_asked(mut source: Source, asked: Option<&DType>, reading: Reading) -> Result<Source> {
     let dtype = read_as(source.dtype(), asked, reading).map_err(|message| anyhow!("{}: {message}", source.label()))?;
     source.reinterpret(dtype);
     Ok(source)
@@ -248,7 +248,7 @@ pub fn as_asked(mut source: Source, asked: Option<&DType>, reading: Reading) -> 
 ///
 /// # Errors
 /// JSON that holds no tensor of that dtype.
-pub fn plain_as(input: &Input, asked: Option<&DType>, label: &str, threads: Threads) -> Result<Option<Source>> {
+pub(super) fn plain_as(input: &Input, asked: Option<&DType>, label: &str, threads: Threads) -> Result<Option<Source>> {
     let (Some(text), Some(dtype)) = (input.as_json(), asked) else { return Ok(None) };
     let refuse = |e: Error| anyhow!("{label}: {}", e.message());
     let json = json::open(text, Subject::Data, threads).map_err(refuse)?;
@@ -259,7 +259,7 @@ pub fn plain_as(input: &Input, asked: Option<&DType>, label: &str, threads: Thre
 }
 
 /// What messages call an operand: its role and where it comes from.
-pub fn label(role: &str, arg: &OperandArg) -> String {
+pub(super) fn label(role: &str, arg: &OperandArg) -> String {
     match arg {
         OperandArg::Stdin => format!("{role} (standard input)"),
         OperandArg::Path(path) => format!("{role} {}", path.display()),
@@ -279,7 +279,7 @@ fn option(subject: Subject) -> String {
 ///
 /// # Errors
 /// A second one, by its role.
-pub fn one_stdin<'a>(operands: impl IntoIterator<Item = (&'a str, &'a OperandArg)>) -> Result<()> {
+pub(super) fn one_stdin<'a>(operands: impl IntoIterator<Item = (&'a str, &'a OperandArg)>) -> Result<()> {
     match operands.into_iter().filter(|(_, arg)| **arg == OperandArg::Stdin).nth(1) {
         Some((role, _)) => bail!("{role}: standard input can stand for one operand only"),
         None => Ok(()),
@@ -287,7 +287,7 @@ pub fn one_stdin<'a>(operands: impl IntoIterator<Item = (&'a str, &'a OperandArg
 }
 
 /// An operand as it was found: a file, and which of its tensors.
-pub struct Found {
+pub(super) struct Found {
     pub input: Input,
     pub member: usize,
 }
@@ -297,7 +297,7 @@ impl Found {
     ///
     /// # Errors
     /// What is not there, or no tensor.
-    pub fn load((arg, label): &(&OperandArg, String), from: Option<Format>, threads: Threads) -> Result<Self> {
+    pub(super) fn load((arg, label): &(&OperandArg, String), from: Option<Format>, threads: Threads) -> Result<Self> {
         let (input, member) = open(arg, label, from, threads)?;
         Ok(Self { member: input.pick(member.as_deref())?, input })
     }
@@ -335,7 +335,12 @@ impl Found {
 ///
 /// # Errors
 /// What is not there, or in no known format.
-pub fn open(arg: &OperandArg, label: &str, from: Option<Format>, threads: Threads) -> Result<(Input, Option<String>)> {
+pub(super) fn open(
+    arg: &OperandArg,
+    label: &str,
+    from: Option<Format>,
+    threads: Threads,
+) -> Result<(Input, Option<String>)> {
     match arg {
         OperandArg::Inline(text) => Ok((Input::json_text(text.clone().into_bytes(), label, threads), None)),
         OperandArg::Stdin => Ok((Input::stream(Box::new(io::stdin()), from, label, threads)?, None)),
@@ -364,7 +369,7 @@ fn integers(found: &Found, label: &str, threads: Threads) -> Result<Source> {
 }
 
 /// The integers of an option: typed there, or in a file of one axis.
-pub fn index_list(list: &IndexList, option: &str, input: &InputOptions, threads: Threads) -> Result<Vec<i64>> {
+pub(super) fn index_list(list: &IndexList, option: &str, input: &InputOptions, threads: Threads) -> Result<Vec<i64>> {
     let tensor = match list {
         IndexList::List(list) => return Ok(list.clone()),
         IndexList::File(path) => index_file(path, option, input, threads)?,
@@ -376,7 +381,7 @@ pub fn index_list(list: &IndexList, option: &str, input: &InputOptions, threads:
 }
 
 /// The one integer of `--axis`.
-pub fn axis(list: &IndexList, input: &InputOptions, threads: Threads) -> Result<i64> {
+pub(super) fn axis(list: &IndexList, input: &InputOptions, threads: Threads) -> Result<i64> {
     let integers = match list {
         IndexList::List(list) => list.clone(),
         IndexList::File(path) => integers_of(&index_file(path, "--axis", input, threads)?)?,

@@ -15,7 +15,7 @@ const LONGEST: usize = 400;
 const HELP: &str = "For more information, try '--help'.";
 
 /// Prints usage errors in at most three lines.
-pub struct Short;
+pub(super) struct Short;
 
 type Error = clap::error::Error<Short>;
 
@@ -36,7 +36,7 @@ impl ErrorFormatter for Short {
 }
 
 /// The lines of a usage error. What was typed may hold blanks and ends of lines: each run of them is one blank.
-pub fn message(first: &str, usage: Option<&str>) -> String {
+pub(super) fn message(first: &str, usage: Option<&str>) -> String {
     let mut first = one_line(first);
     if let Some((end, _)) = first.char_indices().nth(LONGEST) {
         first.truncate(end);

@@ -26,7 +26,7 @@ pub(super) struct Rule {
 
 impl Rule {
     /// Whether any tolerance is given.
-    pub fn is_tolerant(&self) -> bool {
+    pub(super) fn is_tolerant(&self) -> bool {
         self.atol >= 0.0 || self.ulp.is_some()
     }
 
@@ -86,7 +86,7 @@ impl<'a> Window<'a> {
     }
 
     /// It in windows of so many items, of which each has so many bytes.
-    pub fn parts(self, items: usize, widths: [usize; 2]) -> impl Iterator<Item = Self> {
+    pub(super) fn parts(self, items: usize, widths: [usize; 2]) -> impl Iterator<Item = Self> {
         let [expected, actual] = widths.map(|width| width.max(1) * items);
         let pairs = self.expected.chunks(expected).zip(self.actual.chunks(actual)).enumerate();
         pairs.map(move |(number, (expected, actual))| Self { start: self.start + number * items, expected, actual })
@@ -137,7 +137,7 @@ impl<D> Default for Tally<D> {
 
 impl<D: Distance> Tally<D> {
     /// Puts what is known of other items to it.
-    pub fn merge(&mut self, other: Self, rule: &Rule) {
+    pub(super) fn merge(&mut self, other: Self, rule: &Rule) {
         if let Some(Most { value, item }) = other.max_abs {
             raise(&mut self.max_abs, value, item);
         }
@@ -161,7 +161,7 @@ impl<D: Distance> Tally<D> {
 
     /// Takes the items of a window, later than all before; `expected` and `actual` are those of `window`, widened to
     /// one type.
-    pub fn window<T: Item<Distance = D>>(
+    pub(super) fn window<T: Item<Distance = D>>(
         &mut self,
         rule: &Rule,
         window: Window<'_>,
@@ -288,7 +288,13 @@ impl<D: Distance> Tally<D> {
     }
 
     /// Takes the items of a window that are no numbers.
-    pub fn opaque(&mut self, rule: &Rule, window: Window<'_>, items: usize, same: impl Fn(&[u8], &[u8]) -> bool) {
+    pub(super) fn opaque(
+        &mut self,
+        rule: &Rule,
+        window: Window<'_>,
+        items: usize,
+        same: impl Fn(&[u8], &[u8]) -> bool,
+    ) {
         for index in 0..items {
             let (expected, actual) = window.pair(index, items);
             if !same(expected, actual) {

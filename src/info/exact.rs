@@ -5,7 +5,7 @@ const DIGIT: usize = 32;
 
 /// A sum of any number of binary fractions, exact whatever the order they come in.
 #[derive(Clone, Debug, Default)]
-pub struct Exact {
+pub(super) struct Exact {
     /// In base 2^32, least first. They may be negative or too large until they are carried.
     digits: Vec<i64>,
     /// Numbers since the last carry.
@@ -14,7 +14,7 @@ pub struct Exact {
 
 impl Exact {
     /// Adds `magnitude * 2^shift`, or subtracts it.
-    pub fn add(&mut self, negative: bool, magnitude: u128, shift: usize) {
+    pub(super) fn add(&mut self, negative: bool, magnitude: u128, shift: usize) {
         let (first, bits) = (shift / DIGIT, shift % DIGIT);
         let count = (128 - magnitude.leading_zeros() as usize + bits).div_ceil(DIGIT);
         if self.digits.len() < first + count {
@@ -35,12 +35,12 @@ impl Exact {
     }
 
     /// Adds `value * 2^shift`.
-    pub fn add_signed(&mut self, value: i128, shift: usize) {
+    pub(super) fn add_signed(&mut self, value: i128, shift: usize) {
         self.add(value < 0, value.unsigned_abs(), shift);
     }
 
     /// Adds another sum.
-    pub fn merge(&mut self, mut other: Self) {
+    pub(super) fn merge(&mut self, mut other: Self) {
         self.carry();
         other.carry();
         self.digits.resize(self.digits.len().max(other.digits.len()), 0);
@@ -159,7 +159,7 @@ impl Natural {
 }
 
 /// The number `sum * 2^lowest / count`, rounded once, to nearest even. `count` is above 0.
-pub fn mean(sum: &Exact, lowest: i32, count: u64) -> f64 {
+pub(super) fn mean(sum: &Exact, lowest: i32, count: u64) -> f64 {
     let (negative, sum) = sum.clone().split();
     if sum.bits() == 0 {
         return 0.0;
@@ -176,7 +176,7 @@ pub fn mean(sum: &Exact, lowest: i32, count: u64) -> f64 {
 
 /// The standard deviation of the population, rounded once, to nearest even: of `count` items, each one number or,
 /// of complex items, two, for each of which there is the sum in 2^lowest and the sum of the squares in 4^lowest.
-pub fn deviation(parts: &[(Exact, Exact)], lowest: i32, count: u64) -> f64 {
+pub(super) fn deviation(parts: &[(Exact, Exact)], lowest: i32, count: u64) -> f64 {
     // the variance is (count * squares - sum * sum) / (count * count)
     let mut squares = Exact::default();
     parts.iter().for_each(|(_, part)| squares.merge(part.clone()));

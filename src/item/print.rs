@@ -47,7 +47,7 @@ pub(crate) struct ItemWriter<'a> {
 
 impl<'a> ItemWriter<'a> {
     /// For items of `dtype`, of which `native` is the little-endian one.
-    pub fn new(dtype: &DType, native: &'a DType) -> Self {
+    pub(crate) fn new(dtype: &DType, native: &'a DType) -> Self {
         Self { kind: native.kind(), swaps: dtype.swaps_to(native), out: Vec::new(), known: HashMap::new() }
     }
 
@@ -55,7 +55,7 @@ impl<'a> ItemWriter<'a> {
     ///
     /// # Errors
     /// An item that JSON cannot hold, of which a part may have been appended.
-    pub fn item(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn item(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.swaps.is_empty() {
             return self.native_item(bytes);
         }

@@ -117,14 +117,14 @@ pub(super) mod tests {
     use super::*;
 
     /// Every index of a shape, in C order.
-    pub fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
+    pub(crate) fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
         shape.iter().fold(vec![vec![]], |all, &dim| {
             all.iter().flat_map(|i| (0..dim).map(|d| [&i[..], &[d]].concat())).collect()
         })
     }
 
     /// The places in storage of all items, in C order.
-    pub fn places(view: &View) -> Vec<usize> {
+    pub(crate) fn places(view: &View) -> Vec<usize> {
         let at = |i: &Vec<usize>| {
             i.iter().zip(&view.axes).fold(view.offset as isize, |at, (&i, &(_, stride))| at + i as isize * stride)
                 as usize
@@ -133,12 +133,12 @@ pub(super) mod tests {
     }
 
     /// A span, by its fields.
-    pub fn span(start: usize, step: isize, len: usize) -> Span {
+    pub(crate) fn span(start: usize, step: isize, len: usize) -> Span {
         Span { start, step, len }
     }
 
     /// Views of 60 items or so, with every kind of stride.
-    pub fn views() -> Vec<View> {
+    pub(crate) fn views() -> Vec<View> {
         let c = View::c_order(&[3, 4, 5]);
         let f = View::fortran_order(&[3, 4, 5]);
         let selections = [

@@ -21,7 +21,7 @@ pub(super) struct Walk {
 
 impl Walk {
     /// `None` if there is no item.
-    pub fn new(from: &View, to: &View) -> Option<Self> {
+    pub(super) fn new(from: &View, to: &View) -> Option<Self> {
         let mut walk = Self { from: from.offset, to: to.offset, steps: Vec::with_capacity(to.axes.len()) };
         for (&(dim, from), &(other, to)) in from.axes.iter().zip(&to.axes) {
             debug_assert_eq!(dim, other);
@@ -54,7 +54,7 @@ impl Walk {
     }
 
     /// Calls `row(from, to)` for the beginning of each row, a row being the places of the last `inner` axes.
-    pub fn rows(&self, inner: usize, mut row: impl FnMut(usize, usize)) {
+    pub(super) fn rows(&self, inner: usize, mut row: impl FnMut(usize, usize)) {
         let outer = &self.steps[..self.steps.len() - inner];
         let mut at = vec![0; outer.len()];
         let (mut from, mut to) = (self.from, self.to);

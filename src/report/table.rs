@@ -15,17 +15,17 @@ pub(crate) struct Column {
 
 impl Column {
     /// Of texts, which begin below each other.
-    pub fn left(heading: &'static str) -> Self {
+    pub(crate) fn left(heading: &'static str) -> Self {
         Self { heading, right: false, colour: Colour::Plain }
     }
 
     /// Of numbers, which end below each other.
-    pub fn right(heading: &'static str) -> Self {
+    pub(crate) fn right(heading: &'static str) -> Self {
         Self { right: true, ..Self::left(heading) }
     }
 
     /// The same, with cells of a colour.
-    pub fn in_colour(self, colour: Colour) -> Self {
+    pub(crate) fn in_colour(self, colour: Colour) -> Self {
         Self { colour, ..self }
     }
 }
@@ -60,7 +60,7 @@ impl Table<'_> {
     ///
     /// # Errors
     /// What `out` says.
-    pub fn write(&self, out: &mut dyn Write, style: Style) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut dyn Write, style: Style) -> io::Result<()> {
         let shown: Vec<_> =
             self.columns.iter().enumerate().filter_map(|(n, column)| Some((n, column, self.width(n)?))).collect();
         let heading = shown.iter().map(|&(_, column, width)| (column.heading, column.right, width));

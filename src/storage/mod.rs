@@ -2,6 +2,8 @@
 
 pub mod conversion;
 pub mod platform;
+#[cfg(feature = "formats")]
 pub mod signals;
 pub mod source;
+#[cfg(feature = "formats")]
 pub mod target;

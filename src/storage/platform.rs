@@ -84,7 +84,7 @@ pub fn is_full(error: &io::Error) -> bool {
 ///
 /// # Errors
 /// A full disk.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "formats"))]
 pub fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     const LARGE: u64 = 1 << 20;
     if bytes < LARGE {
@@ -100,24 +100,24 @@ pub fn reserve(file: &File, bytes: u64) -> io::Result<()> {
 ///
 /// # Errors
 /// None.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", feature = "formats")))]
 pub fn reserve(_: &File, _: u64) -> io::Result<()> {
     Ok(())
 }
 
 /// Makes `to` share the blocks of `from`, where the file system can.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "formats"))]
 pub fn clone_file(from: &File, to: &File) -> bool {
     rustix::fs::ioctl_ficlone(to, from).is_ok()
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", feature = "formats")))]
 pub fn clone_file(_: &File, _: &File) -> bool {
     false
 }
 
 /// Has the kernel copy bytes between files; how many it did before the end of `from`.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "formats"))]
 pub fn copy_range(from: &File, mut start: u64, to: &File, mut at: u64, len: usize) -> io::Result<usize> {
     let mut copied = 0;
     while copied < len {
@@ -131,7 +131,7 @@ pub fn copy_range(from: &File, mut start: u64, to: &File, mut at: u64, len: usiz
     Ok(copied)
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", feature = "formats")))]
 pub fn copy_range(_: &File, _: u64, _: &File, _: u64, _: usize) -> io::Result<usize> {
     Err(io::ErrorKind::Unsupported.into())
 }
@@ -197,7 +197,7 @@ pub fn sync_folder(folder: &File) -> io::Result<()> {
 ///
 /// # Errors
 /// Of opening or removing it: there may be none.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "formats"))]
 pub fn remove_stale(name: &Path) -> io::Result<()> {
     use rustix::fs::{Mode, OFlags};
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -217,13 +217,13 @@ pub fn remove_stale(name: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// None.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", feature = "formats")))]
 pub fn remove_stale(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
 /// A file without a name in `folder`; `None` where the system or the file system has no such thing.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "formats"))]
 pub fn unnamed(folder: &Path) -> Option<io::Result<File>> {
     use rustix::fs::{Mode, OFlags};
     use rustix::io::Errno;
@@ -239,7 +239,7 @@ pub fn unnamed(folder: &Path) -> Option<io::Result<File>> {
 }
 
 /// Such files are not known here.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", feature = "formats")))]
 pub fn unnamed(_: &Path) -> Option<io::Result<File>> {
     None
 }
@@ -248,7 +248,7 @@ pub fn unnamed(_: &Path) -> Option<io::Result<File>> {
 ///
 /// # Errors
 /// A file of that name; of linking.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "formats"))]
 pub fn link(file: &File, name: &Path) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD};
     use std::os::fd::AsRawFd;
@@ -260,7 +260,25 @@ pub fn link(file: &File, name: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// Always.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", feature = "formats")))]
 pub fn link(_: &File, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// A file without a name in the folder for temporary files.
+///
+/// # Errors
+/// Of creating it.
+#[cfg(feature = "formats")]
+pub fn unnamed_file() -> io::Result<File> {
+    tempfile::tempfile()
+}
+
+/// Streams come with the formats, and only they are kept in such files.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "formats"))]
+pub fn unnamed_file() -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Context, Error, Result, bail};
 
-use super::platform::{read_at, same_file};
+use super::platform::{read_at, same_file, unnamed_file};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
@@ -193,7 +193,7 @@ impl Source {
         let mut bytes = Vec::new();
         if stream.bytes > SPOOL as u64 {
             let place = || format!("{}: cannot be kept in {}", self.label, std::env::temp_dir().display());
-            let mut file = tempfile::tempfile().with_context(place)?;
+            let mut file = unnamed_file().with_context(place)?;
             io::copy(&mut stream.reader.by_ref().take(stream.bytes), &mut file)
                 .map(|n| stream.at = n)
                 .with_context(place)?;

@@ -11,7 +11,7 @@ use tensorop::{
 };
 
 /// A `.npy` file of items in C order.
-pub fn npy(descr: &str, shape: &[usize], items: &[u8]) -> Vec<u8> {
+pub(crate) fn npy(descr: &str, shape: &[usize], items: &[u8]) -> Vec<u8> {
     let dtype = DType::parse(descr).expect("a dtype");
     let mut file = write_header(&Meta::new(dtype, shape.to_vec()));
     file.extend(items);
@@ -19,7 +19,7 @@ pub fn npy(descr: &str, shape: &[usize], items: &[u8]) -> Vec<u8> {
 }
 
 /// A `.npz` as the library writes it: each member is the bytes of a `.npy`.
-pub fn npz(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
+pub(crate) fn npz(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     // a whole `.npy` can stand for its header
     let whole = members.iter().map(|(name, npy)| ((*name).to_owned(), npy.clone(), 0)).collect();
     let mut file = tempfile::tempfile().expect("a file");
@@ -32,7 +32,7 @@ pub fn npz(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
 
 /// A member of a ZIP archive, as its records tell of it, true or not.
 #[derive(Clone)]
-pub struct Zipped {
+pub(crate) struct Zipped {
     pub name: String,
     /// 0: stored, 8: deflated.
     pub method: u16,
@@ -42,7 +42,7 @@ pub struct Zipped {
 }
 
 /// A deflated member.
-pub fn deflated(name: &str, content: &[u8]) -> Zipped {
+pub(crate) fn deflated(name: &str, content: &[u8]) -> Zipped {
     let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
     encoder.write_all(content).expect("deflates");
     let mut crc = flate2::Crc::new();
@@ -52,7 +52,7 @@ pub fn deflated(name: &str, content: &[u8]) -> Zipped {
 }
 
 /// A ZIP archive.
-pub fn zip(members: &[Zipped]) -> Vec<u8> {
+pub(crate) fn zip(members: &[Zipped]) -> Vec<u8> {
     fn put(out: &mut Vec<u8>, shorts: &[u16], longs: &[u32]) {
         out.extend(shorts.iter().flat_map(|short| short.to_le_bytes()));
         out.extend(longs.iter().flat_map(|long| long.to_le_bytes()));
@@ -82,10 +82,10 @@ pub fn zip(members: &[Zipped]) -> Vec<u8> {
 }
 
 /// A tensor with its name: name, dtype, dims, and items that take a byte or more each, little-endian.
-pub type Named<'a> = (&'a str, &'a str, &'a [usize], Vec<u8>);
+pub(crate) type Named<'a> = (&'a str, &'a str, &'a [usize], Vec<u8>);
 
 /// Items as the formats that pack them have them.
-pub fn packed(dtype: &DType, items: &[u8]) -> Vec<u8> {
+pub(crate) fn packed(dtype: &DType, items: &[u8]) -> Vec<u8> {
     let Kind::Narrow(narrow) = dtype.kind() else { return items.to_vec() };
     let (mut packer, mut out) = (Packer::new(narrow.bits()), Vec::new());
     packer.push(items, &mut out);
@@ -94,7 +94,7 @@ pub fn packed(dtype: &DType, items: &[u8]) -> Vec<u8> {
 }
 
 /// A safetensors file as the library writes it.
-pub fn safetensors(members: &[Named<'_>]) -> Vec<u8> {
+pub(crate) fn safetensors(members: &[Named<'_>]) -> Vec<u8> {
     let dtype = |name: &str| DType::parse(name).expect("a dtype");
     let heads: Vec<_> =
         members.iter().map(|(name, d, shape, _)| ((*name).to_owned(), Meta::new(dtype(d), shape.to_vec()))).collect();
@@ -108,12 +108,12 @@ pub fn safetensors(members: &[Named<'_>]) -> Vec<u8> {
 }
 
 /// A safetensors file with any header at all.
-pub fn safetensors_with_header(header: &str, items: &[u8]) -> Vec<u8> {
+pub(crate) fn safetensors_with_header(header: &str, items: &[u8]) -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), items].concat()
 }
 
 /// An ONNX TensorProto as the library writes it.
-pub fn pb((name, dtype, shape, items): Named<'_>) -> Vec<u8> {
+pub(crate) fn pb((name, dtype, shape, items): Named<'_>) -> Vec<u8> {
     let dtype = DType::parse(dtype).expect("a dtype");
     let mut out = onnx::write_header(&Meta::new(dtype.clone(), shape.to_vec()), name).expect("a header");
     out.extend(packed(&dtype, &items));
@@ -121,7 +121,7 @@ pub fn pb((name, dtype, shape, items): Named<'_>) -> Vec<u8> {
 }
 
 /// A protobuf message by hand: each field's number, and a number or bytes.
-pub fn protobuf(fields: &[(u32, Field<'_>)]) -> Vec<u8> {
+pub(crate) fn protobuf(fields: &[(u32, Field<'_>)]) -> Vec<u8> {
     use prost::encoding::{WireType, encode_key, encode_varint};
     let mut out = Vec::new();
     for (number, field) in fields {
@@ -145,7 +145,7 @@ pub fn protobuf(fields: &[(u32, Field<'_>)]) -> Vec<u8> {
 }
 
 /// A field of a protobuf message.
-pub enum Field<'a> {
+pub(crate) enum Field<'a> {
     Number(u64),
     Bytes(&'a [u8]),
     /// A length, and nothing of what it tells of.
@@ -153,7 +153,7 @@ pub enum Field<'a> {
 }
 
 /// A `.npy` file with any header at all.
-pub fn npy_with_header(header: &str, items: &[u8]) -> Vec<u8> {
+pub(crate) fn npy_with_header(header: &str, items: &[u8]) -> Vec<u8> {
     let mut file = b"\x93NUMPY\x02\x00".to_vec();
     file.extend((header.len() as u32 + 1).to_le_bytes());
     file.extend(header.as_bytes());
@@ -163,7 +163,7 @@ pub fn npy_with_header(header: &str, items: &[u8]) -> Vec<u8> {
 }
 
 /// The header of an array, in the plainest form.
-pub fn header(descr: &str, fortran_order: bool, shape: &[usize]) -> String {
+pub(crate) fn header(descr: &str, fortran_order: bool, shape: &[usize]) -> String {
     let dims: String = shape.iter().map(|dim| format!("{dim},")).collect();
     let order = if fortran_order { "True" } else { "False" };
     format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({dims}), }}")

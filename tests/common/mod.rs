@@ -7,13 +7,13 @@ mod files;
 mod program;
 mod tensors;
 
-pub use files::*;
+pub(crate) use files::*;
 #[cfg(feature = "cli")]
-pub use program::*;
-pub use tensors::*;
+pub(crate) use program::*;
+pub(crate) use tensors::*;
 
 /// Where two files part.
-pub fn difference(found: &[u8], expected: &[u8]) -> String {
+pub(crate) fn difference(found: &[u8], expected: &[u8]) -> String {
     let at = found.iter().zip(expected).position(|(a, b)| a != b).unwrap_or(found.len().min(expected.len()));
     let show = |bytes: &[u8]| bytes[at.min(bytes.len())..].iter().take(24).copied().collect::<Vec<u8>>();
     format!(
@@ -26,7 +26,7 @@ pub fn difference(found: &[u8], expected: &[u8]) -> String {
 }
 
 /// Runs `check` on all rows, then names those that failed.
-pub fn each<T>(
+pub(crate) fn each<T>(
     rows: impl IntoIterator<Item = T>,
     name: impl Fn(&T) -> String,
     check: impl Fn(&T) -> Result<(), String>,
@@ -42,6 +42,6 @@ pub fn each<T>(
 }
 
 /// Arguments from a text: a space between two of them, `''` an empty one.
-pub fn words(text: &str) -> Vec<String> {
+pub(crate) fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(|word| if word == "''" { String::new() } else { word.to_owned() }).collect()
 }

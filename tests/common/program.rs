@@ -11,11 +11,11 @@ use tempfile::TempDir;
 use super::{Item, Tensor, difference, each, words};
 
 /// Bytes of a window that put boundaries everywhere; `None` is the program's own choice.
-pub const WINDOWS: [Option<usize>; 5] = [None, Some(1), Some(8), Some(24), Some(1000)];
+pub(crate) const WINDOWS: [Option<usize>; 5] = [None, Some(1), Some(8), Some(24), Some(1000)];
 
 /// What a run of the program left.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Run {
+pub(crate) struct Run {
     pub status: Option<i32>,
     pub stdout: Vec<u8>,
     pub stderr: String,
@@ -26,7 +26,7 @@ impl Run {
     ///
     /// # Errors
     /// If the run failed or said something on standard error.
-    pub fn printed(&self) -> Result<String, String> {
+    pub(crate) fn printed(&self) -> Result<String, String> {
         match (self.status, self.stderr.as_str()) {
             (Some(0), "") => Ok(String::from_utf8_lossy(&self.stdout).into_owned()),
             (status, message) => Err(format!("status {status:?}, said {message:?}")),
@@ -35,30 +35,30 @@ impl Run {
 }
 
 /// A scratch folder that the program runs in.
-pub struct Folder(TempDir);
+pub(crate) struct Folder(TempDir);
 
 impl Folder {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(TempDir::new().expect("a scratch folder"))
     }
 
-    pub fn path(&self, name: impl AsRef<std::path::Path>) -> PathBuf {
+    pub(crate) fn path(&self, name: impl AsRef<std::path::Path>) -> PathBuf {
         self.0.path().join(name)
     }
 
     /// Puts a file there.
-    pub fn put(&self, name: impl AsRef<std::path::Path>, content: impl AsRef<[u8]>) -> &Self {
+    pub(crate) fn put(&self, name: impl AsRef<std::path::Path>, content: impl AsRef<[u8]>) -> &Self {
         fs::write(self.path(name), content).expect("a scratch file");
         self
     }
 
-    pub fn get(&self, name: impl AsRef<std::path::Path>) -> Vec<u8> {
+    pub(crate) fn get(&self, name: impl AsRef<std::path::Path>) -> Vec<u8> {
         let path = self.path(name);
         fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
     /// Everything in the folder: regular files by name and content, the rest by name.
-    pub fn content(&self) -> BTreeMap<std::ffi::OsString, Vec<u8>> {
+    pub(crate) fn content(&self) -> BTreeMap<std::ffi::OsString, Vec<u8>> {
         let entries = fs::read_dir(self.0.path()).expect("the scratch folder").map(|entry| entry.expect("an entry"));
         let read = |path: PathBuf| match fs::metadata(&path) {
             Ok(metadata) if metadata.is_file() => fs::read(path).unwrap_or_default(),
@@ -68,7 +68,7 @@ impl Folder {
     }
 
     /// The program, ready to run here.
-    pub fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = assert_cmd::cargo::cargo_bin_cmd!("tensorop");
         command
             .current_dir(self.0.path())
@@ -79,12 +79,12 @@ impl Folder {
         command
     }
 
-    pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
         self.run_with(args, None, None)
     }
 
     /// Runs the program with a window of so many bytes, and `stdin` on standard input.
-    pub fn run_with<S: AsRef<OsStr>>(
+    pub(crate) fn run_with<S: AsRef<OsStr>>(
         &self,
         args: impl IntoIterator<Item = S>,
         window: Option<usize>,
@@ -110,7 +110,7 @@ impl Folder {
     ///
     /// # Errors
     /// Two runs that differ; something on standard error.
-    pub fn always<S: AsRef<OsStr> + Clone>(&self, args: &[S], stdin: Option<&[u8]>) -> Result<Run, String> {
+    pub(crate) fn always<S: AsRef<OsStr> + Clone>(&self, args: &[S], stdin: Option<&[u8]>) -> Result<Run, String> {
         let mut first: Option<Run> = None;
         for (window, threads) in WINDOWS.into_iter().zip(["1", "2", "3", "1", "7"]) {
             let all = args.iter().map(AsRef::as_ref).chain(["--threads", threads].map(OsStr::new));
@@ -130,7 +130,7 @@ impl Folder {
 
     /// A script for bash, run here: `$T` is the program.
     #[cfg(unix)]
-    pub fn script(&self, script: &str) -> Run {
+    pub(crate) fn script(&self, script: &str) -> Run {
         let output = std::process::Command::new("bash")
             .args(["-c", script])
             .current_dir(self.path(""))
@@ -150,7 +150,7 @@ impl Folder {
     ///
     /// # Errors
     /// What is not so.
-    pub fn refuses<S: AsRef<OsStr>>(
+    pub(crate) fn refuses<S: AsRef<OsStr>>(
         &self,
         args: impl IntoIterator<Item = S>,
         fragments: &[&str],
@@ -187,7 +187,7 @@ impl Folder {
     ///
     /// # Errors
     /// The first window at which the command fails or the bytes differ.
-    pub fn gives<S: AsRef<OsStr> + Clone>(
+    pub(crate) fn gives<S: AsRef<OsStr> + Clone>(
         &self,
         args: &[S],
         stdin: Option<&[u8]>,
@@ -237,10 +237,10 @@ impl Folder {
 }
 
 /// One row of a table of refusals: the arguments, a space between two of them, and what the message must hold.
-pub type Refusal<'a> = (&'a str, &'a [&'a str]);
+pub(crate) type Refusal<'a> = (&'a str, &'a [&'a str]);
 
 /// Checks refusals of commands that would write `out.npy`, which is already there. An argument `''` is empty.
-pub fn refusals(folder: &Folder, rows: &[Refusal]) {
+pub(crate) fn refusals(folder: &Folder, rows: &[Refusal]) {
     folder.put("out.npy", b"what was there before");
     each(
         rows,
@@ -253,7 +253,7 @@ pub fn refusals(folder: &Folder, rows: &[Refusal]) {
 }
 
 /// One row of a table of results: arguments, and what `--to json` prints.
-pub fn prints(folder: &Folder, rows: &[(&str, &str)]) {
+pub(crate) fn prints(folder: &Folder, rows: &[(&str, &str)]) {
     each(
         rows,
         |(args, _)| format!("`{args}`"),
@@ -271,7 +271,7 @@ pub fn prints(folder: &Folder, rows: &[(&str, &str)]) {
 }
 
 /// An example of a specification, checked in every form of its operands and at every window size.
-pub struct Example<T> {
+pub(crate) struct Example<T> {
     pub name: String,
     pub operator: &'static str,
     pub data: Tensor<T>,
@@ -282,7 +282,7 @@ pub struct Example<T> {
 }
 
 impl<T: Item> Example<T> {
-    pub fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         let folder = Folder::new();
         let (data, updates) = (&self.data, self.updates.as_ref());
         folder.put("d.npy", data.npy()).put("d-f.npy", data.npy_fortran()).put("d-b.npy", data.npy_big());
@@ -336,6 +336,6 @@ impl<T: Item> Example<T> {
 }
 
 /// Checks all examples, then names those that failed.
-pub fn examples<T: Item>(rows: Vec<Example<T>>) {
+pub(crate) fn examples<T: Item>(rows: Vec<Example<T>>) {
     each(rows, |example| example.name.clone(), Example::check);
 }

@@ -251,6 +251,6 @@ fn kserve() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 /// Their names and contents.
-pub fn all() -> Vec<(&'static str, Vec<u8>)> {
+pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
     [npz(), safetensors(), onnx(), kserve()].concat()
 }

@@ -3,7 +3,7 @@
 use crate::common::{header, npy, npy_with_header};
 
 /// Their names and contents.
-pub fn all() -> Vec<(&'static str, Vec<u8>)> {
+pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
     let claims = |text: &str| npy_with_header(text, &[0; 64]);
     let of =
         |descr: &str, shape: &str| claims(&format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"));

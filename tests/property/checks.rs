@@ -21,12 +21,12 @@ use tensorop::{
 const LONG_ITEM: usize = 1 << 20;
 
 /// Whether a message is as every message is.
-pub fn is_one_line(message: &str) {
+pub(crate) fn is_one_line(message: &str) {
     assert!(!message.is_empty() && !message.contains('\n'), "not one line: {message:?}");
 }
 
 /// A header is refused in one line, wants more bytes, or is consistent and reads back from what is written of it.
-pub fn npy_header(bytes: &[u8]) {
+pub(crate) fn npy_header(bytes: &[u8]) {
     let header = match npy::read_header(bytes) {
         Err(message) => return is_one_line(&message),
         Ok(Begun::Needs(length)) => {
@@ -49,7 +49,7 @@ pub fn npy_header(bytes: &[u8]) {
 }
 
 /// A file's items are read whole exactly if they are all there and there are no more.
-pub fn npy_file(bytes: &[u8]) {
+pub(crate) fn npy_file(bytes: &[u8]) {
     npy_header(bytes);
     let Ok(Begun::Header(header)) = npy::read_header(bytes) else { return };
     let Header { meta, offset, bytes: claimed } = header;
@@ -86,7 +86,7 @@ const DTYPES: [&str; 12] =
     ["int8", "uint64", "float16", "float32", "float64", "bfloat16", "bool", "complex64", "<U3", "S0", "<M8[D]", ">i2"];
 
 /// A text is refused in one line, or gives tensors that read back to the same bits from what is written of them.
-pub fn json(text: &[u8]) {
+pub(crate) fn json(text: &[u8]) {
     let value = match json::open(text, Subject::Data, Threads::default()) {
         Err(error) => return is_one_line(error.message()),
         Ok(value) => value,
@@ -128,7 +128,7 @@ fn reads_back(tensor: &Tensor) {
 }
 
 /// The value that a shell argument or `--fill` stands for.
-pub fn fill(text: &str) {
+pub(crate) fn fill(text: &str) {
     for name in DTYPES {
         let dtype = DType::parse(name).expect("a dtype");
         match json::parse_item(text, &dtype) {
@@ -139,7 +139,7 @@ pub fn fill(text: &str) {
 }
 
 /// The name of a dtype: what is accepted is found again by its name or its description.
-pub fn dtype(text: &str) {
+pub(crate) fn dtype(text: &str) {
     match DType::parse(text) {
         Err(error) => is_one_line(error.message()),
         Ok(dtype) => {
@@ -150,16 +150,16 @@ pub fn dtype(text: &str) {
 }
 
 /// Numbers from bytes; zeros when there are no more.
-pub struct Numbers<'a>(pub &'a [u8]);
+pub(crate) struct Numbers<'a>(pub &'a [u8]);
 
 impl Numbers<'_> {
-    pub fn byte(&mut self) -> u8 {
+    pub(crate) fn byte(&mut self) -> u8 {
         let Some((&first, rest)) = self.0.split_first() else { return 0 };
         self.0 = rest;
         first
     }
 
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         usize::from(self.byte()) % n.max(1)
     }
 
@@ -201,7 +201,7 @@ impl Numbers<'_> {
 }
 
 /// Every operator, on arguments of any kind, against plain nested loops that follow the text of its specification.
-pub fn operators(bytes: &[u8]) {
+pub(crate) fn operators(bytes: &[u8]) {
     let mut numbers = Numbers(bytes);
     match numbers.below(4) {
         0 => slice(&mut numbers, false),

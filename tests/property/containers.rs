@@ -53,7 +53,7 @@ fn read_all(source: &mut Source) -> tensorop::error::Result<Vec<u8>> {
 }
 
 /// Whatever the bytes are, or are said to be.
-pub fn any(bytes: &[u8], from: Option<Format>) -> Vec<(String, Tensor)> {
+pub(crate) fn any(bytes: &[u8], from: Option<Format>) -> Vec<(String, Tensor)> {
     let Some(input) = refused(stream(bytes, from)) else { return Vec::new() };
     let names = input.names().map(|names| names.into_iter().map(str::to_owned).collect::<Vec<_>>());
     let count = names.as_ref().map_or(1, Vec::len);
@@ -107,7 +107,7 @@ fn same(found: &[(String, Tensor)], expected: &[(String, Tensor)]) {
 }
 
 /// An `.npz` that holds the tensors.
-pub fn write_npz(tensors: &[(String, Tensor)]) -> Option<Vec<u8>> {
+pub(crate) fn write_npz(tensors: &[(String, Tensor)]) -> Option<Vec<u8>> {
     let header = |tensor: &Tensor| npy::write_header(tensor.meta());
     let of = |(name, tensor): &(String, Tensor)| (name.clone(), header(tensor), tensor.bytes().len() as u64);
     let writer = refused(npz::Writer::new(tensors.iter().map(of).collect()))?;
@@ -136,7 +136,7 @@ fn packed(dtype: &DType, items: &[u8]) -> Vec<u8> {
 }
 
 /// A `.safetensors` file that holds the tensors, if it can.
-pub fn write_safetensors(tensors: &[(String, Tensor)]) -> Option<Vec<u8>> {
+pub(crate) fn write_safetensors(tensors: &[(String, Tensor)]) -> Option<Vec<u8>> {
     let of = |(name, tensor): &(String, Tensor)| (name.clone(), tensor.meta().clone());
     let (mut file, offsets) = refused(safetensors::write_header(&tensors.iter().map(of).collect::<Vec<_>>()))?;
     let mut parts: Vec<_> = offsets.into_iter().zip(tensors).collect();
@@ -149,7 +149,7 @@ pub fn write_safetensors(tensors: &[(String, Tensor)]) -> Option<Vec<u8>> {
 }
 
 /// A TensorProto that holds a tensor, if it can.
-pub fn write_onnx(name: &str, tensor: &Tensor) -> Option<Vec<u8>> {
+pub(crate) fn write_onnx(name: &str, tensor: &Tensor) -> Option<Vec<u8>> {
     if matches!(tensor.dtype().kind(), Kind::Str(_) | Kind::Bytes(_)) {
         return refused(onnx::write_strings(tensor.shape(), name, tensor));
     }
@@ -159,7 +159,7 @@ pub fn write_onnx(name: &str, tensor: &Tensor) -> Option<Vec<u8>> {
 }
 
 /// A NumPy archive as it is, and with checksums that are right.
-pub fn npz(bytes: &[u8]) {
+pub(crate) fn npz(bytes: &[u8]) {
     for bytes in [bytes.to_vec(), repaired(bytes)] {
         let tensors = any(&bytes, Some(Format::NPZ));
         // a name may be too much for the writer, which puts an ending to it
@@ -170,7 +170,7 @@ pub fn npz(bytes: &[u8]) {
 }
 
 /// A `.safetensors` file as it is, and with the length that its header has.
-pub fn safetensors(bytes: &[u8]) {
+pub(crate) fn safetensors(bytes: &[u8]) {
     let header = bytes.get(8..).and_then(|rest| rest.iter().rposition(|byte| *byte == b'}'));
     let mut mended = bytes.to_vec();
     if let (Some(end), Some(length)) = (header, mended.first_chunk_mut::<8>()) {
@@ -185,7 +185,7 @@ pub fn safetensors(bytes: &[u8]) {
 }
 
 /// A TensorProto.
-pub fn onnx(bytes: &[u8]) {
+pub(crate) fn onnx(bytes: &[u8]) {
     for (_, tensor) in any(bytes, Some(Format::ONNX)) {
         let again = write_onnx("name", &tensor).unwrap_or_else(|| panic!("{tensor:?} was read and is not written"));
         // strings become as narrow as they are
@@ -194,7 +194,7 @@ pub fn onnx(bytes: &[u8]) {
 }
 
 /// Bytes of which nothing is said.
-pub fn open(bytes: &[u8]) {
+pub(crate) fn open(bytes: &[u8]) {
     any(bytes, None);
 }
 

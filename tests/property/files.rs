@@ -22,7 +22,7 @@ fn named(tensors: &[(&str, Tensor)]) -> Vec<(String, Tensor)> {
 }
 
 /// Archives: one member, several of every kind, none.
-pub fn npz() -> Vec<Vec<u8>> {
+pub(crate) fn npz() -> Vec<Vec<u8>> {
     let several = [
         ("a", tensor("<f4", &[2, 3])),
         ("b/c", tensor(">i2", &[3])),
@@ -37,7 +37,7 @@ pub fn npz() -> Vec<Vec<u8>> {
 }
 
 /// Files with tensors of many dtypes, one tensor, none.
-pub fn safetensors() -> Vec<Vec<u8>> {
+pub(crate) fn safetensors() -> Vec<Vec<u8>> {
     let several = [
         ("layer.0.weight", tensor("bfloat16", &[2, 2])),
         ("layer.0.bias", tensor("<f4", &[3])),
@@ -62,7 +62,7 @@ fn with_header(header: &[u8], data: &[u8]) -> Vec<u8> {
 }
 
 /// Messages: raw items, packed ones, strings, typed fields, and what is only said to be elsewhere.
-pub fn onnx() -> Vec<Vec<u8>> {
+pub(crate) fn onnx() -> Vec<Vec<u8>> {
     let raw = [
         tensor("<f4", &[2, 3]),
         tensor("<i8", &[3, 1]),
@@ -171,7 +171,7 @@ fn lie(truth: u64, number: u16) -> u64 {
 }
 
 /// An archive whose members are mutants of `.npy` files, with checksums that are right, and some lies.
-pub fn lying_npz() -> impl Strategy<Value = Vec<u8>> {
+pub(crate) fn lying_npz() -> impl Strategy<Value = Vec<u8>> {
     let member = (0..crate::mutants::npy().len(), changes(), any::<bool>(), any::<bool>());
     (prop::collection::vec(member, 0..4), changes(), 0..3_usize).prop_map(|(members, changes, lies)| {
         let mut entries: Vec<Entry> = members
@@ -215,7 +215,7 @@ pub fn lying_npz() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// A `.safetensors` file whose header is changed, and its length with it, and perhaps its data.
-pub fn safetensors_mutant(seed: &[u8], changes: &[Change], whole: bool) -> Vec<u8> {
+pub(crate) fn safetensors_mutant(seed: &[u8], changes: &[Change], whole: bool) -> Vec<u8> {
     let length = seed.first_chunk().map_or(0, |length| u64::from_le_bytes(*length)) as usize;
     let (header, data) = seed[8..].split_at(length);
     if whole {
@@ -224,7 +224,7 @@ pub fn safetensors_mutant(seed: &[u8], changes: &[Change], whole: bool) -> Vec<u
     with_header(&crate::mutants::mutant(header, changes, SAFETENSORS_TOKENS), data)
 }
 
-pub const SAFETENSORS_TOKENS: &[&str] = &[
+pub(crate) const SAFETENSORS_TOKENS: &[&str] = &[
     "{",
     "}",
     "[",
@@ -263,7 +263,7 @@ pub const SAFETENSORS_TOKENS: &[&str] = &[
 ];
 
 /// Fields of TensorProtos and parts of them.
-pub const ONNX_TOKENS: &[&[u8]] = &[
+pub(crate) const ONNX_TOKENS: &[&[u8]] = &[
     b"\x08\x00",
     b"\x08\x02",
     b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f",

@@ -5,15 +5,15 @@ use proptest::prelude::*;
 use crate::common::{self, header, npy_with_header};
 
 /// One change: what, where (as a share of the length), and a number that it needs.
-pub type Change = (u8, u16, u16);
+pub(crate) type Change = (u8, u16, u16);
 
 /// A few changes.
-pub fn changes() -> impl Strategy<Value = Vec<Change>> {
+pub(crate) fn changes() -> impl Strategy<Value = Vec<Change>> {
     prop::collection::vec((0..8_u8, any::<u16>(), any::<u16>()), 1..6)
 }
 
 /// `seed` with changes: bytes altered, removed, repeated, cut, or a token put in.
-pub fn mutant(seed: &[u8], changes: &[Change], tokens: &[impl AsRef<[u8]>]) -> Vec<u8> {
+pub(crate) fn mutant(seed: &[u8], changes: &[Change], tokens: &[impl AsRef<[u8]>]) -> Vec<u8> {
     let mut bytes = seed.to_vec();
     for &(what, at, number) in changes {
         let at = usize::from(at) * bytes.len() / (1 << 16);
@@ -33,7 +33,7 @@ pub fn mutant(seed: &[u8], changes: &[Change], tokens: &[impl AsRef<[u8]>]) -> V
 }
 
 /// A mutant of a `.npy`: its dictionary is changed, and its length says so, or anything at all.
-pub fn npy_mutant(seed: &[u8], changes: &[Change]) -> Vec<u8> {
+pub(crate) fn npy_mutant(seed: &[u8], changes: &[Change]) -> Vec<u8> {
     let dictionary = seed.iter().position(|&byte| byte == b'{').unwrap_or(0);
     let end = seed.iter().position(|&byte| byte == b'\n').map_or(seed.len(), |end| end + 1);
     if changes[0].2.is_multiple_of(4) {
@@ -47,7 +47,7 @@ pub fn npy_mutant(seed: &[u8], changes: &[Change]) -> Vec<u8> {
     [&file, &changed[..], &seed[end..]].concat()
 }
 
-pub const NPY_TOKENS: &[&str] = &[
+pub(crate) const NPY_TOKENS: &[&str] = &[
     "0",
     "1",
     "-1",
@@ -96,7 +96,7 @@ pub const NPY_TOKENS: &[&str] = &[
     "\0",
 ];
 
-pub const JSON_TOKENS: &[&str] = &[
+pub(crate) const JSON_TOKENS: &[&str] = &[
     "[",
     "]",
     "{",
@@ -146,7 +146,7 @@ pub const JSON_TOKENS: &[&str] = &[
 ];
 
 /// Tensors as JSON, in every form.
-pub const JSON: &[&str] = &[
+pub(crate) const JSON: &[&str] = &[
     "[[1,2,3],[4,5,6]]",
     "[[0.5,-1e3],[\"NaN\",\"-Infinity\"]]",
     "7",
@@ -183,7 +183,7 @@ fn npy_seeds() -> Vec<(String, Vec<usize>, usize)> {
 }
 
 /// `.npy` files with headers of every kind, and as many items as they say.
-pub fn npy() -> Vec<Vec<u8>> {
+pub(crate) fn npy() -> Vec<Vec<u8>> {
     let whole = |(header, shape, size): (String, Vec<usize>, usize)| {
         let items: Vec<u8> = (0..shape.iter().product::<usize>() * size).map(|i| i as u8).collect();
         npy_with_header(&header, &items)

@@ -90,7 +90,7 @@ fn integer(dtype: &DType, item: &[u8]) -> Option<i128> {
 }
 
 /// A cast of items is that of each, gives as many, and where it is exact the way back gives them again.
-pub fn cast(bytes: &[u8]) {
+pub(crate) fn cast(bytes: &[u8]) {
     let mut numbers = Numbers(bytes);
     let (from, to, lossy) = (any_dtype(&mut numbers), any_dtype(&mut numbers), numbers.byte() % 2 == 1);
     let cast = match Cast::new(&from, &to, lossy) {
@@ -165,7 +165,7 @@ fn is_nan(dtype: &DType, item: &[u8]) -> bool {
 }
 
 /// The item that a value becomes is the nearest of all; steps count items in the order of their values.
-pub fn narrow(bytes: &[u8]) {
+pub(crate) fn narrow(bytes: &[u8]) {
     let mut numbers = Numbers(bytes);
     let Kind::Narrow(narrow) = *named(NARROW[numbers.below(NARROW.len())]).kind() else { return };
     let items = || (0..=u8::MAX >> (8 - narrow.bits())).filter(|item| narrow.value(*item).is_finite());
@@ -290,7 +290,7 @@ fn plain(dtype: &DType, expected: &[u8], actual: &[u8], options: &Options) -> Pl
 }
 
 /// What is told of two tensors is what a plain loop over them finds, and the tolerances that it names are the least.
-pub fn difference(bytes: &[u8]) {
+pub(crate) fn difference(bytes: &[u8]) {
     let mut numbers = Numbers(bytes);
     let dtype = named(COMPARED[numbers.below(COMPARED.len())]);
     let tolerance = |numbers: &mut Numbers<'_>| match numbers.below(5) {

@@ -5,7 +5,7 @@ use crate::layout::axis::Range;
 use crate::ops::slice::SliceArgs;
 
 /// Reads slices such as `1:8:2, ..., ::-1`.
-pub fn parse(text: &str) -> Result<SliceArgs, String> {
+pub(crate) fn parse(text: &str) -> Result<SliceArgs, String> {
     let mut first = Vec::new();
     let mut last: Option<Vec<Range>> = None;
     if text.trim_start().starts_with(['[', '(']) {

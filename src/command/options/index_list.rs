@@ -7,7 +7,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 
 /// A list, or the file that holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum IndexList {
+pub(crate) enum IndexList {
     /// The integers.
     List(Vec<i64>),
     /// Where they are.
@@ -16,7 +16,7 @@ pub enum IndexList {
 
 impl IndexList {
     /// For clap.
-    pub fn parser() -> impl TypedValueParser<Value = Self> {
+    pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
         OsStringValueParser::new().try_map(Self::parse)
     }
 
@@ -41,7 +41,7 @@ impl IndexList {
 }
 
 /// An integer, `INT_MAX` or `INT_MIN`; `None` if it is none, an error if it is beyond int64.
-pub fn integer(text: &str) -> Option<Result<i64, String>> {
+pub(crate) fn integer(text: &str) -> Option<Result<i64, String>> {
     match text {
         "INT_MAX" => return Some(Ok(i64::MAX)),
         "INT_MIN" => return Some(Ok(i64::MIN)),

@@ -1,12 +1,12 @@
 //! Arguments that several sub-commands take, one file a group. Text becomes domain types while it is parsed, so that
 //! bad text fails as usage; nothing here looks at a file before the sub-command runs.
 
-pub mod at;
-pub mod index_list;
-pub mod operands;
-pub mod output;
-pub mod run;
-pub mod scatter;
-pub mod slices;
-pub mod updates;
-pub mod values;
+pub(super) mod at;
+pub(super) mod index_list;
+pub(super) mod operands;
+pub(super) mod output;
+pub(super) mod run;
+pub(super) mod scatter;
+pub(super) mod slices;
+pub(super) mod updates;
+pub(super) mod values;

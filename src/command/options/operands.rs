@@ -17,13 +17,13 @@ a colon, as in weights.npz:conv1; a file with one member needs no name, and a pa
 comes (a negative step, Fortran order) and is long, through a file without a name in $TMPDIR.";
 
 /// The long help of the first operand, which explains operands.
-pub fn data_help(first: &str) -> String {
+pub(crate) fn data_help(first: &str) -> String {
     format!("{first}\n\n{OPERANDS_HELP}")
 }
 
 /// Where an operand is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OperandArg {
+pub(crate) enum OperandArg {
     /// On standard input.
     Stdin,
     /// On the command line, as JSON.
@@ -34,7 +34,7 @@ pub enum OperandArg {
 
 impl OperandArg {
     /// For clap.
-    pub fn parser() -> impl TypedValueParser<Value = Self> {
+    pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
         OsStringValueParser::new().map(Self::from)
     }
 }
@@ -72,7 +72,7 @@ fn is_number(text: &str) -> bool {
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
-pub struct InputOptions {
+pub(crate) struct InputOptions {
     /// The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)
     ///
     /// A NumPy name (float32), a bfloat16, float8 or int4 of ml_dtypes, or a description ('<U5', '<M8[ns]'). Plain JSON

@@ -14,7 +14,7 @@ const HEADING_TEXT: &str = "Text output";
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = HEADING)]
-pub struct OutputOptions {
+pub(crate) struct OutputOptions {
     /// Where to write [default: text on standard output]
     ///
     /// The format follows the name (.npy, .npz, .safetensors, .pb, .json, .txt) or --to. In a .npz or .safetensors
@@ -53,7 +53,7 @@ impl OutputOptions {
     ///
     /// # Errors
     /// A name that does not tell it.
-    pub fn format(&self) -> anyhow::Result<Format> {
+    pub(crate) fn format(&self) -> anyhow::Result<Format> {
         if let Some(path) = self.output.as_deref().filter(|path| !path.exists()) {
             let container = |file: &Path| {
                 let extension = file.extension().and_then(|extension| extension.to_str());
@@ -74,7 +74,7 @@ impl OutputOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct EditOptions {
+pub(crate) struct EditOptions {
     /// Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output
     ///
     /// Costs what is changed, not what the file holds. Every check is made before the first byte is written, and the

@@ -11,7 +11,7 @@ const HEADING: &str = "Run";
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = HEADING)]
-pub struct RunOptions {
+pub(crate) struct RunOptions {
     #[command(flatten)]
     pub threads: ThreadOptions,
     /// Show no progress (else shown on a terminal if it takes more than a second)
@@ -21,14 +21,14 @@ pub struct RunOptions {
 
 impl RunOptions {
     /// What the run may use.
-    pub fn limits(&self) -> anyhow::Result<Limits> {
+    pub(crate) fn limits(&self) -> anyhow::Result<Limits> {
         self.threads.limits()
     }
 }
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = HEADING)]
-pub struct ThreadOptions {
+pub(crate) struct ThreadOptions {
     /// Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]
     ///
     /// The output is the same for any number.
@@ -39,7 +39,7 @@ pub struct ThreadOptions {
 impl ThreadOptions {
     /// What the run may use: as many threads as asked for, here or in the environment. Tests ask for windows of so many
     /// bytes by `TENSOROP_WINDOW`, and for threads that share whatever little there is to do then.
-    pub fn limits(&self) -> anyhow::Result<Limits> {
+    pub(crate) fn limits(&self) -> anyhow::Result<Limits> {
         let threads = Threads::new(self.asked()?);
         let window = std::env::var_os("TENSOROP_WINDOW").and_then(|bytes| bytes.to_str()?.parse().ok());
         Ok(match window {

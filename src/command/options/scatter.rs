@@ -6,10 +6,10 @@ use crate::Reduction;
 use crate::ops::indexed::Repeats;
 
 /// Where the help lists them.
-pub const HEADING: &str = "Scatter";
+pub(crate) const HEADING: &str = "Scatter";
 
 #[derive(Debug, Args)]
-pub struct DuplicateOptions {
+pub(crate) struct DuplicateOptions {
     /// What to do about an index that occurs twice [default: last]
     ///
     /// With a reduction repeated indices are what it is for, and the option is a usage error.
@@ -19,7 +19,7 @@ pub struct DuplicateOptions {
 
 impl DuplicateOptions {
     /// What becomes of several updates for one place.
-    pub fn repeats(&self, reduction: Reduction) -> Repeats {
+    pub(crate) fn repeats(&self, reduction: Reduction) -> Repeats {
         match self.on_duplicate {
             Some(OnDuplicate::Error) => Repeats::Refused,
             Some(OnDuplicate::Last) | None => reduction.repeats(),
@@ -28,7 +28,7 @@ impl DuplicateOptions {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OnDuplicate {
+pub(crate) enum OnDuplicate {
     /// The last one in index order wins
     Last,
     /// Refuse, naming the earliest position that repeats one, and the one it repeats

@@ -8,7 +8,7 @@ use crate::ops::slice::SliceArgs;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Slice", group = ArgGroup::new("range").args(["start", "at"]).required(true))]
-pub struct SliceOptions {
+pub(crate) struct SliceOptions {
     /// The first place on each axis: 0,1 or [0,1] or a file
     ///
     /// A list of integers such as 0,1 or [0,-1], or the path of a 1-D integer tensor. INT_MAX and INT_MIN are the

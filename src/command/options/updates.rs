@@ -6,7 +6,7 @@ use super::operands::OperandArg;
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("new").args(["updates", "fill"]).required(true))]
-pub struct UpdatesOptions {
+pub(crate) struct UpdatesOptions {
     /// The new items, of DATA's dtype: an operand as DATA
     #[arg(value_name = "UPDATES", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
     pub updates: Option<OperandArg>,

@@ -38,21 +38,21 @@ const MAX_MESSAGE: u64 = i32::MAX as u64;
 
 /// The numbers of TensorProto's fields.
 mod field {
-    pub const DIMS: u32 = 1;
-    pub const DATA_TYPE: u32 = 2;
-    pub const SEGMENT: u32 = 3;
-    pub const FLOAT_DATA: u32 = 4;
-    pub const INT32_DATA: u32 = 5;
-    pub const STRING_DATA: u32 = 6;
-    pub const INT64_DATA: u32 = 7;
-    pub const NAME: u32 = 8;
-    pub const RAW_DATA: u32 = 9;
-    pub const DOUBLE_DATA: u32 = 10;
-    pub const UINT64_DATA: u32 = 11;
-    pub const DOC_STRING: u32 = 12;
-    pub const EXTERNAL_DATA: u32 = 13;
-    pub const DATA_LOCATION: u32 = 14;
-    pub const METADATA_PROPS: u32 = 16;
+    pub(super) const DIMS: u32 = 1;
+    pub(super) const DATA_TYPE: u32 = 2;
+    pub(super) const SEGMENT: u32 = 3;
+    pub(super) const FLOAT_DATA: u32 = 4;
+    pub(super) const INT32_DATA: u32 = 5;
+    pub(super) const STRING_DATA: u32 = 6;
+    pub(super) const INT64_DATA: u32 = 7;
+    pub(super) const NAME: u32 = 8;
+    pub(super) const RAW_DATA: u32 = 9;
+    pub(super) const DOUBLE_DATA: u32 = 10;
+    pub(super) const UINT64_DATA: u32 = 11;
+    pub(super) const DOC_STRING: u32 = 12;
+    pub(super) const EXTERNAL_DATA: u32 = 13;
+    pub(super) const DATA_LOCATION: u32 = 14;
+    pub(super) const METADATA_PROPS: u32 = 16;
 }
 
 /// What a field of a TensorProto may be on the wire: alone, and packed with others of its number. `None` for fields

@@ -39,14 +39,14 @@ pub(super) struct Read<M> {
 
 impl<M> Read<M> {
     /// What reads numbers of that byte order.
-    pub fn loader(self, big: bool) -> impl Fn(&[u8], &mut [M]) {
+    pub(super) fn loader(self, big: bool) -> impl Fn(&[u8], &mut [M]) {
         move |bytes, run| (self.load)(big, bytes, run)
     }
 }
 
 impl Input {
     /// `None` if items are no numbers.
-    pub fn of(dtype: &DType) -> Option<Self> {
+    pub(super) fn of(dtype: &DType) -> Option<Self> {
         match_kind!(dtype.kind(), {
             number T => Some(Self::parts::<<T as Element>::Part>(dtype)),
             Kind::Narrow(narrow) => {

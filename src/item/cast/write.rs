@@ -36,7 +36,7 @@ pub(super) type Write<M> = fn(big: bool, run: &[M], out: &mut [u8], lossy: bool)
 
 impl Output {
     /// `None` if items are no numbers.
-    pub fn of(dtype: &DType) -> Option<Self> {
+    pub(super) fn of(dtype: &DType) -> Option<Self> {
         match_kind!(dtype.kind(), {
             number T => Some(Self::parts::<<T as Element>::Part>(dtype)),
             Kind::Narrow(narrow) => {
@@ -58,7 +58,7 @@ impl Output {
     }
 
     /// Writes a run of numbers; in an error, which is the first that does not fit.
-    pub fn store<M: Middle>(&self, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
+    pub(super) fn store<M: Middle>(&self, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
         match &self.target {
             Target::Type(writer) => M::writer(writer)(self.big, run, out, lossy),
             Target::Narrow(narrow) => write_narrow(*narrow, run, out, lossy),

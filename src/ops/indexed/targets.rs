@@ -39,7 +39,7 @@ pub(crate) struct BadIndex {
 impl Targets {
     /// For `count` tuples of one number for each of `axes`: the dim of its axis, and the places from one of its values
     /// to the next. Numbers count from the end where `negative` ones are allowed.
-    pub fn new(axes: Vec<(usize, usize)>, count: usize, negative: bool) -> Self {
+    pub(super) fn new(axes: Vec<(usize, usize)>, count: usize, negative: bool) -> Self {
         let places = axes.iter().fold(1_usize, |places, &(dim, _)| places.saturating_mul(dim));
         let small = u32::try_from(places).is_ok() && u32::try_from(count).is_ok();
         let pairs = if small { Pairs::Small(Vec::new()) } else { Pairs::Large(Vec::new()) };
@@ -47,7 +47,7 @@ impl Targets {
     }
 
     /// The same for the numbers from tuple number `first` on.
-    pub fn part(&self, first: usize) -> Self {
+    pub(super) fn part(&self, first: usize) -> Self {
         let pairs = match self.pairs {
             Pairs::Small(_) => Pairs::Small(Vec::new()),
             Pairs::Large(_) => Pairs::Large(Vec::new()),
@@ -56,7 +56,7 @@ impl Targets {
     }
 
     /// Makes room for so many tuples more.
-    pub fn reserve(&mut self, tuples: usize) -> Result<(), Error> {
+    pub(super) fn reserve(&mut self, tuples: usize) -> Result<(), Error> {
         let reserved = match &mut self.pairs {
             Pairs::Small(pairs) => pairs.try_reserve_exact(tuples),
             Pairs::Large(pairs) => pairs.try_reserve_exact(tuples),
@@ -67,7 +67,7 @@ impl Targets {
     }
 
     /// Takes the next numbers.
-    pub fn extend<I: Index>(&mut self, numbers: impl IntoIterator<Item = I>) -> Result<(), BadIndex> {
+    pub(super) fn extend<I: Index>(&mut self, numbers: impl IntoIterator<Item = I>) -> Result<(), BadIndex> {
         let width = self.axes.len();
         let mut component = self.seen % width.max(1);
         let mut numbers = numbers.into_iter();
