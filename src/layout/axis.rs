@@ -3,7 +3,7 @@
 /// The axis that `axis` names in a tensor of that rank: `[-rank, rank - 1]`, else `None`.
 ///
 /// ```
-/// use tensorop::axis::resolve_axis;
+/// use tensorop::layout::axis::resolve_axis;
 /// assert_eq!((resolve_axis(-1, 3), resolve_axis(3, 3)), (Some(2), None));
 /// ```
 pub fn resolve_axis(axis: i64, rank: usize) -> Option<usize> {
@@ -49,7 +49,7 @@ impl Range {
     /// The places that Python's `slice(start, stop, step).indices(dim)` gives; `None` if the step is 0.
     ///
     /// ```
-    /// use tensorop::axis::{Range, Span};
+    /// use tensorop::layout::axis::{Range, Span};
     /// let back = Range { start: Some(9), stop: Some(i64::MIN), step: -2 };
     /// assert_eq!(back.resolve(10), Some(Span { start: 9, step: -2, len: 5 }));
     /// ```
