@@ -12,9 +12,11 @@ use tensorop::layout::axis::Span;
 use tensorop::layout::view::View;
 use tensorop::layout::walk::copy_bytes;
 use tensorop::layout::window::Window;
-use tensorop::ops::indexed::{Repeats, Scatter, TakeIndices};
+use tensorop::ops::fill::Limits;
+use tensorop::ops::indexed::{Repeats, Scatter};
 use tensorop::ops::slice_scatter::SliceScatter;
 use tensorop::ops::{reduction, scatter_nd, scatter_update};
+use tensorop::storage::source::Source;
 use tensorop::{DType, Reduction, SliceArgs};
 
 /// Bytes of a tensor: one stays in a core's cache (as the program's windows do), the other in no cache of most
@@ -103,10 +105,10 @@ impl Case {
 
     fn update_axis(self, bencher: Bencher, axis: i64) {
         let indices = self.indices();
-        let shapes = scatter_update::check(&self.shape(), &[indices.len()], None, axis).unwrap();
-        let mut numbers = shapes.in_order(Order::C);
-        numbers.take(indices).unwrap();
-        self.scatter(bencher, &numbers.finish(Repeats::LastWins, self.group()).unwrap(), put);
+        let numbers = scatter_update::check(&self.shape(), &[indices.len()], None, axis).unwrap().in_order(Order::C);
+        let indices = tensor(&[indices.len()], indices);
+        let scatter = numbers.scatter(&indices, None, (Repeats::LastWins, self.group()), Limits::default());
+        self.scatter(bencher, &scatter.unwrap(), put);
     }
 
     /// The items that are changed together.
@@ -121,11 +123,18 @@ impl Case {
     }
 
     fn resolve_points(self, tuples: &[usize]) -> Scatter {
-        let shapes = scatter_nd::check(&self.shape(), &[tuples.len() / 2, 2], None).unwrap();
-        let mut numbers = shapes.in_order(Order::C);
-        numbers.take(tuples.iter().copied()).unwrap();
-        numbers.finish(Repeats::LastWins, self.group()).unwrap()
+        let shape = [tuples.len() / 2, 2];
+        let numbers = scatter_nd::check(&self.shape(), &shape, None).unwrap().in_order(Order::C);
+        let indices = tensor(&shape, tuples.to_vec());
+        numbers.scatter(&indices, None, (Repeats::LastWins, self.group()), Limits::default()).unwrap()
     }
+}
+
+/// Index numbers as an operand.
+fn tensor(shape: &[usize], numbers: Vec<usize>) -> Source {
+    let numbers = numbers.into_iter().map(|number| number as u64).collect();
+    let array = ndarray::ArrayD::from_shape_vec(shape, numbers).unwrap();
+    Source::memory(tensorop::Tensor::from(&array), "INDICES".to_owned())
 }
 
 /// Puts a run of updates in its place: single items, the usual run of points and columns, as words.
@@ -235,18 +244,19 @@ mod nd {
         let dtype = DType::parse(dtype).unwrap();
         let case = Case { size, width: dtype.itemsize() };
         let rows: Vec<usize> = scattered(case.side()).map(|row| row / 2 * 2).collect();
-        let mut numbers = scatter_nd::check(&case.shape(), &[rows.len(), 1], None).unwrap().in_order(Order::C);
-        numbers.take(rows).unwrap();
-        let scatter = numbers.finish(Repeats::Combined, case.group()).unwrap();
-        case.scatter(bencher, &scatter, reduction::on_bytes(&dtype, Reduction::Add).unwrap());
+        let shape = [rows.len(), 1];
+        let numbers = scatter_nd::check(&case.shape(), &shape, None).unwrap().in_order(Order::C);
+        let repeats = (Repeats::Combined, case.group());
+        let scatter = numbers.scatter(&tensor(&shape, rows), None, repeats, Limits::default()).unwrap();
+        case.scatter(bencher, &scatter, reduction::combine(&dtype, Reduction::Add).unwrap().unwrap().blocks);
     }
 }
 
 #[divan::bench_group(sample_count = 20)]
 mod diff {
+    use super::Source;
     use tensorop::Tensor;
     use tensorop::diff::{Effort, Options, compare_sources};
-    use tensorop::storage::source::Source;
 
     use super::*;
 

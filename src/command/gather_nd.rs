@@ -11,7 +11,6 @@ use super::options::output::OutputOptions;
 use super::options::run::RunOptions;
 use super::options::values::parse_number;
 use super::sources::Operands;
-use crate::engine::indices::take_all;
 use crate::item::meta::Order;
 use crate::ops::gather_nd::{Linked, check};
 
@@ -61,12 +60,12 @@ impl GatherNd {
         let indices = operands.indices()?;
         let explain = |error| operands.explain(error);
         let shapes = check(data.shape(), indices.shape(), self.batch_dims).map_err(explain)?;
-        let numbers = take_all(&indices, shapes.in_order(Order::C), limits).map_err(explain)?;
+        let numbers = shapes.in_order(Order::C);
         let mut report = Report::new("gather-nd (ONNX GatherND-13, OpenVINO GatherND-8)");
         report.source(&data);
         report.source(&indices);
         report.line(format!("batch dims {}: {} index tuples", self.batch_dims, numbers.count()));
-        let fill = Linked::new(data, numbers, indices.bytes()).map_err(explain)?;
+        let fill = Linked::new(data, &numbers, &indices, limits).map_err(explain)?;
         put(Box::new(fill), limits, &self.output, self.run.quiet, report)?;
         Ok(Outcome::Done)
     }

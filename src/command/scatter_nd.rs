@@ -13,7 +13,6 @@ use super::options::scatter::{self, DuplicateOptions, ReductionArg};
 use super::options::updates::UpdatesOptions;
 use super::options::values::parse_number;
 use super::sources::Operands;
-use crate::engine::indices::take_all;
 use crate::ops::indexed::{Linked, Roles};
 use crate::ops::reduction::{self, Reduction};
 use crate::ops::scatter_nd;
@@ -89,14 +88,14 @@ impl ScatterNd {
         let operands = Operands::new(&self.data, indices, updates, &self.input, in_place, limits.threads)?;
         let (data, updates) = operands.tensors()?;
         scatter_nd::check_opset(self.opset, reduction, data.dtype()).map_err(|e| operands.explain(e))?;
-        let combine = reduction::on_bytes(data.dtype(), reduction).map_err(|e| operands.explain(e))?;
+        let combine = reduction::combine(data.dtype(), reduction).map_err(|e| operands.explain(e))?;
         let indices = operands.indices()?;
         let shape = updates.as_ref().map(Source::shape);
         let shapes = scatter_nd::check(data.shape(), indices.shape(), shape);
         let shapes = shapes.map_err(|e| operands.explain(e))?;
         let updates = operands.updates(updates, &self.updates, &data, shapes.updates_shape())?;
         let base = base(data, in_place);
-        let numbers = take_all(&indices, shapes.in_order(base.order()), limits).map_err(|e| operands.explain(e))?;
+        let numbers = shapes.in_order(base.order());
         let mut report = Report::new(&format!("scatter-nd (ONNX ScatterND-{})", scatter_nd::version(self.opset)));
         report.source(base.source());
         report.source(&indices);
@@ -109,10 +108,9 @@ impl ScatterNd {
             let label = indices.label();
             bail!("{label}: {count} empty tuples, each reducing all of DATA, are too many with --fill");
         }
-        let combine = (reduction != Reduction::None).then_some(combine);
         let repeats = self.duplicates.repeats(reduction);
-        let roles = Roles { repeats, combine, index_bytes: indices.bytes() };
-        let fill = Linked::new(base, numbers, updates, roles, limits).map_err(|e| operands.explain(e))?;
+        let roles = Roles { repeats, combine };
+        let fill = Linked::new(base, &numbers, &indices, updates, roles, limits).map_err(|e| operands.explain(e))?;
         put(Box::new(fill), limits, &self.output, self.run.quiet, report)?;
         Ok(Outcome::Done)
     }

@@ -14,7 +14,6 @@ use super::options::scatter::{self, DuplicateOptions};
 use super::options::updates::UpdatesOptions;
 use super::sources::{self, Operands};
 use crate::Reduction;
-use crate::engine::indices::take_all;
 use crate::ops::indexed::{Linked, Roles};
 use crate::ops::scatter_update;
 use crate::storage::source::Source;
@@ -73,15 +72,15 @@ impl ScatterUpdate {
         let shapes = shapes.map_err(|e| operands.explain(e))?;
         let updates = operands.updates(updates, &self.updates, &data, shapes.updates_shape())?;
         let base = base(data, in_place);
-        let numbers = take_all(&indices, shapes.in_order(base.order()), limits).map_err(|e| operands.explain(e))?;
+        let numbers = shapes.in_order(base.order());
         let mut report = Report::new("scatter-update (OpenVINO ScatterUpdate-3)");
         report.source(base.source());
         report.source(&indices);
         report.source(updates.source());
         report.line(format!("axis {axis}: {} indices", numbers.count()));
         let repeats = self.duplicates.repeats(Reduction::None);
-        let roles = Roles { repeats, combine: None, index_bytes: indices.bytes() };
-        let fill = Linked::new(base, numbers, updates, roles, limits).map_err(|e| operands.explain(e))?;
+        let roles = Roles { repeats, combine: None };
+        let fill = Linked::new(base, &numbers, &indices, updates, roles, limits).map_err(|e| operands.explain(e))?;
         put(Box::new(fill), limits, &self.output, self.run.quiet, report)?;
         Ok(Outcome::Done)
     }

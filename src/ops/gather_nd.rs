@@ -4,8 +4,8 @@
 
 use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
-use super::fill::{Fill, Scratch, resize};
-use super::indexed::{Index, Numbers, Places, Shapes, TakeIndices};
+use super::fill::{Fill, Limits, Scratch, resize};
+use super::indexed::{Index, Numbers, Places, Shapes};
 use super::scatter_nd::{check_count, check_tuples};
 use super::window_size::{RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use super::{check_extent, check_rank, items};
@@ -106,15 +106,14 @@ pub struct Linked {
 }
 
 impl Linked {
-    /// Links the operator to its data, when all of its numbers are taken. `index_bytes` is the size of the index tensor.
+    /// Reads the index tensor and links the operator to its data.
     ///
     /// # Errors
-    /// Not enough memory.
-    pub fn new(data: Source, numbers: Numbers, index_bytes: usize) -> Result<Self> {
-        let shapes = numbers.shapes().clone();
-        let meta = Meta::new(data.dtype().clone(), shapes.updates_shape().to_vec());
-        let blocks = Blocks::new(&shapes, numbers.in_turn()?);
-        Ok(Self { data, blocks, meta, resident: index_bytes.max(RESIDENT) })
+    /// A number that names no place; of reading; not enough memory.
+    pub fn new(data: Source, numbers: &Numbers, indices: &Source, limits: Limits) -> Result<Self> {
+        let meta = Meta::new(data.dtype().clone(), numbers.shapes().updates_shape().to_vec());
+        let blocks = Blocks::new(numbers.shapes(), Places::new(indices, numbers, limits)?);
+        Ok(Self { data, blocks, meta, resident: indices.bytes().max(RESIDENT) })
     }
 
     /// The bytes of a run of items that lie together in storage.
@@ -223,7 +222,7 @@ impl Fill for Linked {
 /// ```
 ///
 /// # Errors
-/// Those of [`check`] and [`TakeIndices::take`].
+/// Those of [`check`]; a number that names no place.
 pub fn gather_nd<T, I, S, J, D, E>(
     data: &ArrayBase<S, D>,
     indices: &ArrayBase<J, E>,
@@ -238,13 +237,12 @@ where
     E: Dimension,
 {
     let batch_dims = i64::try_from(batch_dims).unwrap_or(i64::MAX);
-    let shapes = check(data.shape(), indices.shape(), batch_dims)?;
-    let mut numbers = shapes.clone().in_order(Order::C);
-    numbers.take(indices.iter().copied())?;
-    let shape = shapes.updates_shape();
+    let numbers = check(data.shape(), indices.shape(), batch_dims)?.in_order(Order::C);
+    let places = Places::of_numbers(&numbers, &items(indices))?;
+    let shape = numbers.shapes().updates_shape();
     let (source, mut out) = (items(data), Vec::new());
     if !shape.contains(&0) {
-        let blocks = Blocks::new(&shapes, numbers.in_turn()?);
+        let blocks = Blocks::new(numbers.shapes(), places);
         blocks.runs(&Window::whole(shape), |from, _, len| out.extend_from_slice(&source[from..][..len]));
     }
     Ok(Array::from_shape_vec(IxDyn(shape), out).expect("a block for each tuple"))

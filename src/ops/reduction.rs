@@ -46,24 +46,38 @@ impl Reduction {
 /// Reduces a block of updates into a block of old items of as many bytes.
 pub type OnBytes = fn(&mut [u8], &[u8]);
 
+/// Reduces single updates into items of `out`: number `offset + at` of them for each `at`, as far as there are so many.
+/// (`out`, `offset`, `at`, updates.)
+pub type OnPoints = fn(&mut [u8], usize, &[u32], &[u8]);
+
+/// A reduction of items as bytes: the same for blocks, where a loop over neighbours can be vectorised, and for points,
+/// where a call for each would take longer than the sum.
+#[derive(Clone, Copy, Debug)]
+pub struct Combine {
+    /// Of blocks.
+    pub blocks: OnBytes,
+    /// Of single items.
+    pub points: OnPoints,
+}
+
 /// An item type that ScatterND can reduce.
 pub trait Reducible: Element {
     /// Old item and update to new item; `None` where the type has no such operation.
     fn operation(reduction: Reduction) -> Option<fn(Self, Self) -> Self>;
 
-    /// The same for blocks of items as bytes, big-endian or little-endian.
-    fn on_bytes(reduction: Reduction, big: bool) -> Option<OnBytes>;
+    /// The same for items as bytes, big-endian or little-endian; `None` also of no reduction.
+    fn on_bytes(reduction: Reduction, big: bool) -> Option<Combine>;
 }
 
-/// The reduction of items of that dtype.
+/// The reduction of items of that dtype; `None` where the update takes the item's place, which every dtype can do.
 ///
 /// # Errors
 /// A dtype for which no version of the specification defines it.
-pub fn on_bytes(dtype: &DType, reduction: Reduction) -> Result<OnBytes, Error> {
+pub fn combine(dtype: &DType, reduction: Reduction) -> Result<Option<Combine>, Error> {
     if reduction == Reduction::None {
-        return Ok(|old, updates| old.copy_from_slice(updates));
+        return Ok(None);
     }
-    let function = match_kind!(dtype.kind(), {
+    let combine = match_kind!(dtype.kind(), {
         number T => <T as Reducible>::on_bytes(reduction, dtype.is_big_endian()),
         Kind::Narrow(_)
         | Kind::LongDouble(_)
@@ -75,7 +89,7 @@ pub fn on_bytes(dtype: &DType, reduction: Reduction) -> Result<OnBytes, Error> {
         | Kind::Datetime(_)
         | Kind::Timedelta(_) => None,
     });
-    function.ok_or_else(|| {
+    combine.map(Some).ok_or_else(|| {
         let message = format!("{} is not defined for {}", reduction.name(), dtype.name());
         Error::new(Subject::Reduction, message)
     })
@@ -91,6 +105,25 @@ fn blocks<T: Element, const BIG: bool>(old: &mut [u8], updates: &[u8], operation
     }
 }
 
+/// Reduces items here and there. A place that there is not is passed over, so that a window can be shown all entries of a
+/// bucket that it shares with another.
+fn points<T: Element, const BIG: bool>(
+    out: &mut [u8],
+    offset: usize,
+    at: &[u32],
+    updates: &[u8],
+    operation: impl Fn(T, T) -> T,
+) {
+    let from = |bytes| if BIG { T::from_big(bytes) } else { T::from_little(bytes) };
+    let to = |item: T| if BIG { item.to_big() } else { item.to_little() };
+    let out = T::chunks_mut(out);
+    for (&at, update) in at.iter().zip(T::chunks(updates)) {
+        if let Some(old) = out.get_mut(offset.wrapping_add(at as usize)) {
+            *old = to(operation(from(*old), from(*update)));
+        }
+    }
+}
+
 macro_rules! reducible {
     ($type:ty: $($reduction:ident $operation:expr),+; undefined: $($undefined:ident)*) => {
         impl Reducible for $type {
@@ -102,12 +135,18 @@ macro_rules! reducible {
                 }
             }
 
-            fn on_bytes(reduction: Reduction, big: bool) -> Option<OnBytes> {
+            fn on_bytes(reduction: Reduction, big: bool) -> Option<Combine> {
                 match (reduction, big) {
-                    (Reduction::None, _) => Some(|old, updates| old.copy_from_slice(updates)),
+                    (Reduction::None, _) => None,
                     $(
-                        (Reduction::$reduction, false) => Some(|old, updates| blocks::<$type, false>(old, updates, $operation)),
-                        (Reduction::$reduction, true) => Some(|old, updates| blocks::<$type, true>(old, updates, $operation)),
+                        (Reduction::$reduction, false) => Some(Combine {
+                            blocks: |old, updates| blocks::<$type, false>(old, updates, $operation),
+                            points: |out, offset, at, updates| points::<$type, false>(out, offset, at, updates, $operation),
+                        }),
+                        (Reduction::$reduction, true) => Some(Combine {
+                            blocks: |old, updates| blocks::<$type, true>(old, updates, $operation),
+                            points: |out, offset, at, updates| points::<$type, true>(out, offset, at, updates, $operation),
+                        }),
                     )+
                     $((Reduction::$undefined, _) => None,)*
                 }
@@ -144,16 +183,16 @@ impl Reducible for f16 {
     fn operation(reduction: Reduction) -> Option<fn(Self, Self) -> Self> {
         Some(match reduction {
             Reduction::None => |_, update| update,
-            Reduction::Add => |old, update| f16::from_f32(old.to_f32() + update.to_f32()),
-            Reduction::Mul => |old, update| f16::from_f32(old.to_f32() * update.to_f32()),
-            Reduction::Max => |old, update| if is_larger(old.to_f32(), update.to_f32()) { update } else { old },
-            Reduction::Min => |old, update| if is_smaller(old.to_f32(), update.to_f32()) { update } else { old },
+            Reduction::Add => f16_sum,
+            Reduction::Mul => f16_product,
+            Reduction::Max => f16_larger,
+            Reduction::Min => f16_smaller,
         })
     }
 
-    fn on_bytes(reduction: Reduction, big: bool) -> Option<OnBytes> {
-        Some(match (reduction, big) {
-            (Reduction::None, _) => |old, updates| old.copy_from_slice(updates),
+    fn on_bytes(reduction: Reduction, big: bool) -> Option<Combine> {
+        let blocks: OnBytes = match (reduction, big) {
+            (Reduction::None, _) => return None,
             (Reduction::Add, false) => |old, updates| f16_blocks::<false>(old, updates, |a, b| a + b),
             (Reduction::Add, true) => |old, updates| f16_blocks::<true>(old, updates, |a, b| a + b),
             (Reduction::Mul, false) => |old, updates| f16_blocks::<false>(old, updates, |a, b| a * b),
@@ -162,8 +201,37 @@ impl Reducible for f16 {
             (Reduction::Max, true) => |old, updates| f16_picks::<true>(old, updates, is_larger),
             (Reduction::Min, false) => |old, updates| f16_picks::<false>(old, updates, is_smaller),
             (Reduction::Min, true) => |old, updates| f16_picks::<true>(old, updates, is_smaller),
-        })
+        };
+        // one by one the conversions cost what they cost
+        let points: OnPoints = match (reduction, big) {
+            (Reduction::None, _) => return None,
+            (Reduction::Add, false) => |o, f, at, u| points::<f16, false>(o, f, at, u, f16_sum),
+            (Reduction::Add, true) => |o, f, at, u| points::<f16, true>(o, f, at, u, f16_sum),
+            (Reduction::Mul, false) => |o, f, at, u| points::<f16, false>(o, f, at, u, f16_product),
+            (Reduction::Mul, true) => |o, f, at, u| points::<f16, true>(o, f, at, u, f16_product),
+            (Reduction::Max, false) => |o, f, at, u| points::<f16, false>(o, f, at, u, f16_larger),
+            (Reduction::Max, true) => |o, f, at, u| points::<f16, true>(o, f, at, u, f16_larger),
+            (Reduction::Min, false) => |o, f, at, u| points::<f16, false>(o, f, at, u, f16_smaller),
+            (Reduction::Min, true) => |o, f, at, u| points::<f16, true>(o, f, at, u, f16_smaller),
+        };
+        Some(Combine { blocks, points })
     }
+}
+
+fn f16_sum(old: f16, update: f16) -> f16 {
+    f16::from_f32(old.to_f32() + update.to_f32())
+}
+
+fn f16_product(old: f16, update: f16) -> f16 {
+    f16::from_f32(old.to_f32() * update.to_f32())
+}
+
+fn f16_larger(old: f16, update: f16) -> f16 {
+    if is_larger(old.to_f32(), update.to_f32()) { update } else { old }
+}
+
+fn f16_smaller(old: f16, update: f16) -> f16 {
+    if is_smaller(old.to_f32(), update.to_f32()) { update } else { old }
 }
 
 /// Whether the update is the larger of two, or NaN.
@@ -238,6 +306,19 @@ reducible!(Complex<f64>: Add |old, update| old + update, Mul |old, update| old *
 mod tests {
     use super::*;
 
+    /// A block of one item reduced by one, as bytes; as a point it must come out the same.
+    fn reduced(dtype: &DType, reduction: Reduction, old: &mut [u8], update: &[u8]) {
+        let Combine { blocks, points } = combine(dtype, reduction).unwrap().unwrap();
+        let mut three = [&old[..], old, old].concat();
+        // place 5 is number 1, place 7 and those before number 0 are none of them
+        let nowhere = [update, update].concat();
+        points(&mut three, 4_usize.wrapping_neg(), &[7, 3], &nowhere);
+        points(&mut three, 4_usize.wrapping_neg(), &[5], update);
+        blocks(old, update);
+        assert_eq!(three[old.len()..2 * old.len()], *old, "{dtype} {reduction:?}");
+        assert_eq!(three[..old.len()], three[2 * old.len()..]);
+    }
+
     /// One item reduced by one, as bytes, through both byte orders.
     fn reduce(dtype: &str, reduction: Reduction, old: &[u8], update: &[u8]) -> Vec<u8> {
         let swap = |bytes: &[u8]| {
@@ -246,13 +327,13 @@ mod tests {
         };
         let little = DType::parse(dtype).unwrap();
         let mut out = old.to_vec();
-        on_bytes(&little, reduction).unwrap()(&mut out, update);
+        reduced(&little, reduction, &mut out, update);
         if let Ok(big) =
             DType::parse(&little.descr().trim_matches('\'').replace('<', ">")).map(|d| d.is_big_endian().then_some(d))
         {
             let mut swapped = swap(old);
             if let Some(big) = big {
-                on_bytes(&big, reduction).unwrap()(&mut swapped, &swap(update));
+                reduced(&big, reduction, &mut swapped, &swap(update));
                 assert_eq!(swap(&swapped), out, "{dtype} {reduction:?}");
             }
         }
@@ -341,7 +422,7 @@ mod tests {
                     items.iter().flat_map(|i| if big { i.to_be_bytes() } else { i.to_le_bytes() }).collect()
                 };
                 let mut got = bytes(&old);
-                f16::on_bytes(reduction, big).unwrap()(&mut got, &bytes(&updates));
+                (f16::on_bytes(reduction, big).unwrap().blocks)(&mut got, &bytes(&updates));
                 let operation = f16::operation(reduction).unwrap();
                 let expected: Vec<f16> = old.iter().zip(&updates).map(|(&a, &b)| operation(a, b)).collect();
                 assert_eq!(got, bytes(&expected), "{reduction:?} {big}");
@@ -374,14 +455,14 @@ mod tests {
     #[test]
     fn undefined() {
         for dtype in ["complex64", "complex128"] {
-            let error = on_bytes(&DType::parse(dtype).unwrap(), Reduction::Max).unwrap_err();
+            let error = combine(&DType::parse(dtype).unwrap(), Reduction::Max).unwrap_err();
             assert_eq!(error.to_string(), format!("reduction: max is not defined for {dtype}"));
         }
         for dtype in ["S3", "<U3", "V4", "<M8[s]", "<m8", "longdouble", "float8_e4m3fn"] {
             for reduction in [Reduction::Add, Reduction::Mul, Reduction::Max, Reduction::Min] {
-                assert!(on_bytes(&DType::parse(dtype).unwrap(), reduction).is_err(), "{dtype}");
+                assert!(combine(&DType::parse(dtype).unwrap(), reduction).is_err(), "{dtype}");
             }
-            assert!(on_bytes(&DType::parse(dtype).unwrap(), Reduction::None).is_ok(), "{dtype}");
+            assert!(combine(&DType::parse(dtype).unwrap(), Reduction::None).is_ok(), "{dtype}");
         }
     }
 }

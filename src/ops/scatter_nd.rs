@@ -3,7 +3,7 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::indexed::{Index, Shapes, TakeIndices};
+use super::indexed::{Index, Shapes};
 use super::reduction::{Reducible, Reduction};
 use super::{check_extent, check_rank, items, like};
 use crate::error::{Error, Subject};
@@ -106,7 +106,7 @@ pub(super) fn check_count(tuples: &[usize], indices: &[usize]) -> Result<(), Err
 /// ```
 ///
 /// # Errors
-/// Those of [`check`] and [`TakeIndices::take`].
+/// Those of [`check`]; a number that names no place.
 pub fn scatter_nd<T, I, S, J, U, D, E, F>(
     data: &ArrayBase<S, D>,
     indices: &ArrayBase<J, E>,
@@ -122,7 +122,7 @@ where
     E: Dimension,
     F: Dimension,
 {
-    scatter(data, indices, updates, Reduction::None, |_, update| update)
+    scatter(data, indices, updates, |_, update| update)
 }
 
 /// [`scatter_nd`] with a reduction: each update is combined with the item it meets, in C order of the tuples, with
@@ -156,14 +156,13 @@ where
 {
     let operation = T::operation(reduction)
         .ok_or_else(|| Error::new(Subject::Reduction, format!("{} is not defined for this type", reduction.name())))?;
-    scatter(data, indices, updates, reduction, operation)
+    scatter(data, indices, updates, operation)
 }
 
 fn scatter<T, I, S, J, U, D, E, F>(
     data: &ArrayBase<S, D>,
     indices: &ArrayBase<J, E>,
     updates: &ArrayBase<U, F>,
-    reduction: Reduction,
     operation: impl Fn(T, T) -> T,
 ) -> Result<Array<T, D>, Error>
 where
@@ -176,12 +175,11 @@ where
     E: Dimension,
     F: Dimension,
 {
-    let mut numbers = check(data.shape(), indices.shape(), Some(updates.shape()))?.in_order(Order::C);
-    numbers.take(indices.iter().copied())?;
+    let numbers = check(data.shape(), indices.shape(), Some(updates.shape()))?.in_order(Order::C);
     let mut out = items(data).into_owned();
-    numbers.finish(reduction.repeats(), usize::MAX)?.apply(&mut out, &items(updates), |old, updates| {
+    numbers.apply(&items(indices), &mut out, &items(updates), |old, updates| {
         old.iter_mut().zip(updates).for_each(|(old, &update)| *old = operation(*old, update));
-    });
+    })?;
     Ok(like(data, out))
 }
 

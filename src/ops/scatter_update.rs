@@ -3,7 +3,7 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::indexed::{Index, Repeats, Shapes, TakeIndices};
+use super::indexed::{Index, Shapes};
 use super::{check_extent, check_rank, items, like};
 use crate::error::{Error, Subject};
 use crate::item::meta::Order;
@@ -50,7 +50,7 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis
 /// ```
 ///
 /// # Errors
-/// Those of [`check`] and [`TakeIndices::take`]: an index below 0 or beyond the axis is one.
+/// Those of [`check`]; a number that names no place: an index below 0 or beyond the axis is one.
 pub fn scatter_update<T, I, S, J, U, D, E, F>(
     data: &ArrayBase<S, D>,
     indices: &ArrayBase<J, E>,
@@ -67,10 +67,9 @@ where
     E: Dimension,
     F: Dimension,
 {
-    let mut numbers = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?.in_order(Order::C);
-    numbers.take(indices.iter().copied())?;
+    let numbers = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?.in_order(Order::C);
     let mut out = items(data).into_owned();
-    numbers.finish(Repeats::LastWins, usize::MAX)?.apply(&mut out, &items(updates), <[T]>::copy_from_slice);
+    numbers.apply(&items(indices), &mut out, &items(updates), <[T]>::copy_from_slice)?;
     Ok(like(data, out))
 }
 
@@ -78,6 +77,11 @@ where
 mod tests {
     use super::*;
     use ndarray::{Array1, Array2, ArrayD, IxDyn, arr0, array};
+
+    use crate::item::tensor::Tensor;
+    use crate::ops::fill::Limits;
+    use crate::ops::indexed::Repeats;
+    use crate::storage::source::Source;
 
     #[test]
     fn the_specifications_examples() {
@@ -134,11 +138,9 @@ mod tests {
         let empty = Array2::<u8>::zeros((2, 0));
         assert!(scatter_update(&empty, &array![2], &Array2::zeros((1, 0)), 0).is_err());
         assert!(scatter_update(&arr0(1), &array![0], &array![1], 0).is_err());
-        let mut numbers = check(&[4], &[2, 2], None, 0).unwrap().in_order(Order::C);
-        numbers.take([3, 1, 0, 1]).unwrap();
-        assert_eq!(
-            numbers.finish(Repeats::Refused, 1).unwrap_err().to_string(),
-            "indices: the index at [1, 1] repeats the one at [0, 1]"
-        );
+        let indices = Source::memory(Tensor::from(&array![[3, 1], [0, 1]]), "INDICES".to_owned());
+        let numbers = check(&[4], &[2, 2], None, 0).unwrap().in_order(Order::C);
+        let refused = numbers.scatter(&indices, None, (Repeats::Refused, 1), Limits::default());
+        assert_eq!(refused.unwrap_err().to_string(), "indices: the index at [1, 1] repeats the one at [0, 1]");
     }
 }

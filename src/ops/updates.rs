@@ -33,6 +33,11 @@ impl Updates {
         &self.view
     }
 
+    /// The bytes of one of their items, as items of the data.
+    pub fn itemsize(&self) -> usize {
+        self.conversion.itemsize()
+    }
+
     /// The bytes of all of them, as items of the data.
     pub fn bytes(&self) -> usize {
         self.view.items().saturating_mul(self.conversion.itemsize())

@@ -8,7 +8,7 @@ use crate::item::meta::Meta;
 use crate::layout::gather::GAP;
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::{Fill, Limits, Patch, Scratch};
-use crate::ops::reduction::OnBytes;
+use crate::ops::reduction::Combine;
 use crate::ops::selection::Selection;
 use crate::ops::updates::Updates;
 use crate::ops::window_size::{EDIT_WINDOW, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
@@ -21,7 +21,7 @@ pub struct Linked {
     scatter: Scatter,
     updates: Updates,
     /// What is done with an old block and its update; `None` puts the update in its place.
-    combine: Option<OnBytes>,
+    combine: Option<Combine>,
     window: usize,
     /// Updates of so many bytes are kept in memory.
     resident: usize,
@@ -33,55 +33,68 @@ pub struct Roles {
     /// What becomes of several updates for one place.
     pub repeats: Repeats,
     /// What is done with an old block and its update; `None` puts the update in its place.
-    pub combine: Option<OnBytes>,
-    /// The bytes of the index tensor. Updates may take as much memory: what is held in all stays a small multiple of what
-    /// the indices need in any case.
-    pub index_bytes: usize,
+    pub combine: Option<Combine>,
 }
 
 impl Linked {
-    /// Links the operator to what it reads. `updates` has the shape that was checked, `numbers` are all taken.
+    /// Reads the index tensor and links the operator to what else it reads. `updates` has the shape that was checked.
     ///
     /// The indices are grouped by windows here, so the size of a window is settled here, too: one that fits the cache for
-    /// updates in memory, updates that are read together, and long pieces. Short pieces are better read by few sweeps
-    /// through the updates, each for a large window, than one by one.
+    /// updates that are carried along or in memory, updates that are read together, and long pieces. Short pieces are better
+    /// read by few sweeps through the updates, each for a large window, than one by one. What is held in all stays a small
+    /// multiple of what the indices need in any case.
     ///
     /// # Errors
-    /// An index tuple that occurs twice, where that is refused.
-    pub fn new(base: Selection, numbers: Numbers, updates: Updates, roles: Roles, limits: Limits) -> Result<Self> {
-        let (outer, block) = numbers.sides();
+    /// Those of [`Numbers::scatter`].
+    pub fn new(
+        base: Selection,
+        numbers: &Numbers,
+        indices: &Source,
+        updates: Updates,
+        roles: Roles,
+        limits: Limits,
+    ) -> Result<Self> {
+        let mut updates = match &numbers.arrangement.updates_axes {
+            Some(axes) => updates.with_axes(axes),
+            None => updates,
+        };
+        let (outer, block) = (numbers.arrangement.outer, numbers.arrangement.block);
         let itemsize = base.meta().dtype.itemsize();
         let (data_bytes, update_bytes) = (base.meta().bytes(), updates.bytes());
-        let resident = roles.index_bytes.max(RESIDENT);
-        let kept = updates.source().as_file().is_none() || update_bytes <= resident;
+        let resident = indices.bytes().max(RESIDENT);
+        let few = updates.source().as_file().is_none() || update_bytes <= resident;
         let together = update_bytes / outer.max(1) <= SLAB;
-        let sweep = !kept && !together && block * itemsize < SHORT_PIECE;
+        let point = outer == 1 && block * itemsize <= 16;
+        let sweep = !few && !together && !point && block * itemsize < SHORT_PIECE;
         let threads = limits.threads.for_bytes(data_bytes);
         let window = match (base.is_in_place(), sweep) {
             (true, _) => EDIT_WINDOW,
             (false, false) => WINDOW,
             (false, true) => data_bytes.div_ceil(threads).clamp(WINDOW, SWEEP_WINDOWS / threads),
         };
+        if point {
+            updates.settle()?;
+        }
         let items = limits.window.unwrap_or(window) / itemsize.max(1);
         let group = Windows::new(&base.meta().shape, items).largest();
-        let scatter = numbers.finish(roles.repeats, group)?;
-        let updates = match scatter.updates_axes() {
-            Some(axes) => updates.with_axes(axes),
-            None => updates,
-        };
+        let scatter = numbers.scatter(indices, Some(&updates), (roles.repeats, group), limits)?;
         Ok(Self { base, scatter, updates, combine: roles.combine, window, resident })
     }
 
     /// Applies the updates of one window to its items.
     fn apply(&self, window: &Window, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
         let Self { scatter, updates, combine, .. } = self;
+        if scatter.carries_updates() {
+            scatter.apply(window, out, *combine);
+            return Ok(());
+        }
         let itemsize = self.base.meta().dtype.itemsize();
         let mut put = |Run { to, from, len }: Run, slab: &[u8], first: usize| {
             let old = &mut out[to * itemsize..][..len * itemsize];
             let new = &slab[(from - first) * itemsize..][..len * itemsize];
             match combine {
                 None => copy_item(old, new),
-                Some(combine) => combine(old, new),
+                Some(combine) => (combine.blocks)(old, new),
             }
         };
         // where the runs lie: in memory, or in one piece of the updates, or here and there in them
@@ -136,6 +149,9 @@ impl Fill for Linked {
 
     fn prepare(&mut self) -> Result<()> {
         self.base.prepare()?;
+        if self.scatter.carries_updates() {
+            return Ok(());
+        }
         self.updates.settle()?;
         let few = self.updates.bytes() <= self.resident;
         if !self.updates.in_runs() || self.updates.source().as_file().is_some() && few {
@@ -191,9 +207,7 @@ impl Patch for Linked {
     }
 
     fn extent(&self, window: &Window) -> Range<usize> {
-        let (mut start, mut end) = (window.items(), 0);
-        self.scatter.runs(window, |run| (start, end) = (start.min(run.to), end.max(run.to + run.len)));
-        start.min(end)..end
+        self.scatter.extent(window)
     }
 
     fn finish_updates(&self) -> Result<()> {

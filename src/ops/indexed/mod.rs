@@ -4,79 +4,79 @@
 //! outer place belongs to place `target` of its `dim`.
 
 //!
-//! The order of steps is in the types: [`Shapes`] are checked; in the order of storage they become [`Numbers`], which
-//! take the index tensor; finished these are a [`Scatter`], all of whose numbers are in range; with data and updates
-//! that is [`Linked`], an operator for the engine.
+//! The order of steps is in the types: [`Shapes`] are checked; in the order of storage they say what [`Numbers`] mean;
+//! with the index tensor these make a [`Scatter`], all of whose numbers are in range; with data and updates that is
+//! [`Linked`], an operator for the engine.
 
-mod groups;
+mod buckets;
+mod entries;
 mod linked;
 mod places;
+mod read;
+mod resolve;
 mod scatter;
-mod targets;
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
 
-use self::groups::Keep;
+use self::buckets::Cut;
+use self::entries::{Entries, TheirPositions, TheirUpdates, Words};
 pub use self::linked::{Linked, Roles};
 pub use self::places::Places;
+use self::read::with_integers;
+pub use self::read::{all_integers, each_window};
+use self::resolve::Resolver;
 pub use self::scatter::{Run, Scatter};
-use self::targets::{BadIndex, Targets};
+use super::fill::Limits;
+use super::updates::Updates;
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::Kind;
 use crate::item::meta::Order;
 use crate::layout::shape::coordinates;
+use crate::storage::source::Source;
 
 /// A number that an index tensor may hold.
 pub trait Index: Copy + fmt::Display {
     /// The number as int64; `None` beyond it.
     fn to_i64(self) -> Option<i64>;
+
+    /// The place that it names where `wrap` is added to negative numbers; what names none is beyond every dim then.
+    fn place(self, wrap: u64) -> u64;
 }
 
 macro_rules! index {
-    ($($type:ty)+) => {$(
+    ($($type:ty: $place:expr;)+) => {$(
         impl Index for $type {
             #[inline]
             fn to_i64(self) -> Option<i64> {
                 self.try_into().ok()
             }
+
+            #[inline(always)]
+            fn place(self, wrap: u64) -> u64 {
+                $place(self, wrap)
+            }
         }
     )+};
 }
 
-index!(i8 i16 i32 i64 u8 u16 u32 u64 isize usize);
-
-/// What index numbers are handed to, in C order.
-pub trait TakeIndices {
-    /// Takes the next numbers.
-    ///
-    /// # Errors
-    /// A number that names no place, with its position.
-    fn take<I: Index>(&mut self, numbers: impl IntoIterator<Item = I>) -> Result<(), Error>;
+/// The place of a number with a sign: without a branch, since negative numbers come as they come.
+#[inline(always)]
+fn signed(number: i64, wrap: u64) -> u64 {
+    (number as u64).wrapping_add((number >> 63) as u64 & wrap)
 }
 
-/// Hands over numbers of an integer kind as little-endian bytes.
-///
-/// # Errors
-/// Those of [`TakeIndices::take`]; a kind that is no integer.
-pub fn take_bytes(taker: &mut impl TakeIndices, kind: &Kind, bytes: &[u8]) -> Result<(), Error> {
-    macro_rules! take {
-        ($type:ty) => {
-            taker.take(bytes.as_chunks::<{ size_of::<$type>() }>().0.iter().map(|word| <$type>::from_le_bytes(*word)))
-        };
-    }
-    match kind {
-        Kind::Int8 => take!(i8),
-        Kind::Int16 => take!(i16),
-        Kind::Int32 => take!(i32),
-        Kind::Int64 => take!(i64),
-        Kind::UInt8 => take!(u8),
-        Kind::UInt16 => take!(u16),
-        Kind::UInt32 => take!(u32),
-        Kind::UInt64 => take!(u64),
-        _ => Err(Error::new(Subject::Indices, "not integers")),
-    }
+index! {
+    i8: |number, wrap| signed(i64::from(number), wrap);
+    i16: |number, wrap| signed(i64::from(number), wrap);
+    i32: |number, wrap| signed(i64::from(number), wrap);
+    i64: signed;
+    isize: |number, wrap| signed(number as i64, wrap);
+    u8: |number, _| u64::from(number);
+    u16: |number, _| u64::from(number);
+    u32: |number, _| u64::from(number);
+    u64: |number, _| number;
+    usize: |number, _| number as u64;
 }
 
 /// What becomes of several updates for one place.
@@ -122,8 +122,8 @@ impl Shapes {
     /// Numbers for these shapes, for data that is stored, and changed, in that order.
     pub fn in_order(self, order: Order) -> Numbers {
         let arrangement = Arrangement::new(&self, order);
-        let targets = Targets::new(arrangement.axes.clone(), self.count(), self.negative);
-        Numbers { shapes: Arc::new(self), arrangement, targets: vec![targets] }
+        let resolver = Resolver::new(&arrangement.axes, self.negative);
+        Numbers { shapes: self, arrangement, resolver }
     }
 }
 
@@ -173,13 +173,12 @@ impl Arrangement {
     }
 }
 
-/// The numbers of an index tensor as they are taken, perhaps in parts by several threads.
+/// What the numbers of an index tensor of checked shapes mean.
 #[derive(Clone, Debug)]
 pub struct Numbers {
-    shapes: Arc<Shapes>,
+    shapes: Shapes,
     arrangement: Arrangement,
-    /// One for each part of the indices.
-    targets: Vec<Targets>,
+    resolver: Resolver,
 }
 
 impl Numbers {
@@ -190,7 +189,7 @@ impl Numbers {
 
     /// The numbers of an index tuple.
     pub fn width(&self) -> usize {
-        self.shapes.axes.len()
+        self.resolver.width()
     }
 
     /// The number of index tuples that there are.
@@ -198,75 +197,36 @@ impl Numbers {
         self.shapes.count()
     }
 
-    /// The places outside and the items inside the places that indices name.
-    pub fn sides(&self) -> (usize, usize) {
-        (self.arrangement.outer, self.arrangement.block)
+    /// How many places a tuple may name.
+    pub fn places(&self) -> usize {
+        self.resolver.places()
     }
 
-    /// One that takes the numbers from index tuple `first` on.
-    pub fn part(&self, first: usize) -> Self {
-        let targets = self.targets.iter().take(1).map(|targets| targets.part(first)).collect();
-        Self { targets, ..self.clone() }
-    }
-
-    /// Makes room for so many tuples more.
+    /// Makes `places` those of whole tuples, the first of which is number `first`: little-endian integers of a kind.
     ///
     /// # Errors
-    /// Not enough memory.
-    pub fn reserve(&mut self, tuples: usize) -> Result<()> {
-        self.targets.last_mut().map_or(Ok(()), |targets| targets.reserve(tuples))
+    /// The first number that names no place; a kind that is no integer.
+    fn resolve(&self, kind: &Kind, bytes: &[u8], first: usize, places: &mut Vec<u64>) -> Result<()> {
+        with_integers!(kind, bytes, |words, read| self.resolve_words(words, read, first, places))
     }
 
-    /// Adds what a part took. Parts are added in the order of their tuples.
-    pub fn join(&mut self, part: Self) {
-        self.targets.extend(part.targets);
-    }
-
-    /// Ends the numbers of a gather: the place of each tuple, in the order of tuples.
-    ///
-    /// # Errors
-    /// Not enough memory.
-    pub fn in_turn(self) -> Result<Places> {
-        Places::new(self)
-    }
-
-    /// Ends the numbers. About `group` neighbouring items will be changed together.
-    ///
-    /// # Errors
-    /// A tuple that occurs twice, where [`Repeats::Refused`].
-    pub fn finish(self, repeats: Repeats, group: usize) -> Result<Scatter> {
-        let Self { shapes, arrangement: Arrangement { outer, block, updates_axes, .. }, targets } = self;
-        let keep = Keep {
-            unique: repeats != Repeats::Combined,
-            repeats: repeats != Repeats::Refused,
-            group: group / block.max(1),
-            count: shapes.count(),
-        };
-        let entries = groups::group(targets, keep).map_err(|(position, first)| {
-            let message = format!(
-                "the index at {:?} repeats the one at {:?}",
-                coordinates(position, &shapes.tuples),
-                coordinates(first, &shapes.tuples)
-            );
-            Error::new(Subject::Indices, message)
-        })?;
-        let dim = shapes.data[shapes.axes.clone()].iter().product();
-        Ok(Scatter { outer, dim, block, count: shapes.count(), entries, updates_axes })
-    }
-}
-
-impl TakeIndices for Numbers {
-    fn take<I: Index>(&mut self, numbers: impl IntoIterator<Item = I>) -> Result<()> {
-        let Some(targets) = self.targets.last_mut() else { return Ok(()) };
-        targets.extend(numbers).map_err(|BadIndex { position, value }| {
-            let Shapes { data, axes, tuples, negative, has_tuple_axis, .. } = &*self.shapes;
-            let component = position % axes.len();
-            let mut at = coordinates(position / axes.len(), tuples);
+    /// The same of words that `read` makes numbers of.
+    fn resolve_words<W: Copy, I: Index>(
+        &self,
+        words: &[W],
+        read: impl Fn(W) -> I + Copy,
+        first: usize,
+        places: &mut Vec<u64>,
+    ) -> Result<()> {
+        self.resolver.resolve(words, read, places).map_err(|bad| {
+            let Shapes { data, axes, tuples, negative, has_tuple_axis, .. } = &self.shapes;
+            let component = bad % axes.len();
+            let mut at = coordinates(first + bad / axes.len(), tuples);
             if *has_tuple_axis {
                 at.push(component);
             }
             let axis = axes.start + component;
-            let dim = data[axis];
+            let (dim, value) = (data[axis], read(words[bad]));
             let range = match dim {
                 0 => "there is no place".to_owned(),
                 _ if *negative => format!("expected [-{dim}, {}]", dim - 1),
@@ -275,6 +235,83 @@ impl TakeIndices for Numbers {
             let message = format!("{value} at {at:?} is out of range: {range} on axis {axis} (data {data:?})");
             Error::new(Subject::Indices, message)
         })
+    }
+
+    /// Applies `updates` to `out`, both in C order, as the numbers say, in the order of their tuples.
+    ///
+    /// # Errors
+    /// The first number that names no place; nothing has been applied then.
+    pub(crate) fn apply<T: Copy>(
+        &self,
+        numbers: &[impl Index],
+        out: &mut [T],
+        updates: &[T],
+        combine: impl Fn(&mut [T], &[T]),
+    ) -> Result<()> {
+        let places = Places::of_numbers(self, numbers)?;
+        let (Arrangement { outer, block, .. }, count) = (&self.arrangement, self.count());
+        for outer in 0..*outer {
+            for tuple in 0..count {
+                let old = (outer * self.places() + places.get(tuple)) * block;
+                combine(&mut out[old..][..*block], &updates[(outer * count + tuple) * block..][..*block]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the index tensor and groups what it says by `group` neighbouring items, which will be changed together.
+    /// Small `updates` are read with it and carried along, if there are any.
+    ///
+    /// # Errors
+    /// A number that names no place; a tuple that occurs twice, where [`Repeats::Refused`]; of reading; not enough memory.
+    pub fn scatter(
+        &self,
+        indices: &Source,
+        updates: Option<&Updates>,
+        (repeats, group): (Repeats, usize),
+        limits: Limits,
+    ) -> Result<Scatter> {
+        let Arrangement { outer, block, updates_axes, .. } = &self.arrangement;
+        let (count, places) = (self.count(), self.places());
+        let cut = Cut::new(places, count, group / (*block).max(1));
+        let entries = if self.width() == 0 {
+            let from = if repeats == Repeats::LastWins { count.saturating_sub(1) } else { 0 };
+            Entries::Whole { from, to: count }
+        } else if let Some(updates) = updates.filter(|updates| self.carries(updates, (cut, group), indices, repeats)) {
+            let size = block * updates.itemsize();
+            let belongings = TheirUpdates { updates, block: *block };
+            Entries::Values(Words::read(size, (indices, self), cut, &belongings, limits)?)
+        } else {
+            let size = if u32::try_from(count).is_ok() { 4 } else { 8 };
+            Entries::Positions(Words::read(size, (indices, self), cut, &TheirPositions(size), limits)?)
+        };
+        if repeats == Repeats::Refused
+            && let Some((position, first)) = entries.earliest_repeat(cut)
+        {
+            let at = |position| coordinates(position, &self.shapes.tuples);
+            let message = format!("the index at {:?} repeats the one at {:?}", at(position), at(first));
+            return Err(Error::new(Subject::Indices, message));
+        }
+        Ok(Scatter { outer: *outer, dim: places, block: *block, count, entries, updates_axes: updates_axes.clone() })
+    }
+
+    /// Whether updates are carried along with their places: small ones that lie in the order of the tuples, and can be
+    /// read in it. They may take what the index tensor does twice and a half, and some.
+    fn carries(&self, updates: &Updates, (cut, group): (Cut, usize), indices: &Source, repeats: Repeats) -> bool {
+        /// What is always allowed.
+        const FREE: usize = 48 << 20;
+        let Arrangement { outer, block, .. } = self.arrangement;
+        let size = block * updates.itemsize();
+        let fits = matches!(size, 1 | 2 | 4 | 8 | 16) && group.is_multiple_of(block);
+        let most = (indices.bytes() / 2).saturating_mul(5).saturating_add(FREE);
+        let kind = match repeats {
+            Repeats::LastWins => true,
+            // reductions know items, not words
+            Repeats::Combined => block == 1,
+            // to name what is repeated takes positions
+            Repeats::Refused => false,
+        };
+        outer == 1 && fits && kind && updates.in_runs() && cut.bytes(self.count(), size) <= most
     }
 }
 

@@ -1,53 +1,86 @@
 //! Places in the order of the index tuples that name them: what a gather needs, where a scatter groups by place.
 
 use super::Numbers;
-use super::groups::Word;
-use super::targets::Pairs;
+use super::read::{Collect, collect};
 use crate::error::{Error, Result, Subject};
 use crate::memory;
+use crate::ops::fill::Limits;
+use crate::storage::source::Source;
 
-/// For each index tuple the place that it names; of 4 bytes where places are few enough, else of 8.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Places {
-    /// Fewer than 2^32 places.
+/// For each index tuple the place that it names; of 4 bytes where places are few enough, else of 8. Each part is what one
+/// thread has read, all but the last of them of the same number of tuples or one more.
+#[derive(Clone, Debug)]
+pub struct Places {
+    parts: Vec<Part>,
+    /// Where each part begins.
+    starts: Vec<usize>,
+}
+
+#[derive(Clone, Debug)]
+enum Part {
     Small(Vec<u32>),
-    /// More.
     Large(Vec<u64>),
-    /// Tuples of no number, so many: all name the one place there is.
-    One(usize),
+}
+
+impl Collect for Part {
+    fn take(&mut self, _: usize, places: &[u64]) -> Result<()> {
+        // there is room: `Places::new` made it
+        match self {
+            Part::Small(small) => small.extend(places.iter().map(|&place| place as u32)),
+            Part::Large(large) => large.extend_from_slice(places),
+        }
+        Ok(())
+    }
 }
 
 impl Places {
-    /// The places of all numbers that were taken.
-    pub(super) fn new(numbers: Numbers) -> Result<Self> {
-        let count = numbers.count();
-        if numbers.width() == 0 {
-            return Ok(Self::One(count));
-        }
+    /// The places that all tuples of an index tensor name.
+    ///
+    /// # Errors
+    /// A number that names no place; of reading; not enough memory.
+    pub fn new(indices: &Source, numbers: &Numbers, limits: Limits) -> Result<Self> {
+        let small = u32::try_from(numbers.places()).is_ok();
         let refuse = |why| Error::new(Subject::Indices, why);
-        let (mut small, mut large) = (Vec::new(), Vec::new());
-        for part in numbers.targets {
-            // a part is dropped when it has been read, so that no more than one is held twice
-            match part.pairs {
-                Pairs::Small(pairs) => {
-                    memory::reserve(&mut small, pairs.len()).map_err(refuse)?;
-                    small.extend(pairs.into_iter().map(|pair| pair.target() as u32));
-                }
-                Pairs::Large(pairs) => {
-                    memory::reserve(&mut large, pairs.len()).map_err(refuse)?;
-                    large.extend(pairs.into_iter().map(|pair| pair.target() as u64));
-                }
-            }
-        }
-        Ok(if large.is_empty() { Self::Small(small) } else { Self::Large(large) })
+        let parts = collect(indices, numbers, limits, |tuples| {
+            Ok(match small {
+                true => Part::Small(memory::of(tuples).map_err(refuse)?),
+                false => Part::Large(memory::of(tuples).map_err(refuse)?),
+            })
+        })?;
+        Ok(Self::of(parts))
     }
 
-    /// The place that index tuple number `tuple` names.
+    /// The places of numbers in memory.
+    ///
+    /// # Errors
+    /// A number that names no place.
+    pub(in crate::ops) fn of_numbers(numbers: &Numbers, words: &[impl super::Index]) -> Result<Self> {
+        let mut places = Vec::new();
+        numbers.resolve_words(words, |word| word, 0, &mut places)?;
+        Ok(Self::of(vec![Part::Large(places)]))
+    }
+
+    fn of(parts: Vec<Part>) -> Self {
+        let mut start = 0;
+        let starts = parts.iter().map(|part| {
+            let here = start;
+            start += match part {
+                Part::Small(places) => places.len(),
+                Part::Large(places) => places.len(),
+            };
+            here
+        });
+        let starts = starts.collect();
+        Self { parts, starts }
+    }
+
+    /// The place that index tuple number `tuple` names; of tuples of no number the one place there is.
     pub fn get(&self, tuple: usize) -> usize {
-        match self {
-            Self::Small(places) => places[tuple] as usize,
-            Self::Large(places) => places[tuple] as usize,
-            Self::One(_) => 0,
+        let part = self.starts.partition_point(|&start| start <= tuple).saturating_sub(1);
+        let (Some(part), Some(&start)) = (self.parts.get(part), self.starts.get(part)) else { return 0 };
+        match part {
+            Part::Small(places) => places.get(tuple - start).map_or(0, |&place| place as usize),
+            Part::Large(places) => places.get(tuple - start).map_or(0, |&place| place as usize),
         }
     }
 }

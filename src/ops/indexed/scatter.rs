@@ -1,10 +1,13 @@
 //! A resolved scatter: which runs of updates go where, for any window.
 
-use super::groups::Entries;
+use std::ops::Range;
+
+use super::entries::Entries;
 use crate::layout::window::Window;
+use crate::ops::reduction::Combine;
 
 /// A resolved ScatterUpdate or ScatterND.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Scatter {
     pub(super) outer: usize,
     pub(super) dim: usize,
@@ -60,7 +63,7 @@ impl Scatter {
         }
         for outer in 0..self.outer {
             let base = outer * self.dim * self.block;
-            self.entries.visit(0, self.dim, |target, _| {
+            self.entries.places(0, self.dim, |target| {
                 let first = base + target * self.block;
                 each(first, first + self.block - 1);
             });
@@ -79,7 +82,26 @@ impl Scatter {
             })
     }
 
-    /// Calls `each` for every run that `window` takes from `updates`, in the order in which they apply.
+    /// From the first item of a window that changes to behind the last, counted from its own beginning.
+    pub fn extent(&self, window: &Window) -> Range<usize> {
+        let place = self.dim * self.block;
+        let (start, end) = (window.start, window.start + window.items());
+        let (mut first, mut last) = (end, start);
+        if start < end {
+            for outer in start / place..end.div_ceil(place) {
+                let base = outer * place;
+                let (lo, hi) = (start.max(base) - base, end.min(base + place) - base);
+                self.entries.places(lo / self.block, hi.div_ceil(self.block), |target| {
+                    let at = base + target * self.block;
+                    (first, last) = (first.min(at.max(start)), last.max((at + self.block).min(end)));
+                });
+            }
+        }
+        first.min(last) - start..last - start
+    }
+
+    /// Calls `each` for every run that `window` takes from `updates`, in the order in which they apply. Of updates that
+    /// are here there are none.
     pub fn runs(&self, window: &Window, mut each: impl FnMut(Run)) {
         let place = self.dim * self.block;
         let (start, end) = (window.start, window.start + window.items());
@@ -89,7 +111,7 @@ impl Scatter {
         for outer in start / place..end.div_ceil(place) {
             let base = outer * place;
             let (lo, hi) = (start.max(base) - base, end.min(base + place) - base);
-            self.entries.visit(lo / self.block, hi.div_ceil(self.block), |target, position| {
+            self.entries.positions(lo / self.block, hi.div_ceil(self.block), |target, position| {
                 let at = target * self.block;
                 let (a, b) = (at.max(lo), (at + self.block).min(hi));
                 each(Run {
@@ -101,9 +123,14 @@ impl Scatter {
         }
     }
 
-    /// Applies all of `updates` to all of `out`, both in C order.
-    pub(crate) fn apply<T: Copy>(&self, out: &mut [T], updates: &[T], combine: impl Fn(&mut [T], &[T])) {
-        let window = Window::whole(&[out.len()]);
-        self.runs(&window, |run| combine(&mut out[run.to..][..run.len], &updates[run.from..][..run.len]));
+    /// Whether the updates themselves are here: they are [applied](Self::apply), and there are no runs.
+    pub fn carries_updates(&self) -> bool {
+        matches!(self.entries, Entries::Values(_))
+    }
+
+    /// Applies the updates that are here to the items of a window, which begins and ends with a block.
+    pub fn apply(&self, window: &Window, out: &mut [u8], combine: Option<Combine>) {
+        let (lo, hi) = (window.start / self.block, (window.start + window.items()) / self.block);
+        self.entries.apply(lo, hi, out, combine);
     }
 }

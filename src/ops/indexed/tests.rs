@@ -1,89 +1,156 @@
-use super::groups::{Keep, group};
-use super::*;
-use crate::layout::window::Windows;
+use std::num::NonZero;
 
-/// Targets of axes of those dims in C order.
-fn targets_of(dims: &[usize], count: usize, negative: bool) -> Targets {
-    let stride = |n: usize| dims[n + 1..].iter().product();
-    Targets::new(dims.iter().enumerate().map(|(n, &dim)| (dim, stride(n))).collect(), count, negative)
+use ndarray::{ArrayD, IxDyn};
+
+use super::*;
+use crate::item::dtype::DType;
+use crate::item::tensor::Tensor;
+use crate::layout::window::{Window, Windows};
+use crate::ops::reduction::{self, Combine, Reduction};
+use crate::ops::{scatter_nd, scatter_update};
+use crate::parallel::Threads;
+use crate::storage::conversion::Conversion;
+
+fn limits(threads: usize) -> Limits {
+    Limits { threads: Threads::new(NonZero::new(threads)).started_for(0), window: None }
 }
 
-fn entries(numbers: &[i64], dim: usize, unique: bool) -> Vec<(usize, usize)> {
-    let keep = Keep { unique, repeats: true, group: 2, count: numbers.len() };
-    let mut targets = targets_of(&[dim], numbers.len(), true);
-    let mut second = targets.part(2);
-    targets.extend(numbers[..2].iter().copied()).unwrap();
-    second.extend(numbers[2..].iter().copied()).unwrap();
-    let entries = group(vec![targets, second], keep).unwrap();
-    let mut all = Vec::new();
-    entries.visit(0, 4, |target, position| all.push((target, position)));
-    entries.visit(4, dim, |target, position| all.push((target, position)));
-    all.sort_by_key(|(target, _)| *target); // stable: the order within a target is kept
-    all
+fn source<T: crate::item::element::Element>(shape: &[usize], items: Vec<T>) -> Source {
+    Source::memory(Tensor::from(&ArrayD::from_shape_vec(IxDyn(shape), items).unwrap()), "x".to_owned())
+}
+
+/// Updates of int16, numbered from 1.
+fn updates(shape: &[usize]) -> Updates {
+    let dtype = DType::parse("int16").unwrap();
+    let items = (1..=shape.iter().product::<usize>() as i16).collect();
+    Updates::new(source(shape, items), Conversion::new(&dtype, &dtype).unwrap())
+}
+
+/// What a scatter makes of zeros, window by window.
+fn applied(scatter: &Scatter, updates: &Updates, shape: &[usize], items: usize, add: Option<Combine>) -> Vec<i16> {
+    let mut out = vec![0; 2 * shape.iter().product::<usize>()];
+    let given = updates.source().as_bytes().unwrap();
+    for window in Windows::new(shape, items).iter() {
+        let out = &mut out[2 * window.start..][..2 * window.items()];
+        let before: Vec<u8> = out.to_vec();
+        if scatter.carries_updates() {
+            scatter.apply(&window, out, add);
+        } else {
+            scatter.runs(&window, |Run { to, from, len }| {
+                let (old, new) = (&mut out[2 * to..][..2 * len], &given[2 * from..][..2 * len]);
+                match add {
+                    None => old.copy_from_slice(new),
+                    Some(add) => (add.blocks)(old, new),
+                }
+            });
+        }
+        let Range { start, end } = scatter.extent(&window);
+        assert_eq!((&before[..2 * start], &before[2 * end..]), (&out[..2 * start], &out[2 * end..]), "{window:?}");
+        assert_eq!(scatter.touches(&window), start < end, "{window:?}");
+    }
+    out.as_chunks().0.iter().map(|item| i16::from_le_bytes(*item)).collect()
 }
 
 #[test]
-fn the_order_of_positions_is_kept() {
-    for dim in [5, 1 << 40] {
-        let last = if dim == 5 { -1 } else { 4 };
-        let sorted = [(1, 1), (1, 4), (1, 5), (3, 0), (3, 2), (4, 3)];
-        assert_eq!(entries(&[3, 1, 3, last, 1, 1], dim, false), sorted);
+fn any_windows_parts_and_payloads() {
+    let int16 = DType::parse("int16").unwrap();
+    let sum = reduction::combine(&int16, Reduction::Add).unwrap();
+    // data, axes that are indexed, numbers (as many as tuples of them)
+    let rows: [(&[usize], usize, &[i64]); 6] = [
+        (&[9], 1, &[3, 8, 3, 0, 3, 8, 1]),
+        (&[4, 3], 1, &[2, 0, 2]),
+        (&[4, 3], 2, &[2, 1, 0, 0, 2, 1, -1, -1]),
+        (&[2, 3, 2], 2, &[1, 2, 0, 0, 1, 2]),
+        (&[5, 0], 1, &[4, 4]),
+        (&[3, 8], 1, &[2, 2, 0]),
+    ];
+    for (shape, width, numbers) in rows {
+        let count = numbers.len() / width;
+        let indices = source(&[count, width], numbers.to_vec());
+        let shapes = scatter_nd::check(shape, &[count, width], None).unwrap();
+        let updates = updates(shapes.updates_shape());
+        let numbers_of = shapes.in_order(Order::C);
+        let items = updates.source().as_bytes().unwrap().as_chunks().0;
+        let items: Vec<i16> = items.iter().map(|item| i16::from_le_bytes(*item)).collect();
+        for (repeats, add) in [(Repeats::LastWins, None), (Repeats::Combined, sum)] {
+            let mut expected = vec![0_i16; shape.iter().product()];
+            let combine = |old: &mut [i16], new: &[i16]| match add {
+                None => old.copy_from_slice(new),
+                Some(_) => old.iter_mut().zip(new).for_each(|(old, new)| *old += new),
+            };
+            numbers_of.apply(numbers, &mut expected, &items, combine).unwrap();
+            for threads in [1, 2, 5] {
+                for group in [1, 2, 3, 4, 6, 8, 100] {
+                    for given in [None, Some(&updates)] {
+                        let scatter = numbers_of.scatter(&indices, given, (repeats, group), limits(threads)).unwrap();
+                        // updates that are carried along belong to whole blocks
+                        let items = if scatter.carries_updates() { group } else { group + 1 };
+                        let found = applied(&scatter, &updates, shape, items, add);
+                        assert_eq!(
+                            found,
+                            expected,
+                            "{shape:?} {numbers:?} {repeats:?} {threads} {group} {}",
+                            given.is_some()
+                        );
+                    }
+                }
+            }
+        }
     }
-    // more tuples than places: the losers are dropped
-    assert_eq!(entries(&[3, 1, 3, -1, 1, 1], 5, true), [(1, 5), (3, 2), (4, 3)]);
+}
+
+#[test]
+fn axes_inside_and_in_fortran_order() {
+    // outer places, and updates of a tensor that is stored across: axes reversed, so that [2, 3] is stored as [3, 2]
+    let indices = source(&[2], vec![2_u8, 0]);
+    let numbers = scatter_update::check(&[2, 3], &[2], None, 1).unwrap().in_order(Order::C);
+    let scatter = numbers.scatter(&indices, None, (Repeats::LastWins, 2), limits(2)).unwrap();
+    assert_eq!(applied(&scatter, &updates(&[2, 2]), &[2, 3], 2, None), [2, 0, 1, 4, 0, 3]);
+    let numbers = scatter_update::check(&[2, 3], &[2], None, 1).unwrap().in_order(Order::Fortran);
+    let scatter = numbers.scatter(&indices, None, (Repeats::LastWins, 2), limits(2)).unwrap();
+    assert_eq!(scatter.updates_axes(), Some(&[1, 0][..]));
+    assert_eq!(applied(&scatter, &updates(&[2, 2]), &[3, 2], 2, None), [3, 4, 0, 0, 1, 2]);
 }
 
 #[test]
 fn repeats_are_named() {
-    let repeat = |numbers: &[i64]| {
-        let mut targets = targets_of(&[5], numbers.len(), true);
-        targets.extend(numbers.iter().copied()).unwrap();
-        group(vec![targets], Keep { unique: true, repeats: false, group: 1, count: numbers.len() }).err()
+    let repeat = |numbers: &[i64], threads| {
+        let shapes = scatter_nd::check(&[5], &[numbers.len(), 1], None).unwrap().in_order(Order::C);
+        let indices = source(&[numbers.len(), 1], numbers.to_vec());
+        let refused = shapes.scatter(&indices, None, (Repeats::Refused, 2), limits(threads));
+        refused.err().map(|error| error.message().to_owned())
     };
-    assert_eq!(repeat(&[4, 3, 2, 1, 0]), None);
-    assert_eq!(repeat(&[4, 0, 1, -5, 4, 4]), Some((3, 1)));
-    let empty = targets_of(&[], 3, true);
-    assert_eq!(group(vec![empty], Keep { unique: true, repeats: false, group: 1, count: 3 }), Err((1, 0)));
+    for threads in [1, 2, 6] {
+        assert_eq!(repeat(&[4, 3, 2, 1, 0], threads), None);
+        let message = "the index at [3] repeats the one at [1]";
+        assert_eq!(repeat(&[4, 0, 1, -5, 4, 4], threads).as_deref(), Some(message));
+    }
+    let whole = scatter_nd::check(&[5], &[3, 0], None).unwrap().in_order(Order::C);
+    let refused = whole.scatter(&source(&[3, 0], Vec::<i64>::new()), None, (Repeats::Refused, 1), limits(1));
+    assert_eq!(refused.unwrap_err().message(), "the index at [1] repeats the one at [0]");
 }
 
 #[test]
-fn numbers_out_of_range() {
-    let bad = |negative, numbers: &[i64]| targets_of(&[2, 3], 2, negative).extend(numbers.iter().copied()).err();
-    assert_eq!(bad(true, &[-2, -3, 1, 2]), None);
-    assert_eq!(bad(true, &[0, 0, 0, 3]), Some(BadIndex { position: 3, value: "3".into() }));
-    assert_eq!(bad(true, &[0, 0, -3]), Some(BadIndex { position: 2, value: "-3".into() }));
-    assert_eq!(bad(false, &[0, -1]), Some(BadIndex { position: 1, value: "-1".into() }));
-    let huge = targets_of(&[2], 1, true).extend([1_u64 << 63]).err();
-    assert_eq!(huge, Some(BadIndex { position: 0, value: "9223372036854775808".into() }));
-}
-
-#[test]
-fn runs_of_any_window() {
-    let mut targets = targets_of(&[4], 3, false);
-    targets.extend([2_u8, 0, 2]).unwrap();
-    let scatter = Scatter {
-        outer: 2,
-        dim: 4,
-        block: 3,
-        count: 3,
-        entries: group(vec![targets], Keep { unique: false, repeats: true, group: 2, count: 3 }).unwrap(),
-        updates_axes: None,
+fn the_first_number_out_of_range_is_named() {
+    let bad = |numbers: &[i64], threads| {
+        let shape = [numbers.len() / 2, 2];
+        let numbers_of = scatter_nd::check(&[2, 3], &shape, None).unwrap().in_order(Order::C);
+        let indices = source(&shape, numbers.to_vec());
+        numbers_of
+            .scatter(&indices, None, (Repeats::LastWins, 2), limits(threads))
+            .err()
+            .map(|e| e.message().to_owned())
     };
-    let updates: Vec<usize> = (100..118).collect();
-    let add = |old: &mut [usize], updates: &[usize]| old.iter_mut().zip(updates).for_each(|(o, u)| *o += u);
-    let mut expected = vec![0; 24];
-    for (outer, position, place) in [(0, 0, 2), (0, 1, 0), (0, 2, 2), (1, 0, 2), (1, 1, 0), (1, 2, 2)] {
-        let old: &mut [usize] = &mut expected[(outer * 4 + place) * 3..][..3];
-        add(old, &updates[(outer * 3 + position) * 3..][..3]);
+    for threads in [1, 2] {
+        assert_eq!(bad(&[-2, -3, 1, 2], threads), None);
+        let message = bad(&[0, 0, 0, 3, 9, 9], threads);
+        assert_eq!(message.as_deref(), Some("3 at [1, 1] is out of range: expected [-3, 2] on axis 1 (data [2, 3])"));
     }
-    for shape in [&[2, 4, 3][..], &[24]] {
-        for items in [1, 2, 3, 5, 7, 12, 24] {
-            let mut out = vec![0; 24];
-            for window in Windows::new(shape, items).iter() {
-                let part = &mut out[window.start..][..window.items()];
-                scatter.runs(&window, |run| add(&mut part[run.to..][..run.len], &updates[run.from..][..run.len]));
-            }
-            assert_eq!(out, expected, "{shape:?} by {items}");
-        }
-    }
+    let huge = source(&[1, 2], vec![0, 1_u64 << 63]);
+    let numbers = scatter_nd::check(&[2, 3], &[1, 2], None).unwrap().in_order(Order::C);
+    let refused = numbers.scatter(&huge, None, (Repeats::LastWins, 1), limits(1)).unwrap_err();
+    assert!(refused.message().starts_with("9223372036854775808 at [0, 1] is out of range"), "{refused}");
+    let whole = Window::whole(&[2, 3]);
+    let none = numbers.scatter(&source(&[0, 2], Vec::<i8>::new()), None, (Repeats::LastWins, 1), limits(4)).unwrap();
+    assert!(!none.touches(&whole) && none.extent(&whole).is_empty());
 }

@@ -1,0 +1,208 @@
+//! Entries distributed by the neighbourhood of their places, in one pass.
+//!
+//! A window wants its own entries together, and those of one place in the order in which they came. So places are cut into
+//! buckets of neighbours, about a window each, and every entry is appended to its bucket: a place within the bucket of 4
+//! bytes, and what belongs there, which is the update itself if it is small, else its position. Buckets grow by blocks of
+//! one arena, so nothing is counted before and nothing is moved afterwards.
+//!
+//! Carrying the update along is what makes millions of points fast: the pass reads indices and updates from front to
+//! back, and a window finds its updates one after the other, where fetching each by its position misses every cache.
+
+use std::ops::Range;
+
+use crate::error::{Error, Result};
+use crate::memory;
+
+/// The entries of one part of an index tensor. `N` are the bytes that belong to a place.
+#[derive(Clone, Debug)]
+pub(super) struct Buckets<const N: usize> {
+    /// The places of a bucket.
+    span: Span,
+    /// The entries of a block.
+    block: usize,
+    /// For each bucket, where its next entry goes and where its block ends, in entries of the arena.
+    heads: Vec<(usize, usize)>,
+    /// For each bucket its first block and its last.
+    chains: Vec<(u32, u32)>,
+    /// For each block the next one of its bucket.
+    next: Vec<u32>,
+    at: Vec<u32>,
+    with: Vec<[u8; N]>,
+}
+
+/// No block.
+const NONE: u32 = u32::MAX;
+
+/// A number of neighbouring places, which is divided by.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    size: u64,
+    /// `2^64 / size`, rounded up: a multiplication by it divides exactly what has 32 bits, in a tenth of the time.
+    inverse: u64,
+}
+
+impl Span {
+    fn new(size: usize) -> Self {
+        let size = size.max(2) as u64;
+        Self { size, inverse: u64::MAX / size + 1 }
+    }
+
+    #[inline(always)]
+    fn divide(self, place: u64) -> u64 {
+        match place >> 32 {
+            0 => ((u128::from(place) * u128::from(self.inverse)) >> 64) as u64,
+            _ => place / self.size,
+        }
+    }
+}
+
+/// How places are cut into buckets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    /// The places of a bucket, fewer than 2^32.
+    size: usize,
+    /// How many buckets there are.
+    count: usize,
+}
+
+impl Cut {
+    /// How many buckets there are.
+    pub(super) fn count(self) -> usize {
+        self.count
+    }
+
+    /// The places of a bucket.
+    pub(super) fn places(self, bucket: usize) -> Range<usize> {
+        bucket * self.size..(bucket + 1) * self.size
+    }
+
+    /// For so many entries of so many places, of which about `group` are changed together. There are not many more
+    /// buckets than entries: their beginnings would take more memory than these.
+    pub(super) fn new(places: usize, entries: usize, group: usize) -> Self {
+        let size = group.max(places / (entries / 16 + 1)).clamp(2, 1 << 31);
+        Self { size, count: places.div_ceil(size).max(1) }
+    }
+
+    /// The bytes that entries of `N` bytes each take, with the blocks that are not full.
+    pub(super) fn bytes(self, entries: usize, n: usize) -> usize {
+        let block = self.block(entries);
+        let blocks = entries / block + self.count.min(entries);
+        blocks.saturating_mul(block * (4 + n) + 4).saturating_add(self.count * 24)
+    }
+
+    /// The entries of a block: so few that what is not filled is a quarter of all at most.
+    fn block(self, entries: usize) -> usize {
+        (entries / (4 * self.count)).clamp(4, 1024)
+    }
+}
+
+impl<const N: usize> Buckets<N> {
+    /// None yet, with room for so many.
+    ///
+    /// # Errors
+    /// Not enough memory.
+    pub(super) fn new(cut: Cut, entries: usize) -> Result<Self> {
+        let block = cut.block(entries);
+        let most = (entries / block + cut.count.min(entries)) * block;
+        Ok(Self {
+            span: Span::new(cut.size),
+            block,
+            heads: vec![(0, 0); cut.count],
+            chains: vec![(NONE, NONE); cut.count],
+            next: memory::of(most / block).map_err(Error::memory)?,
+            at: memory::of(most).map_err(Error::memory)?,
+            with: memory::of(most).map_err(Error::memory)?,
+        })
+    }
+
+    /// Adds entries, of which there may be so many as room was made for.
+    pub(super) fn extend(&mut self, places: &[u64], with: &[[u8; N]]) {
+        for (&place, &with) in places.iter().zip(with) {
+            let bucket = self.span.divide(place) as usize;
+            if self.heads[bucket].0 == self.heads[bucket].1 {
+                self.grow(bucket);
+            }
+            let entry = self.heads[bucket].0;
+            self.heads[bucket].0 = entry + 1;
+            self.at[entry] = (place - bucket as u64 * self.span.size) as u32;
+            self.with[entry] = with;
+        }
+    }
+
+    /// Gives a bucket another block.
+    #[cold]
+    fn grow(&mut self, bucket: usize) {
+        let (number, begin) = (self.next.len() as u32, self.at.len());
+        self.at.resize(begin + self.block, 0);
+        self.with.resize(begin + self.block, [0; N]);
+        self.next.push(NONE);
+        self.heads[bucket] = (begin, begin + self.block);
+        let chain = &mut self.chains[bucket];
+        match chain.1 {
+            NONE => chain.0 = number,
+            last => self.next[last as usize] = number,
+        }
+        chain.1 = number;
+    }
+
+    /// Calls `each(first, at, with)` for the entries of all buckets that have a place in `lo..hi`, in the order in which
+    /// they came: the first place of the bucket, places from there on, and what belongs to each. Some may lie outside of
+    /// `lo..hi`.
+    pub(super) fn near(&self, lo: usize, hi: usize, mut each: impl FnMut(usize, &[u32], &[[u8; N]])) {
+        if lo >= hi {
+            return;
+        }
+        let bucket = |place: usize| self.span.divide(place as u64) as usize;
+        for bucket in bucket(lo)..=bucket(hi - 1) {
+            let Some(&(first, last)) = self.chains.get(bucket) else { return };
+            let mut number = first;
+            while number != NONE {
+                let begin = number as usize * self.block;
+                let end = if number == last { self.heads[bucket].0 } else { begin + self.block };
+                each(bucket * self.span.size as usize, &self.at[begin..end], &self.with[begin..end]);
+                number = self.next[number as usize];
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn division_is_exact() {
+        for size in [1, 2, 3, 5, 7, 64, 1000, 65_535, 1 << 16, (1 << 31) - 1, 1 << 31] {
+            let span = Span::new(size);
+            let near = |n: u64| n.saturating_sub(2)..n + 3;
+            let multiples = [0, 1, 2, 1000, u32::MAX.into(), 1 << 40].map(|n: u64| n.min(u64::MAX >> 33) * span.size);
+            for place in multiples.into_iter().chain([u32::MAX.into(), 1 << 32]).flat_map(near) {
+                assert_eq!(span.divide(place), place / span.size, "{place} by {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn entries_stay_in_their_order() {
+        for (places, group) in [(10, 1), (10, 3), (1000, 16), (1 << 40, 1 << 20)] {
+            let all: Vec<u64> = (0..5000_u64).map(|n| (n * n * 2_654_435_761 + n) % places).collect();
+            let with: Vec<[u8; 2]> = (0..5000_u16).map(u16::to_le_bytes).collect();
+            let mut buckets = Buckets::new(Cut::new(places as usize, all.len(), group), all.len()).unwrap();
+            for (places, with) in all.chunks(77).zip(with.chunks(77)) {
+                buckets.extend(places, with);
+            }
+            for (lo, hi) in [(0, places), (0, 1), (places / 3, places / 2), (places - 1, places), (4, 4)] {
+                let mut found = Vec::new();
+                buckets.near(lo as usize, hi as usize, |first, at, with| {
+                    let inside = at.iter().zip(with).map(|(&at, with)| (first as u64 + u64::from(at), *with));
+                    found.extend(inside.filter(|(place, _)| (lo..hi).contains(place)));
+                });
+                found.sort_by_key(|(place, _)| *place); // stable: the order of each place is kept
+                let inside = all.iter().copied().zip(with.iter().copied());
+                let mut expected: Vec<_> = inside.filter(|(place, _)| (lo..hi).contains(place)).collect();
+                expected.sort_by_key(|(place, _)| *place);
+                assert_eq!(found, expected, "{lo}..{hi} of {places} by {group}");
+            }
+        }
+    }
+}
