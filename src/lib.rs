@@ -1,7 +1,7 @@
 //! Tensor operators exactly as OpenVINO and ONNX specify them: [`slice()`], [`slice_scatter()`],
-//! [`scatter_update()`], [`scatter_nd()`] and [`scatter_nd_reduce()`] on [`ndarray`] arrays, and the pieces that the
-//! `tensorop` program is made of: dtypes and casts, files of tensors in several formats ([`open`]), their comparison
-//! ([`mod@diff`]) and description ([`info`]), NumPy's text.
+//! [`scatter_update()`], [`scatter_nd()`], [`scatter_nd_reduce()`] and [`gather_nd()`] on [`ndarray`] arrays, and the
+//! pieces that the `tensorop` program is made of: dtypes and casts, files of tensors in several formats ([`open`]), their
+//! comparison ([`mod@diff`]) and description ([`info`]), NumPy's text.
 //!
 //! ```
 //! use ndarray::array;

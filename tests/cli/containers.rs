@@ -1,4 +1,4 @@
-//! Members of containers and ONNX tensors as operands of the four operators, edits of a member in place, and files
+//! Members of containers and ONNX tensors as operands of the operators, edits of a member in place, and files
 //! that lie.
 
 use std::io::Write;
