@@ -335,7 +335,8 @@ mod tests {
     fn the_specifications_examples() {
         let two = array![[0, 1], [2, 3]];
         let cube = array![[[0, 1], [2, 3]], [[4, 5], [6, 7]]];
-        let rows: [(&str, ArrayD<i32>, ArrayD<i64>, usize, ArrayD<i32>); 5] = [
+        type Row = (&'static str, ArrayD<i32>, ArrayD<i64>, usize, ArrayD<i32>);
+        let rows: [Row; 5] = [
             ("1", two.clone().into_dyn(), array![[0, 0], [1, 1]].into_dyn(), 0, array![0, 3].into_dyn()),
             ("2", two.into_dyn(), array![[1], [0]].into_dyn(), 0, array![[2, 3], [0, 1]].into_dyn()),
             ("3", cube.clone().into_dyn(), array![[0, 1], [1, 0]].into_dyn(), 0, array![[2, 3], [4, 5]].into_dyn()),

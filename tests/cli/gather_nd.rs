@@ -82,7 +82,7 @@ fn layers_of_openvino() {
         full.map(|layer| (layer, false)).into_iter().chain(small.map(|layer| (layer, true))),
         |(layer, _)| format!("{layer:?}"),
         |((shape, index_shape, batch, output), windows)| {
-            let data: Vec<u8> = (0..shape.iter().product::<usize>()).map(|i| (i * 31 >> 3) as u8).collect();
+            let data: Vec<u8> = (0..shape.iter().product::<usize>()).map(|i| ((i * 31) >> 3) as u8).collect();
             let width = index_shape[index_shape.len() - 1];
             let dims = &shape[*batch..][..width];
             let count = index_shape.iter().product::<usize>();
