@@ -43,6 +43,7 @@ save("readings", np.array([[20.5, 21.25, 19.75], [20.25, -999.0, 19.5], [20.0, 2
 save("image", np.array([[[255, 0, 0], [0, 255, 0], [0, 0, 255]], [[255, 128, 0], [64, 64, 64], [1, 2, 3]]], np.uint8))
 save("gradient", np.zeros((4, 3), f4))
 save("token-gradients", np.array([[0.5, -0.25, 1.0], [0.125, 0.0, 2.0], [0.5, 0.25, -3.0]], f4))
+save("scores", np.array([[0.7, 0.2, 0.1], [0.05, 0.15, 0.8], [0.3, 0.6, 0.1], [0.25, 0.5, 0.25]], f4))
 save("names", np.array([["ada", "bo"], ["cyd", "dee"]]))
 
 # containers

@@ -31,7 +31,7 @@ pub(super) struct GatherNd {
     /// Integers, index tuples along the last axis: an operand as DATA
     #[arg(value_name = "INDICES", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
     pub indices: OperandArg,
-    /// How many first axes DATA and INDICES have in common
+    /// How many of the first axes are batches, the same in DATA and INDICES
     #[arg(long, value_name = "B", value_parser = parse_number::<i64>, value_hint = ValueHint::Other, default_value_t = 0, allow_hyphen_values = true, help_heading = "Gather")]
     pub batch_dims: i64,
     #[command(flatten)]
@@ -49,7 +49,7 @@ Examples:
   tensorop gather-nd table.npy rows.npy -o embeddings.npy
   tensorop gather-nd logits.npy labels.npy --batch-dims 1 -o picked.npy
 
-Only the blocks that are taken, and what lies between near ones, are read from a .npy file.";
+Of a large .npy file only the blocks that are taken are read, and what lies between near ones.";
 
 impl GatherNd {
     /// Resolves the index tuples, and writes the blocks of DATA that they address.

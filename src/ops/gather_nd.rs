@@ -12,12 +12,15 @@ use super::{check_extent, check_rank, items};
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
 use crate::layout::gather::GAP;
-use crate::layout::shape::coordinates;
 use crate::layout::window::Window;
+use crate::memory;
 use crate::storage::source::Source;
 
-/// The most pieces that a window is gathered of: 16 MiB of list for each thread.
-const MOST_PIECES: usize = 1 << 20;
+/// A run of items on its way: where it lies in storage, where it goes in the window, and how long it is.
+type Run = (usize, usize, usize);
+
+/// The most runs that are read at once: tuples may name one place any number of times, which spans no bytes.
+const MOST_RUNS: usize = 1 << 14;
 
 /// Checks the shapes of `data` and `indices`, whose first `batch_dims` axes are the same.
 ///
@@ -56,16 +59,21 @@ pub fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<Shap
     })
 }
 
-/// Where the block of each index tuple lies among the items of `data` in C order.
+/// Where the block of each index tuple lies in `data`, whose axes are those of batches and tuples and then those of a
+/// block.
 #[derive(Clone, Debug)]
 struct Blocks {
     places: Places,
     /// The index tuples of one batch.
     tuples: usize,
-    /// The items of one batch of `data`.
-    batch: usize,
+    /// The places that a tuple may name in one batch.
+    dim: usize,
     /// The items of a block.
     block: usize,
+    /// The axes of `data` before those of a block.
+    lead: usize,
+    /// The axes of the output before those of a block.
+    tuple_axes: usize,
 }
 
 impl Blocks {
@@ -75,22 +83,31 @@ impl Blocks {
         Self {
             places,
             tuples: product(&tuples[axes.start..]),
-            batch: product(&data[axes.start..]),
+            dim: product(&data[axes.clone()]),
             block: product(&data[axes.end..]),
+            lead: axes.end,
+            tuple_axes: tuples.len(),
         }
     }
 
-    /// Calls `each(from, to, len)` for every run of items of a window of the output: where it lies in `data`, where it
-    /// goes in the window, and how long it is.
+    /// The number, in C order, of the block that a tuple addresses.
+    fn place(&self, tuple: usize) -> usize {
+        tuple / self.tuples * self.dim + self.places.get(tuple)
+    }
+
+    /// The index tuples of a window, the first and how many. A window is of whole blocks, or a part of one.
+    fn tuples(&self, window: &Window) -> (usize, usize) {
+        let count = window.ranges[..self.tuple_axes].iter().map(ExactSizeIterator::len).product();
+        (window.start / self.block.max(1), count)
+    }
+
+    /// Calls `each(from, to, len)` for the run of items of each tuple of a window, in the order of the window, where
+    /// `data` is in C order.
     fn runs(&self, window: &Window, mut each: impl FnMut(usize, usize, usize)) {
-        let (start, end) = (window.start, window.start + window.items());
-        let mut at = start;
-        while at < end {
-            let (tuple, inside) = (at / self.block, at % self.block);
-            let len = (self.block - inside).min(end - at);
-            let first = tuple / self.tuples * self.batch + self.places.get(tuple) * self.block;
-            each(first + inside, at - start, len);
-            at += len;
+        let (first, count) = self.tuples(window);
+        let (inside, len) = (window.start % self.block.max(1), window.items() / count.max(1));
+        for tuple in 0..count {
+            each(self.place(first + tuple) * self.block + inside, tuple * len, len);
         }
     }
 }
@@ -116,32 +133,106 @@ impl Linked {
         Ok(Self { data, blocks, meta, resident: indices.bytes().max(RESIDENT) })
     }
 
-    /// The bytes of a run of items that lie together in storage.
-    fn piece(&self) -> usize {
+    /// Reads the items of a window from front to back of the storage, whatever the order of the tuples: the list of its
+    /// tuples, sorted by where they lie, is one sweep. In Fortran order the items of a block lie apart, and the list is
+    /// swept once for each of them, further on each time; a list of all items would be as many times as long.
+    fn sweep(&self, window: &Window, mut reads: Reads<'_>) -> Result<()> {
+        let (first, count) = self.blocks.tuples(window);
+        let len = window.items() / count.max(1);
+        let mut tuples = memory::of(count).map_err(|why| Error::memory(why).within(self.data.label()))?;
+        let shape = self.data.shape();
+        let (lead, block) = shape.split_at(self.blocks.lead);
         match self.data.meta().order {
-            Order::C => self.blocks.block * self.meta.dtype.itemsize(),
-            Order::Fortran => self.meta.dtype.itemsize(),
-        }
-    }
-
-    /// The runs of a window as they lie in storage: where, where they go in the window, and how long they are, in items.
-    /// In Fortran order the items of a block are not neighbours, so each is a run of its own.
-    fn stored_runs(&self, window: &Window) -> Vec<(usize, usize, usize)> {
-        let mut runs = Vec::new();
-        match self.data.meta().order {
-            Order::C => self.blocks.runs(window, |from, to, len| runs.push((from, to, len))),
+            Order::C => {
+                let inside = window.start % self.blocks.block.max(1);
+                tuples.extend((0..count).map(|n| (self.blocks.place(first + n), n)));
+                tuples.sort_unstable();
+                tuples
+                    .iter()
+                    .try_for_each(|&(place, n)| reads.add((place * self.blocks.block + inside, n * len, len)))?;
+            }
             Order::Fortran => {
-                let shape = self.data.shape();
-                let place = |item: usize| {
-                    let at = coordinates(item, shape);
-                    at.iter().zip(shape).rev().fold(0, |place, (&at, &dim)| place * dim + at)
-                };
-                self.blocks.runs(window, |from, to, len| {
-                    runs.extend((0..len).map(|n| (place(from + n), to + n, 1)));
-                });
+                tuples.extend((0..count).map(|n| (in_fortran_order(self.blocks.place(first + n), lead), n)));
+                tuples.sort_unstable();
+                let ranges = &window.ranges[self.blocks.tuple_axes..];
+                // of each axis of a block: the items from one place to the next, in storage and in the window
+                let mut steps = vec![(lead.iter().product::<usize>(), 1); block.len()];
+                for axis in 1..block.len() {
+                    steps[axis].0 = steps[axis - 1].0 * block[axis - 1];
+                }
+                for axis in (1..block.len()).rev() {
+                    steps[axis - 1].1 = steps[axis].1 * ranges[axis].len();
+                }
+                let mut at: Vec<usize> = vec![0; block.len()];
+                loop {
+                    let (mut from, mut to) = (0, 0);
+                    for ((at, range), step) in at.iter().zip(ranges).zip(&steps) {
+                        from += (range.start + at) * step.0;
+                        to += at * step.1;
+                    }
+                    tuples.iter().try_for_each(|&(place, n)| reads.add((from + place, n * len + to, 1)))?;
+                    // the next item of the block in storage
+                    let Some(axis) = (0..at.len()).find(|&axis| at[axis] + 1 < ranges[axis].len()) else { break };
+                    at[..axis].fill(0);
+                    at[axis] += 1;
+                }
             }
         }
-        runs
+        reads.flush()
+    }
+}
+
+/// The number in Fortran order of the place that has this number in C order.
+fn in_fortran_order(place: usize, dims: &[usize]) -> usize {
+    let mut rest = place;
+    dims.iter().rev().fold(0, |number, &dim| {
+        let at = rest % dim;
+        rest /= dim;
+        number * dim + at
+    })
+}
+
+/// Reads runs of items, which come in the order of storage: what lies near together at once.
+struct Reads<'a> {
+    data: &'a Source,
+    out: &'a mut [u8],
+    buffer: &'a mut Vec<u8>,
+    /// What is read next: the runs, and from the first of their items to behind the last.
+    runs: Vec<Run>,
+    start: usize,
+    end: usize,
+}
+
+impl<'a> Reads<'a> {
+    fn new(data: &'a Source, out: &'a mut [u8], buffer: &'a mut Vec<u8>) -> Self {
+        Self { data, out, buffer, runs: Vec::new(), start: 0, end: 0 }
+    }
+
+    fn add(&mut self, run: Run) -> Result<()> {
+        let (from, _, len) = run;
+        let itemsize = self.data.dtype().itemsize();
+        let apart = from.saturating_sub(self.end) * itemsize > GAP;
+        if apart || (from + len - self.start) * itemsize > SLAB || self.runs.len() == MOST_RUNS {
+            self.flush()?;
+        }
+        if self.runs.is_empty() {
+            (self.start, self.end) = (from, from);
+        }
+        self.end = self.end.max(from + len);
+        self.runs.push(run);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let itemsize = self.data.dtype().itemsize();
+        resize(self.buffer, (self.end - self.start) * itemsize, self.data.label())?;
+        self.data.read_at(self.buffer, (self.start * itemsize) as u64)?;
+        for (from, to, len) in self.runs.drain(..) {
+            let bytes = len * itemsize;
+            let from = &self.buffer[(from - self.start) * itemsize..][..bytes];
+            self.out[to * itemsize..][..bytes].copy_from_slice(from);
+        }
+        Ok(())
     }
 }
 
@@ -172,39 +263,23 @@ impl Fill for Linked {
             });
             return Ok(());
         }
-        // read in the order of storage, what lies near together at once: any order of tuples is one sweep then
-        let mut runs = self.stored_runs(window);
-        runs.sort_unstable();
-        let mut rest = &runs[..];
-        while let Some(&(first, ..)) = rest.first() {
-            let (mut end, mut count) = (first, 0);
-            for &(from, _, len) in rest {
-                let apart = from.saturating_sub(end) * itemsize > GAP;
-                if count > 0 && (apart || (from + len - first) * itemsize > SLAB) {
-                    break;
-                }
-                end = end.max(from + len);
-                count += 1;
-            }
-            let (near, others) = rest.split_at(count);
-            resize(&mut scratch.items, (end - first) * itemsize, self.data.label())?;
-            self.data.read_at(&mut scratch.items, (first * itemsize) as u64)?;
-            for &(from, to, len) in near {
-                let from = &scratch.items[(from - first) * itemsize..][..len * itemsize];
-                out[to * itemsize..][..len * itemsize].copy_from_slice(from);
-            }
-            rest = others;
-        }
-        Ok(())
+        self.sweep(window, Reads::new(&self.data, out, &mut scratch.items))
     }
 
-    /// Short blocks that are picked from a file are better read by few sweeps through it, each for a large window.
+    /// Short pieces that are picked from a file are better read by few sweeps through it, each for a large window. The
+    /// list of the tuples of a window counts as a part of it.
     fn window_bytes(&self, threads: usize) -> usize {
-        let piece = self.piece();
-        if self.data.as_file().is_none() || piece >= SHORT_PIECE {
+        let block = self.blocks.block * self.meta.dtype.itemsize();
+        let together = match self.data.meta().order {
+            Order::C => block,
+            Order::Fortran => self.meta.dtype.itemsize(),
+        };
+        if self.data.as_file().is_none() || together >= SHORT_PIECE {
             return WINDOW;
         }
-        (SWEEP_WINDOWS / threads.max(1)).min(MOST_PIECES.saturating_mul(piece)).max(WINDOW)
+        let listed = block + size_of::<(usize, usize)>();
+        let share = SWEEP_WINDOWS / threads.max(1);
+        if block < share { (share / listed * block).max(WINDOW) } else { share }
     }
 }
 

@@ -55,6 +55,37 @@ fn files_larger_than_memory() {
     assert!(said.contains("[[0.0, 1.0, 0.0]]"), "{said}");
 }
 
+/// A million random tuples of 1 GiB, in both orders of storage: single items, and whole rows of one column each.
+#[test]
+fn many_tuples_of_a_large_file() {
+    let folder = Folder::new();
+    sparse(&folder, "c.npy", "<f4", false, &[16384, 16384], 1 << 30);
+    sparse(&folder, "f.npy", "<f4", true, &[16384, 16384], 1 << 30);
+    let numbers = (1..=2_000_000_u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50) as i32);
+    let items: Vec<u8> = numbers.flat_map(i32::to_le_bytes).collect();
+    folder.put("tuples.npy", npy("<i4", &[1_000_000, 2], &items));
+    folder.put("rows.npy", npy("<i4", &[100, 1], &items[..400]));
+    // something to find: an item in the row and column of the last tuple, wherever it lies in a file of that order
+    let number = |at: usize| i32::from_le_bytes(items[at * 4..][..4].try_into().unwrap()) as u64;
+    let (row, column) = (number(1_999_998), number(1_999_999));
+    for (name, place) in [("c.npy", row * 16384 + column), ("f.npy", column * 16384 + row)] {
+        let mut file = OpenOptions::new().write(true).open(folder.path(name)).unwrap();
+        let begin = file.metadata().unwrap().len() - (1 << 30);
+        std::io::Seek::seek(&mut file, std::io::SeekFrom::Start(begin + place * 4)).unwrap();
+        file.write_all(&2.5_f32.to_le_bytes()).unwrap();
+    }
+    for name in ["c.npy", "f.npy"] {
+        for threads in [1, 2] {
+            let gather = format!("tensorop gather-nd {name} tuples.npy --threads {threads} -o out.npy");
+            let said = shell(&folder, &format!("{gather} && tensorop slice out.npy --at -1:")).unwrap();
+            assert_eq!(said, "[2.5]\n", "{name}, {threads} threads");
+            shell(&folder, &format!("tensorop gather-nd {name} rows.npy --threads {threads} -o rows-of-{name}"))
+                .unwrap();
+        }
+    }
+    assert!(folder.get("rows-of-c.npy").len() > 100 * 16384 * 4);
+}
+
 #[test]
 fn streams_backwards_go_through_a_file() {
     let folder = Folder::new();

@@ -66,6 +66,8 @@ fn bash_completes_values_and_files() {
         offer tensorop scatter-update --on-duplicate ''
         offer tensorop slice --to ''
         offer tensorop slice --from ''
+        offer tensorop gather-nd --b
+        offer tensorop gather-nd samples/ten
         offer tensorop completions z
     "#;
     let expected = "\
@@ -79,6 +81,8 @@ scatter-nd --reduction m [mul max min]
 scatter-update --on-duplicate  [last error]
 slice --to  [npy npz safetensors pb json text]
 slice --from  [npy npz safetensors pb json]
+gather-nd --b [--batch-dims]
+gather-nd samples/ten []
 completions z [zsh]
 ";
     let mut bash = Command::new("bash");

@@ -1,4 +1,4 @@
-//! Members of containers and ONNX tensors as operands of the four operators, edits of a member in place, and files
+//! Members of containers and ONNX tensors as operands of the operators, edits of a member in place, and files
 //! that lie.
 
 use std::io::Write;
@@ -73,6 +73,7 @@ fn members_as_operands() {
     let updated = float32("[2, 3]", "[[0.0, 1.0, 2.0], [7.0, 8.0, 9.0]]");
     let scattered = float32("[2, 3]", "[[0.0, 77.0, 2.0], [3.0, 4.0, 88.0]]");
     let added = float32("[2, 3]", "[[0.0, 78.0, 2.0], [3.0, 4.0, 93.0]]");
+    let gathered = float32("[2]", "[1.0, 5.0]");
     let mut rows = Vec::new();
     for c in ["s.npz", "z.npz"] {
         rows.extend([
@@ -87,12 +88,15 @@ fn members_as_operands() {
             (format!("scatter-nd {c}:data {c}:tuples {c}:updates"), &scattered),
             (format!("scatter-nd m.safetensors:w {c}:tuples updates.pb"), &scattered),
             (format!("scatter-nd typed.pb tuples.pb {c}:updates --reduction add"), &added),
+            (format!("gather-nd {c}:data {c}:tuples"), &gathered),
+            (format!("gather-nd m.safetensors:w {c}:tuples"), &gathered),
         ]);
     }
     let ten = float32("[2, 3]", "[[7.0, 8.0, 9.0], [3.0, 4.0, 5.0]]");
     rows.push(("slice-scatter one.npz m.safetensors:row --at :1".to_owned(), &ten));
     rows.push(("slice-scatter typed.pb [[7,8,9]] --at :1".to_owned(), &ten));
     rows.push(("slice-scatter m.safetensors:w m.safetensors:row --at :1".to_owned(), &ten));
+    rows.push(("gather-nd typed.pb tuples.pb".to_owned(), &gathered));
     let both = float32("[2, 1]", "[[20.0], [10.0]]");
     rows.push(("scatter-update m.safetensors:u indices.pb m.safetensors:u --axis 0".to_owned(), &both));
     let rows: Vec<_> = rows.iter().map(|(args, line)| (args.as_str(), line.as_str())).collect();
@@ -112,6 +116,11 @@ fn members_as_operands() {
                 "scatter-nd m.safetensors:half [[0],[0]] [1,2] --reduction add",
                 r#"{"dtype": "bfloat16", "shape": [4], "data": [4.0, 2.0, 3.0, 4.0]}"#,
             ),
+            (
+                "gather-nd m.safetensors:four [[3],[-4]]",
+                r#"{"dtype": "float4_e2m1fn", "shape": [2], "data": [4.0, 1.0]}"#,
+            ),
+            ("gather-nd int4.pb [[[2]],[[-5]]]", r#"{"dtype": "int4", "shape": [2, 1], "data": [[-1], [1]]}"#),
             (
                 "slice-scatter m.safetensors:eight --fill 2 --at :1",
                 r#"{"dtype": "float8_e4m3fn", "shape": [3], "data": [2.0, 2.0, 3.0]}"#,
@@ -295,6 +304,8 @@ fn names() {
         ("slice missing.npz:x --at :", &["DATA missing.npz:x", "No such file"]),
         ("slice n.npz:notes.txt --at :", &["no tensor \"notes.txt\""]),
         ("scatter-nd d.npy s.npz:tuple s.npz:updates", &["INDICES s.npz:tuple", "did you mean \"tuples\"?"]),
+        ("gather-nd d.npy s.npz:tuple", &["INDICES s.npz:tuple", "did you mean \"tuples\"?"]),
+        ("gather-nd s.npz s.npz:tuples", &["DATA s.npz", "holds 8 tensors"]),
         ("scatter-nd d.npy s.npz s.npz:updates", &["INDICES s.npz", "holds 8 tensors"]),
         ("scatter-nd d.npy s.npz:tuples s.npz:update", &["UPDATES s.npz:update", "did you mean \"updates\"?"]),
         ("scatter-nd d.npy m.safetensors:u s.npz:updates", &["INDICES m.safetensors:u", "float32, expected integers"]),

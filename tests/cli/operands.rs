@@ -297,7 +297,7 @@ fn refused() {
     put("rank-65.npy", &format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({}), }}", "1, ".repeat(65)));
     folder.put("v0.npy", npy("|V0", &[3], &[]));
     std::fs::create_dir(folder.path("folder")).expect("a folder");
-    let rows: [Refusal; 87] = [
+    let rows: [Refusal; 88] = [
         ("slice none.npy --at :", &["DATA", "none.npy", "No such file"]),
         ("slice folder --at :", &["DATA", "folder"]),
         ("slice '' --at :", &["DATA"]),
@@ -316,6 +316,7 @@ fn refused() {
         ("slice d.npy --at : --from csv", &["--from", "csv", "npy, npz, safetensors, pb, json"]),
         ("slice-scatter - - --at :", &["UPDATES", "standard input", "one operand"]),
         ("scatter-nd d.npy - - ", &["UPDATES", "standard input", "one operand"]),
+        ("gather-nd - -", &["INDICES", "standard input", "one operand"]),
         ("scatter-nd - - [1] ", &["INDICES", "standard input", "one operand"]),
         ("slice short.npy --at :", &["DATA", "short.npy", "7 bytes", "expected 8"]),
         ("slice long.npy --at :", &["DATA", "long.npy", "9 bytes", "expected 8"]),

@@ -35,7 +35,7 @@ fn run_in(memory: u64, folder: &Folder, args: &str, stdin: Option<&str>) -> (Opt
 }
 
 /// Every place where a file can stand.
-const PLACES: [&str; 17] = [
+const PLACES: [&str; 19] = [
     "slice FILE --at ... --to npy",
     "slice FILE --at ..., --to json",
     "slice FILE --at ... -o out.npy",
@@ -49,6 +49,8 @@ const PLACES: [&str; 17] = [
     "scatter-nd FILE [[0]] --fill 1 --reduction add -o out.npy",
     "scatter-nd data.npy FILE --fill 1 -o out.npy",
     "scatter-nd data.npy [[0]] FILE --to json",
+    "gather-nd FILE [[0]] -o out.npy",
+    "gather-nd data.npy FILE --to npy",
     "diff FILE data.npy",
     "info FILE --stats",
     "convert FILE -o out.npz",
@@ -302,6 +304,9 @@ fn arguments_that_ask_for_too_much() {
         "scatter-nd data.npy [[9223372036854775807]] --fill 1",
         "scatter-nd data.npy [[-9223372036854775808]] --fill 1",
         "scatter-nd data.npy {\"dtype\":\"int64\",\"shape\":[1152921504606846976,0],\"data\":[]} --fill 1 --reduction add",
+        "gather-nd data.npy [[9223372036854775807]]",
+        "gather-nd data.npy [[0]] --batch-dims 9223372036854775807",
+        "gather-nd data.npy {\"dtype\":\"int64\",\"shape\":[9223372036854775807,0],\"data\":[]}",
         "slice data.npy --start 0 --stop 1 --axes -9223372036854775808",
         "slice data.npy --at : --threads 0",
     ];

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Compares a tensorop binary with NumPy on random arrays of every dtype, and its operators with sequential loops.
 
-usage: differential.py BINARY [--count N] [--operators N] [--runtimes N] [--seed S] [--skip text]... [--jobs J]
+usage: differential.py BINARY [--count N] [--operators N] [--operator NAME] [--runtimes N] [--seed S]
+                       [--skip text]... [--jobs J]
 
 Of each of N arrays (default 10000):
   npy    the copy is, byte for byte, what numpy.save writes
   json   the output reads back to the same bits, NaN as the standard quiet NaN, through Python's json and through tensorop
   text   the print is, byte for byte, NumPy's with threshold=sys.maxsize and floatmode="unique";
          that of bfloat16 has the digits that read back
-Of each of N operator cases (default 4000): the result has the bits of NumPy's slicing, or of a loop in index order
-that rounds once a step in the item's own dtype.  --runtimes N (default 0) also asks the ONNX reference evaluator and
-OpenVINO, where they agree with the specifications.
+Of each of N operator cases (default 4000): the result has the bits of NumPy's slicing or indexing, or of a loop in
+index order that rounds once a step in the item's own dtype.  --operator NAME asks that one alone.  --runtimes N (default
+0) also asks the ONNX reference evaluator and OpenVINO, where they agree with the specifications.
 
 Exit status 0 only if nothing differs.
 """
@@ -65,9 +66,9 @@ def native(array):
     array = np.ascontiguousarray(array).reshape(array.shape)
     if array.dtype != BFLOAT16:
         array = array.astype(array.dtype.newbyteorder("<"))
-    parts = array
+    parts = array.reshape(-1)
     if array.dtype.kind == "c":
-        parts = array.view(f"f{array.dtype.itemsize // 2}")
+        parts = parts.view(f"f{array.dtype.itemsize // 2}")
     if parts.dtype.kind == "f" or parts.dtype == BFLOAT16:
         if parts.dtype.itemsize <= 8:
             quiet = {2: 0x7E00, 4: 0x7FC00000, 8: 0x7FF8 << 48}[parts.dtype.itemsize]
@@ -234,6 +235,23 @@ def operator_case(make, operator):
         for at in np.ndindex(lead):
             out[(slice(None),) * axis + (int(indices[at]),)] = updates[(slice(None),) * axis + at]
         return [data, indices, updates], [f"--axis={axis - rank if make.chance(0.5) else axis}"], out
+    if operator == "gather-nd":
+        batch = int(rng.integers(rank)) if make.chance(0.5) else 0
+        k = int(rng.integers(0, rank - batch + 1))
+        dims = shape[batch:batch + k]
+        lead = shape[:batch] + ((0,) if 0 in dims else lead)
+        indices = np.zeros(lead + (k,), "i8")
+        for i, d in enumerate(dims):
+            indices[..., i] = rng.integers(-d, max(d, 1 - d), lead)
+        if k == 0:
+            # each tuple names the whole of its batch
+            out = data.reshape(shape[:batch] + (1,) * (len(lead) - batch) + shape[batch:])
+        else:
+            # the axes of the batches by their places, the others by the numbers of the tuples
+            places = (np.arange(d).reshape((-1,) + (1,) * (len(lead) - 1 - i)) for i, d in enumerate(shape[:batch]))
+            out = data[(*places, *np.moveaxis(indices, -1, 0))]
+        out = np.broadcast_to(out, lead + shape[batch + k:]).copy()
+        return [data, indices], [f"--batch-dims={batch}"], out
     k = int(rng.integers(0, rank + 1))
     if 0 in shape[:k]:
         lead = (0,)
@@ -248,9 +266,12 @@ def operator_case(make, operator):
     return [data, indices, updates], [f"--reduction={reduction}"], out
 
 
-def check_operator(binary, seed, folder, runtimes):
+OPERATORS = ["slice", "slice-scatter", "scatter-update", "scatter-nd", "scatter-nd", "gather-nd"]
+
+
+def check_operator(binary, seed, folder, runtimes, only):
     make = Arrays(seed)
-    operator = make.pick(["slice", "slice-scatter", "scatter-update", "scatter-nd", "scatter-nd"])
+    operator = only or make.pick(OPERATORS)
     with np.errstate(all="ignore"):
         operands, options, wanted = operator_case(make, operator)
     paths = []
@@ -280,17 +301,21 @@ def check_runtimes(name, operator, operands, options, wanted):
         return
     if any(not np.all(np.isfinite(o)) for o in operands) or any(o.size == 0 for o in operands):
         return
-    if operator == "scatter-nd":
+    if operator in ("scatter-nd", "gather-nd"):
         from onnx import TensorProto, helper
         from onnx.reference import ReferenceEvaluator
         if operands[1].shape[-1] == 0 or operands[1].ndim < 2:
             return
         kind = helper.np_dtype_to_tensor_dtype(data.dtype)
-        info = [helper.make_tensor_value_info(n, t, None) for n, t in zip("diu", (kind, TensorProto.INT64, kind))]
-        node = helper.make_node("ScatterND", list("diu"), ["o"], reduction=options["reduction"])
+        names = "diu"[:len(operands)]
+        info = [helper.make_tensor_value_info(n, t, None) for n, t in zip(names, (kind, TensorProto.INT64, kind))]
+        if operator == "scatter-nd":
+            node = helper.make_node("ScatterND", list(names), ["o"], reduction=options["reduction"])
+        else:
+            node = helper.make_node("GatherND", list(names), ["o"], batch_dims=int(options["batch-dims"]))
         graph = helper.make_graph([node], "g", info, [helper.make_tensor_value_info("o", kind, None)])
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
-        found = ReferenceEvaluator(model).run(None, dict(zip("diu", operands)))[0]
+        found = ReferenceEvaluator(model).run(None, dict(zip(names, operands)))[0]
     elif data.dtype.itemsize == 8:
         return  # OpenVINO's CPU plugin narrows 64-bit items
     else:
@@ -323,7 +348,7 @@ def check_runtimes(name, operator, operands, options, wanted):
 
 # ------------------------------------------------------------ running
 def work(task):
-    binary, what, seeds, skip, runtimes = task
+    binary, what, seeds, skip, runtimes, only = task
     failures = []
     with tempfile.TemporaryDirectory(prefix="tensorop-") as folder:
         for seed in seeds:
@@ -331,7 +356,7 @@ def work(task):
                 if what == "array":
                     failures += check_array(binary, seed, folder, skip)
                 else:
-                    failures += check_operator(binary, seed, folder, seed % 1000003 < runtimes)
+                    failures += check_operator(binary, seed, folder, seed % 1000003 < runtimes, only)
             except Exception as error:
                 failures.append(f"{what} seed {seed}: {type(error).__name__}: {error}")
     return len(seeds), failures
@@ -342,6 +367,7 @@ def main():
     parser.add_argument("binary")
     parser.add_argument("--count", type=int, default=10000)
     parser.add_argument("--operators", type=int, default=4000)
+    parser.add_argument("--operator", choices=sorted(set(OPERATORS)))
     parser.add_argument("--runtimes", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--skip", action="append", default=[], choices=["text", "json"])
@@ -353,7 +379,7 @@ def main():
     for what, count in [("array", options.count), ("operator", options.operators)]:
         for first in range(0, count, 100):
             seeds = range(base + first, base + min(first + 100, count))
-            tasks.append((binary, what, seeds, options.skip, options.runtimes))
+            tasks.append((binary, what, seeds, options.skip, options.runtimes, options.operator))
     failed = done = 0
     with multiprocessing.Pool(options.jobs) as pool:
         for count, failures in pool.imap_unordered(work, tasks):

@@ -203,10 +203,11 @@ impl Numbers<'_> {
 /// Every operator, on arguments of any kind, against plain nested loops that follow the text of its specification.
 pub(crate) fn operators(bytes: &[u8]) {
     let mut numbers = Numbers(bytes);
-    match numbers.below(4) {
+    match numbers.below(5) {
         0 => slice(&mut numbers, false),
         1 => slice(&mut numbers, true),
         2 => scatter_update(&mut numbers),
+        3 => gather_nd(&mut numbers),
         _ => scatter_nd(&mut numbers),
     }
 }
@@ -375,4 +376,45 @@ fn scatter_nd(numbers: &mut Numbers<'_>) {
     let what = format!("{reduction:?} {typed:?} as {index_shape:?}, updates {given:?} into {shape:?}");
     let indices = ArrayD::from_shape_vec(IxDyn(&index_shape), typed).expect("as many numbers");
     agree(tensorop::scatter_nd_reduce(&data, &indices, &updates, reduction), expected, &what);
+}
+
+fn gather_nd(numbers: &mut Numbers<'_>) {
+    let rank = numbers.below(5);
+    let shape = numbers.shape(rank);
+    let batch = numbers.below(rank + 1);
+    let more_rank = numbers.below(3);
+    let more = numbers.shape(more_rank);
+    let lead = numbers.perhaps_wrong([&shape[..batch], &more].concat());
+    let width = numbers.below(rank + 2 - batch);
+    // now and then no axis of tuples
+    let index_shape = if numbers.byte() < 8 { lead.clone() } else { [lead.as_slice(), &[width]].concat() };
+    let index_rank = index_shape.len();
+    let width = index_shape.last().copied().unwrap_or(0);
+    let dims = |position: usize| shape.get(batch + position % width.max(1)).copied().unwrap_or(2);
+    let typed: Vec<i64> = (0..index_shape.iter().product()).map(|i| numbers.index(dims(i), true)).collect();
+    let resolved: Option<Vec<usize>> = typed
+        .iter()
+        .enumerate()
+        .map(|(position, &i)| {
+            let at = i128::from(i) + if i < 0 { dims(position) as i128 } else { 0 };
+            usize::try_from(at).ok().filter(|&at| at < dims(position))
+        })
+        .collect();
+    let fits = rank > batch && index_rank > batch && batch + width <= rank && index_shape[..batch] == shape[..batch];
+    let data = array(&shape, 0);
+    let expected = resolved.filter(|_| fits).map(|resolved| {
+        let tuples = &index_shape[..index_rank - 1];
+        let output = [tuples, &shape[batch + width..]].concat();
+        let mut items = Vec::new();
+        for (number, tuple) in indices(tuples).iter().enumerate() {
+            for inner in indices(&shape[batch + width..]) {
+                let place = [&tuple[..batch], &resolved[number * width..][..width], &inner].concat();
+                items.push(data[place.as_slice()]);
+            }
+        }
+        ArrayD::from_shape_vec(IxDyn(&output), items).expect("an item for each place")
+    });
+    let what = format!("{typed:?} as {index_shape:?}, {batch} batch dims of {shape:?}");
+    let indices = ArrayD::from_shape_vec(IxDyn(&index_shape), typed).expect("as many numbers");
+    agree(tensorop::gather_nd(&data, &indices, batch), expected, &what);
 }

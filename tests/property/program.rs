@@ -26,12 +26,14 @@ fn check(folder: &Folder, args: &[&str]) {
 }
 
 /// As data, as indices, as updates and as a list.
-const ROLES: [&[&str]; 6] = [
+const ROLES: [&[&str]; 8] = [
     &["slice", "mutant", "--at", "..., ::-1"],
     &["slice-scatter", "data.npy", "mutant", "--at", ":2"],
     &["scatter-update", "data.npy", "mutant", "--fill", "1", "--axis", "0"],
     &["scatter-nd", "data.npy", "mutant", "--fill", "1"],
     &["scatter-nd", "mutant", "[[0]]", "--fill", "1", "--reduction", "add", "--to", "json"],
+    &["gather-nd", "data.npy", "mutant"],
+    &["gather-nd", "mutant", "[[0]]", "--batch-dims", "1", "--to", "npy"],
     &["slice", "data.npy", "--start", "mutant", "--stop", "mutant"],
 ];
 
@@ -92,7 +94,7 @@ const TEXTS: [&str; 10] =
 fn mutants_of_arguments() {
     let folder = Folder::new();
     folder.put("data.npy", npy("<i4", &[3, 2], &[7; 24]));
-    let options: [&[&str]; 8] = [
+    let options: [&[&str]; 10] = [
         &["slice", "data.npy", "--at"],
         &["slice", "data.npy", "--stop", "1", "--start"],
         &["slice", "data.npy", "--start", "0,0", "--stop", "1,1", "--axes"],
@@ -100,6 +102,8 @@ fn mutants_of_arguments() {
         &["scatter-update", "data.npy", "0", "--fill", "1", "--axis"],
         &["slice-scatter", "data.npy", "--at", ":", "--fill"],
         &["scatter-nd", "data.npy", "--fill", "1"],
+        &["gather-nd", "data.npy"],
+        &["gather-nd", "data.npy", "[[0],[1],[0]]", "--batch-dims"],
         &["slice", "--at", ":", "--to", "json", "--dtype", "float32"],
     ];
     holds(400, (0..options.len(), 0..TEXTS.len(), mutants::changes()), |(option, seed, changes)| {
@@ -112,11 +116,12 @@ fn mutants_of_arguments() {
 /// Options in any number and order, most of them nonsense together.
 #[test]
 fn any_options() {
-    const WORDS: [&str; 34] = [
+    const WORDS: [&str; 36] = [
         "slice",
         "slice-scatter",
         "scatter-update",
         "scatter-nd",
+        "gather-nd",
         "completions",
         "data.npy",
         "[0,1]",
@@ -134,6 +139,7 @@ fn any_options() {
         "-1",
         "--axes",
         "--axis",
+        "--batch-dims",
         "--fill",
         "--dtype",
         "int32",

@@ -454,6 +454,100 @@ fn scatter_nd() {
     }
 }
 
+/// Index tuples for a shape whose first axes are batches, and for each of them the place in the data that it names.
+fn batched_tuples(random: &mut Random, shape: &[usize], batch: usize) -> (Numbers, Vec<Vec<usize>>) {
+    let k = random.below(shape.len() - batch + 1);
+    let dims = &shape[batch..batch + k];
+    let more_rank = random.below(3);
+    let mut more = random.shape(more_rank);
+    if dims.contains(&0) {
+        more = vec![0];
+    }
+    let lead = [&shape[..batch], more.as_slice()].concat();
+    let (mut typed, mut named) = (Vec::new(), Vec::new());
+    for at in indices(&lead) {
+        let tuple: Vec<usize> = dims.iter().map(|&dim| random.below(dim)).collect();
+        let negative = random.chance(40);
+        typed.extend(tuple.iter().zip(dims).map(|(&i, &dim)| i as i64 - if negative { dim as i64 } else { 0 }));
+        named.push([&at[..batch], tuple.as_slice()].concat());
+    }
+    (Numbers::new(random, [lead.as_slice(), &[k]].concat(), typed), named)
+}
+
+#[test]
+fn gather_nd() {
+    fn library<const N: usize>(data: &Tensor, numbers: &Numbers, batch: usize) -> (Vec<usize>, Vec<u8>) {
+        let out = tensorop::gather_nd(&data.array::<N>(), &numbers.array(), batch).expect("a gather");
+        (out.shape().to_vec(), joined(&out))
+    }
+    let (folder, mut random) = (Folder::new(), Random(6));
+    for case in 0..CASES {
+        let rank = 1 + random.below(5);
+        let shape = random.shape(rank);
+        let data = Tensor::new(&mut random, KINDS[case % KINDS.len()], shape);
+        let batch = if random.chance(50) { 0 } else { random.below(rank) };
+        let (numbers, named) = batched_tuples(&mut random, &data.shape, batch);
+        let (&k, lead) = numbers.shape.split_last().expect("an axis of tuples");
+        let block = &data.shape[batch + k..];
+        let mut items = Vec::new();
+        for tuple in &named {
+            for at in indices(block) {
+                items.extend(data.item(&[tuple.as_slice(), &at].concat()));
+            }
+        }
+        let expected = Tensor { shape: [lead, block].concat(), items, ..data.clone() };
+        let args = ["gather-nd", "data.npy", "indices.npy"];
+        let options = [format!("--batch-dims={batch}")];
+        program(&mut random, &folder, &args, &options, &data, [Some(numbers.file()), None], &expected);
+        let (shape, items) = by_size!(data.kind.1, library(&data, &numbers, batch));
+        assert_eq!((&shape, &items), (&expected.shape, &expected.items), "library: {batch}, {numbers:?} of {data:?}");
+        // the other order of storage, so that each case has both
+        let turned = Tensor { fortran: !data.fortran, ..data.clone() };
+        program(&mut random, &folder, &args, &options, &turned, [Some(numbers.file()), None], &expected);
+    }
+}
+
+/// What is gathered at tuples goes back to them: scattered over anything it makes the data again at all of them, and
+/// scattered over the data it changes nothing.
+#[test]
+fn gathered_goes_back() {
+    fn library<const N: usize>(data: &Tensor, other: &Tensor, numbers: &Numbers) -> [Vec<u8>; 2] {
+        let (array, tuples) = (data.array::<N>(), numbers.array());
+        let taken = tensorop::gather_nd(&array, &tuples, 0).expect("a gather");
+        let back = |into: &Tensor| {
+            let into = tensorop::scatter_nd(&into.array::<N>(), &tuples, &taken).expect("a scatter");
+            assert_eq!(tensorop::gather_nd(&into, &tuples, 0).as_ref(), Ok(&taken));
+            joined(&into)
+        };
+        [back(data), back(other)]
+    }
+    let (folder, mut random) = (Folder::new(), Random(7));
+    for case in 0..CASES / 4 {
+        let rank = 1 + random.below(4);
+        let shape = random.shape(rank);
+        let data = Tensor::new(&mut random, KINDS[case % KINDS.len()], shape);
+        let (numbers, _, named) = tuples(&mut random, &data.shape);
+        let other = Tensor::new(&mut random, data.kind, data.shape.clone());
+        let mut expected = other.clone();
+        for tuple in &named {
+            for at in indices(&data.shape[tuple.len()..]) {
+                let place = [tuple.as_slice(), &at].concat();
+                expected.put(&place, data.item(&place));
+            }
+        }
+        let [same, patched] = by_size!(data.kind.1, library(&data, &other, &numbers));
+        assert_eq!((&same, &patched), (&data.items, &expected.items), "library: {numbers:?} of {data:?}");
+        folder.put("data.npy", data.file()).put("indices.npy", numbers.file());
+        let gather = ["gather-nd", "data.npy", "indices.npy", "-o", "taken.npy"];
+        folder.run(gather).printed().expect("a gather");
+        let taken = Some(folder.get("taken.npy"));
+        let args = ["scatter-nd", "data.npy", "indices.npy", "updates.npy"];
+        for (into, expected) in [(&data, &data), (&other, &expected)] {
+            program(&mut random, &folder, &args, &[], into, [Some(numbers.file()), taken.clone()], expected);
+        }
+    }
+}
+
 /// Numbers that reductions are checked with: written here anew, not taken from the library.
 trait Number: Copy + PartialEq + std::fmt::Debug + Reducible {
     const KIND: Kind;
