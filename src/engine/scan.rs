@@ -4,12 +4,49 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::job::Progress;
 use crate::error::{Context, Result};
+use crate::layout::view::View;
 use crate::layout::window::Windows;
 use crate::ops::fill::{Limits, must_settle, resize};
 use crate::ops::window_size::{ACROSS_WINDOWS, WINDOW};
 use crate::parallel::share;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
+
+/// Whether two tensors of one dtype and shape, stored in one order, are the same bytes. They are read as they are stored,
+/// and no further than to the first window in which they differ, so that it costs little to ask.
+///
+/// # Errors
+/// Of reading, among them a tensor that changes meanwhile.
+pub fn same_bytes(a: &Source, b: &Source, limits: Limits, progress: Progress<'_>) -> Result<bool> {
+    let stored = |source: &Source| -> View { source.meta().as_stored().view() };
+    let (one, other) = (stored(a), stored(b));
+    let bytes = a.bytes().saturating_add(b.bytes());
+    let itemsize = a.dtype().itemsize().max(1);
+    let windows = match a.bytes() {
+        0 => return Ok(true),
+        _ => Windows::new(&one.shape(), (limits.window.unwrap_or(WINDOW) / itemsize).max(1)),
+    };
+    let same = AtomicBool::new(true);
+    let begin = || (Vec::new(), Vec::new(), Vec::new());
+    share(limits.threads.for_bytes(bytes), windows.count(), begin, |number, (x, y, scratch)| -> Result<bool> {
+        let window = windows.get(number);
+        for (source, view, items) in [(a, &one, &mut *x), (b, &other, &mut *y)] {
+            resize(items, window.items() * itemsize, source.label())?;
+            source.read(&view.part(&window.ranges), items, scratch)?;
+        }
+        progress(x.len() + y.len());
+        if x != y {
+            same.store(false, Ordering::Relaxed);
+        }
+        Ok(x == y)
+    })?;
+    let same = same.into_inner();
+    if same {
+        a.finish()?;
+        b.finish()?;
+    }
+    Ok(same)
+}
 
 /// Shows all items of tensors of one shape, a window at a time: `each` gets its thread's state (of which `begin`
 /// makes one a thread), the number of the window's first item in C order, and for each tensor the items of the

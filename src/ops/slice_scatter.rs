@@ -9,6 +9,7 @@ use super::fill::{Fill, Patch, Scratch, must_settle, resize};
 use super::selection::Selection;
 use super::slice::SliceArgs;
 use super::updates::Updates;
+use super::window_size::ACROSS_WINDOWS;
 use super::{items, like};
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::Meta;
@@ -133,7 +134,10 @@ impl Fill for Linked {
     }
 
     fn window_bytes(&self, threads: usize) -> usize {
-        self.base.window_bytes(threads)
+        let bytes = self.base.window_bytes(threads);
+        let across = self.updates.source().as_file().is_some() && !self.updates.view().is_forward();
+        // as of data that is stored across: a small window would read a few bytes of each column of the updates
+        if across && self.places.is_forward() { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
     }
 
     fn as_patch(&self) -> Option<&dyn Patch> {

@@ -1,12 +1,17 @@
 //! Updates as the scatters take them: a source, and how its items become items of the data.
 
-use super::fill::resize;
-use crate::error::{Error, ErrorKind, Result};
+use super::fill::{Limits, resize};
+use super::window_size::{ACROSS_WINDOWS, RESIDENT};
+use crate::error::{Context, Error, ErrorKind, Result};
 use crate::item::dtype::DType;
+use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::view::View;
+use crate::layout::window::Windows;
 use crate::memory;
+use crate::parallel::share;
 use crate::storage::conversion::Conversion;
+use crate::storage::platform::{unnamed_file, write_at};
 use crate::storage::source::Source;
 
 /// The source of updates, and how its items become items of the data.
@@ -71,6 +76,40 @@ impl Updates {
         let impossible = || Error::of(ErrorKind::Unsupported, "updates of a shape that cannot be");
         let tensor = Tensor::new(dtype.clone(), self.view.shape(), items).ok_or_else(impossible)?;
         let source = Source::memory(tensor, self.source.label().to_owned());
+        *self = Self::new(source, Conversion::new(dtype, dtype).ok_or_else(impossible)?);
+        Ok(())
+    }
+
+    /// Makes runs of them readable for themselves: few are read into memory; many, such as a file in Fortran order, are
+    /// copied once, by windows, to a file without a name, in the order and the form in which they are wanted.
+    ///
+    /// # Errors
+    /// Of reading them, and of writing that file; not enough memory.
+    pub fn make_runs(&mut self, dtype: &DType, limits: Limits) -> Result<()> {
+        if self.in_runs() {
+            return Ok(());
+        }
+        let itemsize = dtype.itemsize();
+        if self.bytes() <= RESIDENT || self.source.as_file().is_none() {
+            return self.make_resident(dtype);
+        }
+        let threads = limits.threads.for_bytes(self.bytes());
+        let file = unnamed_file().with_context(|| {
+            format!("{}: cannot be kept in {}", self.source.label(), std::env::temp_dir().display())
+        })?;
+        let window = limits.window.unwrap_or(ACROSS_WINDOWS / threads) / itemsize.max(1);
+        let (shape, windows) = (self.view.shape(), Windows::new(&self.view.shape(), window));
+        let begin = || (Vec::new(), Vec::new());
+        share(threads, windows.count(), begin, |number, (items, gathered)| -> Result<bool> {
+            let window = windows.get(number);
+            resize(items, window.items() * itemsize, self.source.label())?;
+            self.read(&self.view.part(&window.ranges), items, gathered)?;
+            write_at(&file, items, (window.start * itemsize) as u64)?;
+            Ok(true)
+        })?;
+        self.source.finish()?;
+        let impossible = || Error::of(ErrorKind::Unsupported, "updates of a dtype that cannot be");
+        let source = Source::file(Meta::new(dtype.clone(), shape), file, 0, self.source.label().to_owned());
         *self = Self::new(source, Conversion::new(dtype, dtype).ok_or_else(impossible)?);
         Ok(())
     }

@@ -25,6 +25,7 @@ pub struct Linked {
     window: usize,
     /// Updates of so many bytes are kept in memory.
     resident: usize,
+    limits: Limits,
 }
 
 /// What the operands of a scatter are to be used for.
@@ -78,7 +79,7 @@ impl Linked {
         let items = limits.window.unwrap_or(window) / itemsize.max(1);
         let group = Windows::new(&base.meta().shape, items).largest();
         let scatter = numbers.scatter(indices, Some(&updates), (roles.repeats, group), limits)?;
-        Ok(Self { base, scatter, updates, combine: roles.combine, window, resident })
+        Ok(Self { base, scatter, updates, combine: roles.combine, window, resident, limits })
     }
 
     /// Applies the updates of one window to its items.
@@ -154,10 +155,10 @@ impl Fill for Linked {
         }
         self.updates.settle()?;
         let few = self.updates.bytes() <= self.resident;
-        if !self.updates.in_runs() || self.updates.source().as_file().is_some() && few {
-            self.updates.make_resident(&self.base.meta().dtype)?;
+        if self.updates.in_runs() && self.updates.source().as_file().is_some() && few {
+            return self.updates.make_resident(&self.base.meta().dtype);
         }
-        Ok(())
+        self.updates.make_runs(&self.base.meta().dtype, self.limits)
     }
 
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
