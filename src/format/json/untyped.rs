@@ -1,8 +1,9 @@
 //! Items without a dtype: what they are decides.
 
+use super::Json;
+use super::leaf::{describe, with_width};
 use super::strings::{short, width};
 use super::walk::{Leaf, Nested, positioned};
-use super::{Json, describe, widen};
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::parse;
@@ -204,7 +205,7 @@ pub(super) fn common_dtype(found: &[(&Json<'_>, Untyped<'_>, Nested)]) -> Result
         Some(Class::Bool) => return Ok(Kind::Bool.into()),
         Some(Class::Str) => {
             let longest = found.iter().flat_map(|(_, items, _)| items.strings.iter().map(|raw| width(raw))).max();
-            return Ok(widen(&Kind::Str(0).into(), longest));
+            return Ok(with_width(&Kind::Str(0).into(), longest));
         }
         None => return Ok(Kind::Float64.into()),
         Some(_) => {}
