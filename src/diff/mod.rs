@@ -206,17 +206,16 @@ impl Common {
                 (Class::Date, _) | (_, Class::Date) => return None,
                 (Class::Integer, Class::Integer) => Class::Integer,
                 (Class::Complex, _) | (_, Class::Complex) => Class::Complex,
-                _ => Class::Float,
+                (Class::Float, _) | (_, Class::Float) => Class::Float,
             };
             let widen = |dtype: &DType, nan| with_items(dtype.kind(), WidenTo(class, nan)).ok();
             // no NaN of the one has the bits of one of the other
             let other_nan = f64::from_bits(f64::NAN.to_bits() | 1);
             return Some(Self::Numbers(class, [widen(expected, f64::NAN)?, widen(actual, other_nan)?]));
         }
-        let wide = |dtype: &DType| match dtype.kind() {
-            Kind::Str(_) => Some(true),
-            Kind::Bytes(_) => Some(false),
-            _ => None,
+        let wide = |dtype: &DType| {
+            let text = matches!(dtype.kind(), Kind::Str(_) | Kind::Bytes(_));
+            text.then(|| matches!(dtype.kind(), Kind::Str(_)))
         };
         Some(Self::Text([wide(expected)?, wide(actual)?]))
     }

@@ -262,9 +262,10 @@ impl Plan {
             },
             Layout::Whole(writer) => self.outputs.iter().try_for_each(|output| {
                 let tensor = self.whole(output, progress)?;
-                writer.write_whole(sink, &output.name, &tensor, text).map_err(|error| match error.kind() {
-                    ErrorKind::Io(_) => error.within(self.failed()),
-                    _ => error.within(self.label.as_str()),
+                writer.write_whole(sink, &output.name, &tensor, text).map_err(|error| {
+                    // what the system refuses is about writing, all else about the tensor
+                    let io = matches!(error.kind(), ErrorKind::Io(_));
+                    error.within(if io { self.failed() } else { self.label.clone() })
                 })
             }),
         }

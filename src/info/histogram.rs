@@ -175,7 +175,7 @@ impl Histogram {
     fn new(edges: &[Bound], end: Bound, counts: impl Iterator<Item = u64>) -> Self {
         let ends = edges.iter().skip(1).map(|&next| match next {
             Bound::Integer(next) => Bound::Integer(next - 1),
-            float => float,
+            Bound::Float(next) => Bound::Float(next),
         });
         let bins = edges.iter().zip(ends.chain([end])).zip(counts);
         Self { bins: bins.map(|((&from, to), count)| Bin { from, to, count }).collect() }

@@ -196,24 +196,18 @@ impl DType {
 
     /// The same dtype with every number in it little-endian.
     pub fn native(&self) -> Self {
-        match &self.kind {
-            Kind::Struct(s) => {
-                let fields = s.fields.iter().map(|f| Field { dtype: f.dtype.native(), ..f.clone() }).collect();
-                Kind::Struct(Arc::new(Struct { fields, itemsize: s.itemsize })).into()
-            }
-            kind => kind.clone().into(),
-        }
+        let Kind::Struct(s) = &self.kind else { return self.kind.clone().into() };
+        let fields = s.fields.iter().map(|f| Field { dtype: f.dtype.native(), ..f.clone() }).collect();
+        Kind::Struct(Arc::new(Struct { fields, itemsize: s.itemsize })).into()
     }
 
     /// The same dtype with every number in it big-endian, where bytes have an order.
     pub fn big_endian(&self) -> Self {
-        match &self.kind {
-            Kind::Struct(s) => {
-                let fields = s.fields.iter().map(|f| Field { dtype: f.dtype.big_endian(), ..f.clone() }).collect();
-                Kind::Struct(Arc::new(Struct { fields, itemsize: s.itemsize })).into()
-            }
-            kind => Self { big: unit_size(kind) > 1, kind: kind.clone() },
-        }
+        let Kind::Struct(s) = &self.kind else {
+            return Self { big: unit_size(&self.kind) > 1, kind: self.kind.clone() };
+        };
+        let fields = s.fields.iter().map(|f| Field { dtype: f.dtype.big_endian(), ..f.clone() }).collect();
+        Kind::Struct(Arc::new(Struct { fields, itemsize: s.itemsize })).into()
     }
 
     /// This dtype as it is read from the bits of items of `stored`, which are as long: in that byte order. `None` if

@@ -120,10 +120,13 @@ impl Narrow {
             Specials::Ieee if power == top => f64::NAN,
             Specials::OneNan if magnitude == (1 << (exponent + mantissa)) - 1 => f64::NAN,
             Specials::NegativeZero if negative && magnitude == 0 => f64::NAN,
-            // without a mantissa there are neither zero nor subnormals
-            _ if mantissa == 0 => 2_f64.powi(power as i32 - bias),
-            _ if power == 0 => f64::from(fraction) * 2_f64.powi(1 - bias - mantissa as i32),
-            _ => f64::from((1 << mantissa) + fraction) * 2_f64.powi(power as i32 - bias - mantissa as i32),
+            Specials::Ieee | Specials::OneNan | Specials::NegativeZero | Specials::None => {
+                // without a mantissa there are neither zero nor subnormals
+                let subnormal = power == 0 && mantissa > 0;
+                let whole = if subnormal { fraction } else { (1 << mantissa) + fraction };
+                let power = if subnormal { 1 } else { power as i32 };
+                f64::from(whole) * 2_f64.powi(power - bias - mantissa as i32)
+            }
         };
         if negative { -value } else { value }
     }
@@ -190,7 +193,17 @@ impl Narrow {
             Narrow::UInt4 => Some((0, 15)),
             Narrow::Int2 => Some((-2, 1)),
             Narrow::UInt2 => Some((0, 3)),
-            _ => None,
+            Narrow::Float8E4M3FN
+            | Narrow::Float8E4M3FNUZ
+            | Narrow::Float8E4M3B11FNUZ
+            | Narrow::Float8E5M2
+            | Narrow::Float8E5M2FNUZ
+            | Narrow::Float8E4M3
+            | Narrow::Float8E3M4
+            | Narrow::Float8E8M0FNU
+            | Narrow::Float6E2M3FN
+            | Narrow::Float6E3M2FN
+            | Narrow::Float4E2M1FN => None,
         }
     }
 

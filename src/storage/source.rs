@@ -145,7 +145,7 @@ impl Source {
     pub fn as_file(&self) -> Option<(&File, u64)> {
         match &self.store {
             Store::File { file, start, .. } => Some((file, *start)),
-            _ => None,
+            Store::Stream(_) | Store::Memory { .. } | Store::Item(_) => None,
         }
     }
 
@@ -153,7 +153,7 @@ impl Source {
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match &self.store {
             Store::Memory { bytes, start } => Some(&bytes[*start..]),
-            _ => None,
+            Store::File { .. } | Store::Stream(_) | Store::Item(_) => None,
         }
     }
 
@@ -236,7 +236,7 @@ impl Source {
             Store::File { file, stamp, .. } if Stamp::of(file).is_some_and(|now| *stamp != Some(now)) => {
                 bail!("{}: changed while it was read", self.label)
             }
-            _ => Ok(()),
+            Store::File { .. } | Store::Memory { .. } | Store::Item(_) => Ok(()),
         }
     }
 
@@ -246,8 +246,10 @@ impl Source {
     /// Of reading, among them an end before the last item.
     pub fn read(&self, view: &View, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
         let itemsize = self.meta.dtype.itemsize();
+        if out.is_empty() {
+            return Ok(());
+        }
         match &self.store {
-            _ if out.is_empty() => Ok(()),
             Store::Memory { bytes, start } => {
                 copy_bytes(&bytes[*start..], view, out, &View::c_order(&view.shape()), itemsize);
                 Ok(())

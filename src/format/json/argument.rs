@@ -83,7 +83,27 @@ pub fn parse_item(text: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
             }
             Ok(item)
         }
-        _ => {
+        Kind::Bool
+        | Kind::Int8
+        | Kind::Int16
+        | Kind::Int32
+        | Kind::Int64
+        | Kind::UInt8
+        | Kind::UInt16
+        | Kind::UInt32
+        | Kind::UInt64
+        | Kind::Narrow(_)
+        | Kind::Float16
+        | Kind::BFloat16
+        | Kind::Float32
+        | Kind::Float64
+        | Kind::Datetime(_)
+        | Kind::Timedelta(_)
+        // `holds` refused these
+        | Kind::LongDouble(_)
+        | Kind::ComplexLongDouble(_)
+        | Kind::Void(_)
+        | Kind::Struct(_) => {
             let mut item = vec![0; dtype.itemsize()];
             fill(text, dtype, &mut item)?;
             Ok(item)

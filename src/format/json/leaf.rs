@@ -19,28 +19,29 @@ pub(super) fn read_leaf(leaf: Leaf<'_>, dtype: &DType, out: &mut [u8]) -> Result
             out[0] = value.into();
             Ok(())
         }
-        (Leaf::Str(raw), Kind::Datetime(_) | Kind::Timedelta(_)) => {
-            let ticks = string(raw).and_then(|text| match *dtype.kind() {
-                Kind::Datetime(unit) => datetime::parse(&text, unit),
-                _ => text.eq_ignore_ascii_case("nat").then_some(datetime::NAT),
-            });
-            let Some(ticks) = ticks else {
-                return Err(match dtype.kind() {
-                    Kind::Timedelta(_) => format!("{} is neither an integer nor \"NaT\"", short(raw)),
-                    _ => format!("{} is no ISO 8601 date that {} holds exactly", short(raw), dtype.name()),
-                });
-            };
-            let order = if dtype.is_big_endian() { i64::to_be_bytes } else { i64::to_le_bytes };
-            out[..8].copy_from_slice(&order(ticks));
+        (Leaf::Str(raw), Kind::Datetime(unit)) => {
+            let ticks = string(raw).and_then(|text| datetime::parse(&text, *unit));
+            let wrong = || format!("{} is no ISO 8601 date that {} holds exactly", short(raw), dtype.name());
+            put_ticks(ticks.ok_or_else(wrong)?, dtype, out);
+            Ok(())
+        }
+        (Leaf::Str(raw), Kind::Timedelta(_)) => {
+            if !string(raw).is_some_and(|text| text.eq_ignore_ascii_case("nat")) {
+                return Err(format!("{} is neither an integer nor \"NaT\"", short(raw)));
+            }
+            put_ticks(datetime::NAT, dtype, out);
             Ok(())
         }
         (Leaf::Str(raw), _) if parse::parse_special(raw.trim_matches('"'), dtype, out) => Ok(()),
         (leaf @ Leaf::Null, _) => Err(leaf.to_string()),
-        (leaf, kind) => Err(match kind {
-            Kind::Bool => format!("{leaf}, expected true or false"),
-            _ => format!("{leaf}, expected a number ({})", dtype.name()),
-        }),
+        (leaf, Kind::Bool) => Err(format!("{leaf}, expected true or false")),
+        (leaf, _) => Err(format!("{leaf}, expected a number ({})", dtype.name())),
     }
+}
+
+fn put_ticks(ticks: i64, dtype: &DType, out: &mut [u8]) {
+    let order = if dtype.is_big_endian() { i64::to_be_bytes } else { i64::to_le_bytes };
+    out[..8].copy_from_slice(&order(ticks));
 }
 
 pub(super) fn describe(text: &str, dtype: &DType, misfit: Misfit) -> String {
@@ -76,10 +77,12 @@ pub(super) fn ticks_of(dates: &DType) -> DType {
 /// A string dtype of width 0 with the width `longest`, at least 1; any other one as it is.
 pub(super) fn with_width(dtype: &DType, longest: Option<usize>) -> DType {
     let width = longest.unwrap_or(0).max(1);
-    match dtype.kind() {
-        Kind::Str(0) => in_order_of(&format!("U{width}"), dtype),
-        Kind::Bytes(0) => Kind::Bytes(width).into(),
-        _ => dtype.clone(),
+    if *dtype.kind() == Kind::Str(0) {
+        in_order_of(&format!("U{width}"), dtype)
+    } else if *dtype.kind() == Kind::Bytes(0) {
+        Kind::Bytes(width).into()
+    } else {
+        dtype.clone()
     }
 }
 

@@ -155,10 +155,10 @@ pub fn infer(values: &[&Json<'_>]) -> Result<Vec<Tensor>, Error> {
     }
     let dtype = common_dtype(&found)?;
     let tensors = found.into_iter().map(|(json, mut items, nested)| {
-        match dtype.kind() {
-            Kind::Float64 => items.make_floats().map_err(|m| json.error(m))?,
-            Kind::Str(_) => items.bytes = json.pad(&items.strings, &dtype, &nested)?,
-            _ => {}
+        if *dtype.kind() == Kind::Float64 {
+            items.make_floats().map_err(|m| json.error(m))?;
+        } else if matches!(dtype.kind(), Kind::Str(_)) {
+            items.bytes = json.pad(&items.strings, &dtype, &nested)?;
         }
         json.tensor(dtype.clone(), items.bytes, nested.dims)
     });
@@ -194,7 +194,9 @@ impl<'a> Json<'a> {
             let mut strings = Vec::new();
             let nested = self.walk(MAX_RANK, |leaf| match leaf {
                 Leaf::Str(raw) => memory::push(&mut strings, raw),
-                leaf => Err(format!("{leaf}, expected a string ({})", dtype.name())),
+                Leaf::Number(_) | Leaf::Bool(_) | Leaf::Null => {
+                    Err(format!("{leaf}, expected a string ({})", dtype.name()))
+                }
             });
             let nested = nested?;
             let longest = strings.iter().map(|raw| width(raw)).max();
@@ -245,7 +247,7 @@ impl<'a> Json<'a> {
                 Err(Misfit::Fraction) => Err(format!("{} is not an integer", short(text))),
                 Err(_) => Err(format!("{} {OUTSIDE}", short(text))),
             },
-            leaf => Err(format!("{leaf}, expected an integer")),
+            Leaf::Str(_) | Leaf::Bool(_) | Leaf::Null => Err(format!("{leaf}, expected an integer")),
         });
         let nested = nested?;
         let kind = if items.above.is_some() { Kind::UInt64 } else { Kind::Int64 };

@@ -188,7 +188,7 @@ pub(super) fn common_dtype(found: &[(&Json<'_>, Untyped<'_>, Nested)]) -> Result
     let class = |items: &Untyped<'_>| match items.class {
         Class::Int => Class::Float,
         Class::Str if numbers && !items.words && !words => Class::Float,
-        class => class,
+        Class::Empty | Class::Float | Class::Bool | Class::Str => items.class,
     };
     let mut first: Option<(Class, Class, Subject)> = None;
     for (json, items, _) in found.iter().filter(|(_, items, _)| items.class != Class::Empty) {

@@ -151,10 +151,10 @@ const DATA_TYPES: &[(i32, &str, Kind)] = &[
 
 /// The number of the data type that items of a dtype have in ONNX.
 fn data_type(dtype: &DType) -> Option<i32> {
-    match dtype.kind() {
-        Kind::Str(_) | Kind::Bytes(_) => Some(STRING),
-        kind => DATA_TYPES.iter().find(|(.., known)| known == kind).map(|(number, ..)| *number),
+    if matches!(dtype.kind(), Kind::Str(_) | Kind::Bytes(_)) {
+        return Some(STRING);
     }
+    DATA_TYPES.iter().find(|(.., known)| known == dtype.kind()).map(|(number, ..)| *number)
 }
 
 /// A TensorProto in a file.
