@@ -1,7 +1,7 @@
 //! The differences of two tensors, gathered window by window and put together in any order.
 
 use super::distance::{Distance, Number};
-use super::item::Item;
+use super::item::ComparedItem;
 use crate::memory;
 
 /// Bytes of a block: what is looked at quickly, and again, item by item, only if it may change what is known.
@@ -54,7 +54,7 @@ fn raise<V: PartialOrd + Copy>(most: &mut Option<Most<V>>, value: V, item: usize
 
 /// A mismatch that is told.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Found {
+pub(super) struct FoundMismatch {
     pub item: usize,
     pub expected: Vec<u8>,
     pub actual: Vec<u8>,
@@ -72,21 +72,21 @@ pub(super) struct Errors {
 
 /// The items of one window of both tensors, as they were before they were widened to a common type.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Window<'a> {
+pub(super) struct ItemPairs<'a> {
     /// The number of its first item.
     pub start: usize,
     pub expected: &'a [u8],
     pub actual: &'a [u8],
 }
 
-impl<'a> Window<'a> {
+impl<'a> ItemPairs<'a> {
     /// Both items of that number in a window of `items`.
     fn pair(self, index: usize, items: usize) -> (&'a [u8], &'a [u8]) {
         (nth(self.expected, index, items), nth(self.actual, index, items))
     }
 
     /// It in windows of so many items, of which each has so many bytes.
-    pub(super) fn parts(self, items: usize, widths: [usize; 2]) -> impl Iterator<Item = Self> {
+    pub(super) fn chunks(self, items: usize, widths: [usize; 2]) -> impl Iterator<Item = Self> {
         let [expected, actual] = widths.map(|width| width.max(1) * items);
         let pairs = self.expected.chunks(expected).zip(self.actual.chunks(actual)).enumerate();
         pairs.map(move |(number, (expected, actual))| Self { start: self.start + number * items, expected, actual })
@@ -114,7 +114,7 @@ pub(super) struct Tally<D> {
     /// Those of them that no tolerance given accepts.
     pub mismatches: usize,
     /// The first of these, in order.
-    pub first: Vec<Found>,
+    pub first: Vec<FoundMismatch>,
     /// What is said if there was no memory for one of them.
     pub too_much: Option<String>,
 }
@@ -161,10 +161,10 @@ impl<D: Distance> Tally<D> {
 
     /// Takes the items of a window, later than all before; `expected` and `actual` are those of `window`, widened to
     /// one type.
-    pub(super) fn window<T: Item<Distance = D>>(
+    pub(super) fn window<T: ComparedItem<Distance = D>>(
         &mut self,
         rule: &Rule,
-        window: Window<'_>,
+        window: ItemPairs<'_>,
         (expected, actual): (&[u8], &[u8]),
         read: &impl Fn(&[u8]) -> T,
     ) {
@@ -195,7 +195,7 @@ impl<D: Distance> Tally<D> {
     /// keep the loop from being vectorised. What is found out in vain is less than what a branch costs, since after
     /// the first blocks hardly any raises a maximum.
     #[inline]
-    fn glance<T: Item<Distance = D>>(
+    fn glance<T: ComparedItem<Distance = D>>(
         &self,
         rule: &Rule,
         expected: &[u8],
@@ -227,10 +227,10 @@ impl<D: Distance> Tally<D> {
     }
 
     /// Takes one item of a window, of which `index` is its number among so many.
-    fn item<T: Item<Distance = D>>(
+    fn item<T: ComparedItem<Distance = D>>(
         &mut self,
         rule: &Rule,
-        window: Window<'_>,
+        window: ItemPairs<'_>,
         (index, items): (usize, usize),
         (expected, actual): (T, T),
     ) {
@@ -280,7 +280,12 @@ impl<D: Distance> Tally<D> {
             let probe = if many || each > LONG { memory::of::<u8>(bytes).map(drop) } else { Ok(()) };
             match probe.and_then(|()| memory::reserve(&mut self.first, 1)) {
                 Ok(()) => {
-                    self.first.push(Found { item, expected: expected.to_vec(), actual: actual.to_vec(), errors });
+                    self.first.push(FoundMismatch {
+                        item,
+                        expected: expected.to_vec(),
+                        actual: actual.to_vec(),
+                        errors,
+                    });
                 }
                 Err(message) => self.too_much = Some(message),
             }
@@ -291,7 +296,7 @@ impl<D: Distance> Tally<D> {
     pub(super) fn opaque(
         &mut self,
         rule: &Rule,
-        window: Window<'_>,
+        window: ItemPairs<'_>,
         items: usize,
         same: impl Fn(&[u8], &[u8]) -> bool,
     ) {

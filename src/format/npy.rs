@@ -183,8 +183,8 @@ fn structured(list: &[Value]) -> Result<DType, String> {
     let mut offset = 0_usize;
     for item in list {
         let malformed = || "a field of the header's \"descr\" is not (name, descr) or (name, descr, shape)".to_owned();
-        let parts = item.as_tuple().filter(|parts| (2..=3).contains(&parts.len())).ok_or_else(malformed)?;
-        let (title, name) = match &parts[0] {
+        let members = item.as_tuple().filter(|members| (2..=3).contains(&members.len())).ok_or_else(malformed)?;
+        let (title, name) = match &members[0] {
             Value::String(name) => (None, name.clone()),
             Value::Tuple(names) => match &names[..] {
                 [Value::String(title), Value::String(name)] => (Some(title.clone()), name.clone()),
@@ -193,10 +193,10 @@ fn structured(list: &[Value]) -> Result<DType, String> {
             _ => return Err(malformed()),
         };
         let mut shapes = Vec::new();
-        if let Some(outer) = parts.get(2) {
+        if let Some(outer) = members.get(2) {
             shapes.push(dims(outer).ok_or_else(malformed)?);
         }
-        let mut descr = &parts[1];
+        let mut descr = &members[1];
         while let Value::Tuple(pair) = descr {
             let [inner, shape] = &pair[..] else { return Err(malformed()) };
             shapes.push(dims(shape).ok_or_else(malformed)?);
@@ -284,7 +284,7 @@ pub(super) fn open(content: Content) -> crate::error::Result<Box<dyn Reader>> {
         Opened::Stream(mut stream) => {
             let header = read_on(&mut stream, &mut begin)?;
             let items = io::Cursor::new(begin.split_off(header.offset)).chain(stream);
-            Box::new(NpyStream { header, items: Mutex::new(Some(Items(Box::new(items)))) })
+            Box::new(NpyStream { header, items: Mutex::new(Some(StreamItems(Box::new(items)))) })
         }
     })
 }
@@ -331,7 +331,7 @@ impl Reader for NpyFile {
 #[derive(Debug)]
 struct NpyStream {
     header: Header,
-    items: Mutex<Option<Items>>,
+    items: Mutex<Option<StreamItems>>,
 }
 
 impl Reader for NpyStream {
@@ -349,17 +349,17 @@ impl Reader for NpyStream {
 
     fn source(&self, _: usize, label: String) -> crate::error::Result<Source> {
         let items = self.items.lock().ok().and_then(|mut items| items.take());
-        let Items(items) = items.ok_or_else(|| malformed!("can be read only once"))?;
+        let StreamItems(items) = items.ok_or_else(|| malformed!("can be read only once"))?;
         Ok(Source::stream(self.header.meta.clone(), items, self.header.bytes as u64, label))
     }
 }
 
 /// The rest of a stream.
-struct Items(Box<dyn Read + Send>);
+struct StreamItems(Box<dyn Read + Send>);
 
-impl std::fmt::Debug for Items {
+impl std::fmt::Debug for StreamItems {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Items")
+        f.write_str("StreamItems")
     }
 }
 

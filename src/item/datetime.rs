@@ -273,11 +273,11 @@ impl Date {
             None if rest.is_empty() => 0,
             None => return None,
             Some(fraction) => {
-                let kept = fraction.trim_end_matches('0');
-                if fraction.is_empty() || kept.len() > 18 || !fraction.bytes().all(|b| b.is_ascii_digit()) {
+                let significant = fraction.trim_end_matches('0');
+                if fraction.is_empty() || significant.len() > 18 || !fraction.bytes().all(|b| b.is_ascii_digit()) {
                     return None;
                 }
-                format!("{kept:0<18}").parse().ok()?
+                format!("{significant:0<18}").parse().ok()?
             }
         };
         Some(Self { year, month, day, second: hour * 3600 + minute * 60 + second, atto })

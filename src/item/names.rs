@@ -3,8 +3,9 @@
 use std::fmt;
 
 use crate::error::{Error, Subject};
-use crate::item::dtype::{DType, Kind, Narrow, unit_size};
+use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::match_kind;
+use crate::item::encoding::unit_size;
 use crate::item::python;
 use crate::item::time_unit::TimeUnit;
 use crate::layout::shape::bytes_of;

@@ -18,10 +18,10 @@ use crate::layout::walk::copy_bytes;
 use crate::memory;
 
 /// The most bytes read from a file at once while scattered items are gathered.
-pub(super) const READ_LIMIT: usize = 1 << 20;
+pub(super) const READ_AT_ONCE: usize = 1 << 20;
 
 /// Streams of so many bytes are kept in memory where they cannot be read from front to back; longer ones in a file.
-const SPOOL: usize = 1 << 24;
+const MEMORY_SPOOL: usize = 1 << 24;
 
 /// A tensor that can be read in parts.
 #[derive(Debug)]
@@ -191,7 +191,7 @@ impl Source {
         let stream = stream.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut spooled = None;
         let mut bytes = Vec::new();
-        if stream.bytes > SPOOL as u64 {
+        if stream.bytes > MEMORY_SPOOL as u64 {
             let place = || format!("{}: cannot be kept in {}", self.label, std::env::temp_dir().display());
             let mut file = unnamed_file().with_context(place)?;
             io::copy(&mut stream.reader.by_ref().take(stream.bytes), &mut file)
@@ -259,7 +259,7 @@ impl Source {
                 Ok(())
             }
             Store::File { .. } | Store::Stream(_) => {
-                gather(view, itemsize, out, scratch, READ_LIMIT, |bytes, at| self.read_at(bytes, at))
+                gather(view, itemsize, out, scratch, READ_AT_ONCE, |bytes, at| self.read_at(bytes, at))
             }
         }
     }

@@ -4,7 +4,7 @@ use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use super::platform::{keep_mode, link, open_folder, remove_stale, same_file, sync_folder, unnamed};
+use super::platform::{copy_mode, link, open_folder, remove_stale, same_file, sync_folder, unnamed};
 use super::signals;
 use crate::error::{Context, Error, ErrorKind, Result, bail};
 
@@ -22,7 +22,7 @@ pub enum Target {
         /// What is there now.
         existing: Option<Box<Metadata>>,
         /// Whether a file that appears meanwhile must stay.
-        keep_existing: bool,
+        no_clobber: bool,
     },
     /// Something that exists and is no regular file: it is written as it comes.
     Device {
@@ -37,16 +37,16 @@ impl Target {
     /// Finds out what `name` is, which messages call `label`, without writing anything.
     ///
     /// # Errors
-    /// A folder; a file in a folder that does not exist; an existing file where `keep_existing` forbids it, which is of
+    /// A folder; a file in a folder that does not exist; an existing file where `no_clobber` forbids it, which is of
     /// the kind that the system has for that.
-    pub fn resolve(name: &Path, label: String, keep_existing: bool) -> Result<Self> {
+    pub fn resolve(name: &Path, label: String, no_clobber: bool) -> Result<Self> {
         let found = |path: &Path| match fs::metadata(path) {
             Ok(metadata) => Ok(Some(metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).with_context(|| label.clone()),
         };
         let existing = found(name)?;
-        if existing.is_some() && keep_existing {
+        if existing.is_some() && no_clobber {
             return Err(Error::of(ErrorKind::Io(io::ErrorKind::AlreadyExists), "exists").within(label));
         }
         if name.as_os_str().is_empty() {
@@ -68,7 +68,7 @@ impl Target {
         if existing.is_none() && !found(folder(&path))?.is_some_and(|folder| folder.is_dir()) {
             bail!("{label}: there is no folder {}", folder(&path).display());
         }
-        Ok(Self::File { label, path, existing: existing.map(Box::new), keep_existing })
+        Ok(Self::File { label, path, existing: existing.map(Box::new), no_clobber })
     }
 
     /// How messages call it.
@@ -181,12 +181,12 @@ impl Sink<'_> {
             Sink::Stdout(stdout) => Ok(stdout.flush()?),
             Sink::Device(file) => Ok(file.flush()?),
             Sink::File { draft, target } => {
-                let Target::File { path, existing, keep_existing, .. } = target else { return Ok(()) };
+                let Target::File { path, existing, no_clobber, .. } = target else { return Ok(()) };
                 let mut put = || -> Result<Option<File>> {
                     if let Some(metadata) = existing {
-                        keep_mode(&draft.file, metadata)?;
+                        copy_mode(&draft.file, metadata)?;
                     }
-                    draft.publish(path, existing.is_some(), *keep_existing)
+                    draft.publish(path, existing.is_some(), *no_clobber)
                 };
                 let folder = put().with_context(|| format!("{}: cannot be put in place", target.label()))?;
                 folder.map_or(Ok(()), |folder| sync_folder(&folder)).with_context(|| {
@@ -258,16 +258,16 @@ impl Draft {
     }
 
     /// Gives the draft the name of its target. Where that replaced a file, the folder that is to be synced.
-    fn publish(&mut self, path: &Path, mut replaces: bool, keep_existing: bool) -> Result<Option<File>> {
+    fn publish(&mut self, path: &Path, mut replaces: bool, no_clobber: bool) -> Result<Option<File>> {
         if !replaces {
             // unlike a rename, a link refuses to replace
             let linked = match &self.named {
                 None => Some(link(&self.file, path)),
-                Some(name) => keep_existing.then(|| fs::hard_link(name, path)),
+                Some(name) => no_clobber.then(|| fs::hard_link(name, path)),
             };
             match linked {
                 // a file has appeared meanwhile
-                Some(Err(error)) if error.kind() == io::ErrorKind::AlreadyExists && !keep_existing => replaces = true,
+                Some(Err(error)) if error.kind() == io::ErrorKind::AlreadyExists && !no_clobber => replaces = true,
                 Some(done) => return Ok(done.map(|()| None)?),
                 None => {}
             }
@@ -337,13 +337,13 @@ mod tests {
     use super::*;
 
     /// A folder with the file `old`, and the target of that name.
-    fn folder_with(keep_existing: bool, there: bool) -> (tempfile::TempDir, Target) {
+    fn folder_with(no_clobber: bool, there: bool) -> (tempfile::TempDir, Target) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
         if there {
             fs::write(&path, "old").expect("written");
         }
-        let target = Target::resolve(&path, "file".to_owned(), keep_existing).expect("a target");
+        let target = Target::resolve(&path, "file".to_owned(), no_clobber).expect("a target");
         (folder, target)
     }
 
@@ -378,10 +378,10 @@ mod tests {
             (path("there"), true, "x: exists".to_owned()),
             (PathBuf::new(), false, "x: an empty name".to_owned()),
         ];
-        for (path, keep_existing, expected) in rows {
-            let refused = Target::resolve(&path, "x".to_owned(), keep_existing).unwrap_err();
+        for (path, no_clobber, expected) in rows {
+            let refused = Target::resolve(&path, "x".to_owned(), no_clobber).unwrap_err();
             assert_eq!(refused.to_string(), expected, "{path:?}");
-            assert_eq!(refused.kind() == ErrorKind::Io(io::ErrorKind::AlreadyExists), keep_existing);
+            assert_eq!(refused.kind() == ErrorKind::Io(io::ErrorKind::AlreadyExists), no_clobber);
         }
     }
 
@@ -405,7 +405,7 @@ mod tests {
 
     #[test]
     fn drafts_with_names() {
-        for (there, replaces, keep_existing) in [(true, true, false), (false, false, false), (false, false, true)] {
+        for (there, replaces, no_clobber) in [(true, true, false), (false, false, false), (false, false, true)] {
             let (folder, _) = folder_with(false, there);
             let path = folder.path().join("file");
             let before = all(&folder);
@@ -415,7 +415,7 @@ mod tests {
             assert_eq!(all(&folder), before);
             let mut draft = Draft::named(&path).expect("a draft");
             draft.file.write_all(b"new").expect("written");
-            draft.publish(&path, replaces, keep_existing).expect("in its place");
+            draft.publish(&path, replaces, no_clobber).expect("in its place");
             drop(draft);
             assert_eq!(all(&folder), only("new"));
         }
@@ -423,14 +423,14 @@ mod tests {
 
     #[test]
     fn what_appears_meanwhile() {
-        for (keep_existing, expected) in [(true, "other"), (false, "new")] {
-            let (folder, target) = folder_with(keep_existing, false);
+        for (no_clobber, expected) in [(true, "other"), (false, "new")] {
+            let (folder, target) = folder_with(no_clobber, false);
             let mut sink = target.create().expect("begun");
             sink.write_all(b"new").expect("written");
             fs::write(folder.path().join("file"), "other").expect("written");
             let refused = sink.finish().err().map(|error| error.to_string());
             let starts = refused.as_ref().is_some_and(|message| message.starts_with("file: cannot be put in place: "));
-            assert_eq!(starts, keep_existing, "{refused:?}");
+            assert_eq!(starts, no_clobber, "{refused:?}");
             assert_eq!(all(&folder), only(expected));
         }
     }

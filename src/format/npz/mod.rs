@@ -15,7 +15,7 @@ use std::io::{self, Read};
 use flate2::Crc;
 
 pub use self::read::Archive;
-pub use self::write::Writer;
+pub use self::write::ArchiveWriter;
 use crate::parallel::{Threads, on_threads};
 use crate::storage::source::Section;
 

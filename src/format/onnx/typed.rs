@@ -85,14 +85,14 @@ impl Message {
         let mut out;
         match dtype.kind() {
             Kind::Float32 | Kind::Complex64 => {
-                let parts = if *dtype.kind() == Kind::Float32 { 1 } else { 2 };
-                check(self.float_data.len(), items.saturating_mul(parts))?;
+                let numbers_in_item = if *dtype.kind() == Kind::Float32 { 1 } else { 2 };
+                check(self.float_data.len(), items.saturating_mul(numbers_in_item))?;
                 out = make(self.float_data.len() * 4)?;
                 out.extend(self.float_data.iter().flat_map(|number| number.to_le_bytes()));
             }
             Kind::Float64 | Kind::Complex128 => {
-                let parts = if *dtype.kind() == Kind::Float64 { 1 } else { 2 };
-                check(self.double_data.len(), items.saturating_mul(parts))?;
+                let numbers_in_item = if *dtype.kind() == Kind::Float64 { 1 } else { 2 };
+                check(self.double_data.len(), items.saturating_mul(numbers_in_item))?;
                 out = make(self.double_data.len() * 8)?;
                 out.extend(self.double_data.iter().flat_map(|number| number.to_le_bytes()));
             }

@@ -19,7 +19,7 @@ use crate::item::python;
 use crate::item::tensor::Tensor;
 use crate::item::time_unit::{TimeBase, TimeUnit};
 use crate::memory;
-use floats::{Part, Tiny, complex_scalar, complexes, real_scalar, reals};
+use floats::{Role, Tiny, complex_scalar, complexes, real_scalar, reals};
 
 /// Bytes of text that are gathered before they are written.
 const BLOCK: usize = 1 << 16;
@@ -123,13 +123,13 @@ fn scalar(tensor: &Tensor, text: &mut Vec<u8>) {
     match_kind!(tensor.dtype().kind(), {
         bool T => text.extend_from_slice(if numbers.item(0) { b"True" } else { b"False" }),
         integer T => text.extend_from_slice(itoa::Buffer::new().format(numbers.item::<T>(0)).as_bytes()),
-        float T => real_scalar(numbers.item::<T>(0), Part::Whole, text),
+        float T => real_scalar(numbers.item::<T>(0), Role::Whole, text),
         complex T => {
             let number: T = numbers.item(0);
             complex_scalar(number.re, number.im, text);
         },
         Kind::Narrow(narrow) if narrow.is_integer() => text.extend(narrow_integer(*narrow, numbers.item(0)).bytes()),
-        Kind::Narrow(narrow) => real_scalar(Tiny::new(*narrow, numbers.item(0)), Part::Whole, text),
+        Kind::Narrow(narrow) => real_scalar(Tiny::new(*narrow, numbers.item(0)), Role::Whole, text),
         Kind::Datetime(unit) => text.extend(datetime::format_as_numpy(numbers.item(0), *unit).bytes()),
         Kind::Timedelta(unit) => text.extend(timedelta(numbers.item(0), *unit).bytes()),
         Kind::Bytes(_) => {
