@@ -51,7 +51,8 @@ use crate::ops::fill::Limits;
 pub use crate::report::Style;
 use crate::storage::source::Source;
 
-/// Items are widened so many at a time: they stay in a core's cache.
+/// Items of two dtypes are widened to a common one so many at a time. They stay in a core's cache (16 KiB of
+/// complex128 on either side), where a window, widened whole, would be written to memory and read back.
 const WIDENED: usize = 1024;
 
 /// When elements pass, and what is told of those that do not.

@@ -1,15 +1,23 @@
 //! The differences of two tensors, gathered window by window and put together in any order.
+//!
+//! Each thread has a tally of its own, and the tallies are merged at the end: the result must not depend on how windows
+//! were shared out. So every maximum goes with the number of the first item that has it, counts are added, and of the
+//! mismatches that are told the first in C order are chosen when all are there.
 
 use super::distance::{Distance, Number};
 use super::item::ComparedItem;
 use crate::memory;
 
-/// Bytes of a block: what is looked at quickly, and again, item by item, only if it may change what is known.
+/// Bytes of a block: what is looked at quickly, and again, item by item, only if it may change what is known. A small
+/// block is less work when it has to be looked at again; 1 KiB of each tensor still is 128 items of 8 bytes, over which
+/// the vectorised loop spreads what it costs to begin.
 const BLOCK: usize = 1024;
 
-/// Memory is made sure of for each mismatch of more bytes than this.
+/// Memory is made sure of for each mismatch of more bytes than this. The user says how many mismatches are told, and
+/// the file how long an item is: an allocation that fails would end the process, so whether there is memory is asked
+/// first, with one that may fail.
 const LONG: usize = 1 << 12;
-/// And else for so many at once.
+/// And else for so many at once: to ask for each of them would double the number of allocations.
 const OFTEN: usize = 1 << 10;
 
 /// When an element passes, and how much is told.
@@ -317,6 +325,10 @@ fn relative(distance: f64, size: f64) -> Option<f64> {
 }
 
 /// The smallest float64 q with `distance <= q * size`, as float64 computes it.
+///
+/// What the report names must pass when it is given as the tolerance, to the last bit, and the quotient may not: it is
+/// rounded, and so is the product. So q is searched between two floats by halving the distance of their bits, which
+/// for positive floats are in the order of their values; `passes` is false up to q and true from there on.
 pub(super) fn least_rtol(distance: f64, size: f64) -> Option<f64> {
     let passes = |bits: u64| distance <= f64::from_bits(bits) * size;
     let (zero, most) = (0, f64::MAX.to_bits());

@@ -12,7 +12,8 @@ use crate::parallel::Threads;
 use crate::storage::platform::same_file;
 use crate::storage::source::{Source, fill_from};
 
-/// How many bytes of a file are read to see what it is.
+/// How many bytes of a file are read to see what it is: a page, which is read in one piece anyway, and in which an ONNX
+/// tensor or the beginning of a JSON text can be told by more than its first bytes.
 const BEGIN: usize = 4096;
 
 /// How many names an error lists.

@@ -98,8 +98,9 @@ impl HeaderIndex {
     ///
     /// # Errors
     /// A header that is longer than the file or than [`MAX_HEADER`], is no JSON, or tells other than tensors; a name
-    /// that stands in it twice; more than [`MAX_MEMBERS`] tensors; a tensor whose place does not fit its dtype and shape, or does not begin where the
-    /// one before it ends; data that is longer or shorter than all tensors; more than [`MAX_RANK`] axes; of reading.
+    /// that stands in it twice; more than [`MAX_MEMBERS`] tensors; a tensor whose place does not fit its dtype and
+    /// shape, or does not begin where the one before it ends; data that is longer or shorter than all tensors; more
+    /// than [`MAX_RANK`] axes; of reading.
     pub fn read(file: &File) -> Result<Self> {
         let file_len = file.metadata()?.len();
         let after_prefix = file_len.checked_sub(PREFIX);
@@ -123,8 +124,8 @@ impl HeaderIndex {
         ensure!(text.first() == Some(&b'{'), "the header does not begin with a brace");
         let text_len = text.len() as u64;
         let text = std::str::from_utf8(text).map_err(|error| malformed!("header: {error}"))?;
-        // what becomes of the text is not asked for in one piece: for each tensor some hundred bytes, else a few for each
-        // of its own
+        // what becomes of the text is not asked for in one piece: for each tensor some hundred bytes, else a few for
+        // each of its own
         let entries = text.len().min(MAX_MEMBERS * 60).saturating_mul(12);
         drop(memory::of::<u8>(text.len().saturating_mul(4).saturating_add(entries)).map_err(Error::memory)?);
         let read: Result<Entries, _> = serde_json::from_str(text);

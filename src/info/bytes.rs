@@ -72,8 +72,9 @@ impl Counts {
     /// Counts all bytes of a tensor.
     pub(super) fn of(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Self> {
         let threads = scan([source], limits, progress, Self::new, |counts, first, [bytes]| {
-            const LONG: usize = 1 << 17;
-            bytes.chunks(LONG).enumerate().for_each(|(i, block)| counts.add(first + i * LONG, block));
+            // the first place of a value is searched in the block it first occurs in, which the cache still holds then
+            const BLOCK: usize = 1 << 17;
+            bytes.chunks(BLOCK).enumerate().for_each(|(i, block)| counts.add(first + i * BLOCK, block));
             Ok(true)
         })?;
         let mut all = Self::new();

@@ -1,4 +1,9 @@
 //! Sums without rounding, and the mean and standard deviation that they give, each rounded once.
+//!
+//! A sum of floats depends on the order in which they are added, and so on the number of threads; and the usual formula
+//! of the variance, the difference of two large sums, may lose every digit. With sums that are exact neither matters:
+//! any number of threads says the same to the last bit, and one pass over the file is enough. Blocks are summed in
+//! machine words first (see `items.rs`), so this arithmetic is called once a block or seldom, and need not be fast.
 
 /// Bits of a digit.
 const DIGIT: usize = 32;
@@ -29,6 +34,7 @@ impl Exact {
             rest >>= DIGIT;
         }
         self.pending += 1;
+        // each number adds less than 2^32 to a digit of 63 bits
         if self.pending >= 1 << 30 {
             self.carry();
         }

@@ -8,7 +8,8 @@ use crate::item::datetime::NAT;
 use crate::item::element::Element;
 use crate::item::float16::{bf16_to_f32, f16_to_f32};
 
-/// Items that are looked at together: they fit the nearest cache.
+/// Items that are looked at together: they fit the nearest cache (16 KiB of 8 bytes), where several loops over them,
+/// one for each question, are each vectorised and read no memory again.
 pub(super) const BLOCK: usize = 2048;
 
 /// A real number (or a date), as the loops know it.
@@ -174,8 +175,8 @@ integers! {
     u64, None;
 }
 
-/// Floats as [`CountedItem`]s. Mantissas and their squares are summed for each exponent, without a rounding, and now and
-/// then, before such a sum could overflow, all of them are brought together.
+/// Floats as [`CountedItem`]s. Mantissas and their squares are summed for each exponent, without a rounding, and now
+/// and then, before such a sum could overflow, all of them are brought together.
 macro_rules! floats {
     ($($float:ty, $edge:ty, $edge_of:expr, $sums:ident, $bits:ty, $key:ty, $mantissa:literal, $exponents:literal, $sum:ty, $square:ty,
        $most:expr;)*) => {$(

@@ -226,7 +226,8 @@ fn fit<T: TryFrom<i128>>(value: i128) -> Result<T, Misfit> {
     T::try_from(value).map_err(|_| Misfit::OutOfRange)
 }
 
-/// A decimal text (one that reads as a finite or infinite f64) taken apart, without its sign: `0.{head}{tail} × 10^point`, with no zero at either end.
+/// A decimal text (one that reads as a finite or infinite f64) taken apart, without its sign:
+/// `0.{head}{tail} × 10^point`, with no zero at either end.
 struct ScaledDigits<'a> {
     head: &'a [u8],
     tail: &'a [u8],

@@ -74,7 +74,8 @@ impl Conversion {
         out.fill(0);
         let shorter = self.from.min(self.to);
         let mut items = Vec::new();
-        // wide items that become narrow are not all held at once
+        // wide items that become narrow are not all held at once: updates of `<U1000` for data of `<U1` would take a
+        // thousand times the memory of the window that they go to
         for window in Windows::new(&view.shape(), READ_AT_ONCE / self.from.max(1)).iter() {
             let box_view = view.part(&window.ranges);
             let bytes = box_view.items() * self.from;

@@ -1,4 +1,9 @@
 //! Items without a dtype: what they are decides.
+//!
+//! The dtype is known only when the last item has been read, of all values of a command together. To read the text
+//! twice would be the simple way and takes twice the time; instead items are stored as integers for as long as all are
+//! integers, and become floats at the first that is none. Where integers need int64 and uint64 at once they become
+//! floats as well, but that is an error unless a float is found later: nobody asked for digits to be lost.
 
 use super::Json;
 use super::leaf::{describe, with_width};

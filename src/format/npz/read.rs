@@ -1,4 +1,8 @@
 //! Archives read: the directory, the records of members, and what members hold.
+//!
+//! What the directory says of a member stands once more in the record before it, and programs differ in which of the
+//! two they believe. A file in which they differ is one thing to this program and another to the next, whether it is
+//! damaged or was made so; so it is refused, whatever else is in order.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -15,8 +19,10 @@ use crate::format::npy::{self, Begun, Header};
 use crate::parallel::Threads;
 use crate::storage::source::{Section, Source, wrong_length};
 
-/// The bytes read at once: of a header, and of items.
+/// The bytes read at once of a header. Most are 128 bytes long, and to list the members of an archive reads one of
+/// each.
 const HEADER_BUFFER: usize = 1 << 9;
+/// The bytes read at once of items that are inflated: enough for the system calls to cost nothing beside the inflating.
 const ITEMS_BUFFER: usize = 1 << 16;
 
 /// An archive with its directory read: what its members are and where they lie.
@@ -170,8 +176,12 @@ impl Archive {
     }
 
     /// The items of a member. What is stored is read once for its checksum, then by position; what is deflated is a
-    /// stream that checks size and checksum before it gives its last bytes. `label` is what messages call it; `threads` may
-    /// share the checksum.
+    /// stream that checks size and checksum before it gives its last bytes. `label` is what messages call it; `threads`
+    /// may share the checksum.
+    ///
+    /// Stored items are read twice because windows are read in any order, and by then nothing could be made of a
+    /// checksum that comes out wrong at the end; the second reading finds them in memory, where they are not larger
+    /// than that.
     ///
     /// # Errors
     /// Those of [`header`](Self::header); of what is stored, another checksum than the directory has.

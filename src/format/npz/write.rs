@@ -1,4 +1,8 @@
 //! Archives written: where everything goes, and the records around what members hold.
+//!
+//! The crate that reads archives could also write them, but from front to back: member after member through one writer.
+//! Members are stored, so the place of every item is known before any is computed; with the records made here the items
+//! of an archive are written by position, by all threads, and copied by the system where they lie in a file already.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -237,7 +241,11 @@ impl ArchiveWriter {
     }
 
     /// Completes a file that holds the items of all members: reads them for their checksums and writes what is around
-    /// them; `threads` may share the checksums. The file is open for reading and writing and, as it is left, no longer than [`len`](Self::len).
+    /// them; `threads` may share the checksums. The file is open for reading and writing and, as it is left, no longer
+    /// than [`len`](Self::len).
+    ///
+    /// The checksums are made of the file and not of the windows as they pass: those come in any order, from threads,
+    /// and not at all where the system copied them.
     ///
     /// # Errors
     /// Of reading, among them items that are missing; of writing.

@@ -1,4 +1,9 @@
 //! Floats and complex numbers as text.
+//!
+//! NumPy chooses between digits and exponents for an array as a whole, by its least and greatest size, and makes every
+//! column as wide as its widest item. So an array is passed over twice before it is printed: for the sizes, then for
+//! the widths. The digits of an item are the slow part, so the second pass makes them only of items that could widen a
+//! column (see `Column::limit`), which in most arrays are soon none.
 
 use std::io;
 
@@ -9,7 +14,8 @@ use crate::item::decimal::Decimal;
 use crate::item::dtype::Narrow;
 use crate::item::element::Float;
 
-/// A binary float as this module needs it.
+/// A binary float as this module needs it. The bounds are NumPy's: it has a single float and one in an array printed by
+/// different code, with different bounds for float64.
 pub(super) trait Real: Copy {
     /// From here on an array is printed with exponents.
     const LARGE: f64;

@@ -21,7 +21,8 @@ use crate::item::time_unit::{TimeBase, TimeUnit};
 use crate::memory;
 use floats::{Role, Tiny, complex_scalar, complexes, real_scalar, reals};
 
-/// Bytes of text that are gathered before they are written.
+/// Bytes of text that are gathered before they are written: the output may be a pipe or a terminal, where each write
+/// is a system call, and a line is too little for one.
 const BLOCK: usize = 1 << 16;
 
 /// How a tensor is printed; the names are those of `numpy.set_printoptions`.
@@ -59,7 +60,8 @@ pub fn check(dtype: &DType) -> Result<(), Error> {
     })
 }
 
-/// Memory is made sure of for items of more bytes than this.
+/// Memory is made sure of for items of more bytes than this: the file says how long an item is, and a vector that
+/// cannot grow ends the process. Shorter ones fit what the page has reserved already.
 const LONG_ITEM: usize = 1 << 16;
 
 /// Prints a tensor and the end of the line, as Python's `print` does.

@@ -1,5 +1,9 @@
 //! A number on its way from one dtype to another: float64, int64 or uint64, of which one holds every number of the
 //! source.
+//!
+//! Three types and not float64 alone, because integers above 2^53 are not in it; and not 128 bits for all, because
+//! loops over those are not vectorised. The price is that an integer of 64 bits must reach a float of 16 without
+//! being rounded to float64 on the way, see [`Middle::rounded_to_odd`].
 
 use super::integer::Integer;
 
@@ -14,13 +18,16 @@ pub(super) struct NumberWriter {
 /// Writes a run of numbers over `out`; in an error, which is the first that does not fit.
 pub(super) type StoreRun<M> = fn(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize>;
 
-/// See the head of this file.
+/// A type by way of which numbers are cast.
 pub(super) trait Middle: Copy + Default + PartialEq {
     /// As `as` converts.
     fn float(self) -> f64;
     /// As `as` converts.
     fn single(self) -> f32;
-    /// A float64 that rounds to any float of at most 16 bits as the number itself does.
+    /// A float64 that rounds to any float of at most 16 bits as the number itself does: the number rounded to odd,
+    /// which sets the last bit if anything was cut off. To round to nearest twice would be wrong where the first
+    /// rounding ends halfway between two narrow floats: the second then takes the even one, though the number lay
+    /// nearer to the other.
     fn rounded_to_odd(self) -> f64;
     /// Some integer, and whether it is the number.
     fn exact<T: Integer>(self) -> (T, bool);

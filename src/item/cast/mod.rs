@@ -20,7 +20,8 @@ use crate::item::encoding::Swap;
 use crate::item::python;
 use crate::item::time_unit::TimeUnit;
 
-/// How many numbers are on their way at a time: few enough for the nearest cache.
+/// How many numbers are on their way at a time: few enough for the nearest cache (two runs of 8 bytes are 8 KiB, beside
+/// as much of the items on either side), and enough that the call for each run is no cost.
 const RUN: usize = 512;
 /// How many characters of a string a message shows.
 const SHOWN: usize = 40;
