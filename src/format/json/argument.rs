@@ -10,6 +10,7 @@ use super::walk::Leaf;
 use super::{FREE_PADDING, holds};
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
+use crate::item::element::match_kind;
 use crate::item::parse;
 use crate::layout::shape::bytes_of;
 use crate::memory;
@@ -52,7 +53,32 @@ pub fn parse_item(text: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
         };
         read_leaf(leaf, dtype, out).map_err(error)
     };
-    match dtype.kind() {
+    let one = || {
+        let mut item = vec![0; dtype.itemsize()];
+        fill(text, dtype, &mut item)?;
+        Ok(item)
+    };
+    match_kind!(dtype.kind(), {
+        bool T => one(),
+        integer T => one(),
+        float T => one(),
+        complex T => {
+            let real = real_dtype(dtype);
+            let mut item = vec![0; dtype.itemsize()];
+            let (re, im) = item.split_at_mut(real.itemsize());
+            let inner = text.trim_matches([' ', '\n', '\r', '\t']).strip_prefix('[').and_then(|t| t.strip_suffix(']'));
+            match inner.map(|t| t.split_once(',')) {
+                None => fill(text, &real, re)?,
+                Some(Some((a, b))) if !b.contains(',') => {
+                    fill(a, &real, re)?;
+                    fill(b, &real, im)?;
+                }
+                Some(_) => {
+                    return Err(error(format!("found {}, expected a number or [re, im]", short(text))));
+                }
+            }
+            Ok(item)
+        },
         Kind::Str(_) | Kind::Bytes(_) => {
             let quoted = serde_json::from_str::<&RawValue>(text).ok().map(RawValue::get).filter(|t| t.starts_with('"'));
             let points: Vec<u32> = match quoted {
@@ -66,47 +92,8 @@ pub fn parse_item(text: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
             put_string(points.into_iter(), &dtype, &mut item).map_err(|why| error(format!("{} {why}", short(text))))?;
             Ok(item)
         }
-        Kind::Complex64 | Kind::Complex128 => {
-            let part = real_dtype(dtype);
-            let mut item = vec![0; dtype.itemsize()];
-            let (re, im) = item.split_at_mut(part.itemsize());
-            let inner = text.trim_matches([' ', '\n', '\r', '\t']).strip_prefix('[').and_then(|t| t.strip_suffix(']'));
-            match inner.map(|t| t.split_once(',')) {
-                None => fill(text, &part, re)?,
-                Some(Some((a, b))) if !b.contains(',') => {
-                    fill(a, &part, re)?;
-                    fill(b, &part, im)?;
-                }
-                Some(_) => {
-                    return Err(error(format!("found {}, expected a number or [re, im]", short(text))));
-                }
-            }
-            Ok(item)
-        }
-        Kind::Bool
-        | Kind::Int8
-        | Kind::Int16
-        | Kind::Int32
-        | Kind::Int64
-        | Kind::UInt8
-        | Kind::UInt16
-        | Kind::UInt32
-        | Kind::UInt64
-        | Kind::Narrow(_)
-        | Kind::Float16
-        | Kind::BFloat16
-        | Kind::Float32
-        | Kind::Float64
-        | Kind::Datetime(_)
-        | Kind::Timedelta(_)
+        Kind::Narrow(_) | Kind::Datetime(_) | Kind::Timedelta(_) => one(),
         // `holds` refused these
-        | Kind::LongDouble(_)
-        | Kind::ComplexLongDouble(_)
-        | Kind::Void(_)
-        | Kind::Struct(_) => {
-            let mut item = vec![0; dtype.itemsize()];
-            fill(text, dtype, &mut item)?;
-            Ok(item)
-        }
-    }
+        Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => one(),
+    })
 }

@@ -208,12 +208,12 @@ impl<'a> Json<'a> {
             return self.tensor(dtype, bytes, nested.dims);
         }
         let pairs = matches!(dtype.kind(), Kind::Complex64 | Kind::Complex128);
-        let part = if pairs { real_dtype(dtype) } else { dtype.clone() };
-        let size = part.itemsize();
+        let real = if pairs { real_dtype(dtype) } else { dtype.clone() };
+        let size = real.itemsize();
         let mut bytes = Vec::new();
         let mut nested = self.walk(MAX_RANK + usize::from(pairs), |leaf| {
             let mut item = [0; 8];
-            read_leaf(leaf, &part, &mut item)?;
+            read_leaf(leaf, &real, &mut item)?;
             memory::extend(&mut bytes, &item[..size])
         })?;
         if pairs && nested.has_leaves {
