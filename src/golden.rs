@@ -101,9 +101,9 @@ impl TensorEq {
     fn compare(&self, actual: &Actual<'_>) -> Result<Difference> {
         let label = format!("golden file {}", self.golden.display());
         let opened = Input::path(&self.golden, None, &label, Threads::default());
-        let (golden, member) = opened.map_err(|error| match error.kind() {
-            ErrorKind::Io(io::ErrorKind::NotFound) => error.within(format!("run the test with {UPDATE}=1 to make it")),
-            _ => error,
+        let (golden, member) = opened.map_err(|error| {
+            let missing = error.kind() == ErrorKind::Io(io::ErrorKind::NotFound);
+            if missing { error.within(format!("run the test with {UPDATE}=1 to make it")) } else { error }
         })?;
         let mut golden = golden.source(golden.pick(member.as_deref())?)?;
         let (actual, member) = actual.open()?;

@@ -96,9 +96,9 @@ fn edit(work: Work, options: &OutputOptions, quiet: bool, mut report: Report) ->
 
 /// What the output goes to.
 fn resolve(path: &Path, no_clobber: bool) -> Result<Target> {
-    Target::resolve(path, format!("output {}", path.display()), no_clobber).map_err(|error| match error.kind() {
-        ErrorKind::Io(io::ErrorKind::AlreadyExists) => anyhow!("{error}, and --no-clobber keeps it"),
-        _ => error.into(),
+    Target::resolve(path, format!("output {}", path.display()), no_clobber).map_err(|error| {
+        let exists = error.kind() == ErrorKind::Io(io::ErrorKind::AlreadyExists);
+        if exists { anyhow!("{error}, and --no-clobber keeps it") } else { error.into() }
     })
 }
 

@@ -129,9 +129,9 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// A message fit for a terminal: its control characters (file names may hold them) escaped, except `kept`, and its
+/// A message fit for a terminal: its control characters (file names may hold them) escaped, except `allowed`, and its
 /// middle left out if it is long.
-fn printable(message: &str, kept: &str) -> String {
+fn printable(message: &str, allowed: &str) -> String {
     const HEAD: usize = 400;
     const TAIL: usize = 150;
     let length = message.chars().count();
@@ -141,7 +141,7 @@ fn printable(message: &str, kept: &str) -> String {
         if length > HEAD + TAIL && i == length - TAIL {
             out.push_str(" ... ");
         }
-        if c.is_control() && !kept.contains(c) { out.extend(c.escape_default()) } else { out.push(c) }
+        if c.is_control() && !allowed.contains(c) { out.extend(c.escape_default()) } else { out.push(c) }
     }
     out
 }

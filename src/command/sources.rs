@@ -305,9 +305,9 @@ impl Found {
     /// DATA that is changed where it lies.
     fn locked((arg, label): &(&OperandArg, String), from: Option<Format>, threads: Threads) -> Result<Self> {
         let OperandArg::Path(path) = arg else { bail!("{label}: --in-place changes a file") };
-        let (input, member) = Input::locked(path, from, label, threads).map_err(|error| match error.kind() {
-            ErrorKind::Unsupported => anyhow!("{label}: --in-place changes a regular file"),
-            _ => error.into(),
+        let (input, member) = Input::locked(path, from, label, threads).map_err(|error| {
+            let special = error.kind() == ErrorKind::Unsupported;
+            if special { anyhow!("{label}: --in-place changes a regular file") } else { error.into() }
         })?;
         if let Some(why) = input.unchangeable() {
             let why = match why {
@@ -394,19 +394,17 @@ pub(super) fn axis(list: &IndexList, input: &InputOptions, threads: Threads) -> 
 
 /// All integers of a tensor that an option names.
 fn integers_of(tensor: &Source) -> Result<Vec<i64>> {
-    all_integers(tensor).map_err(|error| match error.subject() {
-        Subject::Indices => anyhow!("{}: {}", tensor.label(), error.message()),
-        _ => error.into(),
+    all_integers(tensor).map_err(|error| {
+        let own = error.subject() == Subject::Indices;
+        if own { anyhow!("{}: {}", tensor.label(), error.message()) } else { error.into() }
     })
 }
 
 fn index_file(path: &Path, option: &str, input: &InputOptions, threads: Threads) -> Result<Source> {
     let label = format!("{option} {}", path.display());
-    let (input, member) = Input::path(path, input.from, &label, threads).map_err(|error| match error.kind() {
-        ErrorKind::Io(io::ErrorKind::NotFound) => {
-            anyhow!("{label}: neither a list of integers such as 0,1 nor a file")
-        }
-        _ => error.into(),
+    let (input, member) = Input::path(path, input.from, &label, threads).map_err(|error| {
+        let missing = error.kind() == ErrorKind::Io(io::ErrorKind::NotFound);
+        if missing { anyhow!("{label}: neither a list of integers such as 0,1 nor a file") } else { error.into() }
     })?;
     integers(&Found { member: input.pick(member.as_deref())?, input }, &label, threads)
 }

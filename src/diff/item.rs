@@ -12,7 +12,7 @@ use crate::item::element::{self, Element, match_kind};
 
 /// Which items have a common meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
+pub(super) enum ItemClass {
     Integer,
     Float,
     Complex,
@@ -20,9 +20,9 @@ pub(super) enum Class {
 }
 
 /// An item that is a number, or a date.
-pub(super) trait Item: Copy {
+pub(super) trait ComparedItem: Copy {
     type Distance: Distance;
-    const CLASS: Class;
+    const CLASS: ItemClass;
     const SIZE: usize;
 
     /// Whether the bits are equal.
@@ -55,9 +55,9 @@ pub(super) trait Item: Copy {
 
 macro_rules! integers {
     ($($type:ty: $distance:ty),+) => {
-        $(impl Item for $type {
+        $(impl ComparedItem for $type {
             type Distance = $distance;
-            const CLASS: Class = Class::Integer;
+            const CLASS: ItemClass = ItemClass::Integer;
             const SIZE: usize = size_of::<$type>();
 
             fn same(self, other: Self) -> bool {
@@ -97,9 +97,9 @@ integers!(i8: u32, i16: u32, i32: u32, i64: u64, u8: u32, u16: u32, u32: u32, u6
 #[derive(Clone, Copy)]
 pub(super) struct Bool(u8);
 
-impl Item for Bool {
+impl ComparedItem for Bool {
     type Distance = u32;
-    const CLASS: Class = Class::Integer;
+    const CLASS: ItemClass = ItemClass::Integer;
     const SIZE: usize = 1;
 
     fn same(self, other: Self) -> bool {
@@ -135,9 +135,9 @@ impl Item for Bool {
 #[derive(Clone, Copy)]
 pub(super) struct Ticks(i64);
 
-impl Item for Ticks {
+impl ComparedItem for Ticks {
     type Distance = u64;
-    const CLASS: Class = Class::Date;
+    const CLASS: ItemClass = ItemClass::Date;
     const SIZE: usize = 8;
 
     fn same(self, other: Self) -> bool {
@@ -261,9 +261,9 @@ impl Float for Small {
     }
 }
 
-impl<F: Float> Item for F {
+impl<F: Float> ComparedItem for F {
     type Distance = f64;
-    const CLASS: Class = Class::Float;
+    const CLASS: ItemClass = ItemClass::Float;
     const SIZE: usize = F::SIZE;
 
     fn same(self, other: Self) -> bool {
@@ -295,9 +295,9 @@ impl<F: Float> Item for F {
     }
 }
 
-impl<F: Float> Item for Complex<F> {
+impl<F: Float> ComparedItem for Complex<F> {
     type Distance = f64;
-    const CLASS: Class = Class::Complex;
+    const CLASS: ItemClass = ItemClass::Complex;
     const SIZE: usize = 2 * F::SIZE;
 
     fn same(self, other: Self) -> bool {
@@ -334,7 +334,7 @@ pub(super) trait Task {
     type Output;
 
     /// `read` makes an item of its little-endian bytes.
-    fn run<T: Item>(self, read: impl Fn(&[u8]) -> T + Copy + Send + Sync + 'static) -> Self::Output;
+    fn run<T: ComparedItem>(self, read: impl Fn(&[u8]) -> T + Copy + Send + Sync + 'static) -> Self::Output;
 }
 
 /// Does a task with the items that a dtype has.

@@ -36,8 +36,8 @@ use num_complex::Complex;
 pub use self::difference::{Difference, Extreme, Mismatch, Outline, Reason};
 use self::distance::Distance;
 pub use self::distance::Number;
-use self::item::{Class, Item, Task, read_i128, with_items};
-use self::tally::{Most, Rule, Tally, Window};
+use self::item::{ComparedItem, ItemClass, Task, read_i128, with_items};
+use self::tally::{ItemPairs, Most, Rule, Tally};
 use self::widen::{ClassOf, Widen, WidenTo};
 use crate::engine::job::Progress;
 use crate::engine::scan::{same_bytes, scan};
@@ -52,7 +52,8 @@ use crate::ops::fill::Limits;
 pub use crate::report::Style;
 use crate::storage::source::Source;
 
-/// Items are widened so many at a time: they stay in a core's cache.
+/// Items of two dtypes are widened to a common one so many at a time. They stay in a core's cache (16 KiB of
+/// complex128 on either side), where a window, widened whole, would be written to memory and read back.
 const WIDENED: usize = 1024;
 
 /// When elements pass, and what is told of those that do not.
@@ -175,9 +176,9 @@ pub fn compare_sources(
             Ok(found) => found,
             Err(Same(comparison)) => comparison.opaque(|expected, actual| expected == actual),
         },
-        Common::Numbers(Class::Integer, widen) => comparison.numbers(read_i128, Some(widen)),
-        Common::Numbers(Class::Complex, widen) => comparison.numbers(Complex::<f64>::read_le, Some(widen)),
-        Common::Numbers(Class::Float | Class::Date, widen) => comparison.numbers(f64::read_le, Some(widen)),
+        Common::Numbers(ItemClass::Integer, widen) => comparison.numbers(read_i128, Some(widen)),
+        Common::Numbers(ItemClass::Complex, widen) => comparison.numbers(Complex::<f64>::read_le, Some(widen)),
+        Common::Numbers(ItemClass::Float | ItemClass::Date, widen) => comparison.numbers(f64::read_le, Some(widen)),
         Common::Text(wide) => comparison.opaque(|expected, actual| {
             let points = |bytes, wide| trimmed(code_points(bytes, wide));
             points(expected, wide[0]).eq(points(actual, wide[1]))
@@ -190,7 +191,7 @@ enum Common {
     /// As the numbers or dates they are, or as so many bytes.
     Same,
     /// As numbers of a class, which they become first.
-    Numbers(Class, [Widen; 2]),
+    Numbers(ItemClass, [Widen; 2]),
     /// As code points, of 4 bytes each where they are wide, else of one.
     Text([bool; 2]),
 }
@@ -204,20 +205,19 @@ impl Common {
         let classes = [expected, actual].map(|dtype| with_items(dtype.kind(), ClassOf).ok());
         if let [Some(one), Some(other)] = classes {
             let class = match (one, other) {
-                (Class::Date, _) | (_, Class::Date) => return None,
-                (Class::Integer, Class::Integer) => Class::Integer,
-                (Class::Complex, _) | (_, Class::Complex) => Class::Complex,
-                _ => Class::Float,
+                (ItemClass::Date, _) | (_, ItemClass::Date) => return None,
+                (ItemClass::Integer, ItemClass::Integer) => ItemClass::Integer,
+                (ItemClass::Complex, _) | (_, ItemClass::Complex) => ItemClass::Complex,
+                (ItemClass::Float, _) | (_, ItemClass::Float) => ItemClass::Float,
             };
             let widen = |dtype: &DType, nan| with_items(dtype.kind(), WidenTo(class, nan)).ok();
             // no NaN of the one has the bits of one of the other
             let other_nan = f64::from_bits(f64::NAN.to_bits() | 1);
             return Some(Self::Numbers(class, [widen(expected, f64::NAN)?, widen(actual, other_nan)?]));
         }
-        let wide = |dtype: &DType| match dtype.kind() {
-            Kind::Str(_) => Some(true),
-            Kind::Bytes(_) => Some(false),
-            _ => None,
+        let wide = |dtype: &DType| {
+            let text = matches!(dtype.kind(), Kind::Str(_) | Kind::Bytes(_));
+            text.then(|| matches!(dtype.kind(), Kind::Str(_)))
         };
         Some(Self::Text([wide(expected)?, wide(actual)?]))
     }
@@ -252,27 +252,31 @@ struct Same<'a>(Comparison<'a>);
 impl Task for Same<'_> {
     type Output = Result<Difference>;
 
-    fn run<T: Item>(self, read: impl Fn(&[u8]) -> T + Copy + Send + Sync + 'static) -> Self::Output {
+    fn run<T: ComparedItem>(self, read: impl Fn(&[u8]) -> T + Copy + Send + Sync + 'static) -> Self::Output {
         self.0.numbers(read, None)
     }
 }
 
 impl Comparison<'_> {
     /// Compares numbers, that `widen` makes of the items, if they have to be made.
-    fn numbers<T: Item>(mut self, read: impl Fn(&[u8]) -> T + Sync, widen: Option<[Widen; 2]>) -> Result<Difference> {
+    fn numbers<T: ComparedItem>(
+        mut self,
+        read: impl Fn(&[u8]) -> T + Sync,
+        widen: Option<[Widen; 2]>,
+    ) -> Result<Difference> {
         let steps = widen.is_none();
         let widths = self.dtypes.map(DType::itemsize);
         let tally = self.tally(|tally, rule, window, [expected, actual]| match &widen {
             None => tally.window(rule, window, (window.expected, window.actual), &read),
             Some([one, other]) => {
-                for part in window.parts(WIDENED, widths) {
+                for part in window.chunks(WIDENED, widths) {
                     one(part.expected, expected);
                     other(part.actual, actual);
                     tally.window(rule, part, (expected, actual), &read);
                 }
             }
         })?;
-        let integers = matches!(T::CLASS, Class::Integer | Class::Date);
+        let integers = matches!(T::CLASS, ItemClass::Integer | ItemClass::Date);
         Ok(self.finish(tally, integers, steps))
     }
 
@@ -293,7 +297,7 @@ impl Comparison<'_> {
     /// Reads both tensors. `each` gets two buffers that stay.
     fn tally<D: Distance>(
         &mut self,
-        each: impl Fn(&mut Tally<D>, &Rule, Window<'_>, &mut [Vec<u8>; 2]) + Sync,
+        each: impl Fn(&mut Tally<D>, &Rule, ItemPairs<'_>, &mut [Vec<u8>; 2]) + Sync,
     ) -> Result<Tally<D>> {
         let mut all = Tally::default();
         if self.dtypes.iter().all(|dtype| dtype.itemsize() == 0) {
@@ -308,7 +312,7 @@ impl Comparison<'_> {
         let begin = || (Tally::default(), [Vec::new(), Vec::new()]);
         let tallies = scan(sources, self.effort.limits, self.progress, begin, |state, start, [expected, actual]| {
             let (tally, buffers) = state;
-            each(tally, rule, Window { start, expected, actual }, buffers);
+            each(tally, rule, ItemPairs { start, expected, actual }, buffers);
             if let Some(message) = tally.too_much.take() {
                 bail!("mismatches to be told: {message}");
             }

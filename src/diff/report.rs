@@ -156,11 +156,11 @@ fn table(columns: Vec<Column>, rows: Vec<Vec<Cow<'_, str>>>) -> Table<'_> {
     Table { columns, rows, heading: Heading::Words(Colour::Dim), indent: 2, widest: usize::MAX }
 }
 
-/// `part` of `all` in per cent, with three digits, and never rounded to none or all of them.
-fn share(part: usize, all: usize) -> String {
-    let percent = 100.0 * part as f64 / all.max(1) as f64;
+/// `share_of` of `all` in per cent, with three digits, and never rounded to none or all of them.
+fn share(share_of: usize, all: usize) -> String {
+    let percent = 100.0 * share_of as f64 / all.max(1) as f64;
     match percent {
-        _ if part == all => "100 %".to_owned(),
+        _ if share_of == all => "100 %".to_owned(),
         p if p < 0.001 => "< 0.001 %".to_owned(),
         p if p > 99.9 => "> 99.9 %".to_owned(),
         p => {

@@ -1,15 +1,23 @@
 //! The differences of two tensors, gathered window by window and put together in any order.
+//!
+//! Each thread has a tally of its own, and the tallies are merged at the end: the result must not depend on how windows
+//! were shared out. So every maximum goes with the number of the first item that has it, counts are added, and of the
+//! mismatches that are told the first in C order are chosen when all are there.
 
 use super::distance::{Distance, Number};
-use super::item::Item;
+use super::item::ComparedItem;
 use crate::memory;
 
-/// Bytes of a block: what is looked at quickly, and again, item by item, only if it may change what is known.
+/// Bytes of a block: what is looked at quickly, and again, item by item, only if it may change what is known. A small
+/// block is less work when it has to be looked at again; 1 KiB of each tensor still is 128 items of 8 bytes, over which
+/// the vectorised loop spreads what it costs to begin.
 const BLOCK: usize = 1024;
 
-/// Memory is made sure of for each mismatch of more bytes than this.
+/// Memory is made sure of for each mismatch of more bytes than this. The user says how many mismatches are told, and
+/// the file how long an item is: an allocation that fails would end the process, so whether there is memory is asked
+/// first, with one that may fail.
 const LONG: usize = 1 << 12;
-/// And else for so many at once.
+/// And else for so many at once: to ask for each of them would double the number of allocations.
 const OFTEN: usize = 1 << 10;
 
 /// When an element passes, and how much is told.
@@ -54,7 +62,7 @@ fn raise<V: PartialOrd + Copy>(most: &mut Option<Most<V>>, value: V, item: usize
 
 /// A mismatch that is told.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Found {
+pub(super) struct FoundMismatch {
     pub item: usize,
     pub expected: Vec<u8>,
     pub actual: Vec<u8>,
@@ -72,21 +80,21 @@ pub(super) struct Errors {
 
 /// The items of one window of both tensors, as they were before they were widened to a common type.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Window<'a> {
+pub(super) struct ItemPairs<'a> {
     /// The number of its first item.
     pub start: usize,
     pub expected: &'a [u8],
     pub actual: &'a [u8],
 }
 
-impl<'a> Window<'a> {
+impl<'a> ItemPairs<'a> {
     /// Both items of that number in a window of `items`.
     fn pair(self, index: usize, items: usize) -> (&'a [u8], &'a [u8]) {
         (nth(self.expected, index, items), nth(self.actual, index, items))
     }
 
     /// It in windows of so many items, of which each has so many bytes.
-    pub(super) fn parts(self, items: usize, widths: [usize; 2]) -> impl Iterator<Item = Self> {
+    pub(super) fn chunks(self, items: usize, widths: [usize; 2]) -> impl Iterator<Item = Self> {
         let [expected, actual] = widths.map(|width| width.max(1) * items);
         let pairs = self.expected.chunks(expected).zip(self.actual.chunks(actual)).enumerate();
         pairs.map(move |(number, (expected, actual))| Self { start: self.start + number * items, expected, actual })
@@ -114,7 +122,7 @@ pub(super) struct Tally<D> {
     /// Those of them that no tolerance given accepts.
     pub mismatches: usize,
     /// The first of these, in order.
-    pub first: Vec<Found>,
+    pub first: Vec<FoundMismatch>,
     /// What is said if there was no memory for one of them.
     pub too_much: Option<String>,
 }
@@ -161,10 +169,10 @@ impl<D: Distance> Tally<D> {
 
     /// Takes the items of a window, later than all before; `expected` and `actual` are those of `window`, widened to
     /// one type.
-    pub(super) fn window<T: Item<Distance = D>>(
+    pub(super) fn window<T: ComparedItem<Distance = D>>(
         &mut self,
         rule: &Rule,
-        window: Window<'_>,
+        window: ItemPairs<'_>,
         (expected, actual): (&[u8], &[u8]),
         read: &impl Fn(&[u8]) -> T,
     ) {
@@ -195,7 +203,7 @@ impl<D: Distance> Tally<D> {
     /// keep the loop from being vectorised. What is found out in vain is less than what a branch costs, since after
     /// the first blocks hardly any raises a maximum.
     #[inline]
-    fn glance<T: Item<Distance = D>>(
+    fn glance<T: ComparedItem<Distance = D>>(
         &self,
         rule: &Rule,
         expected: &[u8],
@@ -227,10 +235,10 @@ impl<D: Distance> Tally<D> {
     }
 
     /// Takes one item of a window, of which `index` is its number among so many.
-    fn item<T: Item<Distance = D>>(
+    fn item<T: ComparedItem<Distance = D>>(
         &mut self,
         rule: &Rule,
-        window: Window<'_>,
+        window: ItemPairs<'_>,
         (index, items): (usize, usize),
         (expected, actual): (T, T),
     ) {
@@ -280,7 +288,12 @@ impl<D: Distance> Tally<D> {
             let probe = if many || each > LONG { memory::of::<u8>(bytes).map(drop) } else { Ok(()) };
             match probe.and_then(|()| memory::reserve(&mut self.first, 1)) {
                 Ok(()) => {
-                    self.first.push(Found { item, expected: expected.to_vec(), actual: actual.to_vec(), errors });
+                    self.first.push(FoundMismatch {
+                        item,
+                        expected: expected.to_vec(),
+                        actual: actual.to_vec(),
+                        errors,
+                    });
                 }
                 Err(message) => self.too_much = Some(message),
             }
@@ -291,7 +304,7 @@ impl<D: Distance> Tally<D> {
     pub(super) fn opaque(
         &mut self,
         rule: &Rule,
-        window: Window<'_>,
+        window: ItemPairs<'_>,
         items: usize,
         same: impl Fn(&[u8], &[u8]) -> bool,
     ) {
@@ -312,6 +325,10 @@ fn relative(distance: f64, size: f64) -> Option<f64> {
 }
 
 /// The smallest float64 q with `distance <= q * size`, as float64 computes it.
+///
+/// What the report names must pass when it is given as the tolerance, to the last bit, and the quotient may not: it is
+/// rounded, and so is the product. So q is searched between two floats by halving the distance of their bits, which
+/// for positive floats are in the order of their values; `passes` is false up to q and true from there on.
 pub(super) fn least_rtol(distance: f64, size: f64) -> Option<f64> {
     let passes = |bits: u64| distance <= f64::from_bits(bits) * size;
     let (zero, most) = (0, f64::MAX.to_bits());

@@ -3,7 +3,7 @@ use std::num::NonZero;
 use half::f16;
 
 use super::item::Float;
-use super::tally::{Found, least_rtol};
+use super::tally::{FoundMismatch, least_rtol};
 use super::*;
 use crate::error::Subject;
 use crate::format::json;
@@ -643,7 +643,7 @@ fn every_float_of_16_bits() {
     struct Wide;
     impl Task for Wide {
         type Output = Vec<f64>;
-        fn run<T: Item>(self, read: impl Fn(&[u8]) -> T + Copy + Send + Sync + 'static) -> Vec<f64> {
+        fn run<T: ComparedItem>(self, read: impl Fn(&[u8]) -> T + Copy + Send + Sync + 'static) -> Vec<f64> {
             (0..=u16::MAX).map(|bits| read(&bits.to_le_bytes()).parts().0).collect()
         }
     }
@@ -743,7 +743,7 @@ fn reference(rule: &Rule, expected: &[f64], actual: &[f64]) -> Tally<f64> {
         if tally.first.len() < rule.shown {
             let errors = finite.then_some(tally::Errors { abs: Number::Float(d), rel, ulp: steps });
             let (expected, actual) = (e.to_le_bytes().to_vec(), a.to_le_bytes().to_vec());
-            tally.first.push(Found { item, expected, actual, errors });
+            tally.first.push(FoundMismatch { item, expected, actual, errors });
         }
     }
     tally
@@ -770,7 +770,7 @@ fn as_defined_in_any_windows() {
         let mut start = 0;
         while start < items {
             let end = (start + 1 + random.below([10, 1000, 4000][round % 3])).min(items);
-            let window = Window { start, expected: &e[8 * start..8 * end], actual: &a[8 * start..8 * end] };
+            let window = ItemPairs { start, expected: &e[8 * start..8 * end], actual: &a[8 * start..8 * end] };
             let thread = random.below(tallies.len());
             tallies[thread].window(&rule, window, (window.expected, window.actual), &f64::read_le);
             start = end;

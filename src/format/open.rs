@@ -12,7 +12,8 @@ use crate::parallel::Threads;
 use crate::storage::platform::same_file;
 use crate::storage::source::{Source, fill_from};
 
-/// How many bytes of a file are read to see what it is.
+/// How many bytes of a file are read to see what it is: a page, which is read in one piece anyway, and in which an ONNX
+/// tensor or the beginning of a JSON text can be told by more than its first bytes.
 const BEGIN: usize = 4096;
 
 /// How many names an error lists.
@@ -301,8 +302,8 @@ fn opened(path: &Path, options: &OpenOptions) -> Result<(File, PathBuf, Option<S
 pub fn files_before_colons(path: &Path) -> impl Iterator<Item = (PathBuf, &[u8])> {
     let text = path.as_os_str().as_encoded_bytes();
     let colons = (0..text.len()).rev().filter(|&at| text[at] == b':');
-    let parts = colons.filter_map(move |at| Some((part_of_path(path, at)?, &text[at + 1..])));
-    parts.filter(|(file, _)| file.is_file())
+    let files = colons.filter_map(move |at| Some((part_of_path(path, at)?, &text[at + 1..])));
+    files.filter(|(file, _)| file.is_file())
 }
 
 /// The first `len` bytes of a path, which end before a colon.
@@ -339,8 +340,8 @@ fn near(name: &str, names: &[&str]) -> Vec<String> {
     let lower = name.to_lowercase();
     let score = |other: &str| {
         let other = other.to_lowercase();
-        let part = !lower.is_empty() && (other.ends_with(&lower) || lower.ends_with(&other));
-        if part { 1.0 } else { strsim::jaro_winkler(&lower, &other) }
+        let contained = !lower.is_empty() && (other.ends_with(&lower) || lower.ends_with(&other));
+        if contained { 1.0 } else { strsim::jaro_winkler(&lower, &other) }
     };
     let mut near: Vec<_> = names.iter().map(|other| (score(other), *other)).filter(|(s, _)| *s >= ALIKE).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -360,7 +361,7 @@ mod tests {
         // the first byte of the magic number is no UTF-8
         let objects = [&header[..8], &objects[objects.len() - (header.len() - 8)..]].concat();
         let members = vec![("good".to_owned(), header, 2), ("bad".to_owned(), objects, 2)];
-        let writer = npz::Writer::new(members).expect("an archive");
+        let writer = npz::ArchiveWriter::new(members).expect("an archive");
         let named = tempfile::NamedTempFile::new().expect("a file");
         let file = named.as_file();
         write_at(file, b"xy", writer.items_at(0)).expect("written");

@@ -25,10 +25,7 @@ pub fn packed_bytes(items: usize, bits: u32) -> usize {
 
 /// The bits of an item in a format that packs; 8 for all that are not packed.
 pub fn bits(dtype: &DType) -> u32 {
-    match dtype.kind() {
-        Kind::Narrow(narrow) => narrow.bits(),
-        _ => 8,
-    }
+    if let Kind::Narrow(narrow) = dtype.kind() { narrow.bits() } else { 8 }
 }
 
 /// The bytes that `items` items take in a file of such a format.

@@ -68,8 +68,8 @@ const DTYPES: &[(Dtype, Kind)] = &[
 pub fn is_safetensors(begin: &[u8], file_len: Option<u64>) -> bool {
     let Some((length, rest)) = begin.split_first_chunk() else { return false };
     let length = u64::from_le_bytes(*length);
-    let room = file_len.map_or(u64::MAX, |bytes| bytes.saturating_sub(PREFIX));
-    rest.first() == Some(&b'{') && length <= MAX_HEADER.min(room)
+    let after_prefix = file_len.map_or(u64::MAX, |bytes| bytes.saturating_sub(PREFIX));
+    rest.first() == Some(&b'{') && length <= MAX_HEADER.min(after_prefix)
 }
 
 /// One tensor of a file.
@@ -89,29 +89,34 @@ pub struct Member {
 
 /// What a file holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Index {
+pub struct HeaderIndex {
     members: Vec<Member>,
 }
 
-impl Index {
+impl HeaderIndex {
     /// Reads and checks the header; no item is read. The file's own position is neither used nor moved.
     ///
     /// # Errors
     /// A header that is longer than the file or than [`MAX_HEADER`], is no JSON, or tells other than tensors; a name
-    /// that stands in it twice; more than [`MAX_MEMBERS`] tensors; a tensor whose place does not fit its dtype and shape, or does not begin where the
-    /// one before it ends; data that is longer or shorter than all tensors; more than [`MAX_RANK`] axes; of reading.
+    /// that stands in it twice; more than [`MAX_MEMBERS`] tensors; a tensor whose place does not fit its dtype and
+    /// shape, or does not begin where the one before it ends; data that is longer or shorter than all tensors; more
+    /// than [`MAX_RANK`] axes; of reading.
     pub fn read(file: &File) -> Result<Self> {
         let file_len = file.metadata()?.len();
-        let room = file_len.checked_sub(PREFIX);
-        let room = room.ok_or_else(|| malformed!("{file_len} bytes, expected the {PREFIX} of a header's length"))?;
+        let after_prefix = file_len.checked_sub(PREFIX);
+        let after_prefix =
+            after_prefix.ok_or_else(|| malformed!("{file_len} bytes, expected the {PREFIX} of a header's length"))?;
         let mut length = [0; PREFIX as usize];
         read_at(file, &mut length, 0)?;
         let length = u64::from_le_bytes(length);
         ensure!(length <= MAX_HEADER, "a header of {length} bytes, expected at most {MAX_HEADER}");
-        ensure!(length <= room, "a header of {length} bytes, and {room} bytes in the file after its length");
+        ensure!(
+            length <= after_prefix,
+            "a header of {length} bytes, and {after_prefix} bytes in the file after its length"
+        );
         let mut text = memory::zeros(usize::try_from(length)?).map_err(Error::memory)?;
         read_at(file, &mut text, PREFIX)?;
-        Self::parse(&text, room - length)
+        Self::parse(&text, after_prefix - length)
     }
 
     /// Reads the JSON of a header that `data_len` bytes of items come after.
@@ -119,8 +124,8 @@ impl Index {
         ensure!(text.first() == Some(&b'{'), "the header does not begin with a brace");
         let text_len = text.len() as u64;
         let text = std::str::from_utf8(text).map_err(|error| malformed!("header: {error}"))?;
-        // what becomes of the text is not asked for in one piece: for each tensor some hundred bytes, else a few for each
-        // of its own
+        // what becomes of the text is not asked for in one piece: for each tensor some hundred bytes, else a few for
+        // each of its own
         let entries = text.len().min(MAX_MEMBERS * 60).saturating_mul(12);
         drop(memory::of::<u8>(text.len().saturating_mul(4).saturating_add(entries)).map_err(Error::memory)?);
         let read: Result<Entries, _> = serde_json::from_str(text);
@@ -379,10 +384,10 @@ pub(super) fn sure(begin: &[u8], len: Option<u64>) -> Sure {
 /// Opens a file: reads its header.
 ///
 /// # Errors
-/// Those of [`Index::read`], and of keeping a stream.
+/// Those of [`HeaderIndex::read`], and of keeping a stream.
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let (file, _) = content.into_file()?;
-    let index = Index::read(&file)?;
+    let index = HeaderIndex::read(&file)?;
     let container = Container::new(&file, index.len())?;
     Ok(Box::new(SafetensorsReader { file: file.into(), index, container }))
 }
@@ -391,7 +396,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
 #[derive(Debug)]
 struct SafetensorsReader {
     file: Arc<File>,
-    index: Index,
+    index: HeaderIndex,
     container: Arc<Container>,
 }
 
@@ -453,7 +458,7 @@ mod tests {
     /// What there is to read, or why not.
     fn read(bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
         let file = file(bytes);
-        let index = Index::read(&file)?;
+        let index = HeaderIndex::read(&file)?;
         let items = |n| {
             let mut source = index.source(&file.try_clone()?.into(), n, "x".to_owned())?;
             source.settle()?;
@@ -552,7 +557,7 @@ mod tests {
         ];
         let mut failures = Vec::new();
         for (json, items, names) in rows {
-            match Index::read(&file(&stored(json, *items))) {
+            match HeaderIndex::read(&file(&stored(json, *items))) {
                 Ok(index) if index.names().eq(names.iter().copied()) => {}
                 found => failures.push(format!("{json}: {found:?}")),
             }

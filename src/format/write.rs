@@ -25,7 +25,8 @@ use crate::storage::signals;
 use crate::storage::source::Source;
 use crate::storage::target::{Sink, Target};
 
-/// Items of no bytes take nothing of a file, but all the more of a text: more of them are refused.
+/// Items of no bytes (`<U0`, `|V0`) take nothing of a file, but all the more of a text: a header of a few bytes could
+/// ask for 2^63 pairs of quotes. More than this, which are some 64 MiB of text, are refused.
 const MOST_EMPTY_ITEMS: usize = 1 << 24;
 
 /// A tensor of the output, resolved: where its items come from, what changes in them, and what becomes of them.
@@ -184,6 +185,10 @@ struct Output {
 }
 
 /// What is to be written, all checks made: each tensor, and where it goes.
+///
+/// A plan stands between the checks and the output because of what comes between them: a dry run that only reports it,
+/// the creation of the draft, the meter that has to know the bytes of all tensors. And a file of several tensors
+/// has a header that says where each begins, so that all are laid out before the first item of any is computed.
 #[derive(Debug)]
 pub struct Plan {
     format: Format,
@@ -242,14 +247,15 @@ impl Plan {
     /// Writes all to an output that has begun; to finish that is left to the caller. `text` is how text is laid out.
     ///
     /// # Errors
-    /// Of reading and writing; an item that a cast cannot make or the format cannot hold; more than there is memory for,
-    /// where a tensor is needed whole.
+    /// Of reading and writing; an item that a cast cannot make or the format cannot hold; more than there is memory
+    /// for, where a tensor is needed whole.
     pub fn write(&self, sink: &mut Sink<'_>, text: &TextOptions, progress: Progress<'_>) -> Result<()> {
         match &self.layout {
             Layout::Places(places) => match sink.as_file() {
                 Some(file) => self.place(places, file, progress),
                 None if places.seal.is_some() => {
-                    // it begins with what is known when all is written
+                    // It begins with what is known when all is written (the checksums of an archive's records), and
+                    // what has gone into a pipe cannot be written over: so it is made in a file and then copied.
                     let failed = || self.failed();
                     let mut file = tempfile::tempfile().with_context(failed)?;
                     self.place(places, &file, progress)?;
@@ -262,9 +268,10 @@ impl Plan {
             },
             Layout::Whole(writer) => self.outputs.iter().try_for_each(|output| {
                 let tensor = self.whole(output, progress)?;
-                writer.write_whole(sink, &output.name, &tensor, text).map_err(|error| match error.kind() {
-                    ErrorKind::Io(_) => error.within(self.failed()),
-                    _ => error.within(self.label.as_str()),
+                writer.write_whole(sink, &output.name, &tensor, text).map_err(|error| {
+                    // what the system refuses is about writing, all else about the tensor
+                    let io = matches!(error.kind(), ErrorKind::Io(_));
+                    error.within(if io { self.failed() } else { self.label.clone() })
                 })
             }),
         }
@@ -293,7 +300,9 @@ impl Plan {
         if let ([output], [place], None) = (&self.outputs[..], &places.tensors[..], &places.seal)
             && place.packed.is_none()
         {
-            // the engine knows how to share what a file has already
+            // One tensor behind a header is the shape of a file that the engine can begin with a copy of the data's own
+            // (shared blocks, or a copy by the system), and then only touch the windows that change. Anything else
+            // has its items at places where the input has them not.
             return output.job.write(file, &self.label, &places.header, progress);
         }
         reserve(file, places.bytes).with_context(failed)?;
@@ -313,7 +322,8 @@ impl Plan {
         places.seal.as_ref().map_or(Ok(()), |seal| seal.seal(file, self.threads)).with_context(failed)
     }
 
-    /// Hands all to `put`, from front to back.
+    /// Hands all to `put`, from front to back. The places need not be in the order of the tensors: a format may sort by
+    /// size or dtype, as safetensors does, while the tensors are sorted by name.
     fn stream(&self, places: &Places, put: &mut Take<'_>, progress: Progress<'_>) -> Result<()> {
         put(&places.header)?;
         let mut by_place: Vec<_> = self.outputs.iter().zip(&places.tensors).collect();

@@ -71,14 +71,15 @@ impl Counts {
 
     /// Counts all bytes of a tensor.
     pub(super) fn of(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Self> {
-        let parts = scan([source], limits, progress, Self::new, |counts, first, [bytes]| {
-            const LONG: usize = 1 << 17;
-            bytes.chunks(LONG).enumerate().for_each(|(i, block)| counts.add(first + i * LONG, block));
+        let threads = scan([source], limits, progress, Self::new, |counts, first, [bytes]| {
+            // the first place of a value is searched in the block it first occurs in, which the cache still holds then
+            const BLOCK: usize = 1 << 17;
+            bytes.chunks(BLOCK).enumerate().for_each(|(i, block)| counts.add(first + i * BLOCK, block));
             Ok(true)
         })?;
         let mut all = Self::new();
-        for part in &parts {
-            for ((count, at), (more, first)) in all.seen.iter_mut().zip(&part.seen) {
+        for counted in &threads {
+            for ((count, at), (more, first)) in all.seen.iter_mut().zip(&counted.seen) {
                 *count += more;
                 *at = (*at).min(*first);
             }

@@ -1,4 +1,9 @@
 //! Sums without rounding, and the mean and standard deviation that they give, each rounded once.
+//!
+//! A sum of floats depends on the order in which they are added, and so on the number of threads; and the usual formula
+//! of the variance, the difference of two large sums, may lose every digit. With sums that are exact neither matters:
+//! any number of threads says the same to the last bit, and one pass over the file is enough. Blocks are summed in
+//! machine words first (see `items.rs`), so this arithmetic is called once a block or seldom, and need not be fast.
 
 /// Bits of a digit.
 const DIGIT: usize = 32;
@@ -29,6 +34,7 @@ impl Exact {
             rest >>= DIGIT;
         }
         self.pending += 1;
+        // each number adds less than 2^32 to a digit of 63 bits
         if self.pending >= 1 << 30 {
             self.carry();
         }
@@ -179,7 +185,7 @@ pub(super) fn mean(sum: &Exact, lowest: i32, count: u64) -> f64 {
 pub(super) fn deviation(parts: &[(Exact, Exact)], lowest: i32, count: u64) -> f64 {
     // the variance is (count * squares - sum * sum) / (count * count)
     let mut squares = Exact::default();
-    parts.iter().for_each(|(_, part)| squares.merge(part.clone()));
+    parts.iter().for_each(|(_, square)| squares.merge(square.clone()));
     let mut spread = squares.split().1.times(&Natural::from(count));
     for (sum, _) in parts {
         let sum = sum.clone().split().1;
@@ -208,18 +214,18 @@ fn float(mantissa: u64, exponent: i32, exact: bool) -> f64 {
     let bits = 64 - mantissa.leading_zeros() as i32;
     let lowest = (exponent + bits - 1 - MANTISSA).max(LEAST);
     let drop = lowest - exponent;
-    let kept = match drop {
+    let mantissa_bits = match drop {
         ..=0 => mantissa << -drop,
         1..=64 => {
             let (wide, half) = (u128::from(mantissa), 1_u128 << (drop - 1));
-            let (kept, rest) = (wide >> drop, wide & (2 * half - 1));
-            let up = rest > half || rest == half && (!exact || kept & 1 == 1);
-            kept as u64 + u64::from(up)
+            let (mantissa_bits, rest) = (wide >> drop, wide & (2 * half - 1));
+            let up = rest > half || rest == half && (!exact || mantissa_bits & 1 == 1);
+            mantissa_bits as u64 + u64::from(up)
         }
         _ => 0,
     };
     // the leading bit of a normal number adds one to the exponent's field, as a carry does
-    match (((lowest - LEAST) as u64) << MANTISSA).checked_add(kept) {
+    match (((lowest - LEAST) as u64) << MANTISSA).checked_add(mantissa_bits) {
         Some(bits) if lowest - LEAST < 2046 && bits < f64::INFINITY.to_bits() => f64::from_bits(bits),
         _ => f64::INFINITY,
     }

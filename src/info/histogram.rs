@@ -1,7 +1,7 @@
 //! How a tensor's finite items are distributed between its smallest and its largest.
 
 use super::bytes::{Byte, Counts};
-use super::items::{BLOCK, Item};
+use super::items::{BLOCK, CountedItem};
 use super::stats::Stats;
 use crate::engine::job::Progress;
 use crate::engine::scan::scan;
@@ -105,9 +105,9 @@ integer_edges!(i8, u8, i16, i32, i64, u16, u32, u64);
 impl Edge for f64 {
     fn between(min: Self, max: Self) -> Vec<Self> {
         // two products, since the difference may be too large
-        let part = |i: usize| min * ((BINS - i) as f64 / BINS as f64) + max * (i as f64 / BINS as f64);
+        let edge_at = |i: usize| min * ((BINS - i) as f64 / BINS as f64) + max * (i as f64 / BINS as f64);
         let mut edges = vec![min];
-        for edge in (1..BINS).map(part) {
+        for edge in (1..BINS).map(edge_at) {
             // few numbers may lie between the ends
             if edges.last().is_some_and(|&last| edge > last) && edge <= max {
                 edges.push(edge);
@@ -133,7 +133,7 @@ impl Edge for f32 {
 
 /// Counts, for each edge, the items that are not below it: ten comparisons that are vectorised, where a search for the
 /// bin of each item would branch and wait for the counter that it raises.
-fn real<T: Item<Edge: Edge>>(
+fn real<T: CountedItem<Edge: Edge>>(
     source: &mut Source,
     ends: (&[u8], &[u8]),
     limits: Limits,
@@ -163,8 +163,8 @@ fn real<T: Item<Edge: Edge>>(
         Ok(true)
     })?;
     let mut counts = vec![0; edges.len() + 1];
-    for (part, ..) in &states {
-        counts.iter_mut().zip(part).for_each(|(count, more)| *count += more);
+    for (counted, ..) in &states {
+        counts.iter_mut().zip(counted).for_each(|(count, more)| *count += more);
     }
     let counts = counts.iter().zip(counts.iter().skip(1)).map(|(here, after)| here.saturating_sub(*after));
     Ok(Some(Histogram::new(&edges.iter().map(|edge| edge.bound()).collect::<Vec<_>>(), max.bound(), counts)))
@@ -175,7 +175,7 @@ impl Histogram {
     fn new(edges: &[Bound], end: Bound, counts: impl Iterator<Item = u64>) -> Self {
         let ends = edges.iter().skip(1).map(|&next| match next {
             Bound::Integer(next) => Bound::Integer(next - 1),
-            float => float,
+            Bound::Float(next) => Bound::Float(next),
         });
         let bins = edges.iter().zip(ends.chain([end])).zip(counts);
         Self { bins: bins.map(|((&from, to), count)| Bin { from, to, count }).collect() }

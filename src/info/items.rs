@@ -8,11 +8,12 @@ use crate::item::datetime::NAT;
 use crate::item::element::Element;
 use crate::item::float16::{bf16_to_f32, f16_to_f32};
 
-/// Items that are looked at together: they fit the nearest cache.
+/// Items that are looked at together: they fit the nearest cache (16 KiB of 8 bytes), where several loops over them,
+/// one for each question, are each vectorised and read no memory again.
 pub(super) const BLOCK: usize = 2048;
 
 /// A real number (or a date), as the loops know it.
-pub(super) trait Item: Copy + Send + Sync + 'static {
+pub(super) trait CountedItem: Copy + Send + Sync + 'static {
     /// What an item of one byte is, which is counted and not looked at one by one.
     const BYTE: Option<Byte> = None;
     /// Orders finite items as their values do; equal values have equal keys.
@@ -59,7 +60,7 @@ impl Sums<Ticks> for () {
     }
 }
 
-impl Item for Ticks {
+impl CountedItem for Ticks {
     type Key = i64;
     const ENDS: (i64, i64) = (i64::MIN, i64::MAX);
     type Edge = i64;
@@ -97,10 +98,10 @@ pub(super) struct IntegerSums {
     squares: (u128, u128),
 }
 
-/// Integers as [`Item`]s.
+/// Integers as [`CountedItem`]s.
 macro_rules! integers {
     ($($integer:ty, $byte:expr;)*) => {$(
-        impl Item for $integer {
+        impl CountedItem for $integer {
             const BYTE: Option<Byte> = $byte;
             type Key = Self;
             const ENDS: (Self, Self) = (Self::MIN, Self::MAX);
@@ -174,12 +175,12 @@ integers! {
     u64, None;
 }
 
-/// Floats as [`Item`]s. Mantissas and their squares are summed for each exponent, without a rounding, and now and
-/// then, before such a sum could overflow, all of them are brought together.
+/// Floats as [`CountedItem`]s. Mantissas and their squares are summed for each exponent, without a rounding, and now
+/// and then, before such a sum could overflow, all of them are brought together.
 macro_rules! floats {
     ($($float:ty, $edge:ty, $edge_of:expr, $sums:ident, $bits:ty, $key:ty, $mantissa:literal, $exponents:literal, $sum:ty, $square:ty,
        $most:expr;)*) => {$(
-        impl Item for $float {
+        impl CountedItem for $float {
             type Key = $key;
             const ENDS: ($key, $key) = (<$key>::MIN, <$key>::MAX);
             type Edge = $edge;

@@ -59,11 +59,9 @@ pub struct Info {
 impl Info {
     /// `little` or `big`; `None` where bytes have no order.
     pub fn byte_order(&self) -> Option<&'static str> {
-        let ordered = match self.dtype.kind() {
-            Kind::Bytes(_) | Kind::Void(_) | Kind::Struct(_) => false,
-            Kind::Str(_) => true,
-            _ => self.dtype.itemsize() > 1,
-        };
+        // a string without characters has an order, too: that of its dtype's name
+        let bytes = matches!(self.dtype.kind(), Kind::Bytes(_) | Kind::Void(_) | Kind::Struct(_));
+        let ordered = !bytes && (self.dtype.itemsize() > 1 || matches!(self.dtype.kind(), Kind::Str(_)));
         ordered.then_some(if self.dtype.is_big_endian() { "big" } else { "little" })
     }
 

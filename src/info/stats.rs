@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::bytes::{Byte, Counts};
 use super::exact::{self, Exact};
-use super::items::{BLOCK, Item, Sums, Ticks};
+use super::items::{BLOCK, CountedItem, Sums, Ticks};
 use crate::engine::job::Progress;
 use crate::engine::scan::scan;
 use crate::error::Result;
@@ -116,7 +116,7 @@ pub fn stats(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Res
 }
 
 /// What is known of the items seen.
-struct Tally<T: Item> {
+struct Tally<T: CountedItem> {
     min: Option<(T, usize)>,
     max: Option<(T, usize)>,
     finite: u64,
@@ -126,13 +126,13 @@ struct Tally<T: Item> {
     sums: T::Sums,
 }
 
-impl<T: Item> Default for Tally<T> {
+impl<T: CountedItem> Default for Tally<T> {
     fn default() -> Self {
         Self { min: None, max: None, finite: 0, nan: 0, inf: 0, zero: 0, sums: T::Sums::default() }
     }
 }
 
-impl<T: Item> Tally<T> {
+impl<T: CountedItem> Tally<T> {
     /// Sees items, the first of which has that number.
     ///
     /// A first loop, without a branch and so vectorised, knows the extremes by their keys only; which item has them is
@@ -179,7 +179,7 @@ fn first_of<T: Copy, K: Ord>(
     a.into_iter().chain(b).min_by_key(|&(item, number)| (rank(item), number))
 }
 
-fn real<T: Item>(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Stats> {
+fn real<T: CountedItem>(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Stats> {
     let begin = || (Tally::<T>::default(), Vec::new());
     let tallies = scan([source], limits, progress, begin, |(tally, block), first, [bytes]| {
         for (i, bytes) in bytes.chunks(BLOCK * size_of::<T>()).enumerate() {
@@ -198,9 +198,9 @@ fn real<T: Item>(source: &mut Source, limits: Limits, progress: Progress<'_>) ->
         stats.nan += tally.nan;
         stats.inf += tally.inf;
         stats.zero += tally.zero;
-        let part = tally.sums.total();
-        sum.merge(part.0);
-        squares.merge(part.1);
+        let totals = tally.sums.total();
+        sum.merge(totals.0);
+        squares.merge(totals.1);
     }
     let known = |extreme: Option<(T, usize)>| {
         extreme.map(|(item, number)| (Value::new(source.dtype(), item.store()), index(source.shape(), number)))
@@ -214,7 +214,7 @@ fn real<T: Item>(source: &mut Source, limits: Limits, progress: Progress<'_>) ->
 }
 
 /// What is known of the complex items seen.
-struct ComplexTally<T: Item> {
+struct ComplexTally<T: CountedItem> {
     finite: u64,
     nan: u64,
     inf: u64,
@@ -225,7 +225,7 @@ struct ComplexTally<T: Item> {
     blocks: [Vec<T>; 2],
 }
 
-fn complex<T: Item + Default>(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Stats> {
+fn complex<T: CountedItem + Default>(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Stats> {
     let begin = || ComplexTally::<T> {
         finite: 0,
         nan: 0,
@@ -263,9 +263,9 @@ fn complex<T: Item + Default>(source: &mut Source, limits: Limits, progress: Pro
         stats.inf += tally.inf;
         stats.zero += tally.zero;
         for ((sum, squares), sums) in parts.iter_mut().zip(tally.sums) {
-            let part = sums.total();
-            sum.merge(part.0);
-            squares.merge(part.1);
+            let totals = sums.total();
+            sum.merge(totals.0);
+            squares.merge(totals.1);
         }
     }
     if let Some(lowest) = T::Sums::LOWEST.filter(|_| finite > 0) {
@@ -284,7 +284,7 @@ fn bytes(source: &mut Source, limits: Limits, progress: Progress<'_>, byte: Byte
     let (mut min, mut max) = (None, None);
     let (mut finite, mut sum, mut squares) = (0, Exact::default(), Exact::default());
     // finite values in order have keys in order
-    let key = |item| Item::key(byte.value(item));
+    let key = |item| CountedItem::key(byte.value(item));
     for (item, &(count, at)) in (0..=255_u8).zip(&counts.seen).filter(|(_, (count, _))| *count > 0) {
         let value = byte.value(item);
         if value.is_nan() {
@@ -300,7 +300,7 @@ fn bytes(source: &mut Source, limits: Limits, progress: Progress<'_>, byte: Byte
         min = first_of(min, Some((item, at)), key);
         max = first_of(max, Some((item, at)), |item| std::cmp::Reverse(key(item)));
         // a mantissa of few bits: none of these types has more than 8
-        let (mantissa, power) = f64::parts(value);
+        let (mantissa, power) = f64::mantissa(value);
         let zeros = mantissa.trailing_zeros().min(63);
         let (mantissa, shift) = (u128::from(mantissa >> zeros), power + zeros as i32 - LOWEST);
         let shift = usize::try_from(shift).unwrap_or(0);
@@ -338,12 +338,12 @@ fn index(shape: &[usize], mut number: usize) -> Vec<usize> {
 }
 
 /// A finite number as `mantissa * 2^power`, without its sign.
-trait Parts {
-    fn parts(self) -> (u64, i32);
+trait Mantissa {
+    fn mantissa(self) -> (u64, i32);
 }
 
-impl Parts for f64 {
-    fn parts(self) -> (u64, i32) {
+impl Mantissa for f64 {
+    fn mantissa(self) -> (u64, i32) {
         let power = (self.to_bits() >> 52 & 2047) as i32;
         let fraction = self.to_bits() & ((1 << 52) - 1);
         (fraction | u64::from(power > 0) << 52, power.max(1) - 1075)

@@ -24,19 +24,18 @@ pub fn parse(text: &str, unit: TimeUnit) -> Option<i64> {
     let date = Date::read(text)?;
     let days = || days_since_1970(date.year, date.month, date.day);
     let midnight = date.second == 0 && date.atto == 0;
-    let ticks = match base {
-        TimeBase::Year if date.month == 1 && date.day == 1 && midnight => date.year - 1970,
-        TimeBase::Month if date.day == 1 && midnight => (date.year - 1970) * 12 + i128::from(date.month) - 1,
-        TimeBase::Week if midnight => exact(days(), 7)?,
-        TimeBase::Year | TimeBase::Month | TimeBase::Week => return None,
-        _ => {
-            let (seconds, per_second) = resolution(base);
-            let whole = exact(days() * DAY + i128::from(date.second), seconds)?;
-            let part = exact(date.atto.into(), 10_i128.pow(18) / per_second)?;
-            if seconds > 1 && part != 0 {
+    let ticks = match Counted::of(base) {
+        Counted::Years if date.month == 1 && date.day == 1 && midnight => date.year - 1970,
+        Counted::Months if date.day == 1 && midnight => (date.year - 1970) * 12 + i128::from(date.month) - 1,
+        Counted::Weeks if midnight => exact(days(), 7)?,
+        Counted::Years | Counted::Months | Counted::Weeks => return None,
+        Counted::Seconds { each, per_second } => {
+            let whole = exact(days() * DAY + i128::from(date.second), each)?;
+            let fraction = exact(date.atto.into(), 10_i128.pow(18) / per_second)?;
+            if each > 1 && fraction != 0 {
                 return None;
             }
-            whole.checked_mul(per_second)?.checked_add(part)?
+            whole.checked_mul(per_second)?.checked_add(fraction)?
         }
     };
     exact(ticks, unit.count.into())?.try_into().ok().filter(|&ticks| ticks != NAT)
@@ -58,22 +57,21 @@ pub fn format_as_numpy(ticks: i64, unit: TimeUnit) -> String {
     let Some(base) = unit.base.filter(|_| ticks != NAT) else { return format(ticks, unit) };
     let ticks = ticks.wrapping_mul(unit.count.into());
     let days = |days: i64| text(i128::from(days.wrapping_sub(DAYS_TO_2000)) + i128::from(DAYS_TO_2000), TimeBase::Day);
-    match base {
-        TimeBase::Year => text(i128::from(ticks.wrapping_add(1970)) - 1970, base),
-        TimeBase::Week => days(ticks.wrapping_mul(7)),
-        TimeBase::Day => days(ticks),
-        _ => text(ticks.into(), base),
+    match Counted::of(base) {
+        Counted::Years => text(i128::from(ticks.wrapping_add(1970)) - 1970, base),
+        Counted::Weeks => days(ticks.wrapping_mul(7)),
+        Counted::Seconds { .. } if base == TimeBase::Day => days(ticks),
+        Counted::Months | Counted::Seconds { .. } => text(ticks.into(), base),
     }
 }
 
 fn text(ticks: i128, base: TimeBase) -> String {
-    let (days, seconds, fraction) = match base {
-        TimeBase::Year => return format!("{:04}", ticks + 1970),
-        TimeBase::Month => return format!("{:04}-{:02}", ticks.div_euclid(12) + 1970, ticks.rem_euclid(12) + 1),
-        TimeBase::Week => (ticks * 7, 0, 0),
-        _ => {
-            let (seconds, per_second) = resolution(base);
-            let total = ticks.div_euclid(per_second) * seconds;
+    let (days, seconds, fraction) = match Counted::of(base) {
+        Counted::Years => return format!("{:04}", ticks + 1970),
+        Counted::Months => return format!("{:04}-{:02}", ticks.div_euclid(12) + 1970, ticks.rem_euclid(12) + 1),
+        Counted::Weeks => (ticks * 7, 0, 0),
+        Counted::Seconds { each, per_second } => {
+            let total = ticks.div_euclid(per_second) * each;
             (total.div_euclid(DAY), total.rem_euclid(DAY), ticks.rem_euclid(per_second))
         }
     };
@@ -88,8 +86,8 @@ fn text(ticks: i128, base: TimeBase) -> String {
     if base >= TimeBase::Second {
         text += &format!(":{:02}", seconds % 60);
     }
-    if base > TimeBase::Second {
-        let places = resolution(base).1.ilog10() as usize;
+    if let Counted::Seconds { per_second: per_second @ 10.., .. } = Counted::of(base) {
+        let places = per_second.ilog10() as usize;
         text += &format!(".{fraction:0places$}");
     }
     text
@@ -98,14 +96,11 @@ fn text(ticks: i128, base: TimeBase) -> String {
 /// The year of so many ticks of a named unit.
 pub fn year(ticks: i64, unit: TimeUnit) -> Option<i128> {
     let ticks = i128::from(ticks) * i128::from(unit.count);
-    Some(match unit.base? {
-        TimeBase::Year => ticks + 1970,
-        TimeBase::Month => ticks.div_euclid(12) + 1970,
-        TimeBase::Week => date_of(ticks * 7).0,
-        base => {
-            let (seconds, per_second) = resolution(base);
-            date_of((ticks.div_euclid(per_second) * seconds).div_euclid(DAY)).0
-        }
+    Some(match Counted::of(unit.base?) {
+        Counted::Years => ticks + 1970,
+        Counted::Months => ticks.div_euclid(12) + 1970,
+        Counted::Weeks => date_of(ticks * 7).0,
+        Counted::Seconds { each, per_second } => date_of((ticks.div_euclid(per_second) * each).div_euclid(DAY)).0,
     })
 }
 
@@ -151,13 +146,13 @@ pub fn rescale(ticks: i64, from: TimeUnit, to: TimeUnit, dates: bool) -> Option<
 fn ratio(ticks: i128, from: TimeUnit, to: TimeUnit) -> Option<(i128, bool)> {
     // One tick is so many seconds, or months, over so many.
     let size = |unit: TimeUnit| {
-        let (seconds, per_second) = match unit.base? {
-            TimeBase::Year => (12, 1),
-            TimeBase::Month => (1, 1),
-            TimeBase::Week => (7 * DAY, 1),
-            base => resolution(base),
+        let (each, over) = match Counted::of(unit.base?) {
+            Counted::Years => (12, 1),
+            Counted::Months => (1, 1),
+            Counted::Weeks => (7 * DAY, 1),
+            Counted::Seconds { each, per_second } => (each, per_second),
         };
-        Some((seconds * i128::from(unit.count), per_second))
+        Some((each * i128::from(unit.count), over))
     };
     let ((a, b), (c, d)) = (size(from)?, size(to)?);
     let (mut times, mut over) = (a * d, b * c);
@@ -171,20 +166,39 @@ fn ratio(ticks: i128, from: TimeUnit, to: TimeUnit) -> Option<(i128, bool)> {
     Some((product.div_euclid(over), product.rem_euclid(over) == 0))
 }
 
-/// Seconds in one of a unit, and how many of it are in a second; one of the two is 1.
-fn resolution(base: TimeBase) -> (i128, i128) {
-    match base {
-        TimeBase::Day => (DAY, 1),
-        TimeBase::Hour => (3600, 1),
-        TimeBase::Minute => (60, 1),
-        TimeBase::Millisecond => (1, 10_i128.pow(3)),
-        TimeBase::Microsecond => (1, 10_i128.pow(6)),
-        TimeBase::Nanosecond => (1, 10_i128.pow(9)),
-        TimeBase::Picosecond => (1, 10_i128.pow(12)),
-        TimeBase::Femtosecond => (1, 10_i128.pow(15)),
-        TimeBase::Attosecond => (1, 10_i128.pow(18)),
-        // A year, month or week has no fixed place here; callers deal with them before.
-        TimeBase::Second | TimeBase::Year | TimeBase::Month | TimeBase::Week => (1, 1),
+/// What the ticks of a unit count. Years and months are no fixed number of seconds, so each is counted in its own
+/// way. Weeks are seven days, but begin at midnight and have a text of the day only. All others are so many seconds or
+/// so many to a second, and one rule serves them.
+enum Counted {
+    Years,
+    Months,
+    Weeks,
+    /// `each` seconds, or `per_second` to a second: one of the two is 1.
+    Seconds {
+        each: i128,
+        per_second: i128,
+    },
+}
+
+impl Counted {
+    fn of(base: TimeBase) -> Self {
+        let seconds = |each| Self::Seconds { each, per_second: 1 };
+        let fraction = |digits| Self::Seconds { each: 1, per_second: 10_i128.pow(digits) };
+        match base {
+            TimeBase::Year => Self::Years,
+            TimeBase::Month => Self::Months,
+            TimeBase::Week => Self::Weeks,
+            TimeBase::Day => seconds(DAY),
+            TimeBase::Hour => seconds(3600),
+            TimeBase::Minute => seconds(60),
+            TimeBase::Second => seconds(1),
+            TimeBase::Millisecond => fraction(3),
+            TimeBase::Microsecond => fraction(6),
+            TimeBase::Nanosecond => fraction(9),
+            TimeBase::Picosecond => fraction(12),
+            TimeBase::Femtosecond => fraction(15),
+            TimeBase::Attosecond => fraction(18),
+        }
     }
 }
 
@@ -259,11 +273,11 @@ impl Date {
             None if rest.is_empty() => 0,
             None => return None,
             Some(fraction) => {
-                let kept = fraction.trim_end_matches('0');
-                if fraction.is_empty() || kept.len() > 18 || !fraction.bytes().all(|b| b.is_ascii_digit()) {
+                let significant = fraction.trim_end_matches('0');
+                if fraction.is_empty() || significant.len() > 18 || !fraction.bytes().all(|b| b.is_ascii_digit()) {
                     return None;
                 }
-                format!("{kept:0<18}").parse().ok()?
+                format!("{significant:0<18}").parse().ok()?
             }
         };
         Some(Self { year, month, day, second: hour * 3600 + minute * 60 + second, atto })

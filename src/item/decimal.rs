@@ -1,4 +1,8 @@
 //! The shortest decimal digits that read back to the same float.
+//!
+//! For float32 and float64 a crate knows them. For the floats of 16 bits and fewer none does (the digits of the same
+//! value as float32 are more than are needed: 0.099975586 for the float16 0.1), so they are searched here, by length.
+//! Digits are kept apart from any notation, because JSON, NumPy's text and messages each have their own.
 
 use std::io::Write;
 
@@ -73,7 +77,9 @@ impl Decimal {
         if number == 0 { Self::zero(negative) } else { Self::new(negative, digits, &[], digits.len() as i32 - places) }
     }
 
-    /// `value` rounded to so many digits after the point, ties to even.
+    /// `value` rounded to so many digits after the point, ties to even. By arithmetic of 128 bits where they suffice,
+    /// which they do for all but very large or small numbers: the formatting of the standard library, exact for every
+    /// number, is much slower, and each item of an array may come through here twice.
     pub(crate) fn to_places(value: f64, places: usize) -> Self {
         let exact = i32::try_from(places).ok().and_then(|places| Some((times_power(value.abs(), places)?, places)));
         match exact {
@@ -95,9 +101,9 @@ impl Decimal {
     }
 
     fn printed(text: std::fmt::Arguments<'_>) -> Self {
+        // 309 digits before the point, a sign and a point: what is beyond 17 digits is dropped in any case
         let mut bytes = [0; 400];
         let mut rest = &mut bytes[..];
-        // What does not fit could not be a part of 17 digits.
         let _ = rest.write_fmt(text);
         let len = 400 - rest.len();
         Self::read(&bytes[..len])
@@ -212,7 +218,7 @@ pub(crate) struct Interval {
 /// arithmetic will do.
 pub(crate) fn fewest_within(negative: bool, Interval { value, low, high }: Interval) -> Decimal {
     let reads_back = |it: f64| (low.0 < it && it < high.0) || (low.1 && it == low.0) || (high.1 && it == high.0);
-    // From the binary exponent, and then at most one more.
+    // From the binary exponent times log10(2), which 1233/4096 is to four digits, and then at most one more.
     let mut point = ((value.to_bits() >> 52) as i32 - 1023) * 1233 / 4096;
     while value >= scale(1.0, point) {
         point += 1;

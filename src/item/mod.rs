@@ -5,6 +5,7 @@ pub mod datetime;
 pub mod decimal;
 pub mod dtype;
 pub mod element;
+pub(crate) mod encoding;
 pub(crate) mod float16;
 pub mod meta;
 mod names;

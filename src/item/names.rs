@@ -3,7 +3,9 @@
 use std::fmt;
 
 use crate::error::{Error, Subject};
-use crate::item::dtype::{DType, Kind, Narrow, unit_size};
+use crate::item::dtype::{DType, Kind, Narrow};
+use crate::item::element::match_kind;
+use crate::item::encoding::unit_size;
 use crate::item::python;
 use crate::item::time_unit::TimeUnit;
 use crate::layout::shape::bytes_of;
@@ -153,23 +155,30 @@ impl DType {
 
     /// NumPy's short description of a dtype without fields, such as `<f4`.
     fn short(&self) -> String {
-        let order = match &self.kind {
-            Kind::BFloat16 | Kind::Narrow(_) => '<',
-            kind if unit_size(kind) <= 1 => '|',
-            _ if self.big => '>',
-            _ => '<',
+        let order = if matches!(self.kind, Kind::BFloat16 | Kind::Narrow(_)) {
+            '<'
+        } else if unit_size(&self.kind) <= 1 {
+            '|'
+        } else if self.big {
+            '>'
+        } else {
+            '<'
         };
-        match &self.kind {
+        let named = || match NAMED.iter().find(|(kind, ..)| *kind == self.kind) {
+            Some((_, _, letter, size)) => format!("{order}{letter}{size}"),
+            None => String::new(),
+        };
+        match_kind!(&self.kind, {
+            number T => named(),
+            Kind::Narrow(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_) => named(),
+            // fields have a list, which `descr` gives
+            Kind::Struct(_) => String::new(),
             Kind::Bytes(n) => format!("|S{n}"),
             Kind::Str(n) => format!("{order}U{n}"),
             Kind::Void(n) => format!("|V{n}"),
             Kind::Datetime(unit) => format!("{order}M8{unit}"),
             Kind::Timedelta(unit) => format!("{order}m8{unit}"),
-            kind => match NAMED.iter().find(|(k, ..)| k == kind) {
-                Some((_, _, letter, size)) => format!("{order}{letter}{size}"),
-                None => String::new(),
-            },
-        }
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use crate::item::dtype::Narrow;
 
 /// How the bits of a narrow float are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Layout {
+struct FloatLayout {
     signed: bool,
     exponent: u32,
     mantissa: u32,
@@ -26,7 +26,7 @@ enum Specials {
     None,
 }
 
-impl Layout {
+impl FloatLayout {
     const fn new(exponent: u32, mantissa: u32, bias: i32, specials: Specials) -> Self {
         Self { signed: true, exponent, mantissa, bias, specials }
     }
@@ -70,20 +70,20 @@ impl Layout {
 
 impl Narrow {
     /// `None` for integers.
-    fn layout(self) -> Option<Layout> {
+    fn layout(self) -> Option<FloatLayout> {
         use Specials::{Ieee, NegativeZero, None as Finite, OneNan};
         Some(match self {
-            Narrow::Float8E3M4 => Layout::new(3, 4, 3, Ieee),
-            Narrow::Float8E4M3 => Layout::new(4, 3, 7, Ieee),
-            Narrow::Float8E4M3B11FNUZ => Layout::new(4, 3, 11, NegativeZero),
-            Narrow::Float8E4M3FN => Layout::new(4, 3, 7, OneNan),
-            Narrow::Float8E4M3FNUZ => Layout::new(4, 3, 8, NegativeZero),
-            Narrow::Float8E5M2 => Layout::new(5, 2, 15, Ieee),
-            Narrow::Float8E5M2FNUZ => Layout::new(5, 2, 16, NegativeZero),
-            Narrow::Float8E8M0FNU => Layout { signed: false, ..Layout::new(8, 0, 127, OneNan) },
-            Narrow::Float6E2M3FN => Layout::new(2, 3, 1, Finite),
-            Narrow::Float6E3M2FN => Layout::new(3, 2, 3, Finite),
-            Narrow::Float4E2M1FN => Layout::new(2, 1, 1, Finite),
+            Narrow::Float8E3M4 => FloatLayout::new(3, 4, 3, Ieee),
+            Narrow::Float8E4M3 => FloatLayout::new(4, 3, 7, Ieee),
+            Narrow::Float8E4M3B11FNUZ => FloatLayout::new(4, 3, 11, NegativeZero),
+            Narrow::Float8E4M3FN => FloatLayout::new(4, 3, 7, OneNan),
+            Narrow::Float8E4M3FNUZ => FloatLayout::new(4, 3, 8, NegativeZero),
+            Narrow::Float8E5M2 => FloatLayout::new(5, 2, 15, Ieee),
+            Narrow::Float8E5M2FNUZ => FloatLayout::new(5, 2, 16, NegativeZero),
+            Narrow::Float8E8M0FNU => FloatLayout { signed: false, ..FloatLayout::new(8, 0, 127, OneNan) },
+            Narrow::Float6E2M3FN => FloatLayout::new(2, 3, 1, Finite),
+            Narrow::Float6E3M2FN => FloatLayout::new(3, 2, 3, Finite),
+            Narrow::Float4E2M1FN => FloatLayout::new(2, 1, 1, Finite),
             Narrow::Int4 | Narrow::UInt4 | Narrow::Int2 | Narrow::UInt2 => return None,
         })
     }
@@ -110,7 +110,7 @@ impl Narrow {
             let signed = matches!(self, Narrow::Int4 | Narrow::Int2) && item >> (bits - 1) == 1;
             return f64::from(item) - if signed { f64::from(1 << bits) } else { 0.0 };
         };
-        let Layout { signed, exponent, mantissa, bias, specials } = layout;
+        let FloatLayout { signed, exponent, mantissa, bias, specials } = layout;
         let negative = signed && item >> (bits - 1) == 1;
         let magnitude = item & ((1 << (exponent + mantissa)) - 1);
         let (power, fraction) = (magnitude >> mantissa, magnitude & ((1 << mantissa) - 1));
@@ -120,10 +120,13 @@ impl Narrow {
             Specials::Ieee if power == top => f64::NAN,
             Specials::OneNan if magnitude == (1 << (exponent + mantissa)) - 1 => f64::NAN,
             Specials::NegativeZero if negative && magnitude == 0 => f64::NAN,
-            // without a mantissa there are neither zero nor subnormals
-            _ if mantissa == 0 => 2_f64.powi(power as i32 - bias),
-            _ if power == 0 => f64::from(fraction) * 2_f64.powi(1 - bias - mantissa as i32),
-            _ => f64::from((1 << mantissa) + fraction) * 2_f64.powi(power as i32 - bias - mantissa as i32),
+            Specials::Ieee | Specials::OneNan | Specials::NegativeZero | Specials::None => {
+                // without a mantissa there are neither zero nor subnormals
+                let subnormal = power == 0 && mantissa > 0;
+                let whole = if subnormal { fraction } else { (1 << mantissa) + fraction };
+                let power = if subnormal { 1 } else { power as i32 };
+                f64::from(whole) * 2_f64.powi(power - bias - mantissa as i32)
+            }
         };
         if negative { -value } else { value }
     }
@@ -147,7 +150,7 @@ impl Narrow {
                 None => 0,
             };
         };
-        let Layout { signed, exponent, mantissa, specials, .. } = layout;
+        let FloatLayout { signed, exponent, mantissa, specials, .. } = layout;
         let sign = layout.sign(value.is_sign_negative());
         let top = ((1 << exponent) - 1) << mantissa;
         let ones = (1 << (exponent + mantissa)) - 1;
@@ -190,7 +193,17 @@ impl Narrow {
             Narrow::UInt4 => Some((0, 15)),
             Narrow::Int2 => Some((-2, 1)),
             Narrow::UInt2 => Some((0, 3)),
-            _ => None,
+            Narrow::Float8E4M3FN
+            | Narrow::Float8E4M3FNUZ
+            | Narrow::Float8E4M3B11FNUZ
+            | Narrow::Float8E5M2
+            | Narrow::Float8E5M2FNUZ
+            | Narrow::Float8E4M3
+            | Narrow::Float8E3M4
+            | Narrow::Float8E8M0FNU
+            | Narrow::Float6E2M3FN
+            | Narrow::Float6E3M2FN
+            | Narrow::Float4E2M1FN => None,
         }
     }
 

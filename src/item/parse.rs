@@ -116,7 +116,7 @@ pub fn parse_integer(text: &str) -> Result<i128, Misfit> {
     if text.contains(['n', 'N']) || text.parse::<f64>().is_err() {
         return Err(Misfit::Malformed);
     }
-    let decimal = Parts::of(text);
+    let decimal = ScaledDigits::of(text);
     let len = (decimal.head.len() + decimal.tail.len()) as i64;
     if len == 0 {
         return Ok(0);
@@ -190,7 +190,7 @@ fn beside_midpoint<T: PartialEq>(text: &str, encode: impl Fn(f64) -> T) -> Resul
     if value == 0.0 || value.to_bits() as u32 != 0 || encode(down) == encode(up) {
         return Ok(value);
     }
-    Ok(match (Parts::of(text).cmp(&Parts::of(&format!("{value:.120e}"))), value > 0.0) {
+    Ok(match (ScaledDigits::of(text).cmp(&ScaledDigits::of(&format!("{value:.120e}"))), value > 0.0) {
         (Ordering::Equal, _) => value,
         (Ordering::Greater, true) | (Ordering::Less, false) => up,
         (Ordering::Less, true) | (Ordering::Greater, false) => down,
@@ -226,14 +226,15 @@ fn fit<T: TryFrom<i128>>(value: i128) -> Result<T, Misfit> {
     T::try_from(value).map_err(|_| Misfit::OutOfRange)
 }
 
-/// A decimal text (one that reads as a finite or infinite f64) taken apart, without its sign: `0.{head}{tail} × 10^point`, with no zero at either end.
-struct Parts<'a> {
+/// A decimal text (one that reads as a finite or infinite f64) taken apart, without its sign:
+/// `0.{head}{tail} × 10^point`, with no zero at either end.
+struct ScaledDigits<'a> {
     head: &'a [u8],
     tail: &'a [u8],
     point: i64,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> ScaledDigits<'a> {
     fn of(text: &'a str) -> Self {
         let text = text.strip_prefix(['-', '+']).unwrap_or(text);
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, ""));
@@ -243,9 +244,9 @@ impl<'a> Parts<'a> {
         let exponent = if exponent.starts_with('-') { -magnitude } else { magnitude };
 
         let head = whole.trim_start_matches('0');
-        let kept = if head.is_empty() { fraction.trim_start_matches('0') } else { fraction };
-        let places = head.len() as i64 - (fraction.len() - kept.len()) as i64;
-        let tail = kept.trim_end_matches('0');
+        let significant = if head.is_empty() { fraction.trim_start_matches('0') } else { fraction };
+        let places = head.len() as i64 - (fraction.len() - significant.len()) as i64;
+        let tail = significant.trim_end_matches('0');
         let head = if tail.is_empty() { head.trim_end_matches('0') } else { head };
         Self { head: head.as_bytes(), tail: tail.as_bytes(), point: exponent.saturating_add(places) }
     }

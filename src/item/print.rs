@@ -9,8 +9,9 @@ use half::{bf16, f16};
 
 use super::datetime;
 use super::decimal::Decimal;
-use super::dtype::{DType, Kind, Swap};
+use super::dtype::{DType, Kind};
 use super::element::{Element, Float, match_kind};
+use super::encoding::Swap;
 use super::time_unit::TimeUnit;
 use crate::error::{Advice, Error, ErrorKind};
 use crate::memory;

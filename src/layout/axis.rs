@@ -24,7 +24,7 @@ pub fn resolve_index(index: i64, dim: usize) -> Option<usize> {
 /// Start, stop and step of one axis as the user gave them. What is left out is Python's default: the whole axis
 /// in the direction of the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Range {
+pub struct StepRange {
     /// The first place, counted from the end if negative.
     pub start: Option<i64>,
     /// The place before which the range ends, counted from the end if negative.
@@ -45,12 +45,12 @@ pub struct Span {
     pub len: usize,
 }
 
-impl Range {
+impl StepRange {
     /// The places that Python's `slice(start, stop, step).indices(dim)` gives; `None` if the step is 0.
     ///
     /// ```
-    /// use tensorop::layout::axis::{Range, Span};
-    /// let back = Range { start: Some(9), stop: Some(i64::MIN), step: -2 };
+    /// use tensorop::layout::axis::{StepRange, Span};
+    /// let back = StepRange { start: Some(9), stop: Some(i64::MIN), step: -2 };
     /// assert_eq!(back.resolve(10), Some(Span { start: 9, step: -2, len: 5 }));
     /// ```
     pub fn resolve(self, dim: usize) -> Option<Span> {
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     /// Python's rules as one would say them aloud: walk from start while stop is ahead.
-    fn walked(range: Range, dim: usize) -> Vec<usize> {
+    fn walked(range: StepRange, dim: usize) -> Vec<usize> {
         let dim = dim as i128;
         let step = i128::from(range.step);
         let norm = |v: i64| if v < 0 { i128::from(v) + dim } else { i128::from(v) };
@@ -144,7 +144,7 @@ mod tests {
             for &start in &ends {
                 for &stop in &ends {
                     for step in steps {
-                        let range = Range { start, stop, step };
+                        let range = StepRange { start, stop, step };
                         let span = range.resolve(dim).unwrap();
                         let places: Vec<usize> = (0..span.len).map(|i| span.at(i)).collect();
                         assert_eq!(places, walked(range, dim), "{range:?} of {dim}");
@@ -163,7 +163,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(Range { start: None, stop: None, step: 0 }.resolve(0), None);
+        assert_eq!(StepRange { start: None, stop: None, step: 0 }.resolve(0), None);
     }
 
     #[test]

@@ -5,14 +5,14 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::{check_rank, items};
 use crate::error::{Error, Subject};
-use crate::layout::axis::{Range, Span, resolve_axis};
+use crate::layout::axis::{Span, StepRange, resolve_axis};
 use crate::layout::view::View;
 use crate::layout::walk::copy;
 
 /// The arguments of Slice and SliceScatter: a range for each of some axes. Axes not named are taken whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SliceArgs {
-    ranges: Vec<Range>,
+    ranges: Vec<StepRange>,
     /// The axis of each range; the first axes if `None`.
     axes: Option<Vec<i64>>,
     /// Whether they were given in NumPy's notation, for the messages.
@@ -32,12 +32,12 @@ impl SliceArgs {
                 return Err(Error::new(subject, message));
             }
         }
-        let range = |i: usize| Range { start: Some(start[i]), stop: Some(stop[i]), step: step.map_or(1, |s| s[i]) };
+        let range = |i: usize| StepRange { start: Some(start[i]), stop: Some(stop[i]), step: step.map_or(1, |s| s[i]) };
         Ok(Self { ranges: (0..start.len()).map(range).collect(), axes: axes.map(<[i64]>::to_vec), notation: false })
     }
 
     /// From NumPy's notation: ranges of the first axes, then of the last ones (what `...` divides).
-    pub fn from_notation(first: Vec<Range>, last: Vec<Range>) -> Self {
+    pub fn from_notation(first: Vec<StepRange>, last: Vec<StepRange>) -> Self {
         let back = -(last.len() as i64);
         let axes = (0..first.len() as i64).chain(back..0).collect();
         Self { ranges: [first, last].concat(), axes: Some(axes), notation: true }
@@ -84,7 +84,7 @@ impl SliceArgs {
         };
         // what was left out is where a range begins or ends in its direction
         let number = |given: Option<i64>, default: &str| given.map_or(default.to_owned(), |v| v.to_string());
-        let all = |f: &dyn Fn(&Range) -> String| self.ranges.iter().map(f).collect::<Vec<_>>();
+        let all = |f: &dyn Fn(&StepRange) -> String| self.ranges.iter().map(f).collect::<Vec<_>>();
         let axes = (0..self.ranges.len()).map(|i| {
             let typed = self.axes.as_ref().map_or(i as i64, |axes| axes[i]);
             resolve_axis(typed, rank).unwrap_or(0).to_string()

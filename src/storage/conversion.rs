@@ -2,8 +2,9 @@
 
 use crate::error::{Error, Result};
 
-use super::source::{READ_LIMIT, Source};
-use crate::item::dtype::{DType, Kind, Swap};
+use super::source::{READ_AT_ONCE, Source};
+use crate::item::dtype::{DType, Kind};
+use crate::item::encoding::Swap;
 use crate::layout::view::View;
 use crate::layout::window::Windows;
 
@@ -71,21 +72,22 @@ impl Conversion {
             return Ok(());
         }
         out.fill(0);
-        let kept = self.from.min(self.to);
+        let shorter = self.from.min(self.to);
         let mut items = Vec::new();
-        // wide items that become narrow are not all held at once
-        for window in Windows::new(&view.shape(), READ_LIMIT / self.from.max(1)).iter() {
-            let part = view.part(&window.ranges);
-            let bytes = part.items() * self.from;
+        // wide items that become narrow are not all held at once: updates of `<U1000` for data of `<U1` would take a
+        // thousand times the memory of the window that they go to
+        for window in Windows::new(&view.shape(), READ_AT_ONCE / self.from.max(1)).iter() {
+            let box_view = view.part(&window.ranges);
+            let bytes = box_view.items() * self.from;
             items.clear();
             items
                 .try_reserve_exact(bytes)
                 .map_err(|_| Error::memory(format!("{}: an item of {bytes} bytes", source.label())))?;
             items.resize(bytes, 0);
-            source.read(&part, &mut items, scratch)?;
+            source.read(&box_view, &mut items, scratch)?;
             Swap::apply_all(&self.swaps, &mut items, self.from);
-            for i in 0..part.items() {
-                out[(window.start + i) * self.to..][..kept].copy_from_slice(&items[i * self.from..][..kept]);
+            for i in 0..box_view.items() {
+                out[(window.start + i) * self.to..][..shorter].copy_from_slice(&items[i * self.from..][..shorter]);
             }
         }
         Ok(())

@@ -92,7 +92,8 @@ pub fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     }
     match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes) {
         Err(error) if is_full(&error.into()) => Err(error.into()),
-        _ => Ok(()),
+        // a file system that cannot do it writes the file without
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 
@@ -141,7 +142,7 @@ pub fn copy_range(_: &File, _: u64, _: &File, _: u64, _: usize) -> io::Result<us
 /// # Errors
 /// Of setting the permissions.
 #[cfg(unix)]
-pub fn keep_mode(file: &File, old: &Metadata) -> io::Result<()> {
+pub fn copy_mode(file: &File, old: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
     let new = file.metadata()?;
     if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
@@ -156,7 +157,7 @@ pub fn keep_mode(file: &File, old: &Metadata) -> io::Result<()> {
 /// # Errors
 /// None.
 #[cfg(not(unix))]
-pub fn keep_mode(_: &File, _: &Metadata) -> io::Result<()> {
+pub fn copy_mode(_: &File, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
 

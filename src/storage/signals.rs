@@ -38,6 +38,10 @@ mod handlers {
     }
 
     /// Does `work`; a signal that would end the program meanwhile does so when it is done.
+    ///
+    /// For the two steps in which a draft gets a temporary name and then the target's: a signal between them would
+    /// leave the temporary name behind, since nobody knows it yet who could remove it. Handlers are there for that
+    /// time only, so that nothing else the program does waits for a signal to be noticed.
     pub fn deferred<T>(work: impl FnOnce() -> T) -> T {
         if !is_handled() {
             return work();
@@ -62,7 +66,8 @@ mod handlers {
         }
         let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
         let path = path.to_owned();
-        // without a thread the file is removed in all other cases
+        // In a thread, because a handler itself may call next to nothing: neither take memory nor a lock. Without the
+        // thread (there may be no more of them) the file is removed in all cases but that of a signal.
         let _ = std::thread::Builder::new().spawn(move || {
             for signal in signals.forever() {
                 let _ = std::fs::remove_file(&path);

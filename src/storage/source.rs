@@ -1,5 +1,9 @@
 //! Where the items of an operand come from: a file read by position, a stream read once from front to back, memory,
 //! or one item that stands everywhere.
+//!
+//! Files are read by position and not mapped into memory: of a mapped file that becomes shorter meanwhile the next
+//! access ends the process with a signal, where a read returns an error that names the file. Reads by position also
+//! share one open file between threads, which have no common place in it to move.
 
 use std::borrow::Borrow;
 use std::fs::{File, Metadata};
@@ -17,11 +21,13 @@ use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::memory;
 
-/// The most bytes read from a file at once while scattered items are gathered.
-pub(super) const READ_LIMIT: usize = 1 << 20;
+/// The most bytes read from a file at once while scattered items are gathered. It bounds what is read in vain, for the
+/// gaps between the items, and the memory that takes in each thread; of a MiB the system call itself is no cost.
+pub(super) const READ_AT_ONCE: usize = 1 << 20;
 
-/// Streams of so many bytes are kept in memory where they cannot be read from front to back; longer ones in a file.
-const SPOOL: usize = 1 << 24;
+/// Streams of so many bytes are held in memory where they cannot be read from front to back; longer ones in a file, so
+/// that a pipe of any length takes bounded memory. 16 MiB spare most operands the file, and no machine misses them.
+const MEMORY_SPOOL: usize = 1 << 24;
 
 /// A tensor that can be read in parts.
 #[derive(Debug)]
@@ -56,7 +62,8 @@ impl Container {
 enum Store {
     /// Items in a file, from byte `start` on.
     File { file: Arc<File>, start: u64, stamp: Option<Stamp> },
-    /// Items that come once, in the order of storage.
+    /// Items that come once, in the order of storage. The lock is there for the type, since reading moves the stream
+    /// and sources are shared by threads; a job reads a stream with one thread only.
     Stream(Mutex<Stream>),
     /// Items in memory, from byte `start` on.
     Memory { bytes: Vec<u8>, start: usize },
@@ -145,7 +152,7 @@ impl Source {
     pub fn as_file(&self) -> Option<(&File, u64)> {
         match &self.store {
             Store::File { file, start, .. } => Some((file, *start)),
-            _ => None,
+            Store::Stream(_) | Store::Memory { .. } | Store::Item(_) => None,
         }
     }
 
@@ -153,7 +160,7 @@ impl Source {
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match &self.store {
             Store::Memory { bytes, start } => Some(&bytes[*start..]),
-            _ => None,
+            Store::File { .. } | Store::Stream(_) | Store::Item(_) => None,
         }
     }
 
@@ -191,7 +198,7 @@ impl Source {
         let stream = stream.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut spooled = None;
         let mut bytes = Vec::new();
-        if stream.bytes > SPOOL as u64 {
+        if stream.bytes > MEMORY_SPOOL as u64 {
             let place = || format!("{}: cannot be kept in {}", self.label, std::env::temp_dir().display());
             let mut file = unnamed_file().with_context(place)?;
             io::copy(&mut stream.reader.by_ref().take(stream.bytes), &mut file)
@@ -236,7 +243,7 @@ impl Source {
             Store::File { file, stamp, .. } if Stamp::of(file).is_some_and(|now| *stamp != Some(now)) => {
                 bail!("{}: changed while it was read", self.label)
             }
-            _ => Ok(()),
+            Store::File { .. } | Store::Memory { .. } | Store::Item(_) => Ok(()),
         }
     }
 
@@ -246,8 +253,10 @@ impl Source {
     /// Of reading, among them an end before the last item.
     pub fn read(&self, view: &View, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
         let itemsize = self.meta.dtype.itemsize();
+        if out.is_empty() {
+            return Ok(());
+        }
         match &self.store {
-            _ if out.is_empty() => Ok(()),
             Store::Memory { bytes, start } => {
                 copy_bytes(&bytes[*start..], view, out, &View::c_order(&view.shape()), itemsize);
                 Ok(())
@@ -257,7 +266,7 @@ impl Source {
                 Ok(())
             }
             Store::File { .. } | Store::Stream(_) => {
-                gather(view, itemsize, out, scratch, READ_LIMIT, |bytes, at| self.read_at(bytes, at))
+                gather(view, itemsize, out, scratch, READ_AT_ONCE, |bytes, at| self.read_at(bytes, at))
             }
         }
     }
@@ -301,6 +310,11 @@ fn fill(out: &mut [u8], item: &[u8]) {
 }
 
 /// What shows that a file has changed: its length and the time of its last change.
+///
+/// Items are read window by window while another program may write the file, and an output of half the old and half the
+/// new would look like any other. A lock would not help, as nobody else takes it. So the stamp is taken when the file
+/// is opened and compared once all has been read, before the output takes its name; a change within the clock's
+/// resolution that leaves the length is missed. Where the system has no such times nothing is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp(u64, std::time::SystemTime);
 

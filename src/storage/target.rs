@@ -1,10 +1,15 @@
 //! Where the output goes: standard output, a file that is replaced when the new one is complete, or a device.
+//!
+//! A file is complete or not there at all. So nothing is written to the target itself: its items go to a draft in the
+//! same folder, and only a rename (or a link, where nothing may be replaced) gives the draft the target's name. A disk
+//! that fills up, an error in the last item or a signal leave what was there before. The draft lies in the same
+//! folder because a rename across file systems is a copy, which can be interrupted.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use super::platform::{keep_mode, link, open_folder, remove_stale, same_file, sync_folder, unnamed};
+use super::platform::{copy_mode, link, open_folder, remove_stale, same_file, sync_folder, unnamed};
 use super::signals;
 use crate::error::{Context, Error, ErrorKind, Result, bail};
 
@@ -22,7 +27,7 @@ pub enum Target {
         /// What is there now.
         existing: Option<Box<Metadata>>,
         /// Whether a file that appears meanwhile must stay.
-        keep_existing: bool,
+        no_clobber: bool,
     },
     /// Something that exists and is no regular file: it is written as it comes.
     Device {
@@ -37,16 +42,16 @@ impl Target {
     /// Finds out what `name` is, which messages call `label`, without writing anything.
     ///
     /// # Errors
-    /// A folder; a file in a folder that does not exist; an existing file where `keep_existing` forbids it, which is of
+    /// A folder; a file in a folder that does not exist; an existing file where `no_clobber` forbids it, which is of
     /// the kind that the system has for that.
-    pub fn resolve(name: &Path, label: String, keep_existing: bool) -> Result<Self> {
+    pub fn resolve(name: &Path, label: String, no_clobber: bool) -> Result<Self> {
         let found = |path: &Path| match fs::metadata(path) {
             Ok(metadata) => Ok(Some(metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).with_context(|| label.clone()),
         };
         let existing = found(name)?;
-        if existing.is_some() && keep_existing {
+        if existing.is_some() && no_clobber {
             return Err(Error::of(ErrorKind::Io(io::ErrorKind::AlreadyExists), "exists").within(label));
         }
         if name.as_os_str().is_empty() {
@@ -68,7 +73,7 @@ impl Target {
         if existing.is_none() && !found(folder(&path))?.is_some_and(|folder| folder.is_dir()) {
             bail!("{label}: there is no folder {}", folder(&path).display());
         }
-        Ok(Self::File { label, path, existing: existing.map(Box::new), keep_existing })
+        Ok(Self::File { label, path, existing: existing.map(Box::new), no_clobber })
     }
 
     /// How messages call it.
@@ -174,6 +179,11 @@ impl Sink<'_> {
     /// Puts the complete output where it belongs. A file that is replaced is replaced for good: the new one is on the
     /// disk before it takes the name, and the name is before this returns. A new file is left to the system to write.
     ///
+    /// The difference is what a power cut can cost. Where a file is replaced, the old content may be all there is of
+    /// it, and a rename that reaches the disk before the data would leave an empty file under its name. Where there
+    /// was none, nothing is lost that the same command would not make again, and to wait for the disk would cost more
+    /// than all the rest of a small job.
+    ///
     /// # Errors
     /// Of flushing, syncing, linking or renaming.
     pub fn finish(mut self) -> Result<()> {
@@ -181,12 +191,12 @@ impl Sink<'_> {
             Sink::Stdout(stdout) => Ok(stdout.flush()?),
             Sink::Device(file) => Ok(file.flush()?),
             Sink::File { draft, target } => {
-                let Target::File { path, existing, keep_existing, .. } = target else { return Ok(()) };
+                let Target::File { path, existing, no_clobber, .. } = target else { return Ok(()) };
                 let mut put = || -> Result<Option<File>> {
                     if let Some(metadata) = existing {
-                        keep_mode(&draft.file, metadata)?;
+                        copy_mode(&draft.file, metadata)?;
                     }
-                    draft.publish(path, existing.is_some(), *keep_existing)
+                    draft.publish(path, existing.is_some(), *no_clobber)
                 };
                 let folder = put().with_context(|| format!("{}: cannot be put in place", target.label()))?;
                 folder.map_or(Ok(()), |folder| sync_folder(&folder)).with_context(|| {
@@ -201,6 +211,7 @@ impl Sink<'_> {
 /// (`/dev/stdout`, `/dev/fd/3`).
 fn follow(name: &Path) -> io::Result<Option<PathBuf>> {
     let mut path = name.to_owned();
+    // as many links as Linux follows before it calls them a loop
     for _ in 0..40 {
         if path.starts_with("/proc") {
             return Ok(None);
@@ -223,8 +234,10 @@ fn folder(path: &Path) -> &Path {
 /// nothing is left even if the program is killed; else under a temporary name, removed when it is dropped or when
 /// a signal ends the program.
 ///
-/// To replace a file takes a name for an instant everywhere. What SIGKILL leaves there, the next output to the same
-/// target removes: the names follow from the target's, and who is alive holds a lock on its file.
+/// To replace a file takes a name for an instant everywhere, since a file without a name can be linked but not renamed.
+/// What SIGKILL leaves there, the next output to the same target removes: the names follow from the target's, and who
+/// is alive holds a lock on its file. The lock is the system's (it ends with the process, however that ends), so there
+/// is no process id to be looked up, which another process may have taken since.
 #[derive(Debug)]
 pub struct Draft {
     file: File,
@@ -237,11 +250,16 @@ impl Draft {
     fn create(path: &Path) -> io::Result<Self> {
         let Some(file) = unnamed(folder(path)) else { return Self::named(path) };
         let file = file?;
+        // it may get a name later, and whoever finds that name free to lock takes the file for stale
         let _ = file.try_lock();
         Ok(Self { file, path: path.to_owned(), named: None })
     }
 
     /// A draft under a temporary name.
+    ///
+    /// Between its creation and its lock it looks like one that was left behind, and another writer may remove it, or
+    /// lock it in order to. So after the lock the name is looked up again, and the draft counts only if it is still the
+    /// same file; else the next name is tried.
     fn named(path: &Path) -> io::Result<Self> {
         let (file, name) = fresh(path, |name| {
             let file = OpenOptions::new().read(true).write(true).create_new(true).open(name)?;
@@ -258,16 +276,16 @@ impl Draft {
     }
 
     /// Gives the draft the name of its target. Where that replaced a file, the folder that is to be synced.
-    fn publish(&mut self, path: &Path, mut replaces: bool, keep_existing: bool) -> Result<Option<File>> {
+    fn publish(&mut self, path: &Path, mut replaces: bool, no_clobber: bool) -> Result<Option<File>> {
         if !replaces {
             // unlike a rename, a link refuses to replace
             let linked = match &self.named {
                 None => Some(link(&self.file, path)),
-                Some(name) => keep_existing.then(|| fs::hard_link(name, path)),
+                Some(name) => no_clobber.then(|| fs::hard_link(name, path)),
             };
             match linked {
-                // a file has appeared meanwhile
-                Some(Err(error)) if error.kind() == io::ErrorKind::AlreadyExists && !keep_existing => replaces = true,
+                // a file has appeared meanwhile, and is replaced as it would have been had it come before
+                Some(Err(error)) if error.kind() == io::ErrorKind::AlreadyExists && !no_clobber => replaces = true,
                 Some(done) => return Ok(done.map(|()| None)?),
                 None => {}
             }
@@ -302,6 +320,10 @@ impl Drop for Draft {
 }
 
 /// How many temporary names all writers of one target share. Who finds none of them free takes one of its own.
+///
+/// Shared, because what a killed writer left is found again by its name: to search the folder for it would take a look
+/// at every file there, of which a folder of data sets may have a million. Several, because so many writers at once can
+/// replace one target and still have what they leave removed; more would each cost every output another system call.
 const SHARED_NAMES: u32 = 8;
 
 /// A temporary name beside `path`, the same for whoever writes that file.
@@ -309,8 +331,13 @@ fn shared_name(path: &Path, number: u32) -> PathBuf {
     temporary_name(path, &number.to_string())
 }
 
+/// A name in the target's folder that follows from the target's own, hidden, and of a length that every file system
+/// takes: the target's name with something behind it could be longer than the 255 bytes that most allow.
+///
+/// The hash is FNV-1a because it is the same in every version of the program and of the standard library, whose own
+/// hasher promises nothing of the kind; a writer of tomorrow must find what one of today left. Two targets of one hash
+/// do no harm: they share the names, and locks keep them apart.
 fn temporary_name(path: &Path, rest: &str) -> PathBuf {
-    // FNV-1a: a name of fixed length, whatever the target's
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
     let hash = name
         .iter()
@@ -318,7 +345,8 @@ fn temporary_name(path: &Path, rest: &str) -> PathBuf {
     folder(path).join(format!(".tensorop-{hash:016x}-{rest}"))
 }
 
-/// Calls `make` with temporary names beside `path` until one is free.
+/// Calls `make` with temporary names beside `path` until one is free: the shared ones, then some that no other process
+/// is likely to try, by process and time.
 fn fresh<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
     let salt = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
     let own = |attempt: u32| format!("{}-{:x}", std::process::id(), salt.wrapping_add(attempt));
@@ -337,13 +365,13 @@ mod tests {
     use super::*;
 
     /// A folder with the file `old`, and the target of that name.
-    fn folder_with(keep_existing: bool, there: bool) -> (tempfile::TempDir, Target) {
+    fn folder_with(no_clobber: bool, there: bool) -> (tempfile::TempDir, Target) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
         if there {
             fs::write(&path, "old").expect("written");
         }
-        let target = Target::resolve(&path, "file".to_owned(), keep_existing).expect("a target");
+        let target = Target::resolve(&path, "file".to_owned(), no_clobber).expect("a target");
         (folder, target)
     }
 
@@ -378,10 +406,10 @@ mod tests {
             (path("there"), true, "x: exists".to_owned()),
             (PathBuf::new(), false, "x: an empty name".to_owned()),
         ];
-        for (path, keep_existing, expected) in rows {
-            let refused = Target::resolve(&path, "x".to_owned(), keep_existing).unwrap_err();
+        for (path, no_clobber, expected) in rows {
+            let refused = Target::resolve(&path, "x".to_owned(), no_clobber).unwrap_err();
             assert_eq!(refused.to_string(), expected, "{path:?}");
-            assert_eq!(refused.kind() == ErrorKind::Io(io::ErrorKind::AlreadyExists), keep_existing);
+            assert_eq!(refused.kind() == ErrorKind::Io(io::ErrorKind::AlreadyExists), no_clobber);
         }
     }
 
@@ -405,7 +433,7 @@ mod tests {
 
     #[test]
     fn drafts_with_names() {
-        for (there, replaces, keep_existing) in [(true, true, false), (false, false, false), (false, false, true)] {
+        for (there, replaces, no_clobber) in [(true, true, false), (false, false, false), (false, false, true)] {
             let (folder, _) = folder_with(false, there);
             let path = folder.path().join("file");
             let before = all(&folder);
@@ -415,7 +443,7 @@ mod tests {
             assert_eq!(all(&folder), before);
             let mut draft = Draft::named(&path).expect("a draft");
             draft.file.write_all(b"new").expect("written");
-            draft.publish(&path, replaces, keep_existing).expect("in its place");
+            draft.publish(&path, replaces, no_clobber).expect("in its place");
             drop(draft);
             assert_eq!(all(&folder), only("new"));
         }
@@ -423,14 +451,14 @@ mod tests {
 
     #[test]
     fn what_appears_meanwhile() {
-        for (keep_existing, expected) in [(true, "other"), (false, "new")] {
-            let (folder, target) = folder_with(keep_existing, false);
+        for (no_clobber, expected) in [(true, "other"), (false, "new")] {
+            let (folder, target) = folder_with(no_clobber, false);
             let mut sink = target.create().expect("begun");
             sink.write_all(b"new").expect("written");
             fs::write(folder.path().join("file"), "other").expect("written");
             let refused = sink.finish().err().map(|error| error.to_string());
             let starts = refused.as_ref().is_some_and(|message| message.starts_with("file: cannot be put in place: "));
-            assert_eq!(starts, keep_existing, "{refused:?}");
+            assert_eq!(starts, no_clobber, "{refused:?}");
             assert_eq!(all(&folder), only(expected));
         }
     }

@@ -85,7 +85,7 @@ fn check_safetensors(path: &Path, members: &[Golden]) -> Result<(), String> {
     if !safetensors::is_safetensors(&bytes, Some(bytes.len() as u64)) || onnx::looks_like_onnx(&bytes) {
         return Err("not taken for safetensors".to_owned());
     }
-    let index = safetensors::Index::read(&file).map_err(|e| format!("{e}"))?;
+    let index = safetensors::HeaderIndex::read(&file).map_err(|e| format!("{e}"))?;
     if index.len() != members.len() {
         return Err(format!("{} members", index.len()));
     }

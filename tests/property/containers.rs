@@ -110,7 +110,7 @@ fn same(found: &[(String, Tensor)], expected: &[(String, Tensor)]) {
 pub(crate) fn write_npz(tensors: &[(String, Tensor)]) -> Option<Vec<u8>> {
     let header = |tensor: &Tensor| npy::write_header(tensor.meta());
     let of = |(name, tensor): &(String, Tensor)| (name.clone(), header(tensor), tensor.bytes().len() as u64);
-    let writer = refused(npz::Writer::new(tensors.iter().map(of).collect()))?;
+    let writer = refused(npz::ArchiveWriter::new(tensors.iter().map(of).collect()))?;
     let mut file = tempfile::tempfile().expect("a temporary file");
     for (n, (_, tensor)) in tensors.iter().enumerate() {
         write_at(&file, tensor.bytes(), writer.items_at(n)).expect("written");

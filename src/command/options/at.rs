@@ -1,13 +1,13 @@
 //! `--at`: NumPy's notation for basic slices.
 
 use super::index_list::integer;
-use crate::layout::axis::Range;
+use crate::layout::axis::StepRange;
 use crate::ops::slice::SliceArgs;
 
 /// Reads slices such as `1:8:2, ..., ::-1`.
 pub(crate) fn parse(text: &str) -> Result<SliceArgs, String> {
     let mut first = Vec::new();
-    let mut last: Option<Vec<Range>> = None;
+    let mut last: Option<Vec<StepRange>> = None;
     if text.trim_start().starts_with(['[', '(']) {
         return Err("slices are written without brackets: 1:8:2, ..., ::-1".to_owned());
     }
@@ -29,7 +29,7 @@ pub(crate) fn parse(text: &str) -> Result<SliceArgs, String> {
     Ok(SliceArgs::from_notation(first, last.unwrap_or_default()))
 }
 
-fn range(item: &str) -> Result<Range, String> {
+fn range(item: &str) -> Result<StepRange, String> {
     let parts: Vec<&str> = item.split(':').map(str::trim).collect();
     let number = |part: &str| {
         let value = (!part.is_empty()).then(|| integer(part).ok_or_else(|| format!("'{part}' is not an integer"))?);
@@ -47,9 +47,9 @@ fn range(item: &str) -> Result<Range, String> {
             }
             _ => Err(format!("'{one}' is not a slice")),
         },
-        [start, stop] => Ok(Range { start: number(start)?, stop: number(stop)?, step: 1 }),
+        [start, stop] => Ok(StepRange { start: number(start)?, stop: number(stop)?, step: 1 }),
         [start, stop, step] => {
-            Ok(Range { start: number(start)?, stop: number(stop)?, step: number(step)?.unwrap_or(1) })
+            Ok(StepRange { start: number(start)?, stop: number(stop)?, step: number(step)?.unwrap_or(1) })
         }
         _ => Err(format!("'{item}' has more than two colons")),
     }
@@ -61,17 +61,21 @@ mod tests {
 
     #[test]
     fn notation() {
-        let whole = Range { start: None, stop: None, step: 1 };
-        let some = |start, stop, step| Range { start: Some(start), stop: Some(stop), step };
-        let rows: [(&str, Vec<Range>, Vec<Range>); 9] = [
+        let whole = StepRange { start: None, stop: None, step: 1 };
+        let some = |start, stop, step| StepRange { start: Some(start), stop: Some(stop), step };
+        let rows: [(&str, Vec<StepRange>, Vec<StepRange>); 9] = [
             ("", vec![], vec![]),
             (":", vec![whole], vec![]),
-            ("1:8:2, ..., ::-1", vec![some(1, 8, 2)], vec![Range { step: -1, ..whole }]),
+            ("1:8:2, ..., ::-1", vec![some(1, 8, 2)], vec![StepRange { step: -1, ..whole }]),
             ("-3:4", vec![some(-3, 4, 1)], vec![]),
             (" 0 : INT_MAX : 3 ,", vec![some(0, i64::MAX, 3)], vec![]),
             ("...", vec![], vec![]),
             ("…,5:INT_MIN:-1", vec![], vec![some(5, i64::MIN, -1)]),
-            ("::,1:,:2", vec![whole, Range { start: Some(1), ..whole }, Range { stop: Some(2), ..whole }], vec![]),
+            (
+                "::,1:,:2",
+                vec![whole, StepRange { start: Some(1), ..whole }, StepRange { stop: Some(2), ..whole }],
+                vec![],
+            ),
             ("1:2:", vec![some(1, 2, 1)], vec![]),
         ];
         for (text, first, last) in rows {

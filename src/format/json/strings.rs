@@ -56,10 +56,10 @@ pub(super) fn short(text: &str) -> Cow<'_, str> {
 
 pub(super) fn shorten(text: &str, most: usize) -> Cow<'_, str> {
     let end = text.char_indices().nth(most).map(|(at, _)| at);
-    let kept = &text[..end.unwrap_or(text.len())];
-    if end.is_none() && !kept.contains(char::is_control) {
-        return Cow::Borrowed(kept);
+    let shown = &text[..end.unwrap_or(text.len())];
+    if end.is_none() && !shown.contains(char::is_control) {
+        return Cow::Borrowed(shown);
     }
-    let clean = kept.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let clean = shown.chars().map(|c| if c.is_control() { ' ' } else { c });
     Cow::Owned(clean.chain(end.map(|_| '…')).collect())
 }

@@ -1,8 +1,14 @@
 //! Items without a dtype: what they are decides.
+//!
+//! The dtype is known only when the last item has been read, of all values of a command together. To read the text
+//! twice would be the simple way and takes twice the time; instead items are stored as integers for as long as all are
+//! integers, and become floats at the first that is none. Where integers need int64 and uint64 at once they become
+//! floats as well, but that is an error unless a float is found later: nobody asked for digits to be lost.
 
+use super::Json;
+use super::leaf::{describe, with_width};
 use super::strings::{short, width};
 use super::walk::{Leaf, Nested, positioned};
-use super::{Json, describe, widen};
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::parse;
@@ -187,7 +193,7 @@ pub(super) fn common_dtype(found: &[(&Json<'_>, Untyped<'_>, Nested)]) -> Result
     let class = |items: &Untyped<'_>| match items.class {
         Class::Int => Class::Float,
         Class::Str if numbers && !items.words && !words => Class::Float,
-        class => class,
+        Class::Empty | Class::Float | Class::Bool | Class::Str => items.class,
     };
     let mut first: Option<(Class, Class, Subject)> = None;
     for (json, items, _) in found.iter().filter(|(_, items, _)| items.class != Class::Empty) {
@@ -204,7 +210,7 @@ pub(super) fn common_dtype(found: &[(&Json<'_>, Untyped<'_>, Nested)]) -> Result
         Some(Class::Bool) => return Ok(Kind::Bool.into()),
         Some(Class::Str) => {
             let longest = found.iter().flat_map(|(_, items, _)| items.strings.iter().map(|raw| width(raw))).max();
-            return Ok(widen(&Kind::Str(0).into(), longest));
+            return Ok(with_width(&Kind::Str(0).into(), longest));
         }
         None => return Ok(Kind::Float64.into()),
         Some(_) => {}

@@ -1,4 +1,9 @@
-//! The walk over nested lists.
+//! The walk over nested lists: the one pass that turns a text into items.
+//!
+//! serde_json has checked the syntax, or is about to. A tree of its values would take some 30 bytes and more for each
+//! item and turn numbers into floats before their dtype is known; so the text is walked as it is, and each scalar
+//! handed on as the characters that it is. There is no recursion, since the depth is the file's choice and the stack
+//! is not.
 
 use std::fmt;
 
@@ -56,7 +61,8 @@ impl fmt::Display for Path<'_> {
 }
 
 /// Hands every scalar of `text`, which is valid JSON, to `leaf`, in order, and checks that the lists around them
-/// are rectangular and at most `limit` deep. Of a text that is not valid JSON it makes something or other.
+/// are rectangular and at most `limit` deep. Of a text that is not valid JSON it makes something or other, but neither
+/// panics nor runs on for ever: the check that goes on beside it says what is wrong, and that counts first.
 ///
 /// # Errors
 /// What `leaf` says against an item; objects; lists of unequal length; scalars beside lists. With the position.
@@ -68,7 +74,8 @@ pub(super) fn walk<'a>(
     const UNKNOWN: usize = usize::MAX;
     let bytes = text.as_bytes();
     // Of each list that is open, how many of its items have begun; by depth, the length of lists (UNKNOWN: none has
-    // ended yet); the depth of all scalars.
+    // ended yet); the depth of all scalars. The first list of a depth that ends says how long all must be, so nothing
+    // has to be remembered of the others.
     let mut open: Vec<usize> = Vec::new();
     let mut dims: Vec<usize> = Vec::new();
     let mut rank = UNKNOWN;

@@ -15,11 +15,12 @@ use std::io::{self, Read};
 use flate2::Crc;
 
 pub use self::read::Archive;
-pub use self::write::Writer;
+pub use self::write::ArchiveWriter;
 use crate::parallel::{Threads, on_threads};
 use crate::storage::source::Section;
 
-/// The most members that an archive is read or written with.
+/// The most members that an archive is read or written with. The directory is held in memory,
+/// and a file that claims 2^64 of them must not take all there is.
 pub const MAX_MEMBERS: usize = 1 << 18;
 
 /// The ending of a member's name, which NumPy hides.
@@ -33,7 +34,7 @@ const END: u32 = 0x0605_4b50;
 const LOCAL_BYTES: usize = 30;
 const END_BYTES: usize = 22;
 
-/// The bytes of which a checksum is made at once.
+/// The bytes of which a checksum is made at once: they stay in a core's own cache from the read to the sum.
 const CHECK_BUFFER: usize = 1 << 18;
 
 /// Whether a file begins as a ZIP archive does, an empty one among them.

@@ -1,4 +1,8 @@
 //! Archives read: the directory, the records of members, and what members hold.
+//!
+//! What the directory says of a member stands once more in the record before it, and programs differ in which of the
+//! two they believe. A file in which they differ is one thing to this program and another to the next, whether it is
+//! damaged or was made so; so it is refused, whatever else is in order.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -15,8 +19,10 @@ use crate::format::npy::{self, Begun, Header};
 use crate::parallel::Threads;
 use crate::storage::source::{Section, Source, wrong_length};
 
-/// The bytes read at once: of a header, and of items.
+/// The bytes read at once of a header. Most are 128 bytes long, and to list the members of an archive reads one of
+/// each.
 const HEADER_BUFFER: usize = 1 << 9;
+/// The bytes read at once of items that are inflated: enough for the system calls to cost nothing beside the inflating.
 const ITEMS_BUFFER: usize = 1 << 16;
 
 /// An archive with its directory read: what its members are and where they lie.
@@ -24,7 +30,7 @@ const ITEMS_BUFFER: usize = 1 << 16;
 pub struct Archive {
     pub(super) members: Vec<Member>,
     /// The file, as far as members go: nothing that is read of a member lies in the directory.
-    zip: ZipArchive<Front>,
+    zip: ZipArchive<FileFront>,
 }
 
 /// What the directory says of a member.
@@ -54,7 +60,7 @@ impl Member {
 }
 
 /// What the record before a member says of it, which must agree with the directory.
-struct Local {
+struct LocalRecord {
     name: Vec<u8>,
     encrypted: bool,
     /// Whether sizes and checksum come behind the member, of what was written to a pipe.
@@ -78,7 +84,7 @@ impl Archive {
         let mut buffer = vec![0; ITEMS_BUFFER];
         let mut zip = ZipLocator::new()
             .max_search_space(END_BYTES as u64 + u64::from(u16::MAX))
-            .locate_in_reader(Front { file, len }, &mut buffer, len)
+            .locate_in_reader(FileFront { file, len }, &mut buffer, len)
             .map_err(|(_, error)| explain(error))?;
         if zip.end_offset() != len {
             bail!("the ZIP archive ends after {} bytes, the file after {len}", zip.end_offset());
@@ -164,14 +170,18 @@ impl Archive {
     pub fn header(&self, n: usize) -> Result<(Header, Option<u64>)> {
         let member = self.member(n)?;
         let at = self.content_at(member)?;
-        let header = Content::new(self.file(), member, at, HEADER_BUFFER).header()?;
+        let header = MemberContent::new(self.file(), member, at, HEADER_BUFFER).header()?;
         let items = (member.method == CompressionMethod::STORE).then_some(at + header.offset as u64);
         Ok((header, items))
     }
 
     /// The items of a member. What is stored is read once for its checksum, then by position; what is deflated is a
-    /// stream that checks size and checksum before it gives its last bytes. `label` is what messages call it; `threads` may
-    /// share the checksum.
+    /// stream that checks size and checksum before it gives its last bytes. `label` is what messages call it; `threads`
+    /// may share the checksum.
+    ///
+    /// Stored items are read twice because windows are read in any order, and by then nothing could be made of a
+    /// checksum that comes out wrong at the end; the second reading finds them in memory, where they are not larger
+    /// than that.
     ///
     /// # Errors
     /// Those of [`header`](Self::header); of what is stored, another checksum than the directory has.
@@ -179,7 +189,7 @@ impl Archive {
         let member = self.member(n)?;
         let at = self.content_at(member)?;
         let file = self.file();
-        let header = Content::new(file, member, at, HEADER_BUFFER).header()?;
+        let header = MemberContent::new(file, member, at, HEADER_BUFFER).header()?;
         let Header { meta, offset, bytes } = header;
         if member.method == CompressionMethod::STORE {
             same_crc(checksum(file, at, member.size(), threads)?.sum(), member.crc)
@@ -188,11 +198,11 @@ impl Archive {
         }
         let (file, member) = (Arc::clone(file), member.clone());
         let open = move || {
-            let mut content = Content::new(&file, &member, at, ITEMS_BUFFER);
+            let mut content = MemberContent::new(&file, &member, at, ITEMS_BUFFER);
             content.header()?;
             Ok(content)
         };
-        let items = Deferred { open: Box::new(open), content: None, ended: false };
+        let items = LazyContent { open: Box::new(open), content: None, ended: false };
         Ok(Source::stream(meta, Box::new(items), bytes as u64, label))
     }
 
@@ -241,7 +251,7 @@ impl Archive {
 /// Whether a record with that name lies at byte `at`, as the directory says of a member that is left out. This reads by
 /// hand, since rawzip reads the name together with the extra fields behind it: those of a member that nobody reads may
 /// be damaged, but its name not, or it might be a `.npy` that is missed.
-fn names_alike(zip: &ZipArchive<Front>, name: &str, at: u64) -> io::Result<bool> {
+fn names_alike(zip: &ZipArchive<FileFront>, name: &str, at: u64) -> io::Result<bool> {
     let mut record = vec![0; LOCAL_BYTES + name.len()];
     zip.get_ref().read_exact_at(&mut record, at)?;
     let length = u16::try_from(name.len()).map(u16::to_le_bytes);
@@ -250,7 +260,7 @@ fn names_alike(zip: &ZipArchive<Front>, name: &str, at: u64) -> io::Result<bool>
 }
 
 /// Reads the record before a member, which lies at byte `at`; `None` if none begins there.
-fn local(zip: &ZipArchive<Front>, found: ZipArchiveEntryWayfinder, at: u64) -> Result<Option<Local>> {
+fn local(zip: &ZipArchive<FileFront>, found: ZipArchiveEntryWayfinder, at: u64) -> Result<Option<LocalRecord>> {
     let failed = |error: rawzip::Error| match error.into_kind() {
         ErrorKind::IO(error) => Error::from(error).within(format!("the record of a member at byte {at}")),
         other => malformed!("the record of a member at byte {at}: {other}"),
@@ -263,7 +273,7 @@ fn local(zip: &ZipArchive<Front>, found: ZipArchiveEntryWayfinder, at: u64) -> R
     // its name and its extra fields lie between, each of 64 KiB at most
     let mut buffer = vec![0; (content_at - at) as usize - LOCAL_BYTES];
     let record = entry.local_header(&mut buffer).map_err(failed)?;
-    Ok(Some(Local {
+    Ok(Some(LocalRecord {
         name: record.file_path().as_bytes().to_vec(),
         encrypted: record.flags().is_encrypted(),
         behind: record.flags().has_data_descriptor(),
@@ -279,8 +289,8 @@ fn local(zip: &ZipArchive<Front>, found: ZipArchiveEntryWayfinder, at: u64) -> R
 ///
 /// The verifying reader of rawzip tells of a wrong checksum only when it is read once more after the last byte, which
 /// who reads so many bytes as the header says never does; so this checks by itself.
-struct Content {
-    data: Data,
+struct MemberContent {
+    data: Compressed,
     stored: u64,
     size: u64,
     crc: u32,
@@ -291,20 +301,20 @@ struct Content {
     failed: Option<String>,
 }
 
-enum Data {
+enum Compressed {
     Stored(BufReader<Section<Arc<File>>>),
     Deflated(DeflateDecoder<BufReader<Section<Arc<File>>>>),
 }
 
 /// Items that are inflated from when the first is read until the last has been: of many members that are open none
 /// takes memory before its turn or after it.
-struct Deferred {
-    open: Box<dyn Fn() -> Result<Content> + Send>,
-    content: Option<Content>,
+struct LazyContent {
+    open: Box<dyn Fn() -> Result<MemberContent> + Send>,
+    content: Option<MemberContent>,
     ended: bool,
 }
 
-impl Read for Deferred {
+impl Read for LazyContent {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.ended || out.is_empty() {
             return Ok(0);
@@ -320,14 +330,14 @@ impl Read for Deferred {
     }
 }
 
-impl Content {
+impl MemberContent {
     /// What a member of `file` holds, which begins at byte `at` and is read `buffer` bytes at once.
     fn new(file: &Arc<File>, member: &Member, at: u64, buffer: usize) -> Self {
         let (stored, size, crc) = (member.stored(), member.size(), member.crc);
         let data = BufReader::with_capacity(buffer, Section::new(Arc::clone(file), at, stored));
         let data = match member.method {
-            CompressionMethod::DEFLATE => Data::Deflated(DeflateDecoder::new(data)),
-            _ => Data::Stored(data),
+            CompressionMethod::DEFLATE => Compressed::Deflated(DeflateDecoder::new(data)),
+            _ => Compressed::Stored(data),
         };
         Self { data, stored, size, crc, left: size, found: Crc::new(), failed: None }
     }
@@ -388,7 +398,7 @@ impl Content {
         if self.data.read(&mut [0]).map_err(|error| error.to_string())? > 0 {
             return Err(format!("inflates to more than {} bytes", self.size));
         }
-        if let Data::Deflated(decoder) = &self.data
+        if let Compressed::Deflated(decoder) = &self.data
             && decoder.total_in() != self.stored
         {
             return Err(format!("its deflated data ends after {} bytes, expected {}", decoder.total_in(), self.stored));
@@ -397,7 +407,7 @@ impl Content {
     }
 }
 
-impl Read for Content {
+impl Read for MemberContent {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.failed.is_none() {
             match self.next(out) {
@@ -409,23 +419,23 @@ impl Read for Content {
     }
 }
 
-impl Read for Data {
+impl Read for Compressed {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         match self {
-            Data::Stored(data) => data.read(out),
-            Data::Deflated(data) => data.read(out),
+            Compressed::Stored(data) => data.read(out),
+            Compressed::Deflated(data) => data.read(out),
         }
     }
 }
 
 /// The first bytes of a file, as rawzip reads them: all while the directory is looked for, then those before it.
 #[derive(Clone, Debug)]
-struct Front {
+struct FileFront {
     file: Arc<File>,
     len: u64,
 }
 
-impl ReaderAt for Front {
+impl ReaderAt for FileFront {
     fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<usize> {
         Section::new(&*self.file, at, self.len.saturating_sub(at)).read(out)
     }

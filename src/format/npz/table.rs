@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use super::{Archive, Writer as ArchiveWriter, is_npz};
+use super::{Archive, ArchiveWriter, is_npz};
 use crate::error::Result;
 use crate::format::open::{Content, Description};
 use crate::format::{Layout, Place, Places, Reader, Seal, Sure, Unchangeable, Writer, npy};

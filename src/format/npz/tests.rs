@@ -6,8 +6,8 @@ use crate::error::Result;
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 
-use super::write::{CENTRAL_BYTES, END_64_BYTES, LOCATOR_64_BYTES, New};
-use super::{Archive, END_BYTES, ENDING, LOCAL_BYTES, Writer, is_npz};
+use super::write::{CENTRAL_BYTES, END_64_BYTES, LOCATOR_64_BYTES, NewMember};
+use super::{Archive, ArchiveWriter, END_BYTES, ENDING, LOCAL_BYTES, is_npz};
 use crate::format::npy::{self, Header};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
@@ -40,7 +40,7 @@ fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
 /// The archive that the writer makes of such members.
 fn written(members: &[(&str, Vec<u8>, Vec<u8>)]) -> Result<Vec<u8>> {
     let laid = members.iter().map(|(name, header, items)| (name.to_string(), header.clone(), items.len() as u64));
-    let writer = Writer::new(laid.collect())?;
+    let writer = ArchiveWriter::new(laid.collect())?;
     let file = file(&[]);
     for (n, (_, _, items)) in members.iter().enumerate().rev() {
         write_at(&file, items, writer.items_at(n))?;
@@ -67,7 +67,7 @@ fn deflated(archive: &[u8]) -> Vec<u8> {
     let directory = Archive::read(file(archive).into()).expect("an archive");
     let (mut out, mut central) = (Vec::new(), Vec::new());
     for member in &directory.members {
-        let new = New { name: member.name.clone() + ENDING, header: Vec::new(), items: 0, at: out.len() as u64 };
+        let new = NewMember { name: member.name.clone() + ENDING, header: Vec::new(), items: 0, at: out.len() as u64 };
         let begin = (member.at + new.local_bytes()) as usize;
         let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(&archive[begin..][..member.size() as usize]).expect("deflated");
@@ -82,11 +82,11 @@ fn deflated(archive: &[u8]) -> Vec<u8> {
         out.extend(data);
         central.extend(record);
     }
-    let none = New { name: String::new(), header: Vec::new(), items: 0, at: 0 };
+    let none = NewMember { name: String::new(), header: Vec::new(), items: 0, at: 0 };
     let members = vec![none; directory.members.len()];
     let (end, bytes) = (out.len() as u64, central.len() as u64);
     out.extend(central);
-    out.extend(Writer { members, end, directory: bytes }.closing());
+    out.extend(ArchiveWriter { members, end, directory: bytes }.closing());
     out
 }
 
@@ -360,14 +360,14 @@ fn names_the_writer_refuses() {
     ];
     let mut failed = Vec::new();
     for (names, expected) in rows {
-        let said = message(Writer::new(names.iter().map(|name| (name.to_string(), Vec::new(), 0)).collect()));
+        let said = message(ArchiveWriter::new(names.iter().map(|name| (name.to_string(), Vec::new(), 0)).collect()));
         if said != expected {
             failed.push(said);
         }
     }
     check(&failed);
     let sizes = |sizes: &[u64]| {
-        message(Writer::new(sizes.iter().enumerate().map(|(n, &size)| (n.to_string(), vec![0], size)).collect()))
+        message(ArchiveWriter::new(sizes.iter().enumerate().map(|(n, &size)| (n.to_string(), vec![0], size)).collect()))
     };
     assert!(sizes(&[u64::MAX]).contains("more than a file can have"));
     assert!(sizes(&[1 << 62, 1 << 62]).contains("more than a file can have"));
@@ -379,7 +379,7 @@ fn more_than_32_bits() {
     let large = (1_u64 << 32) + 5;
     let head = header("|u1", &[large as usize]);
     let members = vec![("hole".to_owned(), head.clone(), large), ("after".to_owned(), header("|u1", &[3]), 3)];
-    let writer = Writer::new(members).expect("laid out");
+    let writer = ArchiveWriter::new(members).expect("laid out");
     let local = LOCAL_BYTES as u64 + 8 + 20;
     assert_eq!(writer.items_at(0), local + head.len() as u64);
     assert!(writer.items_at(1) > 1 << 32);
@@ -395,7 +395,7 @@ fn more_than_32_bits() {
 fn more_members_than_16_bits_count() {
     let head = header("|u1", &[1]);
     let members: Vec<_> = (0..70_000).map(|n| (n.to_string(), head.clone(), 1)).collect();
-    let writer = Writer::new(members).expect("laid out");
+    let writer = ArchiveWriter::new(members).expect("laid out");
     // only the directory is looked at
     let mut bytes: Vec<u8> = writer.members.iter().flat_map(|member| member.central(0)).collect();
     bytes.extend(writer.closing());
@@ -438,7 +438,7 @@ fn one_thread_starts_no_other() {
     let items = vec![7; 5 << 20];
     let head = header("|u1", &[items.len()]);
     let (file, members) = (file(&[]), vec![("x".to_owned(), head, items.len() as u64)]);
-    let writer = Writer::new(members).expect("laid out");
+    let writer = ArchiveWriter::new(members).expect("laid out");
     write_at(&file, &items, writer.items_at(0)).expect("written");
     let two = Threads::new(NonZero::new(2));
     for (threads, expected) in [(Threads::new(NonZero::new(1)), 0), (two, 1)] {

@@ -1,4 +1,8 @@
 //! Archives written: where everything goes, and the records around what members hold.
+//!
+//! The crate that reads archives could also write them, but from front to back: member after member through one writer.
+//! Members are stored, so the place of every item is known before any is computed; with the records made here the items
+//! of an archive are written by position, by all threads, and copied by the system where they lie in a file already.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -34,8 +38,8 @@ const DATE: u16 = 1 << 5 | 1;
 /// An archive of stored members that is written by position: first the items of all members, in any order and by
 /// whomever, then all that is around them.
 #[derive(Clone, Debug)]
-pub struct Writer {
-    pub(super) members: Vec<New>,
+pub struct ArchiveWriter {
+    pub(super) members: Vec<NewMember>,
     /// Where members end and the directory begins, in bytes from the beginning of the file.
     pub(super) end: u64,
     /// The bytes of the directory without the records of its end.
@@ -44,7 +48,7 @@ pub struct Writer {
 
 /// A member to be written.
 #[derive(Clone, Debug)]
-pub(super) struct New {
+pub(super) struct NewMember {
     /// With its ending.
     pub(super) name: String,
     /// The header of the `.npy`.
@@ -55,7 +59,7 @@ pub(super) struct New {
     pub(super) at: u64,
 }
 
-impl New {
+impl NewMember {
     /// Its bytes as a `.npy`.
     fn size(&self) -> u64 {
         self.header.len() as u64 + self.items
@@ -148,14 +152,14 @@ fn wide_field(numbers: &[u64]) -> Vec<u8> {
     out
 }
 
-impl Writer {
+impl ArchiveWriter {
     /// Lays an archive out. Each member is its name without the ending `.npy`, the header of the `.npy` and the bytes
     /// of its items; they lie in the archive in that order.
     ///
     /// # Errors
     /// A name that is empty, too long, given twice or holds a NUL; more than [`MAX_MEMBERS`] members; more bytes than
     /// a file can have.
-    pub fn new(members: Vec<(String, Vec<u8>, u64)>) -> Result<Writer> {
+    pub fn new(members: Vec<(String, Vec<u8>, u64)>) -> Result<ArchiveWriter> {
         if members.len() > MAX_MEMBERS {
             bail!("{} members, at most {MAX_MEMBERS} are written", members.len());
         }
@@ -183,12 +187,12 @@ impl Writer {
             let size = items.checked_add(header.len() as u64).filter(|&size| size < limit).ok_or_else(too_large)?;
             let end = at.checked_add(size).filter(|&end| end < limit).ok_or_else(too_large)?;
             name.push_str(ENDING);
-            let member = New { name, header, items, at };
+            let member = NewMember { name, header, items, at };
             at = end + member.local_bytes();
             directory += member.central_bytes();
             laid.push(member);
         }
-        Ok(Writer { members: laid, end: at, directory })
+        Ok(ArchiveWriter { members: laid, end: at, directory })
     }
 
     /// Where the items of member `n` are to be written, in bytes from the beginning of the file.
@@ -237,14 +241,18 @@ impl Writer {
     }
 
     /// Completes a file that holds the items of all members: reads them for their checksums and writes what is around
-    /// them; `threads` may share the checksums. The file is open for reading and writing and, as it is left, no longer than [`len`](Self::len).
+    /// them; `threads` may share the checksums. The file is open for reading and writing and, as it is left, no longer
+    /// than [`len`](Self::len).
+    ///
+    /// The checksums are made of the file and not of the windows as they pass: those come in any order, from threads,
+    /// and not at all where the system copied them.
     ///
     /// # Errors
     /// Of reading, among them items that are missing; of writing.
     pub fn finish(&self, file: &File, threads: Threads) -> Result<()> {
-        let room =
+        let capacity =
             usize::try_from(self.directory).map_err(|_| malformed!("a directory of {} bytes", self.directory))?;
-        let mut directory = Vec::with_capacity(room);
+        let mut directory = Vec::with_capacity(capacity);
         for (n, member) in self.members.iter().enumerate() {
             let mut crc = Crc::new();
             crc.update(&member.header);

@@ -73,9 +73,8 @@ impl Elsewhere {
 
 /// Whether a location is a file name and nothing else, on any system.
 fn is_plain_name(location: &str) -> bool {
-    let mut parts = Path::new(location).components();
-    let one =
-        matches!((parts.next(), parts.next()), (Some(std::path::Component::Normal(name)), None) if name == location);
+    let mut components = Path::new(location).components();
+    let one = matches!((components.next(), components.next()), (Some(std::path::Component::Normal(name)), None) if name == location);
     // a colon is a drive or a stream on Windows
     one && !location.contains(['/', '\\', '\0']) && !(cfg!(windows) && location.contains(':'))
 }

@@ -151,10 +151,10 @@ const DATA_TYPES: &[(i32, &str, Kind)] = &[
 
 /// The number of the data type that items of a dtype have in ONNX.
 fn data_type(dtype: &DType) -> Option<i32> {
-    match dtype.kind() {
-        Kind::Str(_) | Kind::Bytes(_) => Some(STRING),
-        kind => DATA_TYPES.iter().find(|(.., known)| known == kind).map(|(number, ..)| *number),
+    if matches!(dtype.kind(), Kind::Str(_) | Kind::Bytes(_)) {
+        return Some(STRING);
     }
+    DATA_TYPES.iter().find(|(.., known)| known == dtype.kind()).map(|(number, ..)| *number)
 }
 
 /// A TensorProto in a file.
@@ -302,7 +302,7 @@ struct Scan {
     /// Where the bytes of `raw_data` begin, and how many they are.
     raw: Option<(u64, u64)>,
     /// Where the fields that prost is to read begin and end; neighbours are one.
-    parts: Vec<(u64, u64)>,
+    runs: Vec<(u64, u64)>,
 }
 
 impl Scan {
@@ -333,9 +333,9 @@ impl Scan {
                 _ if known.is_none() => {}
                 _ => {
                     has_type |= number == field::DATA_TYPE;
-                    match scan.parts.last_mut() {
+                    match scan.runs.last_mut() {
                         Some((_, end)) if *end == begin => *end = bytes.at,
-                        _ => scan.parts.push((begin, bytes.at)),
+                        _ => scan.runs.push((begin, bytes.at)),
                     }
                 }
             }
@@ -346,16 +346,16 @@ impl Scan {
 
     /// The message without `raw_data`.
     fn message(&self, file: &File) -> Result<Message> {
-        let total: u64 = self.parts.iter().map(|(begin, end)| end - begin).sum();
+        let total: u64 = self.runs.iter().map(|(begin, end)| end - begin).sum();
         ensure!(total <= MAX_MESSAGE, "{total} bytes beside raw_data, expected at most {MAX_MESSAGE}");
         let mut bytes = memory::zeros(usize::try_from(total)?).map_err(Error::memory)?;
         let mut rest = &mut bytes[..];
-        for (begin, end) in &self.parts {
-            let (part, others) = rest.split_at_mut((end - begin) as usize);
-            read_at(file, part, *begin)?;
+        for (begin, end) in &self.runs {
+            let (run, others) = rest.split_at_mut((end - begin) as usize);
+            read_at(file, run, *begin)?;
             rest = others;
         }
-        let mut message = Message::with_room_for(&bytes).map_err(Error::memory)?;
+        let mut message = Message::with_capacity_for(&bytes).map_err(Error::memory)?;
         message.merge(&bytes[..]).map_err(|error| malformed!("not an ONNX TensorProto: {error}"))?;
         Ok(message)
     }
@@ -436,7 +436,7 @@ impl<'a> Cursor<'a> {
 
 impl Message {
     /// An empty message with room for all that is in `bytes`: prost would take memory that there may not be.
-    fn with_room_for(bytes: &[u8]) -> Result<Self, String> {
+    fn with_capacity_for(bytes: &[u8]) -> Result<Self, String> {
         /// What a text or an entry takes beside its bytes, with what an allocation costs.
         const TEXT: usize = 64;
         let mut counts = [0_usize; field::DATA_LOCATION as usize];

@@ -85,14 +85,14 @@ impl Message {
         let mut out;
         match dtype.kind() {
             Kind::Float32 | Kind::Complex64 => {
-                let parts = if *dtype.kind() == Kind::Float32 { 1 } else { 2 };
-                check(self.float_data.len(), items.saturating_mul(parts))?;
+                let numbers_in_item = if *dtype.kind() == Kind::Float32 { 1 } else { 2 };
+                check(self.float_data.len(), items.saturating_mul(numbers_in_item))?;
                 out = make(self.float_data.len() * 4)?;
                 out.extend(self.float_data.iter().flat_map(|number| number.to_le_bytes()));
             }
             Kind::Float64 | Kind::Complex128 => {
-                let parts = if *dtype.kind() == Kind::Float64 { 1 } else { 2 };
-                check(self.double_data.len(), items.saturating_mul(parts))?;
+                let numbers_in_item = if *dtype.kind() == Kind::Float64 { 1 } else { 2 };
+                check(self.double_data.len(), items.saturating_mul(numbers_in_item))?;
                 out = make(self.double_data.len() * 8)?;
                 out.extend(self.double_data.iter().flat_map(|number| number.to_le_bytes()));
             }
@@ -113,7 +113,24 @@ impl Message {
                     out.extend(u32::try_from(*number).map_err(|_| wrong(n, number))?.to_le_bytes());
                 }
             }
-            kind => {
+            // ONNX has no other types; `range` refuses what they would hold
+            kind @ (Kind::Bool
+            | Kind::Int8
+            | Kind::Int16
+            | Kind::Int32
+            | Kind::UInt8
+            | Kind::UInt16
+            | Kind::Float16
+            | Kind::BFloat16
+            | Kind::Narrow(_)
+            | Kind::LongDouble(_)
+            | Kind::ComplexLongDouble(_)
+            | Kind::Bytes(_)
+            | Kind::Str(_)
+            | Kind::Void(_)
+            | Kind::Struct(_)
+            | Kind::Datetime(_)
+            | Kind::Timedelta(_)) => {
                 let bits = bits(dtype);
                 // of 2 and 4 bits several items are one number, of 6 bits each is one
                 let group = if matches!(bits, 2 | 4) { 8 / bits as usize } else { 1 };

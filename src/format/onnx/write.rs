@@ -62,11 +62,11 @@ pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec
     for n in 0..items {
         let item = size.checked_mul(n).and_then(|at| tensor.bytes().get(at..)?.get(..size)).unwrap_or_default();
         text.clear();
-        let read = match dtype.kind() {
-            Kind::Bytes(_) => {
-                std::str::from_utf8(item).map(|item| text.push_str(item)).map_err(|error| malformed!("{error}"))
-            }
-            _ => push_points(item, dtype.is_big_endian(), &mut text),
+        // `data_type` has told that it is one of the two kinds of strings
+        let read = if matches!(dtype.kind(), Kind::Bytes(_)) {
+            std::str::from_utf8(item).map(|item| text.push_str(item)).map_err(|error| malformed!("{error}"))
+        } else {
+            push_points(item, dtype.is_big_endian(), &mut text)
         };
         read.map_err(|error| malformed!("the string at {:?}: {error}", coordinates(n, shape)))?;
         let text = text.trim_end_matches('\0').as_bytes();

@@ -1,4 +1,9 @@
 //! Floats and complex numbers as text.
+//!
+//! NumPy chooses between digits and exponents for an array as a whole, by its least and greatest size, and makes every
+//! column as wide as its widest item. So an array is passed over twice before it is printed: for the sizes, then for
+//! the widths. The digits of an item are the slow part, so the second pass makes them only of items that could widen a
+//! column (see `Column::limit`), which in most arrays are soon none.
 
 use std::io;
 
@@ -9,7 +14,8 @@ use crate::item::decimal::Decimal;
 use crate::item::dtype::Narrow;
 use crate::item::element::Float;
 
-/// A binary float as this module needs it.
+/// A binary float as this module needs it. The bounds are NumPy's: it has a single float and one in an array printed by
+/// different code, with different bounds for float64.
 pub(super) trait Real: Copy {
     /// From here on an array is printed with exponents.
     const LARGE: f64;
@@ -427,7 +433,7 @@ fn exponent_digits(digits: Decimal) -> usize {
 
 /// Where a single float stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum Role {
     /// By itself: it keeps one digit after the point.
     Whole,
     /// The real part of a complex number.
@@ -436,9 +442,9 @@ pub(super) enum Part {
     Signed,
 }
 
-pub(super) fn real_scalar<T: Real>(value: T, part: Part, text: &mut Vec<u8>) {
+pub(super) fn real_scalar<T: Real>(value: T, role: Role, text: &mut Vec<u8>) {
     let wide = value.wide();
-    let plus = part == Part::Signed;
+    let plus = role == Role::Signed;
     if !wide.is_finite() {
         return Column { plus, ..Column::default() }.put(value, text);
     }
@@ -451,7 +457,7 @@ pub(super) fn real_scalar<T: Real>(value: T, part: Part, text: &mut Vec<u8>) {
     column.put_digits(digits, text);
     // The column has a point in any case.
     match column.exponent {
-        None if column.right == 0 && part == Part::Whole => text.push(b'0'),
+        None if column.right == 0 && role == Role::Whole => text.push(b'0'),
         None if column.right == 0 => text.truncate(start + column.left),
         Some((_, 0)) => _ = text.remove(start + column.left),
         _ => {}
@@ -460,12 +466,12 @@ pub(super) fn real_scalar<T: Real>(value: T, part: Part, text: &mut Vec<u8>) {
 
 pub(super) fn complex_scalar<T: Real>(real: T, imaginary: T, text: &mut Vec<u8>) {
     if real.wide() == 0.0 && real.wide().is_sign_positive() {
-        real_scalar(imaginary, Part::Real, text);
+        real_scalar(imaginary, Role::Real, text);
         text.push(b'j');
         return;
     }
     text.push(b'(');
-    real_scalar(real, Part::Real, text);
-    real_scalar(imaginary, Part::Signed, text);
+    real_scalar(real, Role::Real, text);
+    real_scalar(imaginary, Role::Signed, text);
     text.extend_from_slice(b"j)");
 }

@@ -19,9 +19,10 @@ use crate::item::python;
 use crate::item::tensor::Tensor;
 use crate::item::time_unit::{TimeBase, TimeUnit};
 use crate::memory;
-use floats::{Part, Tiny, complex_scalar, complexes, real_scalar, reals};
+use floats::{Role, Tiny, complex_scalar, complexes, real_scalar, reals};
 
-/// Bytes of text that are gathered before they are written.
+/// Bytes of text that are gathered before they are written: the output may be a pipe or a terminal, where each write
+/// is a system call, and a line is too little for one.
 const BLOCK: usize = 1 << 16;
 
 /// How a tensor is printed; the names are those of `numpy.set_printoptions`.
@@ -59,7 +60,8 @@ pub fn check(dtype: &DType) -> Result<(), Error> {
     })
 }
 
-/// Memory is made sure of for items of more bytes than this.
+/// Memory is made sure of for items of more bytes than this: the file says how long an item is, and a vector that
+/// cannot grow ends the process. Shorter ones fit what the page has reserved already.
 const LONG_ITEM: usize = 1 << 16;
 
 /// Prints a tensor and the end of the line, as Python's `print` does.
@@ -123,13 +125,13 @@ fn scalar(tensor: &Tensor, text: &mut Vec<u8>) {
     match_kind!(tensor.dtype().kind(), {
         bool T => text.extend_from_slice(if numbers.item(0) { b"True" } else { b"False" }),
         integer T => text.extend_from_slice(itoa::Buffer::new().format(numbers.item::<T>(0)).as_bytes()),
-        float T => real_scalar(numbers.item::<T>(0), Part::Whole, text),
+        float T => real_scalar(numbers.item::<T>(0), Role::Whole, text),
         complex T => {
             let number: T = numbers.item(0);
             complex_scalar(number.re, number.im, text);
         },
         Kind::Narrow(narrow) if narrow.is_integer() => text.extend(narrow_integer(*narrow, numbers.item(0)).bytes()),
-        Kind::Narrow(narrow) => real_scalar(Tiny::new(*narrow, numbers.item(0)), Part::Whole, text),
+        Kind::Narrow(narrow) => real_scalar(Tiny::new(*narrow, numbers.item(0)), Role::Whole, text),
         Kind::Datetime(unit) => text.extend(datetime::format_as_numpy(numbers.item(0), *unit).bytes()),
         Kind::Timedelta(unit) => text.extend(timedelta(numbers.item(0), *unit).bytes()),
         Kind::Bytes(_) => {

@@ -1,21 +1,40 @@
 //! A number on its way from one dtype to another: float64, int64 or uint64, of which one holds every number of the
 //! source.
+//!
+//! Three types and not float64 alone, because integers above 2^53 are not in it; and not 128 bits for all, because
+//! loops over those are not vectorised. The price is that an integer of 64 bits must reach a float of 16 without
+//! being rounded to float64 on the way, see [`Middle::rounded_to_odd`].
 
-use super::write::{Integer, Write, Writer};
+use super::integer::Integer;
 
+/// Writes runs of numbers as items of one type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NumberWriter {
+    pub float: StoreRun<f64>,
+    pub signed: StoreRun<i64>,
+    pub unsigned: StoreRun<u64>,
+}
+
+/// Writes a run of numbers over `out`; in an error, which is the first that does not fit.
+pub(super) type StoreRun<M> = fn(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize>;
+
+/// A type by way of which numbers are cast.
 pub(super) trait Middle: Copy + Default + PartialEq {
     /// As `as` converts.
     fn float(self) -> f64;
     /// As `as` converts.
     fn single(self) -> f32;
-    /// A float64 that rounds to any float of at most 16 bits as the number itself does.
-    fn sticky(self) -> f64;
+    /// A float64 that rounds to any float of at most 16 bits as the number itself does: the number rounded to odd,
+    /// which sets the last bit if anything was cut off. To round to nearest twice would be wrong where the first
+    /// rounding ends halfway between two narrow floats: the second then takes the even one, though the number lay
+    /// nearer to the other.
+    fn rounded_to_odd(self) -> f64;
     /// Some integer, and whether it is the number.
     fn exact<T: Integer>(self) -> (T, bool);
     /// The number without its fraction, as far as 128 bits go.
     fn whole(self) -> i128;
     /// The writer of such numbers.
-    fn writer(writer: &Writer) -> Write<Self>;
+    fn writer(writer: &NumberWriter) -> StoreRun<Self>;
 }
 
 impl Middle for f64 {
@@ -27,7 +46,7 @@ impl Middle for f64 {
         self as f32
     }
 
-    fn sticky(self) -> f64 {
+    fn rounded_to_odd(self) -> f64 {
         self
     }
 
@@ -41,20 +60,20 @@ impl Middle for f64 {
         self as i128
     }
 
-    fn writer(writer: &Writer) -> Write<Self> {
+    fn writer(writer: &NumberWriter) -> StoreRun<Self> {
         writer.float
     }
 }
 
-/// `sticky` of a magnitude: what float64 has no room for is told by the bit above it.
-fn sticky(magnitude: u64) -> f64 {
+/// `rounded_to_odd` of a magnitude: what float64 has no room for is told by the bit above it.
+fn rounded_to_odd(magnitude: u64) -> f64 {
     const LOW: u64 = (1 << 12) - 1;
     let rest = u64::from(magnitude & LOW != 0) << 12;
     (if magnitude >> 52 == 0 { magnitude } else { magnitude & !LOW | rest }) as f64
 }
 
 macro_rules! integers {
-    ($($middle:ty, $wrap:ident, $back:ident, $writer:ident, $sticky:expr;)+) => {$(
+    ($($middle:ty, $wrap:ident, $back:ident, $writer:ident, $rounded_to_odd:expr;)+) => {$(
         impl Middle for $middle {
             fn float(self) -> f64 {
                 self as f64
@@ -64,8 +83,8 @@ macro_rules! integers {
                 self as f32
             }
 
-            fn sticky(self) -> f64 {
-                $sticky(self)
+            fn rounded_to_odd(self) -> f64 {
+                $rounded_to_odd(self)
             }
 
             fn exact<T: Integer>(self) -> (T, bool) {
@@ -77,7 +96,7 @@ macro_rules! integers {
                 self.into()
             }
 
-            fn writer(writer: &Writer) -> Write<Self> {
+            fn writer(writer: &NumberWriter) -> StoreRun<Self> {
                 writer.$writer
             }
         }
@@ -86,8 +105,8 @@ macro_rules! integers {
 
 integers! {
     i64, from_signed, signed, signed, |value: i64| {
-        let size = sticky(value.unsigned_abs());
+        let size = rounded_to_odd(value.unsigned_abs());
         if value < 0 { -size } else { size }
     };
-    u64, from_unsigned, unsigned, unsigned, sticky;
+    u64, from_unsigned, unsigned, unsigned, rounded_to_odd;
 }

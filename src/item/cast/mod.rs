@@ -3,6 +3,7 @@
 //! A run of items is read into float64, int64 or uint64, of which one holds every number of its dtype, and written
 //! from there; so there is one loop for a dtype on either side and not one for a pair.
 
+mod integer;
 mod middle;
 mod read;
 #[cfg(test)]
@@ -10,15 +11,17 @@ mod tests;
 mod write;
 
 use self::middle::Middle;
-use self::read::{Input, Reader, load_narrow, narrow_text};
+use self::read::{Input, NumberReader, load_narrow, narrow_text};
 use self::write::Output;
 use crate::error::{Advice, Error, Subject};
 use crate::item::datetime;
-use crate::item::dtype::{DType, Kind, Swap};
+use crate::item::dtype::{DType, Kind};
+use crate::item::encoding::Swap;
 use crate::item::python;
 use crate::item::time_unit::TimeUnit;
 
-/// How many numbers are on their way at a time: few enough for the nearest cache.
+/// How many numbers are on their way at a time: few enough for the nearest cache (two runs of 8 bytes are 8 KiB, beside
+/// as much of the items on either side), and enough that the call for each run is no cost.
 const RUN: usize = 512;
 /// How many characters of a string a message shows.
 const SHOWN: usize = 40;
@@ -53,11 +56,11 @@ pub struct Cast {
     from: DType,
     to: DType,
     lossy: bool,
-    plan: Plan,
+    plan: CastPlan,
 }
 
 #[derive(Clone, Debug)]
-enum Plan {
+enum CastPlan {
     /// The same items in another byte order.
     Swap(Vec<Swap>),
     Numbers {
@@ -78,7 +81,7 @@ enum Plan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pairs {
     /// There are none, or both sides have them.
-    Keep,
+    Same,
     /// They are dropped.
     Drop,
     /// They are zero.
@@ -106,20 +109,20 @@ impl Cast {
         };
         let ticks = |dtype: &DType| matches!(dtype.kind(), Kind::Datetime(_) | Kind::Timedelta(_));
         let plan = if from.same_kind(to) {
-            Plan::Swap(from.swaps_to(to))
+            CastPlan::Swap(from.swaps_to(to))
         } else {
             match (from.kind(), to.kind()) {
                 (Kind::Bytes(0), Kind::Bytes(_)) | (Kind::Str(0), Kind::Str(_)) => {
                     return Err(refused(": its items have no bytes"));
                 }
-                (Kind::Bytes(_), Kind::Bytes(_)) => Plan::Strings(1),
-                (Kind::Str(_), Kind::Str(_)) => Plan::Strings(4),
+                (Kind::Bytes(_), Kind::Bytes(_)) => CastPlan::Strings(1),
+                (Kind::Str(_), Kind::Str(_)) => CastPlan::Strings(4),
                 (&Kind::Datetime(from), &Kind::Datetime(to)) if from.base.is_some() && to.base.is_some() => {
-                    Plan::Ticks { from, to, dates: true }
+                    CastPlan::Ticks { from, to, dates: true }
                 }
                 // NaT is the same in all units, so this tells whether the units have a fixed ratio.
                 (&Kind::Timedelta(from), &Kind::Timedelta(to)) if datetime::rescale(0, from, to, false).is_some() => {
-                    Plan::Ticks { from, to, dates: false }
+                    CastPlan::Ticks { from, to, dates: false }
                 }
                 (Kind::Int64, _) if ticks(to) => return Err(refused("").advising(Advice::ReadBits)),
                 (_, Kind::Int64) if ticks(from) => return Err(refused("").advising(Advice::ReadBits)),
@@ -128,9 +131,9 @@ impl Cast {
                         let pairs = match (from.complex, to.complex) {
                             (true, false) => Pairs::Drop,
                             (false, true) => Pairs::Add,
-                            (true, true) | (false, false) => Pairs::Keep,
+                            (true, true) | (false, false) => Pairs::Same,
                         };
-                        Plan::Numbers { from, to, pairs }
+                        CastPlan::Numbers { from, to, pairs }
                     }
                     _ => return Err(refused(": values are cast between numbers and bool only")),
                 },
@@ -141,7 +144,7 @@ impl Cast {
 
     /// Whether items stay as they are, byte for byte.
     pub fn is_identity(&self) -> bool {
-        matches!(&self.plan, Plan::Swap(swaps) if swaps.is_empty())
+        matches!(&self.plan, CastPlan::Swap(swaps) if swaps.is_empty())
     }
 
     /// Bytes of one item before the cast.
@@ -160,7 +163,7 @@ impl Cast {
     /// The first item that the dtype cannot hold, counted from 0, and why. `out` then holds nothing of use. Memory
     /// that is not there counts as an error of item 0.
     pub fn apply(&self, items: &[u8], out: &mut Vec<u8>) -> Result<(), (usize, String)> {
-        if let Plan::Swap(swaps) = &self.plan {
+        if let CastPlan::Swap(swaps) = &self.plan {
             out.clear();
             out.extend_from_slice(items);
             if self.from_size() > 0 {
@@ -175,27 +178,27 @@ impl Cast {
         let len = enough.ok_or_else(|| (0, format!("no memory for {count} items of {}", self.to.name())))?;
         out.resize(len, 0);
         match &self.plan {
-            Plan::Swap(_) => Ok(()),
-            Plan::Numbers { from, to, pairs } => {
+            CastPlan::Swap(_) => Ok(()),
+            CastPlan::Numbers { from, to, pairs } => {
                 let run = Run { to, pairs: *pairs, items, out };
                 match &from.reader {
-                    Reader::Float(read) => self.numbers(run, from.size, read.loader(from.big), read.text),
-                    Reader::Signed(read) => self.numbers(run, from.size, read.loader(from.big), read.text),
-                    Reader::Unsigned(read) => self.numbers(run, from.size, read.loader(from.big), read.text),
-                    Reader::Narrow(narrow, values) if narrow.is_integer() => {
+                    NumberReader::Float(read) => self.numbers(run, from.size, read.loader(from.big), read.text),
+                    NumberReader::Signed(read) => self.numbers(run, from.size, read.loader(from.big), read.text),
+                    NumberReader::Unsigned(read) => self.numbers(run, from.size, read.loader(from.big), read.text),
+                    NumberReader::Narrow(narrow, values) if narrow.is_integer() => {
                         let load = |bytes: &[u8], numbers: &mut [i64]| {
                             load_narrow(bytes, numbers, values, |value| value as i64);
                         };
                         self.numbers(run, from.size, load, |number| number.to_string())
                     }
-                    Reader::Narrow(narrow, values) => {
+                    NumberReader::Narrow(narrow, values) => {
                         let load =
                             |bytes: &[u8], numbers: &mut [f64]| load_narrow(bytes, numbers, values, |value| value);
                         self.numbers(run, from.size, load, |number| narrow_text(*narrow, number))
                     }
                 }
             }
-            Plan::Strings(unit) => {
+            CastPlan::Strings(unit) => {
                 let item = |at: usize| items.get(at * per..(at + 1) * per).unwrap_or_default();
                 let mut swaps = Vec::new();
                 if self.from.is_big_endian() != self.to.is_big_endian() {
@@ -220,7 +223,7 @@ impl Cast {
                 }
                 Ok(())
             }
-            Plan::Ticks { from, to, dates } => {
+            CastPlan::Ticks { from, to, dates } => {
                 let (source, target) = (items.as_chunks::<8>().0, out.as_chunks_mut::<8>().0);
                 for (at, (item, place)) in source.iter().zip(target).enumerate() {
                     let ticks =
@@ -262,7 +265,7 @@ impl Cast {
         let is_bool = *self.to.kind() == Kind::Bool;
         let mut run = [M::default(); 2 * RUN];
         let (ins, outs) = match pairs {
-            Pairs::Keep => (1, 1),
+            Pairs::Same => (1, 1),
             Pairs::Drop => (2, 1),
             Pairs::Add => (1, 2),
         };
@@ -273,7 +276,7 @@ impl Cast {
             // The first item with an imaginary part.
             let mut imaginary = None;
             let numbers = match pairs {
-                Pairs::Keep => parts,
+                Pairs::Same => parts,
                 Pairs::Drop => {
                     let mut at = 0;
                     while let Some(&[re, im]) = run.get(2 * at..2 * at + 2).filter(|_| 2 * at + 1 < parts) {

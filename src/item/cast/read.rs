@@ -15,29 +15,29 @@ pub(super) struct Input {
     /// Whether an item is two of them.
     pub complex: bool,
     pub big: bool,
-    pub reader: Reader,
+    pub reader: NumberReader,
 }
 
 /// What a run of numbers is read into.
 #[derive(Clone, Debug)]
-pub(super) enum Reader {
-    Float(Read<f64>),
-    Signed(Read<i64>),
-    Unsigned(Read<u64>),
+pub(super) enum NumberReader {
+    Float(LoadRun<f64>),
+    Signed(LoadRun<i64>),
+    Unsigned(LoadRun<u64>),
     /// Float64 or int64, by the values of all bytes.
     Narrow(Narrow, Vec<f64>),
 }
 
 /// Reads a run of numbers of one type.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Read<M> {
+pub(super) struct LoadRun<M> {
     /// Reads the numbers of `bytes`, which are big-endian or not, to the front of `run`.
     pub load: fn(big: bool, bytes: &[u8], run: &mut [M]),
     /// The shortest text that reads back to the same item.
     pub text: fn(number: M) -> String,
 }
 
-impl<M> Read<M> {
+impl<M> LoadRun<M> {
     /// What reads numbers of that byte order.
     pub(super) fn loader(self, big: bool) -> impl Fn(&[u8], &mut [M]) {
         move |bytes, run| (self.load)(big, bytes, run)
@@ -51,7 +51,7 @@ impl Input {
             number T => Some(Self::parts::<<T as Element>::Part>(dtype)),
             Kind::Narrow(narrow) => {
                 let values = (0..=u8::MAX).map(|item| narrow.value(item)).collect();
-                Some(Self { size: 1, complex: false, big: false, reader: Reader::Narrow(*narrow, values) })
+                Some(Self { size: 1, complex: false, big: false, reader: NumberReader::Narrow(*narrow, values) })
             }
             Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Datetime(_) | Kind::Timedelta(_) => None,
             Kind::Bytes(_) | Kind::Str(_) | Kind::Void(_) | Kind::Struct(_) => None,
@@ -65,14 +65,14 @@ impl Input {
 
 /// A type of numbers.
 trait Readable: Element {
-    const READER: Reader;
+    const READER: NumberReader;
 }
 
 macro_rules! readable {
     ($($reader:ident { $($type:ty, $number:expr, $text:expr;)+ })+) => {$($(
         impl Readable for $type {
-            const READER: Reader =
-                Reader::$reader(Read { load: |big, bytes, run| load::<$type, _>(big, bytes, run, $number), text: $text });
+            const READER: NumberReader =
+                NumberReader::$reader(LoadRun { load: |big, bytes, run| load::<$type, _>(big, bytes, run, $number), text: $text });
         }
     )+)+};
 }

@@ -2,7 +2,8 @@
 
 use half::{bf16, f16};
 
-use super::middle::Middle;
+use super::integer::Integer;
+use super::middle::{Middle, NumberWriter};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::{Element, Float, match_kind};
 
@@ -14,25 +15,14 @@ pub(super) struct Output {
     /// Whether an item is two of them.
     pub complex: bool,
     big: bool,
-    target: Target,
+    target: Destination,
 }
 
 #[derive(Clone, Debug)]
-enum Target {
-    Type(Writer),
+enum Destination {
+    Type(NumberWriter),
     Narrow(Narrow),
 }
-
-/// Writes runs of numbers as items of one type.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Writer {
-    pub float: Write<f64>,
-    pub signed: Write<i64>,
-    pub unsigned: Write<u64>,
-}
-
-/// Writes a run of numbers over `out`; in an error, which is the first that does not fit.
-pub(super) type Write<M> = fn(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize>;
 
 impl Output {
     /// `None` if items are no numbers.
@@ -40,7 +30,7 @@ impl Output {
         match_kind!(dtype.kind(), {
             number T => Some(Self::parts::<<T as Element>::Part>(dtype)),
             Kind::Narrow(narrow) => {
-                Some(Self { size: 1, complex: false, big: false, target: Target::Narrow(*narrow) })
+                Some(Self { size: 1, complex: false, big: false, target: Destination::Narrow(*narrow) })
             }
             Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Datetime(_) | Kind::Timedelta(_) => None,
             Kind::Bytes(_) | Kind::Str(_) | Kind::Void(_) | Kind::Struct(_) => None,
@@ -48,20 +38,20 @@ impl Output {
     }
 
     fn parts<P: Writable>(dtype: &DType) -> Self {
-        let writer = Writer { float: P::write::<f64>, signed: P::write::<i64>, unsigned: P::write::<u64> };
+        let writer = NumberWriter { float: P::write::<f64>, signed: P::write::<i64>, unsigned: P::write::<u64> };
         Self {
             size: P::SIZE,
             complex: dtype.itemsize() > P::SIZE,
             big: dtype.is_big_endian(),
-            target: Target::Type(writer),
+            target: Destination::Type(writer),
         }
     }
 
     /// Writes a run of numbers; in an error, which is the first that does not fit.
     pub(super) fn store<M: Middle>(&self, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
         match &self.target {
-            Target::Type(writer) => M::writer(writer)(self.big, run, out, lossy),
-            Target::Narrow(narrow) => write_narrow(*narrow, run, out, lossy),
+            Destination::Type(writer) => M::writer(writer)(self.big, run, out, lossy),
+            Destination::Narrow(narrow) => write_narrow(*narrow, run, out, lossy),
         }
     }
 }
@@ -85,8 +75,8 @@ macro_rules! floats {
 floats! {
     f64, |number| number.float();
     f32, |number| number.single();
-    f16, |number| f16::nearest(number.sticky());
-    bf16, |number| bf16::nearest(number.sticky());
+    f16, |number| f16::nearest(number.rounded_to_odd());
+    bf16, |number| bf16::nearest(number.rounded_to_odd());
 }
 
 impl Writable for bool {
@@ -100,68 +90,9 @@ impl Writable for bool {
     }
 }
 
-/// An integer type to be written.
-pub(super) trait Integer: Element {
-    const LEAST: i128;
-    const LARGEST: i128;
-    /// One more than the largest.
-    const END: f64;
-    /// The nearest in range; 0 for NaN.
-    fn from_float(value: f64) -> Self;
-    /// The low bits.
-    fn from_signed(value: i64) -> Self;
-    /// The low bits.
-    fn from_unsigned(value: u64) -> Self;
-    /// The low bits.
-    fn from_wide(value: i128) -> Self;
-    fn float(self) -> f64;
-    fn signed(self) -> i64;
-    fn unsigned(self) -> u64;
-    fn negative(self) -> bool;
-}
-
 macro_rules! integers {
     ($($type:ty),+) => {
-        $(impl Integer for $type {
-            const LEAST: i128 = <$type>::MIN as i128;
-            const LARGEST: i128 = <$type>::MAX as i128;
-            const END: f64 = (Self::LARGEST + 1) as f64;
-
-            fn from_float(value: f64) -> Self {
-                value as $type
-            }
-
-            fn from_signed(value: i64) -> Self {
-                value as $type
-            }
-
-            fn from_unsigned(value: u64) -> Self {
-                value as $type
-            }
-
-            fn from_wide(value: i128) -> Self {
-                value as $type
-            }
-
-            fn float(self) -> f64 {
-                self as f64
-            }
-
-            fn signed(self) -> i64 {
-                self as i64
-            }
-
-            fn unsigned(self) -> u64 {
-                self as u64
-            }
-
-            #[allow(unused_comparisons)]
-            fn negative(self) -> bool {
-                self < 0
-            }
-        }
-
-        impl Writable for $type {
+        $(impl Writable for $type {
             fn write<M: Middle>(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
                 let nearest = |number: M| Self::from_wide(number.whole().clamp(Self::LEAST, Self::LARGEST));
                 put_exact(big, run, out, lossy, M::exact::<Self>, nearest)
@@ -217,7 +148,7 @@ fn put_exact<T: Element, M: Middle>(
 
 fn write_narrow<M: Middle>(narrow: Narrow, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
     let Some((least, largest)) = narrow.range() else {
-        put(false, run, out, |number: M| narrow.encode(number.sticky()));
+        put(false, run, out, |number: M| narrow.encode(number.rounded_to_odd()));
         return Ok(());
     };
     let mask = (1 << narrow.bits()) - 1;

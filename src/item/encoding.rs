@@ -1,0 +1,165 @@
+//! How the items of a dtype lie in memory: how many bytes they are and in which order, and what turns one order into
+//! another.
+//!
+//! A tensor is computed with in the byte order that it is stored in, wherever bytes are only moved; what has to be
+//! turned is turned by a list of [`Swap`]s, made once for a pair of dtypes and not once an item, since a structured
+//! dtype has a tree of fields to go through.
+
+use std::sync::Arc;
+
+use crate::item::dtype::{DType, Field, Kind, Struct};
+use crate::item::element::{Element, match_kind};
+
+impl DType {
+    /// The bytes of one item.
+    pub fn itemsize(&self) -> usize {
+        match_kind!(&self.kind, {
+            number T => <T as Element>::SIZE,
+            Kind::Narrow(_) => 1,
+            Kind::LongDouble(n) | Kind::ComplexLongDouble(n) | Kind::Bytes(n) | Kind::Void(n) => *n,
+            Kind::Str(n) => 4 * n,
+            Kind::Struct(s) => s.itemsize,
+            Kind::Datetime(_) | Kind::Timedelta(_) => 8,
+        })
+    }
+
+    /// The same dtype with every number in it little-endian.
+    pub fn native(&self) -> Self {
+        let Kind::Struct(s) = &self.kind else { return self.kind.clone().into() };
+        let fields = s.fields.iter().map(|f| Field { dtype: f.dtype.native(), ..f.clone() }).collect();
+        Kind::Struct(Arc::new(Struct { fields, itemsize: s.itemsize })).into()
+    }
+
+    /// The same dtype with every number in it big-endian, where bytes have an order.
+    pub fn big_endian(&self) -> Self {
+        let Kind::Struct(s) = &self.kind else {
+            return Self { big: unit_size(&self.kind) > 1, kind: self.kind.clone() };
+        };
+        let fields = s.fields.iter().map(|f| Field { dtype: f.dtype.big_endian(), ..f.clone() }).collect();
+        Kind::Struct(Arc::new(Struct { fields, itemsize: s.itemsize })).into()
+    }
+
+    /// This dtype as it is read from the bits of items of `stored`, which are as long: in that byte order. `None` if
+    /// the bytes of the two are arranged in units of different length.
+    pub fn read_from(&self, stored: &Self) -> Option<Self> {
+        if !stored.big {
+            return Some(self.native());
+        }
+        let fits = unit_size(&self.kind) == unit_size(&stored.kind) && !matches!(self.kind, Kind::BFloat16);
+        fits.then(|| Self { big: true, kind: self.kind.clone() })
+    }
+
+    /// Whether items of both are the same kind, whatever their byte order.
+    pub fn same_kind(&self, other: &Self) -> bool {
+        self == other || self.native() == other.native()
+    }
+
+    /// What turns an item of this dtype into one of `to`, a dtype of the [same kind](Self::same_kind).
+    pub(crate) fn swaps_to(&self, to: &Self) -> Vec<Swap> {
+        match (&self.kind, &to.kind) {
+            (Kind::Struct(a), Kind::Struct(b)) => {
+                let fields = a.fields.iter().zip(&b.fields);
+                let swaps = fields.flat_map(|(a, b)| {
+                    let inner = a.dtype.swaps_to(&b.dtype);
+                    let count = a.items();
+                    let repeat = Swap::Repeat { offset: a.offset, count, stride: a.dtype.itemsize(), inner };
+                    matches!(&repeat, Swap::Repeat { inner, .. } if !inner.is_empty()).then_some(repeat)
+                });
+                swaps.collect()
+            }
+            _ if self.big == to.big => Vec::new(),
+            (kind, _) => {
+                let width = unit_size(kind);
+                vec![Swap::Units { width, count: self.itemsize() / width }]
+            }
+        }
+    }
+}
+
+/// A step of turning the bytes of one item into another byte order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Swap {
+    /// `count` units of `width` bytes, from the beginning on, are each reversed.
+    Units { width: usize, count: usize },
+    /// `inner` is done `count` times, the first at `offset`, then every `stride` bytes.
+    Repeat { offset: usize, count: usize, stride: usize, inner: Vec<Swap> },
+}
+
+impl Swap {
+    /// Does it to one item.
+    pub(crate) fn apply(&self, item: &mut [u8]) {
+        match self {
+            Swap::Units { width: 2, count } => reverse_words::<2>(&mut item[..2 * count]),
+            Swap::Units { width: 4, count } => reverse_words::<4>(&mut item[..4 * count]),
+            Swap::Units { width: 8, count } => reverse_words::<8>(&mut item[..8 * count]),
+            Swap::Units { width, count } => item[..width * count].chunks_exact_mut(*width).for_each(<[u8]>::reverse),
+            Swap::Repeat { offset, count, stride, inner } => {
+                for chunk in item[*offset..][..count * stride].chunks_exact_mut(*stride) {
+                    inner.iter().for_each(|swap| swap.apply(chunk));
+                }
+            }
+        }
+    }
+
+    /// Does all of `swaps` to each item of `items`.
+    pub(crate) fn apply_all(swaps: &[Swap], items: &mut [u8], itemsize: usize) {
+        match swaps {
+            [] => {}
+            [Swap::Units { width, .. }] => Swap::Units { width: *width, count: items.len() / width }.apply(items),
+            _ => items.chunks_exact_mut(itemsize).for_each(|item| swaps.iter().for_each(|swap| swap.apply(item))),
+        }
+    }
+}
+
+fn reverse_words<const N: usize>(bytes: &mut [u8]) {
+    bytes.as_chunks_mut::<N>().0.iter_mut().for_each(|word| word.reverse());
+}
+
+/// The bytes of the units that a byte order arranges.
+pub(super) fn unit_size(kind: &Kind) -> usize {
+    // NumPy stores it as raw bytes (`<V2`), which have no other order
+    if *kind == Kind::BFloat16 {
+        return 1;
+    }
+    match_kind!(kind, {
+        number T => <<T as Element>::Part as Element>::SIZE,
+        Kind::ComplexLongDouble(n) => n / 2,
+        Kind::LongDouble(n) => *n,
+        Kind::Str(_) => 4,
+        Kind::Narrow(_) | Kind::Bytes(_) | Kind::Void(_) | Kind::Struct(_) => 1,
+        Kind::Datetime(_) | Kind::Timedelta(_) => 8,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swaps() {
+        let pair = |a: &str, b: &str, item: &[u8]| {
+            let (a, b) = (DType::parse(a).unwrap(), DType::parse(b).unwrap());
+            let mut item = item.to_vec();
+            Swap::apply_all(&a.swaps_to(&b), &mut item, a.itemsize());
+            item
+        };
+        assert_eq!(pair("<i4", ">i4", &[1, 2, 3, 4, 5, 6, 7, 8]), [4, 3, 2, 1, 8, 7, 6, 5]);
+        assert_eq!(pair("<c8", ">c8", &[1, 2, 3, 4, 5, 6, 7, 8]), [4, 3, 2, 1, 8, 7, 6, 5]);
+        assert_eq!(pair("<U2", ">U2", &[1, 0, 0, 0, 2, 0, 0, 0]), [0, 0, 0, 1, 0, 0, 0, 2]);
+        assert_eq!(pair("|S2", "|S2", &[1, 2]), [1, 2]);
+        let field = |descr: &str, shape: &[usize], offset| Field {
+            name: format!("f{offset}"),
+            title: None,
+            dtype: DType::parse(descr).unwrap(),
+            shapes: if shape.is_empty() { vec![] } else { vec![shape.to_vec()] },
+            offset,
+        };
+        let a = DType::structured(vec![field("<i2", &[2], 1), field("|S1", &[], 5)], 7).unwrap();
+        let b = DType::structured(vec![field(">i2", &[2], 1), field("|S1", &[], 5)], 7).unwrap();
+        assert!(a != b && a.same_kind(&b));
+        let mut items = [0, 1, 2, 3, 4, 5, 6, 10, 11, 12, 13, 14, 15, 16];
+        Swap::apply_all(&a.swaps_to(&b), &mut items, 7);
+        assert_eq!(items, [0, 2, 1, 4, 3, 5, 6, 10, 12, 11, 14, 13, 15, 16]);
+        assert_eq!(b.descr(), "[('', '|V1'), ('f1', '>i2', (2,)), ('f5', '|S1'), ('', '|V1')]");
+    }
+}
