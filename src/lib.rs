@@ -133,6 +133,6 @@ pub use ops::slice::{SliceArgs, slice};
 pub use ops::slice_scatter::slice_scatter;
 
 /// The README, so that its Rust examples are compiled and run.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "formats"))]
 #[doc = include_str!("../README.md")]
 pub struct Readme;

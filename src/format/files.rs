@@ -100,11 +100,12 @@ pub fn write(path: impl AsRef<Path>, tensor: &Tensor) -> Result<()> {
     write_named(path.as_ref(), vec![(None, tensor)])
 }
 
-/// Writes tensors to a `.npz` or `.safetensors` file by their names, as [`write`] does; in any other format it is one
+/// Writes tensors to a `.npz` or `.safetensors` file by their names, as [`write()`] does; in any other format it is one
 /// tensor, and of these only ONNX writes its name.
 ///
 /// # Errors
-/// Those of [`write`]; several tensors where the format holds one; names that are equal, or that the format cannot have.
+/// Those of [`write()`]; several tensors where the format holds one; names that are equal, or that the format cannot
+/// have.
 pub fn write_all<'a, N: Into<String>>(
     path: impl AsRef<Path>,
     tensors: impl IntoIterator<Item = (N, &'a Tensor)>,

@@ -13,8 +13,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A Rust type that is an item of a dtype: bool, the integers of 8 to 64 bits, [`f16`], [`bf16`], f32, f64, and
-/// [`Complex`] of the last two. What tensors become arrays of, and the reverse.
+/// A Rust type that is an item of a dtype: bool, the integers of 8 to 64 bits, [`f16`](struct@f16), [`bf16`], f32, f64,
+/// and [`Complex`] of the last two. What tensors become arrays of, and the reverse.
 ///
 /// ```
 /// use tensorop::Element;

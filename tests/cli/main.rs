@@ -23,8 +23,9 @@ mod in_place;
 mod operands;
 mod output;
 
-// what is delivered beside the program
+// what is delivered beside the program, and what it is built from
 mod guide;
+mod map;
 mod readme;
 mod samples;
 mod supply_chain;

@@ -29,8 +29,8 @@ const SHOWN: usize = 40;
 /// How items of one dtype become items of another.
 ///
 /// - To floats and complex numbers: the nearest, ties to even, rounded once from the exact value. What is too large
-///   becomes infinity, or NaN or the largest number in a type that has no infinity ([`Narrow::encode`]). -0 stays
-///   -0, NaN becomes a quiet NaN of the same sign.
+///   becomes infinity, or NaN or the largest number in a type that has no infinity
+///   ([`Narrow::encode`](crate::item::dtype::Narrow::encode)). -0 stays -0, NaN becomes a quiet NaN of the same sign.
 /// - To integers and bool: exact or an error. If the cast is lossy the fraction is dropped, what is out of range
 ///   becomes the end of the range, NaN becomes 0, and as a bool all but zero is true.
 /// - Complex to real: the real part; if the imaginary one is not zero that is an error unless lossy.
