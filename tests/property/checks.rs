@@ -10,8 +10,8 @@ use tensorop::{DType, Reduction, SliceArgs, Tensor};
 use tensorop::{
     engine::scan::scan,
     error::Subject,
-    format::json,
     format::npy::{self, Begun, Header},
+    format::{json, values},
     item::meta::Order,
     layout::shape::{MAX_RANK, bytes_of},
     storage::source::Source,
@@ -103,7 +103,7 @@ pub(crate) fn json(text: &[u8]) {
     for name in DTYPES {
         read(value.read(&DType::parse(name).expect("a dtype")));
     }
-    let both = json::infer(&[&value, &value]);
+    let both = values::infer(&[&value, &value]);
     assert!(both.is_err() || both.is_ok_and(|tensors| tensors.len() == 2 && tensors[0] == tensors[1]));
 }
 

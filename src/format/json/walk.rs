@@ -1,57 +1,36 @@
 //! The walk over nested lists.
 
-use std::fmt;
+use serde_json::value::RawValue;
 
-use super::strings::short;
+use super::describe_syntax;
+use crate::format::values::{Leaf, Nested, Path, positioned};
+use crate::parallel::{Threads, beside};
 
-/// A scalar as it stands in the text; a string with its quotes.
-#[derive(Clone, Copy)]
-pub(super) enum Leaf<'a> {
-    Number(&'a str),
-    Str(&'a str),
-    Bool(bool),
-    Null,
+/// Nested lists, or a scalar.
+#[derive(Clone, Debug)]
+pub(in crate::format) struct Lists<'a> {
+    pub(in crate::format) text: &'a str,
+    /// How many threads may check the syntax while the items are read, if it is still to be checked.
+    pub(super) unchecked: Option<Threads>,
 }
 
-impl fmt::Display for Leaf<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Leaf::Number(text) => write!(f, "{} is a number", short(text)),
-            Leaf::Str(raw) => write!(f, "{} is a string", short(raw)),
-            Leaf::Bool(value) => write!(f, "{value} is a bool"),
-            Leaf::Null => f.write_str("null is no item"),
-        }
-    }
-}
-
-/// What a walk found around the items.
-pub(super) struct Nested {
-    /// The lengths of the lists, outermost first.
-    pub(super) dims: Vec<usize>,
-    /// Whether there are scalars at all.
-    pub(super) has_leaves: bool,
-}
-
-impl Nested {
-    /// Where the item so far into the text stands.
-    pub(super) fn path(&self, mut item: usize) -> Vec<usize> {
-        let mut path: Vec<usize> =
-            self.dims.iter().rev().map(|&dim| (item % dim.max(1), item /= dim.max(1)).0).collect();
-        path.reverse();
-        path
-    }
-}
-
-pub(super) fn positioned(path: &[usize], message: impl fmt::Display) -> String {
-    if path.is_empty() { message.to_string() } else { format!("{}: {message}", Path(path)) }
-}
-
-/// A position, such as `[0][3]`.
-struct Path<'a>(&'a [usize]);
-
-impl fmt::Display for Path<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|i| write!(f, "[{i}]"))
+impl<'a> Lists<'a> {
+    /// [`walk`]s through the text. Where the syntax is still to be checked, that happens meanwhile, and what it finds
+    /// counts first.
+    pub(in crate::format) fn walk(
+        &self,
+        limit: usize,
+        leaf: impl FnMut(Leaf<'a>) -> Result<(), String>,
+    ) -> Result<Nested, String> {
+        let text = self.text;
+        let check = || serde_json::from_str::<&RawValue>(text).map(drop);
+        let (checked, nested) = match self.unchecked {
+            None => (Ok(()), walk(text, limit, leaf)),
+            // the check and the walk pass over all of it each
+            Some(threads) => beside(threads.for_bytes(2 * text.len()), check, || walk(text, limit, leaf)),
+        };
+        checked.map_err(|e| describe_syntax(text, &e))?;
+        nested
     }
 }
 
