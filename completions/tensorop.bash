@@ -52,6 +52,9 @@ _tensorop() {
             tensorop,diff)
                 cmd="tensorop__subcmd__diff"
                 ;;
+            tensorop,gather-nd)
+                cmd="tensorop__subcmd__gather__subcmd__nd"
+                ;;
             tensorop,help)
                 cmd="tensorop__subcmd__help"
                 ;;
@@ -82,6 +85,9 @@ _tensorop() {
             tensorop__subcmd__help,diff)
                 cmd="tensorop__subcmd__help__subcmd__diff"
                 ;;
+            tensorop__subcmd__help,gather-nd)
+                cmd="tensorop__subcmd__help__subcmd__gather__subcmd__nd"
+                ;;
             tensorop__subcmd__help,help)
                 cmd="tensorop__subcmd__help__subcmd__help"
                 ;;
@@ -110,7 +116,7 @@ _tensorop() {
 
     case "${cmd}" in
         tensorop)
-            opts="-h -V --help --version slice slice-scatter scatter-update scatter-nd diff info convert completions man help"
+            opts="-h -V --help --version slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -138,7 +144,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__convert)
-            opts="-o -q -h --cast --lossy --byte-order --order --dtype --from --output --to --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
+            opts="-o -q -h --cast --lossy --order --dtype --from --skip-rows --output --to --byte-order --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -149,10 +155,6 @@ _tensorop() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi
-                    return 0
-                    ;;
-                --byte-order)
-                    COMPREPLY=($(compgen -W "little big" -- "${cur}"))
                     return 0
                     ;;
                 --order)
@@ -167,7 +169,14 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    return 0
+                    ;;
+                --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --output)
@@ -201,7 +210,11 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv text raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --byte-order)
+                    COMPREPLY=($(compgen -W "little big" -- "${cur}"))
                     return 0
                     ;;
                 --threshold)
@@ -247,7 +260,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__diff)
-            opts="-q -h --atol --rtol --ulp --nan-differs --ignore-dtype --max-mismatch --quiet --summary --json --dtype --from --threads --help"
+            opts="-q -h --atol --rtol --ulp --nan-differs --ignore-dtype --max-mismatch --quiet --summary --json --dtype --from --skip-rows --threads --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -289,7 +302,126 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    return 0
+                    ;;
+                --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tensorop__subcmd__gather__subcmd__nd)
+            opts="-o -q -h --batch-dims --dtype --from --skip-rows --output --to --byte-order --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --batch-dims)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --dtype)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    return 0
+                    ;;
+                --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --output)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                -o)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv text raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --byte-order)
+                    COMPREPLY=($(compgen -W "little big" -- "${cur}"))
+                    return 0
+                    ;;
+                --threshold)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --edgeitems)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --linewidth)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --precision)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --threads)
@@ -307,7 +439,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__help)
-            opts="slice slice-scatter scatter-update scatter-nd diff info convert completions man help"
+            opts="slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -349,6 +481,20 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__help__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tensorop__subcmd__help__subcmd__gather__subcmd__nd)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -461,7 +607,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__info)
-            opts="-h --stats --json --members --dtype --from --threads --help"
+            opts="-h --stats --json --members --dtype --from --skip-rows --threads --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -475,7 +621,14 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    return 0
+                    ;;
+                --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --threads)
@@ -507,7 +660,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__nd)
-            opts="-o -i -q -h --fill --reduction --opset --on-duplicate --dtype --from --output --to --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --reduction --opset --on-duplicate --dtype --from --skip-rows --output --to --byte-order --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -543,7 +696,14 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    return 0
+                    ;;
+                --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --output)
@@ -577,7 +737,11 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv text raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --byte-order)
+                    COMPREPLY=($(compgen -W "little big" -- "${cur}"))
                     return 0
                     ;;
                 --threshold)
@@ -623,7 +787,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__update)
-            opts="-o -i -q -h --fill --axis --on-duplicate --dtype --from --output --to --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --axis --on-duplicate --dtype --from --skip-rows --output --to --byte-order --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -655,7 +819,14 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    return 0
+                    ;;
+                --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --output)
@@ -689,7 +860,11 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv text raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --byte-order)
+                    COMPREPLY=($(compgen -W "little big" -- "${cur}"))
                     return 0
                     ;;
                 --threshold)
@@ -735,7 +910,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__slice)
-            opts="-o -q -h --start --stop --step --axes --at --dtype --from --output --to --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
+            opts="-o -q -h --start --stop --step --axes --at --dtype --from --skip-rows --output --to --byte-order --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -816,7 +991,14 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    return 0
+                    ;;
+                --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --output)
@@ -850,7 +1032,11 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv text raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --byte-order)
+                    COMPREPLY=($(compgen -W "little big" -- "${cur}"))
                     return 0
                     ;;
                 --threshold)
@@ -896,7 +1082,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__slice__subcmd__scatter)
-            opts="-o -i -q -h --fill --start --stop --step --axes --at --dtype --from --output --to --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --start --stop --step --axes --at --dtype --from --skip-rows --output --to --byte-order --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -984,7 +1170,14 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    return 0
+                    ;;
+                --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --output)
@@ -1018,7 +1211,11 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv text raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --byte-order)
+                    COMPREPLY=($(compgen -W "little big" -- "${cur}"))
                     return 0
                     ;;
                 --threshold)

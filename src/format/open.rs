@@ -189,7 +189,7 @@ impl Input {
         match (Self::content(content, (from, format), label), view) {
             // neither a file that could have members nor a dtype
             (Err(error), Err(unknown)) if from.is_none() && error.kind() == ErrorKind::Malformed => {
-                Err(malformed!("{error}; as bytes without a header: {unknown}"))
+                Err(malformed!("{error}; as bytes without a header: {}", unknown.message()))
             }
             (opened, _) => Ok((opened?, Some(after))),
         }

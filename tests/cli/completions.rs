@@ -77,8 +77,8 @@ slice --start samples/ten [samples/ten.json]
 slice samples/ten.json -o samples/ten [samples/ten.json]
 scatter-nd --reduction m [mul max min]
 scatter-update --on-duplicate  [last error]
-slice --to  [npy npz safetensors pb json text]
-slice --from  [npy npz safetensors pb json]
+slice --to  [npy npz safetensors pb json csv tsv text raw]
+slice --from  [npy npz safetensors pb json csv tsv]
 completions z [zsh]
 ";
     let mut bash = Command::new("bash");

@@ -18,9 +18,11 @@ mod slice_scatter;
 // operands, outputs and formats, whatever the sub-command
 mod big;
 mod containers;
+mod csv;
 mod in_place;
 mod operands;
 mod output;
+mod raw;
 
 // what is delivered beside the program
 mod guide;
