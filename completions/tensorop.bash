@@ -144,7 +144,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__convert)
-            opts="-o -q -h --cast --lossy --byte-order --order --dtype --from --output --to --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
+            opts="-o -q -h --cast --lossy --order --dtype --from --skip-rows --output --to --byte-order --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -155,10 +155,6 @@ _tensorop() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi
-                    return 0
-                    ;;
-                --byte-order)
-                    COMPREPLY=($(compgen -W "little big" -- "${cur}"))
                     return 0
                     ;;
                 --order)
@@ -173,7 +169,14 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    return 0
+                    ;;
+                --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --output)
@@ -207,7 +210,11 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv text raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --byte-order)
+                    COMPREPLY=($(compgen -W "little big" -- "${cur}"))
                     return 0
                     ;;
                 --threshold)
@@ -253,7 +260,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__diff)
-            opts="-q -h --atol --rtol --ulp --nan-differs --ignore-dtype --max-mismatch --quiet --summary --json --dtype --from --threads --help"
+            opts="-q -h --atol --rtol --ulp --nan-differs --ignore-dtype --max-mismatch --quiet --summary --json --dtype --from --skip-rows --threads --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -295,7 +302,126 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    return 0
+                    ;;
+                --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tensorop__subcmd__gather__subcmd__nd)
+            opts="-o -q -h --batch-dims --dtype --from --skip-rows --output --to --byte-order --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --batch-dims)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --dtype)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    return 0
+                    ;;
+                --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --output)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                -o)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv text raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --byte-order)
+                    COMPREPLY=($(compgen -W "little big" -- "${cur}"))
+                    return 0
+                    ;;
+                --threshold)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --edgeitems)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --linewidth)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --precision)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --threads)
@@ -582,7 +708,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__info)
-            opts="-h --stats --json --members --dtype --from --threads --help"
+            opts="-h --stats --json --members --dtype --from --skip-rows --threads --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -596,7 +722,14 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    return 0
+                    ;;
+                --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --threads)
@@ -628,7 +761,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__nd)
-            opts="-o -i -q -h --fill --reduction --opset --on-duplicate --dtype --from --output --to --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --reduction --opset --on-duplicate --dtype --from --skip-rows --output --to --byte-order --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -664,7 +797,14 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    return 0
+                    ;;
+                --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --output)
@@ -698,7 +838,11 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv text raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --byte-order)
+                    COMPREPLY=($(compgen -W "little big" -- "${cur}"))
                     return 0
                     ;;
                 --threshold)
@@ -744,7 +888,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__update)
-            opts="-o -i -q -h --fill --axis --on-duplicate --dtype --from --output --to --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --axis --on-duplicate --dtype --from --skip-rows --output --to --byte-order --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -776,7 +920,14 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    return 0
+                    ;;
+                --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --output)
@@ -810,7 +961,11 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv text raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --byte-order)
+                    COMPREPLY=($(compgen -W "little big" -- "${cur}"))
                     return 0
                     ;;
                 --threshold)
@@ -856,7 +1011,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__slice)
-            opts="-o -q -h --start --stop --step --axes --at --dtype --from --output --to --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
+            opts="-o -q -h --start --stop --step --axes --at --dtype --from --skip-rows --output --to --byte-order --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -937,7 +1092,14 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    return 0
+                    ;;
+                --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --output)
@@ -971,7 +1133,11 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv text raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --byte-order)
+                    COMPREPLY=($(compgen -W "little big" -- "${cur}"))
                     return 0
                     ;;
                 --threshold)
@@ -1017,7 +1183,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__slice__subcmd__scatter)
-            opts="-o -i -q -h --fill --start --stop --step --axes --at --dtype --from --output --to --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --start --stop --step --axes --at --dtype --from --skip-rows --output --to --byte-order --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1105,7 +1271,14 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    return 0
+                    ;;
+                --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --output)
@@ -1139,7 +1312,11 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv text raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --byte-order)
+                    COMPREPLY=($(compgen -W "little big" -- "${cur}"))
                     return 0
                     ;;
                 --threshold)

@@ -42,19 +42,27 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l stop -d 'The
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l step -d 'From one place to the next on each axis, as --start [default: 1 for each]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l axes -d 'The axes that start, stop and step are for, as --start [default: 0,1,..]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l at -d 'Slices in NumPy\'s notation, such as \'1:8:2, ..., ::-1\'' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l dtype -d 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l from -d 'The format of every operand that is not inline [default: by its content]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto'
-json\t'JSON, also that of KServe\'s version 2 protocol'"
+json\t'JSON, also that of KServe\'s version 2 protocol'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto with raw data'
 json\t'One JSON object that reads back to the same bits'
-text\t'What NumPy prints'"
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'
+text\t'What NumPy prints'
+raw\t'The items alone, in C order'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
+big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l linewidth -d 'Characters in a line' -r -f
@@ -70,19 +78,27 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l stop
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l step -d 'From one place to the next on each axis, as --start [default: 1 for each]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l axes -d 'The axes that start, stop and step are for, as --start [default: 0,1,..]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l at -d 'Slices in NumPy\'s notation, such as \'1:8:2, ..., ::-1\'' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l dtype -d 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l from -d 'The format of every operand that is not inline [default: by its content]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto'
-json\t'JSON, also that of KServe\'s version 2 protocol'"
+json\t'JSON, also that of KServe\'s version 2 protocol'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto with raw data'
 json\t'One JSON object that reads back to the same bits'
-text\t'What NumPy prints'"
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'
+text\t'What NumPy prints'
+raw\t'The items alone, in C order'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
+big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l linewidth -d 'Characters in a line' -r -f
@@ -90,26 +106,34 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l prec
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l dry-run -d 'Make every check, print what would be done, write nothing'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s i -l in-place -d 'Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s i -l in-place -d 'Change DATA, a .npy file, a tensor of a .safetensors file or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l fill -d 'One value for every place addressed, instead of UPDATES' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l axis -d 'The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l on-duplicate -d 'What to do about an index that occurs twice [default: last]' -r -f -a "last\t'The last one in index order wins'
 error\t'Refuse, naming the earliest position that repeats one, and the one it repeats'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l dtype -d 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l from -d 'The format of every operand that is not inline [default: by its content]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto'
-json\t'JSON, also that of KServe\'s version 2 protocol'"
+json\t'JSON, also that of KServe\'s version 2 protocol'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto with raw data'
 json\t'One JSON object that reads back to the same bits'
-text\t'What NumPy prints'"
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'
+text\t'What NumPy prints'
+raw\t'The items alone, in C order'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
+big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l linewidth -d 'Characters in a line' -r -f
@@ -117,7 +141,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l pre
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l dry-run -d 'Make every check, print what would be done, write nothing'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s i -l in-place -d 'Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s i -l in-place -d 'Change DATA, a .npy file, a tensor of a .safetensors file or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l fill -d 'One value for every place addressed, instead of UPDATES' -r -f
@@ -129,19 +153,27 @@ min\t'The smaller'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l opset -d 'The ONNX opset that decides which reductions and element types are legal' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l on-duplicate -d 'What to do about an index that occurs twice [default: last]' -r -f -a "last\t'The last one in index order wins'
 error\t'Refuse, naming the earliest position that repeats one, and the one it repeats'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dtype -d 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l from -d 'The format of every operand that is not inline [default: by its content]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto'
-json\t'JSON, also that of KServe\'s version 2 protocol'"
+json\t'JSON, also that of KServe\'s version 2 protocol'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto with raw data'
 json\t'One JSON object that reads back to the same bits'
-text\t'What NumPy prints'"
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'
+text\t'What NumPy prints'
+raw\t'The items alone, in C order'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
+big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l linewidth -d 'Characters in a line' -r -f
@@ -149,23 +181,31 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l precisi
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dry-run -d 'Make every check, print what would be done, write nothing'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s i -l in-place -d 'Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s i -l in-place -d 'Change DATA, a .npy file, a tensor of a .safetensors file or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l batch-dims -d 'How many of the first axes are batches, the same in DATA and INDICES' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dtype -d 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l from -d 'The format of every operand that is not inline [default: by its content]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l batch-dims -d 'How many first axes DATA and INDICES have in common' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto'
-json\t'JSON, also that of KServe\'s version 2 protocol'"
+json\t'JSON, also that of KServe\'s version 2 protocol'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto with raw data'
 json\t'One JSON object that reads back to the same bits'
-text\t'What NumPy prints'"
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'
+text\t'What NumPy prints'
+raw\t'The items alone, in C order'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
+big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l linewidth -d 'Characters in a line' -r -f
@@ -179,47 +219,59 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l atol -d 'The 
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rtol -d 'The largest error relative to EXPECTED that passes; with --atol their sum' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ulp -d 'How many representable values apart still passes (0: +0 equals -0)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l max-mismatch -d 'How many mismatches to show, the first ones' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l dtype -d 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l from -d 'The format of every operand that is not inline [default: by its content]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto'
-json\t'JSON, also that of KServe\'s version 2 protocol'"
+json\t'JSON, also that of KServe\'s version 2 protocol'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l nan-differs -d 'NaNs of different bits differ'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ignore-dtype -d 'Compare values, whatever the dtypes'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s q -l summary -l quiet -d 'Print the verdict only, one line (with --json still the object); stops at the first mismatch'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l json -d 'Print one JSON object'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l dtype -d 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l from -d 'The format of every operand that is not inline [default: by its content]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto'
-json\t'JSON, also that of KServe\'s version 2 protocol'"
+json\t'JSON, also that of KServe\'s version 2 protocol'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l stats -d 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, a histogram'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l json -d 'Print a JSON array with one object for each tensor'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l members -d 'Print only the names of the members, one a line'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l cast -d 'Convert the values to this dtype' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l byte-order -d 'The byte order of a .npy or .npz [default: as it is]' -r -f -a "little\t'The lowest byte first'
-big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l order -d 'The order of the items in a .npy or .npz' -r -f -a "C\t'The last axis runs fastest'
 F\t'The first axis runs fastest'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dtype -d 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l from -d 'The format of every operand that is not inline [default: by its content]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto'
-json\t'JSON, also that of KServe\'s version 2 protocol'"
+json\t'JSON, also that of KServe\'s version 2 protocol'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto with raw data'
 json\t'One JSON object that reads back to the same bits'
-text\t'What NumPy prints'"
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'
+text\t'What NumPy prints'
+raw\t'The items alone, in C order'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
+big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l linewidth -d 'Characters in a line' -r -f

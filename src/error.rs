@@ -103,6 +103,8 @@ pub enum Advice {
     ReadBits,
     /// To change the option that the message begins with, which is a field of [`Options`](crate::diff::Options).
     ChangeOption,
+    /// To leave out so many lines at the beginning of a text: they seem to be headings.
+    SkipRows(usize),
 }
 
 /// An error: its kind, and one line that says what was found and what was expected.

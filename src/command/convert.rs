@@ -21,7 +21,6 @@ use crate::format::write::{Recast, Work};
 use crate::item::meta;
 use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;
-use crate::parallel::Threads;
 use crate::storage::source::Source;
 
 /// Write tensors in another format, dtype or order
@@ -45,9 +44,6 @@ pub(super) struct Convert {
     /// With --cast: truncate fractions and take the nearest integer the dtype has (0 for NaN); drop imaginary parts
     #[arg(long, requires = "cast", help_heading = HEADING)]
     pub lossy: bool,
-    /// The byte order of a .npy or .npz [default: as it is]
-    #[arg(long, value_enum, value_name = "ORDER", allow_hyphen_values = true, help_heading = HEADING)]
-    pub byte_order: Option<ByteOrder>,
     /// The order of the items in a .npy or .npz
     #[arg(
         long,
@@ -78,6 +74,9 @@ Examples:
   tensorop convert model.safetensors:head --cast float32 -o head.npy
   tensorop convert golden_bits.npy --dtype bfloat16 -o golden.safetensors     # uint16 that holds bfloat16
   tensorop convert data.npy --byte-order big --order F -o other.npy
+  tensorop convert 'dump.bin:float32[16,-1]' -o dump.npy                      # bytes without a header, and back:
+  tensorop convert dump.npy -o dump.bin
+  tensorop convert table.csv --skip-rows 1 --dtype float32 -o table.npy
 
 --dtype says what the bits of an operand are, of any dtype with items of as many bytes; of plain JSON it is the dtype.";
 
@@ -133,15 +132,6 @@ fn exists(path: &Path) -> bool {
     path.exists() || files_before_colons(path).next().is_some()
 }
 
-/// The byte order of the output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum ByteOrder {
-    /// The lowest byte first
-    Little,
-    /// The highest byte first
-    Big,
-}
-
 /// The order of the items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Order {
@@ -170,7 +160,7 @@ impl Convert {
         allow_open_files(inputs.len());
         let recast = Recast {
             cast: self.cast.clone().map(|dtype| (dtype, self.lossy)),
-            big_endian: self.byte_order.map(|order| order == ByteOrder::Big),
+            big_endian: self.output.big_endian(),
             order: self.order.into(),
         };
         let limits = self.run.limits()?;
@@ -179,19 +169,19 @@ impl Convert {
         let mut works = Vec::new();
         for (name, operand) in &inputs {
             let label = sources::label("IN", operand);
-            let (input, member) = sources::open(operand, &label, self.input.from, limits.threads)?;
+            let (input, member) = sources::open(operand, &label, &self.input, limits.threads)?;
             let members = input.names();
             if let (None, None, true, Some(members)) = (name, &member, container, members) {
                 // a whole container goes over with its names
                 for (n, member) in members.into_iter().enumerate() {
-                    let data = source(&input, n, input.member_label(member), self, limits.threads)?;
+                    let data = source(&input, n, input.member_label(member), self)?;
                     report.source(&data);
                     works.push((Some(member.to_owned()), work(data, &recast, limits)));
                 }
                 continue;
             }
             let n = input.pick(member.as_deref())?;
-            let data = source(&input, n, label.clone(), self, limits.threads)?;
+            let data = source(&input, n, label.clone(), self)?;
             report.source(&data);
             let own_name = input.own_name().filter(|_| !container);
             works.push((name.or(own_name).map(str::to_owned), work(data, &recast, limits)));
@@ -230,9 +220,9 @@ fn work(data: Source, recast: &Recast, limits: Limits) -> Work {
 }
 
 /// A tensor of an input, read as `--dtype` says.
-fn source(input: &Input, n: usize, label: String, args: &Convert, threads: Threads) -> Result<Source> {
+fn source(input: &Input, n: usize, label: String, args: &Convert) -> Result<Source> {
     let asked = args.input.dtype.as_ref();
-    if let Some(plain) = plain_as(input, asked, &label, threads)? {
+    if let Some(plain) = plain_as(input, asked, &label)? {
         return Ok(plain);
     }
     as_asked(input.source_as(n, label)?, asked, Reading::Bits)

@@ -48,7 +48,7 @@ Examples:
   tensorop info model.safetensors:head.bias --stats
   tensorop info *.npy --json | jq '.[].shape'
 
-With --json each object has file, member, format (npy, npz, safetensors, onnx, json), dtype (as --dtype takes it; fields as NumPy's descr), shape, \
+With --json each object has file, member, format (npy, npz, safetensors, onnx, json, csv, tsv, raw), dtype (as --dtype takes it; fields as NumPy's descr), shape, \
 order (C or F), byte_order (little, big, or null), items, bytes (as stored, before compression), offset (where the \
 items begin in the file, or null), and with --stats also stats: min and max with their index, mean, std, nan, inf, zero.";
 
@@ -85,7 +85,7 @@ impl Info {
 /// The names of a file's members, each with the end of its line. Control characters in them are escaped: they are
 /// shown to people, too.
 fn members(file: &OperandArg, args: &Info, limits: Limits, found: &mut Vec<String>) -> Result<()> {
-    let (input, member) = sources::open(file, &sources::label("FILE", file), args.input.from, limits.threads)?;
+    let (input, member) = sources::open(file, &sources::label("FILE", file), &args.input, limits.threads)?;
     if member.is_some() {
         input.pick(member.as_deref())?;
     }
@@ -99,7 +99,7 @@ fn members(file: &OperandArg, args: &Info, limits: Limits, found: &mut Vec<Strin
 
 /// What is to be said of a file, or of all its members.
 fn describe_all(file: &OperandArg, args: &Info, limits: Limits, infos: &mut Vec<info::Info>) -> Result<()> {
-    let (input, member) = sources::open(file, &sources::label("FILE", file), args.input.from, limits.threads)?;
+    let (input, member) = sources::open(file, &sources::label("FILE", file), &args.input, limits.threads)?;
     let names = input.names();
     let numbers = match (&member, &names) {
         (None, Some(names)) => 0..names.len(),
@@ -120,6 +120,7 @@ fn describe_all(file: &OperandArg, args: &Info, limits: Limits, infos: &mut Vec<
 fn named(file: &OperandArg, member: Option<&str>) -> String {
     match file {
         OperandArg::Stdin => "-".to_owned(),
+        OperandArg::StdinAs(view) => format!("-:{view}"),
         OperandArg::Inline(text) => text.clone(),
         OperandArg::Path(path) => {
             let text = path.display().to_string();
@@ -143,7 +144,7 @@ fn describe(
 ) -> Result<info::Info> {
     let asked = args.input.dtype.as_ref();
     let label = member.as_ref().map_or_else(|| input.label().to_owned(), |name| input.member_label(name));
-    let plain = plain_as(input, asked, &label, limits.threads)?;
+    let plain = plain_as(input, asked, &label)?;
     let found = match &plain {
         Some(source) => Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None },
         None => input.describe(n)?,

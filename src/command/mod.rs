@@ -154,11 +154,19 @@ fn told(error: &anyhow::Error) -> String {
 
 /// An error of the library, with the advice in it said as it is typed.
 fn advise(error: &crate::Error) -> String {
-    let Some(advice) = error.advice() else { return error.to_string() };
+    match error.advice() {
+        Some(Advice::ChangeOption) => format!("--{}", error.message()),
+        advice => advised(error.to_string(), advice),
+    }
+}
+
+/// What is wrong, and what would help.
+fn advised(message: String, advice: Option<Advice>) -> String {
     match advice {
-        Advice::WriteNpy => format!("{error}: use -o FILE.npy"),
-        Advice::ReadBits => format!("{error}; --dtype reads the bits as it"),
-        Advice::ChangeOption => format!("--{}", error.message()),
+        None | Some(Advice::ChangeOption) => message,
+        Some(Advice::WriteNpy) => format!("{message}: use -o FILE.npy"),
+        Some(Advice::ReadBits) => format!("{message}; --dtype reads the bits as it"),
+        Some(Advice::SkipRows(rows)) => format!("{message}; --skip-rows {rows} leaves out what may be headings"),
     }
 }
 
@@ -180,10 +188,10 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 
 /// What the user asked for, or the text that ends the program.
 fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, Ended> {
-    Cli::try_parse_from(args).map_err(|error| match error.kind() {
+    Cli::try_parse_from(args.into_iter().map(options::operands::sheltered)).map_err(|error| match error.kind() {
         _ if !error.use_stderr() => Ended::Help(error),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Ended::Usage(no_sub_command()),
-        _ => Ended::Usage(error.apply::<usage::Short>().render().to_string()),
+        _ => Ended::Usage(error.apply::<usage::Short>().render().to_string().replace(options::operands::SHELTER, "")),
     })
 }
 

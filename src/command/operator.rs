@@ -26,7 +26,9 @@ pub(super) fn put(
     quiet: bool,
     report: Report,
 ) -> Result<()> {
-    emit(vec![(None, Work::new(fill, limits))], output, quiet, report)
+    let mut work = Work::new(fill, limits);
+    work.recast.big_endian = output.big_endian();
+    emit(vec![(None, work)], output, quiet, report)
 }
 
 /// The data that a scatter begins with: a copy of it, or where it lies.

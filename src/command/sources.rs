@@ -5,13 +5,15 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 
+use super::advised;
 use super::options::index_list::IndexList;
 use super::options::operands::{InputOptions, OperandArg};
 use super::options::updates::UpdatesOptions;
 use crate::error::{Error, ErrorKind, Subject, malformed};
-use crate::format::json::{self, Json};
+use crate::format::Unchangeable;
+use crate::format::json;
 use crate::format::open::Input;
-use crate::format::{Format, Unchangeable};
+use crate::format::values::{self, Values};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::ops::indexed::{all_integers, each_window};
@@ -89,19 +91,19 @@ impl<'a> Operands<'a> {
             Subject::File => return error.into(),
             option => self::option(option),
         };
-        anyhow!("{label}: {}", error.message())
+        refusal(&label, &error)
     }
 
-    /// DATA and, where they are an operand, UPDATES. Plain JSON takes `--dtype`, else the dtype of the operand that
+    /// DATA and, where they are an operand, UPDATES. Plain JSON or CSV takes `--dtype`, else the dtype of the operand that
     /// has one, else what the content of both tells.
     pub(super) fn tensors(&self) -> Result<(Source, Option<Source>)> {
         let data = if self.in_place {
-            Found::locked(&self.data, self.input.from, self.threads)
+            Found::locked(&self.data, self.input, self.threads)
         } else {
-            Found::load(&self.data, self.input.from, self.threads)
+            Found::load(&self.data, self.input, self.threads)
         }?;
         let updates =
-            self.updates.as_ref().map(|operand| Found::load(operand, self.input.from, self.threads)).transpose()?;
+            self.updates.as_ref().map(|operand| Found::load(operand, self.input, self.threads)).transpose()?;
         let data = self.open(&data, Subject::Data)?;
         let updates = updates.as_ref().map(|found| self.open(found, Subject::Updates)).transpose()?;
         let explain = |error: Error| self.explain(error);
@@ -110,12 +112,12 @@ impl<'a> Operands<'a> {
         let known = asked.cloned().or_else(|| data.dtype()).or_else(|| updates.as_ref().and_then(Open::dtype));
         let data = match (data, known) {
             (Open::Typed(source), _) => as_asked(source, asked, self.reading)?,
-            (Open::Plain(json), Some(dtype)) => memory(json.read(&dtype).map_err(explain)?, Subject::Data),
-            (Open::Plain(json), None) => {
+            (Open::Plain(values), Some(dtype)) => memory(values.read(&dtype).map_err(explain)?, Subject::Data),
+            (Open::Plain(values), None) => {
                 let Some(Open::Plain(updates)) = &updates else {
-                    return Ok((memory(json.infer().map_err(explain)?, Subject::Data), None));
+                    return Ok((memory(values.infer().map_err(explain)?, Subject::Data), None));
                 };
-                let mut tensors = json::infer(&[&json, updates]).map_err(explain)?;
+                let mut tensors = values::infer(&[&values, updates]).map_err(explain)?;
                 let updates = tensors.pop().map(|tensor| memory(tensor, Subject::Updates));
                 let data = tensors.pop().map(|tensor| memory(tensor, Subject::Data));
                 return Ok((data.ok_or_else(|| anyhow!("{}: no tensor", self.data.1))?, updates));
@@ -123,7 +125,7 @@ impl<'a> Operands<'a> {
         };
         let updates = updates.map(|open| match open {
             Open::Typed(source) => as_asked(source, asked, self.reading),
-            Open::Plain(json) => Ok(memory(json.read(&data.dtype().native()).map_err(explain)?, Subject::Updates)),
+            Open::Plain(values) => Ok(memory(values.read(&data.dtype().native()).map_err(explain)?, Subject::Updates)),
         });
         Ok((data, updates.transpose()?))
     }
@@ -131,7 +133,7 @@ impl<'a> Operands<'a> {
     /// INDICES, of whatever integer dtype.
     pub(super) fn indices(&self) -> Result<Source> {
         let operand = self.indices.as_ref().ok_or_else(|| anyhow!("INDICES: missing"))?;
-        integers(&Found::load(operand, self.input.from, self.threads)?, &operand.1, self.threads)
+        integers(&Found::load(operand, self.input, self.threads)?, &operand.1)
     }
 
     /// Updates of shape `shape`: the operand, or `--fill`'s one value in its place; their items are, or become,
@@ -178,22 +180,22 @@ impl<'a> Operands<'a> {
     }
 
     fn open<'c>(&self, found: &'c Found, subject: Subject) -> Result<Open<'c>> {
-        let Some(text) = found.input.as_json() else { return Ok(Open::Typed(found.source()?)) };
-        let json = json::open(text, subject, self.threads).map_err(|e| self.explain(e))?;
-        match json.dtype() {
-            None => Ok(Open::Plain(json)),
+        let Some(values) = found.input.values(subject) else { return Ok(Open::Typed(found.source()?)) };
+        let values = values.map_err(|e| self.explain(e))?;
+        match values.dtype() {
+            None => Ok(Open::Plain(values)),
             Some(dtype) => {
-                let tensor = json.read(dtype).map_err(|e| self.explain(e))?;
+                let tensor = values.read(dtype).map_err(|e| self.explain(e))?;
                 Ok(Open::Typed(Source::memory(tensor, self.label(subject))))
             }
         }
     }
 }
 
-/// An operand whose dtype is known, or JSON that has none of its own.
+/// An operand whose dtype is known, or a text that has none of its own.
 enum Open<'c> {
     Typed(Source),
-    Plain(Json<'c>),
+    Plain(Values<'c>),
 }
 
 impl Open<'_> {
@@ -244,24 +246,31 @@ pub(super) fn as_asked(mut source: Source, asked: Option<&DType>, reading: Readi
     Ok(source)
 }
 
-/// Plain JSON as `--dtype` says; `None` of anything that has a dtype of its own, or if it is not asked for.
+/// Plain JSON or CSV as `--dtype` says; `None` of anything that has a dtype of its own, or if it is not asked for.
 ///
 /// # Errors
-/// JSON that holds no tensor of that dtype.
-pub(super) fn plain_as(input: &Input, asked: Option<&DType>, label: &str, threads: Threads) -> Result<Option<Source>> {
-    let (Some(text), Some(dtype)) = (input.as_json(), asked) else { return Ok(None) };
-    let refuse = |e: Error| anyhow!("{label}: {}", e.message());
-    let json = json::open(text, Subject::Data, threads).map_err(refuse)?;
-    if json.dtype().is_some() {
+/// Text that holds no tensor of that dtype.
+pub(super) fn plain_as(input: &Input, asked: Option<&DType>, label: &str) -> Result<Option<Source>> {
+    let Some(dtype) = asked else { return Ok(None) };
+    let Some(values) = input.values(Subject::Data) else { return Ok(None) };
+    let refuse = |error: Error| refusal(label, &error);
+    let values = values.map_err(refuse)?;
+    if values.dtype().is_some() {
         return Ok(None);
     }
-    Ok(Some(Source::memory(json.read(dtype).map_err(refuse)?, label.to_owned())))
+    Ok(Some(Source::memory(values.read(dtype).map_err(refuse)?, label.to_owned())))
+}
+
+/// What the library refuses in an operand, with what would help.
+fn refusal(label: &str, error: &Error) -> anyhow::Error {
+    anyhow!("{label}: {}", advised(error.message().to_owned(), error.advice()))
 }
 
 /// What messages call an operand: its role and where it comes from.
 pub(super) fn label(role: &str, arg: &OperandArg) -> String {
     match arg {
         OperandArg::Stdin => format!("{role} (standard input)"),
+        OperandArg::StdinAs(view) => format!("{role} (standard input):{view}"),
         OperandArg::Path(path) => format!("{role} {}", path.display()),
         OperandArg::Inline(text) if text.chars().count() > 40 => {
             format!("{role} {}...", text.chars().take(40).collect::<String>())
@@ -280,7 +289,7 @@ fn option(subject: Subject) -> String {
 /// # Errors
 /// A second one, by its role.
 pub(super) fn one_stdin<'a>(operands: impl IntoIterator<Item = (&'a str, &'a OperandArg)>) -> Result<()> {
-    match operands.into_iter().filter(|(_, arg)| **arg == OperandArg::Stdin).nth(1) {
+    match operands.into_iter().filter(|(_, arg)| arg.is_stdin()).nth(1) {
         Some((role, _)) => bail!("{role}: standard input can stand for one operand only"),
         None => Ok(()),
     }
@@ -297,15 +306,15 @@ impl Found {
     ///
     /// # Errors
     /// What is not there, or no tensor.
-    pub(super) fn load((arg, label): &(&OperandArg, String), from: Option<Format>, threads: Threads) -> Result<Self> {
-        let (input, member) = open(arg, label, from, threads)?;
+    pub(super) fn load((arg, label): &(&OperandArg, String), how: &InputOptions, threads: Threads) -> Result<Self> {
+        let (input, member) = open(arg, label, how, threads)?;
         Ok(Self { member: input.pick(member.as_deref())?, input })
     }
 
     /// DATA that is changed where it lies.
-    fn locked((arg, label): &(&OperandArg, String), from: Option<Format>, threads: Threads) -> Result<Self> {
+    fn locked((arg, label): &(&OperandArg, String), how: &InputOptions, threads: Threads) -> Result<Self> {
         let OperandArg::Path(path) = arg else { bail!("{label}: --in-place changes a file") };
-        let (input, member) = Input::locked(path, from, label, threads).map_err(|error| {
+        let (input, member) = Input::locked(path, how.from, label, threads).map_err(|error| {
             let special = error.kind() == ErrorKind::Unsupported;
             if special { anyhow!("{label}: --in-place changes a regular file") } else { error.into() }
         })?;
@@ -338,26 +347,28 @@ impl Found {
 pub(super) fn open(
     arg: &OperandArg,
     label: &str,
-    from: Option<Format>,
+    how: &InputOptions,
     threads: Threads,
 ) -> Result<(Input, Option<String>)> {
-    match arg {
-        OperandArg::Inline(text) => Ok((Input::json_text(text.clone().into_bytes(), label, threads), None)),
-        OperandArg::Stdin => Ok((Input::stream(Box::new(io::stdin()), from, label, threads)?, None)),
-        OperandArg::Path(path) => Ok(Input::path(path, from, label, threads)?),
-    }
+    let (input, member) = match arg {
+        OperandArg::Inline(text) => (Input::json_text(text.clone().into_bytes(), label, threads), None),
+        OperandArg::Stdin => (Input::stream(Box::new(io::stdin()), how.from, label, threads)?, None),
+        OperandArg::StdinAs(view) => (Input::stream_as(Box::new(io::stdin()), view, label, threads)?, None),
+        OperandArg::Path(path) => Input::path(path, how.from, label, threads)?,
+    };
+    Ok((input.skipping(how.skip_rows), member))
 }
 
-/// A tensor of integers: any integer dtype, or JSON that holds nothing else.
-fn integers(found: &Found, label: &str, threads: Threads) -> Result<Source> {
-    let refuse = |e: Error| anyhow!("{label}: {}", e.message());
-    let source = match found.input.as_json() {
+/// A tensor of integers: any integer dtype, or a text without a dtype that holds nothing else.
+fn integers(found: &Found, label: &str) -> Result<Source> {
+    let refuse = |error: Error| refusal(label, &error);
+    let source = match found.input.values(Subject::Indices) {
         None => found.source()?,
-        Some(text) => {
-            let json = json::open(text, Subject::Indices, threads).map_err(refuse)?;
-            let tensor = match json.dtype() {
-                Some(dtype) => json.read(dtype),
-                None => json.infer_indices(),
+        Some(values) => {
+            let values = values.map_err(refuse)?;
+            let tensor = match values.dtype() {
+                Some(dtype) => values.read(dtype),
+                None => values.infer_indices(),
             };
             Source::memory(tensor.map_err(refuse)?, label.to_owned())
         }
@@ -402,11 +413,13 @@ fn integers_of(tensor: &Source) -> Result<Vec<i64>> {
 
 fn index_file(path: &Path, option: &str, input: &InputOptions, threads: Threads) -> Result<Source> {
     let label = format!("{option} {}", path.display());
+    let skip_rows = input.skip_rows;
     let (input, member) = Input::path(path, input.from, &label, threads).map_err(|error| {
         let missing = error.kind() == ErrorKind::Io(io::ErrorKind::NotFound);
         if missing { anyhow!("{label}: neither a list of integers such as 0,1 nor a file") } else { error.into() }
     })?;
-    integers(&Found { member: input.pick(member.as_deref())?, input }, &label, threads)
+    let input = input.skipping(skip_rows);
+    integers(&Found { member: input.pick(member.as_deref())?, input }, &label)
 }
 
 /// Whether every item of updates with wider strings fits the data's width.

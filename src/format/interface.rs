@@ -7,7 +7,8 @@ use std::io::Write;
 use super::open::Description;
 use super::packed;
 use super::text::TextOptions;
-use crate::error::Result;
+use super::values::Values;
+use crate::error::{Result, Subject};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
@@ -41,10 +42,13 @@ pub trait Reader: Debug + Send + Sync {
         None
     }
 
-    /// The text, if it is JSON, whose dtype may depend on other operands.
-    fn as_json(&self) -> Option<&[u8]> {
+    /// The values in it, if it is a text whose dtype may depend on other operands. Errors are about `subject`.
+    fn values(&self, _subject: Subject) -> Option<Result<Values<'_>>> {
         None
     }
+
+    /// Leaves out so many lines at the beginning of a text that has headings. Elsewhere there are none.
+    fn skip_rows(&mut self, _rows: usize) {}
 
     /// Whether items can be had only once.
     fn is_once(&self) -> bool {
@@ -91,8 +95,13 @@ pub trait Writer: Debug + Send + Sync {
         dtype.clone()
     }
 
-    /// Whether items may be in Fortran order, or have their highest byte first.
-    fn has_orders(&self) -> bool {
+    /// Whether items may be in Fortran order.
+    fn has_fortran_order(&self) -> bool {
+        false
+    }
+
+    /// Whether items may have their highest byte first.
+    fn has_byte_orders(&self) -> bool {
         false
     }
 

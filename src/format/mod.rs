@@ -3,6 +3,7 @@
 //! A table is all that the rest knows of them: one row a format, with its names, how it is recognised, and the
 //! [`Reader`] and [`Writer`] that its own file implements. To add a format is to add a file and a row.
 
+mod csv;
 pub mod files;
 mod interface;
 pub mod json;
@@ -11,20 +12,23 @@ pub mod npz;
 pub mod onnx;
 pub mod open;
 pub mod packed;
+pub mod raw;
 pub mod safetensors;
 pub mod text;
+pub mod values;
 pub mod write;
 
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::path::Path;
 
+use self::csv::Dialect;
 pub use self::interface::{Layout, Place, Places, Reader, Seal, Sure, Unchangeable, WriteWhole, Writer};
 use self::open::Content;
 use crate::error::{Result, malformed};
 
 /// All formats, in the order in which they are listed and recognised.
-static TABLE: &[&Row] = &[&NPY, &NPZ, &SAFETENSORS, &ONNX, &JSON, &TEXT];
+static TABLE: &[&Row] = &[&NPY, &NPZ, &SAFETENSORS, &ONNX, &JSON, &CSV, &TSV, &TEXT, &RAW];
 
 static NPY: Row = Row {
     name: "npy",
@@ -35,7 +39,7 @@ static NPY: Row = Row {
     is_container: false,
     reads: Some(Reads {
         help: "NumPy's .npy",
-        words: ".npy",
+        words: Some(".npy"),
         sure: npy::sure,
         unless: Some("no .npy file: does not begin with \\x93NUMPY"),
         open: npy::open,
@@ -52,7 +56,7 @@ static NPZ: Row = Row {
     is_container: true,
     reads: Some(Reads {
         help: "NumPy's .npz, a ZIP archive of .npy",
-        words: ".npz",
+        words: Some(".npz"),
         sure: npz::table::sure,
         unless: Some("no .npz file: does not begin as a ZIP archive"),
         open: npz::table::open,
@@ -69,7 +73,7 @@ static SAFETENSORS: Row = Row {
     is_container: true,
     reads: Some(Reads {
         help: "safetensors",
-        words: ".safetensors",
+        words: Some(".safetensors"),
         sure: safetensors::sure,
         unless: Some("no .safetensors file: does not begin with a length and {"),
         open: safetensors::open,
@@ -87,7 +91,7 @@ static ONNX: Row = Row {
     // what else it is than a TensorProto shows when it is read
     reads: Some(Reads {
         help: "An ONNX TensorProto",
-        words: "an ONNX tensor",
+        words: Some("an ONNX tensor"),
         sure: onnx::sure,
         unless: None,
         open: onnx::open,
@@ -104,7 +108,7 @@ static JSON: Row = Row {
     is_container: false,
     reads: Some(Reads {
         help: "JSON, also that of KServe's version 2 protocol",
-        words: "JSON",
+        words: Some("JSON"),
         sure: json::sure,
         unless: None,
         open: json::open_file,
@@ -121,6 +125,52 @@ static TEXT: Row = Row {
     is_container: false,
     reads: None,
     writes: Writes { help: "What NumPy prints", writer: &text::TextWriter },
+};
+
+static CSV: Row = Row {
+    name: "csv",
+    argument: "csv",
+    alias: None,
+    extension: "csv",
+    is_binary: false,
+    is_container: false,
+    reads: Some(Reads {
+        help: "Cells between commas, a row a line",
+        words: None,
+        sure: csv::sure,
+        unless: Some("no CSV: holds a NUL byte"),
+        open: csv::open_csv,
+    }),
+    writes: Writes { help: "Cells between commas, a row a line", writer: &csv::CsvWriter(Dialect::Csv) },
+};
+
+static TSV: Row = Row {
+    name: "tsv",
+    argument: "tsv",
+    alias: None,
+    extension: "tsv",
+    is_binary: false,
+    is_container: false,
+    reads: Some(Reads {
+        help: "Cells between tabs",
+        words: None,
+        sure: csv::sure,
+        unless: Some("no TSV: holds a NUL byte"),
+        open: csv::open_tsv,
+    }),
+    writes: Writes { help: "Cells between tabs", writer: &csv::CsvWriter(Dialect::Tsv) },
+};
+
+static RAW: Row = Row {
+    name: "raw",
+    argument: "raw",
+    alias: None,
+    extension: "bin",
+    is_binary: true,
+    is_container: false,
+    // only what an operand itself says of it tells what the bytes are
+    reads: None,
+    writes: Writes { help: "The items alone, in C order", writer: &raw::RawWriter },
 };
 
 /// What there is to know of a format.
@@ -146,8 +196,8 @@ struct Row {
 struct Reads {
     /// One line of help.
     help: &'static str,
-    /// What a list of formats calls it.
-    words: &'static str,
+    /// What a list of formats calls it; `None` of one that any text may be in, so that content never tells it.
+    words: Option<&'static str>,
     /// How sure it is that a file that begins so, and has so many bytes if that is known, is in this format.
     sure: fn(&[u8], Option<u64>) -> Sure,
     /// What is said of a file that is not, although it was said to be. Without, reading it will tell more.
@@ -186,6 +236,9 @@ impl Format {
     /// What NumPy prints, which is only written.
     pub const TEXT: Self = Self(&TEXT);
 
+    /// Items without a header, which are read where an operand says what they are.
+    pub const RAW: Self = Self(&RAW);
+
     /// All formats, in the order in which they are listed.
     pub fn all() -> impl Iterator<Item = Self> {
         TABLE.iter().copied().map(Self)
@@ -212,6 +265,11 @@ impl Format {
             let all: Vec<_> = Self::all().map(|Self(row)| format!(".{}", row.extension)).collect();
             malformed!("the name does not tell the format: end it in {}", listed(&all, "or"))
         })
+    }
+
+    /// The format that the name of a file tells, where content cannot.
+    fn told_by_name(path: &Path) -> Option<Self> {
+        Self::of_name(path).ok().filter(|Self(row)| row.reads.as_ref().is_some_and(|reads| reads.words.is_none()))
     }
 
     /// The name that `info` prints.
@@ -269,11 +327,15 @@ impl Format {
     }
 
     /// The format that the first bytes of a file of `len` bytes tell, if its length is known. Another one is taken if
-    /// `from` says so.
+    /// `from` says so, or the name of the file (`named`), unless the content is not in it.
     ///
     /// # Errors
     /// One line: content in no format, or not in the one that it should be in.
-    pub(crate) fn recognise(begin: &[u8], len: Option<u64>, from: Option<Self>) -> Result<Self, String> {
+    pub(crate) fn recognise(
+        begin: &[u8],
+        len: Option<u64>,
+        (from, named): (Option<Self>, Option<Self>),
+    ) -> Result<Self, String> {
         let sure = |format: Self| format.0.reads.as_ref().map_or(Sure::No, |reads| (reads.sure)(begin, len));
         if let Some(format) = from {
             let unless = format.0.reads.as_ref().and_then(|reads| reads.unless);
@@ -282,16 +344,20 @@ impl Format {
                 Some(_) | None => Ok(format),
             };
         }
+        if let Some(format) = named.filter(|format| sure(*format) > Sure::No) {
+            return Ok(format);
+        }
+        let by_content = TABLE.iter().filter(|row| row.reads.as_ref().is_some_and(|reads| reads.words.is_some()));
         // of several the last is the greatest: in the table backwards, the first
         let surest =
-            TABLE.iter().rev().copied().map(Self).map(|format| (sure(format), format)).max_by_key(|(sure, _)| *sure);
+            by_content.rev().copied().map(Self).map(|format| (sure(format), format)).max_by_key(|(sure, _)| *sure);
         if let Some((_, format)) = surest.filter(|(sure, _)| *sure > Sure::No) {
             return Ok(format);
         }
         let Some(byte) = begin.iter().find(|byte| !byte.is_ascii_whitespace()) else {
             return Err("empty, expected a tensor".to_owned());
         };
-        let words: Vec<_> = TABLE.iter().filter_map(|row| row.reads.as_ref()).map(|reads| reads.words).collect();
+        let words: Vec<_> = TABLE.iter().filter_map(|row| row.reads.as_ref()?.words).collect();
         Err(format!("neither {}: begins with byte 0x{byte:02x}", listed(&words, "nor")))
     }
 }
@@ -361,6 +427,9 @@ mod tests {
             ("a.pb", Some("onnx")),
             ("a.json", Some("json")),
             ("a.txt", Some("text")),
+            ("a.CSV", Some("csv")),
+            ("a.tsv", Some("tsv")),
+            ("a.bin", Some("raw")),
             ("npy", None),
             ("a.onnx", None),
             ("", None),
@@ -371,7 +440,7 @@ mod tests {
         let refused = Format::of_name(Path::new("a.foo")).unwrap_err().to_string();
         assert_eq!(
             refused,
-            "the name does not tell the format: end it in .npy, .npz, .safetensors, .pb, .json or .txt"
+            "the name does not tell the format: end it in .npy, .npz, .safetensors, .pb, .json, .csv, .tsv, .txt or .bin"
         );
         assert_eq!(["onnx", "pb", "text", "txt"].map(|name| Format::named(name).is_some()), [true, true, true, false]);
     }
@@ -396,7 +465,7 @@ mod tests {
         ];
         for (begin, from, expected) in rows {
             let from = from.and_then(Format::named);
-            let found = Format::recognise(begin, Some(begin.len() as u64), from).map(Format::name);
+            let found = Format::recognise(begin, Some(begin.len() as u64), (from, None)).map(Format::name);
             assert_eq!(found, expected.map_err(str::to_owned), "{begin:?}");
         }
     }

@@ -1,12 +1,14 @@
 //! Files that hold tensors, opened: which format they are in, which members they have, and where each tensor lies.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use super::json::JsonReader;
+use super::raw::{self, View};
+use super::values::Values;
 use super::{Format, Reader, Unchangeable, containers};
-use crate::error::{Context, Error, ErrorKind, Result, bail, malformed};
+use crate::error::{Context, Error, ErrorKind, Result, Subject, bail, ensure, malformed};
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
 use crate::storage::platform::same_file;
@@ -14,7 +16,7 @@ use crate::storage::source::{Source, fill_from};
 
 /// How many bytes of a file are read to see what it is: a page, which is read in one piece anyway, and in which an ONNX
 /// tensor or the beginning of a JSON text can be told by more than its first bytes.
-const BEGIN: usize = 4096;
+pub(super) const BEGIN: usize = 4096;
 
 /// How many names an error lists.
 const NAMES: usize = 5;
@@ -52,7 +54,33 @@ pub enum Opened {
     Stream(Box<dyn Read + Send>),
 }
 
+/// What the path of a file tells of it.
+struct Named<'a> {
+    /// Where it lies, for tensors that are kept beside it.
+    folder: Option<&'a Path>,
+    /// The format that its name tells, if only names do.
+    format: Option<Format>,
+    /// What follows its name after a colon.
+    after: Option<String>,
+}
+
 impl Content {
+    /// A file, or what it leads to, read up to behind its first bytes.
+    fn of_file(mut file: File, folder: Option<&Path>, threads: Threads) -> Result<Self> {
+        let metadata = file.metadata()?;
+        ensure!(!metadata.is_dir(), "is a folder, expected a file");
+        if !metadata.is_file() {
+            return Self::of_stream(Box::new(file), threads);
+        }
+        let begin = read_begin(&mut file)?;
+        let opened = Opened::File { file, len: metadata.len(), folder: folder.map(Path::to_owned) };
+        Ok(Self { begin, opened, threads })
+    }
+
+    fn of_stream(mut stream: Box<dyn Read + Send>, threads: Threads) -> Result<Self> {
+        Ok(Self { begin: read_begin(&mut stream)?, opened: Opened::Stream(stream), threads })
+    }
+
     /// A file that can be read by position, and the folder that it lies in. A stream is first written to a file without
     /// a name in the folder for temporary files.
     ///
@@ -97,14 +125,16 @@ pub struct Description {
 
 impl Input {
     /// Opens a path. One that exists is taken as it is; otherwise a colon in it parts a container from the name of a
-    /// member, which is returned. Messages call it `label`; `from` overrides what the content tells;
-    /// `threads` may share what is read.
+    /// member, which is returned, or any file from a [`View`] of its bytes. Messages call it `label`; `from` overrides
+    /// what the content tells, and the name where any content may be in its format; `threads` may share what is read.
     ///
     /// # Errors
-    /// No such file; a folder; content that is in no known format, or not in the one that `from` says.
+    /// No such file; a folder; content that is in no known format, or not in the one that `from` says; bytes that are
+    /// not what a view of them says.
     pub fn path(path: &Path, from: Option<Format>, label: &str, threads: Threads) -> Result<(Self, Option<String>)> {
-        let (file, path, member) = opened(path, OpenOptions::new().read(true)).with_context(|| label.to_owned())?;
-        Ok((Self::file(file, path.parent(), from, label, threads)?, member))
+        let (file, path, after) = opened(path, OpenOptions::new().read(true)).with_context(|| label.to_owned())?;
+        let named = Named { folder: path.parent(), format: Format::told_by_name(&path), after };
+        Self::named(file, named, from, label, threads)
     }
 
     /// Opens a file to be changed where it lies, as [`path`](Self::path) does: locked before anything of it is read,
@@ -116,7 +146,7 @@ impl Input {
     pub fn locked(path: &Path, from: Option<Format>, label: &str, threads: Threads) -> Result<(Self, Option<String>)> {
         let context = || label.to_owned();
         loop {
-            let (file, name, member) = opened(path, OpenOptions::new().read(true).write(true)).with_context(context)?;
+            let (file, name, after) = opened(path, OpenOptions::new().read(true).write(true)).with_context(context)?;
             let metadata = file.metadata().with_context(context)?;
             if !metadata.is_file() {
                 return Err(Error::of(ErrorKind::Unsupported, "no regular file").within(label));
@@ -124,9 +154,71 @@ impl Input {
             file.lock().with_context(|| format!("{label}: cannot be locked"))?;
             // while this one waited, another file may have taken the name
             if same_file(&metadata, &std::fs::metadata(&name).with_context(context)?) {
-                return Ok((Self::file(file, None, from, label, threads)?, member));
+                let named = Named { folder: None, format: Format::told_by_name(&name), after };
+                return Self::named(file, named, from, label, threads);
             }
         }
+    }
+
+    /// A file whose name tells more than its content.
+    fn named(
+        mut file: File,
+        Named { folder, format, after }: Named<'_>,
+        from: Option<Format>,
+        label: &str,
+        threads: Threads,
+    ) -> Result<(Self, Option<String>)> {
+        let context = || label.to_owned();
+        let Some(after) = after else {
+            return Ok((
+                Self::content(Content::of_file(file, folder, threads).with_context(context)?, (from, format), label)?,
+                None,
+            ));
+        };
+        let view = View::parse(&after);
+        // a member of that name comes before a view, and a view that is none does not come at all
+        if view.is_ok() || View::is_meant(&after) {
+            let member = Self::container(&mut file, folder, from, label, threads)
+                .filter(|container| view.is_err() || container.names().is_some_and(|names| names.contains(&&*after)));
+            if let Some(container) = member {
+                return Ok((container, Some(after)));
+            }
+            let content = Content::of_file(file, folder, threads).with_context(context)?;
+            return Ok((Self::viewed(content, &view.with_context(context)?, label)?, None));
+        }
+        let content = Content::of_file(file, folder, threads).with_context(context)?;
+        match (Self::content(content, (from, format), label), view) {
+            // neither a file that could have members nor a dtype
+            (Err(error), Err(unknown)) if from.is_none() && error.kind() == ErrorKind::Malformed => {
+                Err(malformed!("{error}; as bytes without a header: {}", unknown.message()))
+            }
+            (opened, _) => Ok((opened?, Some(after))),
+        }
+    }
+
+    /// The container that a regular file is, if it is one that is in order.
+    fn container(
+        file: &mut File,
+        folder: Option<&Path>,
+        from: Option<Format>,
+        label: &str,
+        threads: Threads,
+    ) -> Option<Self> {
+        let metadata = file.metadata().ok().filter(|metadata| metadata.is_file())?;
+        let begin = read_begin(file).ok()?;
+        file.rewind().ok()?;
+        Format::recognise(&begin, Some(metadata.len()), (from, None)).ok().filter(|format| format.is_container())?;
+        let content = Content::of_file(file.try_clone().ok()?, folder, threads).ok()?;
+        let container = Self::content(content, (from, None), label).ok();
+        // the clone has moved the place from which both are read
+        file.rewind().ok()?;
+        container
+    }
+
+    /// Bytes that a view says what they are.
+    fn viewed(content: Content, view: &View, label: &str) -> Result<Self> {
+        let reader = raw::open(content, view).with_context(|| label.to_owned())?;
+        Ok(Self { label: label.to_owned(), format: Format::RAW, reader })
     }
 
     /// An open file, or what it leads to (a device, a pipe). `folder` is where it lies, for tensors that are kept
@@ -135,24 +227,13 @@ impl Input {
     /// # Errors
     /// Those of [`path`](Self::path).
     pub fn file(
-        mut file: File,
+        file: File,
         folder: Option<&Path>,
         from: Option<Format>,
         label: &str,
         threads: Threads,
     ) -> Result<Self> {
-        let context = || label.to_owned();
-        let metadata = file.metadata().with_context(context)?;
-        if metadata.is_dir() {
-            bail!("{label}: is a folder, expected a file");
-        }
-        if !metadata.is_file() {
-            return Self::stream(Box::new(file), from, label, threads);
-        }
-        let begin = read_begin(&mut file).with_context(context)?;
-        let (len, folder) = (metadata.len(), folder.map(Path::to_owned));
-        let opened = Opened::File { file, len, folder };
-        Self::content(Content { begin, opened, threads }, Some(len), from, label)
+        Self::content(Content::of_file(file, folder, threads).with_context(|| label.to_owned())?, (from, None), label)
     }
 
     /// What comes once, from front to back. A container is first written to a file without a name in the folder for
@@ -160,20 +241,27 @@ impl Input {
     ///
     /// # Errors
     /// Those of [`path`](Self::path), and of reading.
-    pub fn stream(
-        mut stream: Box<dyn Read + Send>,
-        from: Option<Format>,
-        label: &str,
-        threads: Threads,
-    ) -> Result<Self> {
-        let begin = read_begin(&mut stream).with_context(|| label.to_owned())?;
-        let whole = (begin.len() < BEGIN).then_some(begin.len() as u64);
-        Self::content(Content { begin, opened: Opened::Stream(stream), threads }, whole, from, label)
+    pub fn stream(stream: Box<dyn Read + Send>, from: Option<Format>, label: &str, threads: Threads) -> Result<Self> {
+        Self::content(Content::of_stream(stream, threads).with_context(|| label.to_owned())?, (from, None), label)
     }
 
-    /// Opens what is in the format that its first bytes tell, or `from`; `len` are its bytes, if that is known.
-    fn content(content: Content, len: Option<u64>, from: Option<Format>, label: &str) -> Result<Self> {
-        let format = Format::recognise(&content.begin, len, from).map_err(|m| malformed!("{label}: {m}"))?;
+    /// What comes once, as what a [`View`] says that it is. Where that leaves a dim open, it is first written to a file.
+    ///
+    /// # Errors
+    /// A view that is none, and bytes that are not what it says; of reading.
+    pub fn stream_as(stream: Box<dyn Read + Send>, view: &str, label: &str, threads: Threads) -> Result<Self> {
+        let context = || label.to_owned();
+        let view = View::parse(view).with_context(context)?;
+        Self::viewed(Content::of_stream(stream, threads).with_context(context)?, &view, label)
+    }
+
+    /// Opens what is in the format that its first bytes tell; or `from`, or the one that its name tells.
+    fn content(content: Content, told: (Option<Format>, Option<Format>), label: &str) -> Result<Self> {
+        let len = match &content.opened {
+            Opened::File { len, .. } => Some(*len),
+            Opened::Stream(_) => (content.begin.len() < BEGIN).then_some(content.begin.len() as u64),
+        };
+        let format = Format::recognise(&content.begin, len, told).map_err(|m| malformed!("{label}: {m}"))?;
         let reader = format.open(content).with_context(|| label.to_owned())?;
         Ok(Self { label: label.to_owned(), format, reader })
     }
@@ -203,9 +291,16 @@ impl Input {
         self.reader.own_name()
     }
 
-    /// The text, if it is JSON, whose dtype may depend on other operands.
-    pub fn as_json(&self) -> Option<&[u8]> {
-        self.reader.as_json()
+    /// The values in it, if it is a text whose dtype may depend on other operands. Errors are about `subject`.
+    pub fn values(&self, subject: Subject) -> Option<Result<Values<'_>>> {
+        self.reader.values(subject)
+    }
+
+    /// Leaves out so many lines at the beginning of a text that has headings.
+    #[must_use]
+    pub fn skipping(mut self, rows: usize) -> Self {
+        self.reader.skip_rows(rows);
+        self
     }
 
     /// Whether its items can be had only once, as those of a `.npy` that comes from a pipe.
@@ -287,23 +382,37 @@ impl Input {
 
 /// Opens a path, or the part of it before a colon: also returns the path of the file, and what follows the colon.
 fn opened(path: &Path, options: &OpenOptions) -> Result<(File, PathBuf, Option<String>)> {
+    use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
     let missing = match options.open(path) {
         Ok(file) => return Ok((file, path.to_owned(), None)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => error,
+        // many dims make a long name
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory | InvalidFilename) => error,
         Err(error) => return Err(error.into()),
     };
-    match files_before_colons(path).next().map(|(file, name)| (file, std::str::from_utf8(name))) {
-        Some((file, Ok(name))) => Ok((options.open(&file)?, file, Some(name.to_owned()))),
-        _ => Err(missing.into()),
+    let after = |(file, after): (PathBuf, &[u8])| Some((file, std::str::from_utf8(after).ok()?.to_owned()));
+    // a pipe has no members, but may be bytes
+    let piped = || {
+        parts_before_colons(path)
+            .filter_map(after)
+            .find(|(file, view)| !file.is_dir() && file.exists() && View::parse(view).is_ok())
+    };
+    match files_before_colons(path).next() {
+        Some(divided) => after(divided),
+        None => piped(),
     }
+    .map_or(Err(missing.into()), |(file, after)| Ok((options.open(&file)?, file, Some(after))))
 }
 
 /// The parts of a path before a colon that are regular files, the longest first, each with what follows its colon.
 pub fn files_before_colons(path: &Path) -> impl Iterator<Item = (PathBuf, &[u8])> {
+    parts_before_colons(path).filter(|(file, _)| file.is_file())
+}
+
+/// The parts of a path before a colon, the longest first, each with what follows its colon.
+fn parts_before_colons(path: &Path) -> impl Iterator<Item = (PathBuf, &[u8])> {
     let text = path.as_os_str().as_encoded_bytes();
     let colons = (0..text.len()).rev().filter(|&at| text[at] == b':');
-    let files = colons.filter_map(move |at| Some((part_of_path(path, at)?, &text[at + 1..])));
-    files.filter(|(file, _)| file.is_file())
+    colons.filter_map(move |at| Some((part_of_path(path, at)?, &text[at + 1..])))
 }
 
 /// The first `len` bytes of a path, which end before a colon.

@@ -97,13 +97,11 @@ impl Work {
         let meta = self.meta(format);
         let (writer, name) = (format.writer(), format.argument());
         writer.check(&meta.dtype)?;
-        if !writer.has_orders() {
-            if meta.order == Order::Fortran {
-                return Err(Error::of(ErrorKind::Unsupported, format!("{name} is always in C order")));
-            }
-            if self.recast.big_endian == Some(true) {
-                return Err(Error::of(ErrorKind::Unsupported, format!("{name} is never big-endian")));
-            }
+        if meta.order == Order::Fortran && !writer.has_fortran_order() {
+            return Err(Error::of(ErrorKind::Unsupported, format!("{name} is always in C order")));
+        }
+        if self.recast.big_endian == Some(true) && !writer.has_byte_orders() {
+            return Err(Error::of(ErrorKind::Unsupported, format!("{name} is never big-endian")));
         }
         let items = self.fill.meta().items();
         if !format.is_binary() && meta.dtype.itemsize() == 0 && items > MOST_EMPTY_ITEMS {

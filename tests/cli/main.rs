@@ -19,9 +19,11 @@ mod slice_scatter;
 // operands, outputs and formats, whatever the sub-command
 mod big;
 mod containers;
+mod csv;
 mod in_place;
 mod operands;
 mod output;
+mod raw;
 
 // what is delivered beside the program, and what it is built from
 mod guide;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use tensorop::parallel::Threads;
-use tensorop::{error::Subject, format::json, format::open::Input};
+use tensorop::{error::Subject, format::open::Input};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
 
@@ -42,9 +42,7 @@ fn describe(name: &str) -> String {
     let (input, _) = Input::path(&path, None, name, Threads::default()).unwrap();
     let tensor = |n: usize| {
         let found = input.describe(n).unwrap();
-        let plain = input
-            .as_json()
-            .is_some_and(|text| json::open(text, Subject::Data, Threads::default()).unwrap().dtype().is_none());
+        let plain = input.values(Subject::Data).is_some_and(|values| values.unwrap().dtype().is_none());
         let dtype = match found.meta.dtype.name().strip_prefix("<U") {
             _ if plain => "plain".to_owned(),
             Some(width) => format!("str of width {width}"),

@@ -5,6 +5,7 @@
 mod common;
 
 mod cast;
+mod csv;
 #[cfg(feature = "cli")]
 mod example;
 mod formats;

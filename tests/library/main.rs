@@ -228,3 +228,37 @@ fn errors_name_file_and_tensor() {
     let refused = write_all(path("x.npz"), [("a", &one), ("a", &one)]).unwrap_err().to_string();
     assert!(refused.ends_with("x.npz: two tensors are called \"a\""), "{refused}");
 }
+
+#[test]
+fn bytes_without_a_header_are_read_as_what_the_path_says() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("data.bin");
+    each(
+        DTYPES.split_whitespace(),
+        |dtype| (*dtype).to_owned(),
+        |dtype| {
+            let expected = tensor(dtype);
+            write(&path, &expected).map_err(|e| e.to_string())?;
+            if fs::read(&path).expect("a file") != expected.bytes() {
+                return Err("the file is not its items".to_owned());
+            }
+            for view in [format!("{dtype}[2,2]"), format!("{dtype}[-1,2]@0"), format!("{dtype}[2,-1]@0x0")] {
+                let found = read(format!("{}:{view}", path.display())).map_err(|e| e.to_string())?;
+                if found != expected {
+                    return Err(format!("{view}: {found:?}"));
+                }
+            }
+            Ok(())
+        },
+    );
+}
+
+#[test]
+fn tables_are_there_and_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tensor = Tensor::from(&ndarray::array![[0.1_f64, f64::INFINITY], [-0.0, 1e300]]);
+    for name in ["t.csv", "t.tsv"] {
+        write(folder.path().join(name), &tensor).expect("written");
+        assert_eq!(read(folder.path().join(name)), Ok(tensor.clone()));
+    }
+}

@@ -10,8 +10,8 @@ use tensorop::{DType, Reduction, SliceArgs, Tensor};
 use tensorop::{
     engine::scan::scan,
     error::Subject,
-    format::json,
     format::npy::{self, Begun, Header},
+    format::{json, values},
     item::meta::Order,
     layout::shape::{MAX_RANK, bytes_of},
     storage::source::Source,
@@ -103,8 +103,40 @@ pub(crate) fn json(text: &[u8]) {
     for name in DTYPES {
         read(value.read(&DType::parse(name).expect("a dtype")));
     }
-    let both = json::infer(&[&value, &value]);
+    let both = values::infer(&[&value, &value]);
     assert!(both.is_err() || both.is_ok_and(|tensors| tensors.len() == 2 && tensors[0] == tensors[1]));
+}
+
+/// A table of cells, from any bytes: refused in one line, or a tensor of its own or another dtype.
+pub(crate) fn csv(bytes: &[u8]) {
+    for format in ["csv", "tsv"].map(tensorop::format::Format::named) {
+        let stream = Box::new(Cursor::new(bytes.to_vec()));
+        let input = match tensorop::format::open::Input::stream(stream, format, "FILE", Threads::default()) {
+            Err(error) => return is_one_line(&error.to_string()),
+            Ok(input) => input.skipping(usize::from(bytes.first() == Some(&b'#'))),
+        };
+        let values = match input.values(Subject::Data).expect("a text") {
+            Err(error) => return is_one_line(error.message()),
+            Ok(values) => values,
+        };
+        for read in [values.infer(), values.infer_indices()]
+            .into_iter()
+            .chain(DTYPES.iter().map(|name| values.read(&DType::parse(name).expect("a dtype"))))
+        {
+            match read {
+                Err(error) => is_one_line(error.message()),
+                Ok(tensor) => reads_back(&tensor),
+            }
+        }
+    }
+}
+
+/// What bytes without a header are said to be, from any text.
+pub(crate) fn view(text: &str) {
+    use tensorop::format::open::Input;
+    if let Err(error) = Input::stream_as(Box::new(Cursor::new(vec![1; 96])), text, "FILE", Threads::default()) {
+        is_one_line(&error.to_string());
+    }
 }
 
 fn reads_back(tensor: &Tensor) {

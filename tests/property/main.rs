@@ -58,6 +58,22 @@ fn any_text() {
 }
 
 #[test]
+fn any_table() {
+    holds(2000, "(\u{feff}|#)?([-+0-9.eE]{0,4}|nan|inf|true|\"[^\"]{0,3}\"?|\\PC{0,2}|[,\t\r\n \"]){0,14}", |text| {
+        checks::csv(text.as_bytes());
+    });
+    holds(1000, prop::collection::vec(any::<u8>(), 0..60), |bytes| checks::csv(&bytes));
+}
+
+#[test]
+fn any_view() {
+    holds(3000, "([<>]?[iufUSVM][1248]|int4|[a-z]{1,4})?(\\[[-0-9, ]{0,12}\\]?)?(@(0x)?[-+0-9a-f]{0,20})?", |text| {
+        checks::view(&text);
+    });
+    holds(1000, "\\PC{0,30}", |text| checks::view(&text));
+}
+
+#[test]
 fn names_of_dtypes() {
     holds(3000, "[<>|=]?[a-zA-Z?]{1,2}[0-9]{0,4}(\\[[0-9]{0,3}[a-zA-Z]{1,2}\\])?", |text| checks::dtype(&text));
 }

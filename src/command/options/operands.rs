@@ -6,15 +6,33 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
-use super::values::{parse_dtype, parse_format};
+use super::values::{parse_dtype, parse_format, parse_number};
 use crate::DType;
 use crate::format::Format;
 
 const OPERANDS_HELP: &str = "An operand is a path (.npy, .npz, .safetensors, an ONNX TensorProto or JSON, told by its \
-content), `-` for standard input (one operand of a command), or an inline JSON value: an argument that begins with [ \
-or {, or is a number. A file of such a name is given as ./[... A member of a .npz or .safetensors file is named after \
-a colon, as in weights.npz:conv1; a file with one member needs no name, and a path that exists is never divided. Standard input is read in bounded memory; where it is needed in another order than it \
-comes (a negative step, Fortran order) and is long, through a file without a name in $TMPDIR.";
+content; .csv and .tsv, told by the name), `-` for standard input (one operand of a command), or an inline JSON value: an \
+argument that begins with [ or {, or is a number. A file of such a name is given as ./[... A member of a .npz or \
+.safetensors file is named after a colon, as in weights.npz:conv1; a file with one member needs no name, and a path that \
+exists is never divided.
+
+Bytes without a header are given with what they are, FILE:DTYPE[DIMS]@OFFSET, as in dump.bin:float32[16,3,-1] or \
+'fw.img:>u2[4]@0x80': items in C order from byte OFFSET on (default 0). One dim may be -1, the rest of the file; without \
+[DIMS] there is one axis. -:float32[2,5] is standard input.
+
+Standard input is read in bounded memory; where it is needed in another order than it comes (a negative step, Fortran \
+order) and is long, through a file without a name in $TMPDIR.";
+
+/// What is put before an operand that begins with `-:`, which clap would take for an option. No argument holds it.
+pub(crate) const SHELTER: char = '\0';
+
+/// An argument as clap may see it: standard input with what its bytes are is no option.
+pub(crate) fn sheltered(arg: OsString) -> OsString {
+    match arg.to_str() {
+        Some(text) if text.starts_with("-:") => format!("{SHELTER}{text}").into(),
+        _ => arg,
+    }
+}
 
 /// The long help of the first operand, which explains operands.
 pub(crate) fn data_help(first: &str) -> String {
@@ -26,6 +44,8 @@ pub(crate) fn data_help(first: &str) -> String {
 pub(crate) enum OperandArg {
     /// On standard input.
     Stdin,
+    /// On standard input, as bytes without a header: what they are.
+    StdinAs(String),
     /// On the command line, as JSON.
     Inline(String),
     /// In a file.
@@ -37,12 +57,20 @@ impl OperandArg {
     pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
         OsStringValueParser::new().map(Self::from)
     }
+
+    /// Whether it is on standard input.
+    pub(crate) fn is_stdin(&self) -> bool {
+        matches!(self, Self::Stdin | Self::StdinAs(_))
+    }
 }
 
 impl From<OsString> for OperandArg {
     fn from(text: OsString) -> Self {
         match text.to_str() {
             Some("-") => Self::Stdin,
+            Some(text) if text.trim_start_matches(SHELTER).starts_with("-:") => {
+                Self::StdinAs(text.trim_start_matches(SHELTER).trim_start_matches("-:").to_owned())
+            }
             Some(inline) if inline.starts_with(['[', '{']) || is_number(inline) => Self::Inline(inline.to_owned()),
             _ => Self::Path(text.into()),
         }
@@ -73,17 +101,20 @@ fn is_number(text: &str) -> bool {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputOptions {
-    /// The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)
+    /// The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)
     ///
     /// A NumPy name (float32), a bfloat16, float8 or int4 of ml_dtypes, or a description ('<U5', '<M8[ns]'). Plain JSON
-    /// without it takes the dtype of the other operand, else int64, uint64, float64, bool or str by its content. INDICES
+    /// or CSV without it takes the dtype of the other operand, else int64, uint64, float64, bool or str by its content. INDICES
     /// of an operator are always integers. In diff and info it also says what unsigned integers hold, in convert what
     /// any bits are.
     #[arg(long, value_name = "DTYPE", value_parser = parse_dtype, value_hint = ValueHint::Other, allow_hyphen_values = true)]
     pub dtype: Option<DType>,
-    /// The format of every operand that is not inline [default: by its content]
+    /// The format of every operand that is not inline [default: by its content, or .csv, .tsv]
     #[arg(long, value_name = "FORMAT", value_parser = parse_format(Format::reading_help), allow_hyphen_values = true)]
     pub from: Option<Format>,
+    /// Lines at the beginning of CSV and TSV to leave out, such as headings
+    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, default_value_t = 0, hide_default_value = true, allow_hyphen_values = true)]
+    pub skip_rows: usize,
 }
 
 #[cfg(test)]
@@ -99,5 +130,7 @@ mod tests {
             assert_eq!(OperandArg::from(OsString::from(path)), OperandArg::Path(path.into()), "{path}");
         }
         assert_eq!(OperandArg::from(OsString::from("-")), OperandArg::Stdin);
+        let viewed = OperandArg::from(sheltered("-:>u2[-1]".into()));
+        assert_eq!((viewed.is_stdin(), viewed), (true, OperandArg::StdinAs(">u2[-1]".into())));
     }
 }

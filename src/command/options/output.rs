@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::values::{parse_format, parse_number};
 use crate::format::Format;
@@ -17,7 +17,8 @@ const HEADING_TEXT: &str = "Text output";
 pub(crate) struct OutputOptions {
     /// Where to write [default: text on standard output]
     ///
-    /// The format follows the name (.npy, .npz, .safetensors, .pb, .json, .txt) or --to. In a .npz or .safetensors
+    /// The format follows the name (.npy, .npz, .safetensors, .pb, .json, .csv, .tsv, .txt, or .bin for the items
+    /// alone) or --to. In a .npz or .safetensors
     /// file an operator's output is called arr_0. A file of several tensors, one of which is an input, is not replaced by
     /// fewer. A file appears, or is replaced, only when it is complete, and may be one of the inputs. A file that is
     /// replaced is the old or the whole new one even after a loss of power, since the new one is synced to the disk
@@ -28,6 +29,9 @@ pub(crate) struct OutputOptions {
     /// The format of the output [default: by the name of FILE, else text]
     #[arg(long, value_name = "FORMAT", value_parser = parse_format(|format| Some(format.writing_help())), allow_hyphen_values = true)]
     pub to: Option<Format>,
+    /// The byte order of a .npy, .npz or .bin [default: that of DATA]
+    #[arg(long, value_enum, value_name = "ORDER", allow_hyphen_values = true)]
+    pub byte_order: Option<ByteOrder>,
     /// Refuse to replace a file
     #[arg(long, requires = "output")]
     pub no_clobber: bool,
@@ -48,7 +52,21 @@ pub(crate) struct OutputOptions {
     pub precision: Option<usize>,
 }
 
+/// The byte order of the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ByteOrder {
+    /// The lowest byte first
+    Little,
+    /// The highest byte first
+    Big,
+}
+
 impl OutputOptions {
+    /// Whether numbers are to be written with the highest byte first; `None` leaves them as they are.
+    pub(crate) fn big_endian(&self) -> Option<bool> {
+        self.byte_order.map(|order| order == ByteOrder::Big)
+    }
+
     /// The format that `--to` or the name of the output tells.
     ///
     /// # Errors
@@ -75,13 +93,13 @@ impl OutputOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct EditOptions {
-    /// Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output
+    /// Change DATA, a .npy file, a tensor of a .safetensors file or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output
     ///
     /// Costs what is changed, not what the file holds. Every check is made before the first byte is written, and the
     /// file is locked meanwhile, so that several such edits of one file are done one after the other. UPDATES and
     /// INDICES may be DATA itself: they count as read before. Not atomic: if the machine or the program is stopped
     /// in the middle, a part of the changes has been made; and nothing is synced to the disk. To be safe from that, use
     /// -o with the name of a .npy file itself.
-    #[arg(short, long, conflicts_with_all = ["output", "to", "no_clobber"], help_heading = HEADING)]
+    #[arg(short, long, conflicts_with_all = ["output", "to", "no_clobber", "byte_order"], help_heading = HEADING)]
     pub in_place: bool,
 }

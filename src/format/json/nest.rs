@@ -45,11 +45,11 @@ impl Nest<'_> {
             if i > 0 {
                 self.writer.out.extend_from_slice(b", ");
             }
-            let bytes_inside = &bytes[i * len..][..len];
+            let part = &bytes[i * len..][..len];
             if inner.is_empty() {
-                self.writer.item(bytes_inside)?
+                self.writer.item(part)?
             } else {
-                self.write(inner, bytes_inside)?
+                self.write(inner, part)?
             }
             if self.writer.out.len() > 1 << 16 {
                 self.out.write_all(&self.writer.out)?;

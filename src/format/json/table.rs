@@ -3,9 +3,10 @@
 use std::io::Write;
 
 use super::{check, open, write};
-use crate::error::{Error, Result, Subject, bail, malformed};
+use crate::error::{Result, Subject, bail};
 use crate::format::open::{Content, Description};
 use crate::format::text::TextOptions;
+use crate::format::values::{self, Values};
 use crate::format::{Layout, Reader, Sure, Unchangeable, WriteWhole, Writer};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -43,8 +44,8 @@ pub(in crate::format) struct JsonReader {
 }
 
 impl Reader for JsonReader {
-    fn as_json(&self) -> Option<&[u8]> {
-        Some(&self.text)
+    fn values(&self, subject: Subject) -> Option<Result<Values<'_>>> {
+        Some(open(&self.text, subject, self.threads))
     }
 
     fn unchangeable(&self) -> Option<Unchangeable> {
@@ -58,10 +59,7 @@ impl Reader for JsonReader {
 
     fn source(&self, _: usize, label: String) -> Result<Source> {
         // the operand that it is is not known here
-        let refuse = |error: Error| malformed!("{}", error.message());
-        let json = open(&self.text, Subject::Data, self.threads).map_err(refuse)?;
-        let tensor = json.dtype().map_or_else(|| json.infer(), |dtype| json.read(dtype)).map_err(refuse)?;
-        Ok(Source::memory(tensor, label))
+        values::source(open(&self.text, Subject::Data, self.threads), label)
     }
 }
 

@@ -5,7 +5,9 @@ use half::{bf16, f16};
 use std::num::NonZero;
 
 use super::*;
-use crate::item::encoding::Swap;
+use crate::Tensor;
+use crate::format::values::infer;
+use crate::item::dtype::Swap;
 use crate::parallel::started;
 
 /// The outcome of reading as `dtype`, or by content: dtype, shape and what is written of it, or the message.
@@ -27,7 +29,8 @@ fn outcome(text: &str, dtype: Option<&str>) -> String {
 fn said(tensor: &Tensor) -> String {
     let written = written(tensor);
     let json = open(written.as_bytes(), Subject::Output, Threads::default()).unwrap();
-    format!("{} {:?} {}", json.dtype.unwrap().name(), json.shape.unwrap(), json.data)
+    let Items::Lists(lists) = json.items else { panic!("no lists") };
+    format!("{} {:?} {}", json.dtype.unwrap().name(), json.shape.unwrap(), lists.text)
 }
 
 fn written(tensor: &Tensor) -> String {

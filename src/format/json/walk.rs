@@ -1,68 +1,41 @@
-//! The walk over nested lists: the one pass that turns a text into items.
-//!
-//! serde_json has checked the syntax, or is about to. A tree of its values would take some 30 bytes and more for each
-//! item and turn numbers into floats before their dtype is known; so the text is walked as it is, and each scalar
-//! handed on as the characters that it is. There is no recursion, since the depth is the file's choice and the stack
-//! is not.
+//! The walk over nested lists.
 
-use std::fmt;
+use serde_json::value::RawValue;
 
-use super::strings::short;
+use super::describe_syntax;
+use crate::format::values::{Leaf, Nested, Path, positioned};
+use crate::parallel::{Threads, beside};
 
-/// A scalar as it stands in the text; a string with its quotes.
-#[derive(Clone, Copy)]
-pub(super) enum Leaf<'a> {
-    Number(&'a str),
-    Str(&'a str),
-    Bool(bool),
-    Null,
+/// Nested lists, or a scalar.
+#[derive(Clone, Debug)]
+pub(in crate::format) struct Lists<'a> {
+    pub(in crate::format) text: &'a str,
+    /// How many threads may check the syntax while the items are read, if it is still to be checked.
+    pub(super) unchecked: Option<Threads>,
 }
 
-impl fmt::Display for Leaf<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Leaf::Number(text) => write!(f, "{} is a number", short(text)),
-            Leaf::Str(raw) => write!(f, "{} is a string", short(raw)),
-            Leaf::Bool(value) => write!(f, "{value} is a bool"),
-            Leaf::Null => f.write_str("null is no item"),
-        }
-    }
-}
-
-/// What a walk found around the items.
-pub(super) struct Nested {
-    /// The lengths of the lists, outermost first.
-    pub(super) dims: Vec<usize>,
-    /// Whether there are scalars at all.
-    pub(super) has_leaves: bool,
-}
-
-impl Nested {
-    /// Where the item so far into the text stands.
-    pub(super) fn path(&self, mut item: usize) -> Vec<usize> {
-        let mut path: Vec<usize> =
-            self.dims.iter().rev().map(|&dim| (item % dim.max(1), item /= dim.max(1)).0).collect();
-        path.reverse();
-        path
-    }
-}
-
-pub(super) fn positioned(path: &[usize], message: impl fmt::Display) -> String {
-    if path.is_empty() { message.to_string() } else { format!("{}: {message}", Path(path)) }
-}
-
-/// A position, such as `[0][3]`.
-struct Path<'a>(&'a [usize]);
-
-impl fmt::Display for Path<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|i| write!(f, "[{i}]"))
+impl<'a> Lists<'a> {
+    /// [`walk`]s through the text. Where the syntax is still to be checked, that happens meanwhile, and what it finds
+    /// counts first.
+    pub(in crate::format) fn walk(
+        &self,
+        limit: usize,
+        leaf: impl FnMut(Leaf<'a>) -> Result<(), String>,
+    ) -> Result<Nested, String> {
+        let text = self.text;
+        let check = || serde_json::from_str::<&RawValue>(text).map(drop);
+        let (checked, nested) = match self.unchecked {
+            None => (Ok(()), walk(text, limit, leaf)),
+            // the check and the walk pass over all of it each
+            Some(threads) => beside(threads.for_bytes(2 * text.len()), check, || walk(text, limit, leaf)),
+        };
+        checked.map_err(|e| describe_syntax(text, &e))?;
+        nested
     }
 }
 
 /// Hands every scalar of `text`, which is valid JSON, to `leaf`, in order, and checks that the lists around them
-/// are rectangular and at most `limit` deep. Of a text that is not valid JSON it makes something or other, but neither
-/// panics nor runs on for ever: the check that goes on beside it says what is wrong, and that counts first.
+/// are rectangular and at most `limit` deep. Of a text that is not valid JSON it makes something or other.
 ///
 /// # Errors
 /// What `leaf` says against an item; objects; lists of unequal length; scalars beside lists. With the position.
@@ -74,8 +47,7 @@ pub(super) fn walk<'a>(
     const UNKNOWN: usize = usize::MAX;
     let bytes = text.as_bytes();
     // Of each list that is open, how many of its items have begun; by depth, the length of lists (UNKNOWN: none has
-    // ended yet); the depth of all scalars. The first list of a depth that ends says how long all must be, so nothing
-    // has to be remembered of the others.
+    // ended yet); the depth of all scalars.
     let mut open: Vec<usize> = Vec::new();
     let mut dims: Vec<usize> = Vec::new();
     let mut rank = UNKNOWN;

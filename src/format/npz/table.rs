@@ -66,7 +66,11 @@ impl Writer for NpzWriter {
         Ok(())
     }
 
-    fn has_orders(&self) -> bool {
+    fn has_fortran_order(&self) -> bool {
+        true
+    }
+
+    fn has_byte_orders(&self) -> bool {
         true
     }
 

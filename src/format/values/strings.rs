@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// The code points of a JSON string with its quotes, lone surrogates being code points of their own.
-pub(super) fn points(raw: &str) -> impl Iterator<Item = u32> {
+pub(in crate::format) fn points(raw: &str) -> impl Iterator<Item = u32> {
     let inner = raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default();
     let mut rest = inner.chars();
     let unit = |chars: &mut std::str::Chars<'_>| {
@@ -40,21 +40,21 @@ pub(super) fn points(raw: &str) -> impl Iterator<Item = u32> {
 }
 
 /// How many code points a JSON string has.
-pub(super) fn width(raw: &str) -> usize {
+pub(in crate::format) fn width(raw: &str) -> usize {
     if raw.contains('\\') { points(raw).count() } else { raw.chars().count().saturating_sub(2) }
 }
 
 /// The text of a JSON string; `None` if `raw` is no string, or one with lone surrogates.
-pub(super) fn string(raw: &str) -> Option<String> {
+pub(in crate::format) fn string(raw: &str) -> Option<String> {
     raw.starts_with('"').then(|| serde_json::from_str(raw).ok())?
 }
 
 /// The beginning of a text that may be long, for a message of one line.
-pub(super) fn short(text: &str) -> Cow<'_, str> {
+pub(in crate::format) fn short(text: &str) -> Cow<'_, str> {
     shorten(text, 40)
 }
 
-pub(super) fn shorten(text: &str, most: usize) -> Cow<'_, str> {
+pub(in crate::format) fn shorten(text: &str, most: usize) -> Cow<'_, str> {
     let end = text.char_indices().nth(most).map(|(at, _)| at);
     let shown = &text[..end.unwrap_or(text.len())];
     if end.is_none() && !shown.contains(char::is_control) {

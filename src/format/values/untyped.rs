@@ -1,14 +1,8 @@
 //! Items without a dtype: what they are decides.
-//!
-//! The dtype is known only when the last item has been read, of all values of a command together. To read the text
-//! twice would be the simple way and takes twice the time; instead items are stored as integers for as long as all are
-//! integers, and become floats at the first that is none. Where integers need int64 and uint64 at once they become
-//! floats as well, but that is an error unless a float is found later: nobody asked for digits to be lost.
 
-use super::Json;
-use super::leaf::{describe, with_width};
-use super::strings::{short, width};
-use super::walk::{Leaf, Nested, positioned};
+use super::leaf::{Leaf, Nested};
+use super::strings::short;
+use super::{Values, describe, widen};
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::parse;
@@ -87,16 +81,19 @@ impl<'a> Untyped<'a> {
             Leaf::Str(raw) => {
                 let special = parse::is_special(raw.trim_matches('"'));
                 if special && matches!(self.class, Class::Int | Class::Float) {
-                    self.make_floats()?;
-                    self.floats = true;
-                    let mut item = [0; 8];
-                    parse::parse_special(raw.trim_matches('"'), &Kind::Float64.into(), &mut item);
-                    return memory::extend(&mut self.bytes, &item);
+                    return self.push_special(raw.trim_matches('"'));
                 }
                 self.enter(Class::Str, leaf)?;
                 self.words |= !special;
                 memory::push(&mut self.strings, raw)
             }
+            Leaf::Text(text) => {
+                self.enter(Class::Str, leaf)?;
+                self.words = true;
+                memory::push(&mut self.strings, text)
+            }
+            Leaf::Special(_) if self.words || self.class == Class::Bool => self.enter(Class::Float, leaf),
+            Leaf::Special(name) => self.push_special(name),
             Leaf::Bool(value) => {
                 self.enter(Class::Bool, leaf)?;
                 memory::push(&mut self.bytes, value.into())
@@ -151,6 +148,15 @@ impl<'a> Untyped<'a> {
         memory::extend(&mut self.bytes, &value.to_le_bytes())
     }
 
+    /// Adds a float that has no digits.
+    fn push_special(&mut self, name: &str) -> Result<(), String> {
+        self.make_floats()?;
+        self.floats = true;
+        let mut item = [0; 8];
+        parse::parse_special(name, &Kind::Float64.into(), &mut item);
+        memory::extend(&mut self.bytes, &item)
+    }
+
     /// Turns integers, and strings that stand for floats, into floats.
     pub(super) fn make_floats(&mut self) -> Result<(), String> {
         match self.class {
@@ -186,31 +192,32 @@ impl<'a> Untyped<'a> {
 }
 
 /// The dtype of all of them together.
-pub(super) fn common_dtype(found: &[(&Json<'_>, Untyped<'_>, Nested)]) -> Result<DType, Error> {
+pub(super) fn common_dtype(found: &[(&Values<'_>, Untyped<'_>, Nested)]) -> Result<DType, Error> {
     let words = found.iter().any(|(_, items, _)| items.words);
     let numbers = found.iter().any(|(_, items, _)| matches!(items.class, Class::Int | Class::Float));
     // Strings that stand for floats are floats among numbers.
     let class = |items: &Untyped<'_>| match items.class {
         Class::Int => Class::Float,
         Class::Str if numbers && !items.words && !words => Class::Float,
-        Class::Empty | Class::Float | Class::Bool | Class::Str => items.class,
+        class => class,
     };
     let mut first: Option<(Class, Class, Subject)> = None;
-    for (json, items, _) in found.iter().filter(|(_, items, _)| items.class != Class::Empty) {
+    for (one, items, _) in found.iter().filter(|(_, items, _)| items.class != Class::Empty) {
         match first {
-            None => first = Some((class(items), items.class, json.subject)),
+            None => first = Some((class(items), items.class, one.subject)),
             Some((numeric, ..)) if numeric == class(items) => {}
             Some((_, other, subject)) => {
                 let message = format!("{}, but {subject} holds {}", items.class.plural(), other.plural());
-                return Err(json.error(message));
+                return Err(one.error(message));
             }
         }
     }
     match first.map(|(class, ..)| class) {
         Some(Class::Bool) => return Ok(Kind::Bool.into()),
         Some(Class::Str) => {
-            let longest = found.iter().flat_map(|(_, items, _)| items.strings.iter().map(|raw| width(raw))).max();
-            return Ok(with_width(&Kind::Str(0).into(), longest));
+            let longest =
+                found.iter().flat_map(|(one, items, _)| items.strings.iter().map(|text| one.width(text))).max();
+            return Ok(widen(&Kind::Str(0).into(), longest));
         }
         None => return Ok(Kind::Float64.into()),
         Some(_) => {}
@@ -219,8 +226,8 @@ pub(super) fn common_dtype(found: &[(&Json<'_>, Untyped<'_>, Nested)]) -> Result
     if strings || found.iter().any(|(_, items, _)| items.floats) {
         return Ok(Kind::Float64.into());
     }
-    let at = |(json, _, nested): &(&Json<'_>, Untyped<'_>, Nested), item: usize, text: &str, why: &str| {
-        json.error(positioned(&nested.path(item), format!("{} {why}", short(text))))
+    let at = |(one, _, nested): &(&Values<'_>, Untyped<'_>, Nested), item: usize, text: &str, why: &str| {
+        one.error_at(nested, item, format!("{} {why}", short(text)))
     };
     for one in found {
         if let Some((item, text, why)) = one.1.beyond {

@@ -1,0 +1,131 @@
+//! A tensor as CSV or TSV.
+
+use std::io::{self, Write};
+
+use csv::{QuoteStyle, Terminator, WriterBuilder};
+
+use super::{BYTE_ORDER_MARK, Dialect, holds};
+use crate::error::{Advice, Error, ErrorKind, Result, Subject, bail};
+use crate::format::text::TextOptions;
+use crate::format::values::cannot_hold;
+use crate::format::{Layout, WriteWhole, Writer};
+use crate::item::dtype::{DType, Kind};
+use crate::item::meta::Meta;
+use crate::item::print::ItemWriter;
+use crate::item::tensor::Tensor;
+use crate::memory;
+
+/// Writes a line for each row.
+#[derive(Debug)]
+pub(in crate::format) struct CsvWriter(pub Dialect);
+
+impl Writer for CsvWriter {
+    fn check(&self, dtype: &DType) -> Result<()> {
+        match holds(dtype) {
+            true => Ok(()),
+            false => {
+                let message = cannot_hold(self.0.name(), dtype);
+                Err(Error::new(Subject::Output, message).advising(Advice::WriteNpy))
+            }
+        }
+    }
+
+    fn layout(&self, tensors: &[(&str, &Meta)]) -> Result<Layout> {
+        let name = self.0.name();
+        let [(_, meta)] = tensors else { bail!("{} tensors, and a {name} holds one", tensors.len()) };
+        let refuse = |what| {
+            let message = format!("{name} cannot hold {what}: shape {:?}", meta.shape);
+            Err(Error::of(ErrorKind::Unsupported, message).advising(Advice::WriteNpy))
+        };
+        match meta.shape[..] {
+            _ if meta.shape.contains(&0) => refuse("a tensor without items".to_owned()),
+            [] | [_] | [_, _] => Ok(Layout::Whole(match self.0 {
+                Dialect::Csv => &Self(Dialect::Csv),
+                Dialect::Tsv => &Self(Dialect::Tsv),
+            })),
+            _ => refuse("more than 2 axes".to_owned()),
+        }
+    }
+}
+
+impl WriteWhole for CsvWriter {
+    fn write_whole(&self, out: &mut dyn Write, _: &str, tensor: &Tensor, _: &TextOptions) -> Result<()> {
+        let native = tensor.dtype().native();
+        let mut cells = CellWriter { dtype: tensor.dtype(), items: ItemWriter::new(tensor.dtype(), &native) };
+        let refuse = |why: String| {
+            let message = format!("{} cannot hold {why}", self.0.name());
+            Error::of(ErrorKind::Unsupported, message).advising(Advice::WriteNpy)
+        };
+        let columns = if let [_, columns] = tensor.shape() { *columns } else { 1 };
+        let size = tensor.dtype().itemsize();
+        // items of no bytes are as many, and each is an empty string
+        let item = |n: usize| &tensor.bytes()[n * size..][..size];
+        if tensor.items() > 0 && cells.cell(item(0)).map_err(refuse)?.starts_with(BYTE_ORDER_MARK) {
+            // the first of two is taken for that of the file
+            out.write_all(BYTE_ORDER_MARK)?;
+        }
+        let mut rows = WriterBuilder::new()
+            .delimiter(self.0.delimiter())
+            .quote_style(QuoteStyle::Necessary)
+            .terminator(Terminator::Any(b'\n'))
+            .from_writer(out);
+        for n in 0..tensor.items() {
+            rows.write_field(cells.cell(item(n)).map_err(refuse)?).map_err(io::Error::from)?;
+            if (n + 1) % columns == 0 {
+                rows.write_record(None::<&[u8]>).map_err(io::Error::from)?;
+            }
+        }
+        Ok(rows.flush()?)
+    }
+}
+
+/// Makes texts of items.
+struct CellWriter<'a> {
+    dtype: &'a DType,
+    /// What makes the digits, which are those of JSON.
+    items: ItemWriter<'a>,
+}
+
+impl CellWriter<'_> {
+    /// The text of an item.
+    ///
+    /// # Errors
+    /// What of it has no text.
+    fn cell(&mut self, item: &[u8]) -> Result<&[u8], String> {
+        self.items.out.clear();
+        match self.dtype.kind() {
+            Kind::Bytes(_) => self.string(item.iter().map(|&byte| byte.into()))?,
+            Kind::Str(_) => {
+                let point = if self.dtype.is_big_endian() { u32::from_be_bytes } else { u32::from_le_bytes };
+                self.string(item.as_chunks::<4>().0.iter().map(|&bytes| point(bytes)))?;
+            }
+            kind => {
+                self.items.item(item).map_err(|error| error.to_string())?;
+                let four_digits = self.items.out.len() == 4 && self.items.out.iter().all(u8::is_ascii_digit);
+                if four_digits && matches!(kind, Kind::Datetime(_)) {
+                    // without a sign they would be a year
+                    self.items.out.insert(0, b'+');
+                }
+                let text = &self.items.out[..];
+                return Ok(match text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")) {
+                    Some(b"NaN") => b"nan",
+                    Some(b"Infinity") => b"inf",
+                    Some(b"-Infinity") => b"-inf",
+                    Some(date) => date,
+                    None => text,
+                });
+            }
+        }
+        Ok(&self.items.out)
+    }
+
+    /// A string without the NULs at its end.
+    fn string(&mut self, points: impl DoubleEndedIterator<Item = u32> + Clone) -> Result<(), String> {
+        let len = points.clone().rev().skip_while(|&point| point == 0).count();
+        for point in points.take(len) {
+            let c = char::from_u32(point).filter(|&c| c != '\0').ok_or_else(|| format!("U+{point:04X}"))?;
+            memory::extend(&mut self.items.out, c.encode_utf8(&mut [0; 4]).as_bytes())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,63 @@
+//! The scalars of a text, and what stands around them.
+
+use std::fmt;
+
+use super::strings::short;
+
+/// A scalar as it stands in the text; a string with its quotes.
+#[derive(Clone, Copy)]
+pub(in crate::format) enum Leaf<'a> {
+    Number(&'a str),
+    Str(&'a str),
+    /// A string without quotes, every character of which stands for itself.
+    Text(&'a str),
+    /// A float without digits, as [`parse_special`](crate::item::parse::parse_special) calls it.
+    Special(&'static str),
+    Bool(bool),
+    Null,
+}
+
+impl fmt::Display for Leaf<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Leaf::Number(text) => write!(f, "{} is a number", short(text)),
+            Leaf::Str(raw) => write!(f, "{} is a string", short(raw)),
+            Leaf::Text("") => f.write_str("an empty cell"),
+            Leaf::Text(text) => write!(f, "{} is a string", short(text)),
+            Leaf::Special(name) => write!(f, "{name} is a float"),
+            Leaf::Bool(value) => write!(f, "{value} is a bool"),
+            Leaf::Null => f.write_str("null is no item"),
+        }
+    }
+}
+
+/// What a walk found around the items.
+pub(in crate::format) struct Nested {
+    /// The lengths of the lists, outermost first.
+    pub(in crate::format) dims: Vec<usize>,
+    /// Whether there are scalars at all.
+    pub(in crate::format) has_leaves: bool,
+}
+
+impl Nested {
+    /// Where the item so far into the text stands.
+    pub(in crate::format) fn path(&self, mut item: usize) -> Vec<usize> {
+        let mut path: Vec<usize> =
+            self.dims.iter().rev().map(|&dim| (item % dim.max(1), item /= dim.max(1)).0).collect();
+        path.reverse();
+        path
+    }
+}
+
+pub(in crate::format) fn positioned(path: &[usize], message: impl fmt::Display) -> String {
+    if path.is_empty() { message.to_string() } else { format!("{}: {message}", Path(path)) }
+}
+
+/// A position, such as `[0][3]`.
+pub(in crate::format) struct Path<'a>(pub &'a [usize]);
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|i| write!(f, "[{i}]"))
+    }
+}
