@@ -326,6 +326,7 @@ fn several() -> Vec<Info> {
         offset: None,
         stats: None,
         histogram: None,
+        notes: None,
     });
     infos
 }

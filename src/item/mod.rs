@@ -6,6 +6,7 @@ pub mod decimal;
 pub mod dtype;
 pub mod element;
 pub(crate) mod float16;
+pub mod glob;
 pub mod meta;
 mod names;
 pub mod narrow;

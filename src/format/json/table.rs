@@ -6,7 +6,7 @@ use super::{check, open, write};
 use crate::error::{Error, Result, Subject, bail, malformed};
 use crate::format::open::{Content, Description};
 use crate::format::text::TextOptions;
-use crate::format::{Layout, Reader, Sure, Unchangeable, WriteWhole, Writer};
+use crate::format::{Extras, Layout, Reader, Sure, Unchangeable, WriteWhole, Writer};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
@@ -74,7 +74,7 @@ impl Writer for JsonWriter {
         check(dtype)
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)]) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
         match tensors {
             [_] => Ok(Layout::Whole(&Self)),
             _ => bail!("{} tensors, and an object holds one", tensors.len()),
