@@ -4,6 +4,7 @@ _tensorop_members() {
     case "$word" in
         *.npz:*) typed="${word%%.npz:*}.npz" ;;
         *.safetensors:*) typed="${word%%.safetensors:*}.safetensors" ;;
+        *.safetensors.index.json:*) typed="${word%%.safetensors.index.json:*}.safetensors.index.json" ;;
         *) return 1 ;;
     esac
     begin="${word#"$typed:"}"
@@ -34,6 +35,9 @@ _tensorop() {
         cur="${COMP_WORDS[COMP_CWORD]}"
     fi
     prev="$3"
+    if [[ "${prev}" == "=" && "${COMP_CWORD}" -ge 2 && "${COMP_WORDS[COMP_CWORD-2]}" == --* ]]; then
+        prev="${COMP_WORDS[COMP_CWORD-2]}"
+    fi
     cmd=""
     opts=""
 
@@ -51,6 +55,9 @@ _tensorop() {
                 ;;
             tensorop,diff)
                 cmd="tensorop__subcmd__diff"
+                ;;
+            tensorop,gather-nd)
+                cmd="tensorop__subcmd__gather__subcmd__nd"
                 ;;
             tensorop,help)
                 cmd="tensorop__subcmd__help"
@@ -82,6 +89,9 @@ _tensorop() {
             tensorop__subcmd__help,diff)
                 cmd="tensorop__subcmd__help__subcmd__diff"
                 ;;
+            tensorop__subcmd__help,gather-nd)
+                cmd="tensorop__subcmd__help__subcmd__gather__subcmd__nd"
+                ;;
             tensorop__subcmd__help,help)
                 cmd="tensorop__subcmd__help__subcmd__help"
                 ;;
@@ -110,7 +120,7 @@ _tensorop() {
 
     case "${cmd}" in
         tensorop)
-            opts="-h -V --help --version slice slice-scatter scatter-update scatter-nd diff info convert completions man help"
+            opts="-h -V --help --version slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -138,7 +148,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__convert)
-            opts="-o -q -h --cast --lossy --byte-order --order --dtype --from --output --to --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
+            opts="-o -q -h --cast --lossy --byte-order --order --only --exclude --rename --dtype --from --output --to --no-clobber --metadata --no-metadata --compress --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -159,6 +169,27 @@ _tensorop() {
                     COMPREPLY=($(compgen -W "C F" -- "${cur}"))
                     return 0
                     ;;
+                --only)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --rename)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 --dtype)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -167,7 +198,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -202,6 +233,13 @@ _tensorop() {
                     ;;
                 --to)
                     COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
+                    return 0
+                    ;;
+                --metadata)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --threshold)
@@ -289,7 +327,115 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json" -- "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tensorop__subcmd__gather__subcmd__nd)
+            opts="-o -q -h --batch-dims --dtype --from --output --to --no-clobber --metadata --no-metadata --compress --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --batch-dims)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --dtype)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                -o)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
+                    return 0
+                    ;;
+                --metadata)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --threshold)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --edgeitems)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --linewidth)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --precision)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --threads)
@@ -307,7 +453,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__help)
-            opts="slice slice-scatter scatter-update scatter-nd diff info convert completions man help"
+            opts="slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -349,6 +495,20 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__help__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tensorop__subcmd__help__subcmd__gather__subcmd__nd)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -475,7 +635,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json" -- "${cur}"))
                     return 0
                     ;;
                 --threads)
@@ -507,7 +667,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__nd)
-            opts="-o -i -q -h --fill --reduction --opset --on-duplicate --dtype --from --output --to --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --reduction --opset --on-duplicate --dtype --from --output --to --no-clobber --metadata --no-metadata --compress --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -543,7 +703,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -578,6 +738,13 @@ _tensorop() {
                     ;;
                 --to)
                     COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
+                    return 0
+                    ;;
+                --metadata)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --threshold)
@@ -623,7 +790,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__update)
-            opts="-o -i -q -h --fill --axis --on-duplicate --dtype --from --output --to --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --axis --on-duplicate --dtype --from --output --to --no-clobber --metadata --no-metadata --compress --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -655,7 +822,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -690,6 +857,13 @@ _tensorop() {
                     ;;
                 --to)
                     COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
+                    return 0
+                    ;;
+                --metadata)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --threshold)
@@ -735,7 +909,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__slice)
-            opts="-o -q -h --start --stop --step --axes --at --dtype --from --output --to --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
+            opts="-o -q -h --start --stop --step --axes --at --dtype --from --output --to --no-clobber --metadata --no-metadata --compress --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -816,7 +990,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -851,6 +1025,13 @@ _tensorop() {
                     ;;
                 --to)
                     COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
+                    return 0
+                    ;;
+                --metadata)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --threshold)
@@ -896,7 +1077,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__slice__subcmd__scatter)
-            opts="-o -i -q -h --fill --start --stop --step --axes --at --dtype --from --output --to --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --start --stop --step --axes --at --dtype --from --output --to --no-clobber --metadata --no-metadata --compress --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -984,7 +1165,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1019,6 +1200,13 @@ _tensorop() {
                     ;;
                 --to)
                     COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
+                    return 0
+                    ;;
+                --metadata)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --threshold)

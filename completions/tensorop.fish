@@ -30,6 +30,7 @@ complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "slice" -d 'Take a
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "slice-scatter" -d 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "scatter-update" -d 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "gather-nd" -d 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "diff" -d 'Compare two tensors: status 0 if they are the same, 1 if they differ'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "info" -d 'Say what files hold: format, dtype, shape, order, byte order, bytes, where the data begins'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "convert" -d 'Write tensors in another format, dtype or order'
@@ -45,6 +46,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l dtype -d 'Th
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l from -d 'The format of every operand that is not inline [default: by its content]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 json\t'JSON, also that of KServe\'s version 2 protocol'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
@@ -54,12 +56,15 @@ safetensors\t'safetensors'
 pb\t'An ONNX TensorProto with raw data'
 json\t'One JSON object that reads back to the same bits'
 text\t'What NumPy prints'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l linewidth -d 'Characters in a line' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-clobber -d 'Refuse to replace a file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -73,6 +78,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l dtyp
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l from -d 'The format of every operand that is not inline [default: by its content]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 json\t'JSON, also that of KServe\'s version 2 protocol'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
@@ -82,12 +88,15 @@ safetensors\t'safetensors'
 pb\t'An ONNX TensorProto with raw data'
 json\t'One JSON object that reads back to the same bits'
 text\t'What NumPy prints'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l linewidth -d 'Characters in a line' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-clobber -d 'Refuse to replace a file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s i -l in-place -d 'Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
@@ -100,6 +109,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l dty
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l from -d 'The format of every operand that is not inline [default: by its content]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 json\t'JSON, also that of KServe\'s version 2 protocol'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
@@ -109,12 +119,15 @@ safetensors\t'safetensors'
 pb\t'An ONNX TensorProto with raw data'
 json\t'One JSON object that reads back to the same bits'
 text\t'What NumPy prints'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l linewidth -d 'Characters in a line' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-clobber -d 'Refuse to replace a file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s i -l in-place -d 'Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
@@ -132,6 +145,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dtype -
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l from -d 'The format of every operand that is not inline [default: by its content]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 json\t'JSON, also that of KServe\'s version 2 protocol'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
@@ -141,16 +155,46 @@ safetensors\t'safetensors'
 pb\t'An ONNX TensorProto with raw data'
 json\t'One JSON object that reads back to the same bits'
 text\t'What NumPy prints'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l linewidth -d 'Characters in a line' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-clobber -d 'Refuse to replace a file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s i -l in-place -d 'Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l batch-dims -d 'How many first axes DATA and INDICES have in common' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dtype -d 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l from -d 'The format of every operand that is not inline [default: by its content]' -r -f -a "npy\t'NumPy\'s .npy'
+npz\t'NumPy\'s .npz, a ZIP archive of .npy'
+safetensors\t'safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
+pb\t'An ONNX TensorProto'
+json\t'JSON, also that of KServe\'s version 2 protocol'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+npz\t'NumPy\'s .npz, not compressed, with fixed times'
+safetensors\t'safetensors'
+pb\t'An ONNX TensorProto with raw data'
+json\t'One JSON object that reads back to the same bits'
+text\t'What NumPy prints'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l linewidth -d 'Characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-clobber -d 'Refuse to replace a file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l compress -d 'Deflate the members of a .npz'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dry-run -d 'Make every check, print what would be done, write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l atol -d 'The largest absolute error that passes' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rtol -d 'The largest error relative to EXPECTED that passes; with --atol their sum' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ulp -d 'How many representable values apart still passes (0: +0 equals -0)' -r -f
@@ -159,6 +203,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l dtype -d 'The
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l from -d 'The format of every operand that is not inline [default: by its content]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 json\t'JSON, also that of KServe\'s version 2 protocol'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
@@ -171,6 +216,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l dtype -d 'The
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l from -d 'The format of every operand that is not inline [default: by its content]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 json\t'JSON, also that of KServe\'s version 2 protocol'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
@@ -178,15 +224,19 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l stats -d 'Sma
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l json -d 'Print a JSON array with one object for each tensor'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l members -d 'Print only the names of the members, one a line'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l cast -d 'Convert the values to this dtype' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l cast -d 'Convert the values to this dtype; GLOB=DTYPE those of the tensors whose names match' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l byte-order -d 'The byte order of a .npy or .npz [default: as it is]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l order -d 'The order of the items in a .npy or .npz' -r -f -a "C\t'The last axis runs fastest'
 F\t'The first axis runs fastest'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l only -d 'Of whole containers take only tensors whose names match' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l exclude -d 'Of whole containers leave out tensors whose names match, also of those that --only takes' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l rename -d 'Give tensors of whole containers other names, such as \'model.*=*\'' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dtype -d 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l from -d 'The format of every operand that is not inline [default: by its content]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 json\t'JSON, also that of KServe\'s version 2 protocol'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
@@ -196,6 +246,7 @@ safetensors\t'safetensors'
 pb\t'An ONNX TensorProto with raw data'
 json\t'One JSON object that reads back to the same bits'
 text\t'What NumPy prints'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l linewidth -d 'Characters in a line' -r -f
@@ -203,24 +254,27 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l precision 
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l lossy -d 'With --cast: truncate fractions and take the nearest integer the dtype has (0 for NaN); drop imaginary parts'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-clobber -d 'Refuse to replace a file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "slice" -d 'Take a slice of a tensor (OpenVINO Slice-8)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "slice-scatter" -d 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "scatter-update" -d 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "diff" -d 'Compare two tensors: status 0 if they are the same, 1 if they differ'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "info" -d 'Say what files hold: format, dtype, shape, order, byte order, bytes, where the data begins'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "convert" -d 'Write tensors in another format, dtype or order'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "man" -d 'Write the man pages'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "slice" -d 'Take a slice of a tensor (OpenVINO Slice-8)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "slice-scatter" -d 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "scatter-update" -d 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "gather-nd" -d 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "diff" -d 'Compare two tensors: status 0 if they are the same, 1 if they differ'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "info" -d 'Say what files hold: format, dtype, shape, order, byte order, bytes, where the data begins'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "convert" -d 'Write tensors in another format, dtype or order'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "man" -d 'Write the man pages'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 
 function __fish_tensorop_file
-    string match -r '^.*?\.(?:npz|safetensors)(?=:)' -- (commandline -ct)
+    string match -r '^.*?\.(?:npz|safetensors|safetensors\.index\.json)(?=:)' -- (commandline -ct)
 end
 
 function __fish_tensorop_members

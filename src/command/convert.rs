@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 
@@ -193,6 +193,8 @@ struct Chosen {
 struct Inputs {
     inputs: Vec<Input>,
     chosen: Vec<Chosen>,
+    /// What tensors were called, in their files, in whose place others stand.
+    replaced: HashSet<String>,
     notes: Notes,
 }
 
@@ -204,7 +206,7 @@ impl Convert {
         allow_open_files(operands.len());
         let limits = self.run.limits()?;
         let format = self.output.format()?;
-        let Inputs { inputs, chosen, notes } = self.choose(&operands, format, limits.threads)?;
+        let Inputs { inputs, chosen, replaced, notes } = self.choose(&operands, format, limits.threads)?;
         if chosen.is_empty() {
             let empty: Vec<_> = operands.iter().map(|(_, operand)| sources::label("IN", operand)).collect();
             bail!("{}: no tensors", empty.join(", "));
@@ -227,7 +229,7 @@ impl Convert {
             }
             works.push((name, self.work(data, dtype.cloned(), limits)));
         }
-        let left_out = |name: &str| !self.members.takes(name);
+        let left_out = |name: &str| !self.members.takes(name) || replaced.contains(name);
         emit(works, Origin { notes, left_out: &left_out }, &self.output, self.run.quiet, report)?;
         Ok(Outcome::Done)
     }
@@ -286,10 +288,12 @@ impl Convert {
             inputs.push(input);
         }
         self.members.check(&whole_names.iter().map(String::as_str).collect::<Vec<_>>())?;
+        let mut replaced = HashSet::new();
         if container {
-            chosen = each_name_once(chosen)?;
+            replaced = replace(&mut chosen);
+            each_name_once(&chosen).with_context(|| self.output.label())?;
         }
-        Ok(Inputs { inputs, chosen, notes: notes.0 })
+        Ok(Inputs { inputs, chosen, replaced, notes: notes.0 })
     }
 
     fn work(&self, data: Source, dtype: Option<DType>, limits: Limits) -> Work {
@@ -322,21 +326,26 @@ impl Noted {
     }
 }
 
-/// The tensors without those of whole containers whose names are given to others.
+/// Drops the tensors of whole containers whose names are given to others: what they were called in their files.
+fn replace(chosen: &mut Vec<Chosen>) -> HashSet<String> {
+    let given: HashSet<_> = chosen.iter().filter(|one| one.explicit).filter_map(|one| one.name.clone()).collect();
+    let stays = |one: &mut Chosen| !one.whole || one.name.as_ref().is_none_or(|name| !given.contains(name));
+    chosen.extract_if(.., |one| !stays(one)).map(|one| one.old).collect()
+}
+
+/// Refuses two tensors of one name.
 ///
 /// # Errors
-/// Two of one name otherwise: both are named.
-fn each_name_once(mut chosen: Vec<Chosen>) -> Result<Vec<Chosen>> {
-    let given: HashSet<_> = chosen.iter().filter(|one| one.explicit).filter_map(|one| one.name.clone()).collect();
-    chosen.retain(|one| !one.whole || one.name.as_ref().is_none_or(|name| !given.contains(name)));
+/// Both of them.
+fn each_name_once(chosen: &[Chosen]) -> Result<()> {
     let mut seen: HashMap<&str, &Chosen> = HashMap::with_capacity(chosen.len());
-    for one in &chosen {
+    for one in chosen {
         let name = one.name.as_deref().unwrap_or_default();
         if let Some(other) = seen.insert(name, one) {
             bail!("two tensors are called {name:?}: {} and {}", other.label, one.label);
         }
     }
-    Ok(chosen)
+    Ok(())
 }
 
 /// All inputs are open at once: where that is more than the system lets a program have at first, asks for as many as

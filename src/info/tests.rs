@@ -31,6 +31,7 @@ fn info(tensor: Tensor) -> Info {
         offset: Some(128),
         stats: Some(stats),
         histogram,
+        notes: None,
     }
 }
 

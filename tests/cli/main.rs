@@ -17,6 +17,7 @@ mod slice_scatter;
 
 // operands, outputs and formats, whatever the sub-command
 mod big;
+mod container_edits;
 mod containers;
 mod in_place;
 mod operands;

@@ -12,8 +12,8 @@ use crate::format::Format;
 
 const OPERANDS_HELP: &str = "An operand is a path (.npy, .npz, .safetensors, an ONNX TensorProto or JSON, told by its \
 content), `-` for standard input (one operand of a command), or an inline JSON value: an argument that begins with [ \
-or {, or is a number. A file of such a name is given as ./[... A member of a .npz or .safetensors file is named after \
-a colon, as in weights.npz:conv1; a file with one member needs no name, and a path that exists is never divided. Standard input is read in bounded memory; where it is needed in another order than it \
+or {, or is a number. A file of such a name is given as ./[... A member of a .npz or .safetensors file, or of the \
+.safetensors.index.json of several, is named after a colon, as in weights.npz:conv1; a file with one member needs no name, and a path that exists is never divided. Standard input is read in bounded memory; where it is needed in another order than it \
 comes (a negative step, Fortran order) and is long, through a file without a name in $TMPDIR.";
 
 /// The long help of the first operand, which explains operands.

@@ -85,6 +85,14 @@ impl OutputOptions {
         Ok(Extras { notes, compress: self.compress })
     }
 
+    /// What messages call it.
+    pub(crate) fn label(&self) -> String {
+        match self.output.as_deref().filter(|name| *name != Path::new("-")) {
+            Some(path) => format!("output {}", path.display()),
+            None => "standard output".to_owned(),
+        }
+    }
+
     /// The format that `--to` or the name of the output tells.
     ///
     /// # Errors

@@ -96,3 +96,46 @@ impl Write for Appender<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::format::npz::Archive;
+    use crate::parallel::Threads;
+
+    /// The archive of two members whose items come in pieces of so many bytes.
+    fn archive(items: &[u8], piece: usize) -> Vec<u8> {
+        let members = ["a", "b"].map(|name| {
+            let meta = crate::item::meta::Meta::new(crate::DType::parse("uint8").expect("a dtype"), vec![items.len()]);
+            (name.to_owned(), crate::format::npy::write_header(&meta), items.len() as u64)
+        });
+        let archive = Writer::new(members.to_vec()).expect("an archive");
+        let mut file = tempfile::tempfile().expect("a file");
+        write(archive, &file, &mut |_, take| items.chunks(piece).try_for_each(&mut *take)).expect("written");
+        let read = Archive::read(Arc::new(file.try_clone().expect("the file again"))).expect("an archive");
+        for n in 0..2 {
+            let mut source = read.source(n, "x".to_owned(), Threads::default()).expect("a member");
+            let mut found = vec![0; items.len()];
+            source.settle().expect("the checksum");
+            source.read(&source.view(), &mut found, &mut Vec::new()).expect("items");
+            assert!(found == items);
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).expect("the file");
+        bytes
+    }
+
+    #[test]
+    fn pieces_do_not_show() {
+        let items: Vec<u8> = (0..2 * CHUNK as u32 + 7).map(|n| (n.wrapping_mul(n) >> 13) as u8 % 11).collect();
+        let whole = archive(&items, items.len());
+        assert!(whole.len() < items.len());
+        for piece in [1000, 4096, CHUNK - 1, CHUNK] {
+            assert!(archive(&items, piece) == whole, "{piece}");
+        }
+        assert_eq!(archive(&[], 1), archive(&[], 2));
+    }
+}
