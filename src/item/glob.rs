@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn many_stars_take_no_time() {
-        assert!(!Glob::new(&"a*".repeat(200)).matches(&format!("{}b", "a".repeat(20_000))));
+        assert!(!Glob::new(&("a*".repeat(200) + "c")).matches(&format!("{}b", "a".repeat(20_000))));
     }
 
     #[test]

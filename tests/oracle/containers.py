@@ -460,7 +460,7 @@ class Case:
         if self.make.chance(0.4) and names:
             name = self.make.pick(list(names.values()))
             if "=" not in name:
-                replaced[name] = np.arange(3, dtype=self.make.pick(["int16", "float32"]))
+                replaced[name] = np.array([0, 1, 1], dtype=self.make.pick(["int16", "float32"]))
                 np.save(self.path("r.npy"), replaced[name])
                 args.append(f"{name}={self.path('r.npy')}")
         outs = [(names[n], n, *whole[n]) for n in taken if names[n] not in replaced]
