@@ -44,7 +44,10 @@ fn script(shell: Shell) -> Result<String> {
             let script = script.replace(" || ${COMP_CWORD} -eq 2 ]]", " ]]");
             let begin = "    COMPREPLY=()\n";
             let with_members = format!("{begin}    _tensorop_members \"$1\" && return 0\n");
-            format!("{BASH}\n{}", script.replacen(begin, &with_members, 1))
+            let script = script.replacen(begin, &with_members, 1);
+            // of --opt=value bash makes three words
+            let prev = "    prev=\"$3\"\n";
+            format!("{BASH}\n{}", script.replacen(prev, &format!("{prev}{BASH_EQUALS}"), 1))
         }
         Shell::Zsh => {
             // every operand and file may be a member of a file
@@ -65,6 +68,7 @@ const BASH: &str = r#"_tensorop_members() {
     case "$word" in
         *.npz:*) typed="${word%%.npz:*}.npz" ;;
         *.safetensors:*) typed="${word%%.safetensors:*}.safetensors" ;;
+        *.safetensors.index.json:*) typed="${word%%.safetensors.index.json:*}.safetensors.index.json" ;;
         *) return 1 ;;
     esac
     begin="${word#"$typed:"}"
@@ -86,23 +90,30 @@ const BASH: &str = r#"_tensorop_members() {
 }
 "#;
 
+/// Finds the option before `=`, which the rest of the script looks for in the word before.
+const BASH_EQUALS: &str = r#"    if [[ "${prev}" == "=" && "${COMP_CWORD}" -ge 2 && "${COMP_WORDS[COMP_CWORD-2]}" == --* ]]; then
+        prev="${COMP_WORDS[COMP_CWORD-2]}"
+    fi
+"#;
+
+/// The same in zsh, and the files after the first `=` of NAME=FILE where none begins as the whole word does.
 const ZSH: &str = r#"_tensorop_files() {
     local before=$IPREFIX file
     local -a members
-    if compset -P '*.(npz|safetensors):'; then
+    if compset -P '*.(npz|safetensors|safetensors.index.json):'; then
         file=${${(Q)${IPREFIX#$before}}%:}
         [[ -f ${file/#\~\//$HOME/} ]] || file=${file#*=}
         members=(${(f)"$(_call_program members tensorop info --members -- ${(q)${file/#\~\//$HOME/}} 2>/dev/null)"})
         compadd -a members
     else
-        _files
+        _files || { compset -P 1 '*=' && _files }
     fi
 }
 "#;
 
 const FISH: &str = r#"
 function __fish_tensorop_file
-    string match -r '^.*?\.(?:npz|safetensors)(?=:)' -- (commandline -ct)
+    string match -r '^.*?\.(?:npz|safetensors|safetensors\.index\.json)(?=:)' -- (commandline -ct)
 end
 
 function __fish_tensorop_members

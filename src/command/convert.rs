@@ -1,46 +1,52 @@
 //! `convert`: from one container, format or dtype to another.
 
+use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
+use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::Outcome;
 use super::dry_run::Report;
-use super::emit::emit;
+use super::emit::{Origin, emit};
+use super::options::cast::{self, CastArg};
+use super::options::members::MemberOptions;
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::OutputOptions;
 use super::options::run::RunOptions;
-use super::options::values::parse_dtype;
 use super::sources::{self, Reading, as_asked, plain_as};
 use crate::DType;
+use crate::format::Format;
 use crate::format::open::{Input, files_before_colons};
 use crate::format::write::{Recast, Work};
 use crate::item::meta;
 use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;
-use crate::storage::source::Source;
+use crate::parallel::Threads;
+use crate::storage::source::{Notes, Source};
 
 /// Write tensors in another format, dtype or order
 ///
 /// Changes the container; the values only if --cast asks for it, and the reading of the bits only if --dtype does. To a
-/// .npz or .safetensors file several tensors can be written: NAME=IN gives one its name, a whole .npz or .safetensors
-/// file brings its members with their names (but not the metadata of a .safetensors), others are arr_0, arr_1, ... as
-/// they come.
+/// .npz or .safetensors file several tensors can be written: a whole .npz or .safetensors file (or the index of several)
+/// brings its members with their names, FILE:NAME one of them, NAME=IN gives a tensor a name, in place of the one of a
+/// whole file that has it, and others are arr_0, arr_1, ... as they come.
 #[derive(Debug, Args)]
 #[command(override_usage = "tensorop convert [OPTIONS] [NAME=]<IN>... [-o <OUT>]", after_long_help = EXAMPLES)]
 pub(super) struct Convert {
     /// The tensors, each with its name in a container, if it should have one
     #[arg(value_name = "[NAME=]IN", required = true, value_parser = NamedOperand::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors, each as IN or NAME=IN (an IN that exists as a file is taken as it is)."))]
     pub inputs: Vec<NamedOperand>,
-    /// Convert the values to this dtype
+    /// Convert the values to this dtype; GLOB=DTYPE those of the tensors whose names match
     ///
-    /// To floats and complex numbers each value is rounded once, to nearest, ties to even. To integers and bool the
+    /// Of several tensors a DTYPE alone is for those of its class: integers, floats or complex numbers (bool is none of
+    /// them); GLOB=DTYPE is for all that match, and the last that matches decides. Can be given several times. To floats and complex numbers each value is rounded once, to nearest, ties to even. To integers and bool the
     /// value must be exact; else the first one that is not is an error.
-    #[arg(long, value_name = "DTYPE", value_parser = parse_dtype, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
-    pub cast: Option<DType>,
+    #[arg(long, value_name = "[GLOB=]DTYPE", value_parser = CastArg::parse, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
+    pub cast: Vec<CastArg>,
     /// With --cast: truncate fractions and take the nearest integer the dtype has (0 for NaN); drop imaginary parts
     #[arg(long, requires = "cast", help_heading = HEADING)]
     pub lossy: bool,
@@ -56,6 +62,8 @@ pub(super) struct Convert {
     )]
     pub order: Order,
     #[command(flatten)]
+    pub members: MemberOptions,
+    #[command(flatten)]
     pub input: InputOptions,
     #[command(flatten)]
     pub output: OutputOptions,
@@ -69,7 +77,10 @@ const EXAMPLES: &str = "\
 Examples:
   tensorop convert weights.npz:conv1 -o conv1.npy
   tensorop convert weights.npz -o weights.safetensors
-  tensorop convert a=first.npy b=second.npy -o both.npz
+  tensorop convert a=first.npy b=second.npy -o both.npz --compress
+  tensorop convert model.safetensors --cast bfloat16 -o small.safetensors     # integers stay integers
+  tensorop convert model.safetensors --exclude '*.bias' --rename 'model.*=*' -o model.safetensors
+  tensorop convert model.safetensors.index.json -o model.safetensors
   tensorop convert test_data_set_0/input_0.pb -o input.npy
   tensorop convert model.safetensors:head --cast float32 -o head.npy
   tensorop convert golden_bits.npy --dtype bfloat16 -o golden.safetensors     # uint16 that holds bfloat16
@@ -152,47 +163,177 @@ impl From<Order> for meta::Order {
     }
 }
 
+/// A tensor to be written, before it is opened.
+struct Chosen {
+    /// Which input it is of, and its number there.
+    input: usize,
+    n: usize,
+    /// What messages call it.
+    label: String,
+    /// The name that patterns look at.
+    old: String,
+    /// Its name in the output, if it has one.
+    name: Option<String>,
+    /// Whether the name was given with it, as in `NAME=IN`.
+    explicit: bool,
+    /// Whether it came with all of its container.
+    whole: bool,
+}
+
+/// The inputs, and what is taken of them.
+struct Inputs {
+    inputs: Vec<Input>,
+    chosen: Vec<Chosen>,
+    /// What tensors were called, in their files, in whose place others stand.
+    replaced: HashSet<String>,
+    notes: Notes,
+}
+
 impl Convert {
     /// Writes tensors in another form.
     pub(super) fn run(&self) -> Result<Outcome> {
-        let inputs: Vec<_> = self.inputs.iter().map(NamedOperand::meant).collect();
-        sources::one_stdin(inputs.iter().map(|(_, operand)| ("IN", *operand)))?;
-        allow_open_files(inputs.len());
-        let recast = Recast {
-            cast: self.cast.clone().map(|dtype| (dtype, self.lossy)),
-            big_endian: self.output.big_endian(),
-            order: self.order.into(),
-        };
+        let operands: Vec<_> = self.inputs.iter().map(NamedOperand::meant).collect();
+        sources::one_stdin(operands.iter().map(|(_, operand)| ("IN", *operand)))?;
+        allow_open_files(operands.len());
         let limits = self.run.limits()?;
-        let container = self.output.format()?.is_container();
-        let mut report = Report::new("convert");
-        let mut works = Vec::new();
-        for (name, operand) in &inputs {
-            let label = sources::label("IN", operand);
-            let (input, member) = sources::open(operand, &label, &self.input, limits.threads)?;
-            let members = input.names();
-            if let (None, None, true, Some(members)) = (name, &member, container, members) {
-                // a whole container goes over with its names
-                for (n, member) in members.into_iter().enumerate() {
-                    let data = source(&input, n, input.member_label(member), self)?;
-                    report.source(&data);
-                    works.push((Some(member.to_owned()), work(data, &recast, limits)));
-                }
-                continue;
-            }
-            let n = input.pick(member.as_deref())?;
-            let data = source(&input, n, label.clone(), self)?;
-            report.source(&data);
-            let own_name = input.own_name().filter(|_| !container);
-            works.push((name.or(own_name).map(str::to_owned), work(data, &recast, limits)));
-        }
-        if works.is_empty() {
-            let empty: Vec<_> = inputs.iter().map(|(_, operand)| sources::label("IN", operand)).collect();
+        let format = self.output.format()?;
+        let Inputs { inputs, chosen, replaced, notes } = self.choose(&operands, format, limits.threads)?;
+        if chosen.is_empty() {
+            let empty: Vec<_> = operands.iter().map(|(_, operand)| sources::label("IN", operand)).collect();
             bail!("{}: no tensors", empty.join(", "));
         }
-        emit(works, &self.output, self.run.quiet, report)?;
+        let mut tensors = Vec::with_capacity(chosen.len());
+        for tensor in chosen {
+            let input = inputs.get(tensor.input).ok_or_else(|| anyhow!("{}: no input", tensor.label))?;
+            tensors.push((source(input, tensor.n, tensor.label.clone(), self)?, tensor));
+        }
+        let dtypes: Vec<_> = tensors.iter().map(|(data, tensor)| (tensor.old.as_str(), data.dtype())).collect();
+        cast::check(&self.cast, &dtypes)?;
+        let (alone, mut report) = (tensors.len() == 1, Report::new("convert"));
+        let mut works = Vec::with_capacity(tensors.len());
+        for (data, Chosen { old, name, whole, .. }) in tensors {
+            let dtype = cast::target(&self.cast, &old, data.dtype(), alone);
+            let renamed = name.as_deref().filter(|name| whole && *name != old);
+            match dtype.filter(|_| !alone) {
+                None if renamed.is_none() => report.source(&data),
+                dtype => report.becomes(&data, renamed, dtype),
+            }
+            works.push((name, self.work(data, dtype.cloned(), limits)));
+        }
+        let left_out = |name: &str| !self.members.takes(name) || replaced.contains(name);
+        emit(works, Origin { notes, left_out: &left_out }, &self.output, self.run.quiet, report)?;
         Ok(Outcome::Done)
     }
+
+    /// Opens the inputs and finds out what is taken of them, and under which names.
+    ///
+    /// # Errors
+    /// What is not there; patterns that match nothing; two tensors of one name.
+    fn choose(&self, operands: &[(Option<&str>, &OperandArg)], format: Format, threads: Threads) -> Result<Inputs> {
+        let container = format.is_container();
+        let (mut inputs, mut chosen, mut notes, mut whole_names) = (vec![], vec![], Noted::default(), vec![]);
+        let mut unnamed = 0..;
+        for (explicit, operand) in operands {
+            let label = sources::label("IN", operand);
+            let (input, member) = sources::open(operand, &label, &self.input, threads)?;
+            let names = input.names();
+            if let (None, None, Some(names)) = (explicit, &member, &names)
+                && (container || !self.members.is_empty())
+            {
+                // a whole container goes over with its names
+                whole_names.extend(names.iter().map(|name| (*name).to_owned()));
+                for (n, old) in names.iter().enumerate().filter(|(_, name)| self.members.takes(name)) {
+                    let renamed = self.members.renamed(old);
+                    if format.writer().has_notes() {
+                        notes.add(input.notes(n)?);
+                    }
+                    chosen.push(Chosen {
+                        input: inputs.len(),
+                        n,
+                        label: input.member_label(old),
+                        old: (*old).to_owned(),
+                        name: Some(renamed).filter(|renamed| container || renamed != old),
+                        explicit: false,
+                        whole: true,
+                    });
+                }
+            } else {
+                let n = input.pick(member.as_deref())?;
+                if format.writer().has_notes() {
+                    notes.add(input.notes(n)?);
+                }
+                let name = match explicit {
+                    Some(name) => Some((*name).to_owned()),
+                    // NAME of FILE:NAME, or of the only one
+                    None if container => Some(
+                        names
+                            .as_ref()
+                            .and_then(|names| names.get(n))
+                            .map_or_else(|| format!("arr_{}", unnamed.next().unwrap_or(0)), |name| (*name).to_owned()),
+                    ),
+                    None => input.own_name().map(str::to_owned),
+                };
+                let (old, explicit) = (name.clone().unwrap_or_default(), explicit.is_some());
+                chosen.push(Chosen { input: inputs.len(), n, label, old, name, explicit, whole: false });
+            }
+            inputs.push(input);
+        }
+        self.members.check(&whole_names.iter().map(String::as_str).collect::<Vec<_>>())?;
+        let mut replaced = HashSet::new();
+        if container {
+            replaced = replace(&mut chosen);
+            each_name_once(&chosen).with_context(|| self.output.label())?;
+        }
+        Ok(Inputs { inputs, chosen, replaced, notes: notes.0 })
+    }
+
+    fn work(&self, data: Source, dtype: Option<DType>, limits: Limits) -> Work {
+        let order = self.order.into();
+        let selection = match order {
+            meta::Order::C => Selection::whole(data),
+            meta::Order::Fortran => Selection::reversed(data),
+        };
+        let recast =
+            Recast { cast: dtype.map(|dtype| (dtype, self.lossy)), big_endian: self.output.big_endian(), order };
+        Work { fill: Box::new(selection), limits, recast }
+    }
+}
+
+/// What files say of themselves, the later over the earlier.
+#[derive(Default)]
+struct Noted(Notes, Option<Arc<Notes>>);
+
+impl Noted {
+    /// Adds what the file of a tensor says: many tensors come from one file.
+    fn add(&mut self, notes: Option<Arc<Notes>>) {
+        let Some(notes) = notes else { return };
+        if !self.1.as_ref().is_some_and(|last| Arc::ptr_eq(last, &notes)) {
+            self.0.extend(notes.iter().map(|(key, value)| (key.clone(), value.clone())));
+            self.1 = Some(notes);
+        }
+    }
+}
+
+/// Drops the tensors of whole containers whose names are given to others: what they were called in their files.
+fn replace(chosen: &mut Vec<Chosen>) -> HashSet<String> {
+    let given: HashSet<_> = chosen.iter().filter(|one| one.explicit).filter_map(|one| one.name.clone()).collect();
+    let stays = |one: &mut Chosen| !one.whole || one.name.as_ref().is_none_or(|name| !given.contains(name));
+    chosen.extract_if(.., |one| !stays(one)).map(|one| one.old).collect()
+}
+
+/// Refuses two tensors of one name.
+///
+/// # Errors
+/// Both of them.
+fn each_name_once(chosen: &[Chosen]) -> Result<()> {
+    let mut seen: HashMap<&str, &Chosen> = HashMap::with_capacity(chosen.len());
+    for one in chosen {
+        let name = one.name.as_deref().unwrap_or_default();
+        if let Some(other) = seen.insert(name, one) {
+            bail!("two tensors are called {name:?}: {} and {}", other.label, one.label);
+        }
+    }
+    Ok(())
 }
 
 /// All inputs are open at once: where that is more than the system lets a program have at first, asks for as many as
@@ -210,14 +351,6 @@ fn allow_open_files(count: usize) {
 
 #[cfg(not(target_os = "linux"))]
 fn allow_open_files(_: usize) {}
-
-fn work(data: Source, recast: &Recast, limits: Limits) -> Work {
-    let selection = match recast.order {
-        meta::Order::C => Selection::whole(data),
-        meta::Order::Fortran => Selection::reversed(data),
-    };
-    Work { fill: Box::new(selection), limits, recast: recast.clone() }
-}
 
 /// A tensor of an input, read as `--dtype` says.
 fn source(input: &Input, n: usize, label: String, args: &Convert) -> Result<Source> {

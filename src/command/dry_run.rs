@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::{Context, Result};
 
+use crate::DType;
 use crate::layout::axis::Span;
 use crate::storage::source::Source;
 
@@ -29,6 +30,13 @@ impl Report {
     /// A line about an operand.
     pub(super) fn source(&mut self, source: &Source) {
         self.line(format!("{}: {} {:?}", source.label(), source.dtype(), source.shape()));
+    }
+
+    /// A line about a tensor that gets another name or dtype in the output.
+    pub(super) fn becomes(&mut self, source: &Source, name: Option<&str>, dtype: Option<&DType>) {
+        let name = name.map(|name| format!(" {name:?}")).unwrap_or_default();
+        let dtype = dtype.map(|dtype| format!(" {dtype}")).unwrap_or_default();
+        self.line(format!("{}: {} {:?} ->{name}{dtype}", source.label(), source.dtype(), source.shape()));
     }
 
     /// Lines about what is taken of each axis.

@@ -15,15 +15,25 @@ use crate::format::text::TextOptions;
 use crate::format::write::{self, Plan, Work};
 use crate::item::meta::Meta;
 use crate::ops::fill::Patch;
+use crate::storage::source::Notes;
 use crate::storage::target::{Sink, Target};
 
 /// NumPy's own limit above which arrays are elided.
 const TERMINAL_THRESHOLD: usize = 1000;
 
+/// What an output is made from, beside its tensors.
+pub(super) struct Origin<'a> {
+    /// What the files that its tensors come from say of themselves.
+    pub notes: Notes,
+    /// Whether the command says that a tensor of that name is left out.
+    pub left_out: &'a dyn Fn(&str) -> bool,
+}
+
 /// Writes the output where and as the options say, or says what would be written. Tensors without a name get one
 /// where the format has names.
 pub(super) fn emit(
     mut works: Vec<(Option<String>, Work)>,
+    origin: Origin<'_>,
     options: &OutputOptions,
     quiet: bool,
     mut report: Report,
@@ -44,8 +54,9 @@ pub(super) fn emit(
     for (_, work) in &works {
         work.check(format).map_err(|error| error.within(label))?;
     }
-    write::check_replaced(&target, &works).map_err(|error| anyhow!("{error} (or --in-place)"))?;
-    let plan = Plan::new(works, format, label)?;
+    write::check_replaced(&target, &works, origin.left_out).map_err(|error| anyhow!("{error} (or --in-place)"))?;
+    let extras = options.extras(origin.notes, format)?;
+    let plan = Plan::new(works, format, label, &extras)?;
     if options.dry_run {
         for (name, meta, bytes) in plan.tensors() {
             let member = if format.is_container() { format!(" {name:?}:") } else { String::new() };

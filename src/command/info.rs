@@ -162,6 +162,7 @@ fn describe(
         offset: found.offset,
         stats: None,
         histogram: None,
+        notes: input.notes(n)?,
     };
     if args.stats {
         let open = || as_asked(input.source_as(n, label.clone())?, asked, Reading::Unsigned);

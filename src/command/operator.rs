@@ -3,11 +3,12 @@
 use anyhow::{Result, anyhow};
 
 use super::dry_run::Report;
-use super::emit::emit;
+use super::emit::{Origin, emit};
 use super::options::operands::InputOptions;
 use super::options::output::OutputOptions;
 use super::options::slices::SliceOptions;
 use super::sources;
+use crate::format::Format;
 use crate::format::write::Work;
 use crate::ops::fill::{Fill, Limits};
 use crate::ops::selection::Selection;
@@ -15,7 +16,8 @@ use crate::ops::slice::SliceArgs;
 use crate::parallel::Threads;
 use crate::storage::source::Source;
 
-/// Writes the one tensor that an operator gives.
+/// Writes the one tensor that an operator gives: under the name that the data has, if it has one and the output names
+/// tensors, and with what the files of its operands say of themselves.
 ///
 /// # Errors
 /// Those of [`emit`].
@@ -26,9 +28,20 @@ pub(super) fn put(
     quiet: bool,
     report: Report,
 ) -> Result<()> {
+    let sources = fill.sources();
+    let keeps_name = sources.first().and_then(|data| data.member()).filter(|_| names_tensors(output));
+    let name = keeps_name.map(str::to_owned);
+    let all = sources.iter().filter_map(|source| source.container()).flat_map(|container| &*container.notes);
+    let notes = all.map(|(key, value)| (key.clone(), value.clone())).collect();
+    let origin = Origin { notes, left_out: &|_| false };
     let mut work = Work::new(fill, limits);
     work.recast.big_endian = output.big_endian();
-    emit(vec![(None, work)], output, quiet, report)
+    emit(vec![(name, work)], origin, output, quiet, report)
+}
+
+/// Whether the output has names of tensors, as far as it is known to have a format at all.
+fn names_tensors(output: &OutputOptions) -> bool {
+    output.format().is_ok_and(Format::is_container)
 }
 
 /// The data that a scatter begins with: a copy of it, or where it lies.

@@ -328,7 +328,15 @@ impl Found {
             };
             bail!("{label}: --in-place changes a .npy file or a tensor of a .safetensors file; {why}");
         }
-        let found = Self { member: input.pick(member.as_deref())?, input };
+        let mut found = Self { member: input.pick(member.as_deref())?, input };
+        if let Some(shard) = found.input.elsewhere(found.member)? {
+            let names = found.input.names().unwrap_or_default();
+            let name = names.get(found.member).copied().unwrap_or_default().to_owned();
+            // the index itself is not changed, and others may edit tensors of other shards meanwhile
+            drop(found);
+            let (input, _) = Input::locked(&shard, None, label, threads)?;
+            found = Self { member: input.pick(Some(&name))?, input };
+        }
         if found.source()?.as_file().is_none() {
             bail!("{label}: --in-place cannot change items of fewer than 8 bits, which share bytes");
         }

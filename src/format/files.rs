@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::Format;
 use super::open::Input;
 use super::text::TextOptions;
 use super::write::{Plan, Work, named};
+use super::{Extras, Format};
 use crate::error::{Context, Error, Result, malformed};
 use crate::item::tensor::Tensor;
 use crate::memory;
@@ -126,7 +126,7 @@ fn write_named(path: &Path, tensors: Vec<(Option<String>, &Tensor)>) -> Result<(
         work.check(format).with_context(|| if format.is_container() { format!("{label}:{name}") } else { place() })?;
         works.push((name, work));
     }
-    let plan = Plan::new(works, format, &label)?;
+    let plan = Plan::new(works, format, &label, &Extras::default())?;
     let mut sink = target.create()?;
     plan.write(&mut sink, &TextOptions::default(), &|_| {})?;
     sink.finish()

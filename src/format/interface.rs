@@ -3,17 +3,20 @@
 use std::fmt::Debug;
 use std::fs::File;
 use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::open::Description;
 use super::packed;
 use super::text::TextOptions;
 use super::values::Values;
+use crate::engine::sink::Take;
 use crate::error::{Result, Subject};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::parallel::Threads;
-use crate::storage::source::Source;
+use crate::storage::source::{Notes, Source};
 
 /// How sure it is that a file is in a format, by its first bytes. The surest format is taken, and of several the first
 /// in the table.
@@ -64,6 +67,22 @@ pub trait Reader: Debug + Send + Sync {
     /// A member whose own header is not in order.
     fn describe(&self, n: usize) -> Result<Description>;
 
+    /// What the file that member number `n` lies in says of itself, if its format has a place for that.
+    ///
+    /// # Errors
+    /// A file that is not this one, and cannot be read.
+    fn notes(&self, _: usize) -> Result<Option<Arc<Notes>>> {
+        Ok(None)
+    }
+
+    /// The file that member number `n` lies in, if it is another than this one.
+    ///
+    /// # Errors
+    /// One that is not there or has no such member.
+    fn elsewhere(&self, _: usize) -> Result<Option<PathBuf>> {
+        Ok(None)
+    }
+
     /// The items of member number `n`, which messages call `label`.
     ///
     /// # Errors
@@ -105,12 +124,31 @@ pub trait Writer: Debug + Send + Sync {
         false
     }
 
+    /// Whether a file can say something of itself.
+    fn has_notes(&self) -> bool {
+        false
+    }
+
+    /// Whether it can be asked to compress.
+    fn compresses(&self) -> bool {
+        false
+    }
+
     /// How such tensors are written, each with its name (which is empty if it has none): of a container any number,
-    /// else one.
+    /// else one. What the format has no place for in `extras` is left out.
     ///
     /// # Errors
     /// What [`check`](Self::check) refuses; names that the format cannot have; more than a file can have.
-    fn layout(&self, tensors: &[(&str, &Meta)]) -> Result<Layout>;
+    fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout>;
+}
+
+/// What is asked for of a file beside its tensors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// What it says of itself.
+    pub notes: Notes,
+    /// Whether it is compressed.
+    pub compress: bool,
 }
 
 /// How tensors come into a file.
@@ -121,6 +159,8 @@ pub enum Layout {
     /// One tensor from front to back, when all of it is in memory: no item has a place before those before it are
     /// written.
     Whole(&'static dyn WriteWhole),
+    /// One tensor after the other: where one ends is known only when it is written.
+    Sequence(Box<dyn WriteSequence>),
 }
 
 /// Where everything goes in a binary file.
@@ -178,6 +218,19 @@ pub trait WriteWhole: Debug + Send + Sync {
     /// Items that the format cannot hold; of the kind [`Io`](crate::error::ErrorKind::Io) those of `out`.
     fn write_whole(&self, out: &mut dyn Write, name: &str, tensor: &Tensor, options: &TextOptions) -> Result<()>;
 }
+
+/// How tensors are written of which none has a place before those before it are written, such as what is compressed.
+pub trait WriteSequence: Debug + Send + Sync {
+    /// Writes them to an empty file, which is open for reading and writing; `items` hands over those of tensor number
+    /// `n`, in C order, and is called once for each in their order.
+    ///
+    /// # Errors
+    /// Of `items`, and of writing.
+    fn write_sequence(&self, file: &File, items: &mut Items<'_>) -> Result<()>;
+}
+
+/// Hands the items of a tensor, which is told by its number, to whoever takes them.
+pub type Items<'a> = dyn FnMut(usize, &mut Take<'_>) -> Result<()> + 'a;
 
 /// What is written when all items are, such as their check sums.
 pub trait Seal: Debug + Send + Sync {

@@ -3,8 +3,10 @@
 //! A table is all that the rest knows of them: one row a format, with its names, how it is recognised, and the
 //! [`Reader`] and [`Writer`] that its own file implements. To add a format is to add a file and a row.
 
+mod beside;
 mod csv;
 pub mod files;
+mod index;
 mod interface;
 pub mod json;
 pub mod npy;
@@ -23,12 +25,14 @@ use std::hash::{Hash, Hasher};
 use std::path::Path;
 
 use self::csv::Dialect;
-pub use self::interface::{Layout, Place, Places, Reader, Seal, Sure, Unchangeable, WriteWhole, Writer};
+pub use self::interface::{
+    Extras, Items, Layout, Place, Places, Reader, Seal, Sure, Unchangeable, WriteSequence, WriteWhole, Writer,
+};
 use self::open::Content;
 use crate::error::{Result, malformed};
 
 /// All formats, in the order in which they are listed and recognised.
-static TABLE: &[&Row] = &[&NPY, &NPZ, &SAFETENSORS, &ONNX, &JSON, &CSV, &TSV, &TEXT, &RAW];
+static TABLE: &[&Row] = &[&NPY, &NPZ, &SAFETENSORS, &INDEX, &ONNX, &JSON, &CSV, &TSV, &TEXT, &RAW];
 
 static NPY: Row = Row {
     name: "npy",
@@ -44,7 +48,7 @@ static NPY: Row = Row {
         unless: Some("no .npy file: does not begin with \\x93NUMPY"),
         open: npy::open,
     }),
-    writes: Writes { help: "NumPy's .npy, byte for byte as numpy.save", writer: &npy::NpyWriter },
+    writes: Some(Writes { help: "NumPy's .npy, byte for byte as numpy.save", writer: &npy::NpyWriter }),
 };
 
 static NPZ: Row = Row {
@@ -61,7 +65,7 @@ static NPZ: Row = Row {
         unless: Some("no .npz file: does not begin as a ZIP archive"),
         open: npz::table::open,
     }),
-    writes: Writes { help: "NumPy's .npz, not compressed, with fixed times", writer: &npz::table::NpzWriter },
+    writes: Some(Writes { help: "NumPy's .npz, not compressed, with fixed times", writer: &npz::table::NpzWriter }),
 };
 
 static SAFETENSORS: Row = Row {
@@ -78,7 +82,25 @@ static SAFETENSORS: Row = Row {
         unless: Some("no .safetensors file: does not begin with a length and {"),
         open: safetensors::open,
     }),
-    writes: Writes { help: "safetensors", writer: &safetensors::SafetensorsWriter },
+    writes: Some(Writes { help: "safetensors", writer: &safetensors::SafetensorsWriter }),
+};
+
+static INDEX: Row = Row {
+    name: "index",
+    argument: "index",
+    alias: None,
+    extension: "safetensors.index.json",
+    is_binary: false,
+    is_container: true,
+    reads: Some(Reads {
+        help: "The index of safetensors in several files, as Hugging Face writes it",
+        words: Some("an index of .safetensors"),
+        sure: index::sure,
+        // nobody knows where in the text it shows
+        unless: None,
+        open: index::open,
+    }),
+    writes: None,
 };
 
 static ONNX: Row = Row {
@@ -96,7 +118,7 @@ static ONNX: Row = Row {
         unless: None,
         open: onnx::open,
     }),
-    writes: Writes { help: "An ONNX TensorProto with raw data", writer: &onnx::OnnxWriter },
+    writes: Some(Writes { help: "An ONNX TensorProto with raw data", writer: &onnx::OnnxWriter }),
 };
 
 static JSON: Row = Row {
@@ -113,7 +135,7 @@ static JSON: Row = Row {
         unless: None,
         open: json::open_file,
     }),
-    writes: Writes { help: "One JSON object that reads back to the same bits", writer: &json::JsonWriter },
+    writes: Some(Writes { help: "One JSON object that reads back to the same bits", writer: &json::JsonWriter }),
 };
 
 static TEXT: Row = Row {
@@ -124,7 +146,7 @@ static TEXT: Row = Row {
     is_binary: false,
     is_container: false,
     reads: None,
-    writes: Writes { help: "What NumPy prints", writer: &text::TextWriter },
+    writes: Some(Writes { help: "What NumPy prints", writer: &text::TextWriter }),
 };
 
 static CSV: Row = Row {
@@ -141,7 +163,7 @@ static CSV: Row = Row {
         unless: Some("no CSV: holds a NUL byte"),
         open: csv::open_csv,
     }),
-    writes: Writes { help: "Cells between commas, a row a line", writer: &csv::CsvWriter(Dialect::Csv) },
+    writes: Some(Writes { help: "Cells between commas, a row a line", writer: &csv::CsvWriter(Dialect::Csv) }),
 };
 
 static TSV: Row = Row {
@@ -158,7 +180,7 @@ static TSV: Row = Row {
         unless: Some("no TSV: holds a NUL byte"),
         open: csv::open_tsv,
     }),
-    writes: Writes { help: "Cells between tabs", writer: &csv::CsvWriter(Dialect::Tsv) },
+    writes: Some(Writes { help: "Cells between tabs", writer: &csv::CsvWriter(Dialect::Tsv) }),
 };
 
 static RAW: Row = Row {
@@ -170,7 +192,7 @@ static RAW: Row = Row {
     is_container: false,
     // only what an operand itself says of it tells what the bytes are
     reads: None,
-    writes: Writes { help: "The items alone, in C order", writer: &raw::RawWriter },
+    writes: Some(Writes { help: "The items alone, in C order", writer: &raw::RawWriter }),
 };
 
 /// What there is to know of a format.
@@ -188,7 +210,7 @@ struct Row {
     /// Whether it holds any number of tensors, by their names.
     is_container: bool,
     reads: Option<Reads>,
-    writes: Writes,
+    writes: Option<Writes>,
 }
 
 /// How a format is read.
@@ -230,6 +252,9 @@ impl Format {
     /// An ONNX TensorProto, `.pb`.
     pub const ONNX: Self = Self(&ONNX);
 
+    /// The index of safetensors in several files, which is only read.
+    pub const INDEX: Self = Self(&INDEX);
+
     /// JSON.
     pub const JSON: Self = Self(&JSON);
 
@@ -249,9 +274,9 @@ impl Format {
         Self::all().find(|Self(row)| row.name == name || row.argument == name || row.alias == Some(name))
     }
 
-    /// The format of files whose names end so, in lower-case letters and without the dot.
+    /// The format that is written to files whose names end so, in lower-case letters and without the dot.
     pub fn by_extension(extension: &str) -> Option<Self> {
-        Self::all().find(|Self(row)| row.extension == extension)
+        Self::all().find(|format| format.is_written() && format.0.extension == extension)
     }
 
     /// The format that the name of a file tells, in letters of whatever case.
@@ -262,7 +287,8 @@ impl Format {
         let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
         let format = extension.as_ref().and_then(|extension| extension.to_str()).and_then(Self::by_extension);
         format.ok_or_else(|| {
-            let all: Vec<_> = Self::all().map(|Self(row)| format!(".{}", row.extension)).collect();
+            let written = Self::all().filter(|format| format.is_written());
+            let all: Vec<_> = written.map(|Self(row)| format!(".{}", row.extension)).collect();
             malformed!("the name does not tell the format: end it in {}", listed(&all, "or"))
         })
     }
@@ -292,14 +318,19 @@ impl Format {
         self.0.reads.as_ref().map(|reads| reads.help)
     }
 
-    /// One line of help on writing it.
-    pub fn writing_help(self) -> &'static str {
-        self.0.writes.help
+    /// One line of help on writing it; `None` if it is only read.
+    pub fn writing_help(self) -> Option<&'static str> {
+        self.0.writes.as_ref().map(|writes| writes.help)
     }
 
     /// Whether it is read.
     pub fn is_read(self) -> bool {
         self.0.reads.is_some()
+    }
+
+    /// Whether it is written.
+    pub fn is_written(self) -> bool {
+        self.0.writes.is_some()
     }
 
     /// Whether it is not meant to be read by people.
@@ -312,9 +343,9 @@ impl Format {
         self.0.is_container
     }
 
-    /// How it is written.
+    /// How it is written; what is only read refuses everything.
     pub fn writer(self) -> &'static dyn Writer {
-        self.0.writes.writer
+        self.0.writes.as_ref().map_or(&index::OnlyRead, |writes| writes.writer)
     }
 
     /// Opens what is in this format.
@@ -357,14 +388,16 @@ impl Format {
         let Some(byte) = begin.iter().find(|byte| !byte.is_ascii_whitespace()) else {
             return Err("empty, expected a tensor".to_owned());
         };
-        let words: Vec<_> = TABLE.iter().filter_map(|row| row.reads.as_ref()?.words).collect();
+        // an index is JSON, and what does not begin as JSON is none
+        let rows = TABLE.iter().filter(|row| row.name != INDEX.name);
+        let words: Vec<_> = rows.filter_map(|row| row.reads.as_ref()?.words).collect();
         Err(format!("neither {}: begins with byte 0x{byte:02x}", listed(&words, "nor")))
     }
 }
 
-/// The endings of names of containers, as `.npz or .safetensors`.
+/// The endings of names of containers that are written, as `.npz or .safetensors`.
 pub(crate) fn containers(word: &str) -> String {
-    let containers = TABLE.iter().filter(|row| row.is_container);
+    let containers = TABLE.iter().filter(|row| row.is_container && row.writes.is_some());
     listed(&containers.map(|row| format!(".{}", row.extension)).collect::<Vec<_>>(), word)
 }
 
@@ -450,13 +483,15 @@ mod tests {
         let safetensors = [&2_u64.to_le_bytes()[..], b"{}"].concat();
         let cut_off = [&9_u64.to_le_bytes()[..], b"{}"].concat();
         type Row<'a> = (&'a [u8], Option<&'a str>, Result<&'a str, &'a str>);
-        let rows: [Row<'_>; 11] = [
+        let rows: [Row<'_>; 13] = [
             (b"\x93NUMPY\x01\0", None, Ok("npy")),
             (b"PK\x03\x04", None, Ok("npz")),
             (&safetensors, None, Ok("safetensors")),
             (&cut_off, None, Ok("safetensors")),
             (b"\x08\x01\x10\x01", None, Ok("onnx")),
             (b" [1]", None, Ok("json")),
+            (br#"{"metadata": {}, "weight_map" : {"a": "b.safetensors"}}"#, None, Ok("index")),
+            (br#"{"data": ["weight_map"], "shape": [1]}"#, None, Ok("json")),
             (b" \n", None, Err("empty, expected a tensor")),
             (b"\x01", None, Err("neither .npy, .npz, .safetensors, an ONNX tensor nor JSON: begins with byte 0x01")),
             (b"[1]", Some("npz"), Err("no .npz file: does not begin as a ZIP archive")),

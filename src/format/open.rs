@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::json::JsonReader;
 use super::raw::{self, View};
@@ -12,7 +13,7 @@ use crate::error::{Context, Error, ErrorKind, Result, Subject, bail, ensure, mal
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
 use crate::storage::platform::same_file;
-use crate::storage::source::{Source, fill_from};
+use crate::storage::source::{Notes, Source, fill_from};
 
 /// How many bytes of a file are read to see what it is: a page, which is read in one piece anyway, and in which an ONNX
 /// tensor or the beginning of a JSON text can be told by more than its first bytes.
@@ -154,7 +155,7 @@ impl Input {
             file.lock().with_context(|| format!("{label}: cannot be locked"))?;
             // while this one waited, another file may have taken the name
             if same_file(&metadata, &std::fs::metadata(&name).with_context(context)?) {
-                let named = Named { folder: None, format: Format::told_by_name(&name), after };
+                let named = Named { folder: name.parent(), format: Format::told_by_name(&name), after };
                 return Self::named(file, named, from, label, threads);
             }
         }
@@ -306,6 +307,23 @@ impl Input {
     /// Whether its items can be had only once, as those of a `.npy` that comes from a pipe.
     pub fn is_once(&self) -> bool {
         self.reader.is_once()
+    }
+
+    /// What the file that member number `n` lies in says of itself: the metadata of a safetensors file. `None` where its
+    /// format has no place for that.
+    ///
+    /// # Errors
+    /// A shard that cannot be read.
+    pub fn notes(&self, n: usize) -> Result<Option<Arc<Notes>>> {
+        self.reader.notes(n).with_context(|| self.label.clone())
+    }
+
+    /// The file that member number `n` lies in, if it is another than this one.
+    ///
+    /// # Errors
+    /// A shard that cannot be read, or has no such member.
+    pub fn elsewhere(&self, n: usize) -> Result<Option<PathBuf>> {
+        self.reader.elsewhere(n).with_context(|| self.label.clone())
     }
 
     /// Why its items cannot be changed where they lie; `None` if they can.

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 
 use super::open::{BEGIN, Content, Description, Opened};
-use super::{Layout, Places, Reader, Unchangeable, Writer};
+use super::{Extras, Layout, Places, Reader, Unchangeable, Writer};
 use crate::error::{Result, bail, ensure, malformed};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -258,7 +258,7 @@ impl Writer for RawWriter {
         true
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)]) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
         match tensors {
             [_] => Ok(Layout::Places(Places::bytewise(Vec::new(), vec![0], tensors))),
             _ => bail!("{} tensors, and bytes without a header are one", tensors.len()),

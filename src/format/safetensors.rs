@@ -11,11 +11,11 @@ use std::sync::Arc;
 use crate::error::{Context, Result, bail, ensure, malformed};
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
-use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 
 use super::open::{Content, Description};
 use super::packed::{Unpack, bits, bytes_of_items};
-use super::{Layout, Places, Reader, Sure, Unchangeable, Writer};
+use super::{Extras, Layout, Places, Reader, Sure, Unchangeable, Writer};
 use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::meta::Meta;
@@ -23,7 +23,7 @@ use crate::item::python;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::memory;
 use crate::storage::platform::read_at;
-use crate::storage::source::{Container, Section, Source, wrong_length};
+use crate::storage::source::{Container, Notes, Section, Source, wrong_length};
 
 /// The most bytes that the JSON of a header may take: the format's own limit.
 pub const MAX_HEADER: u64 = 100_000_000;
@@ -91,6 +91,8 @@ pub struct Member {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderIndex {
     members: Vec<Member>,
+    /// What the header says of the file.
+    notes: Arc<Notes>,
 }
 
 impl HeaderIndex {
@@ -131,7 +133,7 @@ impl HeaderIndex {
         let read: Result<Entries, _> = serde_json::from_str(text);
         // what stands in place of a dtype is quoted as it is
         let one_line = |error: serde_json::Error| error.to_string().replace(char::is_control, " ");
-        let Entries(mut entries) = read.map_err(|error| malformed!("header: {}", one_line(error)))?;
+        let Entries { mut entries, notes } = read.map_err(|error| malformed!("header: {}", one_line(error)))?;
         entries.sort_by_key(|(_, info)| info.data_offsets);
         let mut names = HashSet::with_capacity(entries.len());
         let mut end = 0;
@@ -150,7 +152,7 @@ impl HeaderIndex {
         let checked = Metadata::new(None, entries).map_err(|error| malformed!("{error}"))?;
         let expected = checked.data_len() as u64;
         ensure!(data_len == expected, "{data_len} bytes of data, expected {expected} by the header");
-        Ok(Self { members })
+        Ok(Self { members, notes: notes.into() })
     }
 
     /// How many tensors there are.
@@ -171,6 +173,11 @@ impl HeaderIndex {
     /// The number of the tensor of that name.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.members.iter().position(|member| member.name == name)
+    }
+
+    /// What the header says of the file.
+    pub fn notes(&self) -> &Arc<Notes> {
+        &self.notes
     }
 
     /// All tensors, by place in the file.
@@ -242,8 +249,11 @@ fn bytes_of_shape(dtype: &DType, shape: &[usize]) -> Result<u64> {
     Ok(bytes_of_items(dtype, items))
 }
 
-/// The entries of a header, in its order.
-struct Entries(Vec<(String, TensorInfo)>);
+/// The entries of a header, in its order, and what it says of the file.
+struct Entries {
+    entries: Vec<(String, TensorInfo)>,
+    notes: Notes,
+}
 
 impl<'de> Deserialize<'de> for Entries {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -262,7 +272,7 @@ impl<'de> Visitor<'de> for EntriesVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
         let mut entries = Vec::new();
-        let mut metadata = false;
+        let mut notes = None;
         while let Some(name) = map.next_key::<String>()? {
             let explain = |error: A::Error| A::Error::custom(format_args!("{}: {error}", python::repr_str(&name)));
             if name != METADATA {
@@ -271,18 +281,19 @@ impl<'de> Visitor<'de> for EntriesVisitor {
                 }
                 let info = map.next_value().map_err(explain)?;
                 entries.push((name, info));
-            } else if std::mem::replace(&mut metadata, true) {
+            } else if notes.is_some() {
                 return Err(A::Error::custom(format_args!("{METADATA} stands there twice")));
             } else {
-                map.next_value::<Option<Strings>>().map_err(explain)?;
+                notes = Some(map.next_value::<Option<Strings>>().map_err(explain)?);
             }
         }
-        Ok(Entries(entries))
+        let notes = notes.flatten().map_or_else(Notes::new, |Strings(notes)| notes);
+        Ok(Entries { entries, notes })
     }
 }
 
-/// An object of strings, which are not kept.
-struct Strings;
+/// An object of strings.
+struct Strings(Notes);
 
 impl<'de> Deserialize<'de> for Strings {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -296,8 +307,11 @@ impl<'de> Deserialize<'de> for Strings {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Strings, A::Error> {
-                while map.next_entry::<IgnoredAny, String>()?.is_some() {}
-                Ok(Strings)
+                let mut notes = Notes::new();
+                while let Some((key, value)) = map.next_entry()? {
+                    notes.insert(key, value);
+                }
+                Ok(Strings(notes))
             }
         }
 
@@ -328,13 +342,13 @@ fn format_dtype(dtype: &DType) -> Option<Dtype> {
 
 /// The beginning of a file, up to the items, and for each of `members` (with its name) in the order given the
 /// byte of the file where its items begin. In the file they lie by dtype, those of the widest alignment first, and
-/// then by name, as Python's `safetensors.numpy.save_file` has them; the header is the one it writes without
-/// metadata. Items are written little-endian, whatever byte order the dtype has, and of 4 bits packed.
+/// then by name, as Python's `safetensors.numpy.save_file` has them; the header is the one it writes,
+/// but that `notes`, its metadata, are sorted by their keys (Python's package writes them in any order). Items are written little-endian, whatever byte order the dtype has, and of 4 bits packed.
 ///
 /// # Errors
 /// What [`check`] refuses; names that are equal, or that the format keeps for itself; a number of 4-bit items that is
 /// odd; more than [`MAX_RANK`] axes; more than [`MAX_HEADER`] bytes of header, or than a file can have.
-pub fn write_header(members: &[(String, Meta)]) -> Result<(Vec<u8>, Vec<u64>)> {
+pub fn write_header(members: &[(String, Meta)], notes: &Notes) -> Result<(Vec<u8>, Vec<u64>)> {
     let mut sorted = Vec::with_capacity(members.len());
     for (n, (name, Meta { dtype, shape, .. })) in members.iter().enumerate() {
         check(dtype).map_err(Error::about_file)?;
@@ -360,6 +374,12 @@ pub fn write_header(members: &[(String, Meta)]) -> Result<(Vec<u8>, Vec<u64>)> {
     }
     let json = Metadata::new(None, entries).map_err(|error| malformed!("{error}"))?;
     let mut json = serde_json::to_vec(&json).map_err(|error| malformed!("{error}"))?;
+    if !notes.is_empty() {
+        let notes = serde_json::to_string(notes).map_err(|error| malformed!("{error}"))?;
+        // the package itself keeps them in no order, and the same command should write the same bytes
+        let comma = if json == b"{}" { "" } else { "," };
+        json.splice(1..1, format!("\"{METADATA}\":{notes}{comma}").into_bytes());
+    }
     json.resize(json.len().next_multiple_of(PREFIX as usize), b' ');
     let length = json.len() as u64;
     ensure!(length <= MAX_HEADER, "a header of {length} bytes, expected at most {MAX_HEADER}");
@@ -388,8 +408,9 @@ pub(super) fn sure(begin: &[u8], len: Option<u64>) -> Sure {
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let (file, _) = content.into_file()?;
     let index = HeaderIndex::read(&file)?;
-    let container = Container::new(&file, index.len())?;
-    Ok(Box::new(SafetensorsReader { file: file.into(), index, container }))
+    let names = index.names().map(str::to_owned).collect();
+    let container = Container { notes: Arc::clone(index.notes()), ..Container::new(&file, names)? };
+    Ok(Box::new(SafetensorsReader { file: file.into(), index, container: container.into() }))
 }
 
 /// A file whose items are read by position.
@@ -409,13 +430,17 @@ impl Reader for SafetensorsReader {
         None
     }
 
+    fn notes(&self, _: usize) -> Result<Option<Arc<Notes>>> {
+        Ok(Some(Arc::clone(self.index.notes())))
+    }
+
     fn describe(&self, n: usize) -> Result<Description> {
         let member = self.index.header(n);
         Ok(Description { meta: member.meta.clone(), bytes: member.bytes, offset: Some(member.offset) })
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        Ok(self.index.source(&self.file, n, label)?.one_of(Arc::clone(&self.container)))
+        Ok(self.index.source(&self.file, n, label)?.one_of(Arc::clone(&self.container), n))
     }
 }
 
@@ -432,9 +457,13 @@ impl Writer for SafetensorsWriter {
         dtype.native()
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)]) -> Result<Layout> {
+    fn has_notes(&self) -> bool {
+        true
+    }
+
+    fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout> {
         let member = |(name, meta): &(&str, &Meta)| ((*name).to_owned(), (*meta).clone());
-        let (header, starts) = write_header(&tensors.iter().map(member).collect::<Vec<_>>())?;
+        let (header, starts) = write_header(&tensors.iter().map(member).collect::<Vec<_>>(), &extras.notes)?;
         Ok(Layout::Places(Places::packed(header, starts, tensors)))
     }
 }
@@ -572,7 +601,7 @@ mod tests {
             (name.to_owned(), Meta::new(DType::parse(dtype).unwrap(), shape.to_vec()))
         };
         let members = [entry("a", "float32", &[2]), entry("b", "float4_e2m1fn", &[3, 2]), entry("c", "bool", &[])];
-        let (mut bytes, offsets) = write_header(&members).unwrap();
+        let (mut bytes, offsets) = write_header(&members, &Notes::new()).unwrap();
         assert_eq!(offsets.iter().max(), Some(&(bytes.len() as u64 + 11)));
         bytes.extend([7; 8 + 1 + 3]);
         assert_eq!(read(&bytes).unwrap(), [vec![7; 8], vec![7, 0, 7, 0, 7, 0], vec![7]]);
@@ -625,7 +654,8 @@ mod tests {
         ];
         let mut failures = Vec::new();
         for (members, expected) in rows {
-            let found = write_header(&members).map_or_else(|error| format!("{error:#}"), |_| "written".to_owned());
+            let found = write_header(&members, &Notes::new())
+                .map_or_else(|error| format!("{error:#}"), |_| "written".to_owned());
             if found != expected {
                 failures.push(found);
             }

@@ -3,12 +3,13 @@
 //! [`Plan::new`] makes every check and lays the file out, so that whoever writes knows all before anything is begun;
 //! [`Plan::write`] then has the jobs produce the items, to their places or, where there are none, from front to back.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Seek, Write};
 
 use super::packed::Packer;
 use super::text::TextOptions;
-use super::{Format, Layout, Places, containers};
+use super::{Extras, Format, Layout, Places, WriteSequence, containers};
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::Take;
 use crate::error::{Context, Error, ErrorKind, Result, bail, malformed};
@@ -22,7 +23,7 @@ use crate::ops::selection::Selection;
 use crate::parallel::Threads;
 use crate::storage::platform::{reserve, same_file, write_at};
 use crate::storage::signals;
-use crate::storage::source::Source;
+use crate::storage::source::{Container, Source};
 use crate::storage::target::{Sink, Target};
 
 /// Items of no bytes (`<U0`, `|V0`) take nothing of a file, but all the more of a text: a header of a few bytes could
@@ -137,26 +138,30 @@ pub fn named<T>(tensors: Vec<(Option<String>, T)>, format: Format) -> Result<Vec
     }
 }
 
-/// Refuses to replace a file of several tensors, of which one is an input, by one that has fewer: who asks for that
-/// has most likely taken the file for the one tensor.
+/// Refuses to replace a file of several tensors, of which one is an input, by one that has lost some: who asks for that
+/// has most likely taken the file for the one tensor. A tensor is not lost if it goes over, under whatever name, if
+/// another takes its name, or if it is left out by name, which `left_out` tells.
 ///
 /// # Errors
-/// That, and nothing else.
-pub fn check_replaced(target: &Target, works: &[(String, Work)]) -> Result<()> {
+/// That, and the index of such files; nothing else.
+pub fn check_replaced(target: &Target, works: &[(String, Work)], left_out: &dyn Fn(&str) -> bool) -> Result<()> {
     let Some(existing) = target.existing() else { return Ok(()) };
-    let tensors = |source: &Source| {
-        source.container().filter(|container| same_file(&container.file, existing)).map(|container| container.tensors)
-    };
-    let inputs = works.iter().flat_map(|(_, work)| work.fill.sources());
-    let Some(there) = inputs.into_iter().find_map(tensors) else { return Ok(()) };
-    let stay =
-        works.iter().filter(|(_, work)| work.fill.sources().first().copied().and_then(tensors).is_some()).count();
-    if stay < there {
-        let (label, lost) = (target.label(), there - stay);
-        let message = format!("holds {lost} more tensors, which would be lost: choose another file");
-        return Err(Error::of(ErrorKind::Unsupported, message).within(label));
+    let refuse = |message: String| Err(Error::of(ErrorKind::Unsupported, message).within(target.label()));
+    let inputs = || works.iter().flat_map(|(_, work)| work.fill.sources());
+    let is_index = |container: &Container| container.index.as_ref().is_some_and(|index| same_file(index, existing));
+    if inputs().filter_map(Source::container).any(is_index) {
+        return refuse("is the index of other files, and would be lost: choose another file".to_owned());
     }
-    Ok(())
+    let here = |source: &&Source| source.container().is_some_and(|container| same_file(&container.file, existing));
+    let Some(container) = inputs().find(here).and_then(Source::container) else { return Ok(()) };
+    let data = works.iter().filter_map(|(_, work)| work.fill.sources().first().copied());
+    let mut stay: HashSet<&str> = data.filter(here).filter_map(Source::member).collect();
+    stay.extend(works.iter().map(|(name, _)| name.as_str()));
+    let lost = container.names.iter().filter(|name| !stay.contains(name.as_str()) && !left_out(name)).count();
+    match lost {
+        0 => Ok(()),
+        lost => refuse(format!("holds {lost} more tensors, which would be lost: choose another file")),
+    }
 }
 
 /// Changes the data of a tensor where it lies: only windows in which something changes are read and written.
@@ -203,7 +208,7 @@ impl Plan {
     /// # Errors
     /// Casts that there are none of; names that the format cannot have; more than a file can have; of reading updates
     /// that are kept in memory.
-    pub fn new(works: Vec<(String, Work)>, format: Format, label: &str) -> Result<Self> {
+    pub fn new(works: Vec<(String, Work)>, format: Format, label: &str, extras: &Extras) -> Result<Self> {
         let threads = works.first().map_or(Threads::default(), |(_, work)| work.limits.threads);
         let mut outputs = Vec::with_capacity(works.len());
         for (name, work) in works {
@@ -214,7 +219,7 @@ impl Plan {
             outputs.push(Output { name, meta, job });
         }
         let tensors: Vec<_> = outputs.iter().map(|output| (output.name.as_str(), &output.meta)).collect();
-        let layout = format.writer().layout(&tensors).with_context(|| label.to_owned())?;
+        let layout = format.writer().layout(&tensors, extras).with_context(|| label.to_owned())?;
         Ok(Self { format, label: label.to_owned(), outputs, layout, threads })
     }
 
@@ -228,7 +233,7 @@ impl Plan {
         self.outputs.iter().enumerate().map(|(n, output)| {
             let bytes = match &self.layout {
                 Layout::Places(places) => places.tensors.get(n).map_or(0, |place| place.bytes),
-                Layout::Whole(_) => output.job.meta().bytes() as u64,
+                Layout::Whole(_) | Layout::Sequence(_) => output.job.meta().bytes() as u64,
             };
             (output.name.as_str(), &output.meta, bytes)
         })
@@ -254,16 +259,20 @@ impl Plan {
                 None if places.seal.is_some() => {
                     // It begins with what is known when all is written (the checksums of an archive's records), and
                     // what has gone into a pipe cannot be written over: so it is made in a file and then copied.
-                    let failed = || self.failed();
-                    let mut file = tempfile::tempfile().with_context(failed)?;
-                    self.place(places, &file, progress)?;
-                    file.rewind().and_then(|()| io::copy(&mut file, sink)).map(drop).with_context(failed)
+                    self.by_way_of_a_file(sink, &|file| self.place(places, file, progress))
                 }
                 None => {
                     let written = |error: io::Error| Error::from(error).within(self.failed());
                     self.stream(places, &mut |bytes| sink.write_all(bytes).map_err(written), progress)
                 }
             },
+            Layout::Sequence(writer) => {
+                let write = |file: &File| self.sequence(&**writer, file, progress);
+                match sink.as_file() {
+                    Some(file) => write(file),
+                    None => self.by_way_of_a_file(sink, &write),
+                }
+            }
             Layout::Whole(writer) => self.outputs.iter().try_for_each(|output| {
                 let tensor = self.whole(output, progress)?;
                 writer.write_whole(sink, &output.name, &tensor, text).map_err(|error| {
@@ -273,6 +282,22 @@ impl Plan {
                 })
             }),
         }
+    }
+
+    /// Writes to a file without a name in the folder for temporary files, and then all of it to the sink.
+    fn by_way_of_a_file(&self, sink: &mut Sink<'_>, write: &dyn Fn(&File) -> Result<()>) -> Result<()> {
+        let failed = || self.failed();
+        let mut file = tempfile::tempfile().with_context(failed)?;
+        write(&file)?;
+        file.rewind().and_then(|()| io::copy(&mut file, sink)).map(drop).with_context(failed)
+    }
+
+    /// Writes one tensor after the other to an empty file.
+    fn sequence(&self, writer: &dyn WriteSequence, file: &File, progress: Progress<'_>) -> Result<()> {
+        writer.write_sequence(file, &mut |n, take| match self.outputs.get(n) {
+            Some(Output { job, .. }) => job.stream(progress, take),
+            None => Err(malformed!("tensor {n} of {}", self.outputs.len())),
+        })
     }
 
     fn failed(&self) -> String {
@@ -367,7 +392,7 @@ mod tests {
 
     fn plan(works: Vec<(&str, Work)>, format: Format) -> Plan {
         let works = works.into_iter().map(|(name, work)| (name.to_owned(), work)).collect();
-        Plan::new(works, format, "out").expect("a plan")
+        Plan::new(works, format, "out", &Extras::default()).expect("a plan")
     }
 
     /// What a plan puts in a file, and what it hands out from front to back, which must be the same.
@@ -475,7 +500,7 @@ mod tests {
 
     fn into(path: &Path, work: Work, format: Format) -> Result<()> {
         let target = Target::resolve(path, "out".to_owned(), false)?;
-        let plan = Plan::new(named(vec![(None, work)], format)?, format, target.label())?;
+        let plan = Plan::new(named(vec![(None, work)], format)?, format, target.label(), &Extras::default())?;
         let mut sink = target.create()?;
         plan.write(&mut sink, &TextOptions::default(), &|_| {})?;
         sink.finish()
@@ -485,7 +510,7 @@ mod tests {
     fn a_failure_leaves_the_old_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("out");
-        for format in Format::all() {
+        for format in Format::all().filter(|format| format.is_written()) {
             std::fs::write(&path, "old").expect("written");
             let meta = Meta::new(DType::parse("int8").expect("a dtype"), vec![3]);
             let short = Source::stream(meta, Box::new(&b"ab"[..]), 3, "data".to_owned());
@@ -507,9 +532,9 @@ mod tests {
         let input = Input::path(&path, None, "two.npz", Threads::default()).expect("an archive").0;
         let member = |n: usize| (n.to_string(), Work::copy(input.source(n).expect("a member"), Limits::default()));
         let target = |path: &Path| Target::resolve(path, "out".to_owned(), false).expect("a target");
-        let refused = check_replaced(&target(&path), &[member(0)]).unwrap_err().to_string();
+        let refused = check_replaced(&target(&path), &[member(0)], &|_| false).unwrap_err().to_string();
         assert_eq!(refused, "out: holds 1 more tensors, which would be lost: choose another file");
-        assert!(check_replaced(&target(&path), &[member(0), member(1)]).is_ok());
-        assert!(check_replaced(&target(&folder.path().join("new.npz")), &[member(0)]).is_ok());
+        assert!(check_replaced(&target(&path), &[member(0), member(1)], &|_| false).is_ok());
+        assert!(check_replaced(&target(&folder.path().join("new.npz")), &[member(0)], &|_| false).is_ok());
     }
 }

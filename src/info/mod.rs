@@ -23,6 +23,7 @@ mod stats;
 
 use std::borrow::Cow;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 pub use self::histogram::{Bin, Bound, Histogram, histogram};
 pub use self::stats::{Mean, Stats, Value, stats};
@@ -30,6 +31,7 @@ use crate::format::Format;
 use crate::item::dtype::{DType, Kind};
 use crate::report::json::{self, Escapes, float, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, four_digits, printable};
+use crate::storage::source::Notes;
 
 /// What the header says of one tensor.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +56,8 @@ pub struct Info {
     pub stats: Option<Stats>,
     /// How the items are distributed, if that is wanted and there is something to be counted.
     pub histogram: Option<Histogram>,
+    /// What the file that it lies in says of itself, if its format has a place for that.
+    pub notes: Option<Arc<Notes>>,
 }
 
 impl Info {
@@ -121,6 +125,10 @@ fn object(info: &Info) -> String {
         ]);
         members.push(("stats", stats));
     }
+    if let Some(notes) = info.notes.as_deref().filter(|notes| !notes.is_empty()) {
+        let notes: Vec<_> = notes.iter().map(|(key, value)| format!("{}: {}", quoted(key), quoted(value))).collect();
+        members.push(("metadata", format!("{{{}}}", notes.join(", "))));
+    }
     json::object(members)
 }
 
@@ -151,12 +159,35 @@ pub fn write_table(out: &mut dyn Write, infos: &[Info], style: Style) -> io::Res
     ]);
     let rows = infos.iter().map(|info| cells(info, members)).collect();
     Table { columns, rows, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }.write(out, style)?;
+    write_notes(out, infos)?;
     for info in infos {
         let Some(stats) = &info.stats else { continue };
         let member = info.member.as_ref().map_or(String::new(), |member| format!(":{}", printable(member)));
         let name = format!("{}{member}", printable(&info.file));
         writeln!(out, "\n{}", style.paint(Colour::Bold, &name))?;
         write_stats(out, stats, info.histogram.as_ref())?;
+    }
+    Ok(())
+}
+
+/// Writes a line for each thing that files say of themselves, below the name of the file where there are several. What
+/// the shards of an index say is taken together.
+fn write_notes(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
+    let files: Vec<&[Info]> = infos.chunk_by(|a, b| a.file == b.file).collect();
+    for tensors in &files {
+        let mut notes = Notes::new();
+        let mut last = None;
+        for of_one in tensors.iter().filter_map(|info| info.notes.as_ref()) {
+            if !last.replace(of_one).is_some_and(|last| Arc::ptr_eq(last, of_one)) {
+                notes.extend(of_one.iter().map(|(key, value)| (key.clone(), value.clone())));
+            }
+        }
+        if let (Some(info), true, true) = (tensors.first(), files.len() > 1, !notes.is_empty()) {
+            writeln!(out, "{}:", printable(&info.file))?;
+        }
+        for (key, value) in &notes {
+            writeln!(out, "metadata {} = {}", printable(key), printable(value))?;
+        }
     }
     Ok(())
 }

@@ -31,6 +31,7 @@ fn info(tensor: Tensor) -> Info {
         offset: Some(128),
         stats: Some(stats),
         histogram,
+        notes: None,
     }
 }
 
@@ -326,6 +327,7 @@ fn several() -> Vec<Info> {
         offset: None,
         stats: None,
         histogram: None,
+        notes: None,
     });
     infos
 }

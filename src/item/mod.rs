@@ -7,6 +7,7 @@ pub mod dtype;
 pub mod element;
 pub(crate) mod encoding;
 pub(crate) mod float16;
+pub mod glob;
 pub mod meta;
 mod names;
 pub mod narrow;

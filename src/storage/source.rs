@@ -6,6 +6,7 @@
 //! share one open file between threads, which have no common place in it to move.
 
 use std::borrow::Borrow;
+use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,25 +37,34 @@ pub struct Source {
     store: Store,
     /// What messages call it.
     label: String,
-    container: Option<Arc<Container>>,
+    /// The file that holds it and others, and its number there.
+    container: Option<(Arc<Container>, usize)>,
 }
 
-/// A file that holds several tensors.
+/// What a file says of itself as a whole: texts by their keys.
+pub type Notes = BTreeMap<String, String>;
+
+/// A file that holds several tensors, as it is known to each of them: who replaces the file must know what it held, and
+/// who writes one of them elsewhere what it was called.
 #[derive(Clone, Debug)]
 pub struct Container {
     /// Which file it is.
     pub file: Metadata,
-    /// How many tensors it holds.
-    pub tensors: usize,
+    /// The names of all tensors it holds.
+    pub names: Vec<String>,
+    /// What it says of itself.
+    pub notes: Arc<Notes>,
+    /// The file that says which tensors lie in this one, if it was opened by that.
+    pub index: Option<Metadata>,
 }
 
 impl Container {
-    /// What is known of an open file that holds so many tensors.
+    /// What is known of an open file that holds tensors of these names.
     ///
     /// # Errors
     /// Of asking the system for it.
-    pub fn new(file: &File, tensors: usize) -> Result<Arc<Self>> {
-        Ok(Arc::new(Self { file: file.metadata()?, tensors }))
+    pub fn new(file: &File, names: Vec<String>) -> Result<Self> {
+        Ok(Self { file: file.metadata()?, names, notes: Arc::default(), index: None })
     }
 }
 
@@ -96,15 +106,20 @@ impl Source {
         Self { meta, store: Store::Item(item), label, container: None }
     }
 
-    /// The same tensor, known to be one of several in a file.
+    /// The same tensor, known to be number `n` of several in a file.
     #[must_use]
-    pub fn one_of(self, container: Arc<Container>) -> Self {
-        Self { container: Some(container), ..self }
+    pub fn one_of(self, container: Arc<Container>, n: usize) -> Self {
+        Self { container: Some((container, n)), ..self }
     }
 
     /// The file that holds it and others.
     pub fn container(&self) -> Option<&Container> {
-        self.container.as_deref()
+        self.container.as_ref().map(|(container, _)| &**container)
+    }
+
+    /// Its name in the file that holds it and others.
+    pub fn member(&self) -> Option<&str> {
+        self.container.as_ref().and_then(|(container, n)| container.names.get(*n)).map(String::as_str)
     }
 
     /// What it is: dtype as stored, dims, order of storage.

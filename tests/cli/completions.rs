@@ -69,6 +69,10 @@ fn bash_completes_values_and_files() {
         offer tensorop gather-nd --b
         offer tensorop gather-nd samples/ten
         offer tensorop completions z
+        # as bash parts --to=np
+        offer tensorop slice --to = n
+        offer tensorop convert --order = ''
+        offer tensorop convert a = samples/ten
     "#;
     let expected = "\
 no reply: files
@@ -80,10 +84,13 @@ slice samples/ten.json -o samples/ten [samples/ten.json]
 scatter-nd --reduction m [mul max min]
 scatter-update --on-duplicate  [last error]
 slice --to  [npy npz safetensors pb json csv tsv text raw]
-slice --from  [npy npz safetensors pb json csv tsv]
+slice --from  [npy npz safetensors index pb json csv tsv]
 gather-nd --b [--batch-dims --byte-order]
 gather-nd samples/ten []
 completions z [zsh]
+slice --to = n [npy npz]
+convert --order =  [C F]
+convert a = samples/ten []
 ";
     let mut bash = Command::new("bash");
     bash.args(["--norc", "-c", script]).current_dir(env!("CARGO_MANIFEST_DIR")).env("LC_ALL", "C");
@@ -97,7 +104,7 @@ fn bash_completes_members() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    for name in ["w.npz", "m.safetensors", "a.b.npz", "x.npy"] {
+    for name in ["w.npz", "m.safetensors", "m.safetensors.index.json", "a.b.npz", "x.npy"] {
         fs::write(folder.path().join(name), "").unwrap();
     }
     let script = r#"
@@ -116,6 +123,7 @@ fn bash_completes_members() {
         offer w.npz:w
         offer w.npz:w.npz:
         offer m.safetensors:o
+        offer m.safetensors.index.json:conv1.w
         offer a.b.npz:c
         offer new=w.npz:conv1.b
         offer '~/w.npz:conv1.b'
@@ -133,6 +141,7 @@ w.npz:conv1.b [conv1.bias]
 w.npz:w [w.npz:0]
 w.npz:w.npz: [0]
 m.safetensors:o [odd\\ name]
+m.safetensors.index.json:conv1.w [conv1.weight]
 a.b.npz:c [conv1.weight conv1.bias]
 new=w.npz:conv1.b [conv1.bias]
 ~/w.npz:conv1.b [conv1.bias]

@@ -135,8 +135,8 @@ fn outputs() {
     let folder = folder();
     let line = bytes::<f32>(&[3., 4., 5.]);
     let rows = [
-        ("npz", npz(&[("arr_0", npy("<f4", &[1, 3], &line))])),
-        ("safetensors", safetensors(&[("arr_0", "float32", &[1, 3], line.clone())])),
+        ("npz", npz(&[("data", npy("<f4", &[1, 3], &line))])),
+        ("safetensors", safetensors(&[("data", "float32", &[1, 3], line.clone())])),
         ("pb", pb(("", "float32", &[1, 3], line))),
     ];
     each(

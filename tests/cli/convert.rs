@@ -216,8 +216,11 @@ fn names_and_whole_containers() {
             ("c.npz", npz(&[("k/m", b.clone()), ("z", a.clone())])),
             ("z.npz", npz(&[("p", b.clone()), ("q", a.clone())])),
             ("s.safetensors", npz(&[("b", b.clone()), ("w", a.clone())])),
+            // in place of the one that came with the whole
+            ("c.npz z=b.npy", npz(&[("k/m", b.clone()), ("z", b.clone())])),
+            ("z=b.npy c.npz", npz(&[("k/m", b.clone()), ("z", b.clone())])),
             ("s.safetensors b2=c.npz:k/m", npz(&[("b", b.clone()), ("b2", b.clone()), ("w", a.clone())])),
-            ("c.npz:z", one("arr_0")),
+            ("c.npz:z", one("z")),
             ("n=c.npz:z", one("n")),
             ("w.pb", one("arr_0")),
             ("n=w.pb", one("n")),
@@ -225,7 +228,7 @@ fn names_and_whole_containers() {
             ("x:y.npy x=y.npy", two("arr_0", "arr_1")),
             ("n=x:y.npy m=x=y.npy", npz(&[("m", b.clone()), ("n", a.clone())])),
             ("n=p=q:r.npz:m", one("n")),
-            ("p=q:r.npz:m", one("arr_0")),
+            ("p=q:r.npz:m", one("m")),
             ("p=q:r.npz", one("m")),
             // names of any kind
             ("we:i/rd.name=a.npy", one("we:i/rd.name")),
@@ -299,7 +302,7 @@ fn names_that_are_not_unicode() {
     let one = |name: &str| npz(&[(name, a.clone())]);
     each(
         [
-            (&b"\xff.npz:z"[..], one("arr_0")),
+            (&b"\xff.npz:z"[..], one("z")),
             (b"n=\xff.npz:z", one("n")),
             (b"\xfe:z.npy", one("arr_0")),
             (b"n=\xfe:z.npy", one("n")),
@@ -490,8 +493,9 @@ fn refused() {
         ("convert n=c.npz", &["IN c.npz", "holds 2 tensors"]),
         ("convert n=c.npz --to npz", &["IN c.npz", "holds 2 tensors"]),
         ("convert c.npz:y", &["no tensor \"y\""]),
-        ("convert x=a.npy x=b.npy --to npz", &["output out.npy", "two tensors", "\"x\""]),
-        ("convert c.npz z=b.npy --to npz", &["two tensors", "\"z\""]),
+        ("convert x=a.npy x=b.npy --to npz", &["output out.npy", "two tensors", "\"x\": IN a.npy and IN b.npy"]),
+        ("convert c.npz c.npz:z --to npz", &["output out.npy", "two tensors", "\"z\": IN c.npz:z and IN c.npz:z"]),
+        ("convert c.npz c.npz --to npz", &["two tensors", "\"z\""]),
         ("convert arr_0=b.npy a.npy --to safetensors", &["two tensors", "\"arr_0\""]),
         ("convert __metadata__=a.npy --to safetensors", &["output out.npy", "__metadata__"]),
         ("convert none.safetensors --to npz", &["no tensors"]),

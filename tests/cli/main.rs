@@ -18,6 +18,7 @@ mod slice_scatter;
 
 // operands, outputs and formats, whatever the sub-command
 mod big;
+mod container_edits;
 mod containers;
 mod csv;
 mod in_place;

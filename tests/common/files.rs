@@ -98,7 +98,7 @@ pub(crate) fn safetensors(members: &[Named<'_>]) -> Vec<u8> {
     let dtype = |name: &str| DType::parse(name).expect("a dtype");
     let heads: Vec<_> =
         members.iter().map(|(name, d, shape, _)| ((*name).to_owned(), Meta::new(dtype(d), shape.to_vec()))).collect();
-    let (mut out, places) = safetensors::write_header(&heads).expect("a header");
+    let (mut out, places) = safetensors::write_header(&heads, &Default::default()).expect("a header");
     for ((_, name, _, items), place) in members.iter().zip(places) {
         let items = packed(&dtype(name), items);
         out.resize(out.len().max(place as usize + items.len()), 0);

@@ -108,7 +108,7 @@ fn check_safetensors(path: &Path, members: &[Golden]) -> Result<(), String> {
     }
     let header: Vec<_> =
         members.iter().map(|g| (g.member.clone(), Meta::new(g.dtype.clone(), g.shape.clone()))).collect();
-    let (mut out, offsets) = safetensors::write_header(&header).map_err(|e| format!("{e}"))?;
+    let (mut out, offsets) = safetensors::write_header(&header, &Default::default()).map_err(|e| format!("{e}"))?;
     for (golden, offset) in members.iter().zip(offsets) {
         let items = stored(golden);
         out.resize(out.len().max(offset as usize + items.len()), 0);

@@ -250,7 +250,41 @@ fn kserve() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
+/// Indexes of shards: none of them leads anywhere.
+fn indexes() -> Vec<(&'static str, Vec<u8>)> {
+    let of = |map: &str| format!(r#"{{"metadata": {{"total_size": 8}}, "weight_map": {map}}}"#).into_bytes();
+    let one = |shard: &str| of(&format!(r#"{{"a": "{shard}"}}"#));
+    vec![
+        ("index-above", one("../x.safetensors")),
+        ("index-root", one("/etc/hostname")),
+        ("index-device", one("/dev/zero")),
+        ("index-here", one(".")),
+        ("index-nothing", one("")),
+        ("index-folder", one("a/b.safetensors")),
+        ("index-backslash", one(r"..\\x.safetensors")),
+        ("index-nul", one(r"a\u0000b")),
+        ("index-missing", one("missing.safetensors")),
+        ("index-long", one(&"x".repeat(5000))),
+        ("index-itself", one("index-itself")),
+        ("index-other-index", one("index-itself")),
+        ("index-other-format", one("data.npy")),
+        ("index-no-such-tensor", one("st-metadata-of-numbers")),
+        ("index-of-nothing", of("{}")),
+        ("index-of-numbers", of(r#"{"a": 7}"#)),
+        ("index-list", of(r#"["a"]"#)),
+        ("index-twice", of(r#"{"a": "x", "a": "y"}"#)),
+        ("index-two-maps", br#"{"weight_map": {"a": "x"}, "weight_map": {"a": "x"}}"#.to_vec()),
+        ("index-cut", br#"{"weight_map": {"a": "x"#.to_vec()),
+        ("index-deep", format!(r#"{{"weight_map": {}"#, r#"{"a":"#.repeat(500_000)).into_bytes()),
+        ("index-more-behind", br#"{"weight_map": {"a": "x"}} x"#.to_vec()),
+        (
+            "index-many-shards",
+            of(&format!("{{{}}}", (0..100_000).map(|n| format!(r#""{n}":"{n}""#)).collect::<Vec<_>>().join(","))),
+        ),
+    ]
+}
+
 /// Their names and contents.
 pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
-    [npz(), safetensors(), onnx(), kserve()].concat()
+    [npz(), safetensors(), onnx(), kserve(), indexes()].concat()
 }

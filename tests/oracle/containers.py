@@ -9,6 +9,9 @@ Each of N cases (default 2000) makes random tensors in a folder of its own and i
   write_npz, write_safetensors, write_onnx
                            written by convert and read by the package; the same bytes for any threads and windows
   whole                    .npz to .safetensors and back, with all names
+  edit                     several containers and tensors to one: chosen, renamed, replaced, cast by class and by pattern,
+                           with metadata; stored, deflated or safetensors; over one of its inputs or a new file
+  shards                   an index of several safetensors: read, changed in place, joined, and refused if it lies
   cast                     --cast against astype where NumPy rounds once, and against cast_golden.py everywhere
   order                    --byte-order and --order against numpy.save of the array so arranged
   in_place                 the scatter operators on a tensor of a .safetensors file; nothing else in it changes
@@ -408,6 +411,165 @@ class Case:
                 good = sorted(found.files) == sorted([*arrays, "extra"]) and found["extra"].tobytes() == extra.tobytes()
                 self.check("both are there", good, f"{found.files}")
 
+    def pattern(self, names):
+        """A pattern, and the names that it matches."""
+        name = self.make.pick(list(names))
+        at = int(self.rng.integers(0, len(name) + 1))
+        text = self.make.pick([name, "*", name[:at] + "*", "*" + name[at:], name[:at] + "*" + name[at:]])
+        return text, [n for n in names if self.fits(text, n)]
+
+    def edit(self):
+        classes = lambda name: ("integer" if np.dtype(name).kind in "iu" else "float" if name != "bool" and
+                                np.dtype(name).kind in "fV" else "complex" if np.dtype(name).kind == "c" else None)
+        kinds = ["bool", "int8", "int32", "int64", "uint8", "float16", "float32", "float64", "bfloat16"]
+        files, metadata = [], {}
+        free = list(self.rng.permutation(NAMES))
+        for at in range(int(self.rng.integers(1, 4))):
+            names = [free.pop() for _ in range(min(len(free), int(self.rng.integers(1, 6))))]
+            # small integers survive every cast
+            arrays = {n: self.rng.integers(0, 2, self.make.shape(max_items=40)).astype(self.make.pick(kinds)) for n in names}
+            if self.make.chance(0.6):
+                path = self.path(f"in{at}.safetensors")
+                own = {"format": "pt", f"k{int(self.rng.integers(0, 3))}": f"{at} ü"} if self.make.chance(0.5) else None
+                safetensors.numpy.save_file(arrays, path, metadata=own)
+            else:
+                path, own = self.path(f"in{at}.npz"), None
+                self.make.pick([np.savez, np.savez_compressed])(path, **arrays)
+            files.append((path, arrays, own or {}, path.suffix == ".npz"))
+        args = ["convert", *(path for path, *_ in files)]
+        whole = {n: (a, npz) for _, arrays, _, npz in files for n, a in arrays.items()}
+        taken = set(whole)
+        if self.make.chance(0.5):
+            globs = [self.pattern(whole) for _ in range(int(self.rng.integers(1, 3)))]
+            taken &= {n for _, matched in globs for n in matched}
+            args += [word for text, _ in globs for word in ("--only", text)]
+        if self.make.chance(0.4):
+            text, matched = self.pattern(whole)
+            taken -= set(matched)
+            args += ["--exclude", text]
+        names = {n: n for n in taken}
+        if self.make.chance(0.5):
+            text, matched = self.pattern([n for n in whole if "=" not in n] or ["none"])
+            if "=" not in text and [n for n in whole if n in matched or self.fits(text, n)]:
+                head, star, tail = text.partition("*")
+                for n in taken:
+                    if self.fits(text, n):
+                        names[n] = "new/" + (n[len(head) : len(n) - len(tail)] if star else "")
+                args += ["--rename", text + "=new/" + star]
+        replaced = {}
+        if self.make.chance(0.4) and names:
+            name = self.make.pick(list(names.values()))
+            if "=" not in name:
+                replaced[name] = np.array([0, 1, 1], dtype=self.make.pick(["int16", "float32"]))
+                np.save(self.path("r.npy"), replaced[name])
+                args.append(f"{name}={self.path('r.npy')}")
+        outs = [(names[n], n, *whole[n]) for n in taken if names[n] not in replaced]
+        outs += [(n, n, a, False) for n, a in replaced.items()]
+        casts, globs = {}, []
+        if self.make.chance(0.6):
+            target = self.make.pick(["float32", "int32", "float16", "int64"])
+            args += ["--cast", target]
+            casts[classes(target)] = target
+        olds = [old for _, old, *_ in outs]
+        if self.make.chance(0.4) and olds:
+            text, matched = self.pattern(olds)
+            target = self.make.pick(["float64", "int16", "bool"])
+            args += ["--cast", f"{text}={target}"]
+            globs.append((text, target))
+        form = self.make.pick(["safetensors", "npz", "npz"])
+        args += ["--compress"] * (deflated := form == "npz" and self.make.chance(0.6))
+        dropped = self.make.chance(0.2)
+        notes = {} if dropped else {k: v for path, arrays, own, _ in files if set(arrays) & taken for k, v in own.items()}
+        args += ["--no-metadata"] * dropped
+        if form == "safetensors" and self.make.chance(0.3):
+            args += ["--metadata", "k1=a=b"]
+            notes["k1"] = "a=b"
+        wanted = {}
+        for new, old, array, npz in outs:
+            target = next((t for text, t in reversed(globs) if self.fits(text, old)), None)
+            # NumPy's files do not say that a void is bfloat16: such a one has no class, and no cast
+            void = npz and array.dtype.name == "bfloat16"
+            if target is None and (len(outs) == 1 or not void and classes(array.dtype.name) in casts):
+                target = next(iter(casts.values()), None) if len(outs) == 1 else casts[classes(array.dtype.name)]
+            if void and (target or form == "safetensors"):
+                return  # refused, as a void is: not what this case is about
+            if target:
+                array = array.astype(np.float64).astype(target) if array.dtype.name == "bfloat16" else array.astype(target)
+            wanted[new] = array
+        # over an input, of which all that is left out is named
+        out = self.path(f"out.{form}")
+        if self.make.chance(0.3):
+            out = files[int(self.rng.integers(0, len(files)))][0]
+            args += ["--to", form]
+        before = out.read_bytes() if out.exists() else None
+        twice = len(set(names.values())) < len(names)
+        done = self.run(*args, "-o", out)
+        if not outs or twice:
+            same = (out.read_bytes() if out.exists() else None) == before
+            self.check("nothing, or two of a name, is refused", done.returncode == 2 and same, f"{args}")
+            return
+        if not self.check("edit succeeds", done.returncode == 0, f"{list(map(str, args))} {done.stderr.decode()}"):
+            return
+        if form == "safetensors":
+            whole = safetensors.numpy.save({n: a for n, a in wanted.items()})
+            header = lambda raw: json.loads(raw[8 : 8 + int.from_bytes(raw[:8], "little")])
+            found = out.read_bytes()
+            said = header(found)
+            self.check("the metadata", said.pop("__metadata__", {}) == notes, f"{args} {header(found)} {notes}")
+            self.check("the header", said == header(whole), f"{args} {said} {header(whole)}")
+            data = lambda raw: raw[8 + int.from_bytes(raw[:8], "little") :]
+            self.check("the items", data(found) == data(whole), f"{args}")
+            self.check("without metadata, safetensors' own bytes", bool(notes) or found == whole, f"{args}")
+            with safetensors.safe_open(out, "np") as file:
+                self.check("safetensors opens it", sorted(file.keys()) == sorted(wanted) and (file.metadata() or {}) == notes)
+        else:
+            with np.load(out) as found:
+                self.check("the names", found.files == sorted(wanted), f"{args} {found.files} {sorted(wanted)}")
+                methods = {i.compress_type for i in found.zip.infolist()}
+                self.check("how members are stored", methods == {8 if deflated else 0}, f"{methods}")
+                for name, array in wanted.items():
+                    member = found.zip.read(f"{name}.npy")
+                    self.check("a member", member == saved(array), f"{args} {name} {array.dtype} {member[:200]}")
+
+    @staticmethod
+    def fits(text, name):
+        head, star, tail = text.partition("*")
+        if not star:
+            return name == text
+        return len(name) >= len(head) + len(tail) and name.startswith(head) and name.endswith(tail)
+
+    def shards(self):
+        names, arrays, where = self.names(), {}, {}
+        shards = [f"model-{n:05}.safetensors" for n in range(int(self.rng.integers(1, 4)))]
+        for name in names:
+            arrays[name] = self.some([n for n in SAFE if not is_narrow(n)])
+            where[name] = self.make.pick(shards)
+        for shard in shards:
+            own = {n: a for n, a in arrays.items() if where[n] == shard}
+            safetensors.numpy.save_file({**own, "unnamed": np.zeros(2)}, self.path(shard), metadata={"format": "pt"})
+        index = self.path("model.safetensors.index.json")
+        index.write_text(json.dumps({"metadata": {"total_size": 1}, "weight_map": where}, indent=self.make.pick([None, 2]),
+                                    ensure_ascii=self.make.chance(0.5)))
+        for name, array in arrays.items():
+            self.read(f"{index}:{name}", array, None)
+        joined = self.output("an index is joined", ["convert", index, "--no-metadata"], out="one.safetensors")
+        self.check("the file that safetensors writes", joined == safetensors.numpy.save(arrays), f"{where}")
+        # in place: that tensor, and no other byte
+        name = self.make.pick(names)
+        array = arrays[name].copy()
+        if array.ndim and array.size:
+            before = {shard: self.path(shard).read_bytes() for shard in shards}
+            array[:1] = 1
+            done = self.run("slice-scatter", f"{index}:{name}", "--fill", "true" if array.dtype == bool else "1", "--at", ":1", "-i")
+            own = {n: array if n == name else a for n, a in arrays.items() if where[n] == where[name]}
+            wanted = {**before, where[name]: safetensors.numpy.save({**own, "unnamed": np.zeros(2)}, metadata={"format": "pt"})}
+            good = done.returncode == 0 and all(self.path(shard).read_bytes() == wanted[shard] for shard in shards)
+            self.check("a shard changed in place", good, f"{name} {array.dtype} {done.stderr.decode()}")
+        lie = self.make.pick(["../" + shards[0], str(self.path(shards[0])), "missing.safetensors", index.name, ".", ""])
+        index.write_text(json.dumps({"weight_map": {**where, name: lie}}))
+        done = self.run("slice", f"{index}:{name}", "--at", "...")
+        self.check("an index that lies is refused", done.returncode == 2 and done.stderr.count(b"\n") == 1, f"{lie}")
+
     # ------------------------------------------------------------------------------------------ values and order
 
     def cast(self):
@@ -541,7 +703,7 @@ class Case:
 
 
 KINDS_OF_CASE = ["npz", "safetensors", "onnx", "write_npz", "write_safetensors", "write_onnx", "whole", "cast", "cast",
-                 "order", "in_place", "kserve"]
+                 "order", "in_place", "kserve", "edit", "edit", "edit", "shards"]
 
 
 def case(job):

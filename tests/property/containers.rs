@@ -138,7 +138,8 @@ fn packed(dtype: &DType, items: &[u8]) -> Vec<u8> {
 /// A `.safetensors` file that holds the tensors, if it can.
 pub(crate) fn write_safetensors(tensors: &[(String, Tensor)]) -> Option<Vec<u8>> {
     let of = |(name, tensor): &(String, Tensor)| (name.clone(), tensor.meta().clone());
-    let (mut file, offsets) = refused(safetensors::write_header(&tensors.iter().map(of).collect::<Vec<_>>()))?;
+    let (mut file, offsets) =
+        refused(safetensors::write_header(&tensors.iter().map(of).collect::<Vec<_>>(), &Default::default()))?;
     let mut parts: Vec<_> = offsets.into_iter().zip(tensors).collect();
     parts.sort_by_key(|(offset, (_, tensor))| (*offset, tensor.bytes().len()));
     for (offset, (_, tensor)) in parts {

@@ -2,7 +2,9 @@
 //! bad text fails as usage; nothing here looks at a file before the sub-command runs.
 
 pub(super) mod at;
+pub(super) mod cast;
 pub(super) mod index_list;
+pub(super) mod members;
 pub(super) mod operands;
 pub(super) mod output;
 pub(super) mod run;

@@ -6,8 +6,9 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::values::{parse_format, parse_number};
-use crate::format::Format;
 use crate::format::open::files_before_colons;
+use crate::format::{Extras, Format};
+use crate::storage::source::Notes;
 
 const HEADING: &str = "Output";
 const HEADING_TEXT: &str = "Text output";
@@ -18,16 +19,16 @@ pub(crate) struct OutputOptions {
     /// Where to write [default: text on standard output]
     ///
     /// The format follows the name (.npy, .npz, .safetensors, .pb, .json, .csv, .tsv, .txt, or .bin for the items
-    /// alone) or --to. In a .npz or .safetensors
-    /// file an operator's output is called arr_0. A file of several tensors, one of which is an input, is not replaced by
-    /// fewer. A file appears, or is replaced, only when it is complete, and may be one of the inputs. A file that is
+    /// alone) or --to. In a .npz or .safetensors file an operator's output has the name that DATA has in its own, else
+    /// arr_0. A file of several tensors, one of which is an input, is not replaced by one that has lost others. A file
+    /// appears, or is replaced, only when it is complete, and may be one of the inputs. A file that is
     /// replaced is the old or the whole new one even after a loss of power, since the new one is synced to the disk
     /// first; a new file is not synced. `-` is standard output. What is no regular file (a device, a pipe) is written
     /// as it comes.
     #[arg(short, long, value_name = "FILE", value_parser = OsStringValueParser::new().map(PathBuf::from), allow_hyphen_values = true, value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// The format of the output [default: by the name of FILE, else text]
-    #[arg(long, value_name = "FORMAT", value_parser = parse_format(|format| Some(format.writing_help())), allow_hyphen_values = true)]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format(Format::writing_help), allow_hyphen_values = true)]
     pub to: Option<Format>,
     /// The byte order of a .npy, .npz or .bin [default: that of DATA]
     #[arg(long, value_enum, value_name = "ORDER", allow_hyphen_values = true)]
@@ -35,6 +36,17 @@ pub(crate) struct OutputOptions {
     /// Refuse to replace a file
     #[arg(long, requires = "output")]
     pub no_clobber: bool,
+    /// Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from
+    ///
+    /// Can be given several times. What several inputs say under one key the last of them says.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_metadata, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    pub metadata: Vec<(String, String)>,
+    /// Drop the metadata of the .safetensors files that the output is made from
+    #[arg(long)]
+    pub no_metadata: bool,
+    /// Deflate the members of a .npz
+    #[arg(long)]
+    pub compress: bool,
     /// Make every check, print what would be done, write nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -61,10 +73,42 @@ pub(crate) enum ByteOrder {
     Big,
 }
 
+fn parse_metadata(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    Ok((key.to_owned(), value.to_owned()))
+}
+
 impl OutputOptions {
     /// Whether numbers are to be written with the highest byte first; `None` leaves them as they are.
     pub(crate) fn big_endian(&self) -> Option<bool> {
         self.byte_order.map(|order| order == ByteOrder::Big)
+    }
+
+    /// What is asked for of a file in that format beside its tensors, which come with `notes`.
+    ///
+    /// # Errors
+    /// What the format has no place for.
+    pub(crate) fn extras(&self, mut notes: Notes, format: Format) -> anyhow::Result<Extras> {
+        let (writer, name) = (format.writer(), format.argument());
+        if !self.metadata.is_empty() && !writer.has_notes() {
+            anyhow::bail!("--metadata: {name} has no place for it, expected a .safetensors as output");
+        }
+        if self.compress && !writer.compresses() {
+            anyhow::bail!("--compress: {name} is not compressed, expected a .npz as output");
+        }
+        if self.no_metadata {
+            notes.clear();
+        }
+        notes.extend(self.metadata.iter().cloned());
+        Ok(Extras { notes, compress: self.compress })
+    }
+
+    /// What messages call it.
+    pub(crate) fn label(&self) -> String {
+        match self.output.as_deref().filter(|name| *name != Path::new("-")) {
+            Some(path) => format!("output {}", path.display()),
+            None => "standard output".to_owned(),
+        }
     }
 
     /// The format that `--to` or the name of the output tells.
@@ -100,6 +144,6 @@ pub(crate) struct EditOptions {
     /// INDICES may be DATA itself: they count as read before. Not atomic: if the machine or the program is stopped
     /// in the middle, a part of the changes has been made; and nothing is synced to the disk. To be safe from that, use
     /// -o with the name of a .npy file itself.
-    #[arg(short, long, conflicts_with_all = ["output", "to", "no_clobber", "byte_order"], help_heading = HEADING)]
+    #[arg(short, long, conflicts_with_all = ["output", "to", "no_clobber", "byte_order", "metadata", "no_metadata", "compress"], help_heading = HEADING)]
     pub in_place: bool,
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::Tensor;
 use crate::error::Advice;
 use crate::format::text::TextOptions;
-use crate::format::{WriteWhole, Writer};
+use crate::format::{Extras, WriteWhole, Writer};
 use crate::item::meta::Meta;
 
 fn read(text: &[u8], dtype: Option<&str>, skip_rows: usize) -> Result<Tensor> {
@@ -142,7 +142,8 @@ fn what_is_refused() {
     for (shape, what) in
         [(vec![2, 0], "a tensor without items: shape [2, 0]"), (vec![1, 1, 1], "more than 2 axes: shape [1, 1, 1]")]
     {
-        let refused = CsvWriter(Dialect::Csv).layout(&[("", &Meta::new(dtype("int8"), shape))]).unwrap_err();
+        let refused =
+            CsvWriter(Dialect::Csv).layout(&[("", &Meta::new(dtype("int8"), shape))], &Extras::default()).unwrap_err();
         assert_eq!(
             (refused.message(), refused.advice()),
             (&*format!("CSV cannot hold {what}"), Some(Advice::WriteNpy))

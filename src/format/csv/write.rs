@@ -8,7 +8,7 @@ use super::{BYTE_ORDER_MARK, Dialect, holds};
 use crate::error::{Advice, Error, ErrorKind, Result, Subject, bail};
 use crate::format::text::TextOptions;
 use crate::format::values::cannot_hold;
-use crate::format::{Layout, WriteWhole, Writer};
+use crate::format::{Extras, Layout, WriteWhole, Writer};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::item::print::ItemWriter;
@@ -30,7 +30,7 @@ impl Writer for CsvWriter {
         }
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)]) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
         let name = self.0.name();
         let [(_, meta)] = tensors else { bail!("{} tensors, and a {name} holds one", tensors.len()) };
         let refuse = |what| {

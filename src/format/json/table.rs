@@ -7,7 +7,7 @@ use crate::error::{Result, Subject, bail};
 use crate::format::open::{Content, Description};
 use crate::format::text::TextOptions;
 use crate::format::values::{self, Values};
-use crate::format::{Layout, Reader, Sure, Unchangeable, WriteWhole, Writer};
+use crate::format::{Extras, Layout, Reader, Sure, Unchangeable, WriteWhole, Writer};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
@@ -72,7 +72,7 @@ impl Writer for JsonWriter {
         check(dtype)
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)]) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
         match tensors {
             [_] => Ok(Layout::Whole(&Self)),
             _ => bail!("{} tensors, and an object holds one", tensors.len()),

@@ -7,7 +7,7 @@ use std::num::NonZero;
 use super::*;
 use crate::Tensor;
 use crate::format::values::infer;
-use crate::item::dtype::Swap;
+use crate::item::encoding::Swap;
 use crate::parallel::started;
 
 /// The outcome of reading as `dtype`, or by content: dtype, shape and what is written of it, or the message.

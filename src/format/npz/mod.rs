@@ -3,6 +3,7 @@
 //! The directory at the end of the archive is the truth, and what the members say of themselves must agree with it.
 //! Members that are no `.npy` are left out, as are folders; members that overlap do no harm, since they are only read.
 
+mod deflate;
 mod read;
 pub(super) mod table;
 #[cfg(test)]

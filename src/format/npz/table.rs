@@ -3,10 +3,12 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use super::{Archive, ArchiveWriter, is_npz};
+use super::{Archive, ArchiveWriter, deflate, is_npz};
 use crate::error::Result;
 use crate::format::open::{Content, Description};
-use crate::format::{Layout, Place, Places, Reader, Seal, Sure, Unchangeable, Writer, npy};
+use crate::format::{
+    Extras, Items, Layout, Place, Places, Reader, Seal, Sure, Unchangeable, WriteSequence, Writer, npy,
+};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
@@ -25,8 +27,8 @@ pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let threads = content.threads;
     let file = Arc::new(content.into_file()?.0);
     let archive = Archive::read(Arc::clone(&file))?;
-    let container = Container::new(&file, archive.names().len())?;
-    Ok(Box::new(NpzReader { archive, container, threads }))
+    let container = Container::new(&file, archive.names().map(str::to_owned).collect())?;
+    Ok(Box::new(NpzReader { archive, container: container.into(), threads }))
 }
 
 /// An archive whose members are read by position, or inflated.
@@ -53,11 +55,11 @@ impl Reader for NpzReader {
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        Ok(self.archive.source(n, label, self.threads)?.one_of(Arc::clone(&self.container)))
+        Ok(self.archive.source(n, label, self.threads)?.one_of(Arc::clone(&self.container), n))
     }
 }
 
-/// Writes `.npz`, stored: it holds whatever a `.npy` does.
+/// Writes `.npz`, stored or deflated: it holds whatever a `.npy` does.
 #[derive(Debug)]
 pub(in crate::format) struct NpzWriter;
 
@@ -74,9 +76,16 @@ impl Writer for NpzWriter {
         true
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)]) -> Result<Layout> {
+    fn compresses(&self) -> bool {
+        true
+    }
+
+    fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout> {
         let member = |(name, meta): &(&str, &Meta)| ((*name).to_owned(), npy::write_header(meta), meta.bytes() as u64);
         let writer = ArchiveWriter::new(tensors.iter().map(member).collect())?;
+        if extras.compress {
+            return Ok(Layout::Sequence(Box::new(writer)));
+        }
         let place = |(n, (_, meta)): (usize, &(&str, &Meta))| Place {
             start: writer.items_at(n),
             bytes: meta.bytes() as u64,
@@ -96,5 +105,11 @@ impl Writer for NpzWriter {
 impl Seal for ArchiveWriter {
     fn seal(&self, file: &File, threads: Threads) -> Result<()> {
         self.finish(file, threads)
+    }
+}
+
+impl WriteSequence for ArchiveWriter {
+    fn write_sequence(&self, file: &File, items: &mut Items<'_>) -> Result<()> {
+        deflate::write(self.clone(), file, items)
     }
 }

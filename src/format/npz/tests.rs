@@ -67,7 +67,13 @@ fn deflated(archive: &[u8]) -> Vec<u8> {
     let directory = Archive::read(file(archive).into()).expect("an archive");
     let (mut out, mut central) = (Vec::new(), Vec::new());
     for member in &directory.members {
-        let new = NewMember { name: member.name.clone() + ENDING, header: Vec::new(), items: 0, at: out.len() as u64 };
+        let new = NewMember {
+            name: member.name.clone() + ENDING,
+            header: Vec::new(),
+            items: 0,
+            at: out.len() as u64,
+            deflated: None,
+        };
         let begin = (member.at + new.local_bytes()) as usize;
         let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(&archive[begin..][..member.size() as usize]).expect("deflated");
@@ -82,7 +88,7 @@ fn deflated(archive: &[u8]) -> Vec<u8> {
         out.extend(data);
         central.extend(record);
     }
-    let none = NewMember { name: String::new(), header: Vec::new(), items: 0, at: 0 };
+    let none = NewMember { name: String::new(), header: Vec::new(), items: 0, at: 0, deflated: None };
     let members = vec![none; directory.members.len()];
     let (end, bytes) = (out.len() as u64, central.len() as u64);
     out.extend(central);

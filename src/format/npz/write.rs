@@ -9,6 +9,7 @@ use std::fs::File;
 
 use crate::error::{Result, bail, malformed};
 use flate2::Crc;
+use rawzip::CompressionMethod;
 use rawzip::extra_fields::ExtraFieldId;
 
 use super::{END, END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS, checksum};
@@ -35,8 +36,8 @@ const VERSION: u16 = 20;
 /// 1980-01-01, the first day that the format knows.
 const DATE: u16 = 1 << 5 | 1;
 
-/// An archive of stored members that is written by position: first the items of all members, in any order and by
-/// whomever, then all that is around them.
+/// An archive that is laid out. One of stored members is written by position: first the items of all members, in any
+/// order and by whomever, then all that is around them ([`finish`](Self::finish)).
 #[derive(Clone, Debug)]
 pub struct ArchiveWriter {
     pub(super) members: Vec<NewMember>,
@@ -57,6 +58,8 @@ pub(super) struct NewMember {
     pub(super) items: u64,
     /// Where its record begins, in bytes from the beginning of the file.
     pub(super) at: u64,
+    /// Its bytes in the archive, if it is deflated.
+    pub(super) deflated: Option<u64>,
 }
 
 impl NewMember {
@@ -65,9 +68,23 @@ impl NewMember {
         self.header.len() as u64 + self.items
     }
 
-    /// Whether its sizes need 64 bits, all ones in 32 having another meaning.
+    /// Its bytes in the archive.
+    fn stored(&self) -> u64 {
+        self.deflated.unwrap_or(self.size())
+    }
+
+    /// Whether its sizes need 64 bits, all ones in 32 having another meaning. Of what is deflated this must be known
+    /// before its bytes are, and those may be a few more than its size.
     fn is_large(&self) -> bool {
-        self.size() >= u64::from(u32::MAX)
+        const MORE: u64 = 1 << 24;
+        let most = self.deflated.map_or(self.size(), |_| self.size().saturating_add(MORE));
+        most >= u64::from(u32::MAX)
+    }
+
+    /// How it is compressed.
+    fn method(&self) -> u16 {
+        let method = if self.deflated.is_some() { CompressionMethod::DEFLATE } else { CompressionMethod::STORE };
+        method.as_u16()
     }
 
     /// Whether its place needs 64 bits.
@@ -90,11 +107,12 @@ impl NewMember {
     fn common(&self, crc: u32, wide: bool) -> Vec<u8> {
         let flags = if self.name.is_ascii() { 0 } else { UTF_8 };
         let mut out = Vec::with_capacity(CENTRAL_BYTES + self.name.len());
-        for short in [if wide { VERSION_64 } else { VERSION }, flags, 0, 0, DATE] {
+        for short in [if wide { VERSION_64 } else { VERSION }, flags, self.method(), 0, DATE] {
             out.extend(short.to_le_bytes());
         }
-        let size = narrow(self.size());
-        for long in [crc, size, size] {
+        // where they are 64 bits wide, both say so
+        let sizes = [self.stored(), self.size()].map(|size| if self.is_large() { u32::MAX } else { narrow(size) });
+        for long in [crc, sizes[0], sizes[1]] {
             out.extend(long.to_le_bytes());
         }
         out.extend((self.name.len() as u16).to_le_bytes());
@@ -103,7 +121,7 @@ impl NewMember {
 
     /// The record before it.
     pub(super) fn local(&self, crc: u32) -> Vec<u8> {
-        let wide: &[u64] = if self.is_large() { &[self.size(); 2] } else { &[] };
+        let wide: &[u64] = if self.is_large() { &[self.size(), self.stored()] } else { &[] };
         let mut out = LOCAL.to_le_bytes().to_vec();
         out.extend(self.common(crc, self.is_large()));
         let extra = wide_field(wide);
@@ -118,7 +136,7 @@ impl NewMember {
         /// A regular file that its owner may write and all may read, in the terms of Unix.
         const UNIX: u16 = 3 << 8;
         const MODE: u32 = 0o100_644 << 16;
-        let mut wide = if self.is_large() { vec![self.size(); 2] } else { Vec::new() };
+        let mut wide = if self.is_large() { vec![self.size(), self.stored()] } else { Vec::new() };
         wide.extend(self.is_far().then_some(self.at));
         let mut out = CENTRAL.to_le_bytes().to_vec();
         out.extend((UNIX | if wide.is_empty() { VERSION } else { VERSION_64 }).to_le_bytes());
@@ -187,7 +205,7 @@ impl ArchiveWriter {
             let size = items.checked_add(header.len() as u64).filter(|&size| size < limit).ok_or_else(too_large)?;
             let end = at.checked_add(size).filter(|&end| end < limit).ok_or_else(too_large)?;
             name.push_str(ENDING);
-            let member = NewMember { name, header, items, at };
+            let member = NewMember { name, header, items, at, deflated: None };
             at = end + member.local_bytes();
             directory += member.central_bytes();
             laid.push(member);

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::{DEFAULT, EXTERNAL, Message, Proto};
 use crate::error::{Context, Error, Result, bail, ensure, malformed};
+use crate::format::beside::is_plain_name;
 use crate::item::python;
 use crate::storage::platform::same_file;
 use crate::storage::source::wrong_length;
@@ -69,12 +70,4 @@ impl Elsewhere {
         }
         Ok((file, self.offset))
     }
-}
-
-/// Whether a location is a file name and nothing else, on any system.
-fn is_plain_name(location: &str) -> bool {
-    let mut components = Path::new(location).components();
-    let one = matches!((components.next(), components.next()), (Some(std::path::Component::Normal(name)), None) if name == location);
-    // a colon is a drive or a stream on Windows
-    one && !location.contains(['/', '\\', '\0']) && !(cfg!(windows) && location.contains(':'))
 }

@@ -9,7 +9,7 @@ use super::{Proto, check, looks_like_onnx, write_header, write_strings};
 use crate::error::{Result, bail};
 use crate::format::open::{Content, Description};
 use crate::format::text::TextOptions;
-use crate::format::{Layout, Places, Reader, Sure, Unchangeable, WriteWhole, Writer};
+use crate::format::{Extras, Layout, Places, Reader, Sure, Unchangeable, WriteWhole, Writer};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
@@ -72,7 +72,7 @@ impl Writer for OnnxWriter {
         dtype.native()
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)]) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
         let [(name, meta)] = tensors else { bail!("{} tensors, and a TensorProto is one", tensors.len()) };
         if matches!(meta.dtype.kind(), Kind::Str(_) | Kind::Bytes(_)) {
             return Ok(Layout::Whole(&Self));

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::{TextOptions, check, write};
 use crate::error::{Result, bail};
-use crate::format::{Layout, WriteWhole, Writer};
+use crate::format::{Extras, Layout, WriteWhole, Writer};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
@@ -18,7 +18,7 @@ impl Writer for TextWriter {
         check(dtype)
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)]) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
         match tensors {
             [_] => Ok(Layout::Whole(&Self)),
             _ => bail!("{} tensors, and one is printed", tensors.len()),

@@ -1,0 +1,124 @@
+//! `--cast`: which tensors are cast, and to what.
+
+use std::fmt;
+
+use anyhow::{Result, bail};
+
+use super::values::parse_dtype;
+use crate::DType;
+use crate::item::dtype::Kind;
+use crate::item::glob::Glob;
+
+/// One value of `--cast`: a dtype, for the tensors of its class or for those whose names match a pattern.
+#[derive(Clone, Debug)]
+pub(crate) struct CastArg {
+    glob: Option<Glob>,
+    dtype: DType,
+}
+
+impl CastArg {
+    /// Reads `DTYPE` or `GLOB=DTYPE`. No name of a dtype holds a `=` but at its beginning, as in NumPy's `=i4`.
+    ///
+    /// # Errors
+    /// What is no dtype.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        match text.rsplit_once('=').filter(|(glob, _)| !glob.is_empty()) {
+            Some((glob, dtype)) => Ok(Self { glob: Some(Glob::new(glob)), dtype: parse_dtype(dtype)? }),
+            None => Ok(Self { glob: None, dtype: parse_dtype(text)? }),
+        }
+    }
+}
+
+impl fmt::Display for CastArg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.glob.iter().try_for_each(|glob| write!(f, "{}=", glob.text()))?;
+        f.write_str(&self.dtype.name())
+    }
+}
+
+/// What dtypes are cast to each other without a loss of what they stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Integer,
+    Float,
+    Complex,
+}
+
+/// The class of a dtype; `None` of bool, texts, dates and bytes, which a cast of several tensors leaves alone.
+fn class(dtype: &DType) -> Option<Class> {
+    match dtype.kind() {
+        Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 => Some(Class::Integer),
+        Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64 => Some(Class::Integer),
+        Kind::Narrow(narrow) => Some(if narrow.is_integer() { Class::Integer } else { Class::Float }),
+        Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64 | Kind::LongDouble(_) => Some(Class::Float),
+        Kind::Complex64 | Kind::Complex128 | Kind::ComplexLongDouble(_) => Some(Class::Complex),
+        Kind::Bool | Kind::Bytes(_) | Kind::Str(_) | Kind::Void(_) | Kind::Struct(_) => None,
+        Kind::Datetime(_) | Kind::Timedelta(_) => None,
+    }
+}
+
+/// All values of `--cast`, for tensors of the names (those in their files) and dtypes given.
+///
+/// # Errors
+/// A pattern that matches none; of several tensors a dtype that has no class, which none would be cast to.
+pub(crate) fn check(casts: &[CastArg], tensors: &[(&str, &DType)]) -> Result<()> {
+    for cast in casts {
+        match &cast.glob {
+            Some(glob) if !tensors.iter().any(|(name, _)| glob.matches(name)) => {
+                bail!("--cast {cast}: {} matches no tensor", glob.text())
+            }
+            None if tensors.len() > 1 && class(&cast.dtype).is_none() => {
+                bail!("--cast {cast}: of several tensors name those that are meant: --cast 'GLOB={cast}'")
+            }
+            Some(_) | None => {}
+        }
+    }
+    Ok(())
+}
+
+/// What a tensor is cast to, if it is: the last pattern that matches its name decides, whatever its class; else the last
+/// dtype without a pattern, which among several tensors is for those of its class.
+pub(crate) fn target<'a>(casts: &'a [CastArg], name: &str, dtype: &DType, alone: bool) -> Option<&'a DType> {
+    let matching = casts.iter().rev().find(|cast| cast.glob.as_ref().is_some_and(|glob| glob.matches(name)));
+    let of_class = |cast: &&CastArg| {
+        cast.glob.is_none() && (alone || class(&cast.dtype).is_some() && class(&cast.dtype) == class(dtype))
+    };
+    matching.or_else(|| casts.iter().rev().find(of_class)).map(|cast| &cast.dtype)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_cast_to_what() {
+        let dtype = |name: &str| DType::parse(name).expect("a dtype");
+        // all values of --cast, name and dtype of a tensor, whether it is alone, what it becomes
+        let rows: &[(&[&str], &str, &str, bool, &str)] = &[
+            (&["bfloat16"], "w", "float32", false, "bfloat16"),
+            (&["bfloat16"], "w", "float8_e4m3fn", false, "bfloat16"),
+            (&["bfloat16"], "ids", "int64", false, ""),
+            (&["bfloat16"], "ids", "int64", true, "bfloat16"),
+            (&["bfloat16"], "m", "bool", false, ""),
+            (&["int32"], "m", "bool", false, ""),
+            (&["int32"], "q", "int4", false, "int32"),
+            (&["int32"], "w", "float32", false, ""),
+            (&["complex64"], "z", "complex128", false, "complex64"),
+            (&["complex64"], "w", "float32", false, ""),
+            (&["bfloat16", "int32"], "ids", "int64", false, "int32"),
+            (&["bfloat16", "float16"], "w", "float32", false, "float16"),
+            (&["*=float16", "w*=float64"], "w1", "int8", false, "float64"),
+            (&["w*=float64", "*=float16"], "w1", "bool", false, "float16"),
+            (&["w*=float64", "bfloat16"], "w1", "float32", false, "float64"),
+            (&["w*=float64", "bfloat16"], "v", "float32", false, "bfloat16"),
+            (&["=i4"], "v", "int64", false, "int32"),
+            (&["a=b=i4"], "a=b", "bool", false, "int32"),
+        ];
+        for (texts, name, from, alone, expected) in rows {
+            let casts: Vec<_> = texts.iter().map(|text| CastArg::parse(text).expect("a cast")).collect();
+            let found = target(&casts, name, &dtype(from), *alone).map(DType::name).unwrap_or_default();
+            assert_eq!(found, *expected, "{texts:?} of {name} {from}");
+        }
+        assert!(CastArg::parse("a=").is_err() && CastArg::parse("a=floaty").is_err());
+    }
+}

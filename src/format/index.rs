@@ -1,0 +1,265 @@
+//! The index of safetensors in several files (shards), as Hugging Face writes it: a JSON object whose `weight_map` has the
+//! name of a file in the same folder for the name of each tensor.
+//!
+//! A shard is opened when something of it is wanted, so that a model of which some shards are missing can be looked at.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::fs::{File, Metadata};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+
+use super::beside::is_plain_name;
+use super::open::{Content, Description};
+use super::safetensors::{self, MAX_HEADER, MAX_MEMBERS};
+use super::{Extras, Layout, Reader, Sure, Unchangeable, Writer};
+use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
+use crate::item::dtype::DType;
+use crate::item::meta::Meta;
+use crate::item::python;
+use crate::storage::source::{Container, Notes, Source};
+
+/// The key of the object that says where tensors are.
+const MAP: &str = "weight_map";
+
+/// How sure it is that a text that begins so is an index: whether it is an object with that key.
+pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
+    let key = format!("\"{MAP}\"").into_bytes();
+    let next = |at: usize| begin.get(at..).unwrap_or_default().iter().find(|byte| !byte.is_ascii_whitespace());
+    let is_key = |(at, found): (usize, &[u8])| found == key && next(at + key.len()) == Some(&b':');
+    if next(0) == Some(&b'{') && begin.windows(key.len()).enumerate().any(is_key) { Sure::Certain } else { Sure::No }
+}
+
+/// Reads an index; the files that it names are left alone.
+///
+/// # Errors
+/// More bytes than a header of safetensors may have; what is no JSON, or no such object; a name that stands in it twice;
+/// more tensors than one file may hold; of reading.
+pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
+    let (file, folder) = content.into_file()?;
+    let metadata = file.metadata()?;
+    ensure!(metadata.len() <= MAX_HEADER, "an index of {} bytes, expected at most {MAX_HEADER}", metadata.len());
+    let mut text = crate::memory::zeros(usize::try_from(metadata.len())?).map_err(Error::memory)?;
+    crate::storage::platform::read_at(&file, &mut text, 0)?;
+    // what stands in place of a name is quoted as it is
+    let one_line = |error: serde_json::Error| error.to_string().replace(char::is_control, " ");
+    let Map(map) = serde_json::from_slice::<Top>(&text).map_err(|error| malformed!("index: {}", one_line(error)))?.0;
+    let mut numbers = HashMap::new();
+    let (mut seen, mut shards, mut members) = (HashSet::with_capacity(map.len()), Vec::new(), Vec::new());
+    for (name, location) in map {
+        ensure!(seen.insert(name.clone()), "the index names {} twice", python::repr_str(&name));
+        let next = shards.len();
+        let shard = *numbers.entry(location).or_insert_with_key(|location: &String| {
+            shards.push(Shard { location: location.clone(), opened: OnceLock::new() });
+            next
+        });
+        members.push((name, shard));
+    }
+    // of a bare name the folder is empty
+    let folder = folder.map(|folder| if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder });
+    Ok(Box::new(IndexReader { metadata, folder, shards, members }))
+}
+
+/// The tensors that an index names, and the shards that they lie in.
+#[derive(Debug)]
+struct IndexReader {
+    /// The index itself.
+    metadata: Metadata,
+    /// The folder that all files lie in, if it is known.
+    folder: Option<PathBuf>,
+    shards: Vec<Shard>,
+    /// The name of each tensor, and the number of its shard.
+    members: Vec<(String, usize)>,
+}
+
+/// A file of safetensors that an index names.
+#[derive(Debug)]
+struct Shard {
+    location: String,
+    opened: OnceLock<Opened>,
+}
+
+#[derive(Debug)]
+struct Opened {
+    file: Arc<File>,
+    index: safetensors::HeaderIndex,
+    container: Arc<Container>,
+    /// The numbers of its tensors by their names: an index asks for all of them.
+    numbers: HashMap<String, usize>,
+}
+
+impl IndexReader {
+    fn shard(&self, n: usize) -> Result<&Shard> {
+        let shard = self.members.get(n).and_then(|(_, shard)| self.shards.get(*shard));
+        shard.ok_or_else(|| malformed!("tensor {n} of {}", self.members.len()))
+    }
+
+    /// The shard of tensor number `n`, and the number that it has there.
+    fn find(&self, n: usize) -> Result<(&Opened, usize)> {
+        let (shard, (name, _)) = (self.shard(n)?, &self.members[n]);
+        let opened = match shard.opened.get() {
+            Some(opened) => opened,
+            None => {
+                let opened =
+                    self.open(shard).with_context(|| format!("shard {}", python::repr_str(&shard.location)))?;
+                // another thread may have been first: it has read the same
+                shard.opened.get_or_init(|| opened)
+            }
+        };
+        let there = opened.numbers.get(name).ok_or_else(|| {
+            let (name, shard) = (python::repr_str(name), python::repr_str(&shard.location));
+            malformed!("the index says that {name} lies in {shard}, which has no tensor of that name")
+        })?;
+        Ok((opened, *there))
+    }
+
+    /// Where a shard is.
+    fn path(&self, shard: &Shard) -> Result<PathBuf> {
+        ensure!(is_plain_name(&shard.location), "expected the name of a file in the folder of the index");
+        let folder = self.folder.as_deref().context("the folder of the index is not known")?;
+        Ok(folder.join(&shard.location))
+    }
+
+    fn open(&self, shard: &Shard) -> Result<Opened> {
+        let path = self.path(shard)?;
+        // links are followed: downloads are kept under names of their own, and linked into the folder of a model
+        check_regular(&path)?;
+        let file = File::open(&path)?;
+        let mut begin = [0; 9];
+        let filled = crate::storage::source::fill_from(&mut &file, &mut begin)?;
+        let len = file.metadata()?.len();
+        if safetensors::sure(&begin[..filled], Some(len)) == Sure::No {
+            bail!("no .safetensors file: does not begin with a length and {{");
+        }
+        let index = safetensors::HeaderIndex::read(&file)?;
+        let names: Vec<String> = index.names().map(str::to_owned).collect();
+        let numbers = names.iter().cloned().enumerate().map(|(n, name)| (name, n)).collect();
+        let container = Container {
+            notes: Arc::clone(index.notes()),
+            index: Some(self.metadata.clone()),
+            ..Container::new(&file, names)?
+        };
+        Ok(Opened { file: file.into(), index, container: container.into(), numbers })
+    }
+}
+
+/// Refuses a folder, a pipe or a device, which would be waited for.
+fn check_regular(path: &Path) -> Result<()> {
+    ensure!(std::fs::metadata(path)?.is_file(), "expected a regular file");
+    Ok(())
+}
+
+impl Reader for IndexReader {
+    fn names(&self) -> Option<Vec<&str>> {
+        Some(self.members.iter().map(|(name, _)| name.as_str()).collect())
+    }
+
+    fn unchangeable(&self) -> Option<Unchangeable> {
+        None
+    }
+
+    fn notes(&self, n: usize) -> Result<Option<Arc<Notes>>> {
+        self.find(n).map(|(shard, _)| Some(Arc::clone(shard.index.notes())))
+    }
+
+    fn elsewhere(&self, n: usize) -> Result<Option<PathBuf>> {
+        // what is wrong with the shard is told here, where it is known by the index
+        self.find(n)?;
+        self.path(self.shard(n)?).map(Some)
+    }
+
+    fn describe(&self, n: usize) -> Result<Description> {
+        let (shard, there) = self.find(n)?;
+        let member = shard.index.header(there);
+        // the items do not lie in this file
+        Ok(Description { meta: member.meta.clone(), bytes: member.bytes, offset: None })
+    }
+
+    fn source(&self, n: usize, label: String) -> Result<Source> {
+        let (shard, there) = self.find(n)?;
+        Ok(shard.index.source(&shard.file, there, label)?.one_of(Arc::clone(&shard.container), there))
+    }
+}
+
+/// The object that an index is.
+struct Top(Map);
+
+impl<'de> Deserialize<'de> for Top {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TopVisitor;
+
+        impl<'de> Visitor<'de> for TopVisitor {
+            type Value = Top;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "an object with a {MAP}")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Top, A::Error> {
+                let mut found = None;
+                while let Some(key) = map.next_key::<String>()? {
+                    if key != MAP {
+                        map.next_value::<IgnoredAny>()?;
+                    } else if found.replace(map.next_value()?).is_some() {
+                        return Err(A::Error::custom(format_args!("{MAP} stands there twice")));
+                    }
+                }
+                found.map(Top).ok_or_else(|| A::Error::custom(format_args!("there is no {MAP}")))
+            }
+        }
+
+        deserializer.deserialize_map(TopVisitor)
+    }
+}
+
+/// The names of tensors and of the files that they lie in, in the order of the text.
+struct Map(Vec<(String, String)>);
+
+impl<'de> Deserialize<'de> for Map {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MapVisitor;
+
+        impl<'de> Visitor<'de> for MapVisitor {
+            type Value = Map;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object with the name of a file for each tensor")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Map, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    if entries.len() == MAX_MEMBERS {
+                        return Err(A::Error::custom(format_args!("more than {MAX_MEMBERS} tensors")));
+                    }
+                    entries.push(entry);
+                }
+                Ok(Map(entries))
+            }
+        }
+
+        deserializer.deserialize_map(MapVisitor)
+    }
+}
+
+/// The writer of a format that is only read.
+#[derive(Debug)]
+pub(super) struct OnlyRead;
+
+impl OnlyRead {
+    fn refusal() -> Error {
+        Error::of(ErrorKind::Unsupported, "an index is read, and not written")
+    }
+}
+
+impl Writer for OnlyRead {
+    fn check(&self, _: &DType) -> Result<()> {
+        Err(Self::refusal())
+    }
+
+    fn layout(&self, _: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
+        Err(Self::refusal())
+    }
+}

@@ -1,0 +1,141 @@
+//! Archives written deflated: member after member, since where one begins depends on all bytes before it.
+//!
+//! The items go through the deflater as they are produced, so memory does not grow with them; the record before a member
+//! is written when its checksum and sizes are known, into the room that was left for it.
+
+use std::fs::File;
+use std::io::{self, Write};
+
+use flate2::write::DeflateEncoder;
+use flate2::{Compression, Crc};
+
+use super::write::ArchiveWriter;
+use crate::error::{Result, malformed};
+use crate::format::Items;
+use crate::storage::platform::write_at;
+
+/// zlib's default level, which NumPy's `savez_compressed` has, too.
+const LEVEL: u32 = 6;
+
+/// The bytes that are deflated at once. What comes out depends on where its input was parted, and windows are of
+/// other sizes with other numbers of threads: so it is always parted in the same way.
+const CHUNK: usize = 1 << 18;
+
+/// Writes the members to an empty file, the items as `items` hands them over.
+pub(super) fn write(mut archive: ArchiveWriter, file: &File, items: &mut Items<'_>) -> Result<()> {
+    let (mut at, mut directory) = (0, Vec::new());
+    for (n, member) in archive.members.iter_mut().enumerate() {
+        member.at = at;
+        member.deflated = Some(0);
+        let begin = at + member.local_bytes();
+        let mut chunks = Chunks::new(Appender { file, at: begin });
+        chunks.take(&member.header)?;
+        items(n, &mut |bytes| Ok(chunks.take(bytes)?))?;
+        let (end, crc) = chunks.finish()?;
+        member.deflated = Some(end - begin);
+        write_at(file, &member.local(crc), member.at)?;
+        directory.extend(member.central(crc));
+        at = end;
+    }
+    archive.end = at;
+    archive.directory = directory.len() as u64;
+    // that end is what readers look for, and more than a file can have was refused for the sizes before compression
+    at.checked_add(archive.directory).ok_or_else(|| malformed!("more bytes than a file can have"))?;
+    directory.extend(archive.closing());
+    Ok(write_at(file, &directory, at)?)
+}
+
+/// Deflates what comes in pieces of whatever sizes, in chunks of one size.
+struct Chunks<'a> {
+    encoder: DeflateEncoder<Appender<'a>>,
+    chunk: Vec<u8>,
+    crc: Crc,
+}
+
+impl<'a> Chunks<'a> {
+    fn new(out: Appender<'a>) -> Self {
+        let encoder = DeflateEncoder::new(out, Compression::new(LEVEL));
+        Self { encoder, chunk: Vec::with_capacity(CHUNK), crc: Crc::new() }
+    }
+
+    fn take(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        self.crc.update(bytes);
+        while !bytes.is_empty() {
+            let (now, rest) = bytes.split_at(bytes.len().min(CHUNK - self.chunk.len()));
+            self.chunk.extend_from_slice(now);
+            bytes = rest;
+            if self.chunk.len() == CHUNK {
+                self.encoder.write_all(&self.chunk)?;
+                self.chunk.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the deflated bytes end in the file, and the checksum of what was deflated.
+    fn finish(mut self) -> io::Result<(u64, u32)> {
+        self.encoder.write_all(&self.chunk)?;
+        Ok((self.encoder.finish()?.at, self.crc.sum()))
+    }
+}
+
+/// Writes to a file by position, from front to back.
+struct Appender<'a> {
+    file: &'a File,
+    at: u64,
+}
+
+impl Write for Appender<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        write_at(self.file, bytes, self.at)?;
+        self.at += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::format::npz::Archive;
+    use crate::parallel::Threads;
+
+    /// The archive of two members whose items come in pieces of so many bytes.
+    fn archive(items: &[u8], piece: usize) -> Vec<u8> {
+        let members = ["a", "b"].map(|name| {
+            let meta = crate::item::meta::Meta::new(crate::DType::parse("uint8").expect("a dtype"), vec![items.len()]);
+            (name.to_owned(), crate::format::npy::write_header(&meta), items.len() as u64)
+        });
+        let archive = ArchiveWriter::new(members.to_vec()).expect("an archive");
+        let mut file = tempfile::tempfile().expect("a file");
+        write(archive, &file, &mut |_, take| items.chunks(piece).try_for_each(&mut *take)).expect("written");
+        let read = Archive::read(Arc::new(file.try_clone().expect("the file again"))).expect("an archive");
+        for n in 0..2 {
+            let mut source = read.source(n, "x".to_owned(), Threads::default()).expect("a member");
+            let mut found = vec![0; items.len()];
+            source.settle().expect("the checksum");
+            source.read(&source.view(), &mut found, &mut Vec::new()).expect("items");
+            assert!(found == items);
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).expect("the file");
+        bytes
+    }
+
+    #[test]
+    fn pieces_do_not_show() {
+        let items: Vec<u8> = (0..2 * CHUNK as u32 + 7).map(|n| (n.wrapping_mul(n) >> 13) as u8 % 11).collect();
+        let whole = archive(&items, items.len());
+        assert!(whole.len() < items.len());
+        for piece in [1000, 4096, CHUNK - 1, CHUNK] {
+            assert!(archive(&items, piece) == whole, "{piece}");
+        }
+        assert_eq!(archive(&[], 1), archive(&[], 2));
+    }
+}

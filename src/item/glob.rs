@@ -1,0 +1,211 @@
+//! Patterns of names of tensors, as `--only` and `FILE:GLOB` take them, and names made from names.
+//!
+//! Unlike in a shell, `/` and `.` are letters as all others: `model.*` matches `model.layers.0/w`. The crates for patterns
+//! of paths part names at `/`, so this is our own.
+
+/// A pattern of names: `*` stands for any letters or none, `?` for one letter, `[abc]`, `[a-c]` and `[!abc]` for one letter
+/// of (or not of) a set. Whatever is in it, a pattern matches the name that is written as itself: names may hold these.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Glob {
+    text: String,
+    tokens: Vec<Token>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token {
+    /// Any letters, or none.
+    Any,
+    /// One letter, whatever it is.
+    One,
+    /// One letter in (or not in) these ranges.
+    Set { not: bool, ranges: Vec<(char, char)> },
+    /// This letter.
+    Letter(char),
+}
+
+impl Glob {
+    /// Every text is a pattern: a bracket that is not closed is a letter.
+    pub fn new(text: &str) -> Self {
+        let mut tokens = Vec::new();
+        let mut rest = text.chars();
+        while let Some(letter) = rest.next() {
+            tokens.push(match letter {
+                '*' => Token::Any,
+                '?' => Token::One,
+                '[' => match set(rest.as_str()) {
+                    Some((token, after)) => {
+                        rest = after.chars();
+                        token
+                    }
+                    None => Token::Letter('['),
+                },
+                letter => Token::Letter(letter),
+            });
+        }
+        Self { text: text.to_owned(), tokens }
+    }
+
+    /// The pattern as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it matches a whole name. Takes time in proportion to the product of both lengths at most.
+    pub fn matches(&self, name: &str) -> bool {
+        if name == self.text {
+            return true;
+        }
+        let name: Vec<char> = name.chars().collect();
+        let (mut token, mut letter) = (0, 0);
+        // the last `*`, and how many letters it stands for so far: only that one needs to be tried with more
+        let mut last: Option<(usize, usize)> = None;
+        while letter < name.len() {
+            match self.tokens.get(token) {
+                Some(Token::Any) => {
+                    last = Some((token + 1, letter));
+                    token += 1;
+                }
+                Some(one) if one.takes(name[letter]) => (token, letter) = (token + 1, letter + 1),
+                Some(_) | None => {
+                    let Some((after, from)) = &mut last else { return false };
+                    *from += 1;
+                    (token, letter) = (*after, *from);
+                }
+            }
+        }
+        self.tokens[token..].iter().all(|token| *token == Token::Any)
+    }
+}
+
+impl Token {
+    fn takes(&self, letter: char) -> bool {
+        match self {
+            Token::Any => false,
+            Token::One => true,
+            Token::Set { not, ranges } => ranges.iter().any(|(from, to)| (*from..=*to).contains(&letter)) != *not,
+            Token::Letter(own) => *own == letter,
+        }
+    }
+}
+
+/// The set that a text begins with, behind its bracket, and what comes after. A bracket that closes is a letter where it
+/// comes first.
+fn set(text: &str) -> Option<(Token, &str)> {
+    let (not, text) = text.strip_prefix(['!', '^']).map_or((false, text), |rest| (true, rest));
+    let first = text.chars().next()?.len_utf8();
+    let end = first + text.get(first..)?.find(']')?;
+    let letters: Vec<char> = text[..end].chars().collect();
+    let (mut ranges, mut at) = (Vec::new(), 0);
+    while let Some(&from) = letters.get(at) {
+        let to = letters.get(at + 2).filter(|_| letters.get(at + 1) == Some(&'-'));
+        ranges.push((from, to.copied().unwrap_or(from)));
+        at += if to.is_some() { 3 } else { 1 };
+    }
+    Some((Token::Set { not, ranges }, &text[end + 1..]))
+}
+
+/// A name made from another: `OLD=NEW`, where `*` in NEW is what the `*` in OLD stood for. All else is taken as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rename {
+    text: String,
+    old: (String, Option<String>),
+    new: (String, Option<String>),
+}
+
+impl Rename {
+    /// Reads `OLD=NEW`.
+    ///
+    /// # Errors
+    /// No `=`, nothing before it, more than one `*` on a side, or one in NEW and none in OLD.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let halves = |text: &str| match text.split_once('*') {
+            None => (text.to_owned(), None),
+            Some((before, after)) => (before.to_owned(), Some(after.to_owned())),
+        };
+        let (old, new) = text.split_once('=').ok_or("expected OLD=NEW")?;
+        if old.is_empty() {
+            return Err("expected OLD=NEW, and OLD is empty".to_owned());
+        }
+        if [old, new].iter().any(|side| side.matches('*').count() > 1) {
+            return Err("at most one * on each side of =".to_owned());
+        }
+        if new.contains('*') && !old.contains('*') {
+            return Err("the * of NEW stands for what that of OLD does, and OLD has none".to_owned());
+        }
+        Ok(Self { text: text.to_owned(), old: halves(old), new: halves(new) })
+    }
+
+    /// It as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The new name, if OLD matches the whole of a name.
+    pub fn apply(&self, name: &str) -> Option<String> {
+        let kept = match &self.old {
+            (whole, None) => (name == whole).then_some("")?,
+            (before, Some(after)) => name.strip_prefix(before.as_str())?.strip_suffix(after.as_str())?,
+        };
+        Some(match &self.new {
+            (whole, None) => whole.clone(),
+            (before, Some(after)) => format!("{before}{kept}{after}"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        let rows: &[(&str, &[&str], &[&str])] = &[
+            ("a", &["a"], &["", "b", "aa"]),
+            ("", &[""], &["a"]),
+            ("*", &["", "a", "a/b.c"], &[]),
+            ("model.*", &["model.", "model.a/b.c"], &["model", "amodel.a"]),
+            ("*.bias", &["a.bias", ".bias", "a.bias.bias"], &["bias", "a.bias2"]),
+            ("a*b*c", &["abc", "axbxbxc", "abcc"], &["ab", "acb", "abcd"]),
+            ("**a", &["a", "xa"], &["", "ab"]),
+            ("a?c", &["abc", "a/c", "aéc", "a?c"], &["ac", "abbc"]),
+            ("a[0-2x].w", &["a0.w", "a2.w", "ax.w", "a[0-2x].w"], &["a3.w", "a.w", "a-.w"]),
+            ("[!ab]", &["c", "-", "[!ab]"], &["a", "b", ""]),
+            ("[]]", &["]", "[]]"], &["["]),
+            ("a[0", &["a[0"], &["a0"]),
+            ("w[0]*", &["w0", "w0x"], &["w[0]x"]),
+        ];
+        for (pattern, matching, others) in rows {
+            let glob = Glob::new(pattern);
+            matching.iter().for_each(|name| assert!(glob.matches(name), "{pattern} should match {name}"));
+            others.iter().for_each(|name| assert!(!glob.matches(name), "{pattern} should not match {name}"));
+        }
+    }
+
+    #[test]
+    fn many_stars_take_no_time() {
+        assert!(!Glob::new(&("a*".repeat(200) + "c")).matches(&format!("{}b", "a".repeat(20_000))));
+    }
+
+    #[test]
+    fn names_from_names() {
+        let rows = [
+            ("a=b", "a", Some("b")),
+            ("a=b", "aa", None),
+            ("model.*=*", "model.x.y", Some("x.y")),
+            ("model.*=*", "model.", Some("")),
+            ("*=lm/*", "a.b", Some("lm/a.b")),
+            ("x*y=1*2", "x/y", Some("1/2")),
+            ("aa*aa=*", "aaa", None),
+            ("*.w=same", "q.w", Some("same")),
+            ("a?[b]=c", "a?[b]", Some("c")),
+            ("a=b=c", "a", Some("b=c")),
+        ];
+        for (text, name, expected) in rows {
+            let rename = Rename::parse(text).expect(text);
+            assert_eq!(rename.apply(name).as_deref(), expected, "{text} of {name}");
+        }
+        for text in ["a", "=b", "a**=b", "*=**", "a=*"] {
+            assert!(Rename::parse(text).is_err(), "{text}");
+        }
+    }
+}
