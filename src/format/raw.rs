@@ -80,7 +80,7 @@ impl View {
             let each = one.bytes() as u64;
             let what =
                 if one.items() == 1 { one.dtype.name() } else { format!("{} {}", one.dtype.name(), shown(&self.dims)) };
-            ensure!(rest % each == 0, "{rest} bytes of data, expected a multiple of {each} ({what})");
+            ensure!(rest.is_multiple_of(each), "{rest} bytes of data, expected a multiple of {each} ({what})");
             let meta = self.meta(usize::try_from(rest / each)?);
             ensure!(meta.is_addressable(), "shape {:?} is more than memory can address", meta.shape);
             return Ok((meta, start));
@@ -103,7 +103,7 @@ fn fitting(meta: &Meta, bytes: u64) -> String {
         let mut shape = meta.shape.clone();
         shape[axis] = 1;
         let others = shape.iter().fold(size, |bytes, &dim| bytes.saturating_mul(dim as u64));
-        if bytes > 0 && others > 0 && bytes % others == 0 {
+        if bytes > 0 && others > 0 && bytes.is_multiple_of(others) {
             shape[axis] = usize::try_from(bytes / others).unwrap_or(usize::MAX);
             shapes.push(format!("{shape:?}"));
         }

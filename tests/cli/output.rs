@@ -87,7 +87,7 @@ fn the_format_follows_the_name_or_to() {
     }
     assert!(!folder.path("-").exists());
     each(
-        ["-o out", "-o out.csv", "-o out.zip", "-o .npy", "-o npy", "-o .", "-o ''", "-o out.npy --to csv"],
+        ["-o out", "-o out.xlsx", "-o out.zip", "-o .npy", "-o npy", "-o .", "-o ''", "-o out.npy --to xlsx"],
         |options| (*options).to_owned(),
         |options| folder.refuses(words(&format!("{SLICE} {options}")), &[]).map(drop),
     );

@@ -203,7 +203,7 @@ fn errors_name_file_and_tensor() {
         (
             "x.foo",
             &several[..1],
-            "x.foo: the name does not tell the format: end it in .npy, .npz, .safetensors, .pb, .json or .txt",
+            "x.foo: the name does not tell the format: end it in .npy, .npz, .safetensors, .pb, .json, .csv, .tsv, .txt or .bin",
         ),
         ("x", &several[..1], "x: the name does not tell the format"),
         ("no/x.npy", &several[..1], "no/x.npy: there is no folder "),
