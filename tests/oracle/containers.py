@@ -435,9 +435,9 @@ class Case:
             else:
                 path, own = self.path(f"in{at}.npz"), None
                 self.make.pick([np.savez, np.savez_compressed])(path, **arrays)
-            files.append((path, arrays, own or {}, path.suffix == ".npz"))
+            files.append((path, arrays, own or {}))
         args = ["convert", *(path for path, *_ in files)]
-        whole = {n: (a, npz) for _, arrays, _, npz in files for n, a in arrays.items()}
+        whole = {n: a for _, arrays, _ in files for n, a in arrays.items()}
         taken = set(whole)
         if self.make.chance(0.5):
             globs = [self.pattern(whole) for _ in range(int(self.rng.integers(1, 3)))]
@@ -463,8 +463,8 @@ class Case:
                 replaced[name] = np.array([0, 1, 1], dtype=self.make.pick(["int16", "float32"]))
                 np.save(self.path("r.npy"), replaced[name])
                 args.append(f"{name}={self.path('r.npy')}")
-        outs = [(names[n], n, *whole[n]) for n in taken if names[n] not in replaced]
-        outs += [(n, n, a, False) for n, a in replaced.items()]
+        outs = [(names[n], n, whole[n]) for n in taken if names[n] not in replaced]
+        outs += [(n, n, a) for n, a in replaced.items()]
         casts, globs = {}, []
         if self.make.chance(0.6):
             target = self.make.pick(["float32", "int32", "float16", "int64"])
@@ -479,20 +479,16 @@ class Case:
         form = self.make.pick(["safetensors", "npz", "npz"])
         args += ["--compress"] * (deflated := form == "npz" and self.make.chance(0.6))
         dropped = self.make.chance(0.2)
-        notes = {} if dropped else {k: v for path, arrays, own, _ in files if set(arrays) & taken for k, v in own.items()}
+        notes = {} if dropped else {k: v for _, arrays, own in files if set(arrays) & taken for k, v in own.items()}
         args += ["--no-metadata"] * dropped
         if form == "safetensors" and self.make.chance(0.3):
             args += ["--metadata", "k1=a=b"]
             notes["k1"] = "a=b"
         wanted = {}
-        for new, old, array, npz in outs:
+        for new, old, array in outs:
             target = next((t for text, t in reversed(globs) if self.fits(text, old)), None)
-            # NumPy's files do not say that a void is bfloat16: such a one has no class, and no cast
-            void = npz and array.dtype.name == "bfloat16"
-            if target is None and (len(outs) == 1 or not void and classes(array.dtype.name) in casts):
+            if target is None and (len(outs) == 1 or classes(array.dtype.name) in casts):
                 target = next(iter(casts.values()), None) if len(outs) == 1 else casts[classes(array.dtype.name)]
-            if void and (target or form == "safetensors"):
-                return  # refused, as a void is: not what this case is about
             if target:
                 array = array.astype(np.float64).astype(target) if array.dtype.name == "bfloat16" else array.astype(target)
             wanted[new] = array
