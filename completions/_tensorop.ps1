@@ -29,8 +29,10 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('slice-scatter', 'slice-scatter', [CompletionResultType]::ParameterValue, 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)')
             [CompletionResult]::new('scatter-update', 'scatter-update', [CompletionResultType]::ParameterValue, 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)')
             [CompletionResult]::new('scatter-nd', 'scatter-nd', [CompletionResultType]::ParameterValue, 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)')
+            [CompletionResult]::new('gather-nd', 'gather-nd', [CompletionResultType]::ParameterValue, 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Look at tensors: dtype and shape, then the items, or a picture of them')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two tensors: status 0 if they are the same, 1 if they differ')
-            [CompletionResult]::new('info', 'info', [CompletionResultType]::ParameterValue, 'Say what files hold: format, dtype, shape, order, byte order, bytes, where the data begins')
+            [CompletionResult]::new('info', 'info', [CompletionResultType]::ParameterValue, 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins')
             [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Write tensors in another format, dtype or order')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write the man pages')
@@ -137,6 +139,44 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'tensorop;gather-nd' {
+            [CompletionResult]::new('--batch-dims', '--batch-dims', [CompletionResultType]::ParameterName, 'How many first axes DATA and INDICES have in common')
+            [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of every operand that is not inline [default: by its content]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Where to write [default: text on standard output]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Where to write [default: text on standard output]')
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'The format of the output [default: by the name of FILE, else text]')
+            [CompletionResult]::new('--threshold', '--threshold', [CompletionResultType]::ParameterName, 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]')
+            [CompletionResult]::new('--edgeitems', '--edgeitems', [CompletionResultType]::ParameterName, 'Items at each end of an axis that stay when it is elided')
+            [CompletionResult]::new('--linewidth', '--linewidth', [CompletionResultType]::ParameterName, 'Characters in a line')
+            [CompletionResult]::new('--precision', '--precision', [CompletionResultType]::ParameterName, 'At most N digits after the point [default: as many as tell the value]')
+            [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
+            [CompletionResult]::new('--no-clobber', '--no-clobber', [CompletionResultType]::ParameterName, 'Refuse to replace a file')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Make every check, print what would be done, write nothing')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'tensorop;show' {
+            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Show a part of each: slices in NumPy''s notation, such as ''1:8:2, ..., ::-1''')
+            [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of every operand that is not inline [default: by its content]')
+            [CompletionResult]::new('--threshold', '--threshold', [CompletionResultType]::ParameterName, 'Print ... for the middle of arrays of more than N items [default: 1000]')
+            [CompletionResult]::new('--edgeitems', '--edgeitems', [CompletionResultType]::ParameterName, 'Items at each end of an axis that stay when it is elided')
+            [CompletionResult]::new('--linewidth', '--linewidth', [CompletionResultType]::ParameterName, 'Characters in a line')
+            [CompletionResult]::new('--precision', '--precision', [CompletionResultType]::ParameterName, 'At most N digits after the point [default: as many as tell the value]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write the picture to a PNG file, one item a pixel')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write the picture to a PNG file, one item a pixel')
+            [CompletionResult]::new('--range', '--range', [CompletionResultType]::ParameterName, 'The numbers that the darkest and the lightest colour stand for [default: the range of the finite items]')
+            [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Print every item')
+            [CompletionResult]::new('--image', '--image', [CompletionResultType]::ParameterName, 'Draw the last two axes of a tensor instead: numbers as colours, or the picture that bytes are')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'tensorop;diff' {
             [CompletionResult]::new('--atol', '--atol', [CompletionResultType]::ParameterName, 'The largest absolute error that passes')
             [CompletionResult]::new('--rtol', '--rtol', [CompletionResultType]::ParameterName, 'The largest error relative to EXPECTED that passes; with --atol their sum')
@@ -204,8 +244,10 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('slice-scatter', 'slice-scatter', [CompletionResultType]::ParameterValue, 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)')
             [CompletionResult]::new('scatter-update', 'scatter-update', [CompletionResultType]::ParameterValue, 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)')
             [CompletionResult]::new('scatter-nd', 'scatter-nd', [CompletionResultType]::ParameterValue, 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)')
+            [CompletionResult]::new('gather-nd', 'gather-nd', [CompletionResultType]::ParameterValue, 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Look at tensors: dtype and shape, then the items, or a picture of them')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two tensors: status 0 if they are the same, 1 if they differ')
-            [CompletionResult]::new('info', 'info', [CompletionResultType]::ParameterValue, 'Say what files hold: format, dtype, shape, order, byte order, bytes, where the data begins')
+            [CompletionResult]::new('info', 'info', [CompletionResultType]::ParameterValue, 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins')
             [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Write tensors in another format, dtype or order')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write the man pages')
@@ -222,6 +264,12 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             break
         }
         'tensorop;help;scatter-nd' {
+            break
+        }
+        'tensorop;help;gather-nd' {
+            break
+        }
+        'tensorop;help;show' {
             break
         }
         'tensorop;help;diff' {

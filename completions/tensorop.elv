@@ -26,8 +26,10 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand slice-scatter 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
             cand scatter-update 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
             cand scatter-nd 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)'
+            cand gather-nd 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
+            cand show 'Look at tensors: dtype and shape, then the items, or a picture of them'
             cand diff 'Compare two tensors: status 0 if they are the same, 1 if they differ'
-            cand info 'Say what files hold: format, dtype, shape, order, byte order, bytes, where the data begins'
+            cand info 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
             cand convert 'Write tensors in another format, dtype or order'
             cand completions 'Print a completion script for a shell'
             cand man 'Write the man pages'
@@ -129,6 +131,42 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'tensorop;gather-nd'= {
+            cand --batch-dims 'How many first axes DATA and INDICES have in common'
+            cand --dtype 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)'
+            cand --from 'The format of every operand that is not inline [default: by its content]'
+            cand -o 'Where to write [default: text on standard output]'
+            cand --output 'Where to write [default: text on standard output]'
+            cand --to 'The format of the output [default: by the name of FILE, else text]'
+            cand --threshold 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]'
+            cand --edgeitems 'Items at each end of an axis that stay when it is elided'
+            cand --linewidth 'Characters in a line'
+            cand --precision 'At most N digits after the point [default: as many as tell the value]'
+            cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
+            cand --no-clobber 'Refuse to replace a file'
+            cand --dry-run 'Make every check, print what would be done, write nothing'
+            cand -q 'Show no progress (else shown on a terminal if it takes more than a second)'
+            cand --quiet 'Show no progress (else shown on a terminal if it takes more than a second)'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tensorop;show'= {
+            cand --at 'Show a part of each: slices in NumPy''s notation, such as ''1:8:2, ..., ::-1'''
+            cand --dtype 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)'
+            cand --from 'The format of every operand that is not inline [default: by its content]'
+            cand --threshold 'Print ... for the middle of arrays of more than N items [default: 1000]'
+            cand --edgeitems 'Items at each end of an axis that stay when it is elided'
+            cand --linewidth 'Characters in a line'
+            cand --precision 'At most N digits after the point [default: as many as tell the value]'
+            cand -o 'Write the picture to a PNG file, one item a pixel'
+            cand --output 'Write the picture to a PNG file, one item a pixel'
+            cand --range 'The numbers that the darkest and the lightest colour stand for [default: the range of the finite items]'
+            cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
+            cand --all 'Print every item'
+            cand --image 'Draw the last two axes of a tensor instead: numbers as colours, or the picture that bytes are'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'tensorop;diff'= {
             cand --atol 'The largest absolute error that passes'
             cand --rtol 'The largest error relative to EXPECTED that passes; with --atol their sum'
@@ -191,8 +229,10 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand slice-scatter 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
             cand scatter-update 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
             cand scatter-nd 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)'
+            cand gather-nd 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
+            cand show 'Look at tensors: dtype and shape, then the items, or a picture of them'
             cand diff 'Compare two tensors: status 0 if they are the same, 1 if they differ'
-            cand info 'Say what files hold: format, dtype, shape, order, byte order, bytes, where the data begins'
+            cand info 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
             cand convert 'Write tensors in another format, dtype or order'
             cand completions 'Print a completion script for a shell'
             cand man 'Write the man pages'
@@ -205,6 +245,10 @@ set edit:completion:arg-completer[tensorop] = {|@words|
         &'tensorop;help;scatter-update'= {
         }
         &'tensorop;help;scatter-nd'= {
+        }
+        &'tensorop;help;gather-nd'= {
+        }
+        &'tensorop;help;show'= {
         }
         &'tensorop;help;diff'= {
         }

@@ -30,8 +30,10 @@ complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "slice" -d 'Take a
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "slice-scatter" -d 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "scatter-update" -d 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "gather-nd" -d 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "show" -d 'Look at tensors: dtype and shape, then the items, or a picture of them'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "diff" -d 'Compare two tensors: status 0 if they are the same, 1 if they differ'
-complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "info" -d 'Say what files hold: format, dtype, shape, order, byte order, bytes, where the data begins'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "info" -d 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "convert" -d 'Write tensors in another format, dtype or order'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "man" -d 'Write the man pages'
@@ -151,6 +153,46 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dry-run
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s i -l in-place -d 'Change DATA, a .npy file or a tensor of a .safetensors file, where it lies, instead of writing an output'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l batch-dims -d 'How many first axes DATA and INDICES have in common' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dtype -d 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l from -d 'The format of every operand that is not inline [default: by its content]' -r -f -a "npy\t'NumPy\'s .npy'
+npz\t'NumPy\'s .npz, a ZIP archive of .npy'
+safetensors\t'safetensors'
+pb\t'An ONNX TensorProto'
+json\t'JSON, also that of KServe\'s version 2 protocol'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+npz\t'NumPy\'s .npz, not compressed, with fixed times'
+safetensors\t'safetensors'
+pb\t'An ONNX TensorProto with raw data'
+json\t'One JSON object that reads back to the same bits'
+text\t'What NumPy prints'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l linewidth -d 'Characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-clobber -d 'Refuse to replace a file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dry-run -d 'Make every check, print what would be done, write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l at -d 'Show a part of each: slices in NumPy\'s notation, such as \'1:8:2, ..., ::-1\'' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l dtype -d 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l from -d 'The format of every operand that is not inline [default: by its content]' -r -f -a "npy\t'NumPy\'s .npy'
+npz\t'NumPy\'s .npz, a ZIP archive of .npy'
+safetensors\t'safetensors'
+pb\t'An ONNX TensorProto'
+json\t'JSON, also that of KServe\'s version 2 protocol'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l linewidth -d 'Characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -s o -l output -d 'Write the picture to a PNG file, one item a pixel' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l range -d 'The numbers that the darkest and the lightest colour stand for [default: the range of the finite items]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l all -d 'Print every item'
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l image -d 'Draw the last two axes of a tensor instead: numbers as colours, or the picture that bytes are'
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l atol -d 'The largest absolute error that passes' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rtol -d 'The largest error relative to EXPECTED that passes; with --atol their sum' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ulp -d 'How many representable values apart still passes (0: +0 equals -0)' -r -f
@@ -208,16 +250,18 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s q -l quiet
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "slice" -d 'Take a slice of a tensor (OpenVINO Slice-8)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "slice-scatter" -d 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "scatter-update" -d 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "diff" -d 'Compare two tensors: status 0 if they are the same, 1 if they differ'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "info" -d 'Say what files hold: format, dtype, shape, order, byte order, bytes, where the data begins'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "convert" -d 'Write tensors in another format, dtype or order'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "man" -d 'Write the man pages'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd diff info convert completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "slice" -d 'Take a slice of a tensor (OpenVINO Slice-8)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "slice-scatter" -d 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "scatter-update" -d 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "gather-nd" -d 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "show" -d 'Look at tensors: dtype and shape, then the items, or a picture of them'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "diff" -d 'Compare two tensors: status 0 if they are the same, 1 if they differ'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "info" -d 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "convert" -d 'Write tensors in another format, dtype or order'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "man" -d 'Write the man pages'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 
 function __fish_tensorop_file
     string match -r '^.*?\.(?:npz|safetensors)(?=:)' -- (commandline -ct)

@@ -4,6 +4,7 @@
 //! [`Reader`] and [`Writer`] that its own file implements. To add a format is to add a file and a row.
 
 pub mod files;
+pub mod glob;
 mod interface;
 pub mod json;
 pub mod npy;

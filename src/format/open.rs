@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::json::JsonReader;
-use super::{Format, Reader, Unchangeable, containers};
+use super::{Format, Reader, Unchangeable, containers, glob};
 use crate::error::{Context, Error, ErrorKind, Result, bail, malformed};
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
@@ -244,6 +244,26 @@ impl Input {
                     false => malformed!("{label}: has no tensor {name:?}; did you mean {}?", near.join(" or ")),
                 }
             }),
+        }
+    }
+
+    /// The numbers of the members that `name` selects, with their names: all of a container if there is none, the one of
+    /// that name, or those that it matches as a [glob](super::glob).
+    ///
+    /// # Errors
+    /// Those of [`pick`](Self::pick); a glob that matches none; no name, and a container that holds nothing.
+    pub fn select(&self, name: Option<&str>) -> Result<Vec<(usize, Option<String>)>> {
+        let Some(names) = self.names() else { return Ok(vec![(self.pick(name)?, None)]) };
+        let glob = name.filter(|name| name.contains('*') && !names.contains(name));
+        let found: Vec<_> = match (name, glob) {
+            (None, _) => (0..names.len()).collect(),
+            (Some(_), Some(glob)) => (0..names.len()).filter(|&n| glob::matches(glob, names[n])).collect(),
+            (Some(name), None) => vec![self.pick(Some(name))?],
+        };
+        match (found.is_empty(), glob) {
+            (true, Some(glob)) => bail!("{}: has no tensor that {glob:?} matches, but {}", self.label, list(&names)),
+            (true, None) => bail!("{}: holds no tensors", self.label),
+            (false, _) => Ok(found.into_iter().map(|n| (n, Some(names[n].to_owned()))).collect()),
         }
     }
 
