@@ -173,7 +173,7 @@ pub struct Boxes<'a> {
 impl<'a> Boxes<'a> {
     /// Of a tensor of that shape, for each axis of which `places` has ascending ranges, none of them empty.
     pub fn new(shape: &'a [usize], places: &'a [Vec<Range<usize>>]) -> Self {
-        let is_part = |(ranges, &dim): (&Vec<Range<usize>>, &usize)| ranges[..] != [0..dim];
+        let is_part = |(ranges, &dim): (&Vec<Range<usize>>, &usize)| ranges.len() != 1 || ranges[0] != (0..dim);
         let axis = places.iter().zip(shape).rposition(is_part);
         Self { shape, places, axis }
     }
@@ -247,12 +247,14 @@ mod tests {
 
     #[test]
     fn boxes_hold_what_is_wanted() {
-        let rows: [(&[usize], Vec<Vec<Range<usize>>>, usize); 5] = [
+        let all = |dim: usize| -> Vec<Range<usize>> { std::iter::once(0..dim).collect() };
+        type Row<'a> = (&'a [usize], Vec<Vec<Range<usize>>>, usize);
+        let rows: [Row<'_>; 5] = [
             (&[9], vec![vec![0..2, 7..9]], 2),
-            (&[7, 2], vec![vec![0..1, 5..7], vec![0..2]], 2),
-            (&[4, 8], vec![vec![0..4], vec![0..3, 6..8]], 8),
-            (&[5, 3, 6], vec![vec![0..1, 4..5], vec![0..3], vec![1..2, 5..6]], 12),
-            (&[2, 3], vec![vec![0..2], vec![0..3]], 1),
+            (&[7, 2], vec![vec![0..1, 5..7], all(2)], 2),
+            (&[4, 8], vec![all(4), vec![0..3, 6..8]], 8),
+            (&[5, 3, 6], vec![vec![0..1, 4..5], all(3), vec![1..2, 5..6]], 12),
+            (&[2, 3], vec![all(2), all(3)], 1),
         ];
         for (shape, wanted, count) in rows {
             let boxes = Boxes::new(shape, &wanted);

@@ -128,7 +128,7 @@ fn pixels(png: &[u8]) -> ((u32, u32), usize, Vec<u8>) {
     let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().expect("a PNG");
     let mut bytes = vec![0; reader.output_buffer_size().expect("a size")];
     let info = reader.next_frame(&mut bytes).expect("a picture");
-    (((info.width, info.height)), info.color_type.samples(), bytes)
+    ((info.width, info.height), info.color_type.samples(), bytes)
 }
 
 /// The colours of viridis at tenths of the range, and the others.

@@ -77,7 +77,7 @@ pub fn shown(shape: &[usize], options: &TextOptions) -> Option<Vec<Vec<Range<usi
     let edge = edge(shape, options).filter(|&edge| edge > 0)?;
     let places = |&dim: &usize| match ends(edge, dim, dim) {
         Some((head, tail)) => vec![head, tail],
-        None => vec![0..dim],
+        None => std::iter::once(0..dim).collect(),
     };
     let is_cut = shape.iter().any(|&dim| ends(edge, dim, dim).is_some());
     (is_cut && !shape.contains(&0)).then(|| shape.iter().map(places).collect())
