@@ -67,6 +67,7 @@
 //! | `command/` | (feature `cli`) one file a sub-command: its arguments and its run; `options/` what several share | all below |
 //! | `golden.rs` | (feature `predicates`) golden files in tests | `diff`, `format` |
 //! | `diff/`, `info/` | verdicts and statistics | `report`, `engine` |
+//! | `picture/` | (feature `cli`) tensors as pictures: heat maps, half blocks, PNG | `engine` |
 //! | `report/` | how both are written: JSON, tables, colour | `item` |
 //! | `format/` | the table of formats, one row and one file (or folder) each; `open`, `write` | `engine` |
 //! | `engine/` | the window loop: jobs, sinks, scans, index tensors | `ops` |
@@ -114,6 +115,8 @@ mod memory;
 pub mod ops;
 #[doc(hidden)]
 pub mod parallel;
+#[cfg(feature = "cli")]
+mod picture;
 #[cfg(feature = "formats")]
 mod report;
 #[doc(hidden)]

@@ -11,7 +11,6 @@ use super::meter::Meter;
 use super::options::output::OutputOptions;
 use crate::error::{Context, ErrorKind};
 use crate::format::Format;
-use crate::format::text::TextOptions;
 use crate::format::write::{self, Plan, Work};
 use crate::item::meta::Meta;
 use crate::ops::fill::Patch;
@@ -72,12 +71,7 @@ pub(super) fn emit(
     let mut sink = target.create()?;
     check_binary(&sink, format)?;
     let elided = sink.is_terminal().then_some(TERMINAL_THRESHOLD);
-    let text = TextOptions {
-        threshold: options.threshold.or(elided),
-        edgeitems: options.edgeitems,
-        linewidth: options.linewidth,
-        precision: options.precision,
-    };
+    let text = options.page.above(options.threshold.or(elided));
     let bytes = plan.bytes();
     let (meter, done) = (Meter::new(Some(bytes), quiet), AtomicUsize::new(0));
     let progress = |more| {

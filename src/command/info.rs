@@ -14,10 +14,11 @@ use crate::format::open::{Description, Input};
 use crate::info;
 use crate::ops::fill::Limits;
 
-/// Say what files hold: format, dtype, shape, order, byte order, bytes, where the data begins
+/// Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins
 ///
 /// Only headers are read, whatever the size of the file; of a .npz or .safetensors file without a member's name all
-/// members are listed. --stats reads the items, too.
+/// members are listed, and a * in the name stands for any characters. --stats reads the items, too. Fortran order and
+/// big-endian items are told where they occur.
 #[derive(Debug, Args)]
 #[command(override_usage = "tensorop info [OPTIONS] <FILE>...", after_long_help = EXAMPLES)]
 pub(super) struct Info {
@@ -44,7 +45,7 @@ pub(super) struct Info {
 const EXAMPLES: &str = "\
 Examples:
   tensorop info data.npy
-  tensorop info model.safetensors | grep bias
+  tensorop info 'model.safetensors:*.bias'
   tensorop info model.safetensors:head.bias --stats
   tensorop info *.npy --json | jq '.[].shape'
 
@@ -86,10 +87,8 @@ impl Info {
 /// shown to people, too.
 fn members(file: &OperandArg, args: &Info, limits: Limits, found: &mut Vec<String>) -> Result<()> {
     let (input, member) = sources::open(file, &sources::label("FILE", file), &args.input, limits.threads)?;
-    if member.is_some() {
-        input.pick(member.as_deref())?;
-    }
-    let names = member.as_deref().map_or_else(|| input.names().unwrap_or_default(), |member| vec![member]);
+    let selected = input.select(member.as_deref())?;
+    let names: Vec<String> = selected.into_iter().filter_map(|(_, name)| name).collect();
     found.extend(names.iter().map(|name| {
         let shown = name.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() });
         shown.collect::<String>() + "\n"
@@ -100,38 +99,12 @@ fn members(file: &OperandArg, args: &Info, limits: Limits, found: &mut Vec<Strin
 /// What is to be said of a file, or of all its members.
 fn describe_all(file: &OperandArg, args: &Info, limits: Limits, infos: &mut Vec<info::Info>) -> Result<()> {
     let (input, member) = sources::open(file, &sources::label("FILE", file), &args.input, limits.threads)?;
-    let names = input.names();
-    let numbers = match (&member, &names) {
-        (None, Some(names)) => 0..names.len(),
-        _ => {
-            let n = input.pick(member.as_deref())?;
-            n..n + 1
-        }
-    };
-    let file = named(file, member.as_deref());
-    for n in numbers {
-        let member = names.as_ref().and_then(|names| names.get(n).map(|name| (*name).to_owned()));
+    let selected = input.select(member.as_deref())?;
+    let file = sources::named(file, member.as_deref());
+    for (n, member) in selected {
         infos.push(describe(&input, n, file.clone(), member, (args, limits))?);
     }
     Ok(())
-}
-
-/// The file as it was named, without the name of a member.
-fn named(file: &OperandArg, member: Option<&str>) -> String {
-    match file {
-        OperandArg::Stdin => "-".to_owned(),
-        OperandArg::StdinAs(view) => format!("-:{view}"),
-        OperandArg::Inline(text) => text.clone(),
-        OperandArg::Path(path) => {
-            let text = path.display().to_string();
-            match member {
-                Some(name) => {
-                    text.strip_suffix(name).and_then(|t| t.strip_suffix(':')).map_or(text.clone(), str::to_owned)
-                }
-                None => text,
-            }
-        }
-    }
 }
 
 /// What is to be said of member number `n`, which is called `member`, of a file.

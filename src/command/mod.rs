@@ -13,6 +13,7 @@ mod operator;
 mod options;
 mod scatter_nd;
 mod scatter_update;
+mod show;
 mod slice;
 mod slice_scatter;
 mod sources;
@@ -37,7 +38,7 @@ const DIFFERENT: u8 = 1;
 /// The exit status of anything but success.
 const TROUBLE: u8 = 2;
 
-/// Tensor operators on files, exactly as OpenVINO and ONNX specify them; tensors compared, described and converted.
+/// Tensor operators on files, exactly as OpenVINO and ONNX specify them; tensors shown, compared, described and converted.
 ///
 /// Reads tensors (.npy, .npz, .safetensors, ONNX .pb, JSON) and index arguments, computes the operator's result, and
 /// prints it or writes it to a file. Any dtype that a .npy file can hold is moved without a bit being altered. What is
@@ -60,6 +61,7 @@ Examples:
   tensorop scatter-nd table.npy rows.npy gradients.npy --reduction add -o table.npy
   tensorop slice big.npy --at :1 --to npy | tensorop slice-scatter - --fill 0 --at ':, :4'
   tensorop slice-scatter model.safetensors:head.bias --fill 0 --at : --in-place
+  tensorop show model.safetensors:head.bias
   tensorop diff golden.npy out.npy --rtol 1e-5
   tensorop info model.safetensors --stats
   tensorop convert test_data_set_0/input_0.pb -o input.npy
@@ -91,6 +93,7 @@ sub_commands! {
     scatter_update::ScatterUpdate
     scatter_nd::ScatterNd
     gather_nd::GatherNd
+    show::Show
     diff::Diff
     info::Info
     convert::Convert
@@ -105,6 +108,8 @@ enum Outcome {
     Done,
     /// `diff` found a difference.
     Different,
+    /// Some of what was asked for could not be done, and why has been told.
+    Troubled,
 }
 
 /// Does what the command line asks for, and reports. Nothing else decides the exit status.
@@ -121,12 +126,18 @@ pub fn main() -> ExitCode {
     match done {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Different) => DIFFERENT.into(),
+        Ok(Outcome::Troubled) => TROUBLE.into(),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "error: {}", printable(&told(&error), ""));
+            tell(&error);
             TROUBLE.into()
         }
     }
+}
+
+/// Tells an error, in one line.
+fn tell(error: &anyhow::Error) {
+    let _ = writeln!(io::stderr(), "error: {}", printable(&told(error), ""));
 }
 
 /// A message fit for a terminal: its control characters (file names may hold them) escaped, except `allowed`, and its

@@ -279,6 +279,24 @@ pub(super) fn label(role: &str, arg: &OperandArg) -> String {
     }
 }
 
+/// The file as it was named, without the name of a member.
+pub(super) fn named(file: &OperandArg, member: Option<&str>) -> String {
+    match file {
+        OperandArg::Stdin => "-".to_owned(),
+        OperandArg::StdinAs(view) => format!("-:{view}"),
+        OperandArg::Inline(text) => text.clone(),
+        OperandArg::Path(path) => {
+            let text = path.display().to_string();
+            match member {
+                Some(name) => {
+                    text.strip_suffix(name).and_then(|t| t.strip_suffix(':')).map_or(text.clone(), str::to_owned)
+                }
+                None => text,
+            }
+        }
+    }
+}
+
 /// The option that a refusal is about.
 fn option(subject: Subject) -> String {
     if subject == Subject::Output { "output".to_owned() } else { format!("--{subject}") }

@@ -105,6 +105,16 @@ fn conflict(error: &Error) -> Option<String> {
     })
 }
 
+/// Whether a tensor is to be sliced and no slice is given: who asks for that wants to see it.
+fn is_whole_slice(error: &Error) -> bool {
+    let is_slice = match error.get(ContextKind::Usage) {
+        Some(ContextValue::StyledStr(usage)) => plain(&usage.to_string()).contains("tensorop slice "),
+        _ => false,
+    };
+    let missing = list(error, ContextKind::InvalidArg);
+    is_slice && error.kind() == ErrorKind::MissingRequiredArgument && matches!(missing, [one] if one.contains("--at"))
+}
+
 /// What may have been meant.
 fn tips(error: &Error) -> Vec<String> {
     let kinds = [
@@ -121,6 +131,9 @@ fn tips(error: &Error) -> Vec<String> {
         Some(format!("tip: {begin}: {}", names.join(", ")))
     });
     let mut tips: Vec<_> = similar.collect();
+    if is_whole_slice(error) {
+        tips.push("to look at a tensor, use `tensorop show FILE`".to_owned());
+    }
     if let Some(ContextValue::StyledStrs(more)) = error.get(ContextKind::Suggested) {
         tips.extend(more.iter().map(|tip| format!("tip: {tip}")));
     }
@@ -182,7 +195,8 @@ mod tests {
             ),
             (
                 &["slice", "a"],
-                "error: the following required arguments were not provided: <--start <I>|--at <SLICES>>",
+                "error: the following required arguments were not provided: <--start <I>|--at <SLICES>>; to look at a \
+                 tensor, use `tensorop show FILE`",
                 slice,
             ),
             (

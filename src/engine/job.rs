@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::sink::{FileSink, Sink, StreamSink, Take, failed};
 use crate::error::{Context, Result};
 use crate::item::meta::Meta;
-use crate::layout::window::{Window, Windows};
+use crate::layout::window::{Boxes, Window, Windows};
 use crate::ops::fill::{Fill, Limits, Patch, Scratch};
 use crate::ops::window_size::{EDIT_WINDOW, MOST_SPARSE_WINDOWS, SPARSE, SPARSE_EDIT_WINDOW, WINDOW};
 use crate::parallel::share;
@@ -100,6 +100,22 @@ impl Job {
     pub fn stream<'a>(&self, progress: Progress<'_>, take: &'a mut Take<'a>) -> Result<()> {
         let windows = self.windows();
         self.run(&windows, 0..windows.count(), &StreamSink::new(take), progress)
+    }
+
+    /// Hands the items of some boxes, one box after the other, to `take`, and reads no others. All of the output counts
+    /// as done then.
+    ///
+    /// # Errors
+    /// Of reading; an item that a cast cannot make; those of `take`.
+    pub fn pick(&self, boxes: &Boxes, progress: Progress<'_>, take: &mut Take<'_>) -> Result<()> {
+        let (mut items, mut scratch) = (Vec::new(), Scratch::default());
+        for number in 0..boxes.count() {
+            self.fill.fill(&boxes.get(number), &mut items, &mut scratch)?;
+            take(&items)?;
+        }
+        self.fill.finish()?;
+        progress(self.meta().bytes());
+        Ok(())
     }
 
     /// Writes `header` and then the output to an empty `file`, which messages call `label`. Where the file system can

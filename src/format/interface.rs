@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::fs::File;
 use std::io::Write;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -212,11 +213,23 @@ impl Places {
 
 /// How a tensor that is in memory is written from front to back.
 pub trait WriteWhole: Debug + Send + Sync {
-    /// Writes it.
+    /// The places of each axis whose items are written, as ascending ranges; `None` for all. What is left out is not
+    /// even read, so that a look at a large file costs what is looked at.
+    fn places(&self, _meta: &Meta, _options: &TextOptions) -> Option<Vec<Vec<Range<usize>>>> {
+        None
+    }
+
+    /// Writes a tensor of that name and those dims, of which `items` are those at its [`places`](Self::places).
     ///
     /// # Errors
     /// Items that the format cannot hold; of the kind [`Io`](crate::error::ErrorKind::Io) those of `out`.
-    fn write_whole(&self, out: &mut dyn Write, name: &str, tensor: &Tensor, options: &TextOptions) -> Result<()>;
+    fn write_whole(
+        &self,
+        out: &mut dyn Write,
+        named: (&str, &Meta),
+        items: &Tensor,
+        options: &TextOptions,
+    ) -> Result<()>;
 }
 
 /// How tensors are written of which none has a place before those before it are written, such as what is compressed.

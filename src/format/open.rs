@@ -10,6 +10,7 @@ use super::raw::{self, View};
 use super::values::Values;
 use super::{Format, Reader, Unchangeable, containers};
 use crate::error::{Context, Error, ErrorKind, Result, Subject, bail, ensure, malformed};
+use crate::item::glob::Glob;
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
 use crate::storage::platform::same_file;
@@ -358,6 +359,28 @@ impl Input {
                     false => malformed!("{label}: has no tensor {name:?}; did you mean {}?", near.join(" or ")),
                 }
             }),
+        }
+    }
+
+    /// The numbers of the members that `name` selects, with their names: all of a container if there is none, the one of
+    /// that name, or those that it matches as a [glob](Glob).
+    ///
+    /// # Errors
+    /// Those of [`pick`](Self::pick); a glob that matches none; no name, and a container that holds nothing.
+    pub fn select(&self, name: Option<&str>) -> Result<Vec<(usize, Option<String>)>> {
+        let Some(names) = self.names() else { return Ok(vec![(self.pick(name)?, None)]) };
+        let glob = name.filter(|name| name.contains(['*', '?', '[']) && !names.contains(name)).map(Glob::new);
+        let found: Vec<_> = match (name, &glob) {
+            (None, _) => (0..names.len()).collect(),
+            (Some(_), Some(glob)) => (0..names.len()).filter(|&n| glob.matches(names[n])).collect(),
+            (Some(name), None) => vec![self.pick(Some(name))?],
+        };
+        match (found.is_empty(), glob) {
+            (true, Some(glob)) => {
+                bail!("{}: has no tensor that {:?} matches, but {}", self.label, glob.text(), list(&names))
+            }
+            (true, None) => bail!("{}: holds no tensors", self.label),
+            (false, _) => Ok(found.into_iter().map(|n| (n, Some(names[n].to_owned()))).collect()),
         }
     }
 

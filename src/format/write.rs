@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Seek, Write};
+use std::ops::Range;
 
 use super::packed::Packer;
 use super::text::TextOptions;
@@ -16,6 +17,8 @@ use crate::error::{Context, Error, ErrorKind, Result, bail, malformed};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
+use crate::layout::shape::bytes_of;
+use crate::layout::window::Boxes;
 use crate::memory;
 use crate::ops::cast::CastFill;
 use crate::ops::fill::{Fill, Limits};
@@ -274,8 +277,10 @@ impl Plan {
                 }
             }
             Layout::Whole(writer) => self.outputs.iter().try_for_each(|output| {
-                let tensor = self.whole(output, progress)?;
-                writer.write_whole(sink, &output.name, &tensor, text).map_err(|error| {
+                let (meta, place) = (&output.meta, format!("{} as {}", self.label, self.format.argument()));
+                let places = writer.places(meta, text);
+                let items = items_at(&output.job, meta, places.as_deref(), &place, progress)?;
+                writer.write_whole(sink, (&output.name, meta), &items, text).map_err(|error| {
                     // what the system refuses is about writing, all else about the tensor
                     let io = matches!(error.kind(), ErrorKind::Io(_));
                     error.within(if io { self.failed() } else { self.label.clone() })
@@ -302,19 +307,6 @@ impl Plan {
 
     fn failed(&self) -> String {
         format!("{}: cannot be written", self.label)
-    }
-
-    /// A tensor in memory.
-    fn whole(&self, output: &Output, progress: Progress<'_>) -> Result<Tensor> {
-        let Output { job, meta, .. } = output;
-        let place = || format!("{} as {}", self.label, self.format.argument());
-        let mut bytes = memory::of(job.meta().bytes()).map_err(Error::memory).with_context(place)?;
-        job.stream(progress, &mut |window| {
-            bytes.extend_from_slice(window);
-            Ok(())
-        })?;
-        Tensor::new(meta.dtype.clone(), meta.shape.clone(), bytes)
-            .ok_or_else(|| malformed!("{}: no tensor", self.label))
     }
 
     /// Writes all to an empty file.
@@ -359,6 +351,35 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+/// The items of a job's output in memory: all, or those at some places of each axis alone, which make a tensor of as
+/// many places. `meta` is what the output is where it goes, which messages call `place`.
+///
+/// # Errors
+/// Of reading; not enough memory.
+pub fn items_at(
+    job: &Job,
+    meta: &Meta,
+    places: Option<&[Vec<Range<usize>>]>,
+    place: &str,
+    progress: Progress<'_>,
+) -> Result<Tensor> {
+    let shape: Vec<usize> = match places {
+        None => meta.shape.clone(),
+        Some(places) => places.iter().map(|ranges| ranges.iter().map(Range::len).sum()).collect(),
+    };
+    let size = bytes_of(&shape, meta.dtype.itemsize()).unwrap_or(usize::MAX);
+    let mut bytes = memory::of(size).map_err(Error::memory).with_context(|| place.to_owned())?;
+    let take = &mut |window: &[u8]| {
+        bytes.extend_from_slice(window);
+        Ok(())
+    };
+    match places {
+        None => job.stream(progress, take)?,
+        Some(places) => job.pick(&Boxes::new(&meta.shape, places), progress, take)?,
+    }
+    Tensor::new(meta.dtype.clone(), shape, bytes).ok_or_else(|| malformed!("{place}: no tensor"))
 }
 
 /// Hands the items of a job to `put`, several to a byte.

@@ -139,32 +139,41 @@ const WIDEST: usize = 60;
 const BAR: u64 = 40;
 
 /// Writes a table with a line for each tensor below a line of headings, and after it a block for each tensor of which
-/// there are statistics.
+/// there are statistics. Several tensors of one file stand below its name, which is not repeated, with a total below
+/// them: so a line has room for a member's name, whatever folder the file is in.
 ///
 /// # Errors
 /// What `out` says.
 pub fn write_table(out: &mut dyn Write, infos: &[Info], style: Style) -> io::Result<()> {
-    let members = infos.iter().any(|info| info.member.is_some());
-    let mut columns = vec![Column::left("file")];
-    columns.extend(members.then(|| Column::left("member")));
-    columns.extend([
-        Column::left("format"),
+    let columns = vec![
+        Column::left("name"),
         Column::left("dtype"),
         Column::left("shape"),
-        Column::left("order"),
-        Column::left("byte order"),
-        Column::right("items"),
-        Column::right("bytes"),
-        Column::right("offset"),
-    ]);
-    let rows = infos.iter().map(|info| cells(info, members)).collect();
+        Column::right("size"),
+        Column::left(""),
+    ];
+    let mut rows = Vec::new();
+    for of_file in infos.chunk_by(|a, b| a.member.is_some() && b.member.is_some() && a.file == b.file) {
+        match of_file {
+            [] => {}
+            [one] => rows.push(cells(full_name(one), one)),
+            several => {
+                rows.push(vec![printable(&several[0].file)]);
+                rows.extend(several.iter().map(|info| {
+                    let member = info.member.as_deref().unwrap_or_default();
+                    cells(format!("  {}", printable(member)), info)
+                }));
+                let bytes = several.iter().fold(0_u64, |sum, info| sum.saturating_add(info.bytes));
+                let count = format!("{} tensors", several.len());
+                rows.push(vec!["  total".into(), count.into(), "".into(), size(bytes).into()]);
+            }
+        }
+    }
     Table { columns, rows, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }.write(out, style)?;
     write_notes(out, infos)?;
     for info in infos {
         let Some(stats) = &info.stats else { continue };
-        let member = info.member.as_ref().map_or(String::new(), |member| format!(":{}", printable(member)));
-        let name = format!("{}{member}", printable(&info.file));
-        writeln!(out, "\n{}", style.paint(Colour::Bold, &name))?;
+        writeln!(out, "\n{}", style.paint(Colour::Bold, &full_name(info)))?;
         write_stats(out, stats, info.histogram.as_ref())?;
     }
     Ok(())
@@ -192,21 +201,49 @@ fn write_notes(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
     Ok(())
 }
 
-/// The cells of a tensor, of which one is its member where any tensor has one.
-fn cells(info: &Info, members: bool) -> Vec<Cow<'_, str>> {
-    let mut cells = vec![printable(&info.file)];
-    cells.extend(members.then(|| info.member.as_deref().map_or("-".into(), printable)));
-    cells.extend([
-        info.format.name().into(),
+/// The file, and the member where there is one.
+fn full_name(info: &Info) -> String {
+    let member = info.member.as_ref().map_or(String::new(), |member| format!(":{}", printable(member)));
+    format!("{}{member}", printable(&info.file))
+}
+
+/// The cells of a tensor; the last says how it is stored, if that is unusual.
+fn cells(name: String, info: &Info) -> Vec<Cow<'static, str>> {
+    let fortran = info.fortran_order.then_some("Fortran order");
+    let big = (info.byte_order() == Some("big")).then_some("big-endian");
+    let storage: Vec<_> = fortran.into_iter().chain(big).collect();
+    vec![
+        name.into(),
         printable(&info.dtype.native().name()).into_owned().into(),
         list(&info.shape).into(),
-        info.order().into(),
-        info.byte_order().unwrap_or("-").into(),
-        info.items().to_string().into(),
-        info.bytes.to_string().into(),
-        info.offset.map_or("-".into(), |offset| offset.to_string().into()),
-    ]);
-    cells
+        size(info.bytes).into(),
+        storage.join(", ").into(),
+    ]
+}
+
+/// So many bytes, as people say it: in three digits or four, and all of them while they are few.
+fn size(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 1 << 10 {
+        return format!("{bytes} B");
+    }
+    // 1023.99 KiB must not become 1024 KiB
+    let power = (0..UNITS.len() - 1).find(|&power| (bytes as f64 / unit(power)).round() < 1024.0);
+    let power = power.unwrap_or(UNITS.len() - 1);
+    let number = bytes as f64 / unit(power);
+    let places = if number < 9.995 {
+        2
+    } else if number < 99.95 {
+        1
+    } else {
+        0
+    };
+    format!("{number:.places$} {}", UNITS[power])
+}
+
+/// The bytes of the unit number `power`.
+fn unit(power: usize) -> f64 {
+    (1_u64 << (10 * (power + 1))) as f64
 }
 
 fn write_stats(out: &mut dyn Write, stats: &Stats, histogram: Option<&Histogram>) -> io::Result<()> {

@@ -349,9 +349,9 @@ fn json() {
 fn table() {
     let mut out = Vec::new();
     write_table(&mut out, &several(), Style::plain()).unwrap();
-    let expected = r##"file         member    format  dtype    shape      order  byte order  items  bytes  offset
-a.npy        -         npy     float32  [2, 2]     C      little          4     16     128
-w\u{1b}.npz  conv"1\n  npz     float64  [1000, 3]  F      big          3000  24000       -
+    let expected = r##"name                  dtype    shape          size
+a.npy                 float32  [2, 2]         16 B
+w\u{1b}.npz:conv"1\n  float64  [1000, 3]  23.4 KiB  Fortran order, big-endian
 
 a.npy
   min   0.0 at [0, 0]
@@ -375,9 +375,26 @@ a.npy
     assert_eq!(String::from_utf8(out).unwrap(), expected);
     let mut out = Vec::new();
     write_table(&mut out, &[Info { stats: None, ..several().remove(0) }], Style::plain().with_colour(true)).unwrap();
-    let expected = "\u{1b}[1mfile   format  dtype    shape   order  byte order  items  bytes  offset\u{1b}[0m\n\
-                    a.npy  npy     float32  [2, 2]  C      little          4     16     128\n";
+    let expected = "\u{1b}[1mname   dtype    shape   size\u{1b}[0m\na.npy  float32  [2, 2]  16 B\n";
     assert_eq!(String::from_utf8(out).unwrap(), expected);
+}
+
+#[test]
+fn sizes() {
+    let rows = [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1.00 KiB"),
+        (10_235, "10.0 KiB"),
+        (10_240, "10.0 KiB"),
+        (102_400, "100 KiB"),
+        ((1 << 20) - 1, "1.00 MiB"),
+        (80_530_200_000, "75.0 GiB"),
+        (u64::MAX, "16.0 EiB"),
+    ];
+    for (bytes, text) in rows {
+        assert_eq!(size(bytes), text, "{bytes}");
+    }
 }
 
 #[test]

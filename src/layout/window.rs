@@ -159,6 +159,64 @@ impl Windows {
     }
 }
 
+/// The boxes of a tensor that hold the items at some places of each axis and no others, in C order; the items of each
+/// box are contiguous in C order.
+#[derive(Clone, Debug)]
+pub struct Boxes<'a> {
+    shape: &'a [usize],
+    /// Of each axis the places, as ascending ranges, none of them empty.
+    places: &'a [Vec<Range<usize>>],
+    /// The last axis of which not all places are wanted; the axes before it have one place in each box.
+    axis: Option<usize>,
+}
+
+impl<'a> Boxes<'a> {
+    /// Of a tensor of that shape, for each axis of which `places` has ascending ranges, none of them empty.
+    pub fn new(shape: &'a [usize], places: &'a [Vec<Range<usize>>]) -> Self {
+        let is_part = |(ranges, &dim): (&Vec<Range<usize>>, &usize)| ranges.len() != 1 || ranges[0] != (0..dim);
+        let axis = places.iter().zip(shape).rposition(is_part);
+        Self { shape, places, axis }
+    }
+
+    /// The number of boxes.
+    pub fn count(&self) -> usize {
+        let Some(axis) = self.axis else { return 1 };
+        self.places[..axis].iter().map(|ranges| places_in(ranges)).product::<usize>() * self.places[axis].len()
+    }
+
+    /// Box number `n`, which must be less than [`count`](Self::count).
+    pub fn get(&self, n: usize) -> Window {
+        let mut window = Window::whole(self.shape);
+        let Some(axis) = self.axis else { return window };
+        let runs = &self.places[axis];
+        window.ranges[axis] = runs[n % runs.len()].clone();
+        let mut outer = n / runs.len();
+        for (range, ranges) in window.ranges[..axis].iter_mut().zip(self.places).rev() {
+            let count = places_in(ranges);
+            let place = place_in(ranges, outer % count);
+            *range = place..place + 1;
+            outer /= count;
+        }
+        let first = window.ranges.iter().zip(self.shape).fold(0, |at, (range, dim)| at * dim + range.start);
+        Window { start: first, ..window }
+    }
+}
+
+/// Place number `n` of some ranges.
+fn place_in(ranges: &[Range<usize>], mut n: usize) -> usize {
+    for range in ranges {
+        if n < range.len() {
+            return range.start + n;
+        }
+        n -= range.len();
+    }
+    0
+}
+
+fn places_in(ranges: &[Range<usize>]) -> usize {
+    ranges.iter().map(ExactSizeIterator::len).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::view::View;
@@ -184,6 +242,35 @@ mod tests {
                 }
                 assert_eq!(next, shape.iter().product::<usize>(), "{shape:?} by {items}");
             }
+        }
+    }
+
+    #[test]
+    fn boxes_hold_what_is_wanted() {
+        let all = |dim: usize| -> Vec<Range<usize>> { std::iter::once(0..dim).collect() };
+        type Row<'a> = (&'a [usize], Vec<Vec<Range<usize>>>, usize);
+        let rows: [Row<'_>; 5] = [
+            (&[9], vec![vec![0..2, 7..9]], 2),
+            (&[7, 2], vec![vec![0..1, 5..7], all(2)], 2),
+            (&[4, 8], vec![all(4), vec![0..3, 6..8]], 8),
+            (&[5, 3, 6], vec![vec![0..1, 4..5], all(3), vec![1..2, 5..6]], 12),
+            (&[2, 3], vec![all(2), all(3)], 1),
+        ];
+        for (shape, wanted, count) in rows {
+            let boxes = Boxes::new(shape, &wanted);
+            assert_eq!(boxes.count(), count, "{shape:?}");
+            let mut found = Vec::new();
+            for window in (0..count).map(|n| boxes.get(n)) {
+                let held = places(&View::c_order(shape).part(&window.ranges));
+                assert_eq!(held, (window.start..window.start + held.len()).collect::<Vec<_>>(), "{shape:?}");
+                found.extend(held);
+            }
+            let is_wanted = |place: &usize| {
+                let index = crate::layout::shape::coordinates(*place, shape);
+                index.iter().zip(&wanted).all(|(i, ranges)| ranges.iter().any(|range| range.contains(i)))
+            };
+            let all = 0..shape.iter().product();
+            assert_eq!(found, all.filter(is_wanted).collect::<Vec<_>>(), "{shape:?}");
         }
     }
 

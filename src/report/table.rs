@@ -45,7 +45,7 @@ pub(crate) enum Heading {
 pub(crate) struct Table<'a> {
     /// The columns.
     pub columns: Vec<Column>,
-    /// A cell for each column, row by row.
+    /// A cell for each column, row by row. A row of one cell alone is a heading for those below it, and widens no column.
     pub rows: Vec<Vec<Cow<'a, str>>>,
     /// The colour of the headings.
     pub heading: Heading,
@@ -84,7 +84,9 @@ impl Table<'_> {
 
     /// The characters of a column; `None` if it is left out.
     fn width(&self, n: usize) -> Option<usize> {
-        let cells = self.rows.iter().filter_map(|row| row.get(n)).map(|cell| cell.chars().count());
+        // a row of one cell has the line to itself
+        let rows = self.rows.iter().filter(|row| row.len() > 1 || self.columns.len() == 1);
+        let cells = rows.filter_map(|row| row.get(n)).map(|cell| cell.chars().count());
         let (text, widest) = cells.fold((false, 0), |(text, widest), width| {
             (text || width > 0, if width > self.widest { widest } else { widest.max(width) })
         });

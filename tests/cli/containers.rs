@@ -556,7 +556,7 @@ fn bombs() {
     let limited = |args: &str| folder.script(&format!("ulimit -v 131072; exec timeout 60 $T {args}"));
     let run = limited("slice bomb.npz --at 9000:9001,:3 --to json");
     assert_eq!(run.printed(), Ok(format!("{}\n", float32("[1, 3]", "[[0.0, 0.0, 0.0]]"))));
-    let run = limited("info bomb.npz:a");
+    let run = limited("info bomb.npz:a --json");
     assert!(run.printed().is_ok_and(|text| text.contains("1073741824")), "a header");
     let run = limited("slice small.npz --at :1");
     assert!(run.status == Some(2) && run.stderr.starts_with("error: DATA small.npz: "), "{}", run.stderr);

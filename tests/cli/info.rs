@@ -58,22 +58,40 @@ fn tables() {
             (
                 "d.npy f.npy b.npy i.npy",
                 "\
-file   format  dtype    shape   order  byte order  items  bytes  offset
-d.npy  npy     float32  [2, 3]  C      little          6     24     128
-f.npy  npy     float32  [2, 3]  F      little          6     24      71
-b.npy  npy     float32  [2, 3]  C      big             6     24     128
-i.npy  npy     uint8    [3]     C      -               3      3     128
+name   dtype    shape   size
+d.npy  float32  [2, 3]  24 B
+f.npy  float32  [2, 3]  24 B  Fortran order
+b.npy  float32  [2, 3]  24 B  big-endian
+i.npy  uint8    [3]      3 B
 ",
             ),
             (
                 "z.npz m.safetensors:scale d.pb d.json 5",
                 "\
-file           member  format       dtype          shape   order  byte order  items  bytes  offset
-z.npz          d       npz          float32        [2, 3]  C      little          6     24       -
-m.safetensors  scale   safetensors  float8_e4m3fn  []      C      -               1      1     356
-d.pb           -       onnx         float32        [2, 3]  C      little          6     24      11
-d.json         -       json         int16          [2]     C      little          2      4       -
-5              -       json         int64          []      C      little          1      8       -
+name                 dtype          shape   size
+z.npz:d              float32        [2, 3]  24 B
+m.safetensors:scale  float8_e4m3fn  []       1 B
+d.pb                 float32        [2, 3]  24 B
+d.json               int16          [2]      4 B
+5                    int64          []       8 B
+",
+            ),
+            (
+                "i.npy m.safetensors d.npz:*b*",
+                "\
+name              dtype          shape   size
+i.npy             uint8          [3]      3 B
+m.safetensors
+  none            int64          [0, 3]   0 B
+  layer.0.weight  float32        [2, 3]  24 B
+  layer.0.bias    bfloat16       [2]      4 B
+  scale           float8_e4m3fn  []       1 B
+  four            float4_e2m1fn  [4]      2 B
+  total           5 tensors              31 B
+d.npz
+  a/b             float32        [2, 3]  24 B
+  big             float32        [2, 3]  24 B  big-endian
+  total           2 tensors              48 B
 ",
             ),
             ("d.npz --members", "a/b\nf\nbig\n"),
@@ -82,8 +100,8 @@ d.json         -       json         int16          [2]     C      little        
             (
                 "i.npy --stats",
                 "\
-file   format  dtype  shape  order  byte order  items  bytes  offset
-i.npy  npy     uint8  [3]    C      -               3      3     128
+name   dtype  shape  size
+i.npy  uint8  [3]     3 B
 
 i.npy
   min   1 at [0]

@@ -13,6 +13,7 @@ mod info;
 mod man;
 mod scatter_nd;
 mod scatter_update;
+mod show;
 mod slice;
 mod slice_scatter;
 

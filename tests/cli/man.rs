@@ -13,8 +13,18 @@ fn a_page_for_every_sub_command() {
     let pages = folder.path().join("share/man1");
     Command::new(TENSOROP).arg("man").arg(&pages).assert().success().stdout("");
     let mut wrong = Vec::new();
-    for name in ["", "-slice", "-slice-scatter", "-scatter-update", "-scatter-nd", "-gather-nd", "-completions", "-man"]
-    {
+    let commands = [
+        "",
+        "-slice",
+        "-slice-scatter",
+        "-scatter-update",
+        "-scatter-nd",
+        "-gather-nd",
+        "-show",
+        "-completions",
+        "-man",
+    ];
+    for name in commands {
         let page = fs::read_to_string(pages.join(format!("tensorop{name}.1"))).unwrap_or_default();
         let expected = [
             format!(".TH tensorop{name} 1"),

@@ -1,7 +1,12 @@
 //! Text against what NumPy printed: see `tests/oracle/text_golden.py`.
 
 use serde_json::Value;
+use tensorop::engine::job::Job;
 use tensorop::format::text::{self, TextOptions};
+use tensorop::format::write::items_at;
+use tensorop::ops::fill::Limits;
+use tensorop::ops::selection::Selection;
+use tensorop::storage::source::Source;
 use tensorop::{DType, Tensor};
 
 fn unhex(text: &str) -> Vec<u8> {
@@ -11,7 +16,7 @@ fn unhex(text: &str) -> Vec<u8> {
 #[test]
 fn what_numpy_prints() {
     let lines = include_str!("text.jsonl");
-    let mut failures = Vec::new();
+    let (mut failures, mut elided) = (Vec::new(), 0);
     for (number, line) in lines.lines().enumerate() {
         let case: Value = serde_json::from_str(line).unwrap();
         let number_of = |name: &str| case["options"][name].as_u64().map(|n| n as usize);
@@ -27,6 +32,17 @@ fn what_numpy_prints() {
         let tensor = Tensor::new(dtype, shape, unhex(case["bytes"].as_str().unwrap())).unwrap();
         let mut printed = Vec::new();
         text::write(&mut printed, &tensor, &options).unwrap();
+        // the same, when only the items that are printed are read
+        let (shape, source) = (tensor.shape().to_vec(), Source::memory(tensor, "data".to_owned()));
+        let job = Job::new(Box::new(Selection::whole(source)), Limits::default()).unwrap();
+        let places = text::shown(&shape, &options);
+        let items = items_at(&job, job.meta(), places.as_deref(), "text", &|_| ()).unwrap();
+        let mut from_few = Vec::new();
+        text::write_shown(&mut from_few, &items, &shape, &options).unwrap();
+        if from_few != printed {
+            failures.push(format!("line {}, {options:?}: of {:?}\n{from_few:?}", number + 1, items.shape()));
+        }
+        elided += usize::from(places.is_some());
         let expected = format!("{}\n", case["text"].as_str().unwrap());
         if printed != expected.as_bytes() {
             let printed = String::from_utf8_lossy(&printed);
@@ -34,5 +50,6 @@ fn what_numpy_prints() {
         }
     }
     assert!(lines.lines().count() > 300);
+    assert!(elided > 40, "{elided}");
     assert!(failures.is_empty(), "{} differ\n{}", failures.len(), failures.join("\n"));
 }

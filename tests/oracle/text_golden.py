@@ -35,8 +35,8 @@ def text(array, chosen):
         return str(array)
 
 
-def case(make, array):
-    chosen = options(make)
+def case(make, array, **more):
+    chosen = options(make) | more
     printed = text(array, chosen)
     # A lone surrogate or a NUL in a single string: what UTF-8 cannot hold is escaped.
     printed = printed.encode("utf-8", "backslashreplace").decode()
@@ -71,6 +71,13 @@ def main():
     for _ in range(count // 20):
         dtype = getattr(ml_dtypes, make.pick(list(NARROW_INTS)))
         print(json.dumps(case(make, make.array(dtype=dtype, shape=make.shape(60)))))
+    # Elided, with axes that are cut and axes that are not.
+    make = Arrays(seed + 2)
+    for shape in [(40,), (9, 2), (2, 9), (7, 8), (1, 12), (3, 7, 2), (5, 2, 5), (2, 1, 11), (3, 3, 3, 3)]:
+        for edgeitems in [0, 1, 2, 3]:
+            dtype = make.pick(["?", "i1", "<u8", "<f2", "<f4", ">f8", "<c8", "S2", "<U2", "<M8[D]", "<m8[s]"])
+            array = make.array(dtype=dtype, shape=shape)
+            print(json.dumps(case(make, array, threshold=4, edgeitems=edgeitems)))
 
 
 if __name__ == "__main__":

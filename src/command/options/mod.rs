@@ -10,5 +10,6 @@ pub(super) mod output;
 pub(super) mod run;
 pub(super) mod scatter;
 pub(super) mod slices;
+pub(super) mod text;
 pub(super) mod updates;
 pub(super) mod values;

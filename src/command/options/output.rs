@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 
+use super::text::PageOptions;
 use super::values::{parse_format, parse_number};
 use crate::format::open::files_before_colons;
 use crate::format::{Extras, Format};
@@ -53,15 +54,8 @@ pub(crate) struct OutputOptions {
     /// Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING_TEXT)]
     pub threshold: Option<usize>,
-    /// Items at each end of an axis that stay when it is elided
-    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, default_value_t = 3, allow_hyphen_values = true, help_heading = HEADING_TEXT)]
-    pub edgeitems: usize,
-    /// Characters in a line
-    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, default_value_t = 75, allow_hyphen_values = true, help_heading = HEADING_TEXT)]
-    pub linewidth: usize,
-    /// At most N digits after the point [default: as many as tell the value]
-    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING_TEXT)]
-    pub precision: Option<usize>,
+    #[command(flatten)]
+    pub page: PageOptions,
 }
 
 /// The byte order of the output.

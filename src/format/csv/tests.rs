@@ -13,7 +13,7 @@ fn read(text: &[u8], dtype: Option<&str>, skip_rows: usize) -> Result<Tensor> {
 
 fn written(tensor: &Tensor, dialect: Dialect) -> Result<String> {
     let mut out = Vec::new();
-    CsvWriter(dialect).write_whole(&mut out, "", tensor, &TextOptions::default())?;
+    CsvWriter(dialect).write_whole(&mut out, ("", tensor.meta()), tensor, &TextOptions::default())?;
     Ok(String::from_utf8(out).expect("UTF-8"))
 }
 

@@ -49,7 +49,7 @@ impl Writer for CsvWriter {
 }
 
 impl WriteWhole for CsvWriter {
-    fn write_whole(&self, out: &mut dyn Write, _: &str, tensor: &Tensor, _: &TextOptions) -> Result<()> {
+    fn write_whole(&self, out: &mut dyn Write, _: (&str, &Meta), tensor: &Tensor, _: &TextOptions) -> Result<()> {
         let native = tensor.dtype().native();
         let mut cells = CellWriter { dtype: tensor.dtype(), items: ItemWriter::new(tensor.dtype(), &native) };
         let refuse = |why: String| {

@@ -81,7 +81,7 @@ impl Writer for JsonWriter {
 }
 
 impl WriteWhole for JsonWriter {
-    fn write_whole(&self, out: &mut dyn Write, _: &str, tensor: &Tensor, _: &TextOptions) -> Result<()> {
+    fn write_whole(&self, out: &mut dyn Write, _: (&str, &Meta), tensor: &Tensor, _: &TextOptions) -> Result<()> {
         Ok(write(out, tensor)?)
     }
 }

@@ -84,7 +84,13 @@ impl Writer for OnnxWriter {
 }
 
 impl WriteWhole for OnnxWriter {
-    fn write_whole(&self, out: &mut dyn Write, name: &str, tensor: &Tensor, _: &TextOptions) -> Result<()> {
+    fn write_whole(
+        &self,
+        out: &mut dyn Write,
+        (name, _): (&str, &Meta),
+        tensor: &Tensor,
+        _: &TextOptions,
+    ) -> Result<()> {
         Ok(out.write_all(&write_strings(tensor.shape(), name, tensor)?)?)
     }
 }

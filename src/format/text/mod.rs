@@ -69,24 +69,59 @@ const LONG_ITEM: usize = 1 << 16;
 /// # Errors
 /// Those of `out`, and a dtype that [`check`] refuses.
 pub fn write(out: &mut dyn Write, tensor: &Tensor, options: &TextOptions) -> io::Result<()> {
-    check(tensor.dtype()).map_err(io::Error::other)?;
-    let mut page = Page::new(out, tensor, options);
-    if tensor.dtype().itemsize() > LONG_ITEM {
+    write_shown(out, tensor, tensor.shape(), options)
+}
+
+/// The places of each axis, one or two ranges, whose items [`write_shown`] needs of a tensor of such dims; `None` if it
+/// needs all: where nothing is left out, and where `edgeitems` is 0, for then NumPy fits columns to items that it does
+/// not print.
+pub fn shown(shape: &[usize], options: &TextOptions) -> Option<Vec<Vec<Range<usize>>>> {
+    let edge = edge(shape, options).filter(|&edge| edge > 0)?;
+    let places = |&dim: &usize| match ends(edge, dim, dim) {
+        Some((head, tail)) => vec![head, tail],
+        None => std::iter::once(0..dim).collect(),
+    };
+    let is_cut = shape.iter().any(|&dim| ends(edge, dim, dim).is_some());
+    (is_cut && !shape.contains(&0)).then(|| shape.iter().map(places).collect())
+}
+
+/// Prints a tensor of dims `shape` as [`write`] does, from those of its items alone that [`shown`] names: `items` is
+/// what is left of the tensor when all other places of each axis are taken out.
+///
+/// # Errors
+/// Those of `out`, and a dtype that [`check`] refuses.
+pub fn write_shown(out: &mut dyn Write, items: &Tensor, shape: &[usize], options: &TextOptions) -> io::Result<()> {
+    check(items.dtype()).map_err(io::Error::other)?;
+    let mut page = Page::new(out, items.shape(), shape, options);
+    if items.dtype().itemsize() > LONG_ITEM {
         // an escape takes four times a byte, in the line and in what may be moved to the next
-        let longest = tensor.dtype().itemsize().saturating_mul(4).saturating_add(2 * BLOCK);
+        let longest = items.dtype().itemsize().saturating_mul(4).saturating_add(2 * BLOCK);
         for text in [&mut page.text, &mut page.word] {
             memory::reserve(text, longest).map_err(|m| io::Error::new(io::ErrorKind::OutOfMemory, m))?;
         }
     }
-    if tensor.shape().is_empty() {
-        scalar(tensor, &mut page.text);
-    } else if tensor.items() == 0 {
+    if shape.is_empty() {
+        scalar(items, &mut page.text);
+    } else if items.items() == 0 {
         page.text.extend(b"[]");
     } else {
-        array(tensor, options, &mut page)?;
+        array(items, options, &mut page)?;
     }
     page.text.push(b'\n');
     page.flush()
+}
+
+/// How many items an axis keeps at either end, if a tensor of such dims is elided.
+fn edge(shape: &[usize], options: &TextOptions) -> Option<usize> {
+    let items = shape.iter().product::<usize>();
+    options.threshold.is_some_and(|threshold| items > threshold).then_some(options.edgeitems)
+}
+
+/// The places before and after the gap of an axis of `dim` places; `None` if it has no gap. Of the axis only `held`
+/// places are there, of those in the middle none need be.
+fn ends(edge: usize, dim: usize, held: usize) -> Option<(Range<usize>, Range<usize>)> {
+    // after the gap NumPy always prints an item, and `edge` may be 0
+    (edge < dim.div_ceil(2)).then(|| (0..edge, held - edge.max(1)..held))
 }
 
 /// Prints a tensor that has axes and items.
@@ -258,7 +293,9 @@ impl<'a> Numbers<'a> {
 struct Page<'a> {
     out: &'a mut dyn Write,
     shape: &'a [usize],
-    /// Items from one index of an axis to the next.
+    /// The places of each axis that are in memory: all, or those before and after the gap.
+    held: &'a [usize],
+    /// Items in memory from one index of an axis to the next.
     strides: Vec<usize>,
     /// How many items an axis keeps at either end, if the array is elided.
     edge: Option<usize>,
@@ -270,44 +307,41 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn new(out: &'a mut dyn Write, tensor: &'a Tensor, options: &TextOptions) -> Self {
-        let shape = tensor.shape();
-        let mut strides = vec![1; shape.len()];
-        for axis in (1..shape.len()).rev() {
-            strides[axis - 1] = strides[axis] * shape[axis];
+    fn new(out: &'a mut dyn Write, held: &'a [usize], shape: &'a [usize], options: &TextOptions) -> Self {
+        let mut strides = vec![1; held.len()];
+        for axis in (1..held.len()).rev() {
+            strides[axis - 1] = strides[axis] * held[axis];
         }
-        let elided = options.threshold.is_some_and(|threshold| tensor.items() > threshold);
         Self {
             out,
             shape,
+            held,
             strides,
-            edge: elided.then_some(options.edgeitems),
+            edge: edge(shape, options),
             // Every line keeps room for the brackets that may end it.
             limit: options.linewidth.saturating_sub(shape.len()),
-            text: Vec::with_capacity(if tensor.items() < 1000 { 0 } else { 2 * BLOCK }),
+            text: Vec::with_capacity(if held.iter().product::<usize>() < 1000 { 0 } else { 2 * BLOCK }),
             word: Vec::new(),
         }
     }
 
-    /// The indices of an axis that are shown: those before the gap, and those after it.
-    fn shown(&self, dim: usize) -> Option<(Range<usize>, Range<usize>)> {
-        let edge = self.edge.filter(|&edge| edge < dim.div_ceil(2))?;
-        // After the gap NumPy always prints an item, and `edge` may be 0.
-        Some((0..edge, dim - edge.max(1)..dim))
+    /// The indices in memory of an axis that are shown: those before the gap, and those after it.
+    fn shown(&self, axis: usize) -> Option<(Range<usize>, Range<usize>)> {
+        ends(self.edge?, self.shape[axis], self.held[axis])
     }
 
     /// Calls `see` with every item that the layout depends on: those that are shown.
     fn each(&self, see: &mut impl FnMut(usize)) {
         match self.edge {
             // With no edges at all NumPy fits the columns to every item.
-            None | Some(0) => (0..self.shape.iter().product()).for_each(see),
+            None | Some(0) => (0..self.held.iter().product()).for_each(see),
             Some(_) => self.each_below(0, 0, see),
         }
     }
 
     fn each_below(&self, axis: usize, first: usize, see: &mut impl FnMut(usize)) {
-        let Some(&dim) = self.shape.get(axis) else { return see(first) };
-        let (head, tail) = self.shown(dim).unwrap_or((0..0, 0..dim));
+        let Some(&dim) = self.held.get(axis) else { return see(first) };
+        let (head, tail) = self.shown(axis).unwrap_or((0..0, 0..dim));
         for i in head.chain(tail) {
             self.each_below(axis + 1, first + i * self.strides[axis], see);
         }
@@ -326,8 +360,8 @@ impl<'a> Page<'a> {
         put: &mut impl FnMut(usize, &mut Vec<u8>) -> usize,
     ) -> io::Result<()> {
         self.text.push(b'[');
-        let dim = self.shape[axis];
-        let gap = self.shown(dim);
+        let dim = self.held[axis];
+        let gap = self.shown(axis);
         let (head, tail) = gap.clone().unwrap_or((0..0, 0..dim));
         if axis + 1 == self.shape.len() {
             let mut column = self.shape.len();

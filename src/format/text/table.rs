@@ -1,8 +1,9 @@
 //! Text in the table of formats.
 
 use std::io::Write;
+use std::ops::Range;
 
-use super::{TextOptions, check, write};
+use super::{TextOptions, check, shown, write_shown};
 use crate::error::{Result, bail};
 use crate::format::{Extras, Layout, WriteWhole, Writer};
 use crate::item::dtype::DType;
@@ -27,7 +28,17 @@ impl Writer for TextWriter {
 }
 
 impl WriteWhole for TextWriter {
-    fn write_whole(&self, out: &mut dyn Write, _: &str, tensor: &Tensor, options: &TextOptions) -> Result<()> {
-        Ok(write(out, tensor, options)?)
+    fn places(&self, meta: &Meta, options: &TextOptions) -> Option<Vec<Vec<Range<usize>>>> {
+        shown(&meta.shape, options)
+    }
+
+    fn write_whole(
+        &self,
+        out: &mut dyn Write,
+        (_, meta): (&str, &Meta),
+        items: &Tensor,
+        options: &TextOptions,
+    ) -> Result<()> {
+        Ok(write_shown(out, items, &meta.shape, options)?)
     }
 }

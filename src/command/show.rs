@@ -1,0 +1,334 @@
+//! `show`: the items of tensors, as text or as a picture.
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::{Args, ValueHint};
+
+use super::meter::Meter;
+use super::options::at::{At, parse_typed};
+use super::options::operands::{InputOptions, OperandArg, data_help};
+use super::options::run::ThreadOptions;
+use super::options::text::PageOptions;
+use super::options::values::parse_number;
+use super::sources::{self, Reading, as_asked, plain_as};
+use super::{Outcome, style, tell};
+use crate::engine::job::Job;
+use crate::error::Subject;
+use crate::format::open::Input;
+use crate::format::text::{self, TextOptions};
+use crate::format::write::items_at;
+use crate::item::tensor::Tensor;
+use crate::layout::axis::Span;
+use crate::ops::fill::Limits;
+use crate::ops::selection::Selection;
+use crate::picture::blocks::Terminal;
+use crate::picture::{Picture, Scale, Seen, file};
+use crate::report::printable;
+use crate::storage::source::Source;
+use crate::storage::target::{Sink, Target};
+
+/// NumPy's own limit above which arrays are elided.
+const THRESHOLD: usize = 1000;
+
+/// Look at tensors: dtype and shape, then the items, or a picture of them
+///
+/// Prints for each tensor a line with its name, dtype and shape, and then its items as text. Above 1000 items only those
+/// at the ends of each axis are printed, and only these are read, so that a look takes no time, whatever the size of the
+/// file. Of a .npz or .safetensors file without a member's name all members are shown; a * in the name stands for any
+/// characters. What cannot be shown is told on standard error, the rest is shown, and the status is 2.
+///
+/// --image draws numbers as colours.
+#[derive(Debug, Args)]
+#[command(override_usage = "tensorop show [OPTIONS] <FILE>...", after_long_help = EXAMPLES)]
+pub(super) struct Show {
+    /// The tensors
+    #[arg(value_name = "FILE", required = true, value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors."))]
+    pub files: Vec<OperandArg>,
+    /// Show a part of each: slices in NumPy's notation, such as '1:8:2, ..., ::-1'
+    ///
+    /// As --at of slice: basic slices, one an axis; axes not named are shown whole.
+    #[arg(long, value_name = "SLICES", value_parser = parse_typed, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    pub at: Option<At>,
+    #[command(flatten)]
+    pub input: InputOptions,
+    /// Print every item
+    #[arg(long, conflicts_with = "threshold", help_heading = "Text output")]
+    pub all: bool,
+    /// Print ... for the middle of arrays of more than N items [default: 1000]
+    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = "Text output")]
+    pub threshold: Option<usize>,
+    #[command(flatten)]
+    pub page: PageOptions,
+    /// Draw the last two axes of a tensor instead: numbers as colours, or the picture that bytes are
+    ///
+    /// Of the other axes the first place is drawn, unless --at names another. Colours go from dark blue (the smallest finite
+    /// item) over green to yellow (the largest); NaN is red, Infinity white, -Infinity black. Complex numbers are drawn by
+    /// modulus, a tensor of one axis as a line. A uint8 tensor [H, W, 3] or [H, W, 4] is drawn in its own colours. On a
+    /// terminal a character is two pixels, and the picture is as wide as the terminal; a pixel that stands for several
+    /// items has the colour of their mean, or of NaN or infinity if there is one among them.
+    #[arg(long, conflicts_with_all = ["all", "threshold", "edgeitems", "linewidth", "precision"], help_heading = "Picture")]
+    pub image: bool,
+    /// Write the picture to a PNG file, one item a pixel
+    ///
+    /// Sides of more than 4096 items are averaged down to 4096 pixels. `-` is standard output.
+    #[arg(short, long, value_name = "OUT.png", requires = "image", value_parser = OsStringValueParser::new().map(PathBuf::from), allow_hyphen_values = true, value_hint = ValueHint::FilePath, help_heading = "Picture")]
+    pub output: Option<PathBuf>,
+    /// The numbers that the darkest and the lightest colour stand for [default: the range of the finite items]
+    #[arg(long, value_name = "LO,HI", requires = "image", value_parser = parse_range, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = "Picture")]
+    pub range: Option<(f64, f64)>,
+    #[command(flatten)]
+    pub threads: ThreadOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tensorop show data.npy
+  tensorop show model.safetensors:layer.*.bias --precision 3
+  tensorop show data.npy --at '0:1, ..., -5:' --all
+  tensorop show attention.npy --image
+  tensorop show attention.npy --image --at 3:4 --range 0,1 -o head3.png
+
+With --edgeitems 0 NumPy makes columns as wide as the widest of all items, and all are read.";
+
+/// Two numbers, the first of which is less than the second.
+fn parse_range(text: &str) -> Result<(f64, f64), String> {
+    let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite());
+    let ends = text.split_once(',').and_then(|(low, high)| Some((number(low)?, number(high)?)));
+    ends.filter(|(low, high)| low < high).ok_or_else(|| "expected two numbers, the lower first, such as 0,1".to_owned())
+}
+
+/// A tensor about to be printed.
+struct Shown {
+    /// What it is, in one line.
+    title: String,
+    /// Those of its items that are printed.
+    items: Tensor,
+    /// The dims of what is printed.
+    shape: Vec<usize>,
+}
+
+impl Show {
+    /// Shows the tensors of all files.
+    pub(super) fn run(&self) -> Result<Outcome> {
+        sources::one_stdin(self.files.iter().map(|file| ("FILE", file)))?;
+        let limits = self.threads.limits()?;
+        if self.image {
+            return self.draw(limits).map(|()| Outcome::Done);
+        }
+        let threshold = if self.all { None } else { Some(self.threshold.unwrap_or(THRESHOLD)) };
+        let options = self.page.above(threshold);
+        let mut out = BufWriter::new(io::stdout().lock());
+        let mut outcome = Outcome::Done;
+        for file in &self.files {
+            let (input, members) = match self.open(file, limits) {
+                Ok(opened) => opened,
+                Err(error) => {
+                    outcome = troubled(&mut out, &error)?;
+                    continue;
+                }
+            };
+            for (n, name) in members {
+                match self.read(&input, n, &name, limits, &options) {
+                    Ok(shown) => writeln!(out, "{}", shown.title)
+                        .and_then(|()| text::write_shown(&mut out, &shown.items, &shown.shape, &options))
+                        .context("standard output")?,
+                    Err(error) => outcome = troubled(&mut out, &error)?,
+                }
+            }
+        }
+        out.flush().context("standard output")?;
+        Ok(outcome)
+    }
+
+    /// A file, and which of its members are shown: their numbers, and what they are called.
+    fn open(&self, file: &OperandArg, limits: Limits) -> Result<(Input, Vec<(usize, Name)>)> {
+        let (input, member) = sources::open(file, &sources::label("FILE", file), &self.input, limits.threads)?;
+        let selected = input.select(member.as_deref())?;
+        let file = sources::named(file, member.as_deref());
+        let name = |member: Option<String>| Name { file: file.clone(), member };
+        let selected = selected.into_iter().map(|(n, member)| (n, name(member))).collect();
+        Ok((input, selected))
+    }
+
+    /// Reads what is printed of a member, and no more.
+    fn read(&self, input: &Input, n: usize, name: &Name, limits: Limits, options: &TextOptions) -> Result<Shown> {
+        let (source, spans) = self.source(input, n, name)?;
+        let label = source.label().to_owned();
+        text::check(source.dtype()).map_err(|error| anyhow!("{label}: {}", error.message()))?;
+        let title = self.title(name, &source, &spans);
+        let selection = match self.at {
+            None => Selection::whole(source),
+            Some(_) => Selection::slice(source, &spans),
+        };
+        let job = Job::new(Box::new(selection), limits)?;
+        let meta = job.meta();
+        let places = text::shown(&meta.shape, options);
+        let items = items_at(&job, meta, places.as_deref(), &label, &|_| ())?;
+        Ok(Shown { title, items, shape: meta.shape.clone() })
+    }
+
+    /// A member, and the part of it that is shown.
+    fn source(&self, input: &Input, n: usize, name: &Name) -> Result<(Source, Vec<Span>)> {
+        let label = name.member.as_ref().map_or_else(|| input.label().to_owned(), |name| input.member_label(name));
+        let asked = self.input.dtype.as_ref();
+        let source = match plain_as(input, asked, &label)? {
+            Some(source) => source,
+            None => as_asked(input.source_as(n, label)?, asked, Reading::Unsigned)?,
+        };
+        let spans = match &self.at {
+            None => source.shape().iter().map(|&dim| Span::whole(dim)).collect(),
+            Some(at) => at.args.resolve(source.shape()).map_err(|error| match error.subject() {
+                Subject::Data => anyhow!("{}: {}", source.label(), error.message()),
+                subject => anyhow!("{}: --{subject}: {}", source.label(), error.message()),
+            })?,
+        };
+        Ok((source, spans))
+    }
+
+    /// The line above the items.
+    fn title(&self, name: &Name, source: &Source, spans: &[Span]) -> String {
+        let (dtype, shape) = (source.dtype().native().name(), source.shape());
+        let at = self.at.as_ref().map_or(String::new(), |at| {
+            let shape: Vec<usize> = spans.iter().map(|span| span.len).collect();
+            format!(" at {} -> {shape:?}", printable(&at.text))
+        });
+        format!("{}: {} {shape:?}{at}", name.shown(), printable(&dtype))
+    }
+
+    /// Draws the one tensor.
+    fn draw(&self, limits: Limits) -> Result<()> {
+        let [file] = &self.files[..] else {
+            bail!("--image: {} files, and a picture shows one tensor", self.files.len())
+        };
+        let stdout = io::stdout();
+        if self.output.is_none() && !stdout.is_terminal() {
+            bail!("--image: standard output is no terminal: use -o OUT.png");
+        }
+        if self.output.is_none() && !style(&stdout).is_coloured() {
+            bail!("--image: NO_COLOR or TERM=dumb turns colours off, and a picture needs them: use -o OUT.png");
+        }
+        let target = self.output.as_deref().map(png_target).transpose()?;
+        let (input, members) = self.open(file, limits)?;
+        let [(n, name)] = &members[..] else {
+            let names: Vec<_> = members.iter().filter_map(|(_, name)| name.member.as_deref()).take(5).collect();
+            let (label, count) = (input.label(), members.len());
+            bail!("{label}: {count} tensors, and a picture shows one: name it after a colon: {} ...", names.join(", "))
+        };
+        let (source, spans) = self.source(&input, *n, name)?;
+        let title = self.title(name, &source, &spans);
+        let picture = Picture::new(source, spans, limits)?;
+        let times = if self.range.is_some() { 1 } else { 2 };
+        let meter = Meter::new(Some(picture.bytes().saturating_mul(times)), false);
+        let progress = |bytes| meter.add(bytes);
+        let scale = picture.scale(self.range, &progress)?;
+        if scale.is_none() && self.range.is_some() {
+            bail!("--range: {} is a picture in its own colours", input.label());
+        }
+        let plane = match picture.others() {
+            [] => String::new(),
+            others => format!(", plane {:?} of {others:?}", vec![0; others.len()]),
+        };
+        match target {
+            None => {
+                let mut out = BufWriter::new(stdout);
+                writeln!(out, "{title}{plane}").context("standard output")?;
+                terminal().draw(&picture, scale.as_ref(), &mut out, &progress)?;
+                let averaged = averaged(&picture, terminal().fit(picture.size()).0);
+                if !averaged.is_empty() {
+                    writeln!(out, "{averaged}").context("standard output")?;
+                }
+                out.flush().context("standard output")
+            }
+            Some(target) => {
+                let size = file::size(&picture);
+                let drawn = averaged(&picture, size);
+                let colours = |seen: Seen| colours(scale.as_ref(), seen);
+                let mut sink = target.create()?;
+                if sink.is_terminal() {
+                    bail!("standard output: is a terminal, and a PNG is binary: use -o OUT.png, or no -o");
+                }
+                let mut out = BufWriter::new(&mut sink);
+                let all = Seen { nan: true, infinity: true, minus_infinity: true };
+                let told = |seen| [colours(seen), drawn.clone()].into_iter().filter(|text| !text.is_empty());
+                let description = told(all).collect::<Vec<_>>().join("; ");
+                let seen = file::write(&picture, scale.as_ref(), (&mut out, target.label()), description, &progress)?;
+                out.flush().with_context(|| format!("{}: cannot be written", target.label()))?;
+                drop(out);
+                let to_stdout = matches!(sink, Sink::Stdout(_));
+                sink.finish()?;
+                meter.finish();
+                if to_stdout {
+                    // what is said would be mixed with what is drawn, and lies in the file, too
+                    return Ok(());
+                }
+                let pixels = format!("{} x {} pixels", size.width, size.height);
+                let told = std::iter::once(pixels).chain(told(seen)).collect::<Vec<_>>().join("; ");
+                writeln!(io::stdout(), "{title}{plane}\n{}: {told}", target.label()).context("standard output")
+            }
+        }
+    }
+}
+
+/// Tells an error after what has been printed.
+fn troubled(out: &mut impl Write, error: &anyhow::Error) -> Result<Outcome> {
+    out.flush().context("standard output")?;
+    tell(error);
+    Ok(Outcome::Troubled)
+}
+
+/// How a tensor was named.
+struct Name {
+    file: String,
+    member: Option<String>,
+}
+
+impl Name {
+    fn shown(&self) -> String {
+        let file = printable(&self.file);
+        self.member.as_ref().map_or_else(|| file.clone().into_owned(), |member| format!("{file}:{}", printable(member)))
+    }
+}
+
+/// Where a PNG goes.
+fn png_target(path: &Path) -> Result<Target> {
+    if path == Path::new("-") {
+        return Ok(Target::Stdout);
+    }
+    let label = format!("output {}", path.display());
+    let target = Target::resolve(path, label, false)?;
+    let is_png = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png"));
+    if !is_png && !matches!(target, Target::Device { .. } | Target::Stdout) {
+        bail!("{}: a picture is written as PNG: give it a name that ends in .png", target.label());
+    }
+    Ok(target)
+}
+
+/// The terminal on standard output.
+fn terminal() -> Terminal {
+    let (columns, lines) = terminal_size::terminal_size().map_or((80, 24), |(width, height)| (width.0, height.0));
+    let all_colours = std::env::var_os("COLORTERM").is_some_and(|value| value == "truecolor" || value == "24bit");
+    Terminal { columns: columns.into(), lines: lines.into(), all_colours }
+}
+
+/// What is said of a picture that has fewer pixels than items; nothing of any other.
+fn averaged(picture: &Picture, to: crate::picture::Size) -> String {
+    let from = picture.size();
+    match from == to {
+        true => String::new(),
+        false => format!("averaged from {} x {} to {} x {}", from.width, from.height, to.width, to.height),
+    }
+}
+
+/// What the colours stand for, in words; nothing of a picture in its own colours.
+fn colours(scale: Option<&Scale>, seen: Seen) -> String {
+    let Some(scale) = scale else { return String::new() };
+    let range = match scale.texts() {
+        Some((low, high)) => format!("dark to light: {low} to {high}"),
+        None => "no finite item".to_owned(),
+    };
+    let special = seen.legend().map(|(name, word, _)| format!("{name}: {word}"));
+    std::iter::once(range).chain(special).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,49 @@
+//! Pictures as PNG.
+
+use std::io::Write;
+
+use png::{BitDepth, ColorType, Encoder, EncodingError};
+
+use super::raster::Size;
+use super::{Picture, Scale, Seen};
+use crate::engine::job::Progress;
+use crate::error::{Context, Error, Result};
+
+/// The most pixels of a side: more are averaged down, for no viewer shows them all, and few open them.
+pub(crate) const MOST: usize = 4096;
+
+/// The size of the file's picture: one item a pixel, but for sides of more than [`MOST`].
+pub(crate) fn size(picture: &Picture) -> Size {
+    picture.size().at_most(MOST)
+}
+
+/// Writes a picture to `out`, which messages call `label`, a row at a time. `description` goes into the file.
+///
+/// # Errors
+/// Of reading and writing.
+pub(crate) fn write(
+    picture: &Picture,
+    scale: Option<&Scale>,
+    (out, label): (&mut (dyn Write + Send), &str),
+    description: String,
+    progress: Progress<'_>,
+) -> Result<Seen> {
+    let failed = |error: EncodingError| Error::from(std::io::Error::from(error)).within(failed_label(label));
+    let size = size(picture);
+    let side = |pixels: usize| u32::try_from(pixels).unwrap_or(u32::MAX);
+    let mut encoder = Encoder::new(out, side(size.width), side(size.height));
+    encoder.set_color(if picture.channels() == 4 { ColorType::Rgba } else { ColorType::Rgb });
+    encoder.set_depth(BitDepth::Eight);
+    encoder.add_itxt_chunk("Description".to_owned(), description).map_err(failed)?;
+    let mut writer = encoder.write_header().map_err(failed)?;
+    let mut stream = writer.stream_writer().map_err(failed)?;
+    let seen =
+        picture.draw(scale, size, progress, &mut |row| stream.write_all(row).with_context(|| failed_label(label)))?;
+    stream.finish().map_err(failed)?;
+    writer.finish().map_err(failed)?;
+    Ok(seen)
+}
+
+fn failed_label(label: &str) -> String {
+    format!("{label}: cannot be written")
+}

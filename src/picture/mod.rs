@@ -1,0 +1,148 @@
+//! Tensors as pictures: a heat map of numbers, or the picture that bytes are.
+//!
+//! A [`Picture`] is a plane of a tensor, linked to a job that reads it window by window. First its [`Scale`] is found,
+//! by all threads; then its rows are drawn from top to bottom, averaged down if they are to be fewer or shorter, and
+//! handed to a terminal ([`blocks`]) or a file ([`file`]) one at a time. So memory holds a window and a row, whatever
+//! the size of the tensor.
+
+pub(crate) mod blocks;
+pub(crate) mod file;
+mod numbers;
+mod raster;
+mod scale;
+pub(crate) mod viridis;
+
+pub(crate) use self::raster::Size;
+pub(crate) use self::scale::{Scale, Seen};
+
+use crate::engine::job::{Job, Progress};
+use crate::error::{Error, ErrorKind, Result};
+use crate::item::dtype::{DType, Kind};
+use crate::layout::axis::Span;
+use crate::ops::fill::Limits;
+use crate::ops::selection::Selection;
+use crate::storage::source::Source;
+
+/// A plane of a tensor that is to be drawn.
+pub(crate) struct Picture {
+    job: Job,
+    dtype: DType,
+    size: Size,
+    paint: Paint,
+    /// Of the axes that are not drawn the dims, if there is a choice.
+    others: Vec<usize>,
+}
+
+/// What an item is in a picture.
+enum Paint {
+    /// A number, which becomes a colour.
+    Heat(numbers::Read),
+    /// One of so many channels of a colour: 3, or 4 with opacity.
+    Channel(usize),
+}
+
+impl Picture {
+    /// The last two axes of the part of a tensor that `spans` select, one span an axis; of all other axes the first place.
+    /// Of a tensor of one axis, or none, that is one row. Bytes whose last axis has 3 or 4 places are colours, if
+    /// the axes before the last three have one place each.
+    ///
+    /// # Errors
+    /// Items that are no numbers; no items. Those of [`Job::new`].
+    pub(crate) fn new(mut source: Source, mut spans: Vec<Span>, limits: Limits) -> Result<Self> {
+        let (dtype, label) = (source.dtype().clone(), source.label().to_owned());
+        let refuse = |why: String| Err(Error::of(ErrorKind::Unsupported, why).within(label.as_str()));
+        let shape: Vec<usize> = spans.iter().map(|span| span.len).collect();
+        if shape.contains(&0) {
+            return refuse(format!("{shape:?} has no items, and a picture needs some"));
+        }
+        let rank = shape.len();
+        let (paint, drawn) = match (&shape[..], dtype.kind()) {
+            ([before @ .., _, _, channels @ (3 | 4)], Kind::UInt8) if before.iter().all(|&dim| dim == 1) => {
+                (Paint::Channel(*channels), 3)
+            }
+            _ => match numbers::reader(&dtype) {
+                Some(read) => (Paint::Heat(read), 2),
+                None => return refuse(format!("{} is no number that can be drawn", dtype.name())),
+            },
+        };
+        let others = rank.saturating_sub(drawn);
+        for span in &mut spans[..others] {
+            span.len = 1;
+        }
+        let dim = |back: usize| rank.checked_sub(back).map_or(1, |axis| shape[axis]);
+        let size = match paint {
+            Paint::Heat(_) => Size { width: dim(1), height: dim(2) },
+            Paint::Channel(_) => Size { width: dim(2), height: dim(3) },
+        };
+        // it is read twice
+        source.settle()?;
+        let fill = if spans.is_empty() { Selection::whole(source) } else { Selection::slice(source, &spans) };
+        let job = Job::new(Box::new(fill), limits)?;
+        let others = if shape[..others].iter().all(|&dim| dim == 1) { Vec::new() } else { shape[..others].to_vec() };
+        Ok(Self { job, dtype, size, paint, others })
+    }
+
+    /// The items of a row, and the rows.
+    pub(crate) fn size(&self) -> Size {
+        self.size
+    }
+
+    /// The dims of the axes of which the first place alone is drawn; empty if there is no other.
+    pub(crate) fn others(&self) -> &[usize] {
+        &self.others
+    }
+
+    /// The bytes of the items that are drawn: what progress is told of, once for each time they are read.
+    pub(crate) fn bytes(&self) -> usize {
+        self.job.meta().bytes()
+    }
+
+    /// The bytes of a pixel: red, green, blue, and opacity if the picture has it.
+    pub(crate) fn channels(&self) -> usize {
+        match self.paint {
+            Paint::Heat(_) => 3,
+            Paint::Channel(channels) => channels,
+        }
+    }
+
+    /// Which numbers get which colours: `asked`, or the range of the finite numbers. `None` of a picture in colours.
+    ///
+    /// # Errors
+    /// Of reading.
+    pub(crate) fn scale(&self, asked: Option<(f64, f64)>, progress: Progress<'_>) -> Result<Option<Scale>> {
+        match (&self.paint, asked) {
+            (Paint::Channel(_), _) => Ok(None),
+            (Paint::Heat(_), Some((low, high))) => Ok(Some(Scale::asked(low, high))),
+            (Paint::Heat(read), None) => scale::find(&self.job, &self.dtype, read, progress).map(Some),
+        }
+    }
+
+    /// Hands the rows of pixels of the picture, averaged down to a size that is not larger, to `take`. Returns which
+    /// colours of their own there are.
+    ///
+    /// # Errors
+    /// Of reading, and those of `take`.
+    pub(crate) fn draw(
+        &self,
+        scale: Option<&Scale>,
+        to: Size,
+        progress: Progress<'_>,
+        take: &mut raster::TakeRow<'_>,
+    ) -> Result<Seen> {
+        let (channels, read) = match &self.paint {
+            Paint::Heat(read) => (1, Some(read)),
+            Paint::Channel(channels) => (*channels, None),
+        };
+        let mut raster = raster::Raster::new(self.size, to, channels, scale, take);
+        let mut numbers = Vec::new();
+        self.job.stream(progress, &mut |items| {
+            numbers.clear();
+            match read {
+                Some(read) => read(items, &mut numbers),
+                None => numbers.extend(items.iter().map(|&item| f64::from(item))),
+            }
+            raster.add(&numbers)
+        })?;
+        Ok(raster.seen())
+    }
+}

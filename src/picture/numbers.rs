@@ -1,0 +1,77 @@
+//! Items of any numeric dtype as the numbers that a picture shows.
+
+use crate::item::dtype::{DType, Kind};
+use crate::item::element::{Element, Float, match_kind};
+
+/// Appends the numbers that the bytes of items are, complex ones by modulus.
+pub(super) type Read = Box<dyn Fn(&[u8], &mut Vec<f64>) + Send + Sync>;
+
+/// How items of a dtype are read; `None` if they are no numbers, or numbers that are not known here (long double).
+pub(super) fn reader(dtype: &DType) -> Option<Read> {
+    let big = dtype.is_big_endian();
+    match_kind!(dtype.kind(), {
+        bool T => Some(each::<T>(big, |item| f64::from(u8::from(item)))),
+        integer T => Some(each::<T>(big, |item| item as f64)),
+        float T => Some(each::<T>(big, Float::wide)),
+        complex T => Some(each::<T>(big, |item| modulus(item.re.wide(), item.im.wide()))),
+        Kind::Narrow(narrow) => {
+            let values: [f64; 256] = std::array::from_fn(|item| narrow.value(item as u8));
+            Some(Box::new(move |bytes, out| out.extend(bytes.iter().map(|&item| values[usize::from(item)]))))
+        }
+        Kind::LongDouble(_)
+        | Kind::ComplexLongDouble(_)
+        | Kind::Bytes(_)
+        | Kind::Str(_)
+        | Kind::Datetime(_)
+        | Kind::Timedelta(_)
+        | Kind::Void(_)
+        | Kind::Struct(_) => None,
+    })
+}
+
+fn each<T: Element>(big: bool, number: impl Fn(T) -> f64 + Send + Sync + 'static) -> Read {
+    Box::new(move |bytes, out| {
+        let items = T::chunks(bytes).iter();
+        match big {
+            true => out.extend(items.map(|&item| number(T::from_big(item)))),
+            false => out.extend(items.map(|&item| number(T::from_little(item)))),
+        }
+    })
+}
+
+/// NaN if either is: `hypot` says infinity of NaN and infinity.
+fn modulus(re: f64, im: f64) -> f64 {
+    if re.is_nan() || im.is_nan() { f64::NAN } else { re.hypot(im) }
+}
+
+/// The exact value of an item of 64 bits that is an integer, which float64 may not tell from its neighbours.
+pub(super) fn long_integer(dtype: &DType, item: &[u8]) -> Option<i128> {
+    let word = *item.first_chunk::<8>()?;
+    let big = dtype.is_big_endian();
+    match dtype.kind() {
+        Kind::Int64 => Some(if big { i64::from_be_bytes(word) } else { i64::from_le_bytes(word) }.into()),
+        Kind::UInt64 => Some(if big { u64::from_be_bytes(word) } else { u64::from_le_bytes(word) }.into()),
+        Kind::Bool
+        | Kind::Int8
+        | Kind::Int16
+        | Kind::Int32
+        | Kind::UInt8
+        | Kind::UInt16
+        | Kind::UInt32
+        | Kind::Float16
+        | Kind::BFloat16
+        | Kind::Float32
+        | Kind::Float64
+        | Kind::Complex64
+        | Kind::Complex128
+        | Kind::Narrow(_)
+        | Kind::LongDouble(_)
+        | Kind::ComplexLongDouble(_)
+        | Kind::Bytes(_)
+        | Kind::Str(_)
+        | Kind::Datetime(_)
+        | Kind::Timedelta(_)
+        | Kind::Void(_)
+        | Kind::Struct(_) => None,
+    }
+}

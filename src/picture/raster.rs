@@ -1,0 +1,232 @@
+//! Rows of pixels, each the mean of the items that it stands for.
+
+use super::scale::{Scale, Seen};
+use super::viridis::{Colour, INFINITY, MINUS_INFINITY, NAN};
+use crate::error::Result;
+
+/// The pixels of a row, and the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size {
+    /// In a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+}
+
+impl Size {
+    /// No more than `most` on either side.
+    pub(crate) fn at_most(self, most: usize) -> Self {
+        Self { width: self.width.min(most), height: self.height.min(most) }
+    }
+}
+
+/// Takes a row of pixels.
+pub(crate) type TakeRow<'a> = dyn FnMut(&[u8]) -> Result<()> + Send + 'a;
+
+/// Takes numbers in C order, and makes rows of them.
+pub(super) struct Raster<'a, 'b> {
+    from: Size,
+    to: Size,
+    /// The numbers of an item's place: 1, or one for each channel of a colour.
+    channels: usize,
+    scale: Option<&'a Scale>,
+    take: &'a mut TakeRow<'b>,
+    /// Of a row of pixels the sums of the finite numbers, one for each channel.
+    sums: Vec<f64>,
+    /// How many finite numbers of one channel there are in each pixel.
+    counts: Vec<u64>,
+    /// What is in each pixel that is not finite.
+    special: Vec<Seen>,
+    pixels: Vec<u8>,
+    seen: Seen,
+    /// Where the next number goes: its row, its column, its channel; and the pixel, with the first column of the next.
+    row: usize,
+    column: usize,
+    channel: usize,
+    pixel: usize,
+    next: usize,
+    /// The row of pixels, with the first row of the next.
+    line: usize,
+    next_row: usize,
+}
+
+impl<'a, 'b> Raster<'a, 'b> {
+    /// A picture of one size made into one that is not larger.
+    pub(super) fn new(
+        from: Size,
+        to: Size,
+        channels: usize,
+        scale: Option<&'a Scale>,
+        take: &'a mut TakeRow<'b>,
+    ) -> Self {
+        let width = to.width;
+        Self {
+            from,
+            to,
+            channels,
+            scale,
+            take,
+            sums: vec![0.0; width * channels],
+            counts: vec![0; width],
+            special: vec![Seen::default(); width],
+            pixels: Vec::new(),
+            seen: Seen::default(),
+            row: 0,
+            column: 0,
+            channel: 0,
+            pixel: 0,
+            next: first(1, from.width, width),
+            line: 0,
+            next_row: first(1, from.height, to.height),
+        }
+    }
+
+    /// Which colours of their own there have been.
+    pub(super) fn seen(&self) -> Seen {
+        self.seen
+    }
+
+    /// Adds the next numbers.
+    ///
+    /// # Errors
+    /// Of what takes the rows.
+    pub(super) fn add(&mut self, numbers: &[f64]) -> Result<()> {
+        for &number in numbers {
+            let pixel = self.pixel;
+            if number.is_finite() {
+                self.sums[pixel * self.channels + self.channel] += number;
+                self.counts[pixel] += u64::from(self.channel == 0);
+            } else {
+                let special = &mut self.special[pixel];
+                special.nan |= number.is_nan();
+                special.infinity |= number == f64::INFINITY;
+                special.minus_infinity |= number == f64::NEG_INFINITY;
+            }
+            self.channel += 1;
+            if self.channel == self.channels {
+                self.channel = 0;
+                self.advance()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// To the next column, or row.
+    fn advance(&mut self) -> Result<()> {
+        self.column += 1;
+        if self.column < self.from.width {
+            if self.column == self.next {
+                self.pixel += 1;
+                self.next = first(self.pixel + 1, self.from.width, self.to.width);
+            }
+            return Ok(());
+        }
+        (self.column, self.pixel, self.next) = (0, 0, first(1, self.from.width, self.to.width));
+        self.row += 1;
+        if self.row == self.next_row {
+            self.line += 1;
+            self.next_row = first(self.line + 1, self.from.height, self.to.height);
+            self.emit()?;
+        }
+        Ok(())
+    }
+
+    /// Hands a complete row on.
+    fn emit(&mut self) -> Result<()> {
+        self.pixels.clear();
+        for pixel in 0..self.to.width {
+            let (count, special) = (self.counts[pixel] as f64, self.special[pixel]);
+            let sums = &self.sums[pixel * self.channels..][..self.channels];
+            match self.scale {
+                None => self.pixels.extend(sums.iter().map(|sum| (sum / count).round() as u8)),
+                Some(scale) => {
+                    let of_its_own = own(special);
+                    self.pixels.extend(of_its_own.unwrap_or_else(|| scale.colour(sums[0] / count)));
+                    self.seen.nan |= special.nan;
+                    self.seen.infinity |= of_its_own == Some(INFINITY);
+                    self.seen.minus_infinity |= of_its_own == Some(MINUS_INFINITY);
+                }
+            }
+        }
+        self.sums.fill(0.0);
+        self.counts.fill(0);
+        self.special.fill(Seen::default());
+        (self.take)(&self.pixels)
+    }
+}
+
+/// The first of `from` places that the pixel number `pixel` of `to` stands for.
+fn first(pixel: usize, from: usize, to: usize) -> usize {
+    (pixel as u128 * from as u128 / to as u128) as usize
+}
+
+/// The colour of a pixel that has any number with a colour of its own: one NaN among many must not be lost, nor an
+/// infinity.
+fn own(special: Seen) -> Option<Colour> {
+    match special {
+        Seen { nan: true, .. } => Some(NAN),
+        Seen { infinity: true, .. } => Some(INFINITY),
+        Seen { minus_infinity: true, .. } => Some(MINUS_INFINITY),
+        Seen { nan: false, infinity: false, minus_infinity: false } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(from: Size, to: Size, channels: usize, scale: Option<&Scale>, numbers: &[f64]) -> (Vec<Vec<u8>>, Seen) {
+        let mut rows = Vec::new();
+        let mut take = |row: &[u8]| {
+            rows.push(row.to_vec());
+            Ok(())
+        };
+        let mut raster = Raster::new(from, to, channels, scale, &mut take);
+        // in windows of every length
+        let mut rest = numbers;
+        for len in 1.. {
+            let (now, later) = rest.split_at(len.min(rest.len()));
+            raster.add(now).unwrap();
+            rest = later;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        let seen = raster.seen();
+        (rows, seen)
+    }
+
+    fn size(width: usize, height: usize) -> Size {
+        Size { width, height }
+    }
+
+    #[test]
+    fn pixels_are_means_of_what_they_stand_for() {
+        // 5 x 3 to 2 x 2: columns 0-1 and 2-4, rows 0 and 1-2
+        let numbers: Vec<f64> = (0..15).map(f64::from).collect();
+        let channels: Vec<f64> = numbers.iter().flat_map(|&n| [n, 2.0 * n, 100.0]).collect();
+        let (found, _) = rows(size(5, 3), size(2, 2), 3, None, &channels);
+        assert_eq!(found, [[1, 1, 100, 3, 6, 100], [8, 16, 100, 11, 21, 100]]);
+        let (found, _) = rows(size(5, 3), size(5, 3), 3, None, &channels);
+        assert_eq!(found.concat(), channels.iter().map(|&n| n as u8).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_is_not_finite_is_not_lost() {
+        let (nan, inf) = (f64::NAN, f64::INFINITY);
+        let scale = Scale::asked(0.0, 1.0);
+        let (found, seen) = rows(size(4, 2), size(2, 1), 1, Some(&scale), &[0.0, 1.0, inf, 0.5, nan, 0.0, inf, -inf]);
+        assert_eq!(found, [[NAN, INFINITY].concat()]);
+        assert_eq!(seen, Seen { nan: true, infinity: true, minus_infinity: false });
+        let (found, seen) = rows(size(3, 1), size(3, 1), 1, Some(&scale), &[-inf, 2.0, -5.0]);
+        assert_eq!(found, [[MINUS_INFINITY, [253, 231, 37], [68, 1, 84]].concat()]);
+        assert_eq!(seen, Seen { minus_infinity: true, ..Seen::default() });
+    }
+
+    #[test]
+    fn ranges_beyond_float64() {
+        let scale = Scale::asked(f64::MIN, f64::MAX);
+        let (found, _) = rows(size(3, 1), size(3, 1), 1, Some(&scale), &[f64::MIN, 0.0, f64::MAX]);
+        assert_eq!(found, [[[68, 1, 84], [33, 145, 140], [253, 231, 37]].concat()]);
+    }
+}

@@ -1,0 +1,147 @@
+//! Which numbers get which colours.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::numbers::{Read, long_integer};
+use super::viridis::{Colour, INFINITY, MINUS_INFINITY, NAN, viridis};
+use crate::engine::job::{Job, Progress};
+use crate::engine::sink::Sink;
+use crate::error::Result;
+use crate::item::dtype::{DType, Kind};
+use crate::item::print::{float, write_item};
+use crate::layout::window::Window;
+
+/// The range of numbers that the colours stand for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Scale {
+    /// The lowest and the highest; `None` if there is no finite number.
+    ends: Option<(f64, f64)>,
+    /// How a message has them.
+    texts: (String, String),
+}
+
+/// Which of the numbers with a colour of their own there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// Any NaN.
+    pub nan: bool,
+    /// Infinity.
+    pub infinity: bool,
+    /// Minus infinity.
+    pub minus_infinity: bool,
+}
+
+impl Seen {
+    /// The name of each that there is, what its colour is called, and the colour.
+    pub(crate) fn legend(self) -> impl Iterator<Item = (&'static str, &'static str, Colour)> {
+        let all = [
+            (self.nan, "NaN", "red", NAN),
+            (self.infinity, "Infinity", "white", INFINITY),
+            (self.minus_infinity, "-Infinity", "black", MINUS_INFINITY),
+        ];
+        all.into_iter().filter(|(is_there, ..)| *is_there).map(|(_, name, word, colour)| (name, word, colour))
+    }
+}
+
+impl Scale {
+    /// A range that was asked for; what lies beyond it has the colours of its ends.
+    pub(super) fn asked(low: f64, high: f64) -> Self {
+        Self { ends: Some((low, high)), texts: (float(low), float(high)) }
+    }
+
+    /// The texts of the lowest and the highest number; `None` if there is no finite one.
+    pub(crate) fn texts(&self) -> Option<(&str, &str)> {
+        self.ends.map(|_| (self.texts.0.as_str(), self.texts.1.as_str()))
+    }
+
+    /// The colour of a finite number.
+    pub(super) fn colour(&self, value: f64) -> Colour {
+        let Some((low, high)) = self.ends.filter(|(low, high)| low < high) else { return viridis(0.0) };
+        // halves, where the range itself is beyond float64
+        let (value, low, high) = match (high - low).is_finite() {
+            true => (value, low, high),
+            false => (value / 2.0, low / 2.0, high / 2.0),
+        };
+        viridis((value.clamp(low, high) - low) / (high - low))
+    }
+}
+
+/// The smallest and the largest finite number, each with its item.
+type Ends = Option<(End, End)>;
+
+#[derive(Clone, Debug)]
+struct End {
+    value: f64,
+    item: Vec<u8>,
+    /// What tells two items apart whose values are the same in float64.
+    exact: Option<i128>,
+}
+
+impl End {
+    fn new(dtype: &DType, value: f64, item: &[u8]) -> Self {
+        Self { value, item: item.to_vec(), exact: long_integer(dtype, item) }
+    }
+
+    fn is_below(&self, other: &Self) -> bool {
+        self.value < other.value || self.value == other.value && self.exact < other.exact
+    }
+
+    fn text(&self, dtype: &DType) -> String {
+        let is_complex = matches!(dtype.kind(), Kind::Complex64 | Kind::Complex128);
+        let mut text = Vec::new();
+        match is_complex || write_item(&mut text, dtype, &self.item).is_err() {
+            true => float(self.value),
+            false => String::from_utf8_lossy(&text).into_owned(),
+        }
+    }
+}
+
+/// Finds the range of the finite numbers, by as many threads as the job has.
+///
+/// # Errors
+/// Of reading.
+pub(super) fn find(job: &Job, dtype: &DType, read: &Read, progress: Progress<'_>) -> Result<Scale> {
+    let sink = Extremes { dtype, read, found: Mutex::new(None) };
+    let windows = job.windows();
+    job.run(&windows, 0..windows.count(), &sink, progress)?;
+    let found = sink.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(match found {
+        None => Scale { ends: None, texts: Default::default() },
+        Some((low, high)) => Scale { ends: Some((low.value, high.value)), texts: (low.text(dtype), high.text(dtype)) },
+    })
+}
+
+/// Takes windows in any order and keeps their extremes.
+struct Extremes<'a> {
+    dtype: &'a DType,
+    read: &'a Read,
+    found: Mutex<Ends>,
+}
+
+impl Sink for Extremes<'_> {
+    fn put(&self, _: &Window, items: &[u8]) -> Result<()> {
+        let size = self.dtype.itemsize();
+        let mut numbers = Vec::new();
+        (self.read)(items, &mut numbers);
+        let mut ends: Option<(usize, usize)> = None;
+        let exact = |i: usize| long_integer(self.dtype, &items[i * size..]);
+        let below = |a: usize, b: usize| numbers[a] < numbers[b] || numbers[a] == numbers[b] && exact(a) < exact(b);
+        for i in (0..numbers.len()).filter(|&i| numbers[i].is_finite()) {
+            ends = Some(match ends {
+                None => (i, i),
+                Some((low, high)) => (if below(i, low) { i } else { low }, if below(high, i) { i } else { high }),
+            });
+        }
+        let Some((low, high)) = ends else { return Ok(()) };
+        let end = |i: usize| End::new(self.dtype, numbers[i], &items[i * size..][..size]);
+        let (low, high) = (end(low), end(high));
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        *found = Some(match found.take() {
+            None => (low, high),
+            Some((lowest, highest)) => {
+                (if low.is_below(&lowest) { low } else { lowest }, if highest.is_below(&high) { high } else { highest })
+            }
+        });
+        Ok(())
+    }
+}

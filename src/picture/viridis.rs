@@ -1,0 +1,64 @@
+//! Numbers as colours: viridis, whose lightness grows evenly, so that it is read right in grey and by those who see few
+//! colours.
+
+/// Red, green, blue.
+pub(crate) type Colour = [u8; 3];
+
+/// Not a number.
+pub(crate) const NAN: Colour = [220, 30, 30];
+/// Above all numbers.
+pub(crate) const INFINITY: Colour = [255, 255, 255];
+/// Below all numbers.
+pub(crate) const MINUS_INFINITY: Colour = [0, 0, 0];
+
+/// Colours at even distances from the lowest to the highest; those between are mixed of their neighbours.
+const STOPS: [Colour; 11] = [
+    [68, 1, 84],
+    [72, 36, 117],
+    [65, 68, 135],
+    [53, 95, 141],
+    [42, 120, 142],
+    [33, 145, 140],
+    [34, 168, 132],
+    [68, 191, 112],
+    [122, 209, 81],
+    [189, 223, 38],
+    [253, 231, 37],
+];
+
+/// The colour of a share of the range, from 0 to 1.
+pub(crate) fn viridis(share: f64) -> Colour {
+    let last = STOPS.len() - 1;
+    let at = share.clamp(0.0, 1.0) * last as f64;
+    let before = (at as usize).min(last - 1);
+    let weight = at - before as f64;
+    std::array::from_fn(|channel| {
+        let (low, high) = (f64::from(STOPS[before][channel]), f64::from(STOPS[before + 1][channel]));
+        (low + (high - low) * weight).round() as u8
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn from_dark_to_light() {
+        let rows = [
+            (0.0, [68, 1, 84]),
+            (0.05, [70, 19, 101]),
+            (0.5, [33, 145, 140]),
+            (1.0, [253, 231, 37]),
+            (-1.0, [68, 1, 84]),
+            (2.0, [253, 231, 37]),
+        ];
+        for (share, colour) in rows {
+            assert_eq!(viridis(share), colour, "{share}");
+        }
+        let light = |share: f64| {
+            let [red, green, blue] = viridis(share).map(f64::from);
+            0.2126 * red + 0.7152 * green + 0.0722 * blue
+        };
+        assert!((0..20).all(|step| light(f64::from(step) / 20.0) < light(f64::from(step + 1) / 20.0)));
+    }
+}
