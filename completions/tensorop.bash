@@ -4,6 +4,7 @@ _tensorop_members() {
     case "$word" in
         *.npz:*) typed="${word%%.npz:*}.npz" ;;
         *.safetensors:*) typed="${word%%.safetensors:*}.safetensors" ;;
+        *.safetensors.index.json:*) typed="${word%%.safetensors.index.json:*}.safetensors.index.json" ;;
         *) return 1 ;;
     esac
     begin="${word#"$typed:"}"
@@ -34,6 +35,9 @@ _tensorop() {
         cur="${COMP_WORDS[COMP_CWORD]}"
     fi
     prev="$3"
+    if [[ "${prev}" == "=" && "${COMP_CWORD}" -ge 2 && "${COMP_WORDS[COMP_CWORD-2]}" == --* ]]; then
+        prev="${COMP_WORDS[COMP_CWORD-2]}"
+    fi
     cmd=""
     opts=""
 
@@ -70,6 +74,9 @@ _tensorop() {
             tensorop,scatter-update)
                 cmd="tensorop__subcmd__scatter__subcmd__update"
                 ;;
+            tensorop,show)
+                cmd="tensorop__subcmd__show"
+                ;;
             tensorop,slice)
                 cmd="tensorop__subcmd__slice"
                 ;;
@@ -103,6 +110,9 @@ _tensorop() {
             tensorop__subcmd__help,scatter-update)
                 cmd="tensorop__subcmd__help__subcmd__scatter__subcmd__update"
                 ;;
+            tensorop__subcmd__help,show)
+                cmd="tensorop__subcmd__help__subcmd__show"
+                ;;
             tensorop__subcmd__help,slice)
                 cmd="tensorop__subcmd__help__subcmd__slice"
                 ;;
@@ -116,7 +126,7 @@ _tensorop() {
 
     case "${cmd}" in
         tensorop)
-            opts="-h -V --help --version slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help"
+            opts="-h -V --help --version slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -144,7 +154,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__convert)
-            opts="-o -q -h --cast --lossy --order --dtype --from --skip-rows --output --to --byte-order --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
+            opts="-o -q -h --cast --lossy --order --only --exclude --rename --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -161,6 +171,27 @@ _tensorop() {
                     COMPREPLY=($(compgen -W "C F" -- "${cur}"))
                     return 0
                     ;;
+                --only)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --rename)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 --dtype)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -169,7 +200,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
@@ -215,6 +246,13 @@ _tensorop() {
                     ;;
                 --byte-order)
                     COMPREPLY=($(compgen -W "little big" -- "${cur}"))
+                    return 0
+                    ;;
+                --metadata)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --threshold)
@@ -302,7 +340,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
@@ -327,7 +365,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__gather__subcmd__nd)
-            opts="-o -q -h --batch-dims --dtype --from --skip-rows --output --to --byte-order --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
+            opts="-o -q -h --batch-dims --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -348,7 +386,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
@@ -396,105 +434,11 @@ _tensorop() {
                     COMPREPLY=($(compgen -W "little big" -- "${cur}"))
                     return 0
                     ;;
-                --threshold)
+                --metadata)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi
-                    return 0
-                    ;;
-                --edgeitems)
-                    COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                --linewidth)
-                    COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                --precision)
-                    COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                --threads)
-                    COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tensorop__subcmd__gather__subcmd__nd)
-            opts="-o -q -h --batch-dims --dtype --from --output --to --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
-            if [[ ${cur} == -* ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --batch-dims)
-                    COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                --dtype)
-                    COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json" -- "${cur}"))
-                    return 0
-                    ;;
-                --output)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                -o)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                --to)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json text" -- "${cur}"))
                     return 0
                     ;;
                 --threshold)
@@ -540,7 +484,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__help)
-            opts="slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help"
+            opts="slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -679,6 +623,20 @@ _tensorop() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        tensorop__subcmd__help__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         tensorop__subcmd__help__subcmd__slice)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -722,7 +680,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
@@ -761,7 +719,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__nd)
-            opts="-o -i -q -h --fill --reduction --opset --on-duplicate --dtype --from --skip-rows --output --to --byte-order --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --reduction --opset --on-duplicate --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -797,7 +755,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
@@ -843,6 +801,13 @@ _tensorop() {
                     ;;
                 --byte-order)
                     COMPREPLY=($(compgen -W "little big" -- "${cur}"))
+                    return 0
+                    ;;
+                --metadata)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --threshold)
@@ -888,7 +853,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__update)
-            opts="-o -i -q -h --fill --axis --on-duplicate --dtype --from --skip-rows --output --to --byte-order --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --axis --on-duplicate --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -920,7 +885,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
@@ -968,6 +933,13 @@ _tensorop() {
                     COMPREPLY=($(compgen -W "little big" -- "${cur}"))
                     return 0
                     ;;
+                --metadata)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 --threshold)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -1010,8 +982,119 @@ _tensorop() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        tensorop__subcmd__show)
+            opts="-o -h --at --dtype --from --skip-rows --all --threshold --edgeitems --linewidth --precision --image --output --range --threads --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --at)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --dtype)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
+                    return 0
+                    ;;
+                --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --threshold)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --edgeitems)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --linewidth)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --precision)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --output)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                -o)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --range)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         tensorop__subcmd__slice)
-            opts="-o -q -h --start --stop --step --axes --at --dtype --from --skip-rows --output --to --byte-order --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
+            opts="-o -q -h --start --stop --step --axes --at --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1092,7 +1175,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
@@ -1138,6 +1221,13 @@ _tensorop() {
                     ;;
                 --byte-order)
                     COMPREPLY=($(compgen -W "little big" -- "${cur}"))
+                    return 0
+                    ;;
+                --metadata)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --threshold)
@@ -1183,7 +1273,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__slice__subcmd__scatter)
-            opts="-o -i -q -h --fill --start --stop --step --axes --at --dtype --from --skip-rows --output --to --byte-order --no-clobber --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --start --stop --step --axes --at --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1271,7 +1361,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
@@ -1317,6 +1407,13 @@ _tensorop() {
                     ;;
                 --byte-order)
                     COMPREPLY=($(compgen -W "little big" -- "${cur}"))
+                    return 0
+                    ;;
+                --metadata)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --threshold)

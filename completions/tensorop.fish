@@ -31,8 +31,9 @@ complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "slice-scatter" -d
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "scatter-update" -d 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "gather-nd" -d 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "show" -d 'Look at tensors: dtype and shape, then the items, or a picture of them'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "diff" -d 'Compare two tensors: status 0 if they are the same, 1 if they differ'
-complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "info" -d 'Say what files hold: format, dtype, shape, order, byte order, bytes, where the data begins'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "info" -d 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "convert" -d 'Write tensors in another format, dtype or order'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "man" -d 'Write the man pages'
@@ -46,6 +47,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l dtype -d 'Th
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
@@ -63,12 +65,15 @@ text\t'What NumPy prints'
 raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l linewidth -d 'Characters in a line' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-clobber -d 'Refuse to replace a file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -82,6 +87,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l dtyp
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
@@ -99,12 +105,15 @@ text\t'What NumPy prints'
 raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l linewidth -d 'Characters in a line' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-clobber -d 'Refuse to replace a file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s i -l in-place -d 'Change DATA, a .npy file, a tensor of a .safetensors file or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
@@ -117,6 +126,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l dty
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
@@ -134,12 +144,15 @@ text\t'What NumPy prints'
 raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l linewidth -d 'Characters in a line' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-clobber -d 'Refuse to replace a file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s i -l in-place -d 'Change DATA, a .npy file, a tensor of a .safetensors file or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
@@ -157,6 +170,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dtype -
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
@@ -174,21 +188,25 @@ text\t'What NumPy prints'
 raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l linewidth -d 'Characters in a line' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-clobber -d 'Refuse to replace a file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s i -l in-place -d 'Change DATA, a .npy file, a tensor of a .safetensors file or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l batch-dims -d 'How many first axes DATA and INDICES have in common' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l batch-dims -d 'How many of the first axes are batches, the same in DATA and INDICES' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
@@ -206,15 +224,39 @@ text\t'What NumPy prints'
 raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l linewidth -d 'Characters in a line' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-clobber -d 'Refuse to replace a file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l at -d 'Show a part of each: slices in NumPy\'s notation, such as \'1:8:2, ..., ::-1\'' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+npz\t'NumPy\'s .npz, a ZIP archive of .npy'
+safetensors\t'safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
+pb\t'An ONNX TensorProto'
+json\t'JSON, also that of KServe\'s version 2 protocol'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l linewidth -d 'Characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -s o -l output -d 'Write the picture to a PNG file, one item a pixel' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l range -d 'The numbers that the darkest and the lightest colour stand for [default: the range of the finite items]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l all -d 'Print every item'
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l image -d 'Draw the last two axes of a tensor instead: numbers as colours, or the picture that bytes are'
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l atol -d 'The largest absolute error that passes' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rtol -d 'The largest error relative to EXPECTED that passes; with --atol their sum' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ulp -d 'How many representable values apart still passes (0: +0 equals -0)' -r -f
@@ -223,6 +265,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l dtype -d 'The
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
@@ -238,6 +281,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l dtype -d 'The
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
@@ -248,13 +292,17 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l stats -d 'Sma
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l json -d 'Print a JSON array with one object for each tensor'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l members -d 'Print only the names of the members, one a line'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l cast -d 'Convert the values to this dtype' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l cast -d 'Convert the values to this dtype; GLOB=DTYPE those of the tensors whose names match' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l order -d 'The order of the items in a .npy or .npz' -r -f -a "C\t'The last axis runs fastest'
 F\t'The first axis runs fastest'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l only -d 'Of whole containers take only tensors whose names match' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l exclude -d 'Of whole containers leave out tensors whose names match, also of those that --only takes' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l rename -d 'Give tensors of whole containers other names, such as \'model.*=*\'' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
@@ -272,6 +320,7 @@ text\t'What NumPy prints'
 raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l linewidth -d 'Characters in a line' -r -f
@@ -279,25 +328,28 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l precision 
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l lossy -d 'With --cast: truncate fractions and take the nearest integer the dtype has (0 for NaN); drop imaginary parts'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-clobber -d 'Refuse to replace a file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "slice" -d 'Take a slice of a tensor (OpenVINO Slice-8)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "slice-scatter" -d 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "scatter-update" -d 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "gather-nd" -d 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "diff" -d 'Compare two tensors: status 0 if they are the same, 1 if they differ'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "info" -d 'Say what files hold: format, dtype, shape, order, byte order, bytes, where the data begins'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "convert" -d 'Write tensors in another format, dtype or order'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "man" -d 'Write the man pages'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd diff info convert completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "slice" -d 'Take a slice of a tensor (OpenVINO Slice-8)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "slice-scatter" -d 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "scatter-update" -d 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "gather-nd" -d 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "show" -d 'Look at tensors: dtype and shape, then the items, or a picture of them'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "diff" -d 'Compare two tensors: status 0 if they are the same, 1 if they differ'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "info" -d 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "convert" -d 'Write tensors in another format, dtype or order'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "man" -d 'Write the man pages'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 
 function __fish_tensorop_file
-    string match -r '^.*?\.(?:npz|safetensors)(?=:)' -- (commandline -ct)
+    string match -r '^.*?\.(?:npz|safetensors|safetensors\.index\.json)(?=:)' -- (commandline -ct)
 end
 
 function __fish_tensorop_members
