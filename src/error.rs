@@ -101,6 +101,12 @@ pub enum Advice {
     WriteNpy,
     /// To read the bits as the other dtype, where values are not cast.
     ReadBits,
+    /// To say what the items are, whose bits alone are known.
+    NameItems,
+    /// To write the tensor as `.npy`, or to say what the items are.
+    WriteOrName,
+    /// To write a tensor where text was printed, or nothing.
+    PassTensor,
     /// To change the option that the message begins with, which is a field of [`Options`](crate::diff::Options).
     ChangeOption,
     /// To leave out so many lines at the beginning of a text: they seem to be headings.

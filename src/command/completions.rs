@@ -90,9 +90,11 @@ const BASH: &str = r#"_tensorop_members() {
 }
 "#;
 
-/// Finds the option before `=`, which the rest of the script looks for in the word before.
-const BASH_EQUALS: &str = r#"    if [[ "${prev}" == "=" && "${COMP_CWORD}" -ge 2 && "${COMP_WORDS[COMP_CWORD-2]}" == --* ]]; then
-        prev="${COMP_WORDS[COMP_CWORD-2]}"
+/// Bash parts `--option=value` at the `=`, and the rest of the script looks for the option right before the value.
+const BASH_EQUALS: &str = r#"    if [[ "$prev" == "=" && COMP_CWORD -ge 2 && "${COMP_WORDS[COMP_CWORD - 2]}" == --* ]]; then
+        prev="${COMP_WORDS[COMP_CWORD - 2]}"
+    elif [[ "$cur" == "=" && "$prev" == --* ]]; then
+        cur=""
     fi
 "#;
 

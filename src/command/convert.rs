@@ -5,19 +5,21 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::Outcome;
+use super::asked::{Asked, Reading};
 use super::dry_run::Report;
 use super::emit::{Origin, emit};
-use super::options::cast::{self, CastArg};
+use super::options::cast::{self, CastArg, CastParser};
 use super::options::members::MemberOptions;
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::OutputOptions;
 use super::options::run::RunOptions;
-use super::sources::{self, Reading, as_asked, plain_as};
+use super::options::values::dtype_help;
+use super::sources;
 use crate::DType;
 use crate::format::Format;
 use crate::format::open::{Input, files_before_colons};
@@ -41,11 +43,7 @@ pub(super) struct Convert {
     #[arg(value_name = "[NAME=]IN", required = true, value_parser = NamedOperand::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors, each as IN or NAME=IN (an IN that exists as a file is taken as it is)."))]
     pub inputs: Vec<NamedOperand>,
     /// Convert the values to this dtype; GLOB=DTYPE those of the tensors whose names match
-    ///
-    /// Of several tensors a DTYPE alone is for those of its class: integers, floats or complex numbers (bool is none of
-    /// them); GLOB=DTYPE is for all that match, and the last that matches decides. Can be given several times. To floats and complex numbers each value is rounded once, to nearest, ties to even. To integers and bool the
-    /// value must be exact; else the first one that is not is an error.
-    #[arg(long, value_name = "[GLOB=]DTYPE", value_parser = CastArg::parse, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
+    #[arg(long, value_name = "[GLOB=]DTYPE", value_parser = CastParser, hide_possible_values = true, allow_hyphen_values = true, long_help = dtype_help(CAST_HELP), help_heading = HEADING)]
     pub cast: Vec<CastArg>,
     /// With --cast: truncate fractions and take the nearest integer the dtype has (0 for NaN); drop imaginary parts
     #[arg(long, requires = "cast", help_heading = HEADING)]
@@ -73,6 +71,14 @@ pub(super) struct Convert {
 
 const HEADING: &str = "Conversion";
 
+const CAST_HELP: &str = "Convert the values to this dtype; GLOB=DTYPE those of the tensors whose names match
+
+To floats and complex numbers each value is rounded once, to nearest, ties to even. To integers and bool the value must \
+be exact; else the first one that is not is an error.
+
+Of several tensors a DTYPE alone is for those of its class: integers, floats or complex numbers (bool is none of them); \
+GLOB=DTYPE is for all that match, and the last that matches decides. Can be given several times.";
+
 const EXAMPLES: &str = "\
 Examples:
   tensorop convert weights.npz:conv1 -o conv1.npy
@@ -89,7 +95,8 @@ Examples:
   tensorop convert dump.npy -o dump.bin
   tensorop convert table.csv --skip-rows 1 --dtype float32 -o table.npy
 
---dtype says what the bits of an operand are, of any dtype with items of as many bytes; of plain JSON it is the dtype.";
+--dtype says what void and unsigned items of as many bytes are, and leaves tensors of another dtype as they are; of a \
+single tensor it says what any bits are, and of plain JSON it is the dtype.";
 
 /// An operand as it was typed, with both ways to read `NAME=IN`. Which one is meant depends on the files that are
 /// there, and the command line is read before any file is looked at: the run decides, with [`Self::meant`].
@@ -195,6 +202,15 @@ impl Convert {
         let operands: Vec<_> = self.inputs.iter().map(NamedOperand::meant).collect();
         sources::one_stdin(operands.iter().map(|(_, operand)| ("IN", *operand)))?;
         allow_open_files(operands.len());
+        if let ([_, .., (None, OperandArg::Path(last))], None, None) =
+            (&operands[..], &self.output.output, self.output.to)
+            && Format::of_name(last).is_ok()
+        {
+            // as `cp` takes it
+            let (label, count) = (last.display(), operands.len());
+            ensure!(last.exists(), "IN {label}: no such file: for the output write -o {label}?");
+            bail!("standard output: {count} tensors, and only .npz and .safetensors hold several: -o {label}?");
+        }
         let limits = self.run.limits()?;
         let format = self.output.format()?;
         let Inputs { inputs, chosen, replaced, notes } = self.choose(&operands, format, limits.threads)?;
@@ -202,11 +218,15 @@ impl Convert {
             let empty: Vec<_> = operands.iter().map(|(_, operand)| sources::label("IN", operand)).collect();
             bail!("{}: no tensors", empty.join(", "));
         }
+        let asked = Asked::new(self.input.dtype.as_ref());
         let mut tensors = Vec::with_capacity(chosen.len());
         for tensor in chosen {
             let input = inputs.get(tensor.input).ok_or_else(|| anyhow!("{}: no input", tensor.label))?;
-            tensors.push((source(input, tensor.n, tensor.label.clone(), self)?, tensor));
+            // of one tensor that was named it says what any bits are, of several what those are that are ambiguous
+            let reading = if operands.len() == 1 && !tensor.whole { Reading::Bits } else { Reading::Unsigned };
+            tensors.push((source(input, tensor.n, tensor.label.clone(), (&asked, reading))?, tensor));
         }
+        asked.finish()?;
         let dtypes: Vec<_> = tensors.iter().map(|(data, tensor)| (tensor.old.as_str(), data.dtype())).collect();
         cast::check(&self.cast, &dtypes)?;
         let (alone, mut report) = (tensors.len() == 1, Report::new("convert"));
@@ -353,12 +373,11 @@ fn allow_open_files(count: usize) {
 fn allow_open_files(_: usize) {}
 
 /// A tensor of an input, read as `--dtype` says.
-fn source(input: &Input, n: usize, label: String, args: &Convert) -> Result<Source> {
-    let asked = args.input.dtype.as_ref();
-    if let Some(plain) = plain_as(input, asked, &label)? {
-        return Ok(plain);
+fn source(input: &Input, n: usize, label: String, (asked, reading): (&Asked<'_>, Reading)) -> Result<Source> {
+    match asked.plain(input, &label)? {
+        Some(plain) => Ok(plain),
+        None => asked.source(input.source_as(n, label)?, reading),
     }
-    as_asked(input.source_as(n, label)?, asked, Reading::Bits)
 }
 
 #[cfg(test)]

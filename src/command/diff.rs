@@ -11,7 +11,7 @@ use super::options::run::ThreadOptions;
 use super::options::values::parse_number;
 use super::sources::Operands;
 use super::{Outcome, style};
-use crate::diff::{self, Effort, Options};
+use crate::diff::{self, Effort, Options, Reason};
 
 /// Compare two tensors: status 0 if they are the same, 1 if they differ
 ///
@@ -115,7 +115,10 @@ impl Diff {
         let printed = match (self.json, self.summary) {
             (true, _) => found.write_json(&mut out),
             (false, true) => writeln!(out, "{}", found.verdict()),
-            (false, false) => found.write_report(&mut out, style),
+            (false, false) => found.write_report(&mut out, style).and_then(|()| match found.reason() {
+                Some(Reason::Dtype) if !self.ignore_dtype => writeln!(out, "  --ignore-dtype compares the values"),
+                _ => Ok(()),
+            }),
         };
         printed.and_then(|()| out.flush()).context("standard output")?;
         Ok(if found.equal() { Outcome::Done } else { Outcome::Different })

@@ -2,10 +2,12 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use anyhow::{Result, anyhow, bail};
 
+use super::complain;
 use super::dry_run::Report;
 use super::meter::Meter;
 use super::options::output::OutputOptions;
@@ -14,6 +16,7 @@ use crate::format::Format;
 use crate::format::write::{self, Plan, Work};
 use crate::item::meta::Meta;
 use crate::ops::fill::Patch;
+use crate::storage::signals;
 use crate::storage::source::Notes;
 use crate::storage::target::{Sink, Target};
 
@@ -96,7 +99,20 @@ fn edit(work: Work, options: &OutputOptions, quiet: bool, mut report: Report) ->
         return report.print();
     }
     let meter = Meter::new(None, quiet);
-    Ok(write::edit(work, &|bytes| meter.add(bytes))?)
+    let changing = Arc::new(AtomicBool::new(false));
+    let (begun, label) = (Arc::clone(&changing), work.label());
+    signals::call_when_ended(move || {
+        if begun.load(Ordering::SeqCst) {
+            complain(&anyhow!("{label}: is partly changed: ended by a signal in the middle of --in-place"));
+        }
+    });
+    let expect = |bytes| {
+        meter.expect(bytes);
+        changing.store(true, Ordering::SeqCst);
+    };
+    let edited = write::edit(work, &expect, &|bytes| meter.add(bytes));
+    changing.store(false, Ordering::SeqCst);
+    Ok(edited?)
 }
 
 /// What the output goes to.

@@ -2,14 +2,15 @@
 
 use std::io::{self, BufWriter, Write};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 
+use super::asked::{Asked, Reading};
 use super::meter::Meter;
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::run::ThreadOptions;
-use super::sources::{self, Reading, as_asked, plain_as, read_as};
-use super::{Outcome, style};
+use super::sources;
+use super::{Outcome, complain, style};
 use crate::format::open::{Description, Input};
 use crate::info;
 use crate::ops::fill::Limits;
@@ -63,23 +64,30 @@ impl Info {
         let mut infos = Vec::new();
         let mut names = Vec::new();
         let limits = self.threads.limits()?;
-        let found = self.files.iter().try_for_each(|file| {
-            if self.members {
+        let asked = Asked::new(self.input.dtype.as_ref());
+        let mut outcome = Outcome::Done;
+        for file in &self.files {
+            let found = if self.members {
                 members(file, self, limits, &mut names)
             } else {
-                describe_all(file, self, limits, &mut infos)
+                describe_all(file, (self, &asked), limits, &mut infos)
+            };
+            // one bad file among many should not hide what the others hold
+            if let Err(error) = found {
+                outcome = complain(&error);
             }
-        });
-        // what was found before an error is worth showing, but not as JSON that looks whole
-        let printed = match (&found, self.json) {
+        }
+        asked.finish()?;
+        let printed = match (outcome, self.json) {
             _ if self.members => out.write_all(names.concat().as_bytes()),
-            (Ok(()), true) => info::write_json(&mut out, &infos),
-            (Err(_), true) => Ok(()),
-            (Err(_), false) if infos.is_empty() => Ok(()),
+            (Outcome::Done, true) => info::write_json(&mut out, &infos),
+            // JSON must not look whole where something is missing
+            (_, true) => Ok(()),
+            (outcome, false) if infos.is_empty() && outcome != Outcome::Done => Ok(()),
             (_, false) => info::write_table(&mut out, &infos, style),
         };
         printed.and_then(|()| out.flush()).context("standard output")?;
-        found.map(|()| Outcome::Done)
+        Ok(outcome)
     }
 }
 
@@ -97,12 +105,17 @@ fn members(file: &OperandArg, args: &Info, limits: Limits, found: &mut Vec<Strin
 }
 
 /// What is to be said of a file, or of all its members.
-fn describe_all(file: &OperandArg, args: &Info, limits: Limits, infos: &mut Vec<info::Info>) -> Result<()> {
+fn describe_all(
+    file: &OperandArg,
+    (args, asked): (&Info, &Asked<'_>),
+    limits: Limits,
+    infos: &mut Vec<info::Info>,
+) -> Result<()> {
     let (input, member) = sources::open(file, &sources::label("FILE", file), &args.input, limits.threads)?;
     let selected = input.select(member.as_deref())?;
     let file = sources::named(file, member.as_deref());
     for (n, member) in selected {
-        infos.push(describe(&input, n, file.clone(), member, (args, limits))?);
+        infos.push(describe(&input, n, file.clone(), member, (args, asked, limits))?);
     }
     Ok(())
 }
@@ -113,17 +126,15 @@ fn describe(
     n: usize,
     file: String,
     member: Option<String>,
-    (args, limits): (&Info, Limits),
+    (args, asked, limits): (&Info, &Asked<'_>, Limits),
 ) -> Result<info::Info> {
-    let asked = args.input.dtype.as_ref();
     let label = member.as_ref().map_or_else(|| input.label().to_owned(), |name| input.member_label(name));
-    let plain = plain_as(input, asked, &label)?;
+    let plain = asked.plain(input, &label)?;
     let found = match &plain {
         Some(source) => Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None },
         None => input.describe(n)?,
     };
-    let dtype =
-        read_as(&found.meta.dtype, asked, Reading::Unsigned).map_err(|message| anyhow!("{label}: {message}"))?;
+    let dtype = asked.read(&found.meta.dtype, &label, Reading::Unsigned)?;
     let mut info = info::Info {
         file,
         member,
@@ -138,7 +149,7 @@ fn describe(
         notes: input.notes(n)?,
     };
     if args.stats {
-        let open = || as_asked(input.source_as(n, label.clone())?, asked, Reading::Unsigned);
+        let open = || asked.source(input.source_as(n, label.clone())?, Reading::Unsigned);
         let mut source = plain.map_or_else(open, Ok)?;
         let meter = Meter::new(Some(source.bytes()), false);
         let progress = |bytes| meter.add(bytes);

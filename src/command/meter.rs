@@ -13,8 +13,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A bar, shown when it is worth it.
 pub(super) struct Meter {
-    /// All bytes, if they are known. `None`: nothing will be shown.
-    shown: Option<Option<usize>>,
+    /// Whether anything will be shown.
+    shown: bool,
+    /// All bytes, when they are known.
+    total: OnceLock<usize>,
     begun: Instant,
     done: AtomicU64,
     bar: OnceLock<ProgressBar>,
@@ -23,20 +25,28 @@ pub(super) struct Meter {
 impl Meter {
     /// For a job of so many bytes.
     pub(super) fn new(bytes: Option<usize>, quiet: bool) -> Self {
-        let shown = (!quiet && io::stderr().is_terminal()).then_some(bytes);
-        Self { shown, begun: Instant::now(), done: AtomicU64::new(0), bar: OnceLock::new() }
+        let shown = !quiet && io::stderr().is_terminal();
+        let total = bytes.map_or_else(OnceLock::new, OnceLock::from);
+        Self { shown, total, begun: Instant::now(), done: AtomicU64::new(0), bar: OnceLock::new() }
+    }
+
+    /// There are so many bytes, which were not known so far.
+    pub(super) fn expect(&self, bytes: usize) {
+        self.total.get_or_init(|| bytes);
     }
 
     /// So many bytes more are done.
     pub(super) fn add(&self, bytes: usize) {
-        let Some(total) = self.shown else { return };
+        if !self.shown {
+            return;
+        }
         let done = self.done.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
         if self.begun.elapsed() < PATIENCE {
             return;
         }
         let bar = self.bar.get_or_init(|| {
-            let (bar, template) = match total {
-                Some(total) => {
+            let (bar, template) = match self.total.get() {
+                Some(&total) => {
                     (ProgressBar::new(total as u64), "{bar:40} {binary_bytes}/{binary_total_bytes} {rate}, {left}")
                 }
                 None => (ProgressBar::no_length(), "{spinner} {binary_bytes} {rate}"),

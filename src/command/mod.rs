@@ -1,11 +1,13 @@
 //! `tensorop`: tensor operators on files; tensors compared, described and converted.
 
+mod asked;
 mod completions;
 mod convert;
 mod diff;
 mod dry_run;
 mod emit;
 mod gather_nd;
+mod help;
 mod info;
 mod man;
 mod meter;
@@ -26,7 +28,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::diff::Style;
 use crate::error::Advice;
@@ -108,8 +110,8 @@ enum Outcome {
     Done,
     /// `diff` found a difference.
     Different,
-    /// Some of what was asked for could not be done, and why has been told.
-    Troubled,
+    /// Something could not be done, which has been said, and the rest was.
+    Incomplete,
 }
 
 /// Does what the command line asks for, and reports. Nothing else decides the exit status.
@@ -117,7 +119,7 @@ pub fn main() -> ExitCode {
     signals::handle();
     let done = match parse(std::env::args_os()) {
         Ok(parsed) => parsed.command.run(),
-        Err(Ended::Help(help)) => help.print().context("standard output").map(|()| Outcome::Done),
+        Err(Ended::Help(help)) => print_help(&help).context("standard output").map(|()| Outcome::Done),
         Err(Ended::Usage(message)) => {
             let _ = write!(io::stderr(), "{}", printable(&message, "\n"));
             return TROUBLE.into();
@@ -126,18 +128,19 @@ pub fn main() -> ExitCode {
     match done {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Different) => DIFFERENT.into(),
-        Ok(Outcome::Troubled) => TROUBLE.into(),
+        Ok(Outcome::Incomplete) => TROUBLE.into(),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            tell(&error);
+            complain(&error);
             TROUBLE.into()
         }
     }
 }
 
-/// Tells an error, in one line.
-fn tell(error: &anyhow::Error) {
+/// Prints an error, its line of standard error; what comes of a command that goes on after it.
+fn complain(error: &anyhow::Error) -> Outcome {
     let _ = writeln!(io::stderr(), "error: {}", printable(&told(error), ""));
+    Outcome::Incomplete
 }
 
 /// A message fit for a terminal: its control characters (file names may hold them) escaped, except `allowed`, and its
@@ -165,19 +168,22 @@ fn told(error: &anyhow::Error) -> String {
 
 /// An error of the library, with the advice in it said as it is typed.
 fn advise(error: &crate::Error) -> String {
-    match error.advice() {
-        Some(Advice::ChangeOption) => format!("--{}", error.message()),
-        advice => advised(error.to_string(), advice),
-    }
+    advised(error.to_string(), error.advice())
 }
 
-/// What is wrong, and what would help.
+/// What is wrong, and what would help, said as it is typed.
 fn advised(message: String, advice: Option<Advice>) -> String {
     match advice {
-        None | Some(Advice::ChangeOption) => message,
+        None => message,
         Some(Advice::WriteNpy) => format!("{message}: use -o FILE.npy"),
         Some(Advice::ReadBits) => format!("{message}; --dtype reads the bits as it"),
         Some(Advice::SkipRows(rows)) => format!("{message}; --skip-rows {rows} leaves out what may be headings"),
+        Some(Advice::NameItems) => format!("{message}: say with --dtype what it is (bfloat16, int4, ...)"),
+        Some(Advice::WriteOrName) => {
+            format!("{message}: use -o FILE.npy, or say with --dtype what it is (bfloat16, int4, ...)")
+        }
+        Some(Advice::PassTensor) => format!("{message}; give --to npy to the command that wrote it"),
+        Some(Advice::ChangeOption) => format!("--{message}"),
     }
 }
 
@@ -199,11 +205,29 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 
 /// What the user asked for, or the text that ends the program.
 fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, Ended> {
-    Cli::try_parse_from(args.into_iter().map(options::operands::sheltered)).map_err(|error| match error.kind() {
+    let args: Vec<_> = args.into_iter().map(options::operands::sheltered).collect();
+    let matches = help::unbroken(grammar()).try_get_matches_from(&args);
+    let parsed = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.map_err(|error| match error.kind() {
         _ if !error.use_stderr() => Ended::Help(error),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Ended::Usage(no_sub_command()),
-        _ => Ended::Usage(error.apply::<usage::Short>().render().to_string().replace(options::operands::SHELTER, "")),
+        ErrorKind::UnknownArgument => Ended::Usage(usage::with_file(&unsheltered(error), &args)),
+        _ => Ended::Usage(unsheltered(error)),
     })
+}
+
+/// A usage error, its arguments as they were typed.
+fn unsheltered(error: clap::Error) -> String {
+    usage::short(error).replace(options::operands::SHELTER, "")
+}
+
+/// Prints the help, or the version.
+fn print_help(help: &clap::Error) -> io::Result<()> {
+    let mut stdout = io::stdout();
+    let styled = help.render();
+    let text = if is_coloured(&stdout) { styled.ansi().to_string() } else { styled.to_string() };
+    stdout.write_all(help::plain(&text).as_bytes())?;
+    stdout.flush()
 }
 
 /// Names the sub-commands, where clap would print all of the help.
@@ -229,9 +253,12 @@ fn grammar() -> clap::Command {
 
 /// How reports are shown there: whether in colour, and options as they are typed.
 fn style(stdout: &io::Stdout) -> Style {
+    Style::plain().with_colour(is_coloured(stdout)).with_option_prefix("--")
+}
+
+fn is_coloured(stdout: &io::Stdout) -> bool {
     let unset = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let colour = unset && stdout.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-    Style::plain().with_colour(colour).with_option_prefix("--")
+    unset && stdout.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 #[cfg(test)]

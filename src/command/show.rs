@@ -7,14 +7,15 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
+use super::asked::{Asked, Reading};
 use super::meter::Meter;
 use super::options::at::{At, parse_typed};
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::run::ThreadOptions;
 use super::options::text::PageOptions;
 use super::options::values::parse_number;
-use super::sources::{self, Reading, as_asked, plain_as};
-use super::{Outcome, style, tell};
+use super::sources;
+use super::{Outcome, complain, style};
 use crate::engine::job::Job;
 use crate::error::Subject;
 use crate::format::open::Input;
@@ -122,6 +123,7 @@ impl Show {
         let options = self.page.above(threshold);
         let mut out = BufWriter::new(io::stdout().lock());
         let mut outcome = Outcome::Done;
+        let asked = Asked::new(self.input.dtype.as_ref());
         for file in &self.files {
             let (input, members) = match self.open(file, limits) {
                 Ok(opened) => opened,
@@ -131,7 +133,7 @@ impl Show {
                 }
             };
             for (n, name) in members {
-                match self.read(&input, n, &name, limits, &options) {
+                match self.read(&input, n, &name, &asked, limits, &options) {
                     Ok(shown) => writeln!(out, "{}", shown.title)
                         .and_then(|()| text::write_shown(&mut out, &shown.items, &shown.shape, &options))
                         .context("standard output")?,
@@ -139,6 +141,7 @@ impl Show {
                 }
             }
         }
+        asked.finish()?;
         out.flush().context("standard output")?;
         Ok(outcome)
     }
@@ -154,8 +157,16 @@ impl Show {
     }
 
     /// Reads what is printed of a member, and no more.
-    fn read(&self, input: &Input, n: usize, name: &Name, limits: Limits, options: &TextOptions) -> Result<Shown> {
-        let (source, spans) = self.source(input, n, name)?;
+    fn read(
+        &self,
+        input: &Input,
+        n: usize,
+        name: &Name,
+        asked: &Asked<'_>,
+        limits: Limits,
+        options: &TextOptions,
+    ) -> Result<Shown> {
+        let (source, spans) = self.source(input, n, name, asked)?;
         let label = source.label().to_owned();
         text::check(source.dtype()).map_err(|error| anyhow!("{label}: {}", error.message()))?;
         let title = self.title(name, &source, &spans);
@@ -171,12 +182,11 @@ impl Show {
     }
 
     /// A member, and the part of it that is shown.
-    fn source(&self, input: &Input, n: usize, name: &Name) -> Result<(Source, Vec<Span>)> {
+    fn source(&self, input: &Input, n: usize, name: &Name, asked: &Asked<'_>) -> Result<(Source, Vec<Span>)> {
         let label = name.member.as_ref().map_or_else(|| input.label().to_owned(), |name| input.member_label(name));
-        let asked = self.input.dtype.as_ref();
-        let source = match plain_as(input, asked, &label)? {
+        let source = match asked.plain(input, &label)? {
             Some(source) => source,
-            None => as_asked(input.source_as(n, label)?, asked, Reading::Unsigned)?,
+            None => asked.source(input.source_as(n, label)?, Reading::Unsigned)?,
         };
         let spans = match &self.at {
             None => source.shape().iter().map(|&dim| Span::whole(dim)).collect(),
@@ -217,7 +227,9 @@ impl Show {
             let (label, count) = (input.label(), members.len());
             bail!("{label}: {count} tensors, and a picture shows one: name it after a colon: {} ...", names.join(", "))
         };
-        let (source, spans) = self.source(&input, *n, name)?;
+        let asked = Asked::new(self.input.dtype.as_ref());
+        let (source, spans) = self.source(&input, *n, name, &asked)?;
+        asked.finish()?;
         let title = self.title(name, &source, &spans);
         let picture = Picture::new(source, spans, limits)?;
         let times = if self.range.is_some() { 1 } else { 2 };
@@ -275,8 +287,7 @@ impl Show {
 /// Tells an error after what has been printed.
 fn troubled(out: &mut impl Write, error: &anyhow::Error) -> Result<Outcome> {
     out.flush().context("standard output")?;
-    tell(error);
-    Ok(Outcome::Troubled)
+    Ok(complain(error))
 }
 
 /// How a tensor was named.

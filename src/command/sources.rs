@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Result, anyhow, bail};
 
 use super::advised;
+use super::asked::{Asked, Reading, refusal};
 use super::options::index_list::IndexList;
 use super::options::operands::{InputOptions, OperandArg};
 use super::options::updates::UpdatesOptions;
@@ -32,17 +33,6 @@ pub(super) struct Operands<'a> {
     /// How many may share the reading.
     threads: Threads,
     reading: Reading,
-}
-
-/// What `--dtype` may do to an operand that has a dtype of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
-    /// Say what an ambiguous void is.
-    Void,
-    /// Also say what the bits of unsigned integers are.
-    Unsigned,
-    /// Say what the bits are, whatever they were.
-    Bits,
 }
 
 impl<'a> Operands<'a> {
@@ -91,7 +81,18 @@ impl<'a> Operands<'a> {
             Subject::File => return error.into(),
             option => self::option(option),
         };
-        refusal(&label, &error)
+        let said = format!("{label}: {}", error.message());
+        let fill = match (error.subject(), &self.updates) {
+            // one value for all places is what most of those want who give one
+            (Subject::Updates, Some((arg, _))) if error.message().starts_with("shape []") => match arg {
+                OperandArg::Inline(value) => format!("; --fill {value} puts it in every place"),
+                OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Path(_) => {
+                    "; --fill VALUE puts one value in every place".to_owned()
+                }
+            },
+            _ => String::new(),
+        };
+        anyhow!("{}{fill}", advised(said, error.advice()))
     }
 
     /// DATA and, where they are an operand, UPDATES. Plain JSON or CSV takes `--dtype`, else the dtype of the operand that
@@ -108,26 +109,35 @@ impl<'a> Operands<'a> {
         let updates = updates.as_ref().map(|found| self.open(found, Subject::Updates)).transpose()?;
         let explain = |error: Error| self.explain(error);
         let memory = |tensor, subject| Source::memory(tensor, self.label(subject));
-        let asked = self.input.dtype.as_ref();
-        let known = asked.cloned().or_else(|| data.dtype()).or_else(|| updates.as_ref().and_then(Open::dtype));
-        let data = match (data, known) {
-            (Open::Typed(source), _) => as_asked(source, asked, self.reading)?,
-            (Open::Plain(values), Some(dtype)) => memory(values.read(&dtype).map_err(explain)?, Subject::Data),
-            (Open::Plain(values), None) => {
-                let Some(Open::Plain(updates)) = &updates else {
-                    return Ok((memory(values.infer().map_err(explain)?, Subject::Data), None));
-                };
-                let mut tensors = values::infer(&[&values, updates]).map_err(explain)?;
-                let updates = tensors.pop().map(|tensor| memory(tensor, Subject::Updates));
-                let data = tensors.pop().map(|tensor| memory(tensor, Subject::Data));
-                return Ok((data.ok_or_else(|| anyhow!("{}: no tensor", self.data.1))?, updates));
+        let asked = Asked::new(self.input.dtype.as_ref());
+        // the byte order of a file does not bind the other operand
+        let native = |source: &Source| source.dtype().native();
+        let typed = |open: Open<'_>, subject: Subject, other: Option<DType>| match open {
+            Open::Typed(source) => asked.source(source, self.reading),
+            Open::Plain(values) => {
+                let tensor = asked.plain_dtype(other).map_or_else(|| values.infer(), |dtype| values.read(&dtype));
+                Ok(memory(tensor.map_err(explain)?, subject))
             }
         };
-        let updates = updates.map(|open| match open {
-            Open::Typed(source) => as_asked(source, asked, self.reading),
-            Open::Plain(values) => Ok(memory(values.read(&data.dtype().native()).map_err(explain)?, Subject::Updates)),
-        });
-        Ok((data, updates.transpose()?))
+        let found = match (data, updates) {
+            (Open::Plain(data), Some(Open::Plain(updates))) if self.input.dtype.is_none() => {
+                let mut tensors = values::infer(&[&data, &updates]).map_err(explain)?;
+                let updates = tensors.pop().map(|tensor| memory(tensor, Subject::Updates));
+                let data = tensors.pop().map(|tensor| memory(tensor, Subject::Data));
+                (data.ok_or_else(|| anyhow!("{}: no tensor", self.data.1))?, updates)
+            }
+            (data @ Open::Plain(_), Some(updates @ Open::Typed(_))) => {
+                let updates = typed(updates, Subject::Updates, None)?;
+                (typed(data, Subject::Data, Some(native(&updates)))?, Some(updates))
+            }
+            (data, updates) => {
+                let data = typed(data, Subject::Data, None)?;
+                let updates = updates.map(|updates| typed(updates, Subject::Updates, Some(native(&data))));
+                (data, updates.transpose()?)
+            }
+        };
+        asked.finish()?;
+        Ok(found)
     }
 
     /// INDICES, of whatever integer dtype.
@@ -147,7 +157,7 @@ impl<'a> Operands<'a> {
     ) -> Result<Updates> {
         let mut source = match (operand, &options.fill) {
             (None, Some(value)) => {
-                let item = json::parse_item(value, data.dtype()).map_err(|e| self.explain(e))?;
+                let item = json::parse_item(special(value, data.dtype()), data.dtype()).map_err(|e| self.explain(e))?;
                 if item.len() != data.dtype().itemsize() {
                     bail!("--fill: {value:?} is longer than {}", data.dtype().name());
                 }
@@ -157,7 +167,9 @@ impl<'a> Operands<'a> {
         };
         let conversion = Conversion::new(source.dtype(), data.dtype()).ok_or_else(|| {
             let (found, expected) = (source.dtype().name(), data.dtype().name());
-            anyhow!("{}: dtype {found}, expected {expected} as in {}", source.label(), data.label())
+            let same_bits = matches!(source.dtype().kind(), Kind::Void(size) if *size == data.dtype().itemsize());
+            let cure = if same_bits { format!("; --dtype {expected} reads it so") } else { String::new() };
+            anyhow!("{}: dtype {found}, expected {expected} as in {}{cure}", source.label(), data.label())
         })?;
         if conversion.narrows() {
             source.settle()?;
@@ -192,78 +204,21 @@ impl<'a> Operands<'a> {
     }
 }
 
+/// The value of `--fill` as JSON spells it: NumPy prints `nan` and `inf`, which are texts to a dtype of strings.
+fn special<'v>(value: &'v str, dtype: &DType) -> &'v str {
+    match (dtype.kind(), value) {
+        (Kind::Str(_) | Kind::Bytes(_), _) => value,
+        (_, "nan") => "NaN",
+        (_, "inf") => "Infinity",
+        (_, "-inf") => "-Infinity",
+        _ => value,
+    }
+}
+
 /// An operand whose dtype is known, or a text that has none of its own.
 enum Open<'c> {
     Typed(Source),
     Plain(Values<'c>),
-}
-
-impl Open<'_> {
-    /// In the machine's byte order: that of a file does not bind the other operand.
-    fn dtype(&self) -> Option<DType> {
-        match self {
-            Open::Typed(source) => Some(source.dtype().native()),
-            Open::Plain(_) => None,
-        }
-    }
-}
-
-/// What the items of an operand of dtype `found` are, as `--dtype` sees them.
-///
-/// # Errors
-/// A dtype that they cannot be read as.
-pub(super) fn read_as(found: &DType, asked: Option<&DType>, reading: Reading) -> Result<DType, String> {
-    let Some(asked) = asked else { return Ok(found.clone()) };
-    let any_width =
-        matches!((asked.kind(), found.kind()), (Kind::Str(0), Kind::Str(_)) | (Kind::Bytes(0), Kind::Bytes(_)));
-    if any_width || asked.same_kind(found) {
-        return Ok(found.clone());
-    }
-    let unnamed = matches!(asked.kind(), Kind::BFloat16 | Kind::Narrow(_));
-    let void = matches!(found.kind(), Kind::Void(_));
-    let unsigned = matches!(found.kind(), Kind::UInt8 | Kind::UInt16);
-    let may = match reading {
-        Reading::Void => unnamed && void,
-        Reading::Unsigned => unnamed && (unsigned || void) || unsigned && *asked.kind() == Kind::Float16,
-        Reading::Bits => true,
-    };
-    let (found_name, asked_name) = (found.name(), asked.name());
-    if !may || asked.itemsize() != found.itemsize() {
-        return Err(format!("dtype {found_name}, but --dtype says {asked_name}"));
-    }
-    asked.read_from(found).ok_or_else(|| {
-        format!("big-endian {found_name} cannot be read as {asked_name}: convert --byte-order little first")
-    })
-}
-
-/// An operand with a dtype of its own, as `--dtype` sees it.
-///
-/// # Errors
-/// Those of [`read_as`].
-pub(super) fn as_asked(mut source: Source, asked: Option<&DType>, reading: Reading) -> Result<Source> {
-    let dtype = read_as(source.dtype(), asked, reading).map_err(|message| anyhow!("{}: {message}", source.label()))?;
-    source.reinterpret(dtype);
-    Ok(source)
-}
-
-/// Plain JSON or CSV as `--dtype` says; `None` of anything that has a dtype of its own, or if it is not asked for.
-///
-/// # Errors
-/// Text that holds no tensor of that dtype.
-pub(super) fn plain_as(input: &Input, asked: Option<&DType>, label: &str) -> Result<Option<Source>> {
-    let Some(dtype) = asked else { return Ok(None) };
-    let Some(values) = input.values(Subject::Data) else { return Ok(None) };
-    let refuse = |error: Error| refusal(label, &error);
-    let values = values.map_err(refuse)?;
-    if values.dtype().is_some() {
-        return Ok(None);
-    }
-    Ok(Some(Source::memory(values.read(dtype).map_err(refuse)?, label.to_owned())))
-}
-
-/// What the library refuses in an operand, with what would help.
-fn refusal(label: &str, error: &Error) -> anyhow::Error {
-    anyhow!("{label}: {}", advised(error.message().to_owned(), error.advice()))
 }
 
 /// What messages call an operand: its role and where it comes from.
@@ -377,12 +332,19 @@ pub(super) fn open(
     threads: Threads,
 ) -> Result<(Input, Option<String>)> {
     let (input, member) = match arg {
+        OperandArg::Inline(text) if Path::new(text).exists() && !is_json(text, threads) => {
+            bail!("{label}: no JSON; the file of that name is given as ./{text}")
+        }
         OperandArg::Inline(text) => (Input::json_text(text.clone().into_bytes(), label, threads), None),
         OperandArg::Stdin => (Input::stream(Box::new(io::stdin()), how.from, label, threads)?, None),
         OperandArg::StdinAs(view) => (Input::stream_as(Box::new(io::stdin()), view, label, threads)?, None),
         OperandArg::Path(path) => Input::path(path, how.from, label, threads)?,
     };
     Ok((input.skipping(how.skip_rows), member))
+}
+
+fn is_json(text: &str, threads: Threads) -> bool {
+    json::open(text.as_bytes(), Subject::Data, threads).is_ok()
 }
 
 /// A tensor of integers: any integer dtype, or a text without a dtype that holds nothing else.
@@ -440,9 +402,13 @@ fn integers_of(tensor: &Source) -> Result<Vec<i64>> {
 fn index_file(path: &Path, option: &str, input: &InputOptions, threads: Threads) -> Result<Source> {
     let label = format!("{option} {}", path.display());
     let skip_rows = input.skip_rows;
-    let (input, member) = Input::path(path, input.from, &label, threads).map_err(|error| {
-        let missing = error.kind() == ErrorKind::Io(io::ErrorKind::NotFound);
-        if missing { anyhow!("{label}: neither a list of integers such as 0,1 nor a file") } else { error.into() }
+    let (input, member) = Input::path(path, input.from, &label, threads).map_err(|error| match error.kind() {
+        ErrorKind::Io(io::ErrorKind::NotFound) => {
+            let end = matches!(path.to_str(), Some("end" | "END" | "max" | "None" | "none" | ":" | "inf"));
+            let cure = if end { " (INT_MAX is the end of any axis)" } else { "" };
+            anyhow!("{label}: neither a list of integers such as 0,1 nor a file{cure}")
+        }
+        _ => error.into(),
     })?;
     let input = input.skipping(skip_rows);
     integers(&Found { member: input.pick(member.as_deref())?, input }, &label)

@@ -4,6 +4,8 @@
 //! over what it knows as an error's kind and context, and the lines are made of these, not of clap's text.
 
 use std::error::Error as _;
+use std::ffi::OsString;
+use std::path::Path;
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorFormatter, ErrorKind};
@@ -32,6 +34,22 @@ impl ErrorFormatter for Short {
         let tips = tips(error);
         let first = std::iter::once(format!("error: {what}")).chain((!tips.is_empty()).then(|| tips.join(" ")));
         message(&first.collect::<Vec<_>>().join("; "), usage.as_deref()).into()
+    }
+}
+
+/// The lines of a usage error.
+pub(super) fn short(error: clap::Error) -> String {
+    error.apply::<Short>().render().to_string()
+}
+
+/// The same lines of an unknown option, where a file has the name that was taken for one.
+pub(super) fn with_file(lines: &str, args: &[OsString]) -> String {
+    let is_file = |arg: &&OsString| arg.as_encoded_bytes().starts_with(b"-") && Path::new(arg).is_file();
+    match (args.iter().skip(1).find(is_file), lines.split_once('\n')) {
+        (Some(file), Some((first, rest))) => {
+            format!("{first}; the file of that name is given as ./{}\n{rest}", one_line(&file.to_string_lossy()))
+        }
+        _ => lines.to_owned(),
     }
 }
 
@@ -134,9 +152,7 @@ fn tips(error: &Error) -> Vec<String> {
     if is_whole_slice(error) {
         tips.push("to look at a tensor, use `tensorop show FILE`".to_owned());
     }
-    if let Some(ContextValue::StyledStrs(more)) = error.get(ContextKind::Suggested) {
-        tips.extend(more.iter().map(|tip| format!("tip: {tip}")));
-    }
+    // More tips there are of unknown options: to pass them as operands after `--`, which nobody means here.
     tips
 }
 
@@ -188,11 +204,7 @@ mod tests {
                 "error: unexpected argument '--dtpye' found; tip: a similar argument exists: '--dtype'",
                 slice,
             ),
-            (
-                &["slice", "a", "-x"],
-                "error: unexpected argument '-x' found; tip: to pass '-x' as a value, use '-- -x'",
-                slice,
-            ),
+            (&["slice", "a", "-x"], "error: unexpected argument '-x' found", slice),
             (
                 &["slice", "a"],
                 "error: the following required arguments were not provided: <--start <I>|--at <SLICES>>; to look at a \

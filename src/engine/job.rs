@@ -128,7 +128,7 @@ impl Job {
         if self.cloned_to(file, base) {
             // what the data's file has in its place may say the same in other words
             write_at(file, header, 0).with_context(|| failed(label))?;
-            self.edit(file, label, base, progress)?;
+            self.edit(file, label, base, &|_| {}, progress)?;
             return self.fill.finish();
         }
         reserve(file, base + self.meta().bytes() as u64).with_context(|| failed(label))?;
@@ -150,9 +150,20 @@ impl Job {
     ///
     /// # Errors
     /// Of reading and writing.
-    pub fn edit(&self, file: &File, label: &str, base: u64, progress: Progress<'_>) -> Result<()> {
+    ///
+    /// Before the first byte is changed `expect` is told of how many bytes `progress` will be.
+    pub fn edit(
+        &self,
+        file: &File,
+        label: &str,
+        base: u64,
+        expect: &dyn Fn(usize),
+        progress: Progress<'_>,
+    ) -> Result<()> {
         let Some(patch) = self.fill.as_patch() else { return Ok(()) };
         let (windows, touched) = self.to_edit(patch);
+        let size = self.meta().dtype.itemsize();
+        expect(touched.iter().map(|&number| windows.get(number).items().saturating_mul(size)).sum());
         let sink = FileSink::new(file, base, self.meta(), label);
         let itemsize = self.meta().dtype.itemsize();
         let begin = || (Vec::new(), Scratch::default());

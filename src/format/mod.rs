@@ -6,6 +6,7 @@
 mod beside;
 mod csv;
 pub mod files;
+mod foreign;
 mod index;
 mod interface;
 pub mod json;
@@ -382,12 +383,18 @@ impl Format {
         // of several the last is the greatest: in the table backwards, the first
         let surest =
             by_content.rev().copied().map(Self).map(|format| (sure(format), format)).max_by_key(|(sure, _)| *sure);
-        if let Some((_, format)) = surest.filter(|(sure, _)| *sure > Sure::No) {
-            return Ok(format);
+        let foreign = || foreign::binary(begin).map(str::to_owned);
+        match surest {
+            Some((Sure::Certain, format)) => return Ok(format),
+            Some((sure, format)) if sure > Sure::No => return foreign().map_or(Ok(format), Err),
+            Some(_) | None => {}
         }
         let Some(byte) = begin.iter().find(|byte| !byte.is_ascii_whitespace()) else {
             return Err("empty, expected a tensor".to_owned());
         };
+        if let Some(what) = foreign() {
+            return Err(what);
+        }
         // an index is JSON, and what does not begin as JSON is none
         let rows = TABLE.iter().filter(|row| row.name != INDEX.name);
         let words: Vec<_> = rows.filter_map(|row| row.reads.as_ref()?.words).collect();

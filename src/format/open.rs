@@ -9,7 +9,7 @@ use super::json::JsonReader;
 use super::raw::{self, View};
 use super::values::Values;
 use super::{Format, Reader, Unchangeable, containers};
-use crate::error::{Context, Error, ErrorKind, Result, Subject, bail, ensure, malformed};
+use crate::error::{Advice, Context, Error, ErrorKind, Result, Subject, bail, ensure, malformed};
 use crate::item::glob::Glob;
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
@@ -263,7 +263,11 @@ impl Input {
             Opened::File { len, .. } => Some(*len),
             Opened::Stream(_) => (content.begin.len() < BEGIN).then_some(content.begin.len() as u64),
         };
-        let format = Format::recognise(&content.begin, len, told).map_err(|m| malformed!("{label}: {m}"))?;
+        let format = Format::recognise(&content.begin, len, told).map_err(|m| {
+            let refused = malformed!("{label}: {m}");
+            // what should have been written here may have been printed elsewhere
+            if content.begin.is_empty() { refused.advising(Advice::PassTensor) } else { refused }
+        })?;
         let reader = format.open(content).with_context(|| label.to_owned())?;
         Ok(Self { label: label.to_owned(), format, reader })
     }

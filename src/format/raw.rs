@@ -41,9 +41,9 @@ impl View {
             None => (text, None),
         };
         // dates have brackets of their own
-        let (dtype, dims) = match (DType::parse(items.trim()), items.trim().strip_suffix(']')) {
+        let (dtype, dims) = match (DType::asked(items.trim()), items.trim().strip_suffix(']')) {
             (Err(_), Some(open)) => match open.rsplit_once('[') {
-                Some((name, list)) => (DType::parse(name.trim())?, dims(list)?),
+                Some((name, list)) => (DType::asked(name.trim())?, dims(list)?),
                 None => bail!("{items}: a ] without a ["),
             },
             (dtype, _) => (dtype?, vec![None]),

@@ -167,17 +167,18 @@ pub fn check_replaced(target: &Target, works: &[(String, Work)], left_out: &dyn 
     }
 }
 
-/// Changes the data of a tensor where it lies: only windows in which something changes are read and written.
+/// Changes the data of a tensor where it lies: only windows in which something changes are read and written. When all
+/// checks are made, and before the first byte is changed, `expect` is told of how many bytes `progress` will be.
 ///
 /// # Errors
 /// Data that lies in no file; of reading and writing.
-pub fn edit(work: Work, progress: Progress<'_>) -> Result<()> {
+pub fn edit(work: Work, expect: &dyn Fn(usize), progress: Progress<'_>) -> Result<()> {
     let label = work.label();
     let job = Job::new(work.fill, work.limits)?;
     let data = job.fill().as_patch().and_then(|patch| patch.base().source().as_file());
     let (file, start) = data.ok_or_else(|| malformed!("{label}: no file"))?;
     signals::survive_size_limit();
-    job.edit(file, &label, start, progress)
+    job.edit(file, &label, start, expect, progress)
 }
 
 /// A tensor about to be written.

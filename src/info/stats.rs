@@ -71,14 +71,10 @@ impl Value {
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = Vec::new();
-        if print::write_item(&mut text, &self.dtype, &self.item).is_ok() {
-            return f.write_str(&String::from_utf8_lossy(&text));
-        }
-        // an item that JSON has no form for is shown by its value
-        match (self.dtype.kind(), self.item.first()) {
-            (Kind::Narrow(narrow), Some(&item)) if narrow.is_integer() => write!(f, "{}", narrow.value(item)),
-            (Kind::Narrow(narrow), Some(&item)) => write!(f, "{:?}", narrow.value(item)),
-            _ => f.write_str("null"),
+        match print::write_item(&mut text, &self.dtype, &self.item) {
+            Ok(()) => f.write_str(&String::from_utf8_lossy(&text)),
+            // JSON has no form for it
+            Err(_) => f.write_str("null"),
         }
     }
 }

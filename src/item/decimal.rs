@@ -6,9 +6,9 @@
 
 use std::io::Write;
 
-use half::{bf16, f16};
+use half::f16;
 
-use crate::item::float16::{bf16_to_f32, f16_to_f32};
+use crate::item::float16::f16_to_f32;
 
 /// A finite float as decimal digits: `0.d1d2d3… × 10^point`, without trailing zeros; zero has no digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,43 +181,20 @@ pub fn shortest32(value: f32) -> Decimal {
     Decimal::read(zmij::Buffer::new().format_finite(value).as_bytes())
 }
 
-/// The digits of a finite float16.
+/// The digits of a finite float16: the fewest that read back to it as a float16, and of those the nearest. Five always suffice. Arithmetic of
+/// float64 will do: where so few digits lie halfway between two floats of 16 bits it is exact, and elsewhere they are
+/// farther from there than it errs.
 pub fn shortest16(value: f16) -> Decimal {
-    fewest(value.to_bits(), |bits| f16_to_f32(f16::from_bits(bits)).into())
-}
-
-/// The digits of a finite bfloat16.
-pub fn shortest_bf16(value: bf16) -> Decimal {
-    fewest(value.to_bits(), |bits| bf16_to_f32(bf16::from_bits(bits)).into())
-}
-
-/// The fewest digits that read back to the float of 16 bits that `bits` are, and of those the nearest. Five always
-/// suffice. Arithmetic of float64 will do: where so few digits lie halfway between two floats of 16 bits it is exact,
-/// and elsewhere they are farther from there than it errs.
-fn fewest(bits: u16, float: impl Fn(u16) -> f64) -> Decimal {
-    let (negative, bits) = (bits >> 15 == 1, bits & 0x7fff);
+    let (negative, bits) = (value.is_sign_negative(), value.to_bits() & 0x7fff);
     if bits == 0 {
         return Decimal::zero(negative);
     }
+    let float = |bits| f64::from(f16_to_f32(f16::from_bits(bits)));
     let (value, below, above) = (float(bits), float(bits - 1), float(bits + 1));
     let above = if above.is_finite() { above } else { value + (value - below) };
     let even = bits % 2 == 0;
     let (low, high) = ((below + value) / 2.0, (value + above) / 2.0);
-    fewest_within(negative, Interval { value, low: (low, even), high: (high, even) })
-}
-
-/// What rounds to one positive number: from `low` to `high`, each with whether it does so itself.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Interval {
-    pub(crate) value: f64,
-    pub(crate) low: (f64, bool),
-    pub(crate) high: (f64, bool),
-}
-
-/// The fewest digits that the interval contains, and of those the nearest to its number. [`fewest`] says why the
-/// arithmetic will do.
-pub(crate) fn fewest_within(negative: bool, Interval { value, low, high }: Interval) -> Decimal {
-    let reads_back = |it: f64| (low.0 < it && it < high.0) || (low.1 && it == low.0) || (high.1 && it == high.0);
+    let reads_back = |it: f64| (low < it && it < high) || (even && (it == low || it == high));
     // From the binary exponent times log10(2), which 1233/4096 is to four digits, and then at most one more.
     let mut point = ((value.to_bits() >> 52) as i32 - 1023) * 1233 / 4096;
     while value >= scale(1.0, point) {
@@ -277,7 +254,6 @@ mod tests {
         assert_eq!(shortest32(0.1).digits(), b"1");
         assert_eq!(shortest16(f16::from_f64(0.1)).digits(), b"1");
         assert_eq!(shortest16(f16::MAX).digits(), b"655"); // 65504: the next float16 is far
-        assert_eq!(shortest_bf16(bf16::from_f64(1.01)).digits(), b"101");
     }
 
     #[test]
@@ -299,18 +275,11 @@ mod tests {
     }
 
     #[test]
-    fn every_16_bit_float_reads_back() {
+    fn every_float16_reads_back() {
         // By way of float32: what `half` makes of a float64 forgets its lower half.
-        for bits in 0..=u16::MAX {
-            let (a, b) = (f16::from_bits(bits), bf16::from_bits(bits));
-            if a.is_finite() {
-                assert!(shortest16(a).digits().len() <= 5);
-                assert_eq!(f16::from_f32(shortest16(a).to_f32()).to_bits(), bits);
-            }
-            if b.is_finite() {
-                assert!(shortest_bf16(b).digits().len() <= 4);
-                assert_eq!(bf16::from_f32(shortest_bf16(b).to_f32()).to_bits(), bits);
-            }
+        for item in (0..=u16::MAX).map(f16::from_bits).filter(|item| item.is_finite()) {
+            assert!(shortest16(item).digits().len() <= 5);
+            assert_eq!(f16::from_f32(shortest16(item).to_f32()).to_bits(), item.to_bits());
         }
     }
 }

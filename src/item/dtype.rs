@@ -168,6 +168,11 @@ impl DType {
         self.big
     }
 
+    /// Whether items are raw bytes, as many as those of a number: another dtype may say what they are.
+    pub(crate) fn is_ambiguous(&self) -> bool {
+        matches!(self.kind, Kind::Void(1 | 2 | 4 | 8 | 16))
+    }
+
     /// Whether items are integers (bool and the narrow types are none).
     pub fn is_integer(&self) -> bool {
         use Kind::{Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64};

@@ -5,7 +5,6 @@ use std::fmt::Debug;
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use crate::item::decimal::{self, Decimal};
 use crate::item::dtype::{DType, Kind};
 use crate::item::float16;
 
@@ -163,12 +162,10 @@ pub(crate) trait Float: Element {
     fn wide(self) -> f64;
     /// What is nearest to a number, ties to even.
     fn nearest(value: f64) -> Self;
-    /// The fewest digits that read back to it. Only for finite ones.
-    fn shortest(self) -> Decimal;
 }
 
 macro_rules! floats {
-    ($($type:ty, $wide:expr, $nearest:expr, $shortest:path;)+) => {$(
+    ($($type:ty, $wide:expr, $nearest:expr;)+) => {$(
         impl Float for $type {
             #[inline(always)]
             fn wide(self) -> f64 {
@@ -178,18 +175,15 @@ macro_rules! floats {
             fn nearest(value: f64) -> Self {
                 $nearest(value)
             }
-            fn shortest(self) -> Decimal {
-                $shortest(self)
-            }
         }
     )+};
 }
 
 floats! {
-    f16, |item| float16::f16_to_f32(item).into(), float16::f16_from_f64, decimal::shortest16;
-    bf16, |item| float16::bf16_to_f32(item).into(), float16::bf16_from_f64, decimal::shortest_bf16;
-    f32, f64::from, |value| value as f32, decimal::shortest32;
-    f64, |item| item, |value| value, decimal::shortest64;
+    f16, |item| float16::f16_to_f32(item).into(), float16::f16_from_f64;
+    bf16, |item| float16::bf16_to_f32(item).into(), float16::bf16_from_f64;
+    f32, f64::from, |value| value as f32;
+    f64, |item| item, |value| value;
 }
 
 /// A `match` over a [`Kind`] in which the kinds that are Rust types share arms: the type is named `T` in the arm, which

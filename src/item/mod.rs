@@ -1,5 +1,7 @@
 //! What an item is: dtypes, texts and values of items, casts, and the tensor that holds them.
 
+#[cfg(feature = "formats")]
+mod asked_names;
 pub mod cast;
 pub mod datetime;
 pub mod decimal;

@@ -117,6 +117,13 @@ impl DType {
         Ok(Self { big: order == Some('>') && unit_size(&kind) > 1, kind })
     }
 
+    /// The names of all kinds of numbers, those that every machine has first.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        let wide = |kind: &Kind| matches!(kind, Kind::LongDouble(_) | Kind::ComplexLongDouble(_));
+        let usual = NAMED.iter().filter(move |(kind, ..)| !wide(kind));
+        usual.chain(NAMED.iter().filter(move |(kind, ..)| wide(kind))).map(|(_, name, ..)| *name)
+    }
+
     /// The name that [`DType::parse`] takes: NumPy's, or NumPy's description for strings, dates, void and fields.
     pub fn name(&self) -> String {
         match NAMED.iter().find(|(k, ..)| *k == self.kind) {

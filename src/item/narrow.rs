@@ -1,6 +1,5 @@
 //! The types of ml_dtypes that take 8 bits or fewer: bits to values, values to bits.
 
-use crate::item::decimal::{self, Decimal, Interval};
 use crate::item::dtype::Narrow;
 
 /// How the bits of a narrow float are divided.
@@ -102,7 +101,7 @@ impl Narrow {
         }
     }
 
-    /// The value of an item, which float64 holds exactly.
+    /// The value of an item, which float32 and float64 hold exactly.
     pub fn value(self, item: u8) -> f64 {
         let bits = self.bits();
         let item = u32::from(item) & ((1 << bits) - 1);
@@ -205,25 +204,6 @@ impl Narrow {
             | Narrow::Float6E3M2FN
             | Narrow::Float4E2M1FN => None,
         }
-    }
-
-    /// The fewest digits that read back to an item of a float type, and of those the nearest; those of zero for NaN
-    /// and infinities.
-    pub fn digits(self, item: u8) -> Decimal {
-        let value = self.value(item);
-        let negative = value.is_sign_negative();
-        let Some(layout) = self.layout().filter(|_| value.is_finite() && value != 0.0) else {
-            return Decimal::zero(negative);
-        };
-        let code = u32::from(item) & ((1 << (layout.exponent + layout.mantissa)) - 1);
-        let value = value.abs();
-        // Where the least number is not zero, all that is less rounds to it.
-        let below = if code > 0 { self.value((code - 1) as u8) } else { -value };
-        let above = if code < layout.largest() { self.value((code + 1) as u8) } else { value + (value - below) };
-        let (even, up) = (code % 2 == 0, layout.mantissa == 0);
-        let low = ((below + value) / 2.0, even || up);
-        let high = ((value + above) / 2.0, even && !up);
-        decimal::fewest_within(negative, Interval { value, low, high })
     }
 
     /// A number that orders all items by value, neighbours being one apart: +0 and -0 are the same. `None` for NaN.

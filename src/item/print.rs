@@ -1,17 +1,16 @@
 //! Items as JSON has them: what tensors in JSON, reports and statistics are written with, so that all of them write an
 //! item in the same way.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write};
 
 use half::{bf16, f16};
 
 use super::datetime;
-use super::decimal::Decimal;
 use super::dtype::{DType, Kind};
 use super::element::{Element, Float, match_kind};
 use super::encoding::Swap;
+use super::float16::{bf16_to_f32, f16_to_f32};
 use super::time_unit::TimeUnit;
 use crate::error::{Advice, Error, ErrorKind};
 use crate::memory;
@@ -42,14 +41,12 @@ pub(crate) struct ItemWriter<'a> {
     swaps: Vec<Swap>,
     /// What is written.
     pub out: Vec<u8>,
-    /// Texts of floats of 16 bits or fewer, by their bits: there are few, and each takes long to find.
-    known: HashMap<u16, String>,
 }
 
 impl<'a> ItemWriter<'a> {
     /// For items of `dtype`, of which `native` is the little-endian one.
     pub(crate) fn new(dtype: &DType, native: &'a DType) -> Self {
-        Self { kind: native.kind(), swaps: dtype.swaps_to(native), out: Vec::new(), known: HashMap::new() }
+        Self { kind: native.kind(), swaps: dtype.swaps_to(native), out: Vec::new() }
     }
 
     /// Appends one item.
@@ -83,8 +80,8 @@ impl<'a> ItemWriter<'a> {
                 let value = narrow.value(item);
                 if narrow.is_integer() {
                     self.integer(value as i64);
-                } else if !self.special(value) {
-                    self.short_float(item.into(), || narrow.digits(item));
+                } else {
+                    (value as f32).write(self);
                 }
             }
             Kind::Bytes(_) => return self.string(bytes.iter().map(|&b| b.into())),
@@ -121,12 +118,6 @@ impl<'a> ItemWriter<'a> {
             _ => return false,
         }
         true
-    }
-
-    /// A finite float of so few bits that its text is worth being remembered.
-    fn short_float(&mut self, bits: u16, digits: impl FnOnce() -> Decimal) {
-        let text = self.known.entry(bits).or_insert_with(|| positional(&digits()));
-        self.out.extend_from_slice(text.as_bytes());
     }
 
     /// ISO text where it has a year of four digits, else the ticks, which always read back.
@@ -191,26 +182,10 @@ macro_rules! json_floats {
 }
 
 json_floats! {
-    f16, |item: f16, writer: &mut ItemWriter<'_>| writer.short_float(item.to_bits(), || item.shortest());
-    bf16, |item: bf16, writer: &mut ItemWriter<'_>| writer.short_float(item.to_bits(), || item.shortest());
+    // As the float32 of the same value. Digits that are fewer, but tell floats of 16 bits apart only, are another number
+    // to every reader that does not know the dtype: 65504 would be 65500.
+    f16, |item, writer: &mut ItemWriter<'_>| f16_to_f32(item).write(writer);
+    bf16, |item, writer: &mut ItemWriter<'_>| bf16_to_f32(item).write(writer);
     f32, |item, writer: &mut ItemWriter<'_>| writer.text(zmij::Buffer::new().format_finite(item));
     f64, |item, writer: &mut ItemWriter<'_>| writer.text(zmij::Buffer::new().format_finite(item));
-}
-
-/// A float with a point, or with an exponent where that is far from the digits.
-fn positional(decimal: &Decimal) -> String {
-    let sign = if decimal.negative { "-" } else { "" };
-    let digits: String = decimal.digits().iter().map(|&d| char::from(d)).collect();
-    let len = digits.len();
-    match decimal.point {
-        _ if len == 0 => format!("{sign}0.0"),
-        point @ 1..=16 => {
-            let (whole, fraction) = digits.split_at(len.min(point as usize));
-            let zeros = point as usize - whole.len();
-            format!("{sign}{whole}{}.{}", "0".repeat(zeros), if fraction.is_empty() { "0" } else { fraction })
-        }
-        point @ -4..=0 => format!("{sign}0.{}{digits}", "0".repeat(point.unsigned_abs() as usize)),
-        point if len == 1 => format!("{sign}{digits}e{:+}", point - 1),
-        point => format!("{sign}{}.{}e{:+}", &digits[..1], &digits[1..], point - 1),
-    }
 }

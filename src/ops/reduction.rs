@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use num_complex::Complex;
 
 use super::indexed::Repeats;
-use crate::error::{Error, Subject};
+use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, match_kind};
 
@@ -91,7 +91,8 @@ pub fn combine(dtype: &DType, reduction: Reduction) -> Result<Option<Combine>, E
     });
     combine.map(Some).ok_or_else(|| {
         let message = format!("{} is not defined for {}", reduction.name(), dtype.name());
-        Error::new(Subject::Reduction, message)
+        let refused = Error::new(Subject::Reduction, message);
+        if dtype.is_ambiguous() { refused.advising(Advice::NameItems) } else { refused }
     })
 }
 

@@ -161,6 +161,24 @@ pub fn copy_mode(_: &File, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
+/// Asks whether the user may write a file, without opening it: whoever watches the file would take that for a change.
+///
+/// # Errors
+/// That the user may not, as the system says it.
+#[cfg(all(target_os = "linux", feature = "formats"))]
+pub fn is_writable(path: &Path) -> io::Result<()> {
+    Ok(rustix::fs::access(path, rustix::fs::Access::WRITE_OK)?)
+}
+
+/// Asks whether the user may write a file, by opening it.
+///
+/// # Errors
+/// That the user may not, as the system says it.
+#[cfg(not(all(target_os = "linux", feature = "formats")))]
+pub fn is_writable(path: &Path) -> io::Result<()> {
+    std::fs::OpenOptions::new().write(true).open(path).map(drop)
+}
+
 /// A folder in which a file is about to be replaced, to be synced when it has been; `None` where that cannot be.
 ///
 /// # Errors

@@ -5,7 +5,7 @@
 //! the feature `cli` has. Without it a signal in the middle of an output leaves what SIGKILL leaves: nothing where
 //! files need no names, else a temporary file that the next output to the same target removes.
 
-pub use self::handlers::{deferred, handle, remove_when_ended, survive_size_limit};
+pub use self::handlers::{call_when_ended, deferred, handle, remove_when_ended, survive_size_limit};
 
 #[cfg(all(unix, feature = "cli"))]
 mod handlers {
@@ -61,16 +61,22 @@ mod handlers {
 
     /// Removes `path` before one of the usual signals ends the program.
     pub fn remove_when_ended(path: &Path) {
+        let path = path.to_owned();
+        // without a thread the file is removed in all other cases
+        call_when_ended(move || drop(std::fs::remove_file(&path)));
+    }
+
+    /// Calls `last` before one of the usual signals ends the program.
+    pub fn call_when_ended(last: impl Fn() + Send + 'static) {
         if !is_handled() {
             return;
         }
         let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
-        let path = path.to_owned();
         // In a thread, because a handler itself may call next to nothing: neither take memory nor a lock. Without the
         // thread (there may be no more of them) the file is removed in all cases but that of a signal.
         let _ = std::thread::Builder::new().spawn(move || {
             for signal in signals.forever() {
-                let _ = std::fs::remove_file(&path);
+                last();
                 let _ = emulate_default_handler(signal);
             }
         });
@@ -92,4 +98,7 @@ mod handlers {
 
     /// Nothing is told of signals here.
     pub fn remove_when_ended(_: &std::path::Path) {}
+
+    /// Nothing is told of signals here.
+    pub fn call_when_ended(_: impl Fn() + Send + 'static) {}
 }

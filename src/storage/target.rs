@@ -9,7 +9,7 @@ use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use super::platform::{copy_mode, link, open_folder, remove_stale, same_file, sync_folder, unnamed};
+use super::platform::{copy_mode, is_writable, link, open_folder, remove_stale, same_file, sync_folder, unnamed};
 use super::signals;
 use crate::error::{Context, Error, ErrorKind, Result, bail};
 
@@ -42,7 +42,8 @@ impl Target {
     /// Finds out what `name` is, which messages call `label`, without writing anything.
     ///
     /// # Errors
-    /// A folder; a file in a folder that does not exist; an existing file where `no_clobber` forbids it, which is of
+    /// A folder; a file in a folder that does not exist; an existing file that the user may not write; an existing
+    /// file where `no_clobber` forbids it, which is of
     /// the kind that the system has for that.
     pub fn resolve(name: &Path, label: String, no_clobber: bool) -> Result<Self> {
         let found = |path: &Path| match fs::metadata(path) {
@@ -69,6 +70,10 @@ impl Target {
         };
         if name.as_os_str().as_encoded_bytes().ends_with(b"/") || path.file_name().is_none() {
             bail!("{label}: is no name of a file");
+        }
+        if existing.is_some() {
+            // a rename asks the folder only, and would replace what its owner has made safe from that
+            is_writable(&path).with_context(|| format!("{label}: is not replaced"))?;
         }
         if existing.is_none() && !found(folder(&path))?.is_some_and(|folder| folder.is_dir()) {
             bail!("{label}: there is no folder {}", folder(&path).display());

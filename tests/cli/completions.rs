@@ -73,6 +73,11 @@ fn bash_completes_values_and_files() {
         offer tensorop slice --to = n
         offer tensorop convert --order = ''
         offer tensorop convert a = samples/ten
+        offer tensorop slice --dtype bf
+        offer tensorop slice --dtype = float3
+        offer tensorop convert --cast = bo
+        offer tensorop slice --to =
+        offer tensorop convert name = samples/ro
     "#;
     let expected = "\
 no reply: files
@@ -91,6 +96,11 @@ completions z [zsh]
 slice --to = n [npy npz]
 convert --order =  [C F]
 convert a = samples/ten []
+slice --dtype bf [bfloat16]
+slice --dtype = float3 [float32]
+convert --cast = bo [bool]
+slice --to = [npy npz safetensors pb json csv tsv text raw]
+convert name = samples/ro []
 ";
     let mut bash = Command::new("bash");
     bash.args(["--norc", "-c", script]).current_dir(env!("CARGO_MANIFEST_DIR")).env("LC_ALL", "C");

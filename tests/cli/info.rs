@@ -308,7 +308,7 @@ fn refused() {
         ("d.npy --json --members", &["--json", "--members"]),
         ("d.npy --stats --members", &["--stats", "--members"]),
         ("d.npy --dtype bfloat16", &["FILE d.npy", "float32", "bfloat16"]),
-        ("m.safetensors --dtype bfloat16", &["FILE m.safetensors:none", "int64", "bfloat16"]),
+        ("m.safetensors:none --dtype bfloat16", &["FILE m.safetensors:none", "int64", "bfloat16"]),
         ("d.npy --from safetensors", &["FILE d.npy", ".safetensors"]),
         ("[[1],2]", &["FILE [[1],2]"]),
     ];

@@ -22,6 +22,7 @@ mod big;
 mod container_edits;
 mod containers;
 mod csv;
+mod hints;
 mod in_place;
 mod operands;
 mod output;

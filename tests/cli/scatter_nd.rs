@@ -200,7 +200,7 @@ fn results() {
         ),
         (
             "scatter-nd [65504] [[0]] [15.99] --reduction add --dtype float16",
-            r#"{"dtype": "float16", "shape": [1], "data": [65500.0]}"#,
+            r#"{"dtype": "float16", "shape": [1], "data": [65504.0]}"#,
         ),
         (
             "scatter-nd [[1,2]] [[0],[0]] [[3,4],[0,1]] --reduction mul --dtype complex64",

@@ -12,3 +12,4 @@ mod formats;
 mod narrow;
 mod npy;
 mod text;
+mod values;

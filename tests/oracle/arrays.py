@@ -16,6 +16,9 @@ import numpy as np
 KINDS = ("bool", "int", "float", "complex", "bytes", "str", "datetime", "timedelta")
 EXTRA_KINDS = ("void", "struct", "longdouble", "clongdouble", "bfloat16")
 NARROW_INTS = {"int4": 4, "uint4": 4, "int2": 2, "uint2": 2}
+NARROW_FLOATS = {"float8_e3m4": 8, "float8_e4m3": 8, "float8_e4m3b11fnuz": 8, "float8_e4m3fn": 8, "float8_e4m3fnuz": 8,
+                 "float8_e5m2": 8, "float8_e5m2fnuz": 8, "float8_e8m0fnu": 8, "float6_e2m3fn": 6, "float6_e3m2fn": 6,
+                 "float4_e2m1fn": 4}
 UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as")
 
 # Characters that must be quoted, escaped or counted with care.
@@ -114,8 +117,8 @@ class Arrays:
         """`count` items, as a one-dimensional array."""
         if dtype.fields is not None or dtype.subdtype is not None:
             return self.fields(dtype, count)
-        if dtype.name in NARROW_INTS:
-            return self.rng.integers(0, 1 << NARROW_INTS[dtype.name], size=count).astype("u1").view(dtype)
+        if bits := {**NARROW_INTS, **NARROW_FLOATS}.get(dtype.name):
+            return self.rng.integers(0, 1 << bits, size=count).astype("u1").view(dtype)
         if dtype.name == "bfloat16":
             wide = self.items(np.dtype("<f4"), count)
             with np.errstate(all="ignore"):
@@ -271,6 +274,6 @@ class Arrays:
 
 def descr(dtype):
     """What a `.npy` header says of a dtype."""
-    if dtype.name in NARROW_INTS:
+    if dtype.name in NARROW_INTS or dtype.name in NARROW_FLOATS:
         return dtype.name
     return "<V2" if dtype.name == "bfloat16" else np.lib.format.dtype_to_descr(dtype)

@@ -2,43 +2,17 @@
 
     python tests/oracle/narrow_golden.py [ENCODES [SEED]] > tests/golden/narrow.jsonl
 
-Of each type: the value of every byte, the shortest digits that read back (found here by trying), and float32s with the
-bytes that ml_dtypes makes of them.  Integers have values only.
+Of each type: the value of every byte, the shortest digits that read back as the same float32 (NumPy's), and float32s
+with the bytes that ml_dtypes makes of them.  Integers have values only.
 """
 
 import json
 import sys
-from fractions import Fraction
 
 import ml_dtypes
 import numpy as np
 
 from cast_golden import FLOATS, INTS, Floats
-
-
-def shortest(value, dtype):
-    """The shortest decimal that rounds to `value` > 0, of those the nearest."""
-    table = Floats(dtype)
-    at = int(np.searchsorted(table.values, value))
-    exact = [Fraction(float(v)) for v in table.values]
-    mids = [Fraction(float(m)) for m in table.mids]
-    even = table.codes[at] % 2 == 0
-    low = mids[at - 1] if at else Fraction(0)
-    high = mids[at]
-    point = len(str(int(value))) if value >= 1 else -int(np.floor(-np.log10(value)))
-    for digits in range(1, 20):
-        found = []
-        for power in (point - digits - 1, point - digits, point - digits + 1):
-            step = Fraction(10) ** power
-            near = exact[at] // step
-            for n in (near - 1, near, near + 1, near + 2):
-                text, inside = n * step, False
-                if 0 < n < 10**digits:
-                    inside = low < text < high or (text == low and (even or table.scale)) or (text == high and even and not table.scale)
-                if inside:
-                    found.append((abs(text - exact[at]), n % 2, text))
-        if found:
-            return float(min(found)[2])
 
 
 def main():
@@ -50,9 +24,7 @@ def main():
         values = np.arange(1 << bits).astype("u1").view(dtype).astype("f8")
         line = {"dtype": name, "values": [str(v).removesuffix(".0") for v in values]}
         if name in FLOATS:
-            digits = [shortest(abs(v), dtype) if v and np.isfinite(v) else abs(v) for v in values]
-            signed = [-d if np.signbit(v) else d for d, v in zip(digits, values)]
-            line["digits"] = [str(d) for d in signed]
+            line["digits"] = [str(v) for v in values.astype("f4")]
             table = Floats(dtype)
             near = np.concatenate([table.mids, table.values]).astype("f4")
             near = rng.choice(near, encodes) * rng.choice([1, 1, -1], encodes).astype("f4")

@@ -9,7 +9,7 @@ import sys
 import ml_dtypes
 import numpy as np
 
-from arrays import NARROW_INTS, Arrays, descr
+from arrays import NARROW_FLOATS, NARROW_INTS, Arrays, descr
 
 
 def options(make):
@@ -27,7 +27,9 @@ def options(make):
 
 
 def text(array, chosen):
-    """What `print` shows, without the end of the line."""
+    """What `print` shows, without the end of the line: of a type that NumPy does not know, its values as float32s."""
+    if array.dtype.name in NARROW_FLOATS or array.dtype.name == "bfloat16":
+        array = array.astype("f4")
     settings = {"threshold": sys.maxsize, "floatmode": "unique", **chosen}
     if "precision" in chosen:
         settings["floatmode"] = "maxprec"
@@ -66,11 +68,11 @@ def main():
     for _ in range(count):
         array = make.array(shape=make.shape(60 if len(sys.argv) < 3 else 400))
         print(json.dumps(case(make, array)))
-    # Of the types of ml_dtypes only the integers: the floats are printed with the digits that read back.
     make = Arrays(seed + 1)
-    for _ in range(count // 20):
-        dtype = getattr(ml_dtypes, make.pick(list(NARROW_INTS)))
-        print(json.dumps(case(make, make.array(dtype=dtype, shape=make.shape(60)))))
+    for names, share in [(list(NARROW_INTS), 20), (["bfloat16", *NARROW_FLOATS], 4)]:
+        for _ in range(count // share):
+            dtype = getattr(ml_dtypes, make.pick(names))
+            print(json.dumps(case(make, make.array(dtype=dtype, shape=make.shape(60)))))
     # Elided, with axes that are cut and axes that are not.
     make = Arrays(seed + 2)
     for shape in [(40,), (9, 2), (2, 9), (7, 8), (1, 12), (3, 7, 2), (5, 2, 5), (2, 1, 11), (3, 3, 3, 3)]:

@@ -1,10 +1,13 @@
 //! `--cast`: which tensors are cast, and to what.
 
+use std::ffi::OsStr;
 use std::fmt;
 
 use anyhow::{Result, bail};
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Arg, Command, Error};
 
-use super::values::parse_dtype;
+use super::values::asked_dtype;
 use crate::DType;
 use crate::item::dtype::Kind;
 use crate::item::glob::Glob;
@@ -23,9 +26,25 @@ impl CastArg {
     /// What is no dtype.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         match text.rsplit_once('=').filter(|(glob, _)| !glob.is_empty()) {
-            Some((glob, dtype)) => Ok(Self { glob: Some(Glob::new(glob)), dtype: parse_dtype(dtype)? }),
-            None => Ok(Self { glob: None, dtype: parse_dtype(text)? }),
+            Some((glob, dtype)) => Ok(Self { glob: Some(Glob::new(glob)), dtype: asked_dtype(dtype)? }),
+            None => Ok(Self { glob: None, dtype: asked_dtype(text)? }),
         }
+    }
+}
+
+/// A value of `--cast`. The names of numbers are offered where a shell completes values, as for `--dtype`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CastParser;
+
+impl TypedValueParser for CastParser {
+    type Value = CastArg;
+
+    fn parse_ref(&self, grammar: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<CastArg, Error> {
+        CastArg::parse.parse_ref(grammar, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(DType::names().map(PossibleValue::new)))
     }
 }
 

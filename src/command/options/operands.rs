@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
-use super::values::{parse_dtype, parse_format, parse_number};
+use super::values::{DTypeParser, dtype_help, parse_format, parse_number};
 use crate::DType;
 use crate::format::Format;
 
@@ -98,16 +98,18 @@ fn is_number(text: &str) -> bool {
     }
 }
 
+const DTYPE_HELP: &str = "The dtype of plain JSON or CSV, or what an ambiguous void is
+
+Operands that have a dtype of their own keep it; it is an error only if there is no other operand. Plain JSON or CSV without \
+it takes the dtype of the other operand, else int64, uint64, float64, bool or str by its content. INDICES of an operator \
+are always integers. In diff, info and convert it also says what unsigned integers hold, and in convert of a single \
+tensor what any bits are.";
+
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputOptions {
     /// The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)
-    ///
-    /// A NumPy name (float32), a bfloat16, float8 or int4 of ml_dtypes, or a description ('<U5', '<M8[ns]'). Plain JSON
-    /// or CSV without it takes the dtype of the other operand, else int64, uint64, float64, bool or str by its content. INDICES
-    /// of an operator are always integers. In diff and info it also says what unsigned integers hold, in convert what
-    /// any bits are.
-    #[arg(long, value_name = "DTYPE", value_parser = parse_dtype, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    #[arg(long, value_name = "DTYPE", value_parser = DTypeParser, hide_possible_values = true, allow_hyphen_values = true, long_help = dtype_help(DTYPE_HELP))]
     pub dtype: Option<DType>,
     /// The format of every operand that is not inline [default: by its content, or .csv, .tsv]
     #[arg(long, value_name = "FORMAT", value_parser = parse_format(Format::reading_help), allow_hyphen_values = true)]

@@ -12,7 +12,7 @@ pub(crate) struct UpdatesOptions {
     pub updates: Option<OperandArg>,
     /// One value for every place addressed, instead of UPDATES
     ///
-    /// The value is of DATA's dtype: a number such as -1 (also NaN, Infinity, -Infinity), true or false, [re, im], a
+    /// The value is of DATA's dtype: a number such as -1 (also nan, inf, -inf), true or false, [re, im], a
     /// text or a date.
     #[arg(long, value_name = "VALUE", value_hint = ValueHint::Other, allow_hyphen_values = true, conflicts_with = "updates", help_heading = "Updates")]
     pub fill: Option<String>,

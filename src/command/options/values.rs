@@ -1,6 +1,9 @@
 //! Values that options of several groups take.
 
+use std::ffi::OsStr;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Command, Error};
 
 use crate::DType;
 use crate::format::Format;
@@ -10,8 +13,35 @@ pub(crate) fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N, String
     text.parse().map_err(|_| "expected a whole number, 0 or more".to_owned())
 }
 
-pub(crate) fn parse_dtype(text: &str) -> Result<DType, String> {
-    DType::parse(text).map_err(|error| error.message().to_owned())
+/// A dtype by any of the names that it is asked for by.
+pub(crate) fn asked_dtype(text: &str) -> Result<DType, String> {
+    DType::asked(text).map_err(|error| error.message().to_owned())
+}
+
+/// A dtype. The names of numbers are offered where a shell completes values; any other name may be typed as well.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DTypeParser;
+
+impl TypedValueParser for DTypeParser {
+    type Value = DType;
+
+    fn parse_ref(&self, grammar: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<DType, Error> {
+        asked_dtype.parse_ref(grammar, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(DType::names().map(PossibleValue::new)))
+    }
+}
+
+/// The long help of an option that takes a dtype, which lists those that there are.
+pub(crate) fn dtype_help(what: &str) -> String {
+    let names: Vec<_> = DType::names().collect();
+    format!(
+        "{what}\n\nDtypes: {}; '<U5', 'S3', '<M8[ns]', '>f4' and others as NumPy writes them; float, half, double, int, \
+         str; bf16, fp16, fp32, f32, f64, i32, u32, ...; the names of safetensors (BF16, F8_E4M3) and ONNX (FLOAT, INT64).",
+        names.join(", ")
+    )
 }
 
 /// One of the formats that `help` has a line for.

@@ -22,6 +22,7 @@ use super::values::{
     widen,
 };
 use crate::error::{Advice, Error, Subject};
+use crate::format::foreign;
 use crate::item::dtype::{DType, Kind};
 use crate::item::parse;
 use crate::layout::shape::{MAX_RANK, bytes_of};
@@ -60,7 +61,14 @@ pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_
     if text.len() > VERY_LONG && is_deeper(text.as_bytes(), MOST_OPEN) {
         return Err(error(format!("lists more than {MOST_OPEN} deep")));
     }
-    let syntax = |e: serde_json::Error| error(describe_syntax(text, &e));
+    let syntax = |e: serde_json::Error| match foreign::text(text).filter(|_| e.is_syntax()) {
+        Some(foreign::Text::Printed) => {
+            let message = "not JSON (no commas) but a tensor printed as text";
+            error(message.to_owned()).advising(Advice::PassTensor)
+        }
+        Some(foreign::Text::Rows) => error(format!("{}: this looks like CSV", describe_syntax(text, &e))),
+        None => error(describe_syntax(text, &e)),
+    };
     match text.trim_start_matches([' ', '\n', '\r', '\t']).bytes().next() {
         None => Err(error("empty, expected JSON".into())),
         Some(b'{') => {
@@ -111,7 +119,10 @@ pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_
 pub fn check(dtype: &DType) -> Result<(), Error> {
     match holds(dtype) {
         true => Ok(()),
-        false => Err(Error::new(Subject::Output, cannot_hold("JSON", dtype)).advising(Advice::WriteNpy)),
+        false => {
+            let advice = if dtype.is_ambiguous() { Advice::WriteOrName } else { Advice::WriteNpy };
+            Err(Error::new(Subject::Output, cannot_hold("JSON", dtype)).advising(advice))
+        }
     }
 }
 

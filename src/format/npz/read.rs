@@ -73,6 +73,8 @@ struct LocalRecord {
     content_at: u64,
 }
 
+const TORCH: &str = "a PyTorch file (a ZIP archive with a pickle), which is not read: save its tensors as .safetensors";
+
 impl Archive {
     /// Reads the directory of an archive.
     ///
@@ -147,6 +149,10 @@ impl Archive {
             if !names_alike(&zip, name, *at)? {
                 bail!("the record before member {name:?} and the directory differ in its name");
             }
+        }
+        if members.is_empty() && !others.is_empty() {
+            let is_torch = others.iter().any(|(name, _)| name.ends_with("data.pkl"));
+            bail!("{}", if is_torch { TORCH } else { "a ZIP archive without .npy members, which holds no tensors" });
         }
         let mut names = HashSet::with_capacity(members.len() + others.len());
         let all = members.iter().map(|member| &member.name).chain(others.iter().map(|(name, _)| name));

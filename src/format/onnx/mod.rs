@@ -185,6 +185,9 @@ enum Items {
     External(Elsewhere),
 }
 
+/// The most bytes of a `Segment`: two numbers of int64.
+const LONGEST_SEGMENT: u64 = 22;
+
 impl Proto {
     /// Reads the whole message but for `raw_data`, which is passed. The file's own position is neither used nor
     /// moved.
@@ -326,7 +329,13 @@ impl Scan {
                 malformed!("field {number} at byte {begin} has {length} bytes, and {rest} are in the file")
             })?;
             match number {
-                field::SEGMENT => bail!("a segment of a larger tensor, expected a whole one"),
+                // a message of two numbers; where a sequence has its tensors
+                field::SEGMENT if length > LONGEST_SEGMENT => {
+                    bail!("an ONNX sequence of tensors (a SequenceProto), expected one tensor (a TensorProto)")
+                }
+                field::SEGMENT => {
+                    bail!("a segment of a larger tensor, expected a whole one")
+                }
                 field::RAW_DATA if scan.raw.is_some() => bail!("raw_data stands there twice"),
                 field::RAW_DATA => scan.raw = Some((start, length)),
                 field::DOC_STRING | field::METADATA_PROPS => {}

@@ -10,9 +10,9 @@ use std::io;
 use half::{bf16, f16};
 
 use super::{Numbers, Page, TextOptions, pad, spaces};
-use crate::item::decimal::Decimal;
-use crate::item::dtype::Narrow;
+use crate::item::decimal::{self, Decimal};
 use crate::item::element::Float;
+use crate::item::float16::bf16_to_f32;
 
 /// A binary float as this module needs it. The bounds are NumPy's: it has a single float and one in an array printed by
 /// different code, with different bounds for float64.
@@ -55,7 +55,7 @@ impl Real for f16 {
     }
 
     fn digits(self) -> Decimal {
-        self.shortest()
+        decimal::shortest16(self)
     }
 
     fn reads(digits: Decimal, value: Self) -> bool {
@@ -67,65 +67,22 @@ impl Real for f16 {
     }
 }
 
+/// NumPy does not know bfloat16: it is printed as the float32s of the same value, so that nobody reads another number.
 impl Real for bf16 {
-    // NumPy does not know bfloat16: laid out as the float32s of the same value.
     const LARGE: f64 = f32::LARGE;
     const SMALL: f64 = f32::SMALL;
-    const DIGITS: usize = 4;
+    const DIGITS: usize = <f32 as Real>::DIGITS;
 
     fn wide(self) -> f64 {
         Float::wide(self)
     }
 
     fn digits(self) -> Decimal {
-        self.shortest()
+        bf16_to_f32(self).digits()
     }
 
     fn reads(digits: Decimal, value: Self) -> bool {
-        bf16::nearest(digits.to_f32().into()) == value
-    }
-
-    fn spread(min: f64, max: f64) -> bool {
-        f32::spread(min, max)
-    }
-}
-
-/// A float of 8 bits or fewer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tiny {
-    narrow: Narrow,
-    item: u8,
-    value: f64,
-    digits: Decimal,
-}
-
-impl Tiny {
-    pub(super) fn new(narrow: Narrow, item: u8) -> Self {
-        Self { narrow, item, value: narrow.value(item), digits: narrow.digits(item) }
-    }
-
-    /// Those of all bytes.
-    pub(super) fn all(narrow: Narrow) -> [Self; 256] {
-        std::array::from_fn(|item| Self::new(narrow, item as u8))
-    }
-}
-
-impl Real for Tiny {
-    // As bfloat16: laid out as the float32s of the same value.
-    const LARGE: f64 = f32::LARGE;
-    const SMALL: f64 = f32::SMALL;
-    const DIGITS: usize = 4;
-
-    fn wide(self) -> f64 {
-        self.value
-    }
-
-    fn digits(self) -> Decimal {
-        self.digits
-    }
-
-    fn reads(digits: Decimal, value: Self) -> bool {
-        value.narrow.ordinal(value.narrow.encode(digits.to_f64())) == value.narrow.ordinal(value.item)
+        f32::reads(digits, bf16_to_f32(value))
     }
 
     fn spread(min: f64, max: f64) -> bool {
@@ -143,7 +100,7 @@ impl Real for f32 {
     }
 
     fn digits(self) -> Decimal {
-        self.shortest()
+        decimal::shortest32(self)
     }
 
     fn reads(digits: Decimal, value: Self) -> bool {
@@ -166,7 +123,7 @@ impl Real for f64 {
     }
 
     fn digits(self) -> Decimal {
-        self.shortest()
+        decimal::shortest64(self)
     }
 
     fn reads(digits: Decimal, value: Self) -> bool {

@@ -19,7 +19,7 @@ use crate::item::python;
 use crate::item::tensor::Tensor;
 use crate::item::time_unit::{TimeBase, TimeUnit};
 use crate::memory;
-use floats::{Role, Tiny, complex_scalar, complexes, real_scalar, reals};
+use floats::{Role, complex_scalar, complexes, real_scalar, reals};
 
 /// Bytes of text that are gathered before they are written: the output may be a pipe or a terminal, where each write
 /// is a system call, and a line is too little for one.
@@ -55,7 +55,8 @@ pub fn check(dtype: &DType) -> Result<(), Error> {
         Kind::Narrow(_) | Kind::Bytes(_) | Kind::Str(_) | Kind::Datetime(_) | Kind::Timedelta(_) => Ok(()),
         Kind::Void(_) | Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_) => {
             let message = format!("{} cannot be printed as text", dtype.name());
-            Err(Error::new(Subject::Output, message).advising(Advice::WriteNpy))
+            let advice = if dtype.is_ambiguous() { Advice::WriteOrName } else { Advice::WriteNpy };
+            Err(Error::new(Subject::Output, message).advising(advice))
         }
     })
 }
@@ -141,7 +142,7 @@ fn array(tensor: &Tensor, options: &TextOptions, page: &mut Page<'_>) -> io::Res
             page.blocks(&mut |i, text| pad(narrow_integer(*narrow, numbers.item(i)).as_bytes(), 0, text))
         }
         Kind::Narrow(narrow) => {
-            let known = Tiny::all(*narrow);
+            let known: [f32; 256] = std::array::from_fn(|item| narrow.value(item as u8) as f32);
             reals(&numbers, |numbers, i| known[usize::from(numbers.item::<u8>(i))], options, page)
         }
         Kind::Bytes(_) => page.blocks(&mut |i, text| python::repr_bytes(unpadded(item(i)), text)),
@@ -166,7 +167,7 @@ fn scalar(tensor: &Tensor, text: &mut Vec<u8>) {
             complex_scalar(number.re, number.im, text);
         },
         Kind::Narrow(narrow) if narrow.is_integer() => text.extend(narrow_integer(*narrow, numbers.item(0)).bytes()),
-        Kind::Narrow(narrow) => real_scalar(Tiny::new(*narrow, numbers.item(0)), Role::Whole, text),
+        Kind::Narrow(narrow) => real_scalar(narrow.value(numbers.item(0)) as f32, Role::Whole, text),
         Kind::Datetime(unit) => text.extend(datetime::format_as_numpy(numbers.item(0), *unit).bytes()),
         Kind::Timedelta(unit) => text.extend(timedelta(numbers.item(0), *unit).bytes()),
         Kind::Bytes(_) => {
@@ -490,15 +491,15 @@ mod tests {
             ("<f2", &[1], &[999.5], "[999.5]"),
             // Filled with digits of the float, not with zeros.
             ("<f2", &[2], &[9832.0, 0.3333], "[9.832e+03 3.333e-01]"),
-            ("bfloat16", &[], &[3.3], "3.3"),
-            ("bfloat16", &[2], &[0.1, 256.0], "[1.00e-01 2.56e+02]"),
+            ("bfloat16", &[], &[3.3], "3.296875"),
+            ("bfloat16", &[2], &[0.1, 256.0], "[1.00097656e-01 2.56000000e+02]"),
             ("bfloat16", &[3], &[0.5, 100.0, nan], "[  0.5 100.    nan]"),
             // bytes of float8 and int4
-            ("float8_e4m3fn", &[], &[1.0], "0.002"),
-            ("float8_e4m3fn", &[4], &[56.0, 126.0, 255.0, 128.0], "[  1. 450.  nan  -0.]"),
-            ("float8_e5m2", &[2], &[1.0, 124.0], "[2.e-05    inf]"),
+            ("float8_e4m3fn", &[], &[1.0], "0.001953125"),
+            ("float8_e4m3fn", &[4], &[56.0, 126.0, 255.0, 128.0], "[  1. 448.  nan  -0.]"),
+            ("float8_e5m2", &[2], &[1.0, 124.0], "[1.5258789e-05           inf]"),
             ("float4_e2m1fn", &[2, 2], &[1.0, 2.0, 15.0, 8.0], "[[ 0.5  1. ]\n [-6.  -0. ]]"),
-            ("float8_e8m0fnu", &[2], &[0.0, 127.0], "[6.e-39 1.e+00]"),
+            ("float8_e8m0fnu", &[2], &[0.0, 127.0], "[5.877472e-39 1.000000e+00]"),
             ("int4", &[2, 2], &[1.0, 8.0, 15.0, 7.0], "[[1 -8]\n [-1 7]]"),
             ("uint2", &[], &[3.0], "3"),
             ("<c16", &[], &[0.0, -2.0], "-2j"),

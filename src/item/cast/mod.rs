@@ -11,7 +11,7 @@ mod tests;
 mod write;
 
 use self::middle::Middle;
-use self::read::{Input, NumberReader, load_narrow, narrow_text};
+use self::read::{Input, NumberReader, load_narrow, single_text};
 use self::write::Output;
 use crate::error::{Advice, Error, Subject};
 use crate::item::datetime;
@@ -126,6 +126,7 @@ impl Cast {
                 }
                 (Kind::Int64, _) if ticks(to) => return Err(refused("").advising(Advice::ReadBits)),
                 (_, Kind::Int64) if ticks(from) => return Err(refused("").advising(Advice::ReadBits)),
+                (Kind::Void(_), _) if from.is_ambiguous() => return Err(refused("").advising(Advice::NameItems)),
                 _ => match (Input::of(from), Output::of(to)) {
                     (Some(from), Some(to)) => {
                         let pairs = match (from.complex, to.complex) {
@@ -191,10 +192,10 @@ impl Cast {
                         };
                         self.numbers(run, from.size, load, |number| number.to_string())
                     }
-                    NumberReader::Narrow(narrow, values) => {
+                    NumberReader::Narrow(_, values) => {
                         let load =
                             |bytes: &[u8], numbers: &mut [f64]| load_narrow(bytes, numbers, values, |value| value);
-                        self.numbers(run, from.size, load, |number| narrow_text(*narrow, number))
+                        self.numbers(run, from.size, load, single_text)
                     }
                 }
             }

@@ -3,7 +3,6 @@
 use half::{bf16, f16};
 
 use super::middle::Middle;
-use crate::item::decimal::Decimal;
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::{Element, Float, match_kind};
 
@@ -92,9 +91,9 @@ readable! {
         u64, |item| item, |number| number.to_string();
     }
     Float {
-        f16, |item| plain_nan(item.wide()), |number| float_text(number, || digits(f16::nearest(number).shortest()));
-        bf16, Float::wide, |number| float_text(number, || digits(bf16::nearest(number).shortest()));
-        f32, Float::wide, |number| float_text(number, || zmij::Buffer::new().format(number as f32).to_owned());
+        f16, |item| plain_nan(item.wide()), single_text;
+        bf16, Float::wide, single_text;
+        f32, Float::wide, single_text;
         f64, Float::wide, |number| float_text(number, || zmij::Buffer::new().format(number).to_owned());
     }
 }
@@ -116,19 +115,15 @@ pub(super) fn load_narrow<M: Middle>(bytes: &[u8], run: &mut [M], values: &[f64]
     bytes.iter().zip(run).for_each(|(&item, place)| *place = number(value(item)));
 }
 
-/// The text of an item of a narrow float type.
-pub(super) fn narrow_text(narrow: Narrow, number: f64) -> String {
-    float_text(number, || digits(narrow.digits(narrow.encode(number))))
+/// The text of a float of 32 bits or fewer.
+pub(super) fn single_text(number: f64) -> String {
+    float_text(number, || zmij::Buffer::new().format(number as f32).to_owned())
 }
 
 /// Of a NaN the sign only is kept: a payload of 10 bits means nothing in another type.
 #[inline(always)]
 fn plain_nan(value: f64) -> f64 {
     if value.is_nan() { f64::NAN.copysign(value) } else { value }
-}
-
-fn digits(decimal: Decimal) -> String {
-    zmij::Buffer::new().format(decimal.to_f64()).to_owned()
 }
 
 /// The text of a float: that of a finite one without what makes an integer look like a float.

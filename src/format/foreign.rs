@@ -1,0 +1,149 @@
+//! What is no tensor, named for what it is: people hand over a model, a packed file or what was printed of a tensor, and
+//! "not JSON" helps none of them.
+
+use prost::encoding::{WireType, decode_key, decode_varint};
+
+/// The first bytes of binary files that are often taken for tensors, and what these are.
+const MAGIC: &[(&[u8], &str)] = &[
+    (b"\x1f\x8b", "packed by gzip: unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "packed by zstd: unpack it first"),
+    (b"GGUF", "a GGUF model, which is not read"),
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file, which is not read"),
+    (b"\x80\x02", PICKLE),
+    (b"\x80\x03", PICKLE),
+    (b"\x80\x04", PICKLE),
+    (b"\x80\x05", PICKLE),
+];
+
+const PICKLE: &str = "a Python pickle (an old .pt, or objects), which is not read";
+
+/// What a binary file that begins so is, if it is known and no tensor.
+pub(super) fn binary(begin: &[u8]) -> Option<&'static str> {
+    let magic = MAGIC.iter().find(|(magic, _)| begin.starts_with(magic)).map(|(_, what)| *what);
+    magic.or_else(|| is_onnx_model(begin).then_some("an ONNX model, expected a tensor (a TensorProto)"))
+}
+
+/// What a text is that is no JSON.
+pub(super) fn text(text: &str) -> Option<Text> {
+    if is_printed(text) {
+        return Some(Text::Printed);
+    }
+    let row = text.lines().next().unwrap_or_default();
+    let is_row = !row.starts_with(['[', '{', '"']) && [',', ';', '\t'].iter().any(|comma| row.contains(*comma));
+    is_row.then_some(Text::Rows)
+}
+
+/// Text that holds a tensor in a way that is not read as JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Text {
+    /// As NumPy, and this program without an output, print it.
+    Printed,
+    /// Rows of cells with commas, semicolons or tabs between them.
+    Rows,
+}
+
+/// Whether a text is what NumPy prints of an array of numbers or bools: items with blanks and no commas between them.
+fn is_printed(text: &str) -> bool {
+    /// How many items are looked at.
+    const ITEMS: usize = 50;
+    let text = text.trim_start();
+    let Some(items) = text.strip_prefix('[') else { return false };
+    // several lists, one after the other, are none
+    let mut depth = 0_i32;
+    let after = text.trim_end().char_indices().find(|(_, c)| {
+        depth += i32::from(*c == '[') - i32::from(*c == ']');
+        depth == 0
+    });
+    if after.is_some_and(|(end, _)| end + 1 < text.trim_end().len()) {
+        return false;
+    }
+    let mut words =
+        items.split(|c: char| c.is_whitespace() || "[]".contains(c)).filter(|word| !word.is_empty()).peekable();
+    // of JSON's own spellings of what has no digits its reader says more
+    let number = |word: &str| word.parse::<f64>().is_ok() && !word.contains(|c: char| c.is_ascii_uppercase());
+    // of a complex number the sign of the second part that is no sign of an exponent parts it
+    let complex = |word: &str| {
+        let signs = word.char_indices().filter(|(at, c)| *at > 0 && "+-".contains(*c)).map(|(at, _)| word.split_at(at));
+        signs.into_iter().any(|(re, im)| number(re) && im.strip_suffix('j').is_some_and(number))
+    };
+    let item = |word: &str| matches!(word, "True" | "False" | "...") || number(word) || complex(word);
+    let first = words.peek().copied();
+    let alone = text.split_whitespace().nth(1).is_none();
+    first.is_some_and(|first| !alone || first.ends_with('.')) && words.take(ITEMS).all(item)
+}
+
+/// Whether a protobuf message that begins so has the fields of an ONNX ModelProto, among them a graph or the opsets.
+fn is_onnx_model(begin: &[u8]) -> bool {
+    const IR_VERSION: u32 = 1;
+    const GRAPH: u32 = 7;
+    const OPSET_IMPORT: u32 = 8;
+    let mut rest = begin;
+    let mut fields = 0;
+    while let Ok((number, wire)) = decode_key(&mut rest) {
+        match (number, wire) {
+            // the first that every writer writes
+            (IR_VERSION, WireType::Varint) => fields += 1,
+            (GRAPH | OPSET_IMPORT, WireType::LengthDelimited) => return fields > 0,
+            // names, versions and texts of whoever made it
+            (2..=6, WireType::LengthDelimited | WireType::Varint) => {}
+            _ => return false,
+        }
+        let Ok(value) = decode_varint(&mut rest) else { return false };
+        if wire == WireType::LengthDelimited {
+            match usize::try_from(value).ok().and_then(|length| rest.get(length..)) {
+                Some(after) => rest = after,
+                None => return false,
+            }
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts() {
+        let rows = [
+            ("[1. 2.5 nan -inf]", Some(Text::Printed)),
+            ("[[1 2]\n [3 4]]\n", Some(Text::Printed)),
+            ("[ True False]", Some(Text::Printed)),
+            ("[0.+1.j 2.e-05-3.j]", Some(Text::Printed)),
+            ("[1. ... 3.]", Some(Text::Printed)),
+            ("[1.]", Some(Text::Printed)),
+            ("[1]\n[2]", None),
+            ("[nan]", None),
+            ("[NaN Infinity]", None),
+            ("[1, 2", None),
+            ("[]", None),
+            ("[a b]", None),
+            ("{\"a\" 1}", None),
+            ("a,b\n1,2\n", Some(Text::Rows)),
+            ("1\t2\n", Some(Text::Rows)),
+            ("word", None),
+            ("", None),
+        ];
+        for (given, expected) in rows {
+            assert_eq!(text(given), expected, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn files() {
+        let model = b"\x08\x08\x12\x07pytorch\x1a\x03 2.\x3a\x90\x01 the graph";
+        let rows: [(&[u8], &str); 5] = [
+            (b"\x1f\x8b\x08\0", "gzip"),
+            (b"GGUF\x03\0\0\0", "GGUF"),
+            (b"\x80\x02\x8a\x0al", "pickle"),
+            (model, "ONNX model"),
+            (b"\x08\x08\x42\x02\x10\x12", "ONNX model"),
+        ];
+        for (begin, what) in rows {
+            assert!(binary(begin).is_some_and(|found| found.contains(what)), "{what}");
+        }
+        for begin in [&b"\x93NUMPY"[..], b"", b"\x08", b"\x08\x02\x10\x01", b"\x3a\x01"] {
+            assert_eq!(binary(begin), None, "{begin:?}");
+        }
+    }
+}

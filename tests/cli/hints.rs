@@ -1,0 +1,185 @@
+//! Mistakes that people make, each answered with what would help: one line, status 2, nothing written.
+
+use std::io::Write;
+
+use crate::common::{Folder, each, npy, tensor, words};
+
+/// A ZIP archive of one stored member.
+fn zip(name: &str) -> Vec<u8> {
+    let (name, size) = (name.as_bytes(), (name.len() as u16).to_le_bytes());
+    let fixed = [&[20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0][..], &[0; 12], &size, &[0, 0]].concat();
+    let local = [&b"PK\x03\x04"[..], &fixed, name].concat();
+    let central = [&b"PK\x01\x02\x14\0"[..], &fixed, &[0; 14], name].concat();
+    let (length, at) = ((central.len() as u32).to_le_bytes(), (local.len() as u32).to_le_bytes());
+    let end = [&b"PK\x05\x06\0\0\0\0\x01\0\x01\0"[..], &length, &at, &[0, 0]].concat();
+    [local, central, end].concat()
+}
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let data = tensor::<f32>(&[2, 3], &[0., 1., 2., 3., 4., 5.]).npy();
+    folder.put("a.npy", &data).put("[1].npy", &data).put("-x.npy", &data).put("empty.npy", b"");
+    folder.put("d.npy", tensor::<f64>(&[2, 3], &[0.; 6]).npy()).put("v.npy", npy("|V1", &[2, 3], &[1; 6]));
+    folder.put("scalar.npy", tensor::<f32>(&[], &[1.]).npy()).put("printed.npy", b"[[0. 1. 2.]\n [3. 4. 5.]]\n");
+    folder.put("m.pt", zip("archive/data.pkl")).put("x.zip", zip("notes.txt"));
+    folder.put("a.npy.gz", b"\x1f\x8b\x08\0").put("g.gguf", b"GGUF\x03\0\0\0").put("old.pt", b"\x80\x02\x8a\x0al");
+    folder.put("m.onnx", b"\x08\x08\x12\x07pytorch\x3a\x02\x12\x01").put("rows.dat", b"a,b\n1,2\n");
+    // name, elem_type, tensor_values
+    let tensor = [&b"\x08\x06\x10\x01\x4a\x18"[..], &[0; 24]].concat();
+    folder.put("s.pb", [&b"\x0a\x03seq\x10\x01\x1a\x1e"[..], &tensor].concat());
+    folder
+}
+
+#[test]
+fn the_cure_is_named() {
+    let folder = folder();
+    let rows: &[(&str, &[&str])] = &[
+        ("slice printed.npy --at :", &["DATA printed.npy", "printed as text", "--to npy"]),
+        ("slice empty.npy --at :", &["DATA empty.npy", "empty, expected a tensor", "--to npy"]),
+        ("slice - --at :", &["DATA (standard input)", "empty", "--to npy"]),
+        ("slice [1].npy --at :", &["DATA [1].npy", "given as ./[1].npy"]),
+        ("slice -x.npy --at :", &["unexpected argument '-x'", "given as ./-x.npy"]),
+        ("convert a.npy b.npy", &["IN b.npy", "-o b.npy?"]),
+        ("convert a.npy d.npy", &["standard output: 2 tensors", "-o d.npy?"]),
+        ("slice-scatter a.npy 5 --at :", &["UPDATES 5: shape [], expected [2, 3]", "--fill 5"]),
+        ("slice-scatter a.npy scalar.npy --at :", &["UPDATES scalar.npy: shape []", "--fill VALUE"]),
+        ("scatter-update a.npy [0] 5 --axis 0", &["UPDATES 5: shape []", "--fill 5"]),
+        ("scatter-nd a.npy [[0]] 5", &["UPDATES 5: shape []", "--fill 5"]),
+        ("slice m.pt --at :", &["DATA m.pt", "PyTorch"]),
+        ("info m.pt", &["FILE m.pt", "PyTorch"]),
+        ("slice x.zip --at :", &["DATA x.zip", "ZIP archive without .npy members"]),
+        ("slice a.npy.gz --at :", &["DATA a.npy.gz", "gzip"]),
+        ("slice g.gguf --at :", &["DATA g.gguf", "GGUF"]),
+        ("slice old.pt --at :", &["DATA old.pt", "pickle"]),
+        ("slice m.onnx --at :", &["DATA m.onnx", "ONNX model"]),
+        ("slice s.pb --at :", &["DATA s.pb", "SequenceProto"]),
+        ("slice rows.dat --at :", &["DATA rows.dat", "CSV"]),
+        ("slice v.npy --at :", &["|V1 cannot be printed", "-o FILE.npy", "--dtype"]),
+        ("slice v.npy --at : --to json", &["|V1", "-o FILE.npy", "--dtype"]),
+        ("convert v.npy --cast float32", &["IN v.npy", "|V1 is not cast to float32", "--dtype"]),
+        ("scatter-nd v.npy [[0]] v.npy --reduction add", &["|V1", "--dtype"]),
+        ("slice a.npy --start 0 --stop end", &["--stop end", "INT_MAX"]),
+        ("slice a.npy --at : --dtype float8", &["float8_e4m3fn", "float8_e5m2", "did you mean"]),
+        ("slice a.npy --at : --dtype flaot32", &["did you mean float32"]),
+        ("convert a.npy --cast Int8 -o b.npy", &["did you mean int8"]),
+        ("slice a.npy --at : --dtype int32", &["DATA a.npy", "float32", "int32", "--cast"]),
+        ("info a.npy d.npy --dtype bf16", &["FILE a.npy", "float32", "bfloat16"]),
+    ];
+    each(rows, |(args, _)| format!("`{args}`"), |(args, fragments)| folder.refuses(words(args), fragments).map(drop));
+}
+
+/// No option that is not there is answered with "use `-- -t`": nobody means an operand of that name.
+#[test]
+fn unknown_options() {
+    let folder = folder();
+    for args in ["slice a.npy -t", "slice a.npy --at : --quite", "diff a.npy d.npy --tolerance 1", "info a.npy -x"] {
+        let said = folder.refuses(words(args), &["unexpected argument"]).expect(args);
+        assert!(!said.contains("-- "), "{args}: {said}");
+    }
+}
+
+#[test]
+fn diff_of_two_dtypes() {
+    let folder = folder();
+    let run = folder.run(["diff", "a.npy", "d.npy"]);
+    let expected = "different: dtype float64, expected float32\n  --ignore-dtype compares the values\n";
+    assert_eq!((run.status, String::from_utf8_lossy(&run.stdout).as_ref()), (Some(1), expected));
+    let run = folder.run(["diff", "a.npy", "d.npy", "-q"]);
+    assert_eq!(String::from_utf8_lossy(&run.stdout), "different: dtype float64, expected float32\n");
+}
+
+/// `--dtype` reads what is ambiguous and leaves alone what has a dtype of its own; names of neighbours are taken.
+#[test]
+fn dtype_of_some_operands() {
+    let folder = folder();
+    folder
+        .put("bits.npy", npy("<u2", &[2], &[0x80, 0x3f, 0, 0x40]))
+        .put("wide.npy", npy("|V4", &[1], &[0, 0, 0x80, 0x3f]));
+    let rows = [
+        ("convert f=a.npy v=v.npy --dtype F8_E4M3 -o x.npz --dry-run", "IN v.npy: float8_e4m3fn [2, 3]"),
+        ("convert f=a.npy v=v.npy --dtype F8_E4M3 -o x.npz --dry-run", "IN a.npy: float32 [2, 3]"),
+        ("convert f=a.npy b=bits.npy --dtype bf16 -o x.npz --dry-run", "IN bits.npy: bfloat16 [2]"),
+        ("convert wide.npy --dtype FLOAT --to json", "{\"dtype\": \"float32\", \"shape\": [1], \"data\": [1.0]}"),
+        ("diff [1,2] bits.npy --dtype BF16", "equal: 2 items of bfloat16 [2]"),
+        ("slice-scatter a.npy [[9,9,9]] --at :1 --dtype f32", "[[9. 9. 9.]\n [3. 4. 5.]]"),
+        ("slice [1,2] --at : --dtype I8 --to json", "{\"dtype\": \"int8\", \"shape\": [2], \"data\": [1, 2]}"),
+        ("slice [1,2] --at : --dtype i8 --to json", "{\"dtype\": \"int64\", \"shape\": [2], \"data\": [1, 2]}"),
+        ("slice-scatter a.npy --fill nan --at :1", "[[nan nan nan]\n [ 3.  4.  5.]]"),
+        ("slice-scatter a.npy --fill -inf --at :1", "[[-inf -inf -inf]\n [  3.   4.   5.]]"),
+        ("slice-scatter a.npy --fill=inf --at :1", "[[inf inf inf]\n [ 3.  4.  5.]]"),
+        (
+            "slice-scatter [\"abc\"] --fill nan --at : --to json",
+            "{\"dtype\": \"<U3\", \"shape\": [1], \"data\": [\"nan\"]}",
+        ),
+    ];
+    each(
+        rows,
+        |(args, _)| format!("`{args}`"),
+        |(args, expected)| {
+            let printed = folder.run(words(args)).printed()?;
+            if printed.contains(expected) { Ok(()) } else { Err(printed) }
+        },
+    );
+}
+
+/// Each bad file has its line, and the others are described.
+#[test]
+fn info_goes_on() {
+    let folder = folder();
+    let run = folder.run(["info", "none.npy", "a.npy", "empty.npy", "d.npy"]);
+    let said: Vec<_> = run.stderr.lines().map(|line| line.split(": ").take(2).collect::<Vec<_>>().join(": ")).collect();
+    assert_eq!(said, ["error: FILE none.npy", "error: FILE empty.npy"]);
+    let shown = String::from_utf8_lossy(&run.stdout).into_owned();
+    assert_eq!((run.status, shown.lines().count()), (Some(2), 3), "{shown}");
+    assert!(shown.contains("a.npy") && shown.contains("d.npy"), "{shown}");
+}
+
+/// A rename would ask the folder only: a file that may not be written is left, as `cp` leaves it. The superuser may
+/// write all files, and asks as somebody else.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_that_may_not_be_written() {
+    let folder = folder();
+    let script = "chmod 777 . && echo kept > kept.npy && chmod 444 kept.npy
+        as() { if [ \"$(id -u)\" = 0 ]; then setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\"; else \"$@\"; fi; }
+        as test -x \"$T\" || { echo skipped; exit 0; }
+        as \"$T\" slice a.npy --at : -o kept.npy; echo \"status $?\"; as \"$T\" slice a.npy --at : -o kept.npy --dry-run; cat kept.npy";
+    let run = folder.script(script);
+    let shown = String::from_utf8_lossy(&run.stdout).into_owned();
+    if shown == "skipped\n" {
+        let _ = writeln!(std::io::stderr(), "nobody may run the program: not tested");
+        return;
+    }
+    assert_eq!(shown, "status 2\nkept\n", "{}", run.stderr);
+    let refused = "error: output kept.npy: is not replaced: Permission denied (os error 13)\n";
+    assert_eq!(run.stderr, refused.repeat(2));
+}
+
+/// What is left of an edit that a signal ends is said.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_edit_that_is_interrupted() {
+    let folder = Folder::new();
+    let items = 1 << 27;
+    let header = crate::common::header("|u1", false, &[items]);
+    folder.put("big.npy", crate::common::npy_with_header(&header, b""));
+    let file = std::fs::OpenOptions::new().write(true).open(folder.path("big.npy")).expect("a file");
+    let length = file.metadata().expect("a file").len() + items as u64;
+    file.set_len(length).expect("a sparse file");
+    let mut told = 0;
+    for (signal, status) in [("INT", "130"), ("TERM", "143")] {
+        // sooner or later it comes between the first byte and the last
+        for delay in ["0.3", "0.1", "0.6", "0.05", "1"] {
+            let run = folder.script(&format!(
+                "TENSOROP_WINDOW=4096 $T slice-scatter big.npy --fill 1 --at : -i & sleep {delay}; kill -{signal} $!; wait $!; echo $?"
+            ));
+            if run.stderr.starts_with("error: DATA big.npy: is partly changed: ") {
+                assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+                assert_eq!(String::from_utf8_lossy(&run.stdout).trim(), status);
+                told += 1;
+                break;
+            }
+        }
+    }
+    assert_eq!(told, 2);
+}
