@@ -193,25 +193,6 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
-        &'tensorop;gather-nd'= {
-            cand --batch-dims 'How many first axes DATA and INDICES have in common'
-            cand --dtype 'The dtype of plain JSON, or what an ambiguous void is (bfloat16, ...)'
-            cand --from 'The format of every operand that is not inline [default: by its content]'
-            cand -o 'Where to write [default: text on standard output]'
-            cand --output 'Where to write [default: text on standard output]'
-            cand --to 'The format of the output [default: by the name of FILE, else text]'
-            cand --threshold 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]'
-            cand --edgeitems 'Items at each end of an axis that stay when it is elided'
-            cand --linewidth 'Characters in a line'
-            cand --precision 'At most N digits after the point [default: as many as tell the value]'
-            cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
-            cand --no-clobber 'Refuse to replace a file'
-            cand --dry-run 'Make every check, print what would be done, write nothing'
-            cand -q 'Show no progress (else shown on a terminal if it takes more than a second)'
-            cand --quiet 'Show no progress (else shown on a terminal if it takes more than a second)'
-            cand -h 'Print help (see more with ''--help'')'
-            cand --help 'Print help (see more with ''--help'')'
-        }
         &'tensorop;diff'= {
             cand --atol 'The largest absolute error that passes'
             cand --rtol 'The largest error relative to EXPECTED that passes; with --atol their sum'

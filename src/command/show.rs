@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
@@ -150,6 +150,7 @@ impl Show {
     fn open(&self, file: &OperandArg, limits: Limits) -> Result<(Input, Vec<(usize, Name)>)> {
         let (input, member) = sources::open(file, &sources::label("FILE", file), &self.input, limits.threads)?;
         let selected = input.select(member.as_deref())?;
+        ensure!(!selected.is_empty(), "{}: holds no tensors", input.label());
         let file = sources::named(file, member.as_deref());
         let name = |member: Option<String>| Name { file: file.clone(), member };
         let selected = selected.into_iter().map(|(n, member)| (n, name(member))).collect();

@@ -370,7 +370,7 @@ impl Input {
     /// that name, or those that it matches as a [glob](Glob).
     ///
     /// # Errors
-    /// Those of [`pick`](Self::pick); a glob that matches none; no name, and a container that holds nothing.
+    /// Those of [`pick`](Self::pick); a glob that matches none.
     pub fn select(&self, name: Option<&str>) -> Result<Vec<(usize, Option<String>)>> {
         let Some(names) = self.names() else { return Ok(vec![(self.pick(name)?, None)]) };
         let glob = name.filter(|name| name.contains(['*', '?', '[']) && !names.contains(name)).map(Glob::new);
@@ -379,13 +379,10 @@ impl Input {
             (Some(_), Some(glob)) => (0..names.len()).filter(|&n| glob.matches(names[n])).collect(),
             (Some(name), None) => vec![self.pick(Some(name))?],
         };
-        match (found.is_empty(), glob) {
-            (true, Some(glob)) => {
-                bail!("{}: has no tensor that {:?} matches, but {}", self.label, glob.text(), list(&names))
-            }
-            (true, None) => bail!("{}: holds no tensors", self.label),
-            (false, _) => Ok(found.into_iter().map(|n| (n, Some(names[n].to_owned()))).collect()),
+        if let Some(glob) = glob.filter(|_| found.is_empty()) {
+            bail!("{}: has no tensor that {:?} matches, but {}", self.label, glob.text(), list(&names));
         }
+        Ok(found.into_iter().map(|n| (n, Some(names[n].to_owned()))).collect())
     }
 
     /// What is known of member number `n` (0 where there is only one tensor). Of a plain JSON value all is read.

@@ -37,17 +37,21 @@ pub(super) fn collect<C: Collect>(
 ) -> Result<Vec<C>> {
     let rows = indices.shape().first().copied().unwrap_or(1);
     let row = indices.shape().get(1..).unwrap_or_default().iter().product::<usize>();
-    // a part begins where a tuple does: with a place of the first axis, if there is another
-    let tuples_in_row = if numbers.width() == 0 { 0 } else { row / numbers.width() };
-    if tuples_in_row == 0 {
+    let width = numbers.width();
+    if width == 0 || rows == 0 || row == 0 {
         return Ok(vec![begin(0)?]);
     }
-    let threads = if indices.is_stream() { 1 } else { limits.threads.for_bytes(indices.bytes()).min(rows).max(1) };
+    let tuples = |rows: usize| rows * row / width;
+    // A part begins where a tuple does, with a place of the first axis: unless that is the axis of the only tuple.
+    let threads = match row % width {
+        0 if !indices.is_stream() => limits.threads.for_bytes(indices.bytes()).min(rows).max(1),
+        _ => 1,
+    };
     let part = |number: usize| number * rows / threads;
     let parts = on_threads(threads, |number| -> Result<C> {
         let rows = part(number)..part(number + 1);
-        let mut collected = begin(rows.len() * tuples_in_row)?;
-        let (mut places, mut tuple) = (Vec::new(), rows.start * tuples_in_row);
+        let mut collected = begin(tuples(rows.len()))?;
+        let (mut places, mut tuple) = (Vec::new(), tuples(rows.start));
         each_window(indices, rows, |_, kind, bytes| {
             numbers.resolve(kind, bytes, tuple, &mut places)?;
             collected.take(tuple, &places)?;
