@@ -1,5 +1,7 @@
 //! Memory for what grows with the input: where there is none that is an error, not the end of the program by a signal.
 
+use crate::error::Error;
+
 /// What is said where there is no memory for so many bytes.
 pub(crate) fn too_much(bytes: usize) -> String {
     format!("{bytes} bytes are more than there is memory for")
@@ -51,6 +53,18 @@ pub(crate) fn zeros(bytes: usize) -> Result<Vec<u8>, String> {
     let mut vec = of(bytes)?;
     vec.resize(bytes, 0);
     Ok(vec)
+}
+
+/// Makes a buffer so many bytes long; what it held is lost. `label` is what messages call what it is for.
+///
+/// # Errors
+/// Not enough memory, which is no reason to be ended by a signal.
+pub(crate) fn resize(buffer: &mut Vec<u8>, bytes: usize, label: &str) -> Result<(), Error> {
+    if bytes > buffer.capacity() {
+        *buffer = of(bytes).map_err(|why| Error::memory(why).within(label))?;
+    }
+    buffer.resize(bytes, 0);
+    Ok(())
 }
 
 #[cfg(test)]

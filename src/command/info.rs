@@ -11,7 +11,8 @@ use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::run::ThreadOptions;
 use super::sources;
 use super::{Outcome, complain, style};
-use crate::format::open::{Description, Input};
+use crate::format::content::Description;
+use crate::format::open::Input;
 use crate::info;
 use crate::ops::fill::Limits;
 

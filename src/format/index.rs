@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::beside::is_plain_name;
-use super::open::{Content, Description};
+use super::content::{Content, Description};
 use super::safetensors::{self, MAX_HEADER, MAX_MEMBERS};
 use super::{Extras, Layout, Reader, Sure, Unchangeable, Writer};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};

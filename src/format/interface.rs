@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::open::Description;
+use super::content::Description;
 use super::packed;
 use super::text::TextOptions;
 use super::values::Values;

@@ -4,6 +4,7 @@
 //! [`Reader`] and [`Writer`] that its own file implements. To add a format is to add a file and a row.
 
 mod beside;
+pub mod content;
 mod csv;
 pub mod files;
 mod foreign;
@@ -25,11 +26,11 @@ use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::path::Path;
 
-use self::csv::Dialect;
+use self::content::Content;
 pub use self::interface::{
     Extras, Items, Layout, Place, Places, Reader, Seal, Sure, Unchangeable, WriteSequence, WriteWhole, Writer,
 };
-use self::open::Content;
+use self::values::cells::Dialect;
 use crate::error::{Result, malformed};
 
 /// All formats, in the order in which they are listed and recognised.

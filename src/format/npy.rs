@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use ndarray_npy::npy::header::{Header as RawHeader, Layout as RawLayout, ParseHeaderError, ReadHeaderError};
 use py_literal::Value;
 
-use super::open::{Content, Description, Opened};
+use super::content::{Content, Description, Opened};
 use super::{Layout, Places, Reader, Sure, Unchangeable, Writer};
 use crate::error::{bail, malformed};
 

@@ -5,20 +5,16 @@ use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::content::{BEGIN, Content, Description, Opened, read_begin};
 use super::json::JsonReader;
 use super::raw::{self, View};
 use super::values::Values;
 use super::{Format, Reader, Unchangeable, containers};
-use crate::error::{Advice, Context, Error, ErrorKind, Result, Subject, bail, ensure, malformed};
+use crate::error::{Advice, Context, Error, ErrorKind, Result, Subject, bail, malformed};
 use crate::item::glob::Glob;
-use crate::item::meta::Meta;
 use crate::parallel::Threads;
 use crate::storage::platform::same_file;
-use crate::storage::source::{Notes, Source, fill_from};
-
-/// How many bytes of a file are read to see what it is: a page, which is read in one piece anyway, and in which an ONNX
-/// tensor or the beginning of a JSON text can be told by more than its first bytes.
-pub(super) const BEGIN: usize = 4096;
+use crate::storage::source::{Notes, Source};
 
 /// How many names an error lists.
 const NAMES: usize = 5;
@@ -31,31 +27,6 @@ pub struct Input {
     reader: Box<dyn Reader>,
 }
 
-/// What a format opens: the first bytes, which have been read, and where all of them are.
-pub struct Content {
-    /// The first bytes.
-    pub begin: Vec<u8>,
-    /// What they are the first bytes of.
-    pub opened: Opened,
-    /// How many threads may share what is read before items are asked for: checksums, the syntax of a text.
-    pub threads: Threads,
-}
-
-/// Where bytes come from.
-pub enum Opened {
-    /// A regular file, read up to behind its first bytes.
-    File {
-        /// The file.
-        file: File,
-        /// Its bytes.
-        len: u64,
-        /// The folder that it lies in, if that is known.
-        folder: Option<PathBuf>,
-    },
-    /// What comes after the first bytes, once.
-    Stream(Box<dyn Read + Send>),
-}
-
 /// What the path of a file tells of it.
 struct Named<'a> {
     /// Where it lies, for tensors that are kept beside it.
@@ -64,65 +35,6 @@ struct Named<'a> {
     format: Option<Format>,
     /// What follows its name after a colon.
     after: Option<String>,
-}
-
-impl Content {
-    /// A file, or what it leads to, read up to behind its first bytes.
-    fn of_file(mut file: File, folder: Option<&Path>, threads: Threads) -> Result<Self> {
-        let metadata = file.metadata()?;
-        ensure!(!metadata.is_dir(), "is a folder, expected a file");
-        if !metadata.is_file() {
-            return Self::of_stream(Box::new(file), threads);
-        }
-        let begin = read_begin(&mut file)?;
-        let opened = Opened::File { file, len: metadata.len(), folder: folder.map(Path::to_owned) };
-        Ok(Self { begin, opened, threads })
-    }
-
-    fn of_stream(mut stream: Box<dyn Read + Send>, threads: Threads) -> Result<Self> {
-        Ok(Self { begin: read_begin(&mut stream)?, opened: Opened::Stream(stream), threads })
-    }
-
-    /// A file that can be read by position, and the folder that it lies in. A stream is first written to a file without
-    /// a name in the folder for temporary files.
-    ///
-    /// # Errors
-    /// Of reading the stream, and of writing that file.
-    pub fn into_file(self) -> Result<(File, Option<PathBuf>)> {
-        match self.opened {
-            Opened::File { file, folder, .. } => Ok((file, folder)),
-            Opened::Stream(stream) => {
-                let kept = || format!("cannot be kept in {}", std::env::temp_dir().display());
-                let mut file = tempfile::tempfile().with_context(kept)?;
-                io::copy(&mut self.begin.chain(stream), &mut file).with_context(kept)?;
-                Ok((file, None))
-            }
-        }
-    }
-
-    /// All bytes.
-    ///
-    /// # Errors
-    /// Of reading.
-    pub fn read(self) -> Result<Vec<u8>> {
-        let mut bytes = self.begin;
-        match self.opened {
-            Opened::File { mut file, .. } => file.read_to_end(&mut bytes)?,
-            Opened::Stream(mut stream) => stream.read_to_end(&mut bytes)?,
-        };
-        Ok(bytes)
-    }
-}
-
-/// What is known of a tensor before its items are read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Description {
-    /// The tensor, as it is stored.
-    pub meta: Meta,
-    /// The bytes that the items take where they are stored, before any compression; two or more items may share one.
-    pub bytes: u64,
-    /// Where the items begin in the file, in bytes; `None` where they do not lie there as they are.
-    pub offset: Option<u64>,
 }
 
 impl Input {
@@ -470,14 +382,6 @@ fn part_of_path(path: &Path, len: usize) -> Option<PathBuf> {
     Some(path.to_str()?.get(..len)?.into())
 }
 
-/// The first bytes of an operand, all of it if it is short.
-fn read_begin(stream: &mut impl Read) -> io::Result<Vec<u8>> {
-    let mut begin = vec![0; BEGIN];
-    let filled = fill_from(stream, &mut begin)?;
-    begin.truncate(filled);
-    Ok(begin)
-}
-
 /// The first names, and how many more there are.
 fn list(names: &[&str]) -> String {
     let shown: Vec<_> = names.iter().take(NAMES).map(|name| format!("{name:?}")).collect();
@@ -507,7 +411,8 @@ mod tests {
 
     #[test]
     fn a_member_that_is_not_in_order_is_named() {
-        let header = npy::write_header(&Meta::new(crate::DType::parse("uint8").expect("a dtype"), vec![2]));
+        let header =
+            npy::write_header(&crate::item::meta::Meta::new(crate::DType::parse("uint8").expect("a dtype"), vec![2]));
         let objects = String::from_utf8_lossy(&header).replace("|u1", "|O ").into_bytes();
         // the first byte of the magic number is no UTF-8
         let objects = [&header[..8], &objects[objects.len() - (header.len() - 8)..]].concat();

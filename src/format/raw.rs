@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 
-use super::open::{BEGIN, Content, Description, Opened};
+use super::content::{BEGIN, Content, Description, Opened};
 use super::{Extras, Layout, Places, Reader, Unchangeable, Writer};
 use crate::error::{Result, bail, ensure, malformed};
 use crate::item::dtype::DType;

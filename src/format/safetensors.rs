@@ -13,7 +13,7 @@ use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 
-use super::open::{Content, Description};
+use super::content::{Content, Description};
 use super::packed::{Unpack, bits, bytes_of_items};
 use super::{Extras, Layout, Places, Reader, Sure, Unchangeable, Writer};
 use crate::error::{Advice, Error, Subject};

@@ -8,10 +8,9 @@ use std::ops::Range;
 
 use super::selection::Selection;
 use super::window_size::WINDOW;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
-use crate::memory;
 use crate::parallel::Threads;
 use crate::storage::source::Source;
 
@@ -107,22 +106,4 @@ pub trait Patch: Sync {
     /// # Errors
     /// Those of [`Source::finish`].
     fn finish_updates(&self) -> Result<()>;
-}
-
-/// Makes a buffer so many bytes long; what it held is lost. `label` is what messages call what it is for.
-///
-/// # Errors
-/// Not enough memory, which is no reason to be ended by a signal.
-pub fn resize(buffer: &mut Vec<u8>, bytes: usize, label: &str) -> Result<()> {
-    if bytes > buffer.capacity() {
-        *buffer = memory::of(bytes).map_err(|why| Error::memory(why).within(label))?;
-    }
-    buffer.resize(bytes, 0);
-    Ok(())
-}
-
-/// Whether a source must be made readable in any order before its items are read as `view` shows them. So must a
-/// stream of items that are larger than a window: memory is taken for them when it is known that they are there.
-pub fn must_settle(source: &Source, view: &crate::layout::view::View) -> bool {
-    source.is_stream() && (!view.is_forward() || source.dtype().itemsize() > WINDOW)
 }

@@ -4,7 +4,7 @@
 
 use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
-use super::fill::{Fill, Limits, Scratch, resize};
+use super::fill::{Fill, Limits, Scratch};
 use super::indexed::{Index, Numbers, Places, Shapes};
 use super::scatter_nd::{check_count, check_tuples};
 use super::window_size::{RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
@@ -14,6 +14,7 @@ use crate::item::meta::{Meta, Order};
 use crate::layout::gather::GAP;
 use crate::layout::window::Window;
 use crate::memory;
+use crate::memory::resize;
 use crate::storage::source::Source;
 
 /// A run of items on its way: where it lies in storage, where it goes in the window, and how long it is.

@@ -2,6 +2,7 @@
 //! None of them knows a file: they are given shapes, numbers and items.
 
 pub mod cast;
+mod copied;
 pub mod fill;
 pub mod gather_nd;
 pub mod indexed;

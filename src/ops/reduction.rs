@@ -4,7 +4,6 @@ use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use super::indexed::Repeats;
 use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, match_kind};
@@ -25,12 +24,18 @@ pub enum Reduction {
     Min,
 }
 
-impl Reduction {
-    /// What becomes of several updates for one place.
-    pub(crate) fn repeats(self) -> Repeats {
-        if self == Self::None { Repeats::LastWins } else { Repeats::Combined }
-    }
+/// What becomes of several updates for one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeats {
+    /// The last in index order is what counts.
+    LastWins,
+    /// All of them are applied, in index order: a reduction.
+    Combined,
+    /// The first is an error.
+    Refused,
+}
 
+impl Reduction {
     /// The name that the specification uses.
     pub fn name(self) -> &'static str {
         match self {

@@ -80,7 +80,7 @@ mod tests {
 
     use crate::item::tensor::Tensor;
     use crate::ops::fill::Limits;
-    use crate::ops::indexed::Repeats;
+    use crate::ops::reduction::Repeats;
     use crate::storage::source::Source;
 
     #[test]

@@ -1,14 +1,12 @@
 //! Stored items as an output has them: all of a tensor, or a slice of it.
 
-use std::ops::Range;
-
-use super::fill::{Fill, Patch, Scratch, must_settle, resize};
 use super::window_size::{ACROSS_WINDOWS, EDIT_WINDOW, WINDOW};
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
 use crate::layout::axis::Span;
 use crate::layout::view::View;
-use crate::layout::window::{Window, Windows};
+use crate::layout::window::Window;
+use crate::memory::resize;
 use crate::storage::source::Source;
 
 /// Items of a source, seen through a view of its storage.
@@ -100,63 +98,35 @@ impl Selection {
         resize(out, window.items() * self.meta.dtype.itemsize(), self.source.label())
     }
 
+    /// What the items are, and the dims of the output.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// Makes the items readable in the order in which an output needs them: what comes once is kept if it must be read
+    /// otherwise.
+    ///
+    /// # Errors
+    /// Of reading.
+    pub fn settle(&mut self) -> Result<()> {
+        if must_settle(&self.source, &self.view) { self.source.settle() } else { Ok(()) }
+    }
+
+    /// The bytes of a window that suit how the items lie, for so many threads.
+    pub fn window_bytes(&self, threads: usize) -> usize {
+        let bytes = if self.in_place { EDIT_WINDOW } else { WINDOW };
+        let across = self.source.meta().order == Order::Fortran && !self.view.is_forward();
+        if across { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
+    }
+
     /// Whether all of the source is there, in the order in which it is stored.
     pub fn is_whole_storage(&self) -> bool {
         self.view.is_c_order() && self.view.items() == self.source.meta().items()
     }
 }
 
-impl Fill for Selection {
-    fn meta(&self) -> &Meta {
-        &self.meta
-    }
-
-    fn sources(&self) -> Vec<&Source> {
-        vec![&self.source]
-    }
-
-    fn prepare(&mut self) -> Result<()> {
-        if must_settle(&self.source, &self.view) { self.source.settle() } else { Ok(()) }
-    }
-
-    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
-        self.read(window, out, &mut scratch.gathered)
-    }
-
-    fn window_bytes(&self, threads: usize) -> usize {
-        let bytes = if self.in_place { EDIT_WINDOW } else { WINDOW };
-        let across = self.source.meta().order == Order::Fortran && !self.view.is_forward();
-        if across { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
-    }
-
-    fn as_patch(&self) -> Option<&dyn Patch> {
-        Some(self)
-    }
-}
-
-/// Nothing of it changes.
-impl Patch for Selection {
-    fn base(&self) -> &Selection {
-        self
-    }
-
-    fn changed(&self) -> usize {
-        0
-    }
-
-    fn touched(&self, _: &Windows) -> Vec<usize> {
-        Vec::new()
-    }
-
-    fn touches(&self, _: &Window) -> bool {
-        false
-    }
-
-    fn extent(&self, _: &Window) -> Range<usize> {
-        0..0
-    }
-
-    fn finish_updates(&self) -> Result<()> {
-        Ok(())
-    }
+/// Whether a source must be made readable in any order before its items are read as `view` shows them. So must a
+/// stream of items that are larger than a window: memory is taken for them when it is known that they are there.
+pub fn must_settle(source: &Source, view: &View) -> bool {
+    source.is_stream() && (!view.is_forward() || source.dtype().itemsize() > WINDOW)
 }

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::fill::{Fill, Patch, Scratch, must_settle, resize};
-use super::selection::Selection;
+use super::fill::{Fill, Patch, Scratch};
+use super::selection::{Selection, must_settle};
 use super::slice::SliceArgs;
 use super::updates::Updates;
 use super::window_size::ACROSS_WINDOWS;
@@ -17,6 +17,7 @@ use crate::layout::axis::Span;
 use crate::layout::view::View;
 use crate::layout::walk::{copy, copy_bytes};
 use crate::layout::window::{Window, Windows};
+use crate::memory::resize;
 use crate::storage::source::Source;
 
 /// A resolved SliceScatter: the places on each axis of `data`.

@@ -1,6 +1,6 @@
 //! Updates as the scatters take them: a source, and how its items become items of the data.
 
-use super::fill::{Limits, resize};
+use super::fill::Limits;
 use super::window_size::{ACROSS_WINDOWS, RESIDENT};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::item::dtype::DType;
@@ -9,6 +9,7 @@ use crate::item::tensor::Tensor;
 use crate::layout::view::View;
 use crate::layout::window::Windows;
 use crate::memory;
+use crate::memory::resize;
 use crate::parallel::share;
 use crate::storage::conversion::Conversion;
 use crate::storage::platform::{unnamed_file, write_at};

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use crate::Reduction;
-use crate::ops::indexed::Repeats;
+use crate::ops::reduction::Repeats;
 
 /// Where the help lists them.
 pub(crate) const HEADING: &str = "Scatter";
@@ -22,7 +22,8 @@ impl DuplicateOptions {
     pub(crate) fn repeats(&self, reduction: Reduction) -> Repeats {
         match self.on_duplicate {
             Some(OnDuplicate::Error) => Repeats::Refused,
-            Some(OnDuplicate::Last) | None => reduction.repeats(),
+            Some(OnDuplicate::Last) | None if reduction == Reduction::None => Repeats::LastWins,
+            Some(OnDuplicate::Last) | None => Repeats::Combined,
         }
     }
 }

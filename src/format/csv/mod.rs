@@ -1,45 +1,15 @@
 //! CSV and TSV as RFC 4180 has them: a row of the tensor is a line, an item a cell. The text tells no dtype, so its cells
 //! are [`Values`] as those of plain JSON are.
 
-pub(super) mod cells;
 mod write;
 
-use self::cells::Cells;
 pub(super) use self::write::CsvWriter;
-use super::open::{Content, Description};
+use super::content::{Content, Description};
+use super::values::cells::{Cells, Dialect};
 use super::values::{self, Items, Values};
 use super::{Reader, Sure, Unchangeable};
-use crate::error::{Error, Result, Subject};
-use crate::item::dtype::{DType, Kind};
+use crate::error::{Result, Subject};
 use crate::storage::source::Source;
-
-/// What a text in UTF-8 may begin with.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
-/// What is between two cells, and what the format is called then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dialect {
-    /// Commas.
-    Csv,
-    /// Tabs.
-    Tsv,
-}
-
-impl Dialect {
-    fn delimiter(self) -> u8 {
-        match self {
-            Self::Csv => b',',
-            Self::Tsv => b'\t',
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Csv => "CSV",
-            Self::Tsv => "TSV",
-        }
-    }
-}
 
 /// How sure it is that what begins so is such a text: any text may be one, so that its name, or who opens it, has to say
 /// so. What is UTF-16 or no text has a NUL byte soon.
@@ -101,36 +71,6 @@ impl Reader for CsvReader {
     fn source(&self, _: usize, label: String) -> Result<Source> {
         // the operand that it is is not known here
         values::source(self.cells(Subject::Data), label)
-    }
-}
-
-/// Whether an item of a dtype is one cell.
-pub(super) fn holds(dtype: &DType) -> bool {
-    super::json::holds(dtype) && !matches!(dtype.kind(), Kind::Complex64 | Kind::Complex128)
-}
-
-/// Why cells are refused: one line, and what would help.
-#[derive(Debug)]
-pub(super) struct Refused {
-    message: String,
-    /// How many lines at the beginning seem to be headings.
-    heading: Option<usize>,
-}
-
-impl Refused {
-    /// As an error about an operand.
-    pub(super) fn error(self, subject: Subject) -> Error {
-        let error = Error::new(subject, self.message);
-        match self.heading {
-            None => error,
-            Some(rows) => error.advising(crate::error::Advice::SkipRows(rows)),
-        }
-    }
-}
-
-impl From<String> for Refused {
-    fn from(message: String) -> Self {
-        Self { message, heading: None }
     }
 }
 

@@ -1,9 +1,9 @@
 use super::*;
-use crate::Tensor;
 use crate::error::Advice;
 use crate::format::text::TextOptions;
 use crate::format::{Extras, WriteWhole, Writer};
 use crate::item::meta::Meta;
+use crate::{DType, Tensor};
 
 fn read(text: &[u8], dtype: Option<&str>, skip_rows: usize) -> Result<Tensor> {
     let reader = CsvReader { text: text.to_vec(), dialect: Dialect::Csv, skip_rows };

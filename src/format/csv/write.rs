@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 
-use super::{BYTE_ORDER_MARK, Dialect, holds};
 use crate::error::{Advice, Error, ErrorKind, Result, Subject, bail};
 use crate::format::text::TextOptions;
 use crate::format::values::cannot_hold;
+use crate::format::values::cells::{BYTE_ORDER_MARK, Dialect, holds};
 use crate::format::{Extras, Layout, WriteWhole, Writer};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;

@@ -6,7 +6,6 @@
 
 mod nest;
 mod table;
-mod walk;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,10 +15,10 @@ use serde_json::value::RawValue;
 
 pub use self::nest::write;
 pub(super) use self::table::{JsonReader, JsonWriter, open_file, sure};
-pub(super) use self::walk::Lists;
 use super::values::{
-    FREE_PADDING, Items, Leaf, Values, cannot_hold, part_of, points, put_string, read_leaf, short, shorten, string,
-    widen,
+    FREE_PADDING, Items, Leaf, Values, cannot_hold,
+    lists::{Lists, describe_syntax, holds},
+    part_of, points, put_string, read_leaf, short, shorten, string, widen,
 };
 use crate::error::{Advice, Error, Subject};
 use crate::format::foreign;
@@ -124,10 +123,6 @@ pub fn check(dtype: &DType) -> Result<(), Error> {
             Err(Error::new(Subject::Output, cannot_hold("JSON", dtype)).advising(advice))
         }
     }
-}
-
-pub(super) fn holds(dtype: &DType) -> bool {
-    !matches!(dtype.kind(), Kind::Void(_) | Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_))
 }
 
 /// The one item that a shell argument stands for: a JSON scalar, but for bare `NaN`, `Infinity` and `-Infinity`,
@@ -284,27 +279,6 @@ impl<'de> Visitor<'de> for Members {
         let data = data.ok_or_else(|| A::Error::custom("the object has no \"data\""))?;
         Ok(Object { dtype, datatype, shape, data })
     }
-}
-
-/// serde_json's message, with the hint that a name of a float wants.
-fn describe_syntax(text: &str, error: &serde_json::Error) -> String {
-    if error.is_data() {
-        return error.to_string();
-    }
-    let line = text.split('\n').nth(error.line().saturating_sub(1)).unwrap_or_default().as_bytes();
-    let name = |b: &u8| b.is_ascii_alphabetic() || b"+-".contains(b);
-    let column = error.column().saturating_sub(1).min(line.len());
-    // The word around the column, as far as such a word can reach.
-    let before = line[..column].iter().rev().take(10).take_while(|b| name(b)).count();
-    let after = line[column..].iter().take(10).take_while(|b| name(b)).count();
-    let word = String::from_utf8_lossy(&line[column - before..column + after]);
-    let quoted = match word.trim_start_matches(['+', '-']).to_ascii_lowercase().as_str() {
-        "nan" => "\"NaN\"",
-        "inf" | "infinity" if word.starts_with('-') => "\"-Infinity\"",
-        "inf" | "infinity" => "\"Infinity\"",
-        _ => return format!("not JSON: {error}"),
-    };
-    format!("not JSON: bare {word} at line {} column {}; write {quoted} in quotes", error.line(), error.column())
 }
 
 /// Whether more lists and objects are ever open at once, strings left out.

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::{check, open, write};
 use crate::error::{Result, Subject, bail};
-use crate::format::open::{Content, Description};
+use crate::format::content::{Content, Description};
 use crate::format::text::TextOptions;
 use crate::format::values::{self, Values};
 use crate::format::{Extras, Layout, Reader, Sure, Unchangeable, WriteWhole, Writer};

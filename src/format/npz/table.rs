@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Archive, ArchiveWriter, deflate, is_npz};
 use crate::error::Result;
-use crate::format::open::{Content, Description};
+use crate::format::content::{Content, Description};
 use crate::format::{
     Extras, Items, Layout, Place, Places, Reader, Seal, Sure, Unchangeable, WriteSequence, Writer, npy,
 };

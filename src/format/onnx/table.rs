@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::{Proto, check, looks_like_onnx, write_header, write_strings};
 use crate::error::{Result, bail};
-use crate::format::open::{Content, Description};
+use crate::format::content::{Content, Description};
 use crate::format::text::TextOptions;
 use crate::format::{Extras, Layout, Places, Reader, Sure, Unchangeable, WriteWhole, Writer};
 use crate::item::dtype::{DType, Kind};

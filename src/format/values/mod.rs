@@ -1,7 +1,9 @@
 //! Values in text: items without a dtype until something gives them one. What the text is, lists of JSON or cells of a
 //! table, is known to [`Items`] alone; which dtype its items get, and whether they fit it, is decided here for all.
 
+pub(super) mod cells;
 mod leaf;
+pub(super) mod lists;
 mod strings;
 mod untyped;
 
@@ -14,11 +16,11 @@ use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::memory;
 use crate::storage::source::Source;
 
-pub(super) use self::leaf::{Leaf, Nested, Path, positioned};
+use self::cells::{Cells, Reading};
+pub(super) use self::leaf::{Leaf, Nested, positioned};
+use self::lists::Lists;
 pub(super) use self::strings::{points, short, shorten, string, width};
 use self::untyped::{Class, OUTSIDE, Untyped, common_dtype};
-use super::csv::cells::{Cells, Reading};
-use super::json::Lists;
 
 /// Strings padded to a common width may take so many times the text that they come from, ...
 const MOST_PADDING: usize = 1024;
@@ -201,8 +203,8 @@ impl Values<'_> {
     /// Whether items of a dtype have texts there.
     fn holds(&self, dtype: &DType) -> bool {
         match &self.items {
-            Items::Lists(_) => super::json::holds(dtype),
-            Items::Cells(_) => super::csv::holds(dtype),
+            Items::Lists(_) => lists::holds(dtype),
+            Items::Cells(_) => cells::holds(dtype),
         }
     }
 

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-use super::{Numbers, Repeats, Run, Scatter};
+use super::{Numbers, Run, Scatter};
 use crate::error::Result;
 use crate::item::meta::Meta;
 use crate::layout::gather::GAP;
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::{Fill, Limits, Patch, Scratch};
 use crate::ops::reduction::Combine;
+use crate::ops::reduction::Repeats;
 use crate::ops::selection::Selection;
 use crate::ops::updates::Updates;
 use crate::ops::window_size::{EDIT_WINDOW, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};

@@ -28,6 +28,7 @@ pub use self::read::{all_integers, each_window};
 use self::resolve::Resolver;
 pub use self::scatter::{Run, Scatter};
 use super::fill::Limits;
+use super::reduction::Repeats;
 use super::updates::Updates;
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::Kind;
@@ -77,17 +78,6 @@ index! {
     u32: |number, _| u64::from(number);
     u64: |number, _| number;
     usize: |number, _| number as u64;
-}
-
-/// What becomes of several updates for one place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repeats {
-    /// The last in index order is what counts.
-    LastWins,
-    /// All of them are applied, in index order: a reduction.
-    Combined,
-    /// The first is an error.
-    Refused,
 }
 
 /// The checked shapes of an operator by indices: the axes of `data` that index tuples address, and where tuples lie.

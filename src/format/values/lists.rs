@@ -2,8 +2,8 @@
 
 use serde_json::value::RawValue;
 
-use super::describe_syntax;
-use crate::format::values::{Leaf, Nested, Path, positioned};
+use super::leaf::{Leaf, Nested, Path, positioned};
+use crate::item::dtype::{DType, Kind};
 use crate::parallel::{Threads, beside};
 
 /// Nested lists, or a scalar.
@@ -11,7 +11,7 @@ use crate::parallel::{Threads, beside};
 pub(in crate::format) struct Lists<'a> {
     pub(in crate::format) text: &'a str,
     /// How many threads may check the syntax while the items are read, if it is still to be checked.
-    pub(super) unchecked: Option<Threads>,
+    pub(in crate::format) unchecked: Option<Threads>,
 }
 
 impl<'a> Lists<'a> {
@@ -32,6 +32,32 @@ impl<'a> Lists<'a> {
         checked.map_err(|e| describe_syntax(text, &e))?;
         nested
     }
+}
+
+/// Whether an item of a dtype has a text in JSON.
+pub(in crate::format) fn holds(dtype: &DType) -> bool {
+    !matches!(dtype.kind(), Kind::Void(_) | Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_))
+}
+
+/// serde_json's message, with the hint that a name of a float wants.
+pub(in crate::format) fn describe_syntax(text: &str, error: &serde_json::Error) -> String {
+    if error.is_data() {
+        return error.to_string();
+    }
+    let line = text.split('\n').nth(error.line().saturating_sub(1)).unwrap_or_default().as_bytes();
+    let name = |b: &u8| b.is_ascii_alphabetic() || b"+-".contains(b);
+    let column = error.column().saturating_sub(1).min(line.len());
+    // The word around the column, as far as such a word can reach.
+    let before = line[..column].iter().rev().take(10).take_while(|b| name(b)).count();
+    let after = line[column..].iter().take(10).take_while(|b| name(b)).count();
+    let word = String::from_utf8_lossy(&line[column - before..column + after]);
+    let quoted = match word.trim_start_matches(['+', '-']).to_ascii_lowercase().as_str() {
+        "nan" => "\"NaN\"",
+        "inf" | "infinity" if word.starts_with('-') => "\"-Infinity\"",
+        "inf" | "infinity" => "\"Infinity\"",
+        _ => return format!("not JSON: {error}"),
+    };
+    format!("not JSON: bare {word} at line {} column {}; write {quoted} in quotes", error.line(), error.column())
 }
 
 /// Hands every scalar of `text`, which is valid JSON, to `leaf`, in order, and checks that the lists around them

@@ -5,9 +5,70 @@ use std::io::Read;
 
 use csv::{ByteRecord, Position, ReaderBuilder};
 
-use super::{BYTE_ORDER_MARK, Dialect, Refused};
-use crate::format::values::{Leaf, Nested, short};
+use super::leaf::{Leaf, Nested};
+use super::lists;
+use super::strings::short;
+use crate::error::{Advice, Error, Subject};
+use crate::item::dtype::{DType, Kind};
 use crate::memory;
+
+/// What a text in UTF-8 may begin with.
+pub(in crate::format) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// What is between two cells, and what the format is called then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::format) enum Dialect {
+    /// Commas.
+    Csv,
+    /// Tabs.
+    Tsv,
+}
+
+impl Dialect {
+    pub(in crate::format) fn delimiter(self) -> u8 {
+        match self {
+            Self::Csv => b',',
+            Self::Tsv => b'\t',
+        }
+    }
+
+    pub(in crate::format) fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "CSV",
+            Self::Tsv => "TSV",
+        }
+    }
+}
+
+/// Whether an item of a dtype is one cell.
+pub(in crate::format) fn holds(dtype: &DType) -> bool {
+    lists::holds(dtype) && !matches!(dtype.kind(), Kind::Complex64 | Kind::Complex128)
+}
+
+/// Why cells are refused: one line, and what would help.
+#[derive(Debug)]
+pub(in crate::format) struct Refused {
+    message: String,
+    /// How many lines at the beginning seem to be headings.
+    heading: Option<usize>,
+}
+
+impl Refused {
+    /// As an error about an operand.
+    pub(in crate::format) fn error(self, subject: Subject) -> Error {
+        let error = Error::new(subject, self.message);
+        match self.heading {
+            None => error,
+            Some(rows) => error.advising(Advice::SkipRows(rows)),
+        }
+    }
+}
+
+impl From<String> for Refused {
+    fn from(message: String) -> Self {
+        Self { message, heading: None }
+    }
+}
 
 /// A blank line that is put before the text, so that a second byte order mark is not left out, too.
 const BEGIN: &[u8] = b"\n";
@@ -45,7 +106,7 @@ impl Cells {
     ///
     /// # Errors
     /// What is not UTF-8, or holds a NUL; no row; rows of unequal length; a quote that is not closed. With the line.
-    pub(super) fn read(text: &[u8], dialect: Dialect, skip_rows: usize) -> Result<Self, Refused> {
+    pub(in crate::format) fn read(text: &[u8], dialect: Dialect, skip_rows: usize) -> Result<Self, Refused> {
         let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         let refuse = |at: usize, what: &str| format!("{what} in line {}", 1 + line_ends(&text[..at]));
         if let Err(error) = std::str::from_utf8(text) {

@@ -1,0 +1,106 @@
+//! What is handed to a format to be opened, and what it says of a tensor then.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Context, Result, ensure};
+use crate::item::meta::Meta;
+use crate::parallel::Threads;
+use crate::storage::source::fill_from;
+
+/// How many bytes of a file are read to see what it is: a page, which is read in one piece anyway, and in which an ONNX
+/// tensor or the beginning of a JSON text can be told by more than its first bytes.
+pub(super) const BEGIN: usize = 4096;
+
+/// What a format opens: the first bytes, which have been read, and where all of them are.
+pub struct Content {
+    /// The first bytes.
+    pub begin: Vec<u8>,
+    /// What they are the first bytes of.
+    pub opened: Opened,
+    /// How many threads may share what is read before items are asked for: checksums, the syntax of a text.
+    pub threads: Threads,
+}
+
+/// Where bytes come from.
+pub enum Opened {
+    /// A regular file, read up to behind its first bytes.
+    File {
+        /// The file.
+        file: File,
+        /// Its bytes.
+        len: u64,
+        /// The folder that it lies in, if that is known.
+        folder: Option<PathBuf>,
+    },
+    /// What comes after the first bytes, once.
+    Stream(Box<dyn Read + Send>),
+}
+
+impl Content {
+    /// A file, or what it leads to, read up to behind its first bytes.
+    pub(super) fn of_file(mut file: File, folder: Option<&Path>, threads: Threads) -> Result<Self> {
+        let metadata = file.metadata()?;
+        ensure!(!metadata.is_dir(), "is a folder, expected a file");
+        if !metadata.is_file() {
+            return Self::of_stream(Box::new(file), threads);
+        }
+        let begin = read_begin(&mut file)?;
+        let opened = Opened::File { file, len: metadata.len(), folder: folder.map(Path::to_owned) };
+        Ok(Self { begin, opened, threads })
+    }
+
+    pub(super) fn of_stream(mut stream: Box<dyn Read + Send>, threads: Threads) -> Result<Self> {
+        Ok(Self { begin: read_begin(&mut stream)?, opened: Opened::Stream(stream), threads })
+    }
+
+    /// A file that can be read by position, and the folder that it lies in. A stream is first written to a file without
+    /// a name in the folder for temporary files.
+    ///
+    /// # Errors
+    /// Of reading the stream, and of writing that file.
+    pub fn into_file(self) -> Result<(File, Option<PathBuf>)> {
+        match self.opened {
+            Opened::File { file, folder, .. } => Ok((file, folder)),
+            Opened::Stream(stream) => {
+                let kept = || format!("cannot be kept in {}", std::env::temp_dir().display());
+                let mut file = tempfile::tempfile().with_context(kept)?;
+                io::copy(&mut self.begin.chain(stream), &mut file).with_context(kept)?;
+                Ok((file, None))
+            }
+        }
+    }
+
+    /// All bytes.
+    ///
+    /// # Errors
+    /// Of reading.
+    pub fn read(self) -> Result<Vec<u8>> {
+        let mut bytes = self.begin;
+        match self.opened {
+            Opened::File { mut file, .. } => file.read_to_end(&mut bytes)?,
+            Opened::Stream(mut stream) => stream.read_to_end(&mut bytes)?,
+        };
+        Ok(bytes)
+    }
+}
+
+/// What is known of a tensor before its items are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// The tensor, as it is stored.
+    pub meta: Meta,
+    /// The bytes that the items take where they are stored, before any compression; two or more items may share one.
+    pub bytes: u64,
+    /// Where the items begin in the file, in bytes; `None` where they do not lie there as they are.
+    pub offset: Option<u64>,
+}
+
+/// The first bytes of an operand, all of it if it is short.
+pub(super) fn read_begin(stream: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut begin = vec![0; BEGIN];
+    let filled = fill_from(stream, &mut begin)?;
+    begin.truncate(filled);
+    Ok(begin)
+}

@@ -1,0 +1,63 @@
+//! A selection as it is: the output of `slice` and of a copy, in which nothing changes.
+
+use std::ops::Range;
+
+use super::fill::{Fill, Patch, Scratch};
+use super::selection::Selection;
+use crate::error::Result;
+use crate::item::meta::Meta;
+use crate::layout::window::{Window, Windows};
+use crate::storage::source::Source;
+
+impl Fill for Selection {
+    fn meta(&self) -> &Meta {
+        self.meta()
+    }
+
+    fn sources(&self) -> Vec<&Source> {
+        vec![self.source()]
+    }
+
+    fn prepare(&mut self) -> Result<()> {
+        self.settle()
+    }
+
+    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+        self.read(window, out, &mut scratch.gathered)
+    }
+
+    fn window_bytes(&self, threads: usize) -> usize {
+        self.window_bytes(threads)
+    }
+
+    fn as_patch(&self) -> Option<&dyn Patch> {
+        Some(self)
+    }
+}
+
+/// Nothing of it changes.
+impl Patch for Selection {
+    fn base(&self) -> &Selection {
+        self
+    }
+
+    fn changed(&self) -> usize {
+        0
+    }
+
+    fn touched(&self, _: &Windows) -> Vec<usize> {
+        Vec::new()
+    }
+
+    fn touches(&self, _: &Window) -> bool {
+        false
+    }
+
+    fn extent(&self, _: &Window) -> Range<usize> {
+        0..0
+    }
+
+    fn finish_updates(&self) -> Result<()> {
+        Ok(())
+    }
+}
