@@ -1,5 +1,5 @@
 //! Values in text: items without a dtype until something gives them one. What the text is, lists of JSON or cells of a
-//! table, is known to [`Items`] alone; which dtype its items get, and whether they fit it, is decided here for all.
+//! table, is known to `Items` alone; which dtype its items get, and whether they fit it, is decided here for all.
 
 pub(super) mod cells;
 mod leaf;
