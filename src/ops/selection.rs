@@ -115,7 +115,12 @@ impl Selection {
     /// The bytes of a window that suit how the items lie, for so many threads.
     pub fn window_bytes(&self, threads: usize) -> usize {
         let bytes = if self.in_place { EDIT_WINDOW } else { WINDOW };
-        let across = self.source.meta().order == Order::Fortran && !self.view.is_forward();
+        // what lies side by side in the output does not in the file: few places of a large window share a line of cache
+        let side_by_side = match self.source.meta().order {
+            Order::C => self.axes.len().checked_sub(1),
+            Order::Fortran => Some(0),
+        };
+        let across = self.axes.last() != side_by_side.as_ref() && !self.view.is_forward();
         if across { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
     }
 
