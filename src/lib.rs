@@ -69,9 +69,9 @@
 //! | `diff/`, `info/` | verdicts and statistics | `report`, `engine` |
 //! | `picture/` | (feature `cli`) tensors as pictures: heat maps, half blocks, PNG | `engine` |
 //! | `report/` | how both are written: JSON, tables, colour | `item` |
-//! | `format/` | the table of formats, one row and one file (or folder) each; `open`, `write` | `engine` |
-//! | `engine/` | the window loop: jobs, sinks, scans, index tensors | `ops` |
-//! | `ops/` | one file an operator: checks, kernel, what it fills into a window; `indexed/` the kernel of the scatters | `storage` |
+//! | `format/` | the table of formats, one row and one file (or folder) each; `open`, `write`; `values/` texts without a dtype | `engine` |
+//! | `engine/` | the window loop: jobs, sinks, scans | `ops` |
+//! | `ops/` | one file an operator: checks, kernel, what it fills into a window; `indexed/` index tensors read, and the kernel of the scatters | `storage` |
 //! | `storage/` | sources (items read by window), targets (files complete or not at all), conversion, system calls | `item` |
 //! | `item/` | element types and what is known of a tensor; texts, values, casts | `layout` |
 //! | `layout/` | axes, views of storage, windows, the walk that copies, gathering | `error` |

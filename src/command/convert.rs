@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -28,7 +27,7 @@ use crate::item::meta;
 use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;
 use crate::parallel::Threads;
-use crate::storage::source::{Notes, Source};
+use crate::storage::source::{Notes, Source, merged};
 
 /// Write tensors in another format, dtype or order
 ///
@@ -251,7 +250,7 @@ impl Convert {
     /// What is not there; patterns that match nothing; two tensors of one name.
     fn choose(&self, operands: &[(Option<&str>, &OperandArg)], format: Format, threads: Threads) -> Result<Inputs> {
         let container = format.is_container();
-        let (mut inputs, mut chosen, mut notes, mut whole_names) = (vec![], vec![], Noted::default(), vec![]);
+        let (mut inputs, mut chosen, mut notes, mut whole_names) = (vec![], vec![], vec![], vec![]);
         let mut unnamed = 0..;
         for (explicit, operand) in operands {
             let label = sources::label("IN", operand);
@@ -265,7 +264,7 @@ impl Convert {
                 for (n, old) in names.iter().enumerate().filter(|(_, name)| self.members.takes(name)) {
                     let renamed = self.members.renamed(old);
                     if format.writer().has_notes() {
-                        notes.add(input.notes(n)?);
+                        notes.extend(input.notes(n)?);
                     }
                     chosen.push(Chosen {
                         input: inputs.len(),
@@ -280,7 +279,7 @@ impl Convert {
             } else {
                 let n = input.pick(member.as_deref())?;
                 if format.writer().has_notes() {
-                    notes.add(input.notes(n)?);
+                    notes.extend(input.notes(n)?);
                 }
                 let name = match explicit {
                     Some(name) => Some((*name).to_owned()),
@@ -304,7 +303,7 @@ impl Convert {
             replaced = replace(&mut chosen);
             each_name_once(&chosen).with_context(|| self.output.label())?;
         }
-        Ok(Inputs { inputs, chosen, replaced, notes: notes.0 })
+        Ok(Inputs { inputs, chosen, replaced, notes: merged(&notes) })
     }
 
     fn work(&self, data: Source, dtype: Option<DType>, limits: Limits) -> Work {
@@ -316,21 +315,6 @@ impl Convert {
         let recast =
             Recast { cast: dtype.map(|dtype| (dtype, self.lossy)), big_endian: self.output.big_endian(), order };
         Work { fill: Box::new(selection), limits, recast }
-    }
-}
-
-/// What files say of themselves, the later over the earlier.
-#[derive(Default)]
-struct Noted(Notes, Option<Arc<Notes>>);
-
-impl Noted {
-    /// Adds what the file of a tensor says: many tensors come from one file.
-    fn add(&mut self, notes: Option<Arc<Notes>>) {
-        let Some(notes) = notes else { return };
-        if !self.1.as_ref().is_some_and(|last| Arc::ptr_eq(last, &notes)) {
-            self.0.extend(notes.iter().map(|(key, value)| (key.clone(), value.clone())));
-            self.1 = Some(notes);
-        }
     }
 }
 

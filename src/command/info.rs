@@ -51,9 +51,9 @@ Examples:
   tensorop info model.safetensors:head.bias --stats
   tensorop info *.npy --json | jq '.[].shape'
 
-With --json each object has file, member, format (npy, npz, safetensors, onnx, json, csv, tsv, raw), dtype (as --dtype takes it; fields as NumPy's descr), shape, \
+With --json each object has file, member, format (npy, npz, safetensors, index, onnx, json, csv, tsv, raw), dtype (as --dtype takes it; fields as NumPy's descr), shape, \
 order (C or F), byte_order (little, big, or null), items, bytes (as stored, before compression), offset (where the \
-items begin in the file, or null), and with --stats also stats: min and max with their index, mean, std, nan, inf, zero.";
+items begin in the file, or null), and with --stats also stats: min and max with their index, mean, std, nan, inf, zero; where the file says something of itself, metadata.";
 
 impl Info {
     /// Describes the tensors of all files.
@@ -129,7 +129,7 @@ fn describe(
     member: Option<String>,
     (args, asked, limits): (&Info, &Asked<'_>, Limits),
 ) -> Result<info::Info> {
-    let label = member.as_ref().map_or_else(|| input.label().to_owned(), |name| input.member_label(name));
+    let label = input.label_of(member.as_deref());
     let plain = asked.plain(input, &label)?;
     let found = match &plain {
         Some(source) => Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None },

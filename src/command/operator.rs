@@ -14,7 +14,7 @@ use crate::ops::fill::{Fill, Limits};
 use crate::ops::selection::Selection;
 use crate::ops::slice::SliceArgs;
 use crate::parallel::Threads;
-use crate::storage::source::Source;
+use crate::storage::source::{Source, merged};
 
 /// Writes the one tensor that an operator gives: under the name that the data has, if it has one and the output names
 /// tensors, and with what the files of its operands say of themselves.
@@ -31,8 +31,7 @@ pub(super) fn put(
     let sources = fill.sources();
     let keeps_name = sources.first().and_then(|data| data.member()).filter(|_| names_tensors(output));
     let name = keeps_name.map(str::to_owned);
-    let all = sources.iter().filter_map(|source| source.container()).flat_map(|container| &*container.notes);
-    let notes = all.map(|(key, value)| (key.clone(), value.clone())).collect();
+    let notes = merged(sources.iter().filter_map(|source| source.container()).map(|container| &container.notes));
     let origin = Origin { notes, left_out: &|_| false };
     let mut work = Work::new(fill, limits);
     work.recast.big_endian = output.big_endian();

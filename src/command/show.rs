@@ -15,7 +15,7 @@ use super::options::run::ThreadOptions;
 use super::options::text::PageOptions;
 use super::options::values::parse_number;
 use super::sources;
-use super::{Outcome, complain, style};
+use super::{Outcome, complain, is_coloured};
 use crate::engine::job::Job;
 use crate::error::Subject;
 use crate::format::open::Input;
@@ -27,7 +27,7 @@ use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;
 use crate::picture::blocks::Terminal;
 use crate::picture::{Picture, Scale, Seen, file};
-use crate::report::printable;
+use crate::report::{full_name, printable};
 use crate::storage::source::Source;
 use crate::storage::target::{Sink, Target};
 
@@ -184,7 +184,7 @@ impl Show {
 
     /// A member, and the part of it that is shown.
     fn source(&self, input: &Input, n: usize, name: &Name, asked: &Asked<'_>) -> Result<(Source, Vec<Span>)> {
-        let label = name.member.as_ref().map_or_else(|| input.label().to_owned(), |name| input.member_label(name));
+        let label = input.label_of(name.member.as_deref());
         let source = match asked.plain(input, &label)? {
             Some(source) => source,
             None => asked.source(input.source_as(n, label)?, Reading::Unsigned)?,
@@ -218,7 +218,7 @@ impl Show {
         if self.output.is_none() && !stdout.is_terminal() {
             bail!("--image: standard output is no terminal: use -o OUT.png");
         }
-        if self.output.is_none() && !style(&stdout).is_coloured() {
+        if self.output.is_none() && !is_coloured(&stdout) {
             bail!("--image: NO_COLOR or TERM=dumb turns colours off, and a picture needs them: use -o OUT.png");
         }
         let target = self.output.as_deref().map(png_target).transpose()?;
@@ -299,8 +299,7 @@ struct Name {
 
 impl Name {
     fn shown(&self) -> String {
-        let file = printable(&self.file);
-        self.member.as_ref().map_or_else(|| file.clone().into_owned(), |member| format!("{file}:{}", printable(member)))
+        full_name(&self.file, self.member.as_deref())
     }
 }
 

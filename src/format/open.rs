@@ -302,10 +302,13 @@ impl Input {
     /// # Errors
     /// A member whose own header is not in order; JSON that holds no tensor.
     pub fn describe(&self, n: usize) -> Result<Description> {
-        self.reader.describe(n).with_context(|| match self.names().and_then(|names| names.get(n).copied()) {
-            Some(name) => self.member_label(name),
-            None => self.label.clone(),
-        })
+        let label = || self.label_of(self.names().and_then(|names| names.get(n).copied()));
+        self.reader.describe(n).with_context(label)
+    }
+
+    /// What messages call a member that was selected, or what has none.
+    pub fn label_of(&self, member: Option<&str>) -> String {
+        member.map_or_else(|| self.label.clone(), |name| self.member_label(name))
     }
 
     /// What messages call a member, which may be the one that the label names.

@@ -30,8 +30,8 @@ pub use self::stats::{Mean, Stats, Value, stats};
 use crate::format::Format;
 use crate::item::dtype::{DType, Kind};
 use crate::report::json::{self, Escapes, float, list, or_null};
-use crate::report::{Colour, Column, Heading, Style, Table, four_digits, printable};
-use crate::storage::source::Notes;
+use crate::report::{Colour, Column, Heading, Style, Table, four_digits, full_name, printable};
+use crate::storage::source::{Notes, merged};
 
 /// What the header says of one tensor.
 #[derive(Clone, Debug, PartialEq)]
@@ -156,7 +156,7 @@ pub fn write_table(out: &mut dyn Write, infos: &[Info], style: Style) -> io::Res
     for of_file in infos.chunk_by(|a, b| a.member.is_some() && b.member.is_some() && a.file == b.file) {
         match of_file {
             [] => {}
-            [one] => rows.push(cells(full_name(one), one)),
+            [one] => rows.push(cells(full_name(&one.file, one.member.as_deref()), one)),
             several => {
                 rows.push(vec![printable(&several[0].file)]);
                 rows.extend(several.iter().map(|info| {
@@ -173,7 +173,7 @@ pub fn write_table(out: &mut dyn Write, infos: &[Info], style: Style) -> io::Res
     write_notes(out, infos)?;
     for info in infos {
         let Some(stats) = &info.stats else { continue };
-        writeln!(out, "\n{}", style.paint(Colour::Bold, &full_name(info)))?;
+        writeln!(out, "\n{}", style.paint(Colour::Bold, &full_name(&info.file, info.member.as_deref())))?;
         write_stats(out, stats, info.histogram.as_ref())?;
     }
     Ok(())
@@ -184,13 +184,7 @@ pub fn write_table(out: &mut dyn Write, infos: &[Info], style: Style) -> io::Res
 fn write_notes(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
     let files: Vec<&[Info]> = infos.chunk_by(|a, b| a.file == b.file).collect();
     for tensors in &files {
-        let mut notes = Notes::new();
-        let mut last = None;
-        for of_one in tensors.iter().filter_map(|info| info.notes.as_ref()) {
-            if !last.replace(of_one).is_some_and(|last| Arc::ptr_eq(last, of_one)) {
-                notes.extend(of_one.iter().map(|(key, value)| (key.clone(), value.clone())));
-            }
-        }
+        let notes = merged(tensors.iter().filter_map(|info| info.notes.as_ref()));
         if let (Some(info), true, true) = (tensors.first(), files.len() > 1, !notes.is_empty()) {
             writeln!(out, "{}:", printable(&info.file))?;
         }
@@ -199,12 +193,6 @@ fn write_notes(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// The file, and the member where there is one.
-fn full_name(info: &Info) -> String {
-    let member = info.member.as_ref().map_or(String::new(), |member| format!(":{}", printable(member)));
-    format!("{}{member}", printable(&info.file))
 }
 
 /// The cells of a tensor; the last says how it is stored, if that is unusual.

@@ -25,12 +25,6 @@ impl Style {
         Self { option_prefix, ..self }
     }
 
-    /// Whether there are colours.
-    #[cfg(feature = "cli")]
-    pub(crate) fn is_coloured(self) -> bool {
-        self.colour
-    }
-
     /// The name of an option and its value.
     pub(crate) fn option(self, name: &str, value: &str) -> String {
         format!("{}{name} {value}", self.option_prefix)

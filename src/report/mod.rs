@@ -28,6 +28,12 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
+/// What a tensor is called: its file, and the member where there is one, fit for a terminal.
+pub(crate) fn full_name(file: &str, member: Option<&str>) -> String {
+    let member = member.map_or(String::new(), |member| format!(":{}", printable(member)));
+    format!("{}{member}", printable(file))
+}
+
 /// A float as people type it, from how JSON has it: without the quotes of a special one, and no more digits than
 /// needed.
 pub(crate) fn bare(text: &str) -> &str {

@@ -44,6 +44,18 @@ pub struct Source {
 /// What a file says of itself as a whole: texts by their keys.
 pub type Notes = BTreeMap<String, String>;
 
+/// What several tensors' files say of themselves together, of two texts with one key the later. Tensors of one file follow
+/// each other and share what it says, which is then taken once.
+pub fn merged<'a>(all: impl IntoIterator<Item = &'a Arc<Notes>>) -> Notes {
+    let (mut notes, mut last) = (Notes::new(), None);
+    for of_one in all {
+        if !last.replace(of_one).is_some_and(|last| Arc::ptr_eq(last, of_one)) {
+            notes.extend(of_one.iter().map(|(key, value)| (key.clone(), value.clone())));
+        }
+    }
+    notes
+}
+
 /// A file that holds several tensors, as it is known to each of them: who replaces the file must know what it held, and
 /// who writes one of them elsewhere what it was called.
 #[derive(Clone, Debug)]

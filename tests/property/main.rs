@@ -216,6 +216,8 @@ fn seeds_for_fuzzing() {
         ("npz", files::npz()),
         ("safetensors", files::safetensors()),
         ("onnx", files::onnx()),
+        ("csv", texts(&["1,2\n3,4\n", "a\tb\n1\t2\n", "\"x\n\"\"y\",nan\n", "2024-01-01,true\n"])),
+        ("view", texts(&["float32[2,5]@128", ">u2[4]@0x80", "int8", "f4[-1,3]", "int8[]"])),
         ("open", [files::npz(), files::safetensors(), files::onnx(), mutants::npy(), texts(mutants::JSON)].concat()),
         ("cast", (0..42).map(|from| (from..from + 60).collect()).collect()),
         ("narrow", (0..15).map(|narrow| (narrow..narrow + 12).collect()).collect()),
