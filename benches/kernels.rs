@@ -13,7 +13,7 @@ use tensorop::layout::view::View;
 use tensorop::layout::walk::copy_bytes;
 use tensorop::layout::window::Window;
 use tensorop::ops::fill::Limits;
-use tensorop::ops::indexed::Scatter;
+use tensorop::ops::indexed::Sweeps;
 use tensorop::ops::reduction::Repeats;
 use tensorop::ops::slice_scatter::SliceScatter;
 use tensorop::ops::{reduction, scatter_nd, scatter_update};
@@ -87,8 +87,8 @@ impl Case {
     }
 
     /// Applies all updates of a scatter to the tensor: `combine(old, update)` for each run.
-    fn scatter(self, bencher: Bencher, scatter: &Scatter, combine: impl Fn(&mut [u8], &[u8])) {
-        let updates = self.items(scatter.changed());
+    fn scatter(self, bencher: Bencher, sweeps: &Sweeps, combine: impl Fn(&mut [u8], &[u8])) {
+        let (updates, scatter) = (self.items(sweeps.changed()), sweeps.get(0, None).unwrap());
         let (mut target, window) = (self.all(), Window::whole(&self.shape()));
         bencher.counter(BytesCount::new(updates.len())).bench_local(|| {
             let updates = black_box(&updates);
@@ -108,8 +108,8 @@ impl Case {
         let indices = self.indices();
         let numbers = scatter_update::check(&self.shape(), &[indices.len()], None, axis).unwrap().in_order(Order::C);
         let indices = tensor(&[indices.len()], indices);
-        let scatter = numbers.scatter(&indices, None, (Repeats::LastWins, self.group()), Limits::default());
-        self.scatter(bencher, &scatter.unwrap(), put);
+        let sweeps = Sweeps::new(&numbers, indices, None, (Repeats::LastWins, self.group()), Limits::default());
+        self.scatter(bencher, &sweeps.unwrap(), put);
     }
 
     /// The items that are changed together.
@@ -123,11 +123,11 @@ impl Case {
         scattered(side * side).take(side * side / 16).flat_map(|place| [place / side, place % side]).collect()
     }
 
-    fn resolve_points(self, tuples: &[usize]) -> Scatter {
+    fn resolve_points(self, tuples: &[usize]) -> Sweeps {
         let shape = [tuples.len() / 2, 2];
         let numbers = scatter_nd::check(&self.shape(), &shape, None).unwrap().in_order(Order::C);
         let indices = tensor(&shape, tuples.to_vec());
-        numbers.scatter(&indices, None, (Repeats::LastWins, self.group()), Limits::default()).unwrap()
+        Sweeps::new(&numbers, indices, None, (Repeats::LastWins, self.group()), Limits::default()).unwrap()
     }
 }
 
@@ -248,8 +248,8 @@ mod nd {
         let shape = [rows.len(), 1];
         let numbers = scatter_nd::check(&case.shape(), &shape, None).unwrap().in_order(Order::C);
         let repeats = (Repeats::Combined, case.group());
-        let scatter = numbers.scatter(&tensor(&shape, rows), None, repeats, Limits::default()).unwrap();
-        case.scatter(bencher, &scatter, reduction::combine(&dtype, Reduction::Add).unwrap().unwrap().blocks);
+        let sweeps = Sweeps::new(&numbers, tensor(&shape, rows), None, repeats, Limits::default()).unwrap();
+        case.scatter(bencher, &sweeps, reduction::combine(&dtype, Reduction::Add).unwrap().unwrap().blocks);
     }
 }
 

@@ -49,7 +49,9 @@ Examples:
   tensorop gather-nd table.npy rows.npy -o embeddings.npy
   tensorop gather-nd logits.npy labels.npy --batch-dims 1 -o picked.npy
 
-Of a large .npy file only the blocks that are taken are read, and what lies between near ones.";
+Of a large .npy file only the blocks that are taken are read, and what lies between near ones.
+
+Of an index tensor at most 1 GiB is held in memory (some 100 million tuples); of a larger one the rest is read again.";
 
 impl GatherNd {
     /// Resolves the index tuples, and writes the blocks of DATA that they address.
@@ -65,7 +67,7 @@ impl GatherNd {
         report.source(&data);
         report.source(&indices);
         report.line(format!("batch dims {}: {} index tuples", self.batch_dims, numbers.count()));
-        let fill = Linked::new(data, &numbers, &indices, limits).map_err(explain)?;
+        let fill = Linked::new(data, &numbers, indices, limits).map_err(explain)?;
         put(Box::new(fill), limits, &self.output, self.run.quiet, report)?;
         Ok(Outcome::Done)
     }

@@ -73,7 +73,9 @@ Examples:
   tensorop scatter-nd data.npy points.npy --fill 0 --opset 13
 
 Reductions round once a step in the item's own dtype; integers wrap; for bool add and max are or, mul and min \
-are and; NaN on either side of max or min gives NaN. Opset 16 brought add and mul, 18 max and min.";
+are and; NaN on either side of max or min gives NaN. Opset 16 brought add and mul, 18 max and min.
+
+Of an index tensor at most 1 GiB is held in memory (some 100 million tuples); of a larger one the rest is read again.";
 
 impl ScatterNd {
     /// Resolves the index tuples, and writes DATA with UPDATES in the blocks that they address, or reduced with them.
@@ -110,7 +112,7 @@ impl ScatterNd {
         }
         let repeats = self.duplicates.repeats(reduction);
         let roles = Roles { repeats, combine };
-        let fill = Linked::new(base, &numbers, &indices, updates, roles, limits).map_err(|e| operands.explain(e))?;
+        let fill = Linked::new(base, &numbers, indices, updates, roles, limits).map_err(|e| operands.explain(e))?;
         put(Box::new(fill), limits, &self.output, self.run.quiet, report)?;
         Ok(Outcome::Done)
     }

@@ -55,7 +55,9 @@ const EXAMPLES: &str = "\
 Examples:
   tensorop scatter-update data.npy indices.npy updates.npy --axis 1
   tensorop scatter-update data.npy '[0,2]' '[[1,1],[1,1],[1,2]]' --axis 1 -o out.npy
-  tensorop scatter-update table.npy stale.npy --fill 0 --axis 0 -o table.npy";
+  tensorop scatter-update table.npy stale.npy --fill 0 --axis 0 -o table.npy
+
+Of an index tensor at most 1 GiB is held in memory (some 100 million tuples); of a larger one the rest is read again.";
 
 impl ScatterUpdate {
     /// Resolves the indices of the axis, and writes DATA with UPDATES there.
@@ -80,7 +82,7 @@ impl ScatterUpdate {
         report.line(format!("axis {axis}: {} indices", numbers.count()));
         let repeats = self.duplicates.repeats(Reduction::None);
         let roles = Roles { repeats, combine: None };
-        let fill = Linked::new(base, &numbers, &indices, updates, roles, limits).map_err(|e| operands.explain(e))?;
+        let fill = Linked::new(base, &numbers, indices, updates, roles, limits).map_err(|e| operands.explain(e))?;
         put(Box::new(fill), limits, &self.output, self.run.quiet, report)?;
         Ok(Outcome::Done)
     }

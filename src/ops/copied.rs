@@ -45,16 +45,16 @@ impl Patch for Selection {
         0
     }
 
-    fn touched(&self, _: &Windows) -> Vec<usize> {
-        Vec::new()
+    fn touched(&self, _: &Windows) -> Result<Vec<usize>> {
+        Ok(Vec::new())
     }
 
-    fn touches(&self, _: &Window) -> bool {
-        false
+    fn touches(&self, _: &Window) -> Result<bool> {
+        Ok(false)
     }
 
-    fn extent(&self, _: &Window) -> Range<usize> {
-        0..0
+    fn extent(&self, _: &Window) -> Result<Range<usize>> {
+        Ok(0..0)
     }
 
     fn finish_updates(&self) -> Result<()> {

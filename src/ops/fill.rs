@@ -20,7 +20,7 @@ pub struct Limits {
     /// Threads at most.
     pub threads: Threads,
     /// The bytes of a window, instead of those that [`window_size`](super::window_size) gives: for tests, which want
-    /// boundaries everywhere.
+    /// boundaries everywhere, also between the sweeps through an index tensor.
     pub window: Option<usize>,
 }
 
@@ -93,13 +93,22 @@ pub trait Patch: Sync {
     fn changed(&self) -> usize;
 
     /// The numbers of the windows in which something changes, ascending.
-    fn touched(&self, windows: &Windows) -> Vec<usize>;
+    ///
+    /// # Errors
+    /// Of reading what says so once more; not enough memory.
+    fn touched(&self, windows: &Windows) -> Result<Vec<usize>>;
 
     /// Whether anything changes in a window.
-    fn touches(&self, window: &Window) -> bool;
+    ///
+    /// # Errors
+    /// Those of [`touched`](Self::touched).
+    fn touches(&self, window: &Window) -> Result<bool>;
 
     /// From the first item of a window that changes to behind the last, counted from its own beginning.
-    fn extent(&self, window: &Window) -> Range<usize>;
+    ///
+    /// # Errors
+    /// Those of [`touched`](Self::touched).
+    fn extent(&self, window: &Window) -> Result<Range<usize>>;
 
     /// [`Fill::finish`] for everything but the base, which has changed by the program's own hand.
     ///

@@ -5,9 +5,9 @@
 use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
 use super::fill::{Fill, Limits, Scratch};
-use super::indexed::{Index, Numbers, Places, Shapes};
+use super::indexed::{Held, Index, Near, Numbers, Places, Shapes};
 use super::scatter_nd::{check_count, check_tuples};
-use super::window_size::{RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
+use super::window_size::{ENTRIES, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use super::{check_extent, check_rank, items};
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
@@ -64,7 +64,6 @@ pub fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<Shap
 /// block.
 #[derive(Clone, Debug)]
 struct Blocks {
-    places: Places,
     /// The index tuples of one batch.
     tuples: usize,
     /// The places that a tuple may name in one batch.
@@ -78,11 +77,10 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn new(shapes: &Shapes, places: Places) -> Self {
+    fn new(shapes: &Shapes) -> Self {
         let Shapes { data, axes, tuples, .. } = shapes;
         let product = |dims: &[usize]| dims.iter().product::<usize>();
         Self {
-            places,
             tuples: product(&tuples[axes.start..]),
             dim: product(&data[axes.clone()]),
             block: product(&data[axes.end..]),
@@ -92,8 +90,8 @@ impl Blocks {
     }
 
     /// The number, in C order, of the block that a tuple addresses.
-    fn place(&self, tuple: usize) -> usize {
-        tuple / self.tuples * self.dim + self.places.get(tuple)
+    fn place(&self, near: &Near<'_>, tuple: usize) -> usize {
+        tuple / self.tuples * self.dim + near.get(tuple)
     }
 
     /// The index tuples of a window, the first and how many. A window is of whole blocks, or a part of one.
@@ -104,11 +102,11 @@ impl Blocks {
 
     /// Calls `each(from, to, len)` for the run of items of each tuple of a window, in the order of the window, where
     /// `data` is in C order.
-    fn runs(&self, window: &Window, mut each: impl FnMut(usize, usize, usize)) {
+    fn runs(&self, near: &Near<'_>, window: &Window, mut each: impl FnMut(usize, usize, usize)) {
         let (first, count) = self.tuples(window);
         let (inside, len) = (window.start % self.block.max(1), window.items() / count.max(1));
         for tuple in 0..count {
-            each(self.place(first + tuple) * self.block + inside, tuple * len, len);
+            each(self.place(near, first + tuple) * self.block + inside, tuple * len, len);
         }
     }
 }
@@ -117,6 +115,7 @@ impl Blocks {
 #[derive(Debug)]
 pub struct Linked {
     data: Source,
+    places: Places,
     blocks: Blocks,
     meta: Meta,
     /// Data of so many bytes is kept in memory: as much as the index tensor takes, which is there for each tuple.
@@ -128,16 +127,17 @@ impl Linked {
     ///
     /// # Errors
     /// A number that names no place; of reading; not enough memory.
-    pub fn new(data: Source, numbers: &Numbers, indices: &Source, limits: Limits) -> Result<Self> {
+    pub fn new(data: Source, numbers: &Numbers, indices: Source, limits: Limits) -> Result<Self> {
         let meta = Meta::new(data.dtype().clone(), numbers.shapes().updates_shape().to_vec());
-        let blocks = Blocks::new(numbers.shapes(), Places::new(indices, numbers, limits)?);
-        Ok(Self { data, blocks, meta, resident: indices.bytes().max(RESIDENT) })
+        let resident = indices.bytes().clamp(RESIDENT, ENTRIES);
+        let places = Places::new(indices, numbers, limits)?;
+        Ok(Self { data, places, blocks: Blocks::new(numbers.shapes()), meta, resident })
     }
 
     /// Reads the items of a window from front to back of the storage, whatever the order of the tuples: the list of its
     /// tuples, sorted by where they lie, is one sweep. In Fortran order the items of a block lie apart, and the list is
     /// swept once for each of them, further on each time; a list of all items would be as many times as long.
-    fn sweep(&self, window: &Window, mut reads: Reads<'_>) -> Result<()> {
+    fn sweep(&self, near: &Near<'_>, window: &Window, mut reads: Reads<'_>) -> Result<()> {
         let (first, count) = self.blocks.tuples(window);
         let len = window.items() / count.max(1);
         let mut tuples = memory::of(count).map_err(|why| Error::memory(why).within(self.data.label()))?;
@@ -146,14 +146,14 @@ impl Linked {
         match self.data.meta().order {
             Order::C => {
                 let inside = window.start % self.blocks.block.max(1);
-                tuples.extend((0..count).map(|n| (self.blocks.place(first + n), n)));
+                tuples.extend((0..count).map(|n| (self.blocks.place(near, first + n), n)));
                 tuples.sort_unstable();
                 tuples
                     .iter()
                     .try_for_each(|&(place, n)| reads.add((place * self.blocks.block + inside, n * len, len)))?;
             }
             Order::Fortran => {
-                tuples.extend((0..count).map(|n| (in_fortran_order(self.blocks.place(first + n), lead), n)));
+                tuples.extend((0..count).map(|n| (in_fortran_order(self.blocks.place(near, first + n), lead), n)));
                 tuples.sort_unstable();
                 let ranges = &window.ranges[self.blocks.tuple_axes..];
                 // of each axis of a block: the items from one place to the next, in storage and in the window
@@ -257,14 +257,21 @@ impl Fill for Linked {
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         let itemsize = self.meta.dtype.itemsize();
         resize(out, window.items() * itemsize, self.data.label())?;
+        let (first, count) = self.blocks.tuples(window);
+        let near = self.places.near(first, count)?;
         if let (Some(bytes), Order::C) = (self.data.as_bytes(), self.data.meta().order) {
-            self.blocks.runs(window, |from, to, len| {
+            self.blocks.runs(&near, window, |from, to, len| {
                 let from = &bytes[from * itemsize..][..len * itemsize];
                 out[to * itemsize..][..len * itemsize].copy_from_slice(from);
             });
             return Ok(());
         }
-        self.sweep(window, Reads::new(&self.data, out, &mut scratch.items))
+        self.sweep(&near, window, Reads::new(&self.data, out, &mut scratch.items))
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.places.source().map_or(Ok(()), Source::finish)?;
+        self.data.finish()
     }
 
     /// Short pieces that are picked from a file are better read by few sweeps through it, each for a large window. The
@@ -314,12 +321,14 @@ where
 {
     let batch_dims = i64::try_from(batch_dims).unwrap_or(i64::MAX);
     let numbers = check(data.shape(), indices.shape(), batch_dims)?.in_order(Order::C);
-    let places = Places::of_numbers(&numbers, &items(indices))?;
+    let places = Held::of_numbers(&numbers, &items(indices))?;
     let shape = numbers.shapes().updates_shape();
     let (source, mut out) = (items(data), Vec::new());
     if !shape.contains(&0) {
-        let blocks = Blocks::new(numbers.shapes(), places);
-        blocks.runs(&Window::whole(shape), |from, _, len| out.extend_from_slice(&source[from..][..len]));
+        let blocks = Blocks::new(numbers.shapes());
+        blocks.runs(&Near::Held(&places), &Window::whole(shape), |from, _, len| {
+            out.extend_from_slice(&source[from..][..len])
+        });
     }
     Ok(Array::from_shape_vec(IxDyn(shape), out).expect("a block for each tuple"))
 }

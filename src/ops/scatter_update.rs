@@ -76,6 +76,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ops::indexed::Sweeps;
     use ndarray::{Array1, Array2, ArrayD, IxDyn, arr0, array};
 
     use crate::item::tensor::Tensor;
@@ -140,7 +141,7 @@ mod tests {
         assert!(scatter_update(&arr0(1), &array![0], &array![1], 0).is_err());
         let indices = Source::memory(Tensor::from(&array![[3, 1], [0, 1]]), "INDICES".to_owned());
         let numbers = check(&[4], &[2, 2], None, 0).unwrap().in_order(Order::C);
-        let refused = numbers.scatter(&indices, None, (Repeats::Refused, 1), Limits::default());
+        let refused = Sweeps::new(&numbers, indices, None, (Repeats::Refused, 1), Limits::default());
         assert_eq!(refused.unwrap_err().to_string(), "indices: the index at [1, 1] repeats the one at [0, 1]");
     }
 }

@@ -155,16 +155,16 @@ impl Patch for Linked {
         self.places.updates_shape().iter().product()
     }
 
-    fn touched(&self, windows: &Windows) -> Vec<usize> {
-        windows.touched_by(&self.places.spans)
+    fn touched(&self, windows: &Windows) -> Result<Vec<usize>> {
+        Ok(windows.touched_by(&self.places.spans))
     }
 
-    fn touches(&self, window: &Window) -> bool {
-        self.places.part(window).is_some()
+    fn touches(&self, window: &Window) -> Result<bool> {
+        Ok(self.places.part(window).is_some())
     }
 
-    fn extent(&self, window: &Window) -> Range<usize> {
-        self.places.part(window).map_or(0..0, |(_, place)| place.extent())
+    fn extent(&self, window: &Window) -> Result<Range<usize>> {
+        Ok(self.places.part(window).map_or(0..0, |(_, place)| place.extent()))
     }
 
     fn finish_updates(&self) -> Result<()> {

@@ -37,5 +37,9 @@ pub const SHORT_PIECE: usize = 1 << 14;
 /// The updates of a window are read at once if they lie together in so many bytes.
 pub const SLAB: usize = 1 << 20;
 
+/// What is kept of an index tensor takes so many bytes at most; of a larger one the rest is read again when the output has
+/// come so far. 1 GiB is what some 100 million index tuples take.
+pub const ENTRIES: usize = 1 << 30;
+
 /// Updates of so many bytes are kept in memory, where single items are picked from them.
 pub const RESIDENT: usize = 1 << 24;

@@ -16,6 +16,8 @@ use crate::memory;
 /// The entries of one part of an index tensor. `N` are the bytes that belong to a place.
 #[derive(Clone, Debug)]
 pub(super) struct Buckets<const N: usize> {
+    /// The first place that there may be.
+    base: usize,
     /// The places of a bucket.
     span: Span,
     /// The entries of a block.
@@ -59,6 +61,8 @@ impl Span {
 /// How places are cut into buckets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
+    /// The first place.
+    base: usize,
     /// The places of a bucket, fewer than 2^32.
     size: usize,
     /// How many buckets there are.
@@ -73,14 +77,15 @@ impl Cut {
 
     /// The places of a bucket.
     pub(super) fn places(self, bucket: usize) -> Range<usize> {
-        bucket * self.size..(bucket + 1) * self.size
+        self.base + bucket * self.size..self.base + (bucket + 1) * self.size
     }
 
-    /// For so many entries of so many places, of which about `group` are changed together. There are not many more
+    /// For so many entries of these places, of which about `group` are changed together. There are not many more
     /// buckets than entries: their beginnings would take more memory than these.
-    pub(super) fn new(places: usize, entries: usize, group: usize) -> Self {
+    pub(super) fn new(places: Range<usize>, entries: usize, group: usize) -> Self {
+        let (base, places) = (places.start, places.len());
         let size = group.max(places / (entries / 16 + 1)).clamp(2, 1 << 31);
-        Self { size, count: places.div_ceil(size).max(1) }
+        Self { base, size, count: places.div_ceil(size).max(1) }
     }
 
     /// The bytes that entries of `N` bytes each take, with the blocks that are not full.
@@ -105,6 +110,7 @@ impl<const N: usize> Buckets<N> {
         let block = cut.block(entries);
         let most = (entries / block + cut.count.min(entries)) * block;
         Ok(Self {
+            base: cut.base,
             span: Span::new(cut.size),
             block,
             heads: vec![(0, 0); cut.count],
@@ -116,8 +122,9 @@ impl<const N: usize> Buckets<N> {
     }
 
     /// Adds entries, of which there may be so many as room was made for.
-    pub(super) fn extend(&mut self, places: &[u64], with: &[[u8; N]]) {
-        for (&place, &with) in places.iter().zip(with) {
+    pub(super) fn extend(&mut self, entries: impl Iterator<Item = (u64, [u8; N])>) {
+        for (place, with) in entries {
+            let place = place - self.base as u64;
             let bucket = self.span.divide(place) as usize;
             if self.heads[bucket].0 == self.heads[bucket].1 {
                 self.grow(bucket);
@@ -149,6 +156,8 @@ impl<const N: usize> Buckets<N> {
     /// they came: the first place of the bucket, places from there on, and what belongs to each. Some may lie outside of
     /// `lo..hi`.
     pub(super) fn near(&self, lo: usize, hi: usize, mut each: impl FnMut(usize, &[u32], &[[u8; N]])) {
+        // what lies before the first bucket is in none
+        let (lo, hi) = (lo.saturating_sub(self.base), hi.saturating_sub(self.base));
         if lo >= hi {
             return;
         }
@@ -159,7 +168,7 @@ impl<const N: usize> Buckets<N> {
             while number != NONE {
                 let begin = number as usize * self.block;
                 let end = if number == last { self.heads[bucket].0 } else { begin + self.block };
-                each(bucket * self.span.size as usize, &self.at[begin..end], &self.with[begin..end]);
+                each(self.base + bucket * self.span.size as usize, &self.at[begin..end], &self.with[begin..end]);
                 number = self.next[number as usize];
             }
         }
@@ -184,12 +193,13 @@ mod tests {
 
     #[test]
     fn entries_stay_in_their_order() {
-        for (places, group) in [(10, 1), (10, 3), (1000, 16), (1 << 40, 1 << 20)] {
-            let all: Vec<u64> = (0..5000_u64).map(|n| (n * n * 2_654_435_761 + n) % places).collect();
+        for (base, places, group) in [(0, 10, 1), (7, 10, 3), (0, 1000, 16), (1 << 33, 1 << 40, 1 << 20)] {
+            let all: Vec<u64> = (0..5000_u64).map(|n| base + (n * n * 2_654_435_761 + n) % places).collect();
             let with: Vec<[u8; 2]> = (0..5000_u16).map(u16::to_le_bytes).collect();
-            let mut buckets = Buckets::new(Cut::new(places as usize, all.len(), group), all.len()).unwrap();
+            let (places, from) = (base + places, base as usize);
+            let mut buckets = Buckets::new(Cut::new(from..places as usize, all.len(), group), all.len()).unwrap();
             for (places, with) in all.chunks(77).zip(with.chunks(77)) {
-                buckets.extend(places, with);
+                buckets.extend(places.iter().copied().zip(with.iter().copied()));
             }
             for (lo, hi) in [(0, places), (0, 1), (places / 3, places / 2), (places - 1, places), (4, 4)] {
                 let mut found = Vec::new();

@@ -1,5 +1,7 @@
 //! What an index tensor says to do, as windows ask for it: which places take which updates.
 
+use std::ops::Range;
+
 use super::Numbers;
 use super::buckets::{Buckets, Cut};
 use super::read::{Collect, collect};
@@ -78,9 +80,19 @@ impl Belongings for TheirPositions {
     }
 }
 
-/// What one thread collects.
+/// Where entries are kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room<'a> {
+    /// How their places are cut into buckets.
+    pub(super) cut: Cut,
+    /// The only places whose entries are kept, and how many of those each part of the index tensor has.
+    pub(super) only: Option<(&'a Range<usize>, &'a [usize])>,
+}
+
+/// What one thread collects: all entries, or only those of some places.
 struct Collector<'a, const N: usize> {
     buckets: Buckets<N>,
+    only: Option<&'a Range<usize>>,
     belongings: &'a dyn Belongings,
     words: Vec<u8>,
 }
@@ -88,7 +100,11 @@ struct Collector<'a, const N: usize> {
 impl<const N: usize> Collect for Collector<'_, N> {
     fn take(&mut self, first: usize, places: &[u64]) -> Result<()> {
         self.belongings.read(first, places.len(), &mut self.words)?;
-        self.buckets.extend(places, self.words.as_chunks::<N>().0);
+        let entries = places.iter().copied().zip(self.words.as_chunks::<N>().0.iter().copied());
+        match &self.only {
+            None => self.buckets.extend(entries),
+            Some(only) => self.buckets.extend(entries.filter(|(place, _)| only.contains(&(*place as usize)))),
+        }
         Ok(())
     }
 }
@@ -101,28 +117,30 @@ impl Words {
     pub(super) fn read(
         size: usize,
         (indices, numbers): (&Source, &Numbers),
-        cut: Cut,
+        room: Room<'_>,
         belongings: &dyn Belongings,
         limits: Limits,
     ) -> Result<Self> {
         fn of<const N: usize>(
             (indices, numbers): (&Source, &Numbers),
-            cut: Cut,
+            Room { cut, only }: Room<'_>,
             belongings: &dyn Belongings,
             limits: Limits,
         ) -> Result<Vec<Buckets<N>>> {
-            let parts = collect(indices, numbers, limits, |tuples| {
-                Ok(Collector { buckets: Buckets::<N>::new(cut, tuples)?, belongings, words: Vec::new() })
+            let parts = collect(indices, numbers, limits, |part, tuples| {
+                let entries = only.and_then(|(_, entries)| entries.get(part).copied()).unwrap_or(tuples);
+                let only = only.map(|(places, _)| places);
+                Ok(Collector { buckets: Buckets::<N>::new(cut, entries)?, only, belongings, words: Vec::new() })
             })?;
             Ok(parts.into_iter().map(|part| part.buckets).collect())
         }
         let operand = (indices, numbers);
         Ok(match size {
-            1 => Self::One(of(operand, cut, belongings, limits)?),
-            2 => Self::Two(of(operand, cut, belongings, limits)?),
-            4 => Self::Four(of(operand, cut, belongings, limits)?),
-            8 => Self::Eight(of(operand, cut, belongings, limits)?),
-            _ => Self::Sixteen(of(operand, cut, belongings, limits)?),
+            1 => Self::One(of(operand, room, belongings, limits)?),
+            2 => Self::Two(of(operand, room, belongings, limits)?),
+            4 => Self::Four(of(operand, room, belongings, limits)?),
+            8 => Self::Eight(of(operand, room, belongings, limits)?),
+            _ => Self::Sixteen(of(operand, room, belongings, limits)?),
         })
     }
 

@@ -1,8 +1,9 @@
 //! A scatter by indices with its data and updates.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::{Numbers, Run, Scatter};
+use super::{Numbers, Run, Scatter, Sweeps};
 use crate::error::Result;
 use crate::item::meta::Meta;
 use crate::layout::gather::GAP;
@@ -12,14 +13,14 @@ use crate::ops::reduction::Combine;
 use crate::ops::reduction::Repeats;
 use crate::ops::selection::Selection;
 use crate::ops::updates::Updates;
-use crate::ops::window_size::{EDIT_WINDOW, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
+use crate::ops::window_size::{EDIT_WINDOW, ENTRIES, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use crate::storage::source::Source;
 
 /// A resolved scatter, linked to what it reads.
 #[derive(Debug)]
 pub struct Linked {
     base: Selection,
-    scatter: Scatter,
+    sweeps: Sweeps,
     updates: Updates,
     /// What is done with an old block and its update; `None` puts the update in its place.
     combine: Option<Combine>,
@@ -47,11 +48,11 @@ impl Linked {
     /// multiple of what the indices need in any case.
     ///
     /// # Errors
-    /// Those of [`Numbers::scatter`].
+    /// Those of [`Sweeps::new`].
     pub fn new(
         base: Selection,
         numbers: &Numbers,
-        indices: &Source,
+        mut indices: Source,
         updates: Updates,
         roles: Roles,
         limits: Limits,
@@ -63,7 +64,7 @@ impl Linked {
         let (outer, block) = (numbers.arrangement.outer, numbers.arrangement.block);
         let itemsize = base.meta().dtype.itemsize();
         let (data_bytes, update_bytes) = (base.meta().bytes(), updates.bytes());
-        let resident = indices.bytes().max(RESIDENT);
+        let resident = indices.bytes().clamp(RESIDENT, ENTRIES);
         let few = updates.source().as_file().is_none() || update_bytes <= resident;
         let together = update_bytes / outer.max(1) <= SLAB;
         let point = outer == 1 && block * itemsize <= 16;
@@ -79,13 +80,23 @@ impl Linked {
         }
         let items = limits.window.unwrap_or(window) / itemsize.max(1);
         let group = Windows::new(&base.meta().shape, items).largest();
-        let scatter = numbers.scatter(indices, Some(&updates), (roles.repeats, group), limits)?;
-        Ok(Self { base, scatter, updates, combine: roles.combine, window, resident, limits })
+        let data = base.source().as_file().map(|(file, _)| file.metadata()).transpose()?;
+        if base.is_in_place() && data.is_some_and(|data| indices.lies_in(&data)) {
+            // they will have been changed when they are read again
+            indices.make_resident()?;
+        }
+        let sweeps = Sweeps::new(numbers, indices, Some(&updates), (roles.repeats, group), limits)?;
+        Ok(Self { base, sweeps, updates, combine: roles.combine, window, resident, limits })
     }
 
-    /// Applies the updates of one window to its items.
-    fn apply(&self, window: &Window, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
-        let Self { scatter, updates, combine, .. } = self;
+    /// A sweep; see [`Sweeps::get`].
+    fn sweep(&self, number: usize) -> Result<Arc<Scatter>> {
+        self.sweeps.get(number, Some(&self.updates))
+    }
+
+    /// Applies the updates that one sweep has for a window to its items.
+    fn apply(&self, scatter: &Scatter, window: &Window, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
+        let Self { updates, combine, .. } = self;
         if scatter.carries_updates() {
             scatter.apply(window, out, *combine);
             return Ok(());
@@ -151,7 +162,7 @@ impl Fill for Linked {
 
     fn prepare(&mut self) -> Result<()> {
         self.base.prepare()?;
-        if self.scatter.carries_updates() {
+        if self.sweeps.carries_updates() {
             return Ok(());
         }
         self.updates.settle()?;
@@ -164,7 +175,9 @@ impl Fill for Linked {
 
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         self.base.read(window, out, &mut scratch.gathered)?;
-        self.apply(window, out, &mut scratch.items)
+        self.sweeps
+            .near(window)
+            .try_for_each(|number| self.apply(&*self.sweep(number)?, window, out, &mut scratch.items))
     }
 
     fn window_bytes(&self, threads: usize) -> usize {
@@ -178,6 +191,11 @@ impl Fill for Linked {
     fn as_patch(&self) -> Option<&dyn Patch> {
         Some(self)
     }
+
+    fn finish(&self) -> Result<()> {
+        self.base.source().finish()?;
+        self.finish_updates()
+    }
 }
 
 impl Patch for Linked {
@@ -186,34 +204,51 @@ impl Patch for Linked {
     }
 
     fn changed(&self) -> usize {
-        self.scatter.changed()
+        self.sweeps.changed()
     }
 
-    fn touched(&self, windows: &Windows) -> Vec<usize> {
+    fn touched(&self, windows: &Windows) -> Result<Vec<usize>> {
         // a bit for each window, since updates may come back to one any number of times
         let mut bits = vec![0_u64; windows.count().div_ceil(64)];
-        self.scatter.places(|first, last| {
-            for number in windows.number_of(first)..=windows.number_of(last) {
-                bits[number / 64] |= 1 << (number % 64);
-            }
-        });
+        for number in self.sweeps.all() {
+            self.sweep(number)?.places(|first, last| {
+                for number in windows.number_of(first)..=windows.number_of(last) {
+                    bits[number / 64] |= 1 << (number % 64);
+                }
+            });
+        }
         let set = |(at, word): (usize, &u64)| {
             let word = *word;
             (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at * 64 + bit)
         };
-        bits.iter().enumerate().filter(|(_, word)| **word != 0).flat_map(set).collect()
+        Ok(bits.iter().enumerate().filter(|(_, word)| **word != 0).flat_map(set).collect())
     }
 
-    fn touches(&self, window: &Window) -> bool {
-        self.scatter.touches(window)
+    fn touches(&self, window: &Window) -> Result<bool> {
+        for number in self.sweeps.near(window) {
+            if self.sweep(number)?.touches(window) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
-    fn extent(&self, window: &Window) -> Range<usize> {
-        self.scatter.extent(window)
+    fn extent(&self, window: &Window) -> Result<Range<usize>> {
+        let mut all = 0..0;
+        for number in self.sweeps.near(window) {
+            let Range { start, end } = self.sweep(number)?.extent(window);
+            all = match (start < end, all.is_empty()) {
+                (false, _) => all,
+                (true, true) => start..end,
+                (true, false) => all.start.min(start)..all.end.max(end),
+            };
+        }
+        Ok(all)
     }
 
     fn finish_updates(&self) -> Result<()> {
-        self.updates.source().finish()
+        self.updates.source().finish()?;
+        self.sweeps.indices().finish()
     }
 }
 

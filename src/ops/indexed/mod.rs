@@ -5,8 +5,8 @@
 
 //!
 //! The order of steps is in the types: [`Shapes`] are checked; in the order of storage they say what [`Numbers`] mean;
-//! with the index tensor these make a [`Scatter`], all of whose numbers are in range; with data and updates that is
-//! [`Linked`], an operator for the engine.
+//! with the index tensor these make [`Sweeps`], each a [`Scatter`] all of whose numbers are in range; with data and updates
+//! that is [`Linked`], an operator for the engine.
 
 mod buckets;
 mod entries;
@@ -15,19 +15,19 @@ mod places;
 mod read;
 mod resolve;
 mod scatter;
+mod sweeps;
 
 use std::fmt;
 use std::ops::Range;
 
 use self::buckets::Cut;
-use self::entries::{Entries, TheirPositions, TheirUpdates, Words};
 pub use self::linked::{Linked, Roles};
-pub use self::places::Places;
+pub use self::places::{Held, Near, Places};
 use self::read::with_integers;
 pub use self::read::{all_integers, each_window};
 use self::resolve::Resolver;
 pub use self::scatter::{Run, Scatter};
-use super::fill::Limits;
+pub use self::sweeps::Sweeps;
 use super::reduction::Repeats;
 use super::updates::Updates;
 use crate::error::{Error, Result, Subject};
@@ -238,7 +238,7 @@ impl Numbers {
         updates: &[T],
         combine: impl Fn(&mut [T], &[T]),
     ) -> Result<()> {
-        let places = Places::of_numbers(self, numbers)?;
+        let places = Held::of_numbers(self, numbers)?;
         let (Arrangement { outer, block, .. }, count) = (&self.arrangement, self.count());
         for outer in 0..*outer {
             for tuple in 0..count {
@@ -247,42 +247,6 @@ impl Numbers {
             }
         }
         Ok(())
-    }
-
-    /// Reads the index tensor and groups what it says by `group` neighbouring items, which will be changed together.
-    /// Small `updates` are read with it and carried along, if there are any.
-    ///
-    /// # Errors
-    /// A number that names no place; a tuple that occurs twice, where [`Repeats::Refused`]; of reading; not enough memory.
-    pub fn scatter(
-        &self,
-        indices: &Source,
-        updates: Option<&Updates>,
-        (repeats, group): (Repeats, usize),
-        limits: Limits,
-    ) -> Result<Scatter> {
-        let Arrangement { outer, block, updates_axes, .. } = &self.arrangement;
-        let (count, places) = (self.count(), self.places());
-        let cut = Cut::new(places, count, group / (*block).max(1));
-        let entries = if self.width() == 0 {
-            let from = if repeats == Repeats::LastWins { count.saturating_sub(1) } else { 0 };
-            Entries::Whole { from, to: count }
-        } else if let Some(updates) = updates.filter(|updates| self.carries(updates, (cut, group), indices, repeats)) {
-            let size = block * updates.itemsize();
-            let belongings = TheirUpdates { updates, block: *block };
-            Entries::Values(Words::read(size, (indices, self), cut, &belongings, limits)?)
-        } else {
-            let size = if u32::try_from(count).is_ok() { 4 } else { 8 };
-            Entries::Positions(Words::read(size, (indices, self), cut, &TheirPositions(size), limits)?)
-        };
-        if repeats == Repeats::Refused
-            && let Some((position, first)) = entries.earliest_repeat(cut)
-        {
-            let at = |position| coordinates(position, &self.shapes.tuples);
-            let message = format!("the index at {:?} repeats the one at {:?}", at(position), at(first));
-            return Err(Error::new(Subject::Indices, message));
-        }
-        Ok(Scatter { outer: *outer, dim: places, block: *block, count, entries, updates_axes: updates_axes.clone() })
     }
 
     /// Whether updates are carried along with their places: small ones that lie in the order of the tuples, and can be

@@ -24,8 +24,8 @@ pub(super) trait Collect: Send {
     fn take(&mut self, first: usize, places: &[u64]) -> Result<()>;
 }
 
-/// Resolves all tuples of an index tensor. Parts of a long one go to several threads: `begin` gives each what it collects
-/// the places of so many tuples in, and these are returned in the order of the parts.
+/// Resolves all tuples of an index tensor. Parts of a long one go to several threads: `begin` gives each, by
+/// the number of its part, what it collects the places of so many tuples in, and these are returned in the order of the parts.
 ///
 /// # Errors
 /// A number that names no place: of several the first of a part. Of reading; those of `begin` and [`Collect::take`].
@@ -33,13 +33,13 @@ pub(super) fn collect<C: Collect>(
     indices: &Source,
     numbers: &Numbers,
     limits: Limits,
-    begin: impl Fn(usize) -> Result<C> + Sync,
+    begin: impl Fn(usize, usize) -> Result<C> + Sync,
 ) -> Result<Vec<C>> {
     let rows = indices.shape().first().copied().unwrap_or(1);
     let row = indices.shape().get(1..).unwrap_or_default().iter().product::<usize>();
     let width = numbers.width();
     if width == 0 || rows == 0 || row == 0 {
-        return Ok(vec![begin(0)?]);
+        return Ok(vec![begin(0, 0)?]);
     }
     let tuples = |rows: usize| rows * row / width;
     // A part begins where a tuple does, with a place of the first axis: unless that is the axis of the only tuple.
@@ -50,7 +50,7 @@ pub(super) fn collect<C: Collect>(
     let part = |number: usize| number * rows / threads;
     let parts = on_threads(threads, |number| -> Result<C> {
         let rows = part(number)..part(number + 1);
-        let mut collected = begin(tuples(rows.len()))?;
+        let mut collected = begin(number, tuples(rows.len()))?;
         let (mut places, mut tuple) = (Vec::new(), tuples(rows.start));
         each_window(indices, rows, |_, kind, bytes| {
             numbers.resolve(kind, bytes, tuple, &mut places)?;

@@ -6,7 +6,7 @@ use super::entries::Entries;
 use crate::layout::window::Window;
 use crate::ops::reduction::Combine;
 
-/// A resolved ScatterUpdate or ScatterND.
+/// A resolved ScatterUpdate or ScatterND, or what it does at some of the places of an indexed axis.
 #[derive(Clone, Debug)]
 pub struct Scatter {
     pub(super) outer: usize,
@@ -15,8 +15,6 @@ pub struct Scatter {
     pub(super) block: usize,
     pub(super) count: usize,
     pub(super) entries: Entries,
-    /// The axes of `updates` in the order `[outer, count, block]`, where they do not come so.
-    pub(super) updates_axes: Option<Vec<usize>>,
 }
 
 /// A run of items that a window takes from `updates`; all three numbers are in items.
@@ -31,22 +29,6 @@ pub struct Run {
 }
 
 impl Scatter {
-    /// How many items updates bring, those that are overtaken by later ones included.
-    pub fn changed(&self) -> usize {
-        self.outer.saturating_mul(self.count).saturating_mul(self.block)
-    }
-
-    /// The number of index tuples.
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
-    /// The axes of `updates` as [`runs`](Self::runs) count its items, where that is not C order: data in Fortran
-    /// order that is changed where it lies has its updates in the order of its storage.
-    pub fn updates_axes(&self) -> Option<&[usize]> {
-        self.updates_axes.as_deref()
-    }
-
     /// The part of `updates` in which all runs of a window lie: its first item and the number of its items.
     pub fn slab(&self, window: &Window) -> (usize, usize) {
         let place = self.dim * self.block;
@@ -108,18 +90,29 @@ impl Scatter {
         if start == end {
             return;
         }
-        for outer in start / place..end.div_ceil(place) {
+        let outers = start / place..end.div_ceil(place);
+        let mut run = |outer: usize, target: usize, position: usize| {
             let base = outer * place;
             let (lo, hi) = (start.max(base) - base, end.min(base + place) - base);
-            self.entries.positions(lo / self.block, hi.div_ceil(self.block), |target, position| {
-                let at = target * self.block;
-                let (a, b) = (at.max(lo), (at + self.block).min(hi));
-                each(Run {
-                    to: base + a - start,
-                    from: (outer * self.count + position) * self.block + a - at,
-                    len: b - a,
-                });
-            });
+            let at = target * self.block;
+            let (a, b) = (at.max(lo), (at + self.block).min(hi));
+            if a < b {
+                let from = (outer * self.count + position) * self.block + a - at;
+                each(Run { to: base + a - start, from, len: b - a });
+            }
+        };
+        if outers.len() > 2 {
+            // Of many short outer places each has all entries: to look them up for each took longer than all the rest.
+            let mut all = Vec::new();
+            self.entries.positions(0, self.dim, |target, position| all.push((target, position)));
+            outers.for_each(|outer| all.iter().for_each(|&(target, position)| run(outer, target, position)));
+            return;
+        }
+        for outer in outers {
+            let base = outer * place;
+            let (lo, hi) = (start.max(base) - base, end.min(base + place) - base);
+            self.entries
+                .positions(lo / self.block, hi.div_ceil(self.block), |target, position| run(outer, target, position));
         }
     }
 
