@@ -2,6 +2,8 @@
 //! OpenVINO's [GatherND-8](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/gather-nd-8.html):
 //! the blocks of `data` that index tuples address, in the order of the tuples. It is the way back of ScatterND.
 
+use std::ops::Range;
+
 use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
 use super::fill::{Fill, Limits, Scratch};
@@ -22,6 +24,9 @@ type Run = (usize, usize, usize);
 
 /// The most runs that are read at once: tuples may name one place any number of times, which spans no bytes.
 const MOST_RUNS: usize = 1 << 14;
+
+/// The bytes of columns that are read at once: they stay in a core's cache while each tuple picks its items.
+const COLUMNS: usize = 1 << 18;
 
 /// Checks the shapes of `data` and `indices`, whose first `batch_dims` axes are the same.
 ///
@@ -164,22 +169,46 @@ impl Linked {
                 for axis in (1..block.len()).rev() {
                     steps[axis - 1].1 = steps[axis].1 * ranges[axis].len();
                 }
-                let mut at: Vec<usize> = vec![0; block.len()];
-                loop {
-                    let (mut from, mut to) = (0, 0);
-                    for ((at, range), step) in at.iter().zip(ranges).zip(&steps) {
-                        from += (range.start + at) * step.0;
-                        to += at * step.1;
-                    }
-                    tuples.iter().try_for_each(|&(place, n)| reads.add((from + place, n * len + to, 1)))?;
-                    // the next item of the block in storage
-                    let Some(axis) = (0..at.len()).find(|&axis| at[axis] + 1 < ranges[axis].len()) else { break };
-                    at[..axis].fill(0);
-                    at[axis] += 1;
+                let (places, itemsize) = (lead.iter().product::<usize>(), self.data.dtype().itemsize());
+                // where the tuples take most of what lies side by side, all of that is read, and picked from
+                if places * itemsize <= COLUMNS && places.div_ceil(count.max(1)) * itemsize <= GAP {
+                    let step = steps.first().map_or(0, |step| step.1);
+                    let mut columns = Columns { reads, places, tuples: &tuples, len, step, rows: Vec::new() };
+                    in_storage_order(ranges, &steps, |from, to, count| columns.add(from, to, count))?;
+                    return columns.flush();
                 }
+                in_storage_order(ranges, &steps, |from, to, count| {
+                    let step = steps.first().map_or((0, 0), |step| *step);
+                    (0..count).try_for_each(|item| {
+                        let (from, to) = (from + item * step.0, to + item * step.1);
+                        tuples.iter().try_for_each(|&(place, n)| reads.add((from + place, n * len + to, 1)))
+                    })
+                })?;
             }
         }
         reads.flush()
+    }
+}
+
+/// Calls `each(from, to, count)` for the rows of the part `ranges` of a block in the order of storage, a row being `count`
+/// items along the first axis. `steps` has for each axis how many items lie from one place to the next, in storage and in
+/// the window.
+fn in_storage_order(
+    ranges: &[Range<usize>],
+    steps: &[(usize, usize)],
+    mut each: impl FnMut(usize, usize, usize) -> Result<()>,
+) -> Result<()> {
+    let (count, mut at) = (ranges.first().map_or(1, ExactSizeIterator::len), vec![0; ranges.len()]);
+    loop {
+        let (mut from, mut to) = (0, 0);
+        for ((at, range), step) in at.iter().zip(ranges).zip(steps) {
+            from += (range.start + at) * step.0;
+            to += at * step.1;
+        }
+        each(from, to, count)?;
+        let Some(axis) = (1..at.len()).find(|&axis| at[axis] + 1 < ranges[axis].len()) else { return Ok(()) };
+        at[1..axis].fill(0);
+        at[axis] += 1;
     }
 }
 
@@ -235,6 +264,79 @@ impl<'a> Reads<'a> {
         }
         Ok(())
     }
+}
+
+/// The items of blocks of data in Fortran order, where the same item of all blocks lies side by side, a column: read by
+/// columns. To list each item of each tuple took ten times as long as the copy, where tuples are few and blocks large.
+struct Columns<'a> {
+    reads: Reads<'a>,
+    /// The items of a column.
+    places: usize,
+    /// Where each tuple lies in a column, and its number in the window.
+    tuples: &'a [(usize, usize)],
+    /// The items of each tuple in the window.
+    len: usize,
+    /// From where an item goes to where the same tuple's item of the next column goes.
+    step: usize,
+    /// What is read next: where neighbouring columns begin, where their first item goes, and how many they are.
+    rows: Vec<Run>,
+}
+
+impl Columns<'_> {
+    fn add(&mut self, mut from: usize, mut to: usize, mut count: usize) -> Result<()> {
+        let itemsize = self.reads.data.dtype().itemsize();
+        let most = (COLUMNS / (self.places * itemsize).max(1)).max(1);
+        while count > 0 {
+            if let (Some((first, ..)), Some((last, _, columns))) = (self.rows.first(), self.rows.last()) {
+                let apart = (from - last - columns * self.places) * itemsize > GAP;
+                if apart || (from - first) / self.places >= most {
+                    self.flush()?;
+                }
+            }
+            let read = self.rows.first().map_or(0, |(first, ..)| (from - first) / self.places);
+            let here = count.min(most - read);
+            self.rows.push((from, to, here));
+            (from, to, count) = (from + here * self.places, to + here * self.step, count - here);
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let (Some(&(first, ..)), Some(&(last, _, columns))) = (self.rows.first(), self.rows.last()) else {
+            return Ok(());
+        };
+        let Reads { data, out, buffer, .. } = &mut self.reads;
+        let itemsize = data.dtype().itemsize();
+        resize(buffer, (last + columns * self.places - first) * itemsize, data.label())?;
+        data.read_at(buffer, (first * itemsize) as u64)?;
+        let steps = (self.places, self.step);
+        for &(place, n) in self.tuples {
+            let (from, out) = (&buffer[place * itemsize..], &mut out[n * self.len * itemsize..][..self.len * itemsize]);
+            for &(at, to, columns) in &self.rows {
+                let (from, out) = (&from[(at - first) * itemsize..], &mut out[to * itemsize..]);
+                match itemsize {
+                    1 => pick::<1>(from, out, steps, columns),
+                    2 => pick::<2>(from, out, steps, columns),
+                    4 => pick::<4>(from, out, steps, columns),
+                    8 => pick::<8>(from, out, steps, columns),
+                    16 => pick::<16>(from, out, steps, columns),
+                    _ => (0..columns).for_each(|column| {
+                        let item = &from[column * steps.0 * itemsize..][..itemsize];
+                        out[column * steps.1 * itemsize..][..itemsize].copy_from_slice(item);
+                    }),
+                }
+            }
+        }
+        self.rows.clear();
+        Ok(())
+    }
+}
+
+/// Copies so many words, some words apart on either side.
+fn pick<const N: usize>(from: &[u8], out: &mut [u8], (from_step, out_step): (usize, usize), count: usize) {
+    let from = from.as_chunks::<N>().0.iter().step_by(from_step.max(1));
+    let out = out.as_chunks_mut::<N>().0.iter_mut().step_by(out_step.max(1));
+    out.zip(from).take(count).for_each(|(out, from)| *out = *from);
 }
 
 impl Fill for Linked {
