@@ -399,7 +399,8 @@ impl Format {
         // an index is JSON, and what does not begin as JSON is none
         let rows = TABLE.iter().filter(|row| row.name != INDEX.name);
         let words: Vec<_> = rows.filter_map(|row| row.reads.as_ref()?.words).collect();
-        Err(format!("neither {}: begins with byte 0x{byte:02x}", listed(&words, "nor")))
+        let headerless = "if these are items without a header, say what they are: FILE:DTYPE[DIMS]";
+        Err(format!("neither {}: begins with byte 0x{byte:02x}; {headerless}", listed(&words, "nor")))
     }
 }
 
@@ -501,7 +502,14 @@ mod tests {
             (br#"{"metadata": {}, "weight_map" : {"a": "b.safetensors"}}"#, None, Ok("index")),
             (br#"{"data": ["weight_map"], "shape": [1]}"#, None, Ok("json")),
             (b" \n", None, Err("empty, expected a tensor")),
-            (b"\x01", None, Err("neither .npy, .npz, .safetensors, an ONNX tensor nor JSON: begins with byte 0x01")),
+            (
+                b"\x01",
+                None,
+                Err(
+                    "neither .npy, .npz, .safetensors, an ONNX tensor nor JSON: begins with byte 0x01; if these are items \
+                     without a header, say what they are: FILE:DTYPE[DIMS]",
+                ),
+            ),
             (b"[1]", Some("npz"), Err("no .npz file: does not begin as a ZIP archive")),
             (b"[1]", Some("onnx"), Ok("onnx")),
             (b"\x01", Some("json"), Ok("json")),

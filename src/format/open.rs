@@ -269,7 +269,7 @@ impl Input {
             (_, 0) => bail!("{label}: holds no tensors"),
             (None, count) => bail!("{label}: holds {count} tensors: name one after a colon: {}", list(&names)),
             (Some(name), _) => names.iter().position(|n| *n == name).ok_or_else(|| {
-                let near = near(name, &names);
+                let near = alike(name, &names);
                 match near.is_empty() {
                     true => malformed!("{label}: has no tensor {name:?}, but {}", list(&names)),
                     false => malformed!("{label}: has no tensor {name:?}; did you mean {}?", near.join(" or ")),
@@ -385,15 +385,15 @@ fn part_of_path(path: &Path, len: usize) -> Option<PathBuf> {
     Some(path.to_str()?.get(..len)?.into())
 }
 
-/// The first names, and how many more there are.
-fn list(names: &[&str]) -> String {
+/// The first names, and how many more there are, for a message.
+pub fn list(names: &[&str]) -> String {
     let shown: Vec<_> = names.iter().take(NAMES).map(|name| format!("{name:?}")).collect();
     let more = names.len().saturating_sub(NAMES);
     if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
 }
 
-/// The names most like `name`.
-fn near(name: &str, names: &[&str]) -> Vec<String> {
+/// The names most like `name`, in quotes: three at most, or none.
+pub fn alike(name: &str, names: &[&str]) -> Vec<String> {
     const ALIKE: f64 = 0.8;
     let lower = name.to_lowercase();
     let score = |other: &str| {

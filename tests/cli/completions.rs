@@ -165,3 +165,35 @@ new=w.npz:conv1.b [new=w.npz:conv1.bias]
     bash.args(["--norc", "-c", script]).current_dir(folder.path()).env("LC_ALL", "C");
     bash.env("SCRIPTS", self::folder()).assert().success().stdout(expected);
 }
+
+/// What fish offers, where there is a fish.
+#[test]
+fn fish_completes_values_and_files() {
+    if Command::new("fish").arg("--version").output().is_err() {
+        println!("skipped: there is no fish");
+        return;
+    }
+    let rows = [
+        ("tensorop slice-", "slice-scatter"),
+        ("tensorop show samples/weights.npz:", "samples/weights.npz:conv1 samples/weights.npz:fc"),
+        ("tensorop convert a=samples/ten", "a=samples/ten.json"),
+        ("tensorop slice --dtype bf", "bfloat16"),
+        ("tensorop slice --dtype=float3", "--dtype=float32"),
+        ("tensorop convert --cast=bo", "--cast=bool"),
+        ("tensorop scatter-nd --reduction m", "max min mul"),
+        ("tensorop slice samples/readings", "samples/readings.npy"),
+    ];
+    let script: String =
+        rows.iter().map(|(line, _)| format!("echo (complete -C '{line}' | string split -f1 \\t)\n")).collect();
+    let path = format!("{}:{}", Path::new(TENSOROP).parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let said = Command::new("fish")
+        .args(["--no-config", "-c", &format!("source completions/tensorop.fish\n{script}")])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env("PATH", path)
+        .env("HOME", std::env::temp_dir())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    let expected: Vec<_> = rows.iter().map(|(_, offered)| *offered).collect();
+    assert_eq!(said.lines().collect::<Vec<_>>(), expected);
+}

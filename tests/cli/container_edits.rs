@@ -252,7 +252,7 @@ fn replaced() {
 fn refused() {
     let folder = folder();
     let rows: &[Refusal] = &[
-        ("convert z.npz --only q* --to npz", &["--only q*", "matches no tensor"]),
+        ("convert z.npz --only q* --to npz", &["--only q*", "matches no tensor of a whole container: there are \"a\""]),
         ("convert z.npz --only a --only A --to npz", &["--only A", "matches no tensor"]),
         ("convert z.npz --exclude q --to npz", &["--exclude q", "matches no tensor"]),
         ("convert z.npz --rename q=r --to npz", &["--rename q=r", "matches no tensor"]),

@@ -183,7 +183,12 @@ fn errors_name_file_and_tensor() {
         ("one.npy:x", malformed, "its format (npy) has no members, expected a .npz or .safetensors before :x"),
         ("cut.npy", malformed, "2 bytes of data, expected 16 (float32 [2, 2])"),
         ("list.json", malformed, "[1] is a list, [0] is none"),
-        ("noise", malformed, "neither .npy, .npz, .safetensors, an ONNX tensor nor JSON: begins with byte 0x01"),
+        (
+            "noise",
+            malformed,
+            "neither .npy, .npz, .safetensors, an ONNX tensor nor JSON: begins with byte 0x01; if these are items without a \
+             header, say what they are: FILE:DTYPE[DIMS]",
+        ),
         (".", malformed, "is a folder, expected a file"),
     ];
     each(

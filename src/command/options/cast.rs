@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, Error};
 
+use super::members::meant;
 use super::values::asked_dtype;
 use crate::DType;
 use crate::item::dtype::Kind;
@@ -84,7 +85,8 @@ pub(crate) fn check(casts: &[CastArg], tensors: &[(&str, &DType)]) -> Result<()>
     for cast in casts {
         match &cast.glob {
             Some(glob) if !tensors.iter().any(|(name, _)| glob.matches(name)) => {
-                bail!("--cast {cast}: {} matches no tensor", glob.text())
+                let names: Vec<_> = tensors.iter().map(|(name, _)| *name).collect();
+                bail!("--cast {cast}: {} matches no tensor{}", glob.text(), meant(glob.text(), &names))
             }
             None if tensors.len() > 1 && class(&cast.dtype).is_none() => {
                 bail!("--cast {cast}: of several tensors name those that are meant: --cast 'GLOB={cast}'")

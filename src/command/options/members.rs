@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use clap::{Args, ValueHint};
 
+use crate::format::open::{alike, list};
 use crate::item::glob::{Glob, Rename};
 
 /// All patterns look at the names that tensors have in their files.
@@ -56,7 +57,10 @@ impl MemberOptions {
             matching(option, globs, names)?;
         }
         match self.rename.iter().find(|rename| names.iter().all(|name| rename.apply(name).is_none())) {
-            Some(rename) => bail!("--rename {}: matches no tensor of a whole container", rename.text()),
+            Some(rename) => {
+                let old = rename.text().split('=').next().unwrap_or_default();
+                bail!("--rename {}: matches no tensor of a whole container{}", rename.text(), meant(old, names))
+            }
             None => Ok(()),
         }
     }
@@ -65,7 +69,20 @@ impl MemberOptions {
 /// Refuses patterns that match none of all names.
 fn matching(option: &str, globs: &[Glob], names: &[&str]) -> Result<()> {
     match globs.iter().find(|glob| !names.iter().any(|name| glob.matches(name))) {
-        Some(glob) => bail!("{option} {}: matches no tensor of a whole container", glob.text()),
+        Some(glob) => {
+            let text = glob.text();
+            bail!("{option} {text}: matches no tensor of a whole container{}", meant(text, names))
+        }
         None => Ok(()),
+    }
+}
+
+/// What a pattern that matches none of `names` may have meant, as the end of a message.
+pub(crate) fn meant(pattern: &str, names: &[&str]) -> String {
+    let letters: String = pattern.chars().filter(|letter| !"*?[]".contains(*letter)).collect();
+    match &*alike(&letters, names) {
+        [] if names.is_empty() => String::new(),
+        [] => format!(": there are {}", list(names)),
+        near => format!("; did you mean {}?", near.join(" or ")),
     }
 }
