@@ -34,6 +34,15 @@ impl Run {
     }
 }
 
+/// The program that is tested: what was built beside the tests, or what `TENSOROP_TEST_PROGRAM` names, which may be a script
+/// that starts a program for another system, or one that is installed.
+pub(crate) fn binary() -> PathBuf {
+    match std::env::var_os("TENSOROP_TEST_PROGRAM") {
+        Some(path) => path.into(),
+        None => assert_cmd::cargo::cargo_bin!("tensorop").to_owned(),
+    }
+}
+
 /// A scratch folder that the program runs in.
 pub(crate) struct Folder(TempDir);
 
@@ -69,7 +78,7 @@ impl Folder {
 
     /// The program, ready to run here.
     pub(crate) fn command(&self) -> Command {
-        let mut command = assert_cmd::cargo::cargo_bin_cmd!("tensorop");
+        let mut command = Command::new(binary());
         command
             .current_dir(self.0.path())
             .env_remove("TENSOROP_WINDOW")
@@ -134,7 +143,7 @@ impl Folder {
         let output = std::process::Command::new("bash")
             .args(["-c", script])
             .current_dir(self.path(""))
-            .env("T", assert_cmd::cargo::cargo_bin!("tensorop"))
+            .env("T", binary())
             .env_remove("TENSOROP_WINDOW")
             .env_remove("TENSOROP_THREADS")
             .stdin(std::process::Stdio::null())
