@@ -298,7 +298,7 @@ fn refused() {
     folder.put("v0.npy", npy("|V0", &[3], &[]));
     std::fs::create_dir(folder.path("folder")).expect("a folder");
     let rows: [Refusal; 88] = [
-        ("slice none.npy --at :", &["DATA", "none.npy", "No such file"]),
+        ("slice none.npy --at :", &["DATA", "none.npy", "(os error 2)"]),
         ("slice folder --at :", &["DATA", "folder"]),
         ("slice '' --at :", &["DATA"]),
         ("slice empty --at :", &["DATA", "empty"]),
