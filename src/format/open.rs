@@ -344,6 +344,8 @@ fn opened(path: &Path, options: &OpenOptions) -> Result<(File, PathBuf, Option<S
         Ok(file) => return Ok((file, path.to_owned(), None)),
         // many dims make a long name
         Err(error) if matches!(error.kind(), NotFound | NotADirectory | InvalidFilename) => error,
+        // not every system opens a folder, and what each says then tells little
+        Err(_) if path.is_dir() => bail!("is a folder, expected a file"),
         Err(error) => return Err(error.into()),
     };
     let after = |(file, after): (PathBuf, &[u8])| Some((file, std::str::from_utf8(after).ok()?.to_owned()));

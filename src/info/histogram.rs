@@ -91,7 +91,7 @@ macro_rules! integer_edges {
                 let span = i128::from(max) - i128::from(min);
                 let width = span / BINS as i128 + 1;
                 let edges = (0..BINS as i128).map(|i| i128::from(min) + i * width);
-                edges.take_while(|&edge| edge <= max.into()).filter_map(|edge| edge.try_into().ok()).collect()
+                edges.take_while(|&edge| edge <= max.into()).filter_map(|edge| Self::try_from(edge).ok()).collect()
             }
             fn bound(self) -> Bound {
                 Bound::Integer(self.into())

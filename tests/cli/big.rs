@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use crate::common::{self, Folder, each, header, npy, npy_with_header, words};
+use crate::common::{self, Folder, binary, each, header, npy, npy_with_header, words};
 
 /// A `.npy` file whose items are all zero and take no room on the disk.
 fn sparse(folder: &Folder, name: &str, descr: &str, fortran_order: bool, shape: &[usize], bytes: u64) {
@@ -16,7 +16,7 @@ fn sparse(folder: &Folder, name: &str, descr: &str, fortran_order: bool, shape: 
 
 /// Runs a shell command in the folder with `tensorop` in front of the path and 160 MiB of address space a process.
 fn shell(folder: &Folder, script: &str) -> Result<String, String> {
-    let program = assert_cmd::cargo::cargo_bin!("tensorop");
+    let program = binary();
     let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap_or_default());
     let output = Command::new("sh")
         .args(["-c", &format!("ulimit -v 163840; {script}")])
@@ -197,7 +197,7 @@ fn a_closed_pipe() {
     let folder = Folder::new();
     sparse(&folder, "c.npy", "<f4", false, &[16384, 4096], 1 << 28);
     for args in ["slice c.npy --at : --to npy", "slice-scatter c.npy --fill 1 --at ::2 --to npy"] {
-        let mut child = Command::new(assert_cmd::cargo::cargo_bin!("tensorop"))
+        let mut child = Command::new(binary())
             .args(words(args))
             .current_dir(folder.path(""))
             .stdout(Stdio::piped())

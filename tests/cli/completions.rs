@@ -6,7 +6,7 @@ use std::process::Command;
 
 use assert_cmd::assert::OutputAssertExt;
 
-const TENSOROP: &str = env!("CARGO_BIN_EXE_tensorop");
+use crate::common::binary;
 
 /// Shells, and the names of their scripts.
 const SCRIPTS: [(&str, &str); 5] = [
@@ -25,7 +25,7 @@ fn folder() -> &'static Path {
 fn scripts_are_current() {
     let mut stale = Vec::new();
     for (shell, name) in SCRIPTS {
-        let generated = Command::new(TENSOROP).args(["completions", shell]).assert().success();
+        let generated = Command::new(binary()).args(["completions", shell]).assert().success();
         if fs::read(folder().join(name)).ok().as_ref() != Some(&generated.get_output().stdout) {
             stale.push(format!("  cargo run --quiet -- completions {shell} >completions/{name}"));
         }

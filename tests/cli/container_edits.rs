@@ -311,7 +311,7 @@ fn shards() {
         &[("slice half.index.json:model.w --at :1", r#"{"dtype": "float32", "shape": [1], "data": [1.0]}"#)],
     );
     let rows: &[Refusal] = &[
-        ("slice half.index.json:b --at :", &["DATA half.index.json:b: shard 'gone.safetensors'", "No such file"]),
+        ("slice half.index.json:b --at :", &["DATA half.index.json:b: shard 'gone.safetensors'", "(os error 2)"]),
         (
             "slice half.index.json:c --at :",
             &["DATA half.index.json:c", "'c' lies in 's1.safetensors', which has no tensor"],

@@ -8,7 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-const TENSOROP: &str = env!("CARGO_BIN_EXE_tensorop");
+use crate::common::binary;
+
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/golden-files");
 
 /// Where the example is built: beside what is built here, so that neither waits for the other.
@@ -17,7 +18,7 @@ fn target() -> PathBuf {
 }
 
 fn run(program: &str, args: &[&str], more: &[(&str, &str)], folder: &Path) -> Output {
-    let tensorop = Path::new(TENSOROP).parent().unwrap().to_owned();
+    let tensorop = binary().parent().unwrap().to_owned();
     let usual = env::var_os("PATH").unwrap_or_default();
     let path: OsString = env::join_paths(std::iter::once(tensorop).chain(env::split_paths(&usual))).unwrap();
     let mut command = Command::new(program);
@@ -62,7 +63,7 @@ fn the_example_passes_its_tests_and_finds_differences() {
     };
     check(0, &["softmax.npy: status 0"]);
     let wrong = ["slice-scatter", "tests/golden/softmax.npy", "--fill", "0.25", "--at", ":1, :1", "-i"];
-    assert!(run(TENSOROP, &wrong, &[], scratch.path()).status.success());
+    assert!(run(binary().to_str().unwrap(), &wrong, &[], scratch.path()).status.success());
     check(1, &["different: 1 of 6 items", "softmax.npy: status 1"]);
 
     // the predicate fails with the report, then makes the file anew

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::common::{self, Folder, each, header, npy, npy_with_header, refusals, to_fortran};
+use crate::common::{self, Folder, binary, each, header, npy, npy_with_header, refusals, to_fortran};
 
 fn int32(items: &[i32]) -> Vec<u8> {
     items.iter().flat_map(|i| i.to_le_bytes()).collect()
@@ -13,7 +13,7 @@ fn int32(items: &[i32]) -> Vec<u8> {
 
 /// The program as a child that runs on.
 fn spawn(folder: &Folder, args: &[&str]) -> std::process::Child {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("tensorop"));
+    let mut command = Command::new(binary());
     command.current_dir(folder.path("")).args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().expect("the program starts")
 }
@@ -115,7 +115,7 @@ fn refused() {
         (&["slice-scatter", "[1]", "--fill", "1"], &["DATA [1]", "--in-place"]),
         (&["slice-scatter", "data.json", "--fill", "1"], &["DATA data.json", ".npy"]),
         (&["slice-scatter", "short.npy", "--fill", "1"], &["DATA short.npy", "12 bytes", "expected 16"]),
-        (&["slice-scatter", "none.npy", "--fill", "1"], &["DATA none.npy", "No such file"]),
+        (&["slice-scatter", "none.npy", "--fill", "1"], &["DATA none.npy", "(os error 2)"]),
         (&["slice-scatter", ".", "--fill", "1"], &["DATA .", "irectory"]),
         (&["slice-scatter", "data.npy", "--fill", "1", "-o", "data.npy"], &["--in-place", "--output"]),
         (&["slice-scatter", "data.npy", "--fill", "1", "--to", "npy"], &["--in-place", "--to"]),
@@ -173,7 +173,7 @@ fn updates_from_a_pipe_are_whole_before_anything_is_written() {
 fn a_limit_of_file_size_is_an_error() {
     let folder = Folder::new();
     folder.put("data.npy", npy("<u1", &[100_000], &[7; 100_000]));
-    let program = assert_cmd::cargo::cargo_bin!("tensorop");
+    let program = binary();
     let script = format!("ulimit -f 16; exec {} slice-scatter data.npy --fill 1 --at : -i", program.display());
     let output = Command::new("sh").args(["-c", &script]).current_dir(folder.path("")).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -242,7 +242,7 @@ fn many_edits_at_once_lose_nothing() {
 /// Runs the program with 256 MiB of address space.
 #[cfg(unix)]
 fn shell_in_little_memory(folder: &Folder, args: &str) {
-    let program = assert_cmd::cargo::cargo_bin!("tensorop");
+    let program = binary();
     let script = format!("ulimit -v 262144; exec {} {args}", program.display());
     let output = Command::new("sh").args(["-c", &script]).current_dir(folder.path("")).output().unwrap();
     assert!(output.status.success(), "{args}: {}", String::from_utf8_lossy(&output.stderr));

@@ -286,7 +286,7 @@ fn refused() {
     folder.put("long.npy", [&folder.get("d.npy")[..], &[0]].concat()).put("empty", b"").put("zero", [0_u8; 64]);
     let rows: &[(&str, &[&str])] = &[
         ("", &["<FILE>"]),
-        ("d.npy none.npy --json", &["FILE none.npy", "No such file"]),
+        ("d.npy none.npy --json", &["FILE none.npy", "(os error 2)"]),
         ("d.npy:x", &["FILE d.npy:x", "no members"]),
         ("d.pb:w", &["FILE d.pb:w", "onnx", "no members"]),
         ("d.npz:A/b", &["FILE d.npz:A/b", "did you mean \"a/b\"?"]),

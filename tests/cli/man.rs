@@ -5,13 +5,13 @@ use std::process::Command;
 
 use assert_cmd::assert::OutputAssertExt;
 
-const TENSOROP: &str = env!("CARGO_BIN_EXE_tensorop");
+use crate::common::binary;
 
 #[test]
 fn a_page_for_every_sub_command() {
     let folder = tempfile::tempdir().unwrap();
     let pages = folder.path().join("share/man1");
-    Command::new(TENSOROP).arg("man").arg(&pages).assert().success().stdout("");
+    Command::new(binary()).arg("man").arg(&pages).assert().success().stdout("");
     let mut wrong = Vec::new();
     let commands = [
         "",
@@ -37,7 +37,7 @@ fn a_page_for_every_sub_command() {
     }
     assert!(wrong.is_empty(), "missing: {wrong:?}");
     let page = fs::read_to_string(pages.join("tensorop.1")).unwrap();
-    Command::new(TENSOROP).arg("man").assert().success().stdout(page);
+    Command::new(binary()).arg("man").assert().success().stdout(page);
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_folder_that_cannot_be_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "kept").unwrap();
-    let run = Command::new(TENSOROP).arg("man").arg(&file).assert().code(2);
+    let run = Command::new(binary()).arg("man").arg(&file).assert().code(2);
     let message = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
     assert!(message.starts_with("error: ") && message.contains("file: cannot be") && message.lines().count() == 1);
     assert_eq!(fs::read(file).unwrap(), b"kept");

@@ -1,6 +1,6 @@
 //! What can be an operand, an index list, a dtype: paths, standard input, inline JSON, and how JSON is typed.
 
-use crate::common::{Folder, Refusal, each, header, npy, npy_with_header, prints, refusals, tensor, words};
+use crate::common::{Folder, Refusal, binary, each, header, npy, npy_with_header, prints, refusals, tensor, words};
 
 fn line(dtype: &str, shape: &str, data: &str) -> String {
     format!(r#"{{"dtype": "{dtype}", "shape": [{shape}], "data": {data}}}"#)
@@ -298,7 +298,7 @@ fn refused() {
     folder.put("v0.npy", npy("|V0", &[3], &[]));
     std::fs::create_dir(folder.path("folder")).expect("a folder");
     let rows: [Refusal; 88] = [
-        ("slice none.npy --at :", &["DATA", "none.npy", "No such file"]),
+        ("slice none.npy --at :", &["DATA", "none.npy", "(os error 2)"]),
         ("slice folder --at :", &["DATA", "folder"]),
         ("slice '' --at :", &["DATA"]),
         ("slice empty --at :", &["DATA", "empty"]),
@@ -423,7 +423,7 @@ fn small_inputs_take_little_memory() {
     folder
         .put("whole.npy", npy("<i8", &[1_000_000_000_000, 0], b""))
         .put("digits", format!("[{}]", "1".repeat(1 << 20)));
-    let program = assert_cmd::cargo::cargo_bin!("tensorop");
+    let program = binary();
     each(
         [
             "slice /dev/zero --at :",

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::process::{Command, Stdio};
 
-use crate::common::{self, Folder, each, npy, tensor, words};
+use crate::common::{self, Folder, binary, each, npy, tensor, words};
 
 const SLICE: &str = "slice d.npy --at 1:";
 
@@ -35,7 +35,7 @@ fn mode(folder: &Folder, name: &str) -> u32 {
 fn shell(folder: &Folder, script: &str) -> (Option<i32>, String, String) {
     let output = Command::new("bash")
         .args(["-c", script])
-        .env("T", assert_cmd::cargo::cargo_bin!("tensorop"))
+        .env("T", binary())
         .env_remove("TENSOROP_WINDOW")
         .current_dir(folder.path(""))
         .stdin(Stdio::null())
@@ -449,7 +449,7 @@ fn binary_is_not_written_to_a_terminal() {
     if Command::new("script").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
         return; // nothing here makes a terminal
     }
-    let program = assert_cmd::cargo::cargo_bin!("tensorop");
+    let program = binary();
     for options in ["--to npy", "-o - --to npy", "-o /dev/stdout --to npy", "-o /dev/tty --to npy"] {
         let mut child = Command::new("script")
             .args(["-qec", &format!("{} {SLICE} {options}", program.display()), "/dev/null"])

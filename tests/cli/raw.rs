@@ -121,7 +121,7 @@ fn refused() {
             ("slice d.bin:flot32[2] --at :", &["unknown dtype 'flot32'"]),
             ("slice d.bin:flot32 --at :", &["unknown dtype 'flot32'"]),
             ("slice d.bin:int8@x --at :", &["@x: expected a number of bytes"]),
-            ("slice no.bin:int8 --at :", &["No such file"]),
+            ("slice no.bin:int8 --at :", &["(os error 2)"]),
             ("slice -:int8[41] --at :", &["expected 41"]),
             ("convert d.npy --order F --to raw", &["raw is always in C order"]),
         ],

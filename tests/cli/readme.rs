@@ -1,133 +1,361 @@
-//! What README.md shows is true: its commands print what it says, its Rust test is a test here, its links lead
-//! somewhere. Its other Rust examples are documentation tests of the library.
+//! What README.md and the pages in docs/ show is true: their commands print what they say, README's Rust test is a test here,
+//! their links lead somewhere. README's other Rust examples are documentation tests of the library.
+//!
+//! What is run, in the order of the page, in a folder of the page's own that holds a copy of samples/:
+//!
+//! - A block ` ```console ` holds commands, each after `$ `, and what they print, errors among it. Each runs in a shell of
+//!   its own, so that only files are left for the next. Where a line of a command ends in `\` the next belongs to it.
+//! - A block ` ```sh ` is a script that has to succeed. What it prints is not compared.
+//!
+//! A block that cannot be run is marked in the line before it, with the reason: `<!-- not run: it needs a cluster -->`.
+//! Pages are found by listing docs/; the pictures of terminals there, which `ci/terminal_svg.py` draws, are read as console
+//! blocks.
 
 #![cfg(unix)]
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use crate::common::{binary, each};
 
 const README: &str = include_str!("../../README.md");
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-const TENSOROP: &str = env!("CARGO_BIN_EXE_tensorop");
 
-/// Commands that are only looked for. They would run this very test again, or build the program a second time while
-/// the first `cargo` holds the lock of the build folder: that would take minutes, or for ever.
-const NOT_RUN: [&str; 2] = ["cargo test --locked", "cargo install --locked --path ."];
-
-/// The way to run the program that was not built yet. Here the built one gets the same arguments.
+/// The way to run the program that was not built yet. Here the built one gets the same arguments. Other commands of cargo are
+/// not run: they would run this very test again, or build the program a second time while the first `cargo` holds the lock
+/// of the build folder, which would take minutes, or for ever.
 const CARGO_RUN: &str = "cargo run --quiet --release --locked -- ";
 
-/// A fenced block: its language, the number of its first line, its lines.
-struct Block {
-    language: &'static str,
-    line: usize,
-    lines: Vec<&'static str>,
+/// What makes a block one that is not run, and the reason that stands after it.
+const NOT_RUN: &str = "<!-- not run: ";
+
+/// Names that other shells' blocks could have: such a block would be neither run nor marked.
+const OTHER_SHELLS: [&str; 6] = ["", "bash", "shell", "zsh", "shell-session", "terminal"];
+
+/// A page: its path from the root of the project, and its Markdown.
+struct Page {
+    path: PathBuf,
+    text: String,
 }
 
-fn blocks() -> Vec<Block> {
-    let mut blocks = Vec::new();
-    let mut open: Option<Block> = None;
-    for (number, line) in (1..).zip(README.lines()) {
-        match (line.strip_prefix("```"), &mut open) {
-            (Some(language), None) => open = Some(Block { language, line: number + 1, lines: Vec::new() }),
-            (Some(_), Some(_)) => blocks.extend(open.take()),
-            (None, Some(block)) => block.lines.push(line),
-            (None, None) => {}
+impl Page {
+    fn read(path: PathBuf) -> Self {
+        let text = fs::read_to_string(Path::new(ROOT).join(&path)).unwrap();
+        // a picture of a terminal is a page of one block
+        let text = if is(&path, "svg") { format!("```console\n{}```\n", drawn(&text)) } else { text };
+        Self { path, text }
+    }
+
+    /// A line of the page, as messages name it.
+    fn at(&self, line: usize) -> String {
+        format!("{}:{line}", self.path.display())
+    }
+
+    /// # Errors
+    /// A block that is not closed, or whose language is not clear.
+    fn blocks(&self) -> Result<Vec<Block<'_>>, String> {
+        let mut blocks = Vec::new();
+        let mut open: Option<Block> = None;
+        let mut before = "";
+        for (number, line) in (1..).zip(self.text.lines()) {
+            match (line.strip_prefix("```"), &mut open) {
+                (Some(language), None) => {
+                    if OTHER_SHELLS.contains(&language) {
+                        return Err(format!("{}: a block {language:?}, expected console or sh", self.at(number)));
+                    }
+                    let reason = before.strip_prefix(NOT_RUN).and_then(|rest| rest.strip_suffix(" -->"));
+                    if reason.is_none() && before.starts_with("<!-- not run") || reason.is_some_and(str::is_empty) {
+                        return Err(format!("{}: expected {NOT_RUN}REASON -->", self.at(number - 1)));
+                    }
+                    open = Some(Block { language, line: number + 1, lines: Vec::new(), is_run: reason.is_none() });
+                }
+                (Some(_), Some(_)) => blocks.extend(open.take()),
+                (None, Some(block)) => block.lines.push(line),
+                (None, None) if line.trim_start().starts_with("```") => {
+                    return Err(format!("{}: a block that does not begin its line is not found", self.at(number)));
+                }
+                (None, None) => {}
+            }
+            before = line;
+        }
+        match open {
+            None => Ok(blocks),
+            Some(block) => Err(format!("{}: a block is not closed", self.at(block.line))),
         }
     }
-    assert!(open.is_none(), "a block is not closed");
-    blocks
+
+    /// Everything that is run, in order.
+    ///
+    /// # Errors
+    /// What is no page that can be run.
+    fn sessions(&self) -> Result<Vec<Session>, String> {
+        let mut sessions = Vec::new();
+        for block in self.blocks()?.iter().filter(|block| block.is_run) {
+            match block.language {
+                "console" => sessions.extend(self.commands(block)?),
+                "sh" => {
+                    let command = format!("set -e\n{}", block.lines.join("\n"));
+                    sessions.push(Session { line: block.line, command, printed: None });
+                }
+                // no language of a shell
+                _ => {}
+            }
+        }
+        match sessions.iter().find(|session| session.command.contains("cargo ")) {
+            Some(Session { line, command, .. }) => Err(format!("{}: is not run: {command}", self.at(*line))),
+            None => Ok(sessions),
+        }
+    }
+
+    /// The commands of a console block.
+    ///
+    /// # Errors
+    /// A block that begins with something else.
+    fn commands(&self, block: &Block) -> Result<Vec<Session>, String> {
+        let mut sessions = Vec::<Session>::new();
+        let mut goes_on = false;
+        for (line, text) in (block.line..).zip(&block.lines) {
+            match (text.strip_prefix("$ "), sessions.last_mut()) {
+                (_, Some(session)) if goes_on => {
+                    session.command.push('\n');
+                    session.command += text;
+                    goes_on = text.ends_with('\\');
+                }
+                (Some(command), _) => {
+                    let command = match command.strip_prefix(CARGO_RUN) {
+                        Some(args) => format!("tensorop {args}"),
+                        None => command.to_owned(),
+                    };
+                    goes_on = command.ends_with('\\');
+                    sessions.push(Session { line, command, printed: Some(String::new()) });
+                }
+                (None, Some(Session { printed: Some(printed), .. })) => {
+                    *printed += text;
+                    printed.push('\n');
+                }
+                (None, _) => return Err(format!("{}: a console block begins with a command", self.at(line))),
+            }
+        }
+        Ok(sessions)
+    }
+
+    /// Runs everything on the page, in a folder.
+    ///
+    /// # Errors
+    /// All that does not go as the page says.
+    fn run(&self, folder: &Path) -> Result<(), String> {
+        copy_files(&Path::new(ROOT).join("samples"), &folder.join("samples"));
+        let mut failed = Vec::new();
+        for Session { line, command, printed } in self.sessions()? {
+            let output = shell(&command, folder);
+            let got = String::from_utf8_lossy(&output.stdout);
+            let at = self.at(line);
+            match printed {
+                Some(printed) if got != printed => {
+                    failed.push(format!("{at}: $ {command}\nprints\n{got}but this is shown:\n{printed}"));
+                }
+                None if !output.status.success() => failed.push(format!("{at}: {}, prints\n{got}", output.status)),
+                Some(_) | None => {}
+            }
+        }
+        if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
+    }
 }
 
-/// A command of a console block: the number of its line, what is typed, what is printed.
+/// A fenced block: its language, the number of its first line, its lines.
+struct Block<'a> {
+    language: &'a str,
+    line: usize,
+    lines: Vec<&'a str>,
+    is_run: bool,
+}
+
+/// Something that is run: the number of its line, what is typed, what is printed, if that is shown.
 struct Session {
     line: usize,
-    command: &'static str,
-    printed: String,
+    command: String,
+    printed: Option<String>,
 }
 
-fn sessions() -> Vec<Session> {
-    let mut sessions = Vec::<Session>::new();
-    for block in blocks().into_iter().filter(|block| block.language == "console") {
-        for (line, text) in (block.line..).zip(&block.lines) {
-            match text.strip_prefix("$ ") {
-                Some(command) => sessions.push(Session { line, command, printed: String::new() }),
-                None => {
-                    assert!(line > block.line, "README.md:{line}: a console block begins with a command");
-                    let session = sessions.last_mut().unwrap();
-                    session.printed += text;
-                    session.printed.push('\n');
-                }
+/// README.md, and everything in docs/ that can show a command.
+fn pages() -> Vec<Page> {
+    let mut paths = vec![PathBuf::from("README.md")];
+    let mut folders = vec![PathBuf::from("docs")];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(Path::new(ROOT).join(&folder)).unwrap();
+        for path in entries.map(|entry| folder.join(entry.unwrap().file_name())) {
+            match Path::new(ROOT).join(&path).is_dir() {
+                true => folders.push(path),
+                false if is(&path, "md") || is_terminal(&path) => paths.push(path),
+                false => {}
             }
         }
     }
-    sessions
+    paths.sort();
+    paths.into_iter().map(Page::read).collect()
+}
+
+fn is(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|found| found == extension)
+}
+
+/// Whether `ci/terminal_svg.py` has drawn a picture.
+fn is_terminal(path: &Path) -> bool {
+    is(path, "svg") && fs::read_to_string(Path::new(ROOT).join(path)).unwrap().contains("ci/terminal_svg.py")
+}
+
+/// The lines of a picture of a terminal: what its `text` elements hold.
+fn drawn(svg: &str) -> String {
+    let mut lines = String::new();
+    for element in svg.split("<text ").skip(1) {
+        let (_, inside) = element.split_once('>').unwrap();
+        let (inside, _) = inside.split_once("</text>").unwrap();
+        // what stands between the tags of spans
+        let plain: String =
+            inside.split('<').map(|piece| piece.split_once('>').map_or(piece, |(_, text)| text)).collect();
+        lines += &plain.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+        lines.push('\n');
+    }
+    lines
+}
+
+/// A shell that finds the program, in a folder that is also its home. Nothing of who runs the test can be seen in what git
+/// does there.
+fn shell(command: &str, folder: &Path) -> std::process::Output {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("exec 2>&1\n{command}")]).current_dir(folder).stdin(Stdio::null());
+    for name in ["TENSOROP_THREADS", "TENSOROP_WINDOW", "TENSOROP_UPDATE_GOLDEN", "NO_COLOR", "GIT_DIR"] {
+        shell.env_remove(name);
+    }
+    shell.env("PATH", path()).env("LC_ALL", "C").env("HOME", folder);
+    shell.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", folder.join(".gitconfig"));
+    for person in ["AUTHOR", "COMMITTER"] {
+        shell.env(format!("GIT_{person}_NAME"), "A User").env(format!("GIT_{person}_EMAIL"), "user@example.org");
+        shell.env(format!("GIT_{person}_DATE"), "2026-01-01T00:00:00Z");
+    }
+    shell.output().unwrap()
 }
 
 #[test]
 fn commands_print_what_is_shown() {
-    let scratch = tempfile::tempdir().unwrap();
-    copy_files(&Path::new(ROOT).join("samples"), &scratch.path().join("samples"));
-    let mut failed = Vec::new();
-    for Session { line, command, printed } in sessions() {
-        if NOT_RUN.contains(&command) {
-            continue;
-        }
-        let command = match command.strip_prefix(CARGO_RUN) {
-            Some(args) => format!("tensorop {args}"),
-            None => command.to_owned(),
-        };
-        assert!(!command.contains("cargo"), "README.md:{line}: is not run: {command}");
-        let output = Command::new("sh")
-            .args(["-c", &format!("exec 2>&1\n{command}")])
-            .current_dir(&scratch)
-            .env("PATH", path())
-            .env("LC_ALL", "C")
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        let got = String::from_utf8_lossy(&output.stdout);
-        if got != printed {
-            failed.push(format!("README.md:{line}: $ {command}\nprints\n{got}but this is shown:\n{printed}"));
-        }
-    }
-    assert!(failed.is_empty(), "\n{}", failed.join("\n"));
+    each(
+        pages(),
+        |page| page.path.display().to_string(),
+        |page| {
+            let scratch = tempfile::tempdir().unwrap();
+            page.run(scratch.path()).map_err(|why| format!("\n{why}"))?;
+            if page.path == Path::new("README.md") {
+                let golden = |folder: &Path| fs::read_to_string(folder.join("tests/golden/patched.json")).unwrap();
+                assert_eq!(golden(scratch.path()), golden(Path::new(ROOT)), "the golden file that README.md makes");
+            }
+            Ok(())
+        },
+    );
+}
 
-    let golden = |folder: &Path| fs::read_to_string(folder.join("tests/golden/patched.json")).unwrap();
-    assert_eq!(golden(scratch.path()), golden(Path::new(ROOT)), "the golden file that README.md makes");
+/// The rules of the head of this file, on pages made for them.
+#[test]
+fn what_a_page_must_look_like() {
+    let rows = [
+        ("```console\n$ echo a\na\n```\n", ""),
+        ("```console\n$ echo a \\\n  b\na b\n$ false; echo $?\n1\n```\n", ""),
+        ("```console\n$ echo a >&2\nb\n```\n", "page.md:2: $ echo a >&2\nprints\na\nbut this is shown:\nb"),
+        ("```console\na\n```\n", "page.md:2: a console block begins with a command"),
+        ("```sh\ntest -f samples/matrix.npy\nx=1\necho $x >made\n```\n```console\n$ cat made\n1\n```\n", ""),
+        ("```sh\nfalse\ntrue\n```\n", "page.md:2: exit status: 1"),
+        ("<!-- not run: it needs a cluster -->\n```sh\nsbatch false\n```\n", ""),
+        ("<!-- not run -->\n```sh\nfalse\n```\n", "page.md:1: expected <!-- not run: REASON -->"),
+        ("<!-- not run:  -->\n```sh\nfalse\n```\n", "page.md:1: expected <!-- not run: REASON -->"),
+        ("```sh\ncargo test\n```\n", "page.md:2: is not run: set -e\ncargo test"),
+        ("```bash\nfalse\n```\n", "page.md:1: a block \"bash\", expected console or sh"),
+        ("```\nfalse\n```\n", "page.md:1: a block \"\", expected console or sh"),
+        ("- item\n  ```sh\n  false\n  ```\n", "page.md:2: a block that does not begin its line is not found"),
+        ("```toml\n[package]\n", "page.md:2: a block is not closed"),
+        ("```python\nimport sys\n```\n", ""),
+    ];
+    each(
+        rows,
+        |(text, _)| text.to_string(),
+        |(text, expected)| {
+            let page = Page { path: "page.md".into(), text: text.to_string() };
+            let scratch = tempfile::tempdir().unwrap();
+            let found = page.run(scratch.path()).err().unwrap_or_default();
+            let as_expected = if expected.is_empty() { found.is_empty() } else { found.starts_with(expected) };
+            if as_expected { Ok(()) } else { Err(format!("{found:?}, expected {expected:?}")) }
+        },
+    );
 }
 
 #[test]
-fn cargo_commands_are_there() {
-    let lines: Vec<&str> = blocks().into_iter().flat_map(|block| block.lines).collect();
-    for command in NOT_RUN {
-        assert!(lines.iter().any(|line| line.trim_start_matches("$ ") == command), "README.md lacks `{command}`");
+fn readme_says_how_to_build_and_test() {
+    for command in [CARGO_RUN, "cargo test --locked", "cargo install --locked --path ."] {
+        assert!(README.lines().any(|line| line.trim_start_matches("$ ").starts_with(command)), "lacks `{command}`");
     }
-    assert!(sessions().iter().any(|s| s.command.starts_with(CARGO_RUN)), "README.md lacks `{CARGO_RUN}...`");
 }
 
 #[test]
 fn the_golden_test_is_a_test_here() {
     let file = include_str!("../golden/example.rs");
-    let shown = blocks().into_iter().any(|b| b.language == "rust" && b.lines.join("\n") == file.trim_end());
+    let readme = Page::read("README.md".into());
+    let shown = readme.blocks().unwrap().iter().any(|b| b.language == "rust" && b.lines.join("\n") == file.trim_end());
     assert!(shown, "README.md must hold a ```rust block that is tests/golden/example.rs");
 }
 
 #[test]
 fn links_lead_to_files() {
-    let prose = README.split("```").step_by(2);
-    let links = prose.flat_map(|text| text.split("](").skip(1)).map(|rest| rest.split(')').next().unwrap_or(rest));
-    let links: Vec<&str> = links.filter(|link| !link.starts_with("https://")).collect();
-    assert!(!links.is_empty());
-    let slug = |heading: &str| format!("#{}", heading.trim().to_lowercase().replace(' ', "-"));
-    let headings = README.lines().filter(|line| line.starts_with("##"));
-    let headings: Vec<String> = headings.map(|line| slug(line.trim_start_matches('#'))).collect();
-    for link in links {
-        let there = headings.iter().any(|heading| heading == link) || Path::new(ROOT).join(link).exists();
-        assert!(there, "README.md links to {link}, which is not there");
-    }
+    each(
+        pages().into_iter().filter(|page| is(&page.path, "md")),
+        |page| page.path.display().to_string(),
+        |page| {
+            let prose = page.text.split("```").step_by(2);
+            let links =
+                prose.flat_map(|text| text.split("](").skip(1)).map(|rest| rest.split(')').next().unwrap_or(rest));
+            let folder = Path::new(ROOT).join(page.path.parent().unwrap());
+            let leads = |link: &str| {
+                let (file, heading) = link.split_once('#').map_or((link, None), |(file, slug)| (file, Some(slug)));
+                let target = if file.is_empty() { Path::new(ROOT).join(&page.path) } else { folder.join(file) };
+                match heading {
+                    None => target.exists(),
+                    Some(slug) => {
+                        fs::read_to_string(target).is_ok_and(|text| headings(&text).any(|found| found == slug))
+                    }
+                }
+            };
+            match links.filter(|link| !link.starts_with("https://")).find(|link| !leads(link)) {
+                None => Ok(()),
+                Some(link) => Err(format!("links to {link}, which is not there")),
+            }
+        },
+    );
+}
+
+/// What links call the headings of a page.
+fn headings(text: &str) -> impl Iterator<Item = String> {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    headings.map(|line| {
+        let words = line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+        words.chars().filter(|c| c.is_alphanumeric() || "-_".contains(*c)).collect()
+    })
+}
+
+#[test]
+fn every_page_is_in_the_summary() {
+    let summary = fs::read_to_string(Path::new(ROOT).join("docs/SUMMARY.md")).unwrap();
+    each(
+        pages().into_iter().filter(|page| page.path.starts_with("docs") && is(&page.path, "md")),
+        |page| page.path.display().to_string(),
+        |page| {
+            let path = page.path.strip_prefix("docs").unwrap().display().to_string();
+            let listed = path == "SUMMARY.md" || summary.contains(&format!("]({path})"));
+            if listed {
+                Ok(())
+            } else {
+                Err("docs/SUMMARY.md does not list it, so the book would not have it".to_owned())
+            }
+        },
+    );
 }
 
 #[test]
@@ -136,7 +364,7 @@ fn named_options_exist() {
     for subcommand in
         ["slice", "slice-scatter", "scatter-update", "scatter-nd", "gather-nd", "show", "diff", "info", "convert"]
     {
-        let output = Command::new(TENSOROP).args([subcommand, "-h"]).output().unwrap();
+        let output = Command::new(binary()).args([subcommand, "-h"]).output().unwrap();
         help += std::str::from_utf8(&output.stdout).unwrap();
     }
     let known: Vec<&str> = options(&help).collect();
@@ -156,7 +384,8 @@ fn options(text: &str) -> impl Iterator<Item = &str> {
 
 /// The built program's folder, then the usual ones.
 fn path() -> OsString {
-    let folder = Path::new(TENSOROP).parent().unwrap();
+    let program = binary();
+    let folder = program.parent().unwrap();
     let usual = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&usual));
     std::env::join_paths(folders).unwrap()

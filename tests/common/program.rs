@@ -13,6 +13,14 @@ use super::{Item, Tensor, difference, each, words};
 /// Bytes of a window that put boundaries everywhere; `None` is the program's own choice.
 pub(crate) const WINDOWS: [Option<usize>; 5] = [None, Some(1), Some(8), Some(24), Some(1000)];
 
+/// The windows, and a number of threads for each, that every command runs with. Where a window ends depends on no system: the
+/// program of another one, which starts slowly, runs with two of them.
+fn windows_and_threads() -> impl Iterator<Item = (Option<usize>, &'static str)> {
+    let all = WINDOWS.into_iter().zip(["1", "2", "3", "1", "7"]);
+    let is_other = std::env::var_os("TENSOROP_TEST_PROGRAM").is_some();
+    all.filter(move |(window, _)| !is_other || [None, Some(8)].contains(window))
+}
+
 /// What a run of the program left.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Run {
@@ -31,6 +39,15 @@ impl Run {
             (Some(0), "") => Ok(String::from_utf8_lossy(&self.stdout).into_owned()),
             (status, message) => Err(format!("status {status:?}, said {message:?}")),
         }
+    }
+}
+
+/// The program that is tested: what was built beside the tests, or what `TENSOROP_TEST_PROGRAM` names, which may be a script
+/// that starts a program for another system, or one that is installed.
+pub(crate) fn binary() -> PathBuf {
+    match std::env::var_os("TENSOROP_TEST_PROGRAM") {
+        Some(path) => path.into(),
+        None => assert_cmd::cargo::cargo_bin!("tensorop").to_owned(),
     }
 }
 
@@ -69,7 +86,7 @@ impl Folder {
 
     /// The program, ready to run here.
     pub(crate) fn command(&self) -> Command {
-        let mut command = assert_cmd::cargo::cargo_bin_cmd!("tensorop");
+        let mut command = Command::new(binary());
         command
             .current_dir(self.0.path())
             .env_remove("TENSOROP_WINDOW")
@@ -112,7 +129,7 @@ impl Folder {
     /// Two runs that differ; something on standard error.
     pub(crate) fn always<S: AsRef<OsStr> + Clone>(&self, args: &[S], stdin: Option<&[u8]>) -> Result<Run, String> {
         let mut first: Option<Run> = None;
-        for (window, threads) in WINDOWS.into_iter().zip(["1", "2", "3", "1", "7"]) {
+        for (window, threads) in windows_and_threads() {
             let all = args.iter().map(AsRef::as_ref).chain(["--threads", threads].map(OsStr::new));
             let run = self.run_with(all, window, stdin);
             let at = format!("window {window:?}, {threads} threads");
@@ -134,7 +151,7 @@ impl Folder {
         let output = std::process::Command::new("bash")
             .args(["-c", script])
             .current_dir(self.path(""))
-            .env("T", assert_cmd::cargo::cargo_bin!("tensorop"))
+            .env("T", binary())
             .env_remove("TENSOROP_WINDOW")
             .env_remove("TENSOROP_THREADS")
             .stdin(std::process::Stdio::null())
@@ -193,7 +210,7 @@ impl Folder {
         stdin: Option<&[u8]>,
         expected: &[u8],
     ) -> Result<(), String> {
-        for (window, threads) in WINDOWS.into_iter().zip(["1", "2", "3", "1", "7"]) {
+        for (window, threads) in windows_and_threads() {
             let _ = fs::remove_file(self.path("out.npy"));
             let more = ["--threads", threads, "-o", "out.npy"].map(OsStr::new);
             let args = args.iter().map(AsRef::as_ref).chain(more);
@@ -219,7 +236,7 @@ impl Folder {
         if operator == "slice" || operator == "gather-nd" || !file.starts_with(&expected[..header]) {
             return Ok(());
         }
-        for (window, threads) in WINDOWS.into_iter().zip(["1", "2", "3", "1", "7"]) {
+        for (window, threads) in windows_and_threads() {
             self.put("edited.npy", &file);
             let rest = args[2..].iter().map(AsRef::as_ref);
             let command = [operator, OsStr::new("edited.npy")].into_iter().chain(rest);
@@ -258,7 +275,7 @@ pub(crate) fn prints(folder: &Folder, rows: &[(&str, &str)]) {
         rows,
         |(args, _)| format!("`{args}`"),
         |(args, expected)| {
-            for window in WINDOWS {
+            for (window, _) in windows_and_threads() {
                 let args = words(args).into_iter().chain(["--to".to_owned(), "json".to_owned()]);
                 let found = folder.run_with(args, window, Some(b"")).printed()?;
                 if found.trim_end() != *expected {

@@ -2,11 +2,11 @@
 
 use std::process::Command;
 
-use crate::common::{Folder, each, npy, words};
+use crate::common::{Folder, binary, each, npy, words};
 
 /// The calls that name, sync and replace files, one a line and in order; `None` where they cannot be seen.
 fn calls(folder: &Folder, args: &str) -> Option<Vec<String>> {
-    let program = assert_cmd::cargo::cargo_bin!("tensorop");
+    let program = binary();
     let trace =
         "trace=fsync,fdatasync,sync_file_range,syncfs,msync,rename,renameat,renameat2,link,linkat,unlink,unlinkat";
     let run = Command::new("strace")

@@ -19,11 +19,11 @@ use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-use common::{Folder, header, npy_with_header, words};
+use common::{Folder, binary, header, npy_with_header, words};
 
 /// The program, not yet started, in a folder.
 fn program(folder: &Folder, args: &str) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("tensorop"));
+    let mut command = Command::new(binary());
     command.args(words(args)).current_dir(folder.path("")).stdin(Stdio::null()).stderr(Stdio::piped());
     command.env_remove("TENSOROP_WINDOW").env_remove("TENSOROP_THREADS");
     command
@@ -35,7 +35,7 @@ fn spawn(folder: &Folder, args: &str, stdin: Stdio, stdout: Stdio) -> Child {
 
 /// Runs a line of shell in which `tensorop` is the program.
 fn shell(folder: &Folder, script: &str) -> Output {
-    let program = assert_cmd::cargo::cargo_bin!("tensorop");
+    let program = binary();
     let script = script.replace("tensorop ", &format!("{} ", program.display()));
     Command::new("sh").args(["-c", &script]).current_dir(folder.path("")).output().expect("a shell")
 }

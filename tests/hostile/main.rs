@@ -11,7 +11,7 @@ mod files;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Folder, each, npy, words};
+use common::{Folder, binary, each, npy, words};
 
 /// KiB of address space.
 const MEMORY: u64 = 1 << 20;
@@ -23,7 +23,7 @@ fn run(folder: &Folder, args: &str, stdin: Option<&str>) -> (Option<i32>, String
 }
 
 fn run_in(memory: u64, folder: &Folder, args: &str, stdin: Option<&str>) -> (Option<i32>, String, Duration) {
-    let program = assert_cmd::cargo::cargo_bin!("tensorop");
+    let program = binary();
     let mut command = Command::new("sh");
     command.args(["-c", &format!("ulimit -v {memory}; exec timeout 20 \"$0\" \"$@\""), &program.display().to_string()]);
     command.args(words(args)).current_dir(folder.path("")).stdout(Stdio::null());

@@ -1,0 +1,55 @@
+# What the scripts of this folder share. They source it from the root of the project.
+
+# Says what is run, and runs it.
+step() {
+    printf '\n==> %s\n' "$*" >&2
+    "$@"
+}
+
+fail() {
+    printf 'error: %s\n' "$*" >&2
+    exit 2
+}
+
+# The value of a key of Cargo.toml's first table.
+manifest() {
+    sed -n "/^\[package\]/,/^\[[a-oq-z]/s/^$1 = \"\(.*\)\"\$/\1/p" Cargo.toml
+}
+
+# The target of this machine, for which is built if no other is named.
+host() {
+    rustc --version --verbose | sed -n 's/^host: //p'
+}
+
+python() {
+    if command -v python3 >/dev/null; then python3 "$@"; else command python "$@"; fi
+}
+
+# A tool from cargo's registry, NAME VERSION [OPTIONS], in target/tools if it is not on the path. It runs seldom: that it is
+# built quickly matters more than its speed.
+tool() {
+    local name=$1 version=$2
+    shift 2
+    PATH=$PWD/target/tools/bin:$PATH
+    if ! command -v "$name" >/dev/null; then
+        CARGO_PROFILE_DEV_DEBUG=0 step cargo install --quiet --locked --debug --root target/tools \
+            --version "$version" "$@" "$name"
+    fi
+}
+
+# Builds the program as it is released, for a target, and sets `program` to where it is.
+build_release() {
+    step cargo build --release --locked --bin tensorop --target "$1"
+    program=target/$1/release/tensorop
+    case $1 in *windows*) program+=.exe ;; esac
+}
+
+# The man pages, in target/man: by PROGRAM, if one is named and this machine runs it, else by one that is built for that.
+man_pages() {
+    rm -rf target/man
+    if [ $# -gt 0 ] && "$1" --version >/dev/null 2>&1; then
+        step "$1" man target/man
+    else
+        step cargo run --quiet --locked -- man target/man
+    fi
+}
