@@ -206,9 +206,12 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 /// What the user asked for, or the text that ends the program.
 fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, Ended> {
     let args: Vec<_> = args.into_iter().map(options::operands::sheltered).collect();
-    let matches = help::unbroken(grammar()).try_get_matches_from(&args);
-    let parsed = matches.and_then(|matches| Cli::from_arg_matches(&matches));
-    parsed.map_err(|error| match error.kind() {
+    let parsed = |grammar: clap::Command| {
+        grammar.try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches))
+    };
+    parsed(grammar()).map_err(|error| match error.kind() {
+        // to keep examples on their lines takes half as long as all the rest of a small run, so only a help is laid out so
+        ErrorKind::DisplayHelp => Ended::Help(parsed(help::unbroken(grammar())).err().unwrap_or(error)),
         _ if !error.use_stderr() => Ended::Help(error),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Ended::Usage(no_sub_command()),
         ErrorKind::UnknownArgument => Ended::Usage(usage::with_file(&unsheltered(error), &args)),
