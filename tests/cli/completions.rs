@@ -185,7 +185,8 @@ fn fish_completes_values_and_files() {
     ];
     let script: String =
         rows.iter().map(|(line, _)| format!("echo (complete -C '{line}' | string split -f1 \\t)\n")).collect();
-    let path = format!("{}:{}", Path::new(TENSOROP).parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let usual = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{usual}", binary().parent().unwrap().display());
     let said = Command::new("fish")
         .args(["--no-config", "-c", &format!("source completions/tensorop.fish\n{script}")])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
