@@ -95,7 +95,8 @@ mod tests {
 
     #[test]
     fn the_least_of_any_range() {
-        let rows: [(usize, &[(usize, usize)], bool); 9] = [
+        type Row<'a> = (usize, &'a [(usize, usize)], bool);
+        let rows: [Row<'_>; 9] = [
             (0, &[], true),
             (7, &[(1, 1)], true),
             (0, &[(2, 12), (3, 4), (4, 1)], true),
