@@ -133,9 +133,18 @@ fn links_lead_to_files() {
 #[test]
 fn named_options_exist() {
     let mut help = String::new();
-    for subcommand in
-        ["slice", "slice-scatter", "scatter-update", "scatter-nd", "gather-nd", "show", "diff", "info", "convert"]
-    {
+    for subcommand in [
+        "slice",
+        "slice-scatter",
+        "scatter-update",
+        "scatter-nd",
+        "gather-nd",
+        "show",
+        "diff",
+        "info",
+        "convert",
+        "textconv",
+    ] {
         let output = Command::new(TENSOROP).args([subcommand, "-h"]).output().unwrap();
         help += std::str::from_utf8(&output.stdout).unwrap();
     }
