@@ -34,6 +34,7 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two tensors: status 0 if they are the same, 1 if they differ')
             [CompletionResult]::new('info', 'info', [CompletionResultType]::ParameterValue, 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins')
             [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Write tensors in another format, dtype or order')
+            [CompletionResult]::new('textconv', 'textconv', [CompletionResultType]::ParameterValue, 'Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write the man pages')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -223,11 +224,14 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             break
         }
         'tensorop;info' {
+            [CompletionResult]::new('--by-axis', '--by-axis', [CompletionResultType]::ParameterName, 'The statistics of each place of an axis; a negative N counts from the end')
             [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]')
             [CompletionResult]::new('--skip-rows', '--skip-rows', [CompletionResultType]::ParameterName, 'Lines at the beginning of CSV and TSV to leave out, such as headings')
             [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
-            [CompletionResult]::new('--stats', '--stats', [CompletionResultType]::ParameterName, 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, a histogram')
+            [CompletionResult]::new('--stats', '--stats', [CompletionResultType]::ParameterName, 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN')
+            [CompletionResult]::new('--histogram', '--histogram', [CompletionResultType]::ParameterName, 'How the finite items are distributed between the smallest and the largest, in ten bins')
+            [CompletionResult]::new('--hash', '--hash', [CompletionResultType]::ParameterName, 'SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print a JSON array with one object for each tensor')
             [CompletionResult]::new('--members', '--members', [CompletionResultType]::ParameterName, 'Print only the names of the members, one a line')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -264,6 +268,15 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'tensorop;textconv' {
+            [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]')
+            [CompletionResult]::new('--skip-rows', '--skip-rows', [CompletionResultType]::ParameterName, 'Lines at the beginning of CSV and TSV to leave out, such as headings')
+            [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'tensorop;completions' {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -284,6 +297,7 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two tensors: status 0 if they are the same, 1 if they differ')
             [CompletionResult]::new('info', 'info', [CompletionResultType]::ParameterValue, 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins')
             [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Write tensors in another format, dtype or order')
+            [CompletionResult]::new('textconv', 'textconv', [CompletionResultType]::ParameterValue, 'Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write the man pages')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -314,6 +328,9 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             break
         }
         'tensorop;help;convert' {
+            break
+        }
+        'tensorop;help;textconv' {
             break
         }
         'tensorop;help;completions' {

@@ -85,6 +85,9 @@ _tensorop() {
             tensorop,slice-scatter)
                 cmd="tensorop__subcmd__slice__subcmd__scatter"
                 ;;
+            tensorop,textconv)
+                cmd="tensorop__subcmd__textconv"
+                ;;
             tensorop__subcmd__help,completions)
                 cmd="tensorop__subcmd__help__subcmd__completions"
                 ;;
@@ -121,6 +124,9 @@ _tensorop() {
             tensorop__subcmd__help,slice-scatter)
                 cmd="tensorop__subcmd__help__subcmd__slice__subcmd__scatter"
                 ;;
+            tensorop__subcmd__help,textconv)
+                cmd="tensorop__subcmd__help__subcmd__textconv"
+                ;;
             *)
                 ;;
         esac
@@ -128,7 +134,7 @@ _tensorop() {
 
     case "${cmd}" in
         tensorop)
-            opts="-h -V --help --version slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help"
+            opts="-h -V --help --version slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert textconv completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -474,7 +480,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__help)
-            opts="slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert completions man help"
+            opts="slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert textconv completions man help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -655,13 +661,34 @@ _tensorop() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        tensorop__subcmd__help__subcmd__textconv)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         tensorop__subcmd__info)
-            opts="-h --stats --json --members --dtype --from --skip-rows --threads --help"
+            opts="-h --stats --by-axis --histogram --hash --json --members --dtype --from --skip-rows --threads --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --by-axis)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 --dtype)
                     COMPREPLY=($(compgen -W "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 bfloat16 float8_e5m2 float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn int4 uint4 int2 uint2 float96 float128 complex192 complex256" -- "${cur}"))
                     return 0
@@ -1410,6 +1437,42 @@ _tensorop() {
                     return 0
                     ;;
                 --precision)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tensorop__subcmd__textconv)
+            opts="-h --dtype --from --skip-rows --threads --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --dtype)
+                    COMPREPLY=($(compgen -W "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 bfloat16 float8_e5m2 float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn int4 uint4 int2 uint2 float96 float128 complex192 complex256" -- "${cur}"))
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
+                    return 0
+                    ;;
+                --skip-rows)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace

@@ -31,6 +31,7 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand diff 'Compare two tensors: status 0 if they are the same, 1 if they differ'
             cand info 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
             cand convert 'Write tensors in another format, dtype or order'
+            cand textconv 'Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items'
             cand completions 'Print a completion script for a shell'
             cand man 'Write the man pages'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -212,11 +213,14 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tensorop;info'= {
+            cand --by-axis 'The statistics of each place of an axis; a negative N counts from the end'
             cand --dtype 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)'
             cand --from 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]'
             cand --skip-rows 'Lines at the beginning of CSV and TSV to leave out, such as headings'
             cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
-            cand --stats 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, a histogram'
+            cand --stats 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN'
+            cand --histogram 'How the finite items are distributed between the smallest and the largest, in ten bins'
+            cand --hash 'SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it'
             cand --json 'Print a JSON array with one object for each tensor'
             cand --members 'Print only the names of the members, one a line'
             cand -h 'Print help (see more with ''--help'')'
@@ -251,6 +255,14 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'tensorop;textconv'= {
+            cand --dtype 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)'
+            cand --from 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]'
+            cand --skip-rows 'Lines at the beginning of CSV and TSV to leave out, such as headings'
+            cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'tensorop;completions'= {
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
@@ -269,6 +281,7 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand diff 'Compare two tensors: status 0 if they are the same, 1 if they differ'
             cand info 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
             cand convert 'Write tensors in another format, dtype or order'
+            cand textconv 'Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items'
             cand completions 'Print a completion script for a shell'
             cand man 'Write the man pages'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -290,6 +303,8 @@ set edit:completion:arg-completer[tensorop] = {|@words|
         &'tensorop;help;info'= {
         }
         &'tensorop;help;convert'= {
+        }
+        &'tensorop;help;textconv'= {
         }
         &'tensorop;help;completions'= {
         }

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reading};
@@ -13,30 +13,52 @@ use super::sources;
 use super::{Outcome, complain, style};
 use crate::format::content::Description;
 use crate::format::open::Input;
-use crate::info;
+use crate::info::{self, Places, Stats};
+use crate::layout::axis::resolve_axis;
 use crate::ops::fill::Limits;
+use crate::report::Style;
+use crate::storage::source::Source;
 
 /// Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins
 ///
 /// Only headers are read, whatever the size of the file; of a .npz or .safetensors file without a member's name all
-/// members are listed, and a * in the name stands for any characters. --stats reads the items, too. Fortran order and
-/// big-endian items are told where they occur.
+/// members are listed, and a * in the name stands for any characters. --stats, --by-axis, --histogram and --hash read the
+/// items, too. Fortran order and big-endian items are told where they occur.
 #[derive(Debug, Args)]
 #[command(override_usage = "tensorop info [OPTIONS] <FILE>...", after_long_help = EXAMPLES)]
 pub(super) struct Info {
     /// The tensors
     #[arg(value_name = "FILE", required = true, value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors."))]
     pub files: Vec<OperandArg>,
-    /// Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, a histogram
+    /// Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN
     ///
-    /// Over the finite items; the standard deviation is the population's. The same bytes for any number of threads.
+    /// One line a tensor, over the finite items; the standard deviation is the population's. min and max are told in all
+    /// their digits, mean and standard deviation in seven if they have more. With --json also where min and max are, and
+    /// quantiles: exact ones, items of the tensor (the item whose rank is ceil(q n) in ascending order, NumPy's method
+    /// inverted_cdf). The same bytes for any number of threads. Void, structured and long double items have no
+    /// statistics (-, in JSON null), strings only counts of 0.
     #[arg(long)]
     pub stats: bool,
+    /// The statistics of each place of an axis; a negative N counts from the end
+    ///
+    /// Such as --by-axis 0 for each row of a matrix, --by-axis -1 for each channel of an image [H, W, C]. Indices are
+    /// those of the whole tensor.
+    #[arg(long, value_name = "N", value_parser = parse_axis, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    pub by_axis: Option<i64>,
+    /// How the finite items are distributed between the smallest and the largest, in ten bins
+    #[arg(long)]
+    pub histogram: bool,
+    /// SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it
+    ///
+    /// Equal for equal tensors in every format, order and byte order, and what sha256sum says of such a .npy. bfloat16
+    /// counts as <V2, types of 8 bits or fewer that NumPy has no name for as |V1.
+    #[arg(long)]
+    pub hash: bool,
     /// Print a JSON array with one object for each tensor
     #[arg(long, conflicts_with = "members")]
     pub json: bool,
     /// Print only the names of the members, one a line
-    #[arg(long, conflicts_with = "stats")]
+    #[arg(long, conflicts_with_all = ["stats", "by_axis", "histogram", "hash"])]
     pub members: bool,
     #[command(flatten)]
     pub input: InputOptions,
@@ -56,6 +78,43 @@ order (C or F), byte_order (little, big, or null), items, bytes (as stored, befo
 items begin in the file, or null), and with --stats also stats: min and max with their index, mean, std, nan, inf, zero; where the file says something of itself, metadata.";
 
 impl Info {
+    /// Whether more than headers is wanted.
+    fn reads_items(&self) -> bool {
+        self.stats || self.histogram || self.hash || self.by_axis.is_some()
+    }
+
+    /// Says what is wanted of the items.
+    fn read_items(&self, mut source: Source, info: &mut info::Info, limits: Limits, style: Style) -> Result<()> {
+        let axis = self.by_axis.map(|axis| resolve(axis, &source)).transpose()?;
+        // how much is read: the first pass over the items, and with quantiles one more, as a rule
+        let passes = 2 * usize::from(self.stats || self.histogram)
+            + usize::from(self.histogram)
+            + usize::from(self.hash)
+            + usize::from(axis.is_some());
+        let meter = Meter::new(Some(source.bytes().saturating_mul(passes)), false);
+        let progress = |bytes| meter.add(bytes);
+        if self.stats || self.histogram {
+            let stats = info::stats(&mut source, limits, &progress)?;
+            if self.histogram {
+                let of_stats = |stats| info::histogram(&source, stats, limits, &progress);
+                info.histogram = Some(stats.as_ref().map_or(Ok(None), of_stats)?);
+            }
+            info.stats = self.stats.then_some(stats);
+        }
+        if let Some(axis) = axis {
+            let mut places = if self.json { Places::json() } else { Places::table(style) };
+            let kept = |done: io::Result<()>| done.map_err(|error| crate::Error::from(error).within("statistics"));
+            let mut push = |stats: Option<Stats>| kept(places.push(stats.as_ref()));
+            info::by_axis(&mut source, axis, limits, &progress, &mut push)?;
+            kept(places.finish())?;
+            info.by_axis = Some((axis, places));
+        }
+        if self.hash {
+            info.hash = Some(info::hash(&mut source, limits, &progress)?);
+        }
+        Ok(())
+    }
+
     /// Describes the tensors of all files.
     pub(super) fn run(&self) -> Result<Outcome> {
         sources::one_stdin(self.files.iter().map(|file| ("FILE", file)))?;
@@ -71,7 +130,7 @@ impl Info {
             let found = if self.members {
                 members(file, self, limits, &mut names)
             } else {
-                describe_all(file, (self, &asked), limits, &mut infos)
+                describe_all(file, (self, &asked, style), limits, &mut infos)
             };
             // one bad file among many should not hide what the others hold
             if let Err(error) = found {
@@ -81,15 +140,29 @@ impl Info {
         asked.finish()?;
         let printed = match (outcome, self.json) {
             _ if self.members => out.write_all(names.concat().as_bytes()),
-            (Outcome::Done, true) => info::write_json(&mut out, &infos),
+            (Outcome::Done, true) => info::write_json(&mut out, &mut infos),
             // JSON must not look whole where something is missing
             (_, true) => Ok(()),
             (outcome, false) if infos.is_empty() && outcome != Outcome::Done => Ok(()),
-            (_, false) => info::write_table(&mut out, &infos, style),
+            (_, false) => info::write_table(&mut out, &mut infos, style),
         };
         printed.and_then(|()| out.flush()).context("standard output")?;
         Ok(outcome)
     }
+}
+
+fn parse_axis(text: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| "expected a whole number".to_owned())
+}
+
+/// The axis of a tensor that a number names.
+fn resolve(axis: i64, source: &Source) -> Result<usize> {
+    let rank = source.shape().len();
+    let (label, shape) = (source.label(), source.shape());
+    resolve_axis(axis, rank).ok_or_else(|| match rank {
+        0 => anyhow!("{label}: --by-axis {axis}: shape [] has no axis"),
+        _ => anyhow!("{label}: --by-axis {axis}: expected -{rank} to {} (shape {shape:?})", rank - 1),
+    })
 }
 
 /// The names of a file's members, each with the end of its line. Control characters in them are escaped: they are
@@ -108,7 +181,7 @@ fn members(file: &OperandArg, args: &Info, limits: Limits, found: &mut Vec<Strin
 /// What is to be said of a file, or of all its members.
 fn describe_all(
     file: &OperandArg,
-    (args, asked): (&Info, &Asked<'_>),
+    (args, asked, style): (&Info, &Asked<'_>, Style),
     limits: Limits,
     infos: &mut Vec<info::Info>,
 ) -> Result<()> {
@@ -116,7 +189,7 @@ fn describe_all(
     let selected = input.select(member.as_deref())?;
     let file = sources::named(file, member.as_deref());
     for (n, member) in selected {
-        infos.push(describe(&input, n, file.clone(), member, (args, asked, limits))?);
+        infos.push(describe(&input, n, file.clone(), member, (args, asked, style), limits)?);
     }
     Ok(())
 }
@@ -127,7 +200,8 @@ fn describe(
     n: usize,
     file: String,
     member: Option<String>,
-    (args, asked, limits): (&Info, &Asked<'_>, Limits),
+    (args, asked, style): (&Info, &Asked<'_>, Style),
+    limits: Limits,
 ) -> Result<info::Info> {
     let label = input.label_of(member.as_deref());
     let plain = asked.plain(input, &label)?;
@@ -147,24 +221,14 @@ fn describe(
         offset: found.offset,
         stats: None,
         histogram: None,
+        hash: None,
+        by_axis: None,
         notes: input.notes(n)?,
     };
-    if args.stats {
+    if args.reads_items() {
         let open = || asked.source(input.source_as(n, label.clone())?, Reading::Unsigned);
-        let mut source = plain.map_or_else(open, Ok)?;
-        let meter = Meter::new(Some(source.bytes()), false);
-        let progress = |bytes| meter.add(bytes);
-        if !args.json && input.is_once() {
-            // what comes from a pipe comes once
-            source.settle()?;
-        }
-        let once = source.is_stream();
-        let stats = info::stats(&mut source, limits, &progress)?;
-        if !args.json {
-            let mut source = if once { open()? } else { source };
-            info.histogram = info::histogram(&mut source, &stats, limits, &progress)?;
-        }
-        info.stats = Some(stats);
+        let source = plain.map_or_else(open, Ok)?;
+        args.read_items(source, &mut info, limits, style)?;
     }
     Ok(info)
 }

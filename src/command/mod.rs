@@ -19,6 +19,7 @@ mod show;
 mod slice;
 mod slice_scatter;
 mod sources;
+mod textconv;
 mod usage;
 
 use std::error::Error as StdError;
@@ -99,6 +100,7 @@ sub_commands! {
     diff::Diff
     info::Info
     convert::Convert
+    textconv::Textconv
     completions::Completions
     man::Man
 }

@@ -32,7 +32,7 @@ use crate::storage::source::Source;
 use crate::storage::target::{Sink, Target};
 
 /// NumPy's own limit above which arrays are elided.
-const THRESHOLD: usize = 1000;
+pub(super) const THRESHOLD: usize = 1000;
 
 /// Look at tensors: dtype and shape, then the items, or a picture of them
 ///
@@ -175,11 +175,8 @@ impl Show {
             None => Selection::whole(source),
             Some(_) => Selection::slice(source, &spans),
         };
-        let job = Job::new(Box::new(selection), limits)?;
-        let meta = job.meta();
-        let places = text::shown(&meta.shape, options);
-        let items = items_at(&job, meta, places.as_deref(), &label, &|_| ())?;
-        Ok(Shown { title, items, shape: meta.shape.clone() })
+        let (items, shape) = read_shown(selection, &label, limits, options)?;
+        Ok(Shown { title, items, shape })
     }
 
     /// A member, and the part of it that is shown.
@@ -283,6 +280,23 @@ impl Show {
             }
         }
     }
+}
+
+/// Reads those items of a selection that are printed, and no others; with them the dims of all of it.
+///
+/// # Errors
+/// Of reading; not enough memory.
+pub(super) fn read_shown(
+    selection: Selection,
+    label: &str,
+    limits: Limits,
+    options: &TextOptions,
+) -> Result<(Tensor, Vec<usize>)> {
+    let job = Job::new(Box::new(selection), limits)?;
+    let meta = job.meta();
+    let places = text::shown(&meta.shape, options);
+    let items = items_at(&job, meta, places.as_deref(), label, &|_| ())?;
+    Ok((items, meta.shape.clone()))
 }
 
 /// Tells an error after what has been printed.

@@ -70,37 +70,63 @@ pub fn scan<S: Send, const N: usize>(
     for source in sources.iter().skip(1) {
         assert_eq!(source.shape(), sources[0].shape(), "tensors of one shape");
     }
-    let (mut once, mut fortran, mut bytes, mut widest) = (false, false, 0, 1);
-    let (mut conversions, mut settled) = (Vec::with_capacity(N), Vec::with_capacity(N));
+    let mut settled = Vec::with_capacity(N);
     for source in sources {
         if must_settle(source, &source.view()) {
             source.settle()?;
         }
+        settled.push((&*source, source.view()));
+    }
+    match <[_; N]>::try_from(settled) {
+        Ok(parts) => scan_parts(parts, limits, progress, begin, each),
+        // as many as there were
+        Err(_) => Ok(Vec::new()),
+    }
+}
+
+/// Shows the items of parts of tensors, as [`scan`] does, in the order in which views of their storage have them: that
+/// may be another order of the axes than the tensor's own. What can be read only once must be viewed from front to back.
+///
+/// # Errors
+/// Those of [`scan`].
+///
+/// # Panics
+/// If the views have different shapes.
+pub fn scan_parts<S: Send, const N: usize>(
+    parts: [(&Source, View); N],
+    limits: Limits,
+    progress: Progress<'_>,
+    begin: impl Fn() -> S + Sync,
+    each: impl Fn(&mut S, usize, [&[u8]; N]) -> Result<bool> + Sync,
+) -> Result<Vec<S>> {
+    let Some(shape) = parts.first().map(|(_, view)| view.shape()) else { return Ok(Vec::new()) };
+    let (mut once, mut fortran, mut bytes, mut widest) = (false, false, 0, 1);
+    let mut conversions = Vec::with_capacity(N);
+    for (source, view) in &parts {
+        assert_eq!(view.shape(), shape, "parts of one shape");
+        let itemsize = source.dtype().itemsize();
         once |= source.is_stream();
-        fortran |= !source.view().is_forward();
-        bytes = source.bytes().saturating_add(bytes);
-        widest = widest.max(source.dtype().itemsize());
+        fortran |= !view.is_forward();
+        bytes = view.items().saturating_mul(itemsize).saturating_add(bytes);
+        widest = widest.max(itemsize);
         let native = source.dtype().native();
         conversions.push(Conversion::new(source.dtype(), &native).context("a dtype of no kind")?);
-        settled.push(&*source);
     }
-    let Some(first) = settled.first() else { return Ok(Vec::new()) };
-    let shape = first.shape();
     let threads = if once { 1 } else { limits.threads.for_bytes(bytes) };
     let window = if fortran { ACROSS_WINDOWS / threads / N.max(1) } else { WINDOW };
     // items of no bytes can be more than anybody could be shown
     let windows = match shape.contains(&0) || bytes == 0 {
         true => Windows::new(&[0], 1),
-        false => Windows::new(shape, (limits.window.unwrap_or(window) / widest).max(1)),
+        false => Windows::new(&shape, (limits.window.unwrap_or(window) / widest).max(1)),
     };
     let count = windows.count();
     let fresh = || (begin(), vec![Vec::new(); N], Vec::new());
     let whole = AtomicBool::new(true);
     let states = share(threads, count, fresh, |number, (state, items, scratch)| -> Result<bool> {
         let window = windows.get(number);
-        for ((source, conversion), items) in settled.iter().zip(&conversions).zip(items.iter_mut()) {
+        for (((source, view), conversion), items) in parts.iter().zip(&conversions).zip(items.iter_mut()) {
             resize(items, window.items() * conversion.itemsize(), source.label())?;
-            conversion.read(source, &source.view().part(&window.ranges), items, scratch)?;
+            conversion.read(source, &view.part(&window.ranges), items, scratch)?;
         }
         progress(items.iter().map(Vec::len).sum());
         let go_on = each(state, window.start, std::array::from_fn(|i| items[i].as_slice()))?;
@@ -110,7 +136,7 @@ pub fn scan<S: Send, const N: usize>(
         Ok(go_on)
     })?;
     if whole.into_inner() {
-        settled.iter().try_for_each(|source| source.finish())?;
+        parts.iter().try_for_each(|(source, _)| source.finish())?;
     }
     Ok(states.into_iter().map(|(state, ..)| state).collect())
 }

@@ -1,9 +1,16 @@
 //! Items of one byte: how often each byte occurs says all that statistics and histograms ask.
 
+use std::cmp::{Ordering, Reverse};
+
+use super::items::CountedItem;
+use super::part::Part;
+use super::stats::{Numbered, first_of, improve, least};
 use crate::engine::job::Progress;
-use crate::engine::scan::scan;
+use crate::engine::quantiles::Key;
+use crate::engine::scan::scan_parts;
 use crate::error::Result;
 use crate::item::dtype::Narrow;
+use crate::layout::numbers::Numbers;
 use crate::ops::fill::Limits;
 use crate::storage::source::Source;
 
@@ -33,22 +40,28 @@ impl Byte {
     }
 }
 
-/// How often each byte occurs, and where first.
+/// How often each byte occurs, and where the first of the smallest, of the largest and of NaN is.
 pub(super) struct Counts {
-    /// Number of occurrences, and number of the first item.
-    pub(super) seen: [(u64, usize); 256],
+    /// Number of occurrences.
+    pub(super) seen: [u64; 256],
+    /// The smallest finite item (+0 and -0 are the same), and its number in C order.
+    pub(super) min: Numbered<u8>,
+    /// The largest.
+    pub(super) max: Numbered<u8>,
+    /// The first NaN.
+    pub(super) first_nan: Numbered<()>,
     /// Occurrences in a block, by four counters that do not wait for one another.
     block: [[u32; 256]; 4],
 }
 
 impl Counts {
     fn new() -> Self {
-        Self { seen: [(0, usize::MAX); 256], block: [[0; 256]; 4] }
+        Self { seen: [0; 256], min: None, max: None, first_nan: None, block: [[0; 256]; 4] }
     }
 
-    /// Counts the bytes of a block, the first of which has that number. Each of four neighbours has a counter of its
-    /// own: where one byte occurs again and again, a single counter would wait for its own last store each time.
-    fn add(&mut self, first: usize, block: &[u8]) {
+    /// Counts the bytes of a block, the first of which is seen in place `start`. Each of four neighbours has a counter
+    /// of its own: where one byte occurs again and again, a single counter would wait for its own last store each time.
+    fn add(&mut self, values: &[f64; 256], numbers: &Numbers, start: usize, block: &[u8]) {
         let (fours, rest) = block.as_chunks::<4>();
         let [a, b, c, d] = &mut self.block;
         for &[w, x, y, z] in fours {
@@ -59,31 +72,67 @@ impl Counts {
         }
         rest.iter().for_each(|&x| a[usize::from(x)] += 1);
         let counts = a.iter().zip(b.iter()).zip(c.iter()).zip(d.iter());
-        for ((byte, (((a, b), c), d)), (seen, at)) in (0..=255_u8).zip(counts).zip(&mut self.seen) {
+        let (mut low, mut high, mut nan) = (f64::INFINITY, f64::NEG_INFINITY, false);
+        for ((value, (((a, b), c), d)), seen) in values.iter().zip(counts).zip(&mut self.seen) {
             let new = a + b + c + d;
-            if new > 0 && *seen == 0 {
-                *at = block.iter().position(|&x| x == byte).map_or(usize::MAX, |i| first + i);
-            }
             *seen += u64::from(new);
+            if new > 0 {
+                nan |= value.is_nan();
+                low = if value.is_finite() { low.min(*value) } else { low };
+                high = if value.is_finite() { high.max(*value) } else { high };
+            }
         }
         self.block = [[0; 256]; 4];
+        let value = |byte: u8| values[usize::from(byte)];
+        let ascend = numbers.ascend();
+        let find =
+            |below, wanted: &dyn Fn(f64) -> bool| least(numbers, start, block, below, |byte| wanted(value(byte)));
+        if nan {
+            improve(
+                &mut self.first_nan,
+                |()| Ordering::Equal,
+                ascend,
+                |below| find(below, &f64::is_nan).map(|(_, number)| ((), number)),
+            );
+        }
+        if low <= high {
+            let order = |a: f64, b: f64| a.partial_cmp(&b).unwrap_or(Ordering::Equal);
+            improve(&mut self.min, |&min| order(low, value(min)), ascend, |below| find(below, &|value| value == low));
+            improve(&mut self.max, |&max| order(value(max), high), ascend, |below| find(below, &|value| value == high));
+        }
     }
 
-    /// Counts all bytes of a tensor.
-    pub(super) fn of(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Self> {
-        let threads = scan([source], limits, progress, Self::new, |counts, first, [bytes]| {
+    /// Counts all bytes of a part of a tensor.
+    pub(super) fn of(source: &Source, part: &Part, byte: Byte, limits: Limits, progress: Progress<'_>) -> Result<Self> {
+        let values: [f64; 256] = std::array::from_fn(|item| byte.value(item as u8));
+        let parts = [(source, part.view.clone())];
+        let threads = scan_parts(parts, limits, progress, Self::new, |counts, start, [bytes]| {
             // the first place of a value is searched in the block it first occurs in, which the cache still holds then
             const BLOCK: usize = 1 << 17;
-            bytes.chunks(BLOCK).enumerate().for_each(|(i, block)| counts.add(first + i * BLOCK, block));
+            for (i, block) in bytes.chunks(BLOCK).enumerate() {
+                counts.add(&values, &part.numbers, start + i * BLOCK, block);
+            }
             Ok(true)
         })?;
         let mut all = Self::new();
+        let value = |byte: u8| values[usize::from(byte)];
         for counted in &threads {
-            for ((count, at), (more, first)) in all.seen.iter_mut().zip(&counted.seen) {
-                *count += more;
-                *at = (*at).min(*first);
-            }
+            all.seen.iter_mut().zip(&counted.seen).for_each(|(count, more)| *count += more);
+            all.min = first_of(all.min, counted.min, |byte| value(byte).key());
+            all.max = first_of(all.max, counted.max, |byte| Reverse(value(byte).key()));
+            all.first_nan = first_of(all.first_nan, counted.first_nan, |()| ());
         }
         Ok(all)
+    }
+
+    /// The finite item of that rank, counted from 1, in ascending order.
+    pub(super) fn of_rank(&self, byte: Byte, rank: u64) -> Option<u8> {
+        let mut finite: Vec<u8> = (0..=255).filter(|&item| byte.value(item).is_finite()).collect();
+        finite.sort_by_key(|&item| byte.value(item).to_key());
+        let mut before = 0;
+        finite.into_iter().find(|&item| {
+            before += self.seen[usize::from(item)];
+            before >= rank
+        })
     }
 }

@@ -2,9 +2,10 @@
 
 use super::bytes::{Byte, Counts};
 use super::items::{BLOCK, CountedItem};
+use super::part::Part;
 use super::stats::Stats;
 use crate::engine::job::Progress;
-use crate::engine::scan::scan;
+use crate::engine::scan::scan_parts;
 use crate::error::Result;
 use crate::item::dtype::Kind;
 use crate::item::element::match_kind;
@@ -43,17 +44,11 @@ pub enum Bound {
 }
 
 /// Counts all items, which are read once more, in bins. `None` if there is nothing to be counted: for dates, complex
-/// items and what is no number, and where no item is finite. A stream must have been
-/// [settled](Source::settle) before the [statistics](super::stats()) were made.
+/// items and what is no number, and where no item is finite.
 ///
 /// # Errors
 /// Of reading, among them a tensor that changes meanwhile.
-pub fn histogram(
-    source: &mut Source,
-    stats: &Stats,
-    limits: Limits,
-    progress: Progress<'_>,
-) -> Result<Option<Histogram>> {
+pub fn histogram(source: &Source, stats: &Stats, limits: Limits, progress: Progress<'_>) -> Result<Option<Histogram>> {
     let (Some((min, _)), Some((max, _))) = (&stats.min, &stats.max) else { return Ok(None) };
     let ends = (min.bytes(), max.bytes());
     match_kind!(source.dtype().kind().clone(), {
@@ -134,7 +129,7 @@ impl Edge for f32 {
 /// Counts, for each edge, the items that are not below it: ten comparisons that are vectorised, where a search for the
 /// bin of each item would branch and wait for the counter that it raises.
 fn real<T: CountedItem<Edge: Edge>>(
-    source: &mut Source,
+    source: &Source,
     ends: (&[u8], &[u8]),
     limits: Limits,
     progress: Progress<'_>,
@@ -148,7 +143,8 @@ fn real<T: CountedItem<Edge: Edge>>(
     let edges = T::Edge::between(min, max);
     // how many items are not below each edge, and how many are above the end
     let begin = || (vec![0_u64; edges.len() + 1], Vec::new(), Vec::new());
-    let states = scan([source], limits, progress, begin, |(counts, items, block), _, [bytes]| {
+    let parts = [(source, Part::whole(source.meta()).view)];
+    let states = scan_parts(parts, limits, progress, begin, |(counts, items, block), _, [bytes]| {
         for bytes in bytes.chunks(BLOCK * size_of::<T>()) {
             T::load(bytes, items);
             block.clear();
@@ -183,7 +179,7 @@ impl Histogram {
 }
 
 fn bytes(
-    source: &mut Source,
+    source: &Source,
     ends: (&[u8], &[u8]),
     limits: Limits,
     progress: Progress<'_>,
@@ -199,7 +195,8 @@ fn bytes(
         false => f64::between(min, max),
     };
     let mut counts = vec![0; edges.len()];
-    for (item, (count, _)) in (0..=255_u8).zip(Counts::of(source, limits, progress)?.seen) {
+    let part = Part::whole(source.meta());
+    for (item, count) in (0..=255_u8).zip(Counts::of(source, &part, byte, limits, progress)?.seen) {
         let value = byte.value(item);
         let bin = edges.iter().rposition(|&edge| edge <= value).filter(|_| value <= max);
         if let Some(bin) = bin.and_then(|bin| counts.get_mut(bin)) {

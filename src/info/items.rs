@@ -4,6 +4,7 @@ use half::{bf16, f16};
 
 use super::bytes::Byte;
 use super::exact::Exact;
+use crate::engine::quantiles;
 use crate::item::datetime::NAT;
 use crate::item::element::Element;
 use crate::item::float16::{bf16_to_f32, f16_to_f32};
@@ -13,7 +14,7 @@ use crate::item::float16::{bf16_to_f32, f16_to_f32};
 pub(super) const BLOCK: usize = 2048;
 
 /// A real number (or a date), as the loops know it.
-pub(super) trait CountedItem: Copy + Send + Sync + 'static {
+pub(super) trait CountedItem: quantiles::Key + Send + Sync + 'static {
     /// What an item of one byte is, which is counted and not looked at one by one.
     const BYTE: Option<Byte> = None;
     /// Orders finite items as their values do; equal values have equal keys.
@@ -57,6 +58,16 @@ impl Sums<Ticks> for () {
     fn add(&mut self, _: &[Ticks]) {}
     fn total(self) -> (Exact, Exact) {
         Default::default()
+    }
+}
+
+impl quantiles::Key for Ticks {
+    const BITS: u32 = i64::BITS;
+    fn to_key(self) -> u64 {
+        self.0.to_key()
+    }
+    fn from_key(key: u64) -> Self {
+        Ticks(i64::from_key(key))
     }
 }
 

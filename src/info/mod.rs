@@ -10,31 +10,39 @@
 //!
 //! let tensor = Tensor::new(DType::parse("int8").unwrap(), vec![2, 2], vec![3, 0, 1, 0]).unwrap();
 //! let stats = info::stats(&mut Source::memory(tensor, "data".into()), Limits::default(), &|_| ())?;
+//! let stats = stats.expect("numbers have statistics");
 //! assert_eq!(stats.max.map(|(value, index)| (value.to_string(), index)), Some(("3".into(), vec![0, 0])));
 //! assert_eq!((stats.mean, stats.zero), (Some(Mean::Real(1.0)), 2));
 //! # Ok::<(), tensorop::Error>(())
 //! ```
 
+mod by_axis;
 mod bytes;
 mod exact;
+mod figures;
+mod hash;
 mod histogram;
 mod items;
+mod part;
 mod stats;
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+pub use self::by_axis::by_axis;
+pub use self::figures::{Places, write_figures};
+pub use self::hash::hash;
 pub use self::histogram::{Bin, Bound, Histogram, histogram};
-pub use self::stats::{Mean, Stats, Value, stats};
+pub use self::stats::{Mean, QUANTILES, Stats, Value, stats};
 use crate::format::Format;
 use crate::item::dtype::{DType, Kind};
-use crate::report::json::{self, Escapes, float, list, or_null};
+use crate::report::json::{self, Escapes, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, four_digits, full_name, printable};
 use crate::storage::source::{Notes, merged};
 
-/// What the header says of one tensor.
-#[derive(Clone, Debug, PartialEq)]
+/// What the header says of one tensor, and what of its items is wanted.
+#[derive(Debug)]
 pub struct Info {
     /// The file, as it was named.
     pub file: String,
@@ -52,10 +60,14 @@ pub struct Info {
     pub bytes: u64,
     /// Where they begin, in bytes from the beginning of the file. `None` where they do not lie in it as they are.
     pub offset: Option<u64>,
-    /// Statistics, if they are wanted.
-    pub stats: Option<Stats>,
-    /// How the items are distributed, if that is wanted and there is something to be counted.
-    pub histogram: Option<Histogram>,
+    /// Statistics, if they are wanted; `None` in it for items that have none.
+    pub stats: Option<Option<Stats>>,
+    /// How the items are distributed, if that is wanted; `None` in it if there is nothing to be counted.
+    pub histogram: Option<Option<Histogram>>,
+    /// The hash, if it is wanted.
+    pub hash: Option<String>,
+    /// Statistics of each place of an axis, if they are wanted, and that axis.
+    pub by_axis: Option<(usize, Places)>,
     /// What the file that it lies in says of itself, if its format has a place for that.
     pub notes: Option<Arc<Notes>>,
 }
@@ -74,6 +86,11 @@ impl Info {
         if self.shape.contains(&0) { 0 } else { self.shape.iter().fold(1, |items, &dim| items.saturating_mul(dim)) }
     }
 
+    /// What it is called: its file, and the member where there is one.
+    fn full_name(&self) -> String {
+        full_name(&self.file, self.member.as_deref())
+    }
+
     /// `C` or `F`.
     fn order(&self) -> &'static str {
         if self.fortran_order { "F" } else { "C" }
@@ -84,10 +101,16 @@ impl Info {
 ///
 /// # Errors
 /// What `out` says.
-pub fn write_json(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
-    for (i, info) in infos.iter().enumerate() {
+pub fn write_json(out: &mut dyn Write, infos: &mut [Info]) -> io::Result<()> {
+    for (i, info) in infos.iter_mut().enumerate() {
         let object = object(info);
-        write!(out, "{}{object}", if i == 0 { "[" } else { ",\n " })?;
+        write!(out, "{}{}", if i == 0 { "[" } else { ",\n " }, object.strip_suffix('}').unwrap_or(&object))?;
+        if let Some((_, places)) = &mut info.by_axis {
+            // there may be a great many, which are not all put into one text
+            out.write_all(b", \"by_axis\": ")?;
+            places.write(out)?;
+        }
+        out.write_all(b"}")?;
     }
     out.write_all(if infos.is_empty() { b"[]\n" } else { b"]\n" })
 }
@@ -107,23 +130,13 @@ fn object(info: &Info) -> String {
         ("offset", or_null(info.offset, |offset| offset.to_string())),
     ];
     if let Some(stats) = &info.stats {
-        let extreme = |extreme: &Option<(Value, Vec<usize>)>| {
-            or_null(extreme.as_ref(), |(value, index)| json::at(value.to_string(), index))
-        };
-        let mean = |mean| match mean {
-            Mean::Real(mean) => float(mean),
-            Mean::Complex(re, im) => format!("[{}, {}]", float(re), float(im)),
-        };
-        let stats = json::object([
-            ("min", extreme(&stats.min)),
-            ("max", extreme(&stats.max)),
-            ("mean", or_null(stats.mean, mean)),
-            ("std", or_null(stats.std, float)),
-            ("nan", stats.nan.to_string()),
-            ("inf", stats.inf.to_string()),
-            ("zero", stats.zero.to_string()),
-        ]);
-        members.push(("stats", stats));
+        members.push(("stats", figures::object(stats.as_ref())));
+    }
+    if let Some(histogram) = &info.histogram {
+        members.push(("histogram", or_null(histogram.as_ref(), Histogram::json)));
+    }
+    if let Some(hash) = &info.hash {
+        members.push(("hash", quoted(hash)));
     }
     if let Some(notes) = info.notes.as_deref().filter(|notes| !notes.is_empty()) {
         let notes: Vec<_> = notes.iter().map(|(key, value)| format!("{}: {}", quoted(key), quoted(value))).collect();
@@ -138,13 +151,14 @@ const WIDEST: usize = 60;
 /// Characters of the longest bar of a histogram.
 const BAR: u64 = 40;
 
-/// Writes a table with a line for each tensor below a line of headings, and after it a block for each tensor of which
-/// there are statistics. Several tensors of one file stand below its name, which is not repeated, with a total below
-/// them: so a line has room for a member's name, whatever folder the file is in.
+/// Writes a table with a line for each tensor below a line of headings, and after it a table of their statistics, lines of
+/// hashes as `sha256sum` writes them, and a block for each histogram and axis: of each what is wanted. Several tensors of
+/// one file stand below its name, which is not repeated, with a total below them: so a line has room for a member's name,
+/// whatever folder the file is in.
 ///
 /// # Errors
 /// What `out` says.
-pub fn write_table(out: &mut dyn Write, infos: &[Info], style: Style) -> io::Result<()> {
+pub fn write_table(out: &mut dyn Write, infos: &mut [Info], style: Style) -> io::Result<()> {
     let columns = vec![
         Column::left("name"),
         Column::left("dtype"),
@@ -152,31 +166,72 @@ pub fn write_table(out: &mut dyn Write, infos: &[Info], style: Style) -> io::Res
         Column::right("size"),
         Column::left(""),
     ];
+    let total = |several: &[Info]| {
+        let bytes = several.iter().fold(0_u64, |sum, info| sum.saturating_add(info.bytes));
+        let count = format!("{} tensors", several.len());
+        vec!["  total".into(), count.into(), "".into(), size(bytes).into()]
+    };
+    let rows = rows(infos, |name, info| Some(cells(name, info)), total);
+    Table { columns, rows, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }.write(out, style)?;
+    write_notes(out, infos)?;
+    let rows = rows_of_stats(infos);
+    if !rows.is_empty() {
+        writeln!(out)?;
+        let columns = figures::columns("name");
+        Table { columns, rows, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }.write(out, style)?;
+    }
+    let hashes = infos.iter().filter_map(|info| Some((info.hash.as_ref()?, info)));
+    for (n, (hash, info)) in hashes.enumerate() {
+        writeln!(out, "{}{hash}  {}", if n == 0 { "\n" } else { "" }, info.full_name())?;
+    }
+    for info in infos {
+        if let Some(histogram) = &info.histogram {
+            writeln!(out, "\n{}", style.paint(Colour::Bold, &info.full_name()))?;
+            write_histogram(out, histogram.as_ref())?;
+        }
+        if let Some((axis, places)) = &mut info.by_axis {
+            let heading = format!("{}, axis {axis}", full_name(&info.file, info.member.as_deref()));
+            writeln!(out, "\n{}", style.paint(Colour::Bold, &heading))?;
+            places.write(out)?;
+        }
+    }
+    Ok(())
+}
+
+/// The rows of a table, of those tensors that have one: a line for each, those of one file below a line with its name
+/// and above that of `total`, if it has any cells.
+fn rows(
+    infos: &[Info],
+    row: impl Fn(String, &Info) -> Option<Vec<Cow<'static, str>>>,
+    total: impl Fn(&[Info]) -> Vec<Cow<'static, str>>,
+) -> Vec<Vec<Cow<'static, str>>> {
     let mut rows = Vec::new();
     for of_file in infos.chunk_by(|a, b| a.member.is_some() && b.member.is_some() && a.file == b.file) {
         match of_file {
             [] => {}
-            [one] => rows.push(cells(full_name(&one.file, one.member.as_deref()), one)),
+            [one] => rows.extend(row(one.full_name(), one)),
             several => {
-                rows.push(vec![printable(&several[0].file)]);
-                rows.extend(several.iter().map(|info| {
+                rows.push(vec![printable(&several[0].file).into_owned().into()]);
+                rows.extend(several.iter().filter_map(|info| {
                     let member = info.member.as_deref().unwrap_or_default();
-                    cells(format!("  {}", printable(member)), info)
+                    row(format!("  {}", printable(member)), info)
                 }));
-                let bytes = several.iter().fold(0_u64, |sum, info| sum.saturating_add(info.bytes));
-                let count = format!("{} tensors", several.len());
-                rows.push(vec!["  total".into(), count.into(), "".into(), size(bytes).into()]);
+                rows.extend(Some(total(several)).filter(|cells| !cells.is_empty()));
             }
         }
     }
-    Table { columns, rows, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }.write(out, style)?;
-    write_notes(out, infos)?;
-    for info in infos {
-        let Some(stats) = &info.stats else { continue };
-        writeln!(out, "\n{}", style.paint(Colour::Bold, &full_name(&info.file, info.member.as_deref())))?;
-        write_stats(out, stats, info.histogram.as_ref())?;
+    rows
+}
+
+/// The rows of the statistics, if they are wanted.
+fn rows_of_stats(infos: &[Info]) -> Vec<Vec<Cow<'static, str>>> {
+    match infos.iter().any(|info| info.stats.is_some()) {
+        false => Vec::new(),
+        true => {
+            let row = |name, info: &Info| info.stats.as_ref().map(|stats| figures::cells(name, stats.as_ref()));
+            rows(infos, row, |_| Vec::new())
+        }
     }
-    Ok(())
 }
 
 /// Writes a line for each thing that files say of themselves, below the name of the file where there are several. What
@@ -234,29 +289,9 @@ fn unit(power: usize) -> f64 {
     (1_u64 << (10 * (power + 1))) as f64
 }
 
-fn write_stats(out: &mut dyn Write, stats: &Stats, histogram: Option<&Histogram>) -> io::Result<()> {
-    for (name, extreme) in [("min", &stats.min), ("max", &stats.max)] {
-        if let Some((value, index)) = extreme {
-            // dates are strings in JSON
-            writeln!(out, "  {name:<5} {} at {index:?}", value.to_string().trim_matches('"'))?;
-        }
-    }
-    match stats.mean {
-        None => {}
-        Some(Mean::Real(mean)) => writeln!(out, "  mean  {}", float(mean))?,
-        Some(Mean::Complex(re, im)) => {
-            // -0.0 has its sign, too
-            let sign = if im.is_sign_negative() { "" } else { "+" };
-            writeln!(out, "  mean  {}{sign}{}j", float(re), float(im))?;
-        }
-    }
-    if let Some(std) = stats.std {
-        writeln!(out, "  std   {}", float(std))?;
-    }
-    writeln!(out, "  nan   {}", stats.nan)?;
-    writeln!(out, "  inf   {}", stats.inf)?;
-    writeln!(out, "  zero  {}", stats.zero)?;
-    let Some(histogram) = histogram else { return Ok(()) };
+/// Draws a histogram, a line for each bin.
+fn write_histogram(out: &mut dyn Write, histogram: Option<&Histogram>) -> io::Result<()> {
+    let Some(histogram) = histogram else { return writeln!(out, "  -") };
     let most = histogram.bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
     let last = histogram.bins.len().saturating_sub(1);
     let labels: Vec<String> = histogram.bins.iter().enumerate().map(|(i, bin)| bin.label(i == last)).collect();
@@ -269,6 +304,20 @@ fn write_stats(out: &mut dyn Write, stats: &Stats, histogram: Option<&Histogram>
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
+}
+
+impl Histogram {
+    /// As an array of objects.
+    fn json(&self) -> String {
+        let bin = |bin: &Bin| {
+            let bound = |bound| match bound {
+                Bound::Integer(value) => value.to_string(),
+                Bound::Float(value) => json::float(value),
+            };
+            json::object([("from", bound(bin.from)), ("to", bound(bin.to)), ("count", bin.count.to_string())])
+        };
+        format!("[{}]", self.bins.iter().map(bin).collect::<Vec<_>>().join(", "))
+    }
 }
 
 impl Bin {

@@ -1,28 +1,60 @@
-//! Statistics of a tensor in one pass: the same bits whatever the threads and the windows.
+//! Statistics of a tensor, or of a part of it: the same bits whatever the threads, the windows and the storage.
+//!
+//! A first pass makes all of them but the quantiles, for which it counts the leading bits of the items; one or two more
+//! passes, seldom three, find these. Items are seen in the order in which they lie, which costs least; where the first of
+//! several is asked for, it is the first in C order.
 
 use std::fmt;
 
 use super::bytes::{Byte, Counts};
 use super::exact::{self, Exact};
 use super::items::{BLOCK, CountedItem, Sums, Ticks};
+use super::part::Part;
 use crate::engine::job::Progress;
-use crate::engine::scan::scan;
+use crate::engine::quantiles::{Fraction, Search};
+use crate::engine::scan::scan_parts;
 use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, match_kind};
 use crate::item::print;
+use crate::layout::numbers::Numbers;
+use crate::layout::shape::coordinates;
 use crate::ops::fill::Limits;
 use crate::storage::source::Source;
+
+/// The quantiles that statistics tell, by their names.
+pub const QUANTILES: [(&str, Fraction); 9] = [
+    ("0.001", Fraction::new(1, 1000)),
+    ("0.01", Fraction::new(1, 100)),
+    ("0.05", Fraction::new(5, 100)),
+    ("0.25", Fraction::new(1, 4)),
+    ("0.5", Fraction::new(1, 2)),
+    ("0.75", Fraction::new(3, 4)),
+    ("0.95", Fraction::new(95, 100)),
+    ("0.99", Fraction::new(99, 100)),
+    ("0.999", Fraction::new(999, 1000)),
+];
+
+/// Their fractions alone.
+const FRACTIONS: [Fraction; QUANTILES.len()] = {
+    let mut fractions = [QUANTILES[0].1; QUANTILES.len()];
+    let mut n = 0;
+    while n < fractions.len() {
+        fractions[n] = QUANTILES[n].1;
+        n += 1;
+    }
+    fractions
+};
 
 /// Statistics of a tensor's finite items, and how many are not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stats {
     /// The smallest item and the index of the first such, in C order (+0 and -0 are the same). `None` if no item is
-    /// finite, and for complex items and those that are no numbers or dates.
+    /// finite, and for complex items and strings.
     pub min: Option<(Value, Vec<usize>)>,
     /// The largest, as `min`.
     pub max: Option<(Value, Vec<usize>)>,
-    /// The mean, rounded once from the exact sum. `None` if no item is finite, and for dates and what is no number.
+    /// The mean, rounded once from the exact sum. `None` if no item is finite, and for dates and strings.
     pub mean: Option<Mean>,
     /// The standard deviation of the population, rounded once; `None` as `mean`. Of complex items it is the root of
     /// the mean of the squared modulus of the difference to the mean.
@@ -33,6 +65,11 @@ pub struct Stats {
     pub inf: u64,
     /// Items that are +0 or -0 (of complex ones: both parts), or a time difference of 0.
     pub zero: u64,
+    /// The index of the first in C order of the items that are NaN.
+    pub first_nan: Option<Vec<usize>>,
+    /// For each of the [`QUANTILES`] the item that has its rank in ascending order of the finite items, -0 before +0.
+    /// Empty where there is no `min`.
+    pub quantiles: Vec<Value>,
 }
 
 /// A mean.
@@ -79,42 +116,66 @@ impl fmt::Display for Value {
     }
 }
 
-/// Reads all items once. Items that are no numbers or dates are only read where that shows whether they are whole.
+/// Reads all items, some of them more than once. Items that are no numbers or dates are only read where that shows
+/// whether they are whole. `None` for items that hold who knows what: void, structured, long double.
 ///
 /// # Errors
 /// Of reading, among them a tensor that changes meanwhile or a stream of another length than it should have.
-pub fn stats(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Stats> {
+pub fn stats(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Option<Stats>> {
+    source.settle()?;
+    source.finish()?;
+    stats_of(source, &Part::whole(source.meta()), limits, progress)
+}
+
+/// Statistics of a part of a tensor that can be read in any order; indices are those of the tensor.
+///
+/// # Errors
+/// Those of [`stats`].
+pub(super) fn stats_of(source: &Source, part: &Part, limits: Limits, progress: Progress<'_>) -> Result<Option<Stats>> {
+    let pass = ItemPasses { source, part, limits, progress };
     match_kind!(source.dtype().kind().clone(), {
-        bool T => bytes(source, limits, progress, Byte::Bool),
+        bool T => pass.bytes(Byte::Bool).map(Some),
         integer T => match T::BYTE {
-            Some(byte) => bytes(source, limits, progress, byte),
-            None => real::<T>(source, limits, progress),
+            Some(byte) => pass.bytes(byte).map(Some),
+            None => pass.real::<T>().map(Some),
         },
-        float T => real::<T>(source, limits, progress),
-        complex T => complex::<<T as Element>::Part>(source, limits, progress),
-        Kind::Narrow(narrow) => bytes(source, limits, progress, Byte::Narrow(narrow)),
-        Kind::Datetime(_) => {
-            let stats = real::<Ticks>(source, limits, progress)?;
-            // the day that ticks are counted from is no zero
-            Ok(Stats { zero: 0, ..stats })
-        }
-        Kind::Timedelta(_) => real::<Ticks>(source, limits, progress),
-        Kind::LongDouble(_)
-        | Kind::ComplexLongDouble(_)
-        | Kind::Bytes(_)
-        | Kind::Str(_)
-        | Kind::Void(_)
-        | Kind::Struct(_) => {
-            source.finish()?;
-            Ok(Stats::default())
-        }
+        float T => pass.real::<T>().map(Some),
+        complex T => pass.complex::<<T as Element>::Part>().map(Some),
+        Kind::Narrow(narrow) => pass.bytes(Byte::Narrow(narrow)).map(Some),
+        // the day that ticks are counted from is no zero
+        Kind::Datetime(_) => pass.real::<Ticks>().map(|stats| Some(Stats { zero: 0, ..stats })),
+        Kind::Timedelta(_) => pass.real::<Ticks>().map(Some),
+        Kind::Bytes(_) | Kind::Str(_) => Ok(Some(Stats::default())),
+        Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => Ok(None),
     })
+}
+
+/// An item and its number in C order.
+pub(super) type Numbered<T> = Option<(T, usize)>;
+
+/// Makes `best` the best item seen, if the one that `find` finds among those numbered below its argument is better:
+/// `Less` where the best item of a block is better than the best so far, `Equal` where it is as good.
+pub(super) fn improve<T>(
+    best: &mut Numbered<T>,
+    ordering: impl FnOnce(&T) -> std::cmp::Ordering,
+    ascend: bool,
+    find: impl FnOnce(usize) -> Numbered<T>,
+) {
+    use std::cmp::Ordering;
+    let found = match best.as_ref().map(|(item, number)| (ordering(item), *number)) {
+        None | Some((Ordering::Less, _)) => find(usize::MAX),
+        // where items come in the order of their numbers, the first stays the first
+        Some((Ordering::Equal, number)) if !ascend => find(number),
+        Some((Ordering::Equal | Ordering::Greater, _)) => None,
+    };
+    *best = found.or_else(|| best.take());
 }
 
 /// What is known of the items seen.
 struct Tally<T: CountedItem> {
-    min: Option<(T, usize)>,
-    max: Option<(T, usize)>,
+    min: Numbered<T>,
+    max: Numbered<T>,
+    first_nan: Numbered<()>,
     finite: u64,
     nan: u64,
     inf: u64,
@@ -124,16 +185,17 @@ struct Tally<T: CountedItem> {
 
 impl<T: CountedItem> Default for Tally<T> {
     fn default() -> Self {
-        Self { min: None, max: None, finite: 0, nan: 0, inf: 0, zero: 0, sums: T::Sums::default() }
+        let sums = T::Sums::default();
+        Self { min: None, max: None, first_nan: None, finite: 0, nan: 0, inf: 0, zero: 0, sums }
     }
 }
 
 impl<T: CountedItem> Tally<T> {
-    /// Sees items, the first of which has that number.
+    /// Sees items, the first of which is seen in place `start`.
     ///
     /// A first loop, without a branch and so vectorised, knows the extremes by their keys only; which item has them is
     /// looked for afterwards and only where they are new, which is rare after the first blocks.
-    fn add(&mut self, first: usize, block: &[T]) {
+    fn add(&mut self, numbers: &Numbers, start: usize, block: &[T]) {
         let (mut low, mut high) = (T::ENDS.1, T::ENDS.0);
         let (mut nan, mut inf, mut zero) = (0_u32, 0_u32, 0_u32);
         for &item in block {
@@ -149,68 +211,58 @@ impl<T: CountedItem> Tally<T> {
         self.nan += u64::from(nan);
         self.inf += u64::from(inf);
         self.zero += u64::from(zero);
+        let ascend = numbers.ascend();
+        if nan > 0 {
+            let is_nan = |item: T| item.nan();
+            improve(
+                &mut self.first_nan,
+                |()| std::cmp::Ordering::Equal,
+                ascend,
+                |below| least(numbers, start, block, below, is_nan).map(|(_, number)| ((), number)),
+            );
+        }
         if finite == 0 {
             return;
         }
-        let find = |key: T::Key| {
-            let at = block.iter().position(|item| !item.nan() && !item.inf() && item.key() == key)?;
-            block.get(at).map(|&item| (item, first + at))
-        };
-        if self.min.is_none_or(|(min, _)| low < min.key()) {
-            self.min = find(low);
-        }
-        if self.max.is_none_or(|(max, _)| high > max.key()) {
-            self.max = find(high);
-        }
+        let has = |key: T::Key| move |item: T| !item.nan() && !item.inf() && item.key() == key;
+        improve(
+            &mut self.min,
+            |min| low.cmp(&min.key()),
+            ascend,
+            |below| least(numbers, start, block, below, has(low)),
+        );
+        improve(
+            &mut self.max,
+            |max| max.key().cmp(&high),
+            ascend,
+            |below| least(numbers, start, block, below, has(high)),
+        );
         self.sums.add(block);
     }
 }
 
-/// The one of two items that comes first: by `rank`, then by its number.
-fn first_of<T: Copy, K: Ord>(
-    a: Option<(T, usize)>,
-    b: Option<(T, usize)>,
-    rank: impl Fn(T) -> K,
-) -> Option<(T, usize)> {
-    a.into_iter().chain(b).min_by_key(|&(item, number)| (rank(item), number))
+/// The item of a block, seen from place `start` on, that has the smallest number of those that are wanted.
+pub(super) fn least<T: Copy>(
+    numbers: &Numbers,
+    start: usize,
+    block: &[T],
+    below: usize,
+    wanted: impl Fn(T) -> bool,
+) -> Numbered<T> {
+    let (number, place) = numbers.least(start, block.len(), below, |range| {
+        Some(range.start + block.get(range)?.iter().position(|&item| wanted(item))?)
+    })?;
+    Some((*block.get(place)?, number))
 }
 
-fn real<T: CountedItem>(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Stats> {
-    let begin = || (Tally::<T>::default(), Vec::new());
-    let tallies = scan([source], limits, progress, begin, |(tally, block), first, [bytes]| {
-        for (i, bytes) in bytes.chunks(BLOCK * size_of::<T>()).enumerate() {
-            T::load(bytes, block);
-            tally.add(first + i * BLOCK, block);
-        }
-        Ok(true)
-    })?;
-    let (mut stats, mut finite) = (Stats::default(), 0);
-    let (mut min, mut max) = (None, None);
-    let (mut sum, mut squares) = (Exact::default(), Exact::default());
-    for (tally, _) in tallies {
-        min = first_of(min, tally.min, T::key);
-        max = first_of(max, tally.max, |item| std::cmp::Reverse(item.key()));
-        finite += tally.finite;
-        stats.nan += tally.nan;
-        stats.inf += tally.inf;
-        stats.zero += tally.zero;
-        let totals = tally.sums.total();
-        sum.merge(totals.0);
-        squares.merge(totals.1);
-    }
-    let known = |extreme: Option<(T, usize)>| {
-        extreme.map(|(item, number)| (Value::new(source.dtype(), item.store()), index(source.shape(), number)))
-    };
-    (stats.min, stats.max) = (known(min), known(max));
-    if let Some(lowest) = T::Sums::LOWEST.filter(|_| finite > 0) {
-        stats.mean = Some(Mean::Real(exact::mean(&sum, lowest, finite)));
-        stats.std = Some(exact::deviation(&[(sum, squares)], lowest, finite));
-    }
-    Ok(stats)
+/// The one of two items that comes first: by `rank`, then by its number.
+pub(super) fn first_of<T: Copy, K: Ord>(a: Numbered<T>, b: Numbered<T>, rank: impl Fn(T) -> K) -> Numbered<T> {
+    a.into_iter().chain(b).min_by_key(|&(item, number)| (rank(item), number))
 }
 
 /// What is known of the complex items seen.
 struct ComplexTally<T: CountedItem> {
+    first_nan: Numbered<()>,
     finite: u64,
     nan: u64,
     inf: u64,
@@ -221,116 +273,202 @@ struct ComplexTally<T: CountedItem> {
     blocks: [Vec<T>; 2],
 }
 
-fn complex<T: CountedItem + Default>(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Stats> {
-    let begin = || ComplexTally::<T> {
-        finite: 0,
-        nan: 0,
-        inf: 0,
-        zero: 0,
-        sums: Default::default(),
-        parts: Vec::new(),
-        blocks: [Vec::new(), Vec::new()],
-    };
-    let tallies = scan([source], limits, progress, begin, |tally, _, [bytes]| {
-        for bytes in bytes.chunks(BLOCK * size_of::<T>()) {
-            T::load(bytes, &mut tally.parts);
-            tally.blocks.iter_mut().for_each(Vec::clear);
-            for &[re, im] in tally.parts.as_chunks::<2>().0 {
-                let nan = re.nan() || im.nan();
-                let inf = !nan && (re.inf() || im.inf());
-                tally.nan += u64::from(nan);
-                tally.inf += u64::from(inf);
-                tally.zero += u64::from(re.zero() && im.zero());
-                tally.finite += u64::from(!nan && !inf);
-                // an item that is not finite adds nothing with either part
-                let [reals, imaginaries] = &mut tally.blocks;
-                reals.push(if nan || inf { T::default() } else { re });
-                imaginaries.push(if nan || inf { T::default() } else { im });
+/// Passes over the items of a part of a tensor.
+struct ItemPasses<'a> {
+    source: &'a Source,
+    part: &'a Part,
+    limits: Limits,
+    progress: Progress<'a>,
+}
+
+impl ItemPasses<'_> {
+    /// One pass over all items.
+    fn scan<S: Send>(
+        &self,
+        begin: impl Fn() -> S + Sync,
+        each: impl Fn(&mut S, usize, &[u8]) + Sync,
+    ) -> Result<Vec<S>> {
+        let part = (self.source, self.part.view.clone());
+        scan_parts([part], self.limits, self.progress, begin, |state, start, [bytes]| {
+            each(state, start, bytes);
+            Ok(true)
+        })
+    }
+
+    /// The index of an item by its number.
+    fn index(&self, number: usize) -> Vec<usize> {
+        coordinates(number, &self.part.shape)
+    }
+
+    fn value(&self, item: Vec<u8>) -> Value {
+        Value::new(self.source.dtype(), item)
+    }
+
+    fn real<T: CountedItem>(&self) -> Result<Stats> {
+        let mut search = Search::new(T::BITS, &FRACTIONS, self.part.view.items());
+        let numbers = &self.part.numbers;
+        let keys_of = |block: &[T], keys: &mut Vec<u64>| {
+            keys.clear();
+            keys.extend(block.iter().map(|item| if item.nan() || item.inf() { T::LEFT_OUT } else { item.to_key() }));
+        };
+        let begin = || (Tally::<T>::default(), search.begin(), Vec::new(), Vec::new());
+        let tallies = self.scan(begin, |(tally, counts, block, keys), start, bytes| {
+            for (i, bytes) in bytes.chunks(BLOCK * size_of::<T>()).enumerate() {
+                T::load(bytes, block);
+                tally.add(numbers, start + i * BLOCK, block);
+                keys_of(block, keys);
+                search.count(counts, keys);
             }
-            tally.sums.iter_mut().zip(&tally.blocks).for_each(|(sums, block)| sums.add(block));
-        }
-        Ok(true)
-    })?;
-    let (mut stats, mut finite) = (Stats::default(), 0);
-    let mut parts = [(); 2].map(|()| (Exact::default(), Exact::default()));
-    for tally in tallies {
-        finite += tally.finite;
-        stats.nan += tally.nan;
-        stats.inf += tally.inf;
-        stats.zero += tally.zero;
-        for ((sum, squares), sums) in parts.iter_mut().zip(tally.sums) {
-            let totals = sums.total();
+        })?;
+        let (mut stats, mut finite) = (Stats::default(), 0);
+        let (mut min, mut max, mut first_nan) = (None, None, None);
+        let (mut sum, mut squares) = (Exact::default(), Exact::default());
+        let mut all_counts = Vec::with_capacity(tallies.len());
+        for (tally, counts, ..) in tallies {
+            min = first_of(min, tally.min, CountedItem::key);
+            max = first_of(max, tally.max, |item| std::cmp::Reverse(CountedItem::key(item)));
+            first_nan = first_of(first_nan, tally.first_nan, |()| ());
+            finite += tally.finite;
+            stats.nan += tally.nan;
+            stats.inf += tally.inf;
+            stats.zero += tally.zero;
+            let totals = tally.sums.total();
             sum.merge(totals.0);
             squares.merge(totals.1);
+            all_counts.push(counts);
         }
+        search.narrow(all_counts, finite);
+        while search.found().is_none() {
+            let begin = || (search.begin(), Vec::new(), Vec::new());
+            let counted = self.scan(begin, |(counts, block, keys), _, bytes| {
+                for bytes in bytes.chunks(BLOCK * size_of::<T>()) {
+                    T::load(bytes, block);
+                    keys_of(block, keys);
+                    search.count(counts, keys);
+                }
+            })?;
+            search.narrow(counted.into_iter().map(|(counts, ..)| counts).collect(), finite);
+        }
+        let quantiles = search.found().unwrap_or_default().iter();
+        stats.quantiles = quantiles.map(|&key| self.value(T::from_key(key).store())).collect();
+        let known = |extreme: Numbered<T>| extreme.map(|(item, number)| (self.value(item.store()), self.index(number)));
+        (stats.min, stats.max) = (known(min), known(max));
+        stats.first_nan = first_nan.map(|((), number)| self.index(number));
+        if let Some(lowest) = T::Sums::LOWEST.filter(|_| finite > 0) {
+            stats.mean = Some(Mean::Real(exact::mean(&sum, lowest, finite)));
+            stats.std = Some(exact::deviation(&[(sum, squares)], lowest, finite));
+        }
+        Ok(stats)
     }
-    if let Some(lowest) = T::Sums::LOWEST.filter(|_| finite > 0) {
-        let [re, im] = &parts;
-        stats.mean = Some(Mean::Complex(exact::mean(&re.0, lowest, finite), exact::mean(&im.0, lowest, finite)));
-        stats.std = Some(exact::deviation(&parts, lowest, finite));
-    }
-    Ok(stats)
-}
 
-fn bytes(source: &mut Source, limits: Limits, progress: Progress<'_>, byte: Byte) -> Result<Stats> {
-    /// Powers of 2 that no finite item goes below.
-    const LOWEST: i32 = -256;
-    let counts = Counts::of(source, limits, progress)?;
-    let mut stats = Stats::default();
-    let (mut min, mut max) = (None, None);
-    let (mut finite, mut sum, mut squares) = (0, Exact::default(), Exact::default());
-    // finite values in order have keys in order
-    let key = |item| CountedItem::key(byte.value(item));
-    for (item, &(count, at)) in (0..=255_u8).zip(&counts.seen).filter(|(_, (count, _))| *count > 0) {
-        let value = byte.value(item);
-        if value.is_nan() {
-            stats.nan += count;
-            continue;
+    fn complex<T: CountedItem + Default>(&self) -> Result<Stats> {
+        let numbers = &self.part.numbers;
+        let begin = || ComplexTally::<T> {
+            first_nan: None,
+            finite: 0,
+            nan: 0,
+            inf: 0,
+            zero: 0,
+            sums: Default::default(),
+            parts: Vec::new(),
+            blocks: [Vec::new(), Vec::new()],
+        };
+        let tallies = self.scan(begin, |tally, start, bytes| {
+            for (i, bytes) in bytes.chunks(BLOCK * size_of::<T>()).enumerate() {
+                T::load(bytes, &mut tally.parts);
+                tally.blocks.iter_mut().for_each(Vec::clear);
+                let items = tally.parts.as_chunks::<2>().0;
+                let before = tally.nan;
+                for &[re, im] in items {
+                    let nan = re.nan() || im.nan();
+                    let inf = !nan && (re.inf() || im.inf());
+                    tally.nan += u64::from(nan);
+                    tally.inf += u64::from(inf);
+                    tally.zero += u64::from(re.zero() && im.zero());
+                    tally.finite += u64::from(!nan && !inf);
+                    // an item that is not finite adds nothing with either part
+                    let [reals, imaginaries] = &mut tally.blocks;
+                    reals.push(if nan || inf { T::default() } else { re });
+                    imaginaries.push(if nan || inf { T::default() } else { im });
+                }
+                if tally.nan > before {
+                    // an item is two parts
+                    let start = start + i * BLOCK / 2;
+                    improve(
+                        &mut tally.first_nan,
+                        |()| std::cmp::Ordering::Equal,
+                        numbers.ascend(),
+                        |below| {
+                            let found = least(numbers, start, items, below, |[re, im]| re.nan() || im.nan());
+                            found.map(|(_, number)| ((), number))
+                        },
+                    );
+                }
+                tally.sums.iter_mut().zip(&tally.blocks).for_each(|(sums, block)| sums.add(block));
+            }
+        })?;
+        let (mut stats, mut finite, mut first_nan) = (Stats::default(), 0, None);
+        let mut parts = [(); 2].map(|()| (Exact::default(), Exact::default()));
+        for tally in tallies {
+            first_nan = first_of(first_nan, tally.first_nan, |()| ());
+            finite += tally.finite;
+            stats.nan += tally.nan;
+            stats.inf += tally.inf;
+            stats.zero += tally.zero;
+            for ((sum, squares), sums) in parts.iter_mut().zip(tally.sums) {
+                let totals = sums.total();
+                sum.merge(totals.0);
+                squares.merge(totals.1);
+            }
         }
-        if value.is_infinite() {
-            stats.inf += count;
-            continue;
+        stats.first_nan = first_nan.map(|((), number)| self.index(number));
+        if let Some(lowest) = T::Sums::LOWEST.filter(|_| finite > 0) {
+            let [re, im] = &parts;
+            stats.mean = Some(Mean::Complex(exact::mean(&re.0, lowest, finite), exact::mean(&im.0, lowest, finite)));
+            stats.std = Some(exact::deviation(&parts, lowest, finite));
         }
-        finite += count;
-        stats.zero += if value == 0.0 { count } else { 0 };
-        min = first_of(min, Some((item, at)), key);
-        max = first_of(max, Some((item, at)), |item| std::cmp::Reverse(key(item)));
-        // a mantissa of few bits: none of these types has more than 8
-        let (mantissa, power) = f64::mantissa(value);
-        let zeros = mantissa.trailing_zeros().min(63);
-        let (mantissa, shift) = (u128::from(mantissa >> zeros), power + zeros as i32 - LOWEST);
-        let shift = usize::try_from(shift).unwrap_or(0);
-        sum.add(value < 0.0, mantissa * u128::from(count), shift);
-        squares.add(false, mantissa * mantissa * u128::from(count), 2 * shift);
+        Ok(stats)
     }
-    let known = |extreme: Option<(u8, usize)>| {
-        extreme.map(|(item, number)| {
-            // any byte but 0 is true
-            let item = if matches!(byte, Byte::Bool) { item.min(1) } else { item };
-            (Value::new(source.dtype(), vec![item]), index(source.shape(), number))
-        })
-    };
-    (stats.min, stats.max) = (known(min), known(max));
-    if finite > 0 {
-        stats.mean = Some(Mean::Real(exact::mean(&sum, LOWEST, finite)));
-        stats.std = Some(exact::deviation(&[(sum, squares)], LOWEST, finite));
-    }
-    Ok(stats)
-}
 
-/// The index of an item by its number in C order.
-fn index(shape: &[usize], mut number: usize) -> Vec<usize> {
-    let mut index: Vec<usize> = shape
-        .iter()
-        .rev()
-        .map(|&dim| {
-            let at = number % dim.max(1);
-            number /= dim.max(1);
-            at
-        })
-        .collect();
-    index.reverse();
-    index
+    fn bytes(&self, byte: Byte) -> Result<Stats> {
+        /// Powers of 2 that no finite item goes below.
+        const LOWEST: i32 = -256;
+        let counts = Counts::of(self.source, self.part, byte, self.limits, self.progress)?;
+        let mut stats = Stats::default();
+        let (mut finite, mut sum, mut squares) = (0, Exact::default(), Exact::default());
+        for (item, &count) in (0..=255_u8).zip(&counts.seen).filter(|(_, count)| **count > 0) {
+            let value = byte.value(item);
+            if value.is_nan() {
+                stats.nan += count;
+                continue;
+            }
+            if value.is_infinite() {
+                stats.inf += count;
+                continue;
+            }
+            finite += count;
+            stats.zero += if value == 0.0 { count } else { 0 };
+            // a mantissa of few bits: none of these types has more than 8
+            let (mantissa, power) = f64::mantissa(value);
+            let zeros = mantissa.trailing_zeros().min(63);
+            let (mantissa, shift) = (u128::from(mantissa >> zeros), power + zeros as i32 - LOWEST);
+            let shift = usize::try_from(shift).unwrap_or(0);
+            sum.add(value < 0.0, mantissa * u128::from(count), shift);
+            squares.add(false, mantissa * mantissa * u128::from(count), 2 * shift);
+        }
+        // any byte but 0 is true
+        let shown = |item: u8| self.value(vec![if matches!(byte, Byte::Bool) { item.min(1) } else { item }]);
+        let known = |extreme: Numbered<u8>| extreme.map(|(item, number)| (shown(item), self.index(number)));
+        (stats.min, stats.max) = (known(counts.min), known(counts.max));
+        stats.first_nan = counts.first_nan.map(|((), number)| self.index(number));
+        if finite > 0 {
+            stats.mean = Some(Mean::Real(exact::mean(&sum, LOWEST, finite)));
+            stats.std = Some(exact::deviation(&[(sum, squares)], LOWEST, finite));
+            let ranked = |fraction: &Fraction| counts.of_rank(byte, fraction.rank(finite)).map(shown);
+            stats.quantiles = FRACTIONS.iter().filter_map(ranked).collect();
+        }
+        Ok(stats)
+    }
 }
 
 /// A finite number as `mantissa * 2^power`, without its sign.

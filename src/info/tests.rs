@@ -3,6 +3,8 @@ use std::num::NonZero;
 use super::*;
 use crate::Tensor;
 use crate::item::meta::{Meta, Order};
+use crate::layout::view::View;
+use crate::layout::walk::copy_bytes;
 use crate::ops::fill::Limits;
 use crate::parallel::Threads;
 use crate::storage::source::Source;
@@ -19,7 +21,8 @@ fn tensor(dtype: &str, shape: &[usize], bytes: Vec<u8>) -> Tensor {
 fn info(tensor: Tensor) -> Info {
     let mut source = Source::memory(tensor, "a.npy".into());
     let stats = stats(&mut source, threads(2), &|_| ()).unwrap();
-    let histogram = histogram(&mut source, &stats, threads(2), &|_| ()).unwrap();
+    let bins = |stats| histogram(&source, stats, threads(2), &|_| ()).unwrap();
+    let histogram = stats.as_ref().and_then(bins);
     Info {
         file: "a.npy".into(),
         member: None,
@@ -30,18 +33,22 @@ fn info(tensor: Tensor) -> Info {
         bytes: source.bytes() as u64,
         offset: Some(128),
         stats: Some(stats),
-        histogram,
+        histogram: Some(histogram),
+        hash: None,
+        by_axis: None,
         notes: None,
     }
 }
 
-/// What `--json` says after `"stats": `.
-fn stats_json(tensor: Tensor) -> String {
+/// What `--json` says after `"stats": `, and of that what comes before and what comes after `"zero"` and its value.
+fn stats_json(tensor: Tensor) -> [String; 2] {
     let mut out = Vec::new();
-    write_json(&mut out, &[info(tensor)]).unwrap();
+    write_json(&mut out, &mut [Info { histogram: None, ..info(tensor) }]).unwrap();
     let out = String::from_utf8(out).unwrap();
     serde_json::from_str::<serde_json::Value>(&out).unwrap();
-    out.split_once("\"stats\": ").unwrap().1.strip_suffix("}]\n").unwrap().to_owned()
+    let stats = out.split_once("\"stats\": ").unwrap().1.strip_suffix("}]\n").unwrap();
+    let (counts, rest) = stats.split_once(", \"first_nan\": ").unwrap_or((stats, ""));
+    [format!("{counts}{}", if rest.is_empty() { "" } else { "}" }), rest.trim_end_matches('}').to_owned()]
 }
 
 macro_rules! items {
@@ -153,8 +160,9 @@ fn statistics_of_every_dtype() {
         ),
         ("|S2", &[1], vec![0, 0], none),
         ("<U1", &[1], vec![0; 4], none),
-        ("|V3", &[1], vec![0; 3], none),
-        ("float128", &[1], vec![0; 16], none),
+        ("|V3", &[1], vec![0; 3], "null"),
+        ("float128", &[1], vec![0; 16], "null"),
+        ("complex256", &[1], vec![0; 32], "null"),
         ("float32", &[2, 0], vec![], none),
         ("complex64", &[0], vec![], none),
         ("int4", &[0], vec![], none),
@@ -162,7 +170,56 @@ fn statistics_of_every_dtype() {
     ];
     let mut wrong = Vec::new();
     for (dtype, shape, bytes, expected) in rows {
-        let found = stats_json(tensor(dtype, shape, bytes));
+        let [found, _] = stats_json(tensor(dtype, shape, bytes));
+        if found != expected {
+            wrong.push(format!("{dtype} {shape:?}:\n  {found}\n  {expected}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_first_nan_and_quantiles() {
+    let f16 = |value: f32| half::f16::from_f32(value);
+    let range = |to: i64| (0..=to).rev().flat_map(i64::to_le_bytes).collect::<Vec<u8>>();
+    let none = r#"null, "quantiles": {"0.001": null, "0.01": null, "0.05": null, "0.25": null, "0.5": null, "0.75": null, "0.95": null, "0.99": null, "0.999": null"#;
+    // all nine of one value
+    let all = |first_nan: &str, value: &str| {
+        let quantile = |(name, _): &(&str, _)| format!("\"{name}\": {value}");
+        format!("{first_nan}, \"quantiles\": {{{}", QUANTILES.iter().map(quantile).collect::<Vec<_>>().join(", "))
+    };
+    let rows: Vec<(&str, &[usize], Vec<u8>, String)> = vec![
+        (
+            "int64",
+            &[1001],
+            range(1000),
+            r#"null, "quantiles": {"0.001": 1, "0.01": 10, "0.05": 50, "0.25": 250, "0.5": 500, "0.75": 750, "0.95": 950, "0.99": 990, "0.999": 999"#.into(),
+        ),
+        (
+            "int64",
+            &[1000],
+            range(999),
+            r#"null, "quantiles": {"0.001": 0, "0.01": 9, "0.05": 49, "0.25": 249, "0.5": 499, "0.75": 749, "0.95": 949, "0.99": 989, "0.999": 998"#.into(),
+        ),
+        ("uint64", &[1], items![u64::MAX], all("null", "18446744073709551615")),
+        ("int64", &[1], items![i64::MIN], all("null", "-9223372036854775808")),
+        ("bool", &[2], vec![7, 9], all("null", "true")),
+        ("int8", &[1], vec![255], all("null", "-1")),
+        ("float16", &[2, 2], items![f16(f32::INFINITY), f16(2.5), f16(f32::NAN), f16(f32::NAN)], all("[1, 0]", "2.5")),
+        ("bfloat16", &[2], items![half::bf16::NAN, half::bf16::ONE], all("[0]", "1.0")),
+        ("float32", &[2], items![0.1_f32, f32::NEG_INFINITY], all("null", "0.1")),
+        (">f4", &[2], 0.1_f32.to_be_bytes().repeat(2), all("null", "0.1")),
+        ("float64", &[2], items![f64::NAN, f64::INFINITY], none.replacen("null", "[0]", 1)),
+        ("complex64", &[2], items![1_f32, 1_f32, 1_f32, f32::NAN], none.replacen("null", "[1]", 1)),
+        ("float8_e5m2", &[3], vec![0x7c, 0x7d, 0x3c], all("[1]", "1.0")),
+        ("<M8[D]", &[2], items![i64::MIN, 1_i64], all("[0]", "\"1970-01-02\"")),
+        ("<m8[s]", &[1], items![5_i64], all("null", "5")),
+        ("|S1", &[1], vec![65], none.into()),
+        ("float32", &[0, 3], vec![], none.into()),
+    ];
+    let mut wrong = Vec::new();
+    for (dtype, shape, bytes, expected) in rows {
+        let [_, found] = stats_json(tensor(dtype, shape, bytes));
         if found != expected {
             wrong.push(format!("{dtype} {shape:?}:\n  {found}\n  {expected}"));
         }
@@ -195,7 +252,7 @@ fn statistics_of_narrow_types() {
     ];
     let mut wrong = Vec::new();
     for (dtype, bytes, ends, moments, [nan, inf, zero]) in rows {
-        let stats = info(tensor(dtype, &[bytes.len()], bytes.to_vec())).stats.unwrap();
+        let stats = info(tensor(dtype, &[bytes.len()], bytes.to_vec())).stats.flatten().unwrap();
         let found: Vec<_> =
             [&stats.min, &stats.max].into_iter().flatten().map(|(value, index)| (value.bytes()[0], index[0])).collect();
         let found = (found, stats.mean.zip(stats.std), [stats.nan, stats.inf, stats.zero]);
@@ -223,16 +280,17 @@ fn threads_and_windows_change_nothing() {
         let itemsize = DType::parse(dtype).unwrap().itemsize();
         let shape = [100, ITEMS * 8 / itemsize / 100];
         let source = || Source::memory(tensor(dtype, &shape, words.clone()), dtype.into());
-        let one = stats(&mut source(), threads(1), &|_| ()).unwrap();
-        let two = stats(&mut source(), threads(2), &|_| ()).unwrap();
-        let bins = histogram(&mut source(), &one, threads(1), &|_| ()).unwrap();
-        let again = histogram(&mut source(), &one, threads(2), &|_| ()).unwrap();
+        let one = stats(&mut source(), threads(1), &|_| ()).unwrap().unwrap();
+        let two = stats(&mut source(), threads(2), &|_| ()).unwrap().unwrap();
+        let bins = histogram(&source(), &one, threads(1), &|_| ()).unwrap();
+        let again = histogram(&source(), &one, threads(2), &|_| ()).unwrap();
         let counted: Option<u64> = bins.as_ref().map(|bins| bins.bins.iter().map(|bin| bin.count).sum());
         let finite = (shape[0] * shape[1]) as u64 - one.nan - one.inf;
         // in one column, windows begin at other items
         let mut column = Source::memory(tensor(dtype, &[shape[0] * shape[1], 1], words.clone()), dtype.into());
-        let column = stats(&mut column, threads(2), &|_| ()).unwrap();
-        let same = format!("{:?}{:?}", column.mean, column.std) == format!("{:?}{:?}", one.mean, one.std);
+        let column = stats(&mut column, threads(2), &|_| ()).unwrap().unwrap();
+        let same = format!("{:?}{:?}{:?}", column.mean, column.std, column.quantiles)
+            == format!("{:?}{:?}{:?}", one.mean, one.std, one.quantiles);
         if one != two || bins != again || counted.is_some_and(|counted| counted != finite) || !same {
             wrong.push(dtype);
         }
@@ -240,20 +298,83 @@ fn threads_and_windows_change_nothing() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
+/// One tensor in either order of storage, and each place of each of its axes by itself: all say the same.
 #[test]
-fn fortran_order_is_indexed_in_c_order() {
-    let mut file = tempfile::tempfile().unwrap();
-    // [[5, 1], [1, 5]] and [[0, 2], [..]] would lie alike in C order
-    file.write_all(&[5, 1, 7, 1, 7, 5]).unwrap();
-    let mut source = Source::file(
-        Meta::new(DType::parse("uint8").unwrap(), vec![2, 3]).in_order(Order::Fortran),
-        file,
-        0,
-        "f".into(),
-    );
-    let found = stats(&mut source, threads(1), &|_| ()).unwrap();
-    let indices = [found.min, found.max].map(|extreme| extreme.unwrap().1);
-    assert_eq!(indices, [vec![1, 0], vec![0, 1]]);
+fn storage_changes_nothing() {
+    let mut seed = 7_u64;
+    let mut random = move || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        seed >> 33
+    };
+    let mut wrong = Vec::new();
+    for dtype in ["bool", "int8", "float8_e4m3fn", "int16", "float16", "float32", "float64", "complex64", "<M8[s]"] {
+        for shape in [&[2, 3][..], &[3, 1, 4], &[4, 5, 2, 3], &[60], &[7, 9, 5]] {
+            let dtype = DType::parse(dtype).unwrap();
+            let meta = Meta::new(dtype.clone(), shape.to_vec());
+            // few values, so that many are equal, and some NaN
+            let values: Vec<u8> = (0..meta.items()).flat_map(|_| item(&dtype, random() % 5)).collect();
+            let size = dtype.itemsize();
+            let by_columns = View::fortran_order(shape);
+            let mut stored = vec![0; values.len()];
+            copy_bytes(&values, &View::c_order(shape), &mut stored, &by_columns, size);
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(&stored).unwrap();
+            let mut fortran = Source::file(meta.clone().in_order(Order::Fortran), file, 0, "f".into());
+            let mut c = Source::memory(Tensor::new(dtype.clone(), shape.to_vec(), values.clone()).unwrap(), "c".into());
+            for window in [None, Some(1), Some(64)] {
+                let limits = Limits { threads: Threads::new(NonZero::new(3)).started_for(0), window };
+                let [one, other] =
+                    [&mut c, &mut fortran].map(|source| stats(source, limits, &|_| ()).unwrap().unwrap());
+                if one != other {
+                    wrong.push(format!("{} {shape:?} {window:?}:\n  {one:?}\n  {other:?}", dtype.name()));
+                }
+                for axis in 0..shape.len() {
+                    let expected: Vec<Stats> = (0..shape[axis]).map(|place| place_alone(&c, axis, place)).collect();
+                    for source in [&mut c, &mut fortran] {
+                        let mut found = Vec::new();
+                        let mut take = |stats: Option<Stats>| {
+                            found.extend(stats);
+                            Ok(())
+                        };
+                        super::by_axis(source, axis, limits, &|_| (), &mut take).unwrap();
+                        if found != expected {
+                            wrong.push(format!("{} {shape:?} {window:?} axis {axis}", dtype.name()));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// An item that is number `n` of some: small numbers, or NaN.
+fn item(dtype: &DType, n: u64) -> Vec<u8> {
+    let number = [0.0, -1.0, 2.0, 2.0, f64::NAN][n as usize];
+    match dtype.kind() {
+        Kind::Float16 => half::f16::from_f64(number).to_le_bytes().to_vec(),
+        Kind::Float32 => (number as f32).to_le_bytes().to_vec(),
+        Kind::Float64 => number.to_le_bytes().to_vec(),
+        Kind::Complex64 => [(number as f32).to_le_bytes(), 1_f32.to_le_bytes()].concat(),
+        Kind::Datetime(_) => [0, i64::MIN, -3, 3, 3][n as usize].to_le_bytes().to_vec(),
+        Kind::Int16 => (number as i16).to_le_bytes().to_vec(),
+        _ => vec![[0, 1, 0x7f, 0x80, 0xff][n as usize]],
+    }
+}
+
+/// The statistics of one place of an axis, copied out of the tensor.
+fn place_alone(source: &Source, axis: usize, place: usize) -> Stats {
+    let shape = source.shape();
+    let mut ranges: Vec<_> = shape.iter().map(|&dim| 0..dim).collect();
+    ranges[axis] = place..place + 1;
+    let view = source.view().part(&ranges);
+    let mut bytes = vec![0; view.items() * source.dtype().itemsize()];
+    source.read(&view, &mut bytes, &mut Vec::new()).unwrap();
+    let alone = Tensor::new(source.dtype().clone(), view.shape(), bytes).unwrap();
+    let mut found = stats(&mut Source::memory(alone, "alone".into()), threads(1), &|_| ()).unwrap().unwrap();
+    let extremes = found.min.iter_mut().chain(&mut found.max).map(|(_, index)| index);
+    extremes.chain(&mut found.first_nan).for_each(|index| index[axis] = place);
+    found
 }
 
 #[test]
@@ -302,7 +423,8 @@ fn bins() {
     let mut wrong = Vec::new();
     for (dtype, bytes, expected) in rows {
         let items = bytes.len() / DType::parse(dtype).unwrap().itemsize();
-        let bins = info(tensor(dtype, &[items], bytes)).histogram.map_or(Vec::new(), |histogram| histogram.bins);
+        let bins =
+            info(tensor(dtype, &[items], bytes)).histogram.flatten().map_or(Vec::new(), |histogram| histogram.bins);
         let labels =
             bins.iter().enumerate().map(|(i, bin)| format!("{}:{}", bin.label(i + 1 == bins.len()), bin.count));
         let found = labels.collect::<Vec<_>>().join(" ");
@@ -327,40 +449,55 @@ fn several() -> Vec<Info> {
         offset: None,
         stats: None,
         histogram: None,
+        hash: None,
+        by_axis: None,
         notes: None,
     });
     infos
 }
 
+/// Two places, the second without statistics.
+fn places(mut places: Places) -> Places {
+    let one = Stats { mean: Some(Mean::Real(1.5)), inf: 2, first_nan: Some(vec![3]), ..Stats::default() };
+    places.push(Some(&one)).and_then(|()| places.push(None)).and_then(|()| places.finish()).unwrap();
+    places
+}
+
 #[test]
 fn json() {
     let mut out = Vec::new();
-    write_json(&mut out, &several()).unwrap();
-    let expected = r#"[{"file": "a.npy", "member": null, "format": "npy", "dtype": "float32", "shape": [2, 2], "order": "C", "byte_order": "little", "items": 4, "bytes": 16, "offset": 128, "stats": {"min": {"value": 0.0, "index": [0, 0]}, "max": {"value": 2.5, "index": [1, 0]}, "mean": 1.1666666666666667, "std": 1.0274023338281628, "nan": 1, "inf": 0, "zero": 1}},
- {"file": "w\u001b.npz", "member": "conv\"1\u000a", "format": "npz", "dtype": "float64", "shape": [1000, 3], "order": "F", "byte_order": "big", "items": 3000, "bytes": 24000, "offset": null}]
+    let mut infos = several();
+    infos[0].hash = Some("00ff".into());
+    let bin = |from, to, count| Bin { from: Bound::Float(from), to: Bound::Float(to), count };
+    infos[0].histogram = Some(Some(Histogram { bins: vec![bin(0.0, 1.5, 2), bin(1.5, 2.5, 1)] }));
+    infos[1].by_axis = Some((1, places(Places::json())));
+    write_json(&mut out, &mut infos).unwrap();
+    let expected = r#"[{"file": "a.npy", "member": null, "format": "npy", "dtype": "float32", "shape": [2, 2], "order": "C", "byte_order": "little", "items": 4, "bytes": 16, "offset": 128, "stats": {"min": {"value": 0.0, "index": [0, 0]}, "max": {"value": 2.5, "index": [1, 0]}, "mean": 1.1666666666666667, "std": 1.0274023338281628, "nan": 1, "inf": 0, "zero": 1, "first_nan": [1, 1], "quantiles": {"0.001": 0.0, "0.01": 0.0, "0.05": 0.0, "0.25": 0.0, "0.5": 1.0, "0.75": 2.5, "0.95": 2.5, "0.99": 2.5, "0.999": 2.5}}, "histogram": [{"from": 0.0, "to": 1.5, "count": 2}, {"from": 1.5, "to": 2.5, "count": 1}], "hash": "00ff"},
+ {"file": "w\u001b.npz", "member": "conv\"1\u000a", "format": "npz", "dtype": "float64", "shape": [1000, 3], "order": "F", "byte_order": "big", "items": 3000, "bytes": 24000, "offset": null, "by_axis": [{"min": null, "max": null, "mean": 1.5, "std": null, "nan": 0, "inf": 2, "zero": 0, "first_nan": [3], "quantiles": {"0.001": null, "0.01": null, "0.05": null, "0.25": null, "0.5": null, "0.75": null, "0.95": null, "0.99": null, "0.999": null}}, null]}]
 "#;
     assert_eq!(String::from_utf8(out).unwrap(), expected.replace("conv\"1", "conv\\\"1"));
     let mut out = Vec::new();
-    write_json(&mut out, &[]).unwrap();
+    write_json(&mut out, &mut []).unwrap();
     assert_eq!(out, b"[]\n");
 }
 
 #[test]
 fn table() {
     let mut out = Vec::new();
-    write_table(&mut out, &several(), Style::plain()).unwrap();
+    let mut infos = several();
+    infos[0].hash = Some("00ff".into());
+    infos[1].by_axis = Some((1, places(Places::table(Style::plain()))));
+    write_table(&mut out, &mut infos, Style::plain()).unwrap();
     let expected = r##"name                  dtype    shape          size
 a.npy                 float32  [2, 2]         16 B
 w\u{1b}.npz:conv"1\n  float64  [1000, 3]  23.4 KiB  Fortran order, big-endian
 
+name   min  max      mean       std  nan  inf  zero
+a.npy    0  2.5  1.166667  1.027402    1    0     1  first nan at [1, 1]
+
+00ff  a.npy
+
 a.npy
-  min   0.0 at [0, 0]
-  max   2.5 at [1, 0]
-  mean  1.1666666666666667
-  std   1.0274023338281628
-  nan   1
-  inf   0
-  zero  1
   [0, 0.25)    1  ########################################
   [0.25, 0.5)  0
   [0.5, 0.75)  0
@@ -371,12 +508,37 @@ a.npy
   [1.75, 2)    0
   [2, 2.25)    0
   [2.25, 2.5]  1  ########################################
+
+w\u{1b}.npz:conv"1\n, axis 1
+  place  min  max  mean  std  nan  inf  zero
+  0        -    -   1.5    -    0    2     0  first nan at [3]
+  1        -    -     -    -    -    -     -
 "##;
     assert_eq!(String::from_utf8(out).unwrap(), expected);
     let mut out = Vec::new();
-    write_table(&mut out, &[Info { stats: None, ..several().remove(0) }], Style::plain().with_colour(true)).unwrap();
+    let mut infos = [Info { stats: None, histogram: None, ..several().remove(0) }];
+    write_table(&mut out, &mut infos, Style::plain().with_colour(true)).unwrap();
     let expected = "\u{1b}[1mname   dtype    shape   size\u{1b}[0m\na.npy  float32  [2, 2]  16 B\n";
     assert_eq!(String::from_utf8(out).unwrap(), expected);
+}
+
+#[test]
+fn figures_in_seven_digits() {
+    let rows = [
+        (0.0, "0"),
+        (-0.0, "-0"),
+        (2.5, "2.5"),
+        (1.0 / 3.0, "0.3333333"),
+        (-200.0 / 3.0, "-66.66667"),
+        (1234567.5, "1234567.5"),
+        (12345678.25, "1.234568e7"),
+        (1e300 / 3.0, "3.333333e+299"),
+        (1e-300 / 3.0, "3.333333e-301"),
+        (f64::INFINITY, "Infinity"),
+    ];
+    for (value, expected) in rows {
+        assert_eq!(figures::figure(value), expected, "{value}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 pub mod axis;
 pub mod gather;
+pub mod numbers;
 pub mod shape;
 pub mod view;
 pub mod walk;

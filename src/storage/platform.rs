@@ -296,6 +296,17 @@ pub fn unnamed_file() -> io::Result<File> {
     tempfile::tempfile()
 }
 
+/// What is kept until it can be written: in memory, and what is longer in a file without a name in the folder for
+/// temporary files.
+#[cfg(feature = "formats")]
+pub type Spool = tempfile::SpooledTempFile;
+
+/// Nothing yet, with room for so many bytes in memory.
+#[cfg(feature = "formats")]
+pub fn spool(memory: usize) -> Spool {
+    tempfile::spooled_tempfile(memory)
+}
+
 /// Streams come with the formats, and only they are kept in such files.
 ///
 /// # Errors

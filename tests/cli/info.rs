@@ -1,6 +1,7 @@
 //! `tensorop info`: tables, `--json`, `--stats`, `--members`, and where the items lie.
 
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use tensorop::DType;
 
 use crate::common::{
@@ -103,17 +104,73 @@ d.npz
 name   dtype  shape  size
 i.npy  uint8  [3]     3 B
 
+name   min  max  mean        std  nan  inf  zero
+i.npy    1    3     2  0.8164966    0    0     0
+",
+            ),
+            (
+                "d.npz v.npy s.npy --stats",
+                "\
+name     dtype      shape   size
+d.npz
+  a/b    float32    [2, 3]  24 B
+  f      float32    [2, 3]  24 B  Fortran order
+  big    float32    [2, 3]  24 B  big-endian
+  total  3 tensors          72 B
+v.npy    |V3        [1]      3 B
+s.npy    <U2        [1]      8 B
+
+name   min  max   mean       std  nan  inf  zero
+d.npz
+  a/b   -2    4  0.875  2.190177    1    1     1  first nan at [1, 0]
+  f     -2    4  0.875  2.190177    1    1     1  first nan at [1, 0]
+  big   -2    4  0.875  2.190177    1    1     1  first nan at [1, 0]
+v.npy    -    -      -         -    -    -     -
+s.npy    -    -      -         -    0    0     0
+",
+            ),
+            (
+                "i.npy v.npy --histogram",
+                "\
+name   dtype  shape  size
+i.npy  uint8  [3]     3 B
+v.npy  |V3    [1]     3 B
+
 i.npy
-  min   1 at [0]
-  max   3 at [2]
-  mean  2.0
-  std   0.816496580927726
-  nan   0
-  inf   0
-  zero  0
   1  1  ########################################
   2  1  ########################################
   3  1  ########################################
+
+v.npy
+  -
+",
+            ),
+            (
+                "f.npy --by-axis -1",
+                "\
+name   dtype    shape   size
+f.npy  float32  [2, 3]  24 B  Fortran order
+
+f.npy, axis 1
+  place  min  max  mean  std  nan  inf  zero
+  0        0    0     0    0    1    0     1  first nan at [1, 0]
+  1      1.5  1.5   1.5    0    0    1     0
+  2       -2    4     1    3    0    0     0
+",
+            ),
+            (
+                "m.safetensors:none --by-axis 1 --hash",
+                "\
+name                dtype  shape   size
+m.safetensors:none  int64  [0, 3]   0 B
+
+09335c7d428a982a1579c2e4ed7b3c0906514ef4adc62fc1aa06cf7af47d2f32  m.safetensors:none
+
+m.safetensors:none, axis 1
+  place  min  max  mean  std  nan  inf  zero
+  0        -    -     -    -    0    0     0
+  1        -    -     -    -    0    0     0
+  2        -    -     -    -    0    0     0
 ",
             ),
         ],
@@ -135,18 +192,21 @@ fn json_to_the_letter() {
                 "[{\"file\": \"f.npy\", \"member\": null, \"format\": \"npy\", \"dtype\": \"float32\", \"shape\": [2, 3], \
                  \"order\": \"F\", \"byte_order\": \"little\", \"items\": 6, \"bytes\": 24, \"offset\": 71, \
                  \"stats\": {\"min\": {\"value\": -2.0, \"index\": [0, 2]}, \"max\": {\"value\": 4.0, \"index\": [1, 2]}, \
-                 \"mean\": 0.875, \"std\": 2.190176933491904, \"nan\": 1, \"inf\": 1, \"zero\": 1}},\n \
+                 \"mean\": 0.875, \"std\": 2.190176933491904, \"nan\": 1, \"inf\": 1, \"zero\": 1, \
+                 \"first_nan\": [1, 0], \"quantiles\": {\"0.001\": -2.0, \"0.01\": -2.0, \"0.05\": -2.0, \"0.25\": -2.0, \"0.5\": 0.0, \"0.75\": 1.5, \"0.95\": 4.0, \"0.99\": 4.0, \"0.999\": 4.0}}},\n \
                  {\"file\": \"d.npz\", \"member\": \"big\", \"format\": \"npz\", \"dtype\": \"float32\", \"shape\": [2, 3], \
                  \"order\": \"C\", \"byte_order\": \"big\", \"items\": 6, \"bytes\": 24, \"offset\": 484, \
                  \"stats\": {\"min\": {\"value\": -2.0, \"index\": [0, 2]}, \"max\": {\"value\": 4.0, \"index\": [1, 2]}, \
-                 \"mean\": 0.875, \"std\": 2.190176933491904, \"nan\": 1, \"inf\": 1, \"zero\": 1}}]\n",
+                 \"mean\": 0.875, \"std\": 2.190176933491904, \"nan\": 1, \"inf\": 1, \"zero\": 1, \
+                 \"first_nan\": [1, 0], \"quantiles\": {\"0.001\": -2.0, \"0.01\": -2.0, \"0.05\": -2.0, \"0.25\": -2.0, \"0.5\": 0.0, \"0.75\": 1.5, \"0.95\": 4.0, \"0.99\": 4.0, \"0.999\": 4.0}}}]\n",
             ),
             (
                 "p.pb --json --stats",
                 "[{\"file\": \"p.pb\", \"member\": null, \"format\": \"onnx\", \"dtype\": \"int4\", \"shape\": [3], \
                  \"order\": \"C\", \"byte_order\": null, \"items\": 3, \"bytes\": 2, \"offset\": 6, \"stats\": \
                  {\"min\": {\"value\": -2, \"index\": [1]}, \"max\": {\"value\": 7, \"index\": [2]}, \"mean\": 2.0, \
-                 \"std\": 3.7416573867739413, \"nan\": 0, \"inf\": 0, \"zero\": 0}}]\n",
+                 \"std\": 3.7416573867739413, \"nan\": 0, \"inf\": 0, \"zero\": 0, \
+                 \"first_nan\": null, \"quantiles\": {\"0.001\": -2, \"0.01\": -2, \"0.05\": -2, \"0.25\": -2, \"0.5\": 1, \"0.75\": 7, \"0.95\": 7, \"0.99\": 7, \"0.999\": 7}}}]\n",
             ),
             (
                 "typed.pb --json",
@@ -158,7 +218,8 @@ fn json_to_the_letter() {
                 "[{\"file\": \"m.safetensors\", \"member\": \"none\", \"format\": \"safetensors\", \"dtype\": \"int64\", \
                  \"shape\": [0, 3], \"order\": \"C\", \"byte_order\": \"little\", \"items\": 0, \"bytes\": 0, \
                  \"offset\": 328, \"stats\": {\"min\": null, \"max\": null, \"mean\": null, \"std\": null, \"nan\": 0, \
-                 \"inf\": 0, \"zero\": 0}}]\n",
+                 \"inf\": 0, \"zero\": 0, \
+                 \"first_nan\": null, \"quantiles\": {\"0.001\": null, \"0.01\": null, \"0.05\": null, \"0.25\": null, \"0.5\": null, \"0.75\": null, \"0.95\": null, \"0.99\": null, \"0.999\": null}}}]\n",
             ),
             (
                 "k.json --json",
@@ -307,6 +368,11 @@ fn refused() {
         ("-", &["FILE (standard input)", "empty"]),
         ("d.npy --json --members", &["--json", "--members"]),
         ("d.npy --stats --members", &["--stats", "--members"]),
+        ("d.npy --hash --members", &["--hash", "--members"]),
+        ("d.npy --by-axis 2", &["FILE d.npy: --by-axis 2", "expected -2 to 1", "shape [2, 3]"]),
+        ("d.npy --by-axis=-3 --json", &["FILE d.npy: --by-axis -3", "expected -2 to 1"]),
+        ("5 --by-axis 0", &["FILE 5: --by-axis 0", "shape [] has no axis"]),
+        ("d.npy --by-axis x", &["--by-axis", "'x'", "expected a whole number"]),
         ("d.npy --dtype bfloat16", &["FILE d.npy", "float32", "bfloat16"]),
         ("m.safetensors:none --dtype bfloat16", &["FILE m.safetensors:none", "int64", "bfloat16"]),
         ("d.npy --from safetensors", &["FILE d.npy", ".safetensors"]),
@@ -317,6 +383,78 @@ fn refused() {
         |(args, _)| format!("`{args}`"),
         |(args, fragments)| folder.refuses(words(&format!("info {args}")), fragments).map(drop),
     );
+}
+
+/// A hash is that of the canonical `.npy`, whatever the container, the order and the byte order.
+#[test]
+fn hashes() {
+    let folder = folder();
+    // NumPy's own file of the structured tensor
+    const STRUCTURED: &str = "a516970df4afce54c112564ff1ea87ff925eb9e9e436947c6d1011e3fca20ff0";
+    let expected = |name: &str| match name.len() == STRUCTURED.len() {
+        true => name.to_owned(),
+        false => Sha256::digest(folder.get(name)).iter().map(|byte| format!("{byte:02x}")).collect(),
+    };
+    // bfloat16 is <V2 in a .npy, and types that NumPy has no name for are |V1
+    folder.put("bf16.npy", npy("<V2", &[2], &[0x80, 0x3f, 0, 0x40])).put("int4.npy", npy("|V1", &[3], &[1, 0xe, 7]));
+    folder.put("e4m3.npy", npy("|V1", &[], &[0x38])).put("half.npy", npy("<f2", &[2], &[0, 0x3c, 0, 0x40]));
+    let strings = [b"a\0\0\0b\0\0\0".as_slice(), b"\0\0\0a\0\0\0b"];
+    folder.put("u.npy", npy("<U2", &[1], strings[0])).put("big-u.npy", npy(">U2", &[1], strings[1]));
+    let fields = |order| format!("[('a', '{order}i2'), ('b', '|V1')]");
+    let structured = |order, items| npy_with_header(&header_of(&fields(order)), items);
+    folder.put("t.npy", structured("<", b"\x01\x02v")).put("big-t.npy", structured(">", b"\x02\x01v"));
+    let rows: &[(&str, &[&str])] = &[
+        ("d.npy", &["d.npy", "f.npy", "b.npy", "d.pb", "d.npz:a/b", "d.npz:f", "d.npz:big", "z.npz:d"]),
+        ("d.npy", &["m.safetensors:layer.0.weight"]),
+        ("bf16.npy", &["bf16.npy", "m.safetensors:layer.0.bias"]),
+        ("int4.npy", &["int4.npy", "p.pb"]),
+        ("e4m3.npy", &["m.safetensors:scale"]),
+        ("i.npy", &["i.npy", r#"{"dtype":"uint8","shape":[3],"data":[1,2,3]}"#]),
+        ("half.npy", &["[1,2] --dtype float16"]),
+        ("u.npy", &["u.npy", "big-u.npy"]),
+        (STRUCTURED, &["t.npy", "big-t.npy"]),
+        ("v.npy", &["v.npy"]),
+    ];
+    each(
+        rows,
+        |(name, _)| format!("as {name}"),
+        |(name, equal)| {
+            let hash = format!("\"hash\": \"{}\"}}", expected(name));
+            for other in *equal {
+                let args = [words("info --hash --json"), words(other)].concat();
+                let text = String::from_utf8_lossy(&folder.always(&args, None)?.stdout).into_owned();
+                if !text.contains(&hash) {
+                    return Err(format!("{other}: {text}, expected {hash}"));
+                }
+            }
+            Ok(())
+        },
+    );
+}
+
+/// The header of a `.npy` with one structured item.
+fn header_of(descr: &str) -> String {
+    format!("{{'descr': {descr}, 'fortran_order': False, 'shape': (1,), }}")
+}
+
+/// An axis of a great many places takes bounded memory, and each of them is there.
+#[test]
+fn a_long_axis() {
+    let folder = Folder::new();
+    let items: Vec<u8> = (0..30_000_u16).flat_map(u16::to_le_bytes).collect();
+    folder.put("long.npy", npy("<u2", &[10_000, 3], &items));
+    let run = folder.run(words("info long.npy --by-axis 0 --json")).printed().expect("JSON");
+    let found: Value = serde_json::from_str(&run).expect("JSON");
+    let places = found[0]["by_axis"].as_array().expect("places");
+    assert_eq!(
+        (places.len(), &places[9999]["max"]["value"], &places[9999]["max"]["index"][0]),
+        (10_000, &29_999.into(), &9999.into())
+    );
+    assert_eq!(places[5]["quantiles"]["0.5"], 16);
+    let table = folder.run(words("info long.npy --by-axis 0")).printed().expect("a table");
+    // what is known of so many lines is not kept: headings come again
+    let headings = table.lines().filter(|line| line.starts_with("  place")).count();
+    assert_eq!((headings, table.lines().count()), (3, 4 + 3 + 10_000));
 }
 
 #[test]

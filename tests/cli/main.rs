@@ -16,6 +16,7 @@ mod scatter_update;
 mod show;
 mod slice;
 mod slice_scatter;
+mod textconv;
 
 // operands, outputs and formats, whatever the sub-command
 mod big;

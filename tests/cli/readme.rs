@@ -7,7 +7,8 @@
 //!   its own, so that only files are left for the next. Where a line of a command ends in `\` the next belongs to it.
 //! - A block ` ```sh ` is a script that has to succeed. What it prints is not compared.
 //!
-//! A block that cannot be run is marked in the line before it, with the reason: `<!-- not run: it needs a cluster -->`.
+//! A block that cannot be run is marked in the line before it, with the reason: `<!-- not run: it needs a cluster -->`. A page
+//! that begins with `<!-- needs: git -->` is skipped where there is no such program.
 //! Pages are found by listing docs/; the pictures of terminals there, which `ci/terminal_svg.py` draws, are read as console
 //! blocks.
 
@@ -27,6 +28,9 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// not run: they would run this very test again, or build the program a second time while the first `cargo` holds the lock
 /// of the build folder, which would take minutes, or for ever.
 const CARGO_RUN: &str = "cargo run --quiet --release --locked -- ";
+
+/// What a page begins with that needs another program, whose name stands after it.
+const NEEDS: &str = "<!-- needs: ";
 
 /// What makes a block one that is not run, and the reason that stands after it.
 const NOT_RUN: &str = "<!-- not run: ";
@@ -141,6 +145,12 @@ impl Page {
         Ok(sessions)
     }
 
+    /// The program that the page needs and that is not there.
+    fn missing(&self) -> Option<&str> {
+        let (program, _) = self.text.strip_prefix(NEEDS)?.split_once(" -->")?;
+        Command::new(program).arg("--version").output().is_err().then_some(program)
+    }
+
     /// Runs everything on the page, in a folder.
     ///
     /// # Errors
@@ -244,6 +254,10 @@ fn commands_print_what_is_shown() {
         pages(),
         |page| page.path.display().to_string(),
         |page| {
+            if let Some(program) = page.missing() {
+                println!("{} is not run: there is no {program}", page.path.display());
+                return Ok(());
+            }
             let scratch = tempfile::tempdir().unwrap();
             page.run(scratch.path()).map_err(|why| format!("\n{why}"))?;
             if page.path == Path::new("README.md") {
@@ -361,9 +375,18 @@ fn every_page_is_in_the_summary() {
 #[test]
 fn named_options_exist() {
     let mut help = String::new();
-    for subcommand in
-        ["slice", "slice-scatter", "scatter-update", "scatter-nd", "gather-nd", "show", "diff", "info", "convert"]
-    {
+    for subcommand in [
+        "slice",
+        "slice-scatter",
+        "scatter-update",
+        "scatter-nd",
+        "gather-nd",
+        "show",
+        "diff",
+        "info",
+        "convert",
+        "textconv",
+    ] {
         let output = Command::new(binary()).args([subcommand, "-h"]).output().unwrap();
         help += std::str::from_utf8(&output.stdout).unwrap();
     }

@@ -90,9 +90,15 @@ fn itself(tensor: &Tensor) {
     let source = || Source::memory(tensor.clone(), "FILE".to_owned());
     let stats = info::stats(&mut source(), Limits::default(), &|_| {}).expect("statistics of what is in memory");
     let inside = |index: &[usize]| index.iter().zip(tensor.shape()).all(|(at, dim)| at < dim);
-    let extremes = [&stats.min, &stats.max];
-    assert!(extremes.into_iter().flatten().all(|(_, index)| index.len() == tensor.shape().len() && inside(index)));
-    assert!(stats.nan + stats.inf + stats.zero <= tensor.items() as u64);
+    if let Some(stats) = stats {
+        let extremes = [&stats.min, &stats.max].into_iter().flatten().map(|(_, index)| index);
+        let mut indices = extremes.chain(&stats.first_nan);
+        assert!(indices.all(|index| index.len() == tensor.shape().len() && inside(index)));
+        assert!(stats.nan + stats.inf + stats.zero <= tensor.items() as u64);
+        assert_eq!((stats.nan > 0, stats.min.is_some()), (stats.first_nan.is_some(), !stats.quantiles.is_empty()));
+    }
+    let hash = info::hash(&mut source(), Limits::default(), &|_| {}).expect("a hash of what is in memory");
+    assert_eq!(hash.len(), 64);
     let found = diff::compare(tensor, tensor, &Options::default()).expect("a comparison");
     assert!(found.equal() && found.differing() == Some(0), "{}", found.verdict());
 }

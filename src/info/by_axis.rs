@@ -1,0 +1,95 @@
+//! Statistics of each place of an axis.
+
+use std::ops::Range;
+
+use super::part::Part;
+use super::stats::{Stats, stats_of};
+use crate::engine::job::Progress;
+use crate::error::{Context, Result};
+use crate::item::meta::Meta;
+use crate::item::tensor::Tensor;
+use crate::memory;
+use crate::ops::fill::Limits;
+use crate::parallel::{Threads, on_threads};
+use crate::storage::source::Source;
+
+/// The bytes of the places that all threads have in memory together. Where an axis runs across the storage, neighbouring
+/// places are read together, and the more of them, the fewer times what lies between them is read in vain.
+const GROUPS: usize = 1 << 26;
+
+/// Places that a thread takes at once, at most: what is found of them is kept until its turn.
+const MOST_PLACES: usize = 1 << 12;
+
+/// Hands the statistics of each place of an axis to `take`, in order; all of it fits bounded memory, however many places
+/// there are. Indices are those of the whole tensor.
+///
+/// A place of many items is gone through where it lies, as a tensor is, by all threads. Places of few are read together,
+/// each thread some neighbours, and gone through in memory: a pass over the tensor with what is known of each place would
+/// take 300 KiB for each.
+///
+/// # Errors
+/// Of reading; not enough memory; those of `take`.
+///
+/// # Panics
+/// If there is no such axis.
+pub fn by_axis(
+    source: &mut Source,
+    axis: usize,
+    limits: Limits,
+    progress: Progress<'_>,
+    take: &mut dyn FnMut(Option<Stats>) -> Result<()>,
+) -> Result<()> {
+    source.settle()?;
+    source.finish()?;
+    let source = &*source;
+    let meta = source.meta();
+    let places = meta.shape[axis];
+    let bytes = meta.bytes().checked_div(places).unwrap_or(0);
+    let threads = limits.threads.for_bytes(meta.bytes());
+    let group = (limits.window.unwrap_or(GROUPS) / threads / bytes.max(1)).min(MOST_PLACES);
+    if group == 0 {
+        return (0..places)
+            .try_for_each(|place| take(stats_of(source, &Part::place(meta, axis, place), limits, progress)?));
+    }
+    // in memory all other axes are in C order
+    let as_c = Meta::new(meta.dtype.clone(), meta.shape.clone());
+    let alone = Limits { threads: Threads::new(std::num::NonZero::new(1)), window: None };
+    let of_group = |first: usize| -> Result<Vec<Option<Stats>>> {
+        let range = first..places.min(first + group);
+        let group = read_group(source, axis, range.clone())?;
+        progress(group.bytes());
+        let part = |place| Part {
+            view: group.view().part(&of_place(group.meta(), place - first)),
+            ..Part::place(&as_c, axis, place)
+        };
+        range.map(|place| stats_of(&group, &part(place), alone, &|_| ())).collect()
+    };
+    let mut first = 0;
+    while first < places {
+        let left = (places - first).div_ceil(group);
+        for found in on_threads(threads.min(left), |n| of_group(first + n * group)) {
+            found?.into_iter().try_for_each(&mut *take)?;
+        }
+        first += group * threads.min(left);
+    }
+    source.finish()
+}
+
+/// The box of one place of the first axis.
+fn of_place(meta: &Meta, place: usize) -> Vec<Range<usize>> {
+    std::iter::once(place..place + 1).chain(meta.shape.iter().skip(1).map(|&dim| 0..dim)).collect()
+}
+
+/// Some places of an axis in memory: that axis is the first, the others follow in C order.
+fn read_group(source: &Source, axis: usize, places: Range<usize>) -> Result<Source> {
+    let rank = source.shape().len();
+    let ranges: Vec<_> =
+        source.shape().iter().enumerate().map(|(n, &dim)| if n == axis { places.clone() } else { 0..dim }).collect();
+    let order: Vec<usize> = std::iter::once(axis).chain((0..rank).filter(|&n| n != axis)).collect();
+    let view = source.view().part(&ranges).with_axes(&order);
+    let mut bytes = Vec::new();
+    memory::resize(&mut bytes, view.items() * source.dtype().itemsize(), source.label())?;
+    source.read(&view, &mut bytes, &mut Vec::new())?;
+    let tensor = Tensor::new(source.dtype().clone(), view.shape(), bytes).context("a tensor of another length")?;
+    Ok(Source::memory(tensor, source.label().to_owned()))
+}

@@ -1,0 +1,212 @@
+//! How statistics are written: as JSON, and as the cells of a table.
+
+use std::borrow::Cow;
+use std::io::{self, Seek, Write};
+
+use super::stats::{Mean, QUANTILES, Stats, Value};
+use crate::report::json::{self, float, list, or_null};
+use crate::report::{Colour, Column, Heading, Style, Table, bare};
+use crate::storage::platform::{Spool, spool};
+
+/// Bytes of statistics of places that are kept in memory; more are kept in a file until they are written.
+const SPOOLED: usize = 1 << 22;
+
+/// Lines of a table below one line of headings. Columns are as wide as these need, since nobody knows the next.
+const LINES: usize = 1 << 12;
+
+/// Statistics as a JSON object; `null` where there are none.
+pub(super) fn object(stats: Option<&Stats>) -> String {
+    let Some(stats) = stats else { return "null".to_owned() };
+    let extreme = |extreme: &Option<(Value, Vec<usize>)>| {
+        or_null(extreme.as_ref(), |(value, index)| json::at(value.to_string(), index))
+    };
+    let mean = |mean| match mean {
+        Mean::Real(mean) => float(mean),
+        Mean::Complex(re, im) => format!("[{}, {}]", float(re), float(im)),
+    };
+    let quantile =
+        |(n, (name, _)): (usize, &(&'static str, _))| (*name, or_null(stats.quantiles.get(n), Value::to_string));
+    json::object([
+        ("min", extreme(&stats.min)),
+        ("max", extreme(&stats.max)),
+        ("mean", or_null(stats.mean, mean)),
+        ("std", or_null(stats.std, float)),
+        ("nan", stats.nan.to_string()),
+        ("inf", stats.inf.to_string()),
+        ("zero", stats.zero.to_string()),
+        ("first_nan", or_null(stats.first_nan.as_deref(), list)),
+        ("quantiles", json::object(QUANTILES.iter().enumerate().map(quantile))),
+    ])
+}
+
+/// Writes statistics a line for each figure, with all its digits, as two texts are compared; nothing where there are none.
+///
+/// # Errors
+/// What `out` says.
+pub fn write_figures(out: &mut dyn Write, stats: Option<&Stats>) -> io::Result<()> {
+    let Some(stats) = stats else { return Ok(()) };
+    let mut line = |name: &str, text: &str| writeln!(out, "  {name:<6}  {text}");
+    for (name, extreme) in [("min", &stats.min), ("max", &stats.max)] {
+        if let Some((value, index)) = extreme {
+            line(name, &format!("{} at {}", shown(value), list(index)))?;
+        }
+    }
+    for (name, text) in [("mean", stats.mean.map(|value| mean(value, all_digits))), ("std", stats.std.map(all_digits))]
+    {
+        text.map_or(Ok(()), |text| line(name, &text))?;
+    }
+    for (name, count) in [("nan", stats.nan), ("inf", stats.inf), ("zero", stats.zero)] {
+        let at = match (&stats.first_nan, name) {
+            (Some(index), "nan") => format!(", the first at {}", list(index)),
+            _ => String::new(),
+        };
+        line(name, &format!("{count}{at}"))?;
+    }
+    for ((name, _), value) in QUANTILES.iter().zip(&stats.quantiles) {
+        line(&format!("q{name}"), &shown(value))?;
+    }
+    Ok(())
+}
+
+/// The columns of statistics, after one of names.
+pub(super) fn columns(names: &'static str) -> Vec<Column> {
+    let figures = ["min", "max", "mean", "std", "nan", "inf", "zero"].map(Column::right);
+    std::iter::once(Column::left(names)).chain(figures).chain([Column::left("")]).collect()
+}
+
+/// The cells of statistics, after that of the name.
+pub(super) fn cells(name: String, stats: Option<&Stats>) -> Vec<Cow<'static, str>> {
+    let none = || "-".to_owned();
+    let figures = match stats {
+        None => std::array::from_fn(|_| none()),
+        Some(stats) => {
+            let extreme = |extreme: &Option<(Value, _)>| extreme.as_ref().map_or_else(none, |(value, _)| shown(value));
+            [
+                extreme(&stats.min),
+                extreme(&stats.max),
+                stats.mean.map_or_else(none, |value| mean(value, figure)),
+                stats.std.map_or_else(none, figure),
+                stats.nan.to_string(),
+                stats.inf.to_string(),
+                stats.zero.to_string(),
+            ]
+        }
+    };
+    let first_nan = stats.and_then(|stats| stats.first_nan.as_deref());
+    let note = first_nan.map_or(String::new(), |index| format!("first nan at {}", list(index)));
+    std::iter::once(name).chain(figures).chain([note]).map(Cow::from).collect()
+}
+
+/// An item as people read it: all its digits, dates without quotes.
+pub(super) fn shown(value: &Value) -> String {
+    bare(&value.to_string()).to_owned()
+}
+
+/// What was computed from items, as it is.
+fn all_digits(value: f64) -> String {
+    bare(&float(value)).to_owned()
+}
+
+/// A mean as people read it.
+fn mean(mean: Mean, figure: impl Fn(f64) -> String) -> String {
+    match mean {
+        Mean::Real(mean) => figure(mean),
+        Mean::Complex(re, im) => {
+            // -0.0 has its sign, too
+            let sign = if im.is_sign_negative() { "" } else { "+" };
+            format!("{}{sign}{}j", figure(re), figure(im))
+        }
+    }
+}
+
+/// What was computed from items: all digits if they are few, else seven, which tables have room for.
+pub(super) fn figure(value: f64) -> String {
+    const ROOM: usize = 10;
+    let all = all_digits(value);
+    if all.len() <= ROOM {
+        return all;
+    }
+    let seven = format!("{value:.6e}");
+    let short = bare(&float(seven.parse().unwrap_or(value))).to_owned();
+    // where the places before the point are more than seven, an exponent says that they are not all known
+    if short.contains('e') || value.abs() < 1e7 { short } else { seven }
+}
+
+/// The statistics of the places of an axis, as text, until they are written.
+#[derive(Debug)]
+pub struct Places {
+    form: Form,
+    text: Spool,
+    /// How many places there were.
+    count: usize,
+}
+
+/// What the text is.
+#[derive(Debug)]
+enum Form {
+    Json,
+    /// A table, and those of its lines that are not yet in the text.
+    Table(Vec<Vec<Cow<'static, str>>>, Style),
+}
+
+impl Places {
+    /// As a JSON array.
+    pub fn json() -> Self {
+        Self { form: Form::Json, text: spool(SPOOLED), count: 0 }
+    }
+
+    /// As a table.
+    pub fn table(style: Style) -> Self {
+        Self { form: Form::Table(Vec::new(), style), text: spool(SPOOLED), count: 0 }
+    }
+
+    /// Adds the statistics of the next place.
+    ///
+    /// # Errors
+    /// Of writing a file for temporary data, for a great many places.
+    pub fn push(&mut self, stats: Option<&Stats>) -> io::Result<()> {
+        match &mut self.form {
+            Form::Json => {
+                let before = if self.count == 0 { "[" } else { ", " };
+                write!(self.text, "{before}{}", object(stats))?;
+            }
+            Form::Table(rows, style) => {
+                rows.push(cells(self.count.to_string(), stats));
+                if rows.len() == LINES {
+                    write_places(&mut self.text, std::mem::take(rows), *style)?;
+                }
+            }
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    /// To be called after the last place.
+    ///
+    /// # Errors
+    /// Those of [`push`](Self::push).
+    pub fn finish(&mut self) -> io::Result<()> {
+        match &mut self.form {
+            Form::Json => self.text.write_all(if self.count == 0 { b"[]" } else { b"]" })?,
+            Form::Table(rows, style) => {
+                if self.count == 0 || !rows.is_empty() {
+                    write_places(&mut self.text, std::mem::take(rows), *style)?;
+                }
+            }
+        }
+        self.text.rewind()
+    }
+
+    /// Writes the text, once.
+    ///
+    /// # Errors
+    /// What `out` says.
+    pub(super) fn write(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        io::copy(&mut self.text, out).map(drop)
+    }
+}
+
+fn write_places(out: &mut dyn Write, rows: Vec<Vec<Cow<'static, str>>>, style: Style) -> io::Result<()> {
+    let columns = columns("place");
+    Table { columns, rows, heading: Heading::Line(Colour::Bold), indent: 2, widest: usize::MAX }.write(out, style)
+}

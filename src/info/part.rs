@@ -1,0 +1,52 @@
+//! What statistics are made of: a whole tensor, or one place of an axis, in the order in which it lies.
+
+use crate::item::meta::{Meta, Order};
+use crate::layout::numbers::Numbers;
+use crate::layout::view::View;
+
+/// Items of a tensor in the order of storage.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    /// Where they lie, outermost axis first.
+    pub view: View,
+    /// Their numbers in C order, among all items of the tensor.
+    pub numbers: Numbers,
+    /// The dims of the tensor.
+    pub shape: Vec<usize>,
+}
+
+impl Part {
+    /// All items.
+    pub(super) fn whole(meta: &Meta) -> Self {
+        let ranges: Vec<_> = meta.shape.iter().map(|&dim| 0..dim).collect();
+        Self::within(meta, &ranges)
+    }
+
+    /// The items in one place of an axis.
+    pub(super) fn place(meta: &Meta, axis: usize, place: usize) -> Self {
+        let mut ranges: Vec<_> = meta.shape.iter().map(|&dim| 0..dim).collect();
+        ranges[axis] = place..place + 1;
+        Self::within(meta, &ranges)
+    }
+
+    /// The items in a box of one range an axis.
+    fn within(meta: &Meta, ranges: &[std::ops::Range<usize>]) -> Self {
+        let mut axes: Vec<usize> = (0..meta.shape.len()).collect();
+        if meta.order == Order::Fortran {
+            axes.reverse();
+        }
+        let steps = steps(&meta.shape);
+        let first = ranges.iter().zip(&steps).map(|(range, step)| range.start * step).sum();
+        let numbers = Numbers::new(first, axes.iter().map(|&axis| (ranges[axis].len(), steps[axis])));
+        Self { view: meta.view().part(ranges).with_axes(&axes), numbers, shape: meta.shape.clone() }
+    }
+}
+
+/// How far apart, in C order, the numbers of neighbours along each axis are.
+fn steps(shape: &[usize]) -> Vec<usize> {
+    let mut steps = vec![1; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        steps[axis - 1] = steps[axis] * shape[axis].max(1);
+    }
+    steps
+}

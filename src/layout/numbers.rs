@@ -1,0 +1,130 @@
+//! The numbers that items have in C order, where they are seen in another.
+
+use std::ops::Range;
+
+/// Which number in C order of their tensor items have that are seen in some order of its axes, such as that of storage.
+///
+/// What lies in Fortran order is read several times faster as it lies than in C order; but which of several equal items
+/// is the first, users ask in C order, whatever the storage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Numbers {
+    /// The number of the item that is seen first.
+    first: usize,
+    /// The dim of each axis, in the order in which they run (the last runs fastest), and how far apart the numbers of
+    /// neighbours are. Axes that run on from each other are one.
+    axes: Vec<(usize, usize)>,
+}
+
+impl Numbers {
+    /// Of items the first of which has that number. For each axis, outermost first: its dim, which is not 0, and how far
+    /// apart the numbers of neighbours along it are.
+    pub fn new(first: usize, axes: impl Iterator<Item = (usize, usize)>) -> Self {
+        let mut merged: Vec<(usize, usize)> = Vec::new();
+        for (dim, step) in axes.filter(|(dim, _)| *dim != 1) {
+            match merged.last_mut() {
+                Some(outer) if outer.1 == step * dim => *outer = (outer.0 * dim, step),
+                _ => merged.push((dim, step)),
+            }
+        }
+        Self { first, axes: merged }
+    }
+
+    /// Whether items are seen in the order of their numbers.
+    pub fn ascend(&self) -> bool {
+        self.axes.windows(2).all(|pair| pair[0].1 >= pair[1].0 * pair[1].1)
+    }
+
+    /// The smallest number, if it is less than `below`, of those among the items seen in places `start..start + len`
+    /// that `find` finds: it gets a range of 0..`len`, in which numbers ascend, and returns the first place in it. With
+    /// the number comes that place.
+    pub fn least(
+        &self,
+        start: usize,
+        len: usize,
+        below: usize,
+        find: impl Fn(Range<usize>) -> Option<usize>,
+    ) -> Option<(usize, usize)> {
+        let (dim, step) = self.axes.last().copied().unwrap_or((1, 1));
+        let outer = self.axes.split_last().map_or(&[][..], |(_, outer)| outer);
+        // where the run that `start` lies in is, on each axis but the last
+        let mut at = vec![0; outer.len()];
+        let mut rest = start / dim;
+        for (place, &(dim, _)) in at.iter_mut().zip(outer).rev() {
+            *place = rest % dim;
+            rest /= dim;
+        }
+        let mut number = self.first + at.iter().zip(outer).map(|(place, (_, step))| place * step).sum::<usize>();
+        let mut inside = start % dim;
+        let mut least: Option<(usize, usize)> = None;
+        let mut from = 0;
+        while from < len {
+            let to = len.min(from + dim - inside);
+            let first = number + inside * step;
+            let below = least.map_or(below, |(number, _)| number);
+            if first < below
+                && let Some(place) = find(from..to)
+            {
+                let found = first + (place - from) * step;
+                least = Some((found, place)).filter(|_| found < below).or(least);
+            }
+            (from, inside) = (to, 0);
+            for (place, &(dim, step)) in at.iter_mut().zip(outer).rev() {
+                *place += 1;
+                number += step;
+                if *place < dim {
+                    break;
+                }
+                number -= dim * step;
+                *place = 0;
+            }
+        }
+        least
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number of each item in the order in which it is seen.
+    fn all(first: usize, axes: &[(usize, usize)]) -> Vec<usize> {
+        axes.iter().fold(vec![first], |all, &(dim, step)| {
+            all.iter().flat_map(|number| (0..dim).map(move |place| number + place * step)).collect()
+        })
+    }
+
+    #[test]
+    fn the_least_of_any_range() {
+        type Row<'a> = (usize, &'a [(usize, usize)], bool);
+        let rows: [Row<'_>; 9] = [
+            (0, &[], true),
+            (7, &[(1, 1)], true),
+            (0, &[(2, 12), (3, 4), (4, 1)], true),
+            (0, &[(4, 1), (3, 4), (2, 12)], false),
+            (0, &[(4, 1), (1, 4), (3, 4)], false),
+            (5, &[(2, 12), (4, 1)], true),
+            (5, &[(4, 1), (2, 12)], false),
+            (1, &[(6, 4)], true),
+            (0, &[(3, 2), (2, 1), (2, 6)], false),
+        ];
+        for (first, axes, ascend) in rows {
+            let (numbers, all) = (Numbers::new(first, axes.iter().copied()), all(first, axes));
+            assert_eq!(numbers.ascend(), ascend, "{axes:?}");
+            for start in 0..all.len() {
+                for end in start..=all.len() {
+                    for (below, every) in [(usize::MAX, 1), (9, 1), (usize::MAX, 3), (14, 2)] {
+                        let seen = &all[start..end];
+                        let wanted = seen.iter().enumerate().filter(|&(_, n)| n % every == 0 && *n < below);
+                        let wanted = wanted.map(|(place, &number)| (number, place)).min();
+                        let find = |range: Range<usize>| {
+                            let at = seen[range.clone()].iter().position(|n| n % every == 0)?;
+                            Some(range.start + at)
+                        };
+                        let found = numbers.least(start, end - start, below, find);
+                        assert_eq!(found, wanted, "{axes:?} {start}..{end} {below} {every}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! `tensorop textconv`. That docs/git.md does what it says, in a repository, tests/cli/readme.rs sees.
+
+use crate::common::{Folder, each, npy, npz, safetensors, tensor, words};
+
+/// One tensor, in many forms.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let d = tensor::<f32>(&[2, 3], &[0., 1.5, -2., f32::NAN, f32::INFINITY, 4.]);
+    folder.put("d.npy", d.npy()).put("f.npy", d.npy_fortran()).put("b.npy", d.npy_big());
+    folder.put("v.npy", npy("|V3", &[1], b"abc")).put("long.npy", npy("|u1", &[1001], &[7; 1001]));
+    folder.put("i.npz", npz(&[("b", npy("|u1", &[3], &[1, 2, 3])), ("a", d.npy_fortran())]));
+    let members = vec![("b", "uint8", &[3][..], vec![1, 2, 3]), ("a", "float32", &[2, 3], d.bytes())];
+    folder.put("i.safetensors", safetensors(&members));
+    folder.put("empty.npz", npz(&[])).put("broken.npy", &d.npy()[..140]);
+    folder
+}
+
+const D: &str = "float32 [2, 3]
+  sha256  07fb4647de4e58933794b2ab5ee2286efef6626bcac5a8307e3161f1aa2cc4a3
+  min     -2 at [0, 2]
+  max     4 at [1, 2]
+  mean    0.875
+  std     2.190176933491904
+  nan     1, the first at [1, 0]
+  inf     1
+  zero    1
+  q0.001  -2
+  q0.01   -2
+  q0.05   -2
+  q0.25   -2
+  q0.5    0
+  q0.75   1.5
+  q0.95   4
+  q0.99   4
+  q0.999  4
+[[ 0.   1.5 -2. ]
+ [ nan  inf  4. ]]
+";
+
+const B: &str = "uint8 [3]
+  sha256  9b51e50e6538e600111c668630bcc863f4130bb169a779525990001fc1ef9e3a
+  min     1 at [0]
+  max     3 at [2]
+  mean    2
+  std     0.816496580927726
+  nan     0
+  inf     0
+  zero    0
+  q0.001  1
+  q0.01   1
+  q0.05   1
+  q0.25   1
+  q0.5    2
+  q0.75   3
+  q0.95   3
+  q0.99   3
+  q0.999  3
+[1 2 3]
+";
+
+#[test]
+fn the_same_tensors_print_the_same() {
+    let folder = folder();
+    let both = format!("a: {D}\nb: {B}");
+    let rows: &[(&str, &str)] = &[
+        ("d.npy", D),
+        ("f.npy", D),
+        ("b.npy", D),
+        ("i.npz", &both),
+        ("i.safetensors", &both),
+        ("i.npz:b", &both[both.find("b: ").expect("b")..]),
+        ("v.npy", "|V3 [1]\n  sha256  1386af2311bc639c30db771c90e13cb0ea13b30e4ce20c8f7c03c211a37b16af\n"),
+    ];
+    each(
+        rows,
+        |(args, _)| format!("`{args}`"),
+        |(args, expected)| {
+            let run = folder.always(&[vec!["textconv".to_owned()], words(args)].concat(), None)?;
+            let text = String::from_utf8_lossy(&run.stdout);
+            if text.as_ref() == *expected { Ok(()) } else { Err(format!("\n{text}")) }
+        },
+    );
+    let piped = folder.run_with(["textconv", "-"], None, Some(&folder.get("i.npz"))).printed();
+    assert_eq!(piped.as_deref(), Ok(both.as_str()));
+    let long = folder.run(["textconv", "long.npy"]).printed().expect("elided text");
+    assert!(long.ends_with("[7 7 7 ... 7 7 7]\n"), "{long}");
+}
+
+#[test]
+fn refused() {
+    let folder = folder();
+    let rows: &[(&str, &[&str])] = &[
+        ("", &["<FILE>"]),
+        ("d.npy f.npy", &["f.npy"]),
+        ("none.npy", &["FILE none.npy", "No such file"]),
+        ("broken.npy", &["FILE broken.npy", "12 bytes of data, expected 24"]),
+        ("empty.npz", &["FILE empty.npz", "no tensor"]),
+        ("i.npz:c", &["FILE i.npz:c"]),
+    ];
+    each(
+        rows,
+        |(args, _)| format!("`{args}`"),
+        |(args, fragments)| folder.refuses(words(&format!("textconv {args}")), fragments).map(drop),
+    );
+}
