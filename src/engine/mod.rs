@@ -1,5 +1,6 @@
-//! The window loop, and what else runs through whole tensors: scans, index tensors.
+//! The window loop, and what else runs through whole tensors: scans, quantiles.
 
 pub mod job;
+pub mod quantiles;
 pub mod scan;
 pub mod sink;

@@ -1,0 +1,540 @@
+//! Quantiles, exactly: the items of given ranks, in bounded memory, however many items there are and in whatever order
+//! and by however many threads they are seen.
+//!
+//! Items are *keys* here: whole numbers that order as the items do ([`Key`]). A first pass counts how often each value of
+//! their leading 16 bits occurs, which says what these bits are in the keys that are wanted. A later pass looks only at
+//! keys that begin so: if they are few it keeps them, and they are sorted; else it counts their next 16 bits. Counts are
+//! sums, so neither order nor threads matter. Sorting everything would take the memory of all items; a sketch (t-digest
+//! and the like) takes little, but says something else than the items hold, and something else for each order.
+//!
+//! The first pass can be one that is made anyway. Two are enough for items of 32 bits and, as a rule, for those of 64;
+//! four for any.
+//!
+//! ```
+//! use tensorop::engine::quantiles::{Fraction, Key, Search};
+//!
+//! let items = [3.0, -1.5, 8.0, f64::NAN, 2.0];
+//! let mut search = Search::new(f64::BITS, &[Fraction::new(1, 2), Fraction::new(999, 1000)], items.len());
+//! let keys = items.map(|item| if item.is_finite() { item.to_key() } else { f64::LEFT_OUT });
+//! while search.found().is_none() {
+//!     let mut counts = search.begin();
+//!     search.count(&mut counts, &keys);
+//!     search.narrow(vec![counts], 4);
+//! }
+//! let found: Option<Vec<f64>> = search.found().map(|keys| keys.iter().map(|&key| f64::from_key(key)).collect());
+//! assert_eq!(found, Some(vec![2.0, 8.0]));
+//! ```
+
+use half::{bf16, f16};
+
+/// Bits of a key that a pass counts: the counts of a thread, 256 KiB, then fit the cache beside the items.
+const DIGIT: u32 = 16;
+
+/// Keys that are kept and sorted rather than counted in a later pass, of all threads together: 8 MiB.
+const KEPT: u64 = 1 << 20;
+
+/// So few keys are kept in the first pass: to sort them takes less time than to go through the counters.
+const FEW: usize = 1 << 12;
+
+/// A share of all items, from 0 to 1, as people write it: 0.1 is no float.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fraction {
+    numerator: u64,
+    denominator: u64,
+}
+
+impl Fraction {
+    /// `numerator / denominator`. The denominator is not 0, and the numerator no larger than it.
+    #[must_use]
+    pub const fn new(numerator: u64, denominator: u64) -> Self {
+        assert!(denominator != 0 && numerator <= denominator, "a fraction from 0 to 1");
+        Self { numerator, denominator }
+    }
+
+    /// The rank of its quantile among so many items in ascending order, counted from 1: the least whole number that is
+    /// not below the fraction of them, at least 1. (NumPy's method `inverted_cdf`.)
+    pub fn rank(self, items: u64) -> u64 {
+        let rank = (u128::from(self.numerator) * u128::from(items)).div_ceil(self.denominator.into());
+        // a fraction of 64 bits has no more
+        (rank as u64).max(1)
+    }
+}
+
+/// Items that have keys.
+pub trait Key: Copy {
+    /// The bits of a key; those above are 0.
+    const BITS: u32;
+    /// The largest key, which serves for an item that does not count: it comes behind all that do.
+    const LEFT_OUT: u64 = u64::MAX >> (u64::BITS - Self::BITS);
+
+    /// A number that orders as the items do; -0.0 comes before +0.0.
+    fn to_key(self) -> u64;
+
+    /// The item that has this key.
+    fn from_key(key: u64) -> Self;
+}
+
+macro_rules! keys {
+    (unsigned $($type:ty)*) => {$(
+        impl Key for $type {
+            const BITS: u32 = <$type>::BITS;
+            #[inline(always)]
+            fn to_key(self) -> u64 {
+                self.into()
+            }
+            #[inline(always)]
+            fn from_key(key: u64) -> Self {
+                key as $type
+            }
+        }
+    )*};
+    (signed $($type:ty, $bits:ty;)*) => {$(
+        impl Key for $type {
+            const BITS: u32 = <$type>::BITS;
+            #[inline(always)]
+            fn to_key(self) -> u64 {
+                ((self as $bits) ^ (1 << (<$type>::BITS - 1))).into()
+            }
+            #[inline(always)]
+            fn from_key(key: u64) -> Self {
+                (key as $bits ^ (1 << (<$type>::BITS - 1))) as $type
+            }
+        }
+    )*};
+    (float $($type:ty, $bits:ty, $signed:ty;)*) => {$(
+        impl Key for $type {
+            const BITS: u32 = <$bits>::BITS;
+            #[inline(always)]
+            fn to_key(self) -> u64 {
+                let bits = self.to_bits();
+                // negative numbers in reverse, below the others
+                let flip = (bits as $signed >> (<$bits>::BITS - 1)) as $bits | 1 << (<$bits>::BITS - 1);
+                (bits ^ flip).into()
+            }
+            #[inline(always)]
+            fn from_key(key: u64) -> Self {
+                let key = key as $bits;
+                let flip = !((key as $signed >> (<$bits>::BITS - 1)) as $bits) | 1 << (<$bits>::BITS - 1);
+                Self::from_bits(key ^ flip)
+            }
+        }
+    )*};
+}
+
+keys! { unsigned u8 u16 u32 u64 }
+keys! { signed i8, u8; i16, u16; i32, u32; i64, u64; }
+keys! { float f16, u16, i16; bf16, u16, i16; f32, u32, i32; f64, u64, i64; }
+
+/// The keys of the quantiles among `keys`, one for each fraction; of no keys there are none. The keys are reordered.
+pub fn among(keys: &mut [u64], fractions: &[Fraction]) -> Vec<u64> {
+    let items = keys.len() as u64;
+    select(keys, fractions.iter().map(|fraction| fraction.rank(items) - 1))
+}
+
+/// The keys of those ranks, counted from 0.
+fn select(keys: &mut [u64], ranks: impl Iterator<Item = u64>) -> Vec<u64> {
+    keys.sort_unstable();
+    ranks.filter_map(|rank| keys.get(usize::try_from(rank).ok()?).copied()).collect()
+}
+
+/// The search for the quantiles of some items: passes over all of them until they are [found](Self::found).
+#[derive(Clone, Debug)]
+pub struct Search {
+    bits: u32,
+    fractions: Vec<Fraction>,
+    /// The most keys that are kept in a later pass.
+    kept: u64,
+    pass: Pass,
+}
+
+/// What the next pass does.
+#[derive(Clone, Debug)]
+enum Pass {
+    /// Keeps all keys.
+    KeepAll,
+    /// Counts the leading digit of all keys.
+    CountAll,
+    /// Keeps the keys that begin in one of these ways.
+    Keep(Beginnings),
+    /// Counts the next digit of the keys that begin in one of these ways; below it are so many bits.
+    Count(Beginnings, u32),
+    /// None is needed.
+    Found(Vec<u64>),
+}
+
+/// What is known of the keys that are wanted.
+#[derive(Clone, Debug)]
+struct Beginnings {
+    /// The bits of a key below those that are known.
+    below: u32,
+    /// The known bits of the wanted keys, ascending, each but once.
+    known: Vec<u64>,
+    /// For each fraction the number of its beginning, and its rank among the keys that begin so, counted from 0.
+    wanted: Vec<(usize, u64)>,
+    /// Whether a wanted key can have these as the last of its known bits: most keys are told apart by one look at it.
+    last: Box<[bool; 1 << DIGIT]>,
+}
+
+impl Beginnings {
+    fn new(below: u32, wanted_bits: &[(u64, u64)]) -> Self {
+        let mut known: Vec<u64> = wanted_bits.iter().map(|&(bits, _)| bits).collect();
+        known.sort_unstable();
+        known.dedup();
+        let number = |bits| known.binary_search(&bits).unwrap_or(0);
+        let wanted = wanted_bits.iter().map(|&(bits, rank)| (number(bits), rank)).collect();
+        let mut last = Box::new([false; 1 << DIGIT]);
+        known.iter().for_each(|&bits| last[usize::from(bits as u16)] = true);
+        Self { below, known, wanted, last }
+    }
+
+    /// The bits of a key that are known of those that are wanted.
+    #[inline(always)]
+    fn of(&self, key: u64) -> u64 {
+        key >> self.below
+    }
+
+    /// Which of the beginnings a key has.
+    #[inline(always)]
+    fn number(&self, key: u64) -> Option<usize> {
+        let bits = self.of(key);
+        if !self.last[usize::from(bits as u16)] {
+            return None;
+        }
+        self.known.iter().position(|&known| known == bits)
+    }
+}
+
+/// What one thread has seen in a pass.
+#[derive(Clone, Debug)]
+pub struct Counts {
+    /// How often each digit occurs, for each beginning; counters of 32 bits fit the cache.
+    digits: Vec<u32>,
+    /// What was counted before the counters could overflow.
+    before: Vec<u64>,
+    /// Keys seen since then.
+    pending: u32,
+    /// Keys that are kept.
+    kept: Vec<u64>,
+    /// Bits that all counted keys have, and bits that any has.
+    all: u64,
+    any: u64,
+}
+
+impl Counts {
+    /// Sees to it that no counter overflows when so many keys are counted.
+    fn make_room(&mut self, keys: usize) {
+        match self.pending.checked_add(keys as u32) {
+            Some(pending) => self.pending = pending,
+            None => {
+                self.carry();
+                self.pending = keys as u32;
+            }
+        }
+    }
+
+    /// Empties the counters into those of 64 bits.
+    fn carry(&mut self) {
+        self.before.resize(self.digits.len(), 0);
+        self.before.iter_mut().zip(&mut self.digits).for_each(|(sum, count)| *sum += u64::from(std::mem::take(count)));
+        self.pending = 0;
+    }
+}
+
+impl Search {
+    /// For keys of so many bits, of which there are at most `items`.
+    pub fn new(bits: u32, fractions: &[Fraction], items: usize) -> Self {
+        let pass = if items <= FEW { Pass::KeepAll } else { Pass::CountAll };
+        Self { bits, fractions: fractions.to_vec(), kept: KEPT, pass }
+    }
+
+    /// The keys of the quantiles, one for each fraction, or none at all if no item counts. `None` if another pass is
+    /// needed.
+    pub fn found(&self) -> Option<&[u64]> {
+        match &self.pass {
+            Pass::Found(keys) => Some(keys),
+            Pass::KeepAll | Pass::CountAll | Pass::Keep(_) | Pass::Count(..) => None,
+        }
+    }
+
+    /// What a thread begins a pass with.
+    pub fn begin(&self) -> Counts {
+        let counters = match &self.pass {
+            Pass::CountAll => 1 << self.bits.min(DIGIT),
+            Pass::Count(beginnings, _) => beginnings.known.len() << DIGIT,
+            Pass::KeepAll | Pass::Keep(_) | Pass::Found(_) => 0,
+        };
+        let digits = vec![0; counters];
+        Counts { digits, before: Vec::new(), pending: 0, kept: Vec::new(), all: u64::MAX, any: 0 }
+    }
+
+    /// Sees some keys (fewer than 2^32). Those of items that do not count are [`Key::LEFT_OUT`], or left out.
+    pub fn count(&self, counts: &mut Counts, keys: &[u64]) {
+        match &self.pass {
+            // those that do not count come last, beyond every rank
+            Pass::KeepAll => counts.kept.extend_from_slice(keys),
+            Pass::CountAll => {
+                let (mut all, mut any) = (counts.all, counts.any);
+                for key in keys {
+                    all &= key;
+                    any |= key;
+                }
+                (counts.all, counts.any) = (all, any);
+                counts.make_room(keys.len());
+                let below = self.bits.saturating_sub(DIGIT);
+                for key in keys {
+                    counts.digits[(key >> below) as usize] += 1;
+                }
+            }
+            Pass::Keep(beginnings) => {
+                for &key in keys {
+                    // where a file changes meanwhile they may be more
+                    if beginnings.number(key).is_some() && (counts.kept.len() as u64) < self.kept {
+                        counts.kept.push(key);
+                    }
+                }
+            }
+            Pass::Count(beginnings, below) => {
+                counts.make_room(keys.len());
+                let mask = (1 << (beginnings.below - below)) - 1;
+                for key in keys {
+                    if let Some(number) = beginnings.number(*key) {
+                        counts.digits[number << DIGIT | (key >> below) as usize & mask] += 1;
+                    }
+                }
+            }
+            Pass::Found(_) => {}
+        }
+    }
+
+    /// Ends a pass: takes what all its threads have seen. `items` is how many items count, the same in each pass.
+    pub fn narrow(&mut self, counts: Vec<Counts>, items: u64) {
+        let ranks = |fractions: &[Fraction]| -> Vec<u64> { fractions.iter().map(|f| f.rank(items) - 1).collect() };
+        if items == 0 {
+            self.pass = Pass::Found(Vec::new());
+            return;
+        }
+        let (all, any) = counts.iter().fold((u64::MAX, 0), |(all, any), one| (all & one.all, any | one.any));
+        self.pass = match &self.pass {
+            Pass::KeepAll => {
+                let mut keys: Vec<u64> = counts.into_iter().flat_map(|counts| counts.kept).collect();
+                Pass::Found(select(&mut keys, ranks(&self.fractions).into_iter()))
+            }
+            Pass::Keep(beginnings) => {
+                let mut keys: Vec<u64> = counts.into_iter().flat_map(|counts| counts.kept).collect();
+                keys.sort_unstable();
+                let key = |&(number, rank): &(usize, u64)| {
+                    let first = keys.partition_point(|&key| beginnings.of(key) < beginnings.known[number]);
+                    usize::try_from(rank).ok().and_then(|rank| keys.get(first.checked_add(rank)?).copied())
+                };
+                Pass::Found(beginnings.wanted.iter().filter_map(key).collect())
+            }
+            Pass::CountAll => {
+                let below = self.bits.saturating_sub(DIGIT);
+                let sums = sums(counts);
+                let wanted: Vec<_> = ranks(&self.fractions).into_iter().map(|rank| (0, 0, rank)).collect();
+                // what all keys have in common need not be counted once more: small numbers of 64 bits
+                let common = u64::BITS - (all ^ any).leading_zeros();
+                match self.next(&sums, &wanted, below, self.bits - below) {
+                    Pass::Keep(beginnings) | Pass::Count(beginnings, _) if common < beginnings.below => {
+                        let more = beginnings.below - common;
+                        let bits = |bits: u64| bits << more | any >> common & ((1 << more) - 1);
+                        let wanted: Vec<_> =
+                            beginnings.wanted.iter().map(|&(n, rank)| (bits(beginnings.known[n]), rank)).collect();
+                        self.count_below(Beginnings::new(common, &wanted))
+                    }
+                    next @ (Pass::KeepAll | Pass::CountAll | Pass::Keep(_) | Pass::Count(..) | Pass::Found(_)) => next,
+                }
+            }
+            Pass::Count(beginnings, below) => {
+                let sums = sums(counts);
+                let of = |&(number, rank): &(usize, u64)| (number << DIGIT, beginnings.known[number], rank);
+                let wanted: Vec<_> = beginnings.wanted.iter().map(of).collect();
+                self.next(&sums, &wanted, *below, beginnings.below - below)
+            }
+            Pass::Found(keys) => Pass::Found(keys.clone()),
+        };
+    }
+
+    /// The pass after one that has counted `digit` bits, below which `below` are unknown. Of each wanted key it is known
+    /// where its counters begin, what its bits before the digit are, and its rank among the keys that begin so.
+    fn next(&self, sums: &[u64], wanted: &[(usize, u64, u64)], below: u32, digit: u32) -> Pass {
+        let mut found: Vec<(u64, u64)> = Vec::with_capacity(wanted.len());
+        let mut candidates = Vec::new();
+        for &(first, bits, mut rank) in wanted {
+            let counters = sums.get(first..).unwrap_or_default().iter().take(1 << digit);
+            let mut at = 0;
+            for (value, &count) in counters.enumerate() {
+                at = value;
+                if rank < count {
+                    candidates.push((first + value, count));
+                    break;
+                }
+                rank -= count;
+            }
+            found.push((bits << digit | at as u64, rank));
+        }
+        if below == 0 {
+            return Pass::Found(found.into_iter().map(|(bits, _)| bits).collect());
+        }
+        candidates.sort_unstable();
+        candidates.dedup();
+        let beginnings = Beginnings::new(below, &found);
+        match candidates.iter().map(|(_, count)| count).sum::<u64>() <= self.kept {
+            true => Pass::Keep(beginnings),
+            false => self.count_below(beginnings),
+        }
+    }
+
+    /// Counts the digit after what is known, if anything is unknown.
+    fn count_below(&self, beginnings: Beginnings) -> Pass {
+        match beginnings.below {
+            0 => Pass::Found(beginnings.wanted.iter().map(|&(number, _)| beginnings.known[number]).collect()),
+            below => Pass::Count(beginnings, below.saturating_sub(DIGIT)),
+        }
+    }
+}
+
+/// What all threads have counted.
+fn sums(counts: Vec<Counts>) -> Vec<u64> {
+    let mut sums: Vec<u64> = Vec::new();
+    for mut counts in counts {
+        counts.carry();
+        sums.resize(counts.before.len(), 0);
+        sums.iter_mut().zip(&counts.before).for_each(|(sum, count)| *sum += count);
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FRACTIONS: [Fraction; 7] = [
+        Fraction::new(0, 1),
+        Fraction::new(1, 1000),
+        Fraction::new(1, 4),
+        Fraction::new(1, 2),
+        Fraction::new(3, 4),
+        Fraction::new(999, 1000),
+        Fraction::new(1, 1),
+    ];
+
+    /// Numbers that look random, the same each time.
+    fn random() -> impl Iterator<Item = u64> {
+        (1_u64..).map(|i| {
+            let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            mixed ^ mixed >> 27
+        })
+    }
+
+    /// What a search finds, and how many passes it takes. Each of three threads sees pieces of the keys.
+    fn search(bits: u32, keys: &[u64], items: u64, few: usize, kept: u64) -> (Vec<u64>, usize) {
+        let mut search = Search { kept, ..Search::new(bits, &FRACTIONS, few) };
+        for passes in 0.. {
+            if let Some(found) = search.found() {
+                return (found.to_vec(), passes);
+            }
+            let mut threads = vec![search.begin(), search.begin(), search.begin()];
+            for (n, piece) in keys.chunks(97).enumerate() {
+                search.count(&mut threads[n * n % 3], piece);
+            }
+            search.narrow(threads, items);
+        }
+        unreachable!("passes end")
+    }
+
+    /// Compares a search with sorting, whatever is kept and counted.
+    fn check<T: Key>(name: &str, items: impl Iterator<Item = Option<T>>, passes: usize) {
+        let items: Vec<Option<T>> = items.collect();
+        let keys: Vec<u64> = items.iter().map(|item| item.map_or(T::LEFT_OUT, T::to_key)).collect();
+        let mut sorted: Vec<u64> = items.iter().flatten().map(|item| item.to_key()).collect();
+        sorted.sort();
+        let count = sorted.len() as u64;
+        let expected: Vec<u64> = match count {
+            0 => Vec::new(),
+            _ => FRACTIONS.iter().map(|fraction| sorted[fraction.rank(count) as usize - 1]).collect(),
+        };
+        for (few, kept) in [(0, u64::MAX), (usize::MAX, 0), (usize::MAX, 50), (usize::MAX, KEPT)] {
+            let (found, took) = search(T::BITS, &keys, count, few, kept);
+            assert_eq!(found, expected, "{name}: {few} {kept}");
+            assert!(took <= passes, "{name}: {took} passes");
+        }
+        assert_eq!(among(&mut sorted, &FRACTIONS), expected, "{name}");
+    }
+
+    #[test]
+    fn as_sorting_finds_them() {
+        let n = 5000;
+        let floats = || random().take(n).map(|bits| Some(f64::from_bits(bits)).filter(|item| item.is_finite()));
+        check("float64 of all bits", floats(), 4);
+        check("float64 of one binade", random().take(n).map(|r| Some(1.0 + r as f64 / 2_f64.powi(64))), 4);
+        check("float32", floats().map(|item| item.map(|item| item as f32).filter(|item| item.is_finite())), 2);
+        check("float16", random().take(n).map(|r| Some(f16::from_bits(r as u16)).filter(|item| item.is_finite())), 1);
+        check("bfloat16", random().take(n).map(|r| Some(bf16::from_bits(r as u16)).filter(|i| i.is_finite())), 1);
+        check("int64", random().take(n).map(|r| Some(r as i64)), 4);
+        check("small int64", random().take(n).map(|r| Some((r % 1000) as i64 - 300)), 4);
+        check("small positive int64", random().take(n).map(|r| Some((r % 1000) as i64)), 2);
+        check("uint64", random().take(n).map(Some), 4);
+        check("one uint64", std::iter::repeat_n(Some(77_u64), n), 1);
+        check("int32", random().take(n).map(|r| Some(r as i32)), 2);
+        check("uint32", random().take(n).map(|r| Some(r as u32 >> (r >> 60))), 2);
+        check("int16", random().take(n).map(|r| Some(r as i16)), 1);
+        check("int8", random().take(n).map(|r| Some(r as i8)), 1);
+        check("uint8", random().take(n).map(|r| Some(r as u8)), 1);
+        check("none", std::iter::repeat_n(None::<f64>, n), 1);
+        check("no items", std::iter::empty::<Option<i16>>(), 1);
+        check("the largest key and none", [Some(u64::MAX), Some(3), Some(u64::MAX)].into_iter(), 4);
+        check("small and none", random().take(n).map(|r| (r % 7 > 0).then_some((r % 1000) as i64)), 4);
+        check("zeros", [0.0, -0.0, 0.0, -0.0].into_iter().map(Some), 4);
+    }
+
+    #[test]
+    fn keys_order_as_items_do() {
+        fn ascend<T: Key + PartialOrd + std::fmt::Debug>(items: &[T]) {
+            for pair in items.windows(2) {
+                assert!(pair[0].to_key() < pair[1].to_key(), "{pair:?}");
+            }
+            for &item in items {
+                assert!(T::from_key(item.to_key()) == item && item.to_key() <= T::LEFT_OUT, "{item:?}");
+            }
+        }
+        ascend(&[f64::NEG_INFINITY, f64::MIN, -1.0, -f64::MIN_POSITIVE, -0.0, 0.0, 5e-324, 1.0, f64::INFINITY]);
+        ascend(&[f32::MIN, -1.0, -1e-45, -0.0, 0.0, 1e-45, 1.0, f32::MAX]);
+        ascend(&[-2.0, -0.0, 0.0, 2.0].map(f16::from_f64));
+        ascend(&[-2.0, -0.0, 0.0, 2.0].map(bf16::from_f64));
+        ascend(&[i8::MIN, -1, 0, 1, i8::MAX]);
+        ascend(&[i64::MIN, -1, 0, 1, i64::MAX]);
+        ascend(&[0, 1, u64::MAX]);
+        ascend(&[0, 1, u16::MAX]);
+    }
+
+    #[test]
+    fn ranks() {
+        let rows = [
+            ((1, 2), 1, 1),
+            ((1, 2), 2, 1),
+            ((1, 2), 3, 2),
+            ((1, 10), 10, 1),
+            ((1, 10), 11, 2),
+            ((999, 1000), 1000, 999),
+            ((999, 1000), 1001, 1000),
+            ((0, 1), 5, 1),
+            ((1, 1), 5, 5),
+            ((1, 1), u64::MAX, u64::MAX),
+        ];
+        for ((numerator, denominator), items, rank) in rows {
+            assert_eq!(Fraction::new(numerator, denominator).rank(items), rank, "{numerator}/{denominator} of {items}");
+        }
+    }
+
+    #[test]
+    fn counters_do_not_overflow() {
+        let search = Search::new(16, &FRACTIONS, usize::MAX);
+        let mut counts = search.begin();
+        search.count(&mut counts, &[7, 7]);
+        counts.make_room(u32::MAX as usize);
+        search.count(&mut counts, &[7]);
+        assert_eq!(sums(vec![counts])[7], 3);
+    }
+}
