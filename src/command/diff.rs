@@ -11,7 +11,7 @@ use super::options::run::ThreadOptions;
 use super::options::values::parse_number;
 use super::sources::Operands;
 use super::{Outcome, style};
-use crate::diff::{self, Effort, Options, Reason};
+use crate::diff::{self, Allowed, Effort, MetricLimits, Options, Reason};
 
 /// Compare two tensors: status 0 if they are the same, 1 if they differ
 ///
@@ -51,6 +51,16 @@ pub(super) struct Diff {
     /// meaning (strings and numbers, structured dtypes) still differs.
     #[arg(long, help_heading = HEADING)]
     pub ignore_dtype: bool,
+    /// How many items of a tensor may fail: a number, or a share in per cent such as 0.1%
+    ///
+    /// The tensor passes if 100 x mismatches <= P x items, exactly as P is typed.
+    #[arg(long, value_name = "N|P%", value_parser = str::parse::<Allowed>, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
+    pub allow: Option<Allowed>,
+    #[command(flatten)]
+    pub limits: LimitOptions,
+    /// Show the N mismatches with the largest |ACTUAL - EXPECTED|, NaN and infinite ones before all, instead of the first
+    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, conflicts_with = "max_mismatch", allow_hyphen_values = true, help_heading = REPORT)]
+    pub worst: Option<usize>,
     /// How many mismatches to show, the first ones
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, default_value_t = 5, allow_hyphen_values = true, help_heading = REPORT)]
     pub max_mismatch: usize,
@@ -64,6 +74,38 @@ pub(super) struct Diff {
     pub input: InputOptions,
     #[command(flatten)]
     pub threads: ThreadOptions,
+}
+
+/// Limits on metrics: if there is any, items need pass only if a tolerance is given, too.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What passes as a whole")]
+pub(super) struct LimitOptions {
+    /// The least cosine of the angle between the flattened tensors
+    ///
+    /// If any limit on a metric is given, a tensor passes if all such limits hold, and, only if a tolerance or --allow is
+    /// given too, its items pass. An item that is NaN or infinite on either side must be the same on both. A metric that is
+    /// undefined (see --json) is within no limit, unless all items are the same.
+    #[arg(long, value_name = "X", value_parser = parse_limit, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    pub min_cosine: Option<f64>,
+    /// The least signal to noise ratio, 10 log10(sum of EXPECTED^2 / sum of errors^2)
+    #[arg(long, value_name = "DB", value_parser = parse_limit, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    pub min_snr: Option<f64>,
+    /// The least peak signal to noise ratio, 20 log10(range of EXPECTED / rmse)
+    #[arg(long, value_name = "DB", value_parser = parse_limit, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    pub min_psnr: Option<f64>,
+    /// The largest root mean square of the errors
+    #[arg(long, value_name = "X", value_parser = parse_tolerance, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    pub max_rmse: Option<f64>,
+    /// The largest mean of |ACTUAL - EXPECTED|
+    #[arg(long, value_name = "X", value_parser = parse_tolerance, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    pub max_mean_abs: Option<f64>,
+}
+
+impl LimitOptions {
+    fn limits(&self) -> MetricLimits {
+        let Self { min_cosine, min_snr, min_psnr, max_rmse, max_mean_abs } = *self;
+        MetricLimits { min_cosine, min_snr, min_psnr, max_rmse, max_mean_abs }
+    }
 }
 
 const HEADING: &str = "What passes";
@@ -90,6 +132,11 @@ fn parse_tolerance(text: &str) -> Result<f64, String> {
     value.ok_or_else(|| "expected a number, 0 or more".to_owned())
 }
 
+fn parse_limit(text: &str) -> Result<f64, String> {
+    let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
+    value.ok_or_else(|| "expected a number".to_owned())
+}
+
 impl Diff {
     /// Compares, and prints the report.
     pub(super) fn run(&self) -> Result<Outcome> {
@@ -102,10 +149,13 @@ impl Diff {
             rtol: self.rtol,
             ulp: self.ulp,
             shown: self.max_mismatch,
+            worst: self.worst,
+            allowed: self.allow,
+            limits: self.limits.limits(),
             nan_differs: self.nan_differs,
             ignore_dtype: self.ignore_dtype,
         };
-        let effort = Effort { limits, verdict_only: self.summary && !self.json };
+        let effort = Effort { limits, verdict_only: self.summary && !self.json, quantiles: self.json };
         let meter = Meter::new(Some(expected.bytes().saturating_add(actual.bytes())), self.summary);
         let found = diff::compare_sources(&mut expected, &mut actual, &options, effort, &|bytes| meter.add(bytes))?;
         meter.finish();

@@ -761,6 +761,7 @@ fn as_defined_in_any_windows() {
             ulp: [None, Some(0), Some(2)][random.below(3)],
             nan_differs: random.below(4) == 0,
             shown: [0, 1, 5, 10_000][random.below(4)],
+            worst: 0,
         };
         let rule = if rule.atol >= 0.0 { Rule { rtol: [0.0, 0.1][random.below(2)], ..rule } } else { rule };
         let wanted = reference(&rule, &expected, &actual);
@@ -771,8 +772,9 @@ fn as_defined_in_any_windows() {
         while start < items {
             let end = (start + 1 + random.below([10, 1000, 4000][round % 3])).min(items);
             let window = ItemPairs { start, expected: &e[8 * start..8 * end], actual: &a[8 * start..8 * end] };
+            let mut marks = Marks { places: None, runs: Runs::default() };
             let thread = random.below(tallies.len());
-            tallies[thread].window(&rule, window, (window.expected, window.actual), &f64::read_le);
+            tallies[thread].window(&rule, window, (window.expected, window.actual), &f64::read_le, &mut marks);
             start = end;
         }
         let mut found = Tally::default();

@@ -67,6 +67,25 @@ pub fn scan<S: Send, const N: usize>(
     begin: impl Fn() -> S + Sync,
     each: impl Fn(&mut S, usize, [&[u8]; N]) -> Result<bool> + Sync,
 ) -> Result<Vec<S>> {
+    scan_some(sources, limits, progress, |_| true, begin, each)
+}
+
+/// The same of some windows, which `wanted` tells by the number of their first item; no others are read. The windows of
+/// the same tensors under the same limits are the same each time.
+///
+/// # Errors
+/// Those of [`scan`].
+///
+/// # Panics
+/// If the shapes differ.
+pub fn scan_some<S: Send, const N: usize>(
+    sources: [&mut Source; N],
+    limits: Limits,
+    progress: Progress<'_>,
+    wanted: impl Fn(usize) -> bool + Sync,
+    begin: impl Fn() -> S + Sync,
+    each: impl Fn(&mut S, usize, [&[u8]; N]) -> Result<bool> + Sync,
+) -> Result<Vec<S>> {
     for source in sources.iter().skip(1) {
         assert_eq!(source.shape(), sources[0].shape(), "tensors of one shape");
     }
@@ -98,6 +117,9 @@ pub fn scan<S: Send, const N: usize>(
     let whole = AtomicBool::new(true);
     let states = share(threads, count, fresh, |number, (state, items, scratch)| -> Result<bool> {
         let window = windows.get(number);
+        if !wanted(window.start) {
+            return Ok(true);
+        }
         for ((source, conversion), items) in settled.iter().zip(&conversions).zip(items.iter_mut()) {
             resize(items, window.items() * conversion.itemsize(), source.label())?;
             conversion.read(source, &source.view().part(&window.ranges), items, scratch)?;

@@ -16,7 +16,6 @@
 //! ```
 
 mod bytes;
-mod exact;
 mod histogram;
 mod items;
 mod stats;

@@ -3,13 +3,13 @@
 use std::fmt;
 
 use super::bytes::{Byte, Counts};
-use super::exact::{self, Exact};
 use super::items::{BLOCK, CountedItem, Sums, Ticks};
 use crate::engine::job::Progress;
 use crate::engine::scan::scan;
 use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, match_kind};
+use crate::item::exact::{self, Exact};
 use crate::item::print;
 use crate::ops::fill::Limits;
 use crate::storage::source::Source;
