@@ -3,6 +3,7 @@
 use super::distance::Number;
 use super::metrics::{Failure, Metrics};
 use super::places::AxisPlaces;
+use crate::item::dtype::DType;
 
 /// Why tensors differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,12 +28,19 @@ impl Reason {
 }
 
 /// What is said of one of two tensors.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outline {
     /// The [name](crate::DType::name), as of a little-endian one.
     pub dtype: String,
     /// The dims.
     pub shape: Vec<usize>,
+}
+
+impl Outline {
+    /// Of a tensor in any byte order.
+    pub(crate) fn new(dtype: &DType, shape: &[usize]) -> Self {
+        Self { dtype: dtype.native().name(), shape: shape.to_vec() }
+    }
 }
 
 /// The largest error, and the index of the first element in C order that has it.

@@ -24,6 +24,8 @@ mod difference;
 mod distance;
 mod item;
 mod metrics;
+#[doc(hidden)]
+pub mod models;
 mod places;
 mod report;
 mod sums;
@@ -33,6 +35,7 @@ mod tests;
 mod widen;
 mod worst;
 
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Advice, Context, Error, ErrorKind, Result, bail};
@@ -61,6 +64,7 @@ use crate::layout::shape::coordinates;
 use crate::memory;
 use crate::ops::fill::Limits;
 pub use crate::report::Style;
+use crate::report::json;
 use crate::storage::source::Source;
 
 /// Items of two dtypes are widened to a common one so many at a time. They stay in a core's cache (16 KiB of
@@ -180,8 +184,7 @@ pub fn compare_sources(
     if options.ulp.is_some() && options.ignore_dtype && one != other {
         return Err(refused(format!("ulp needs tensors of one dtype: {} and {}", one.name(), other.name())));
     }
-    let outline = |dtype: &DType, source: &Source| Outline { dtype: dtype.name(), shape: source.shape().to_vec() };
-    let outlines = (outline(&one, expected), outline(&other, actual));
+    let outlines = (Outline::new(&one, expected.shape()), Outline::new(&other, actual.shape()));
     let items = expected.shape().iter().product();
     let unknown = |reason| Difference {
         reason: Some(reason),
@@ -240,6 +243,16 @@ pub fn compare_sources(
             points(expected, wide[0]).eq(points(actual, wide[1]))
         }),
     }
+}
+
+/// Writes the object of a tensor that nothing was expected of.
+///
+/// # Errors
+/// What `out` says.
+#[doc(hidden)]
+pub fn write_json_of_new(out: &mut dyn io::Write, actual: &Source) -> io::Result<()> {
+    let actual = Outline::new(actual.dtype(), actual.shape());
+    writeln!(out, "{}", json::object(Difference::of_one_side(None, Some(&actual))))
 }
 
 /// What the items of two tensors are compared as.

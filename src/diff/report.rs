@@ -56,11 +56,32 @@ impl Difference {
         writeln!(out, "{}", json::object(self.json_members()))
     }
 
+    /// The members of that object where only one side has the tensor.
+    pub(super) fn of_one_side(expected: Option<&Outline>, actual: Option<&Outline>) -> Vec<(&'static str, String)> {
+        let items: Option<usize> = expected.or(actual).map(|outline| outline.shape.iter().product());
+        let null = || "null".to_owned();
+        let mut members = vec![
+            ("equal", false.to_string()),
+            ("reason", null()),
+            ("expected", or_null(expected, outline)),
+            ("actual", or_null(actual, outline)),
+            ("items", or_null(items, |items| items.to_string())),
+        ];
+        for name in ["mismatches", "max_abs", "max_rel", "max_ulp", "min_atol", "min_rtol", "min_ulp"] {
+            members.push((name, null()));
+        }
+        members.extend([
+            ("first", "[]".to_owned()),
+            ("metrics", null()),
+            ("quantiles", null()),
+            ("axes", "[]".to_owned()),
+        ]);
+        members
+    }
+
     /// The members of that object.
     pub(super) fn json_members(&self) -> Vec<(&'static str, String)> {
         let quoted = |text: &str| json::string(text, Escapes::Short);
-        let outline =
-            |outline: &Outline| json::object([("dtype", quoted(&outline.dtype)), ("shape", list(&outline.shape))]);
         let rows = |rows: &[Mismatch]| format!("[{}]", rows.iter().map(mismatch).collect::<Vec<_>>().join(", "));
         let told = match &self.worst {
             Some(worst) => ("worst", rows(worst)),
@@ -250,7 +271,7 @@ fn table(columns: Vec<Column>, rows: Vec<Vec<Cow<'_, str>>>) -> Table<'_> {
 }
 
 /// `share_of` of `all` in per cent, with three digits, and never rounded to none or all of them.
-fn share(share_of: usize, all: usize) -> String {
+pub(super) fn share(share_of: usize, all: usize) -> String {
     let percent = 100.0 * share_of as f64 / all.max(1) as f64;
     match percent {
         _ if share_of == all => "100 %".to_owned(),
@@ -274,7 +295,7 @@ fn number(number: Number) -> String {
 }
 
 /// A number in a table: of a float the first four digits.
-fn brief(number: Number) -> String {
+pub(super) fn brief(number: Number) -> String {
     match number {
         Number::Integer(value) => value.to_string(),
         Number::Float(value) => four_digits(value),
@@ -303,6 +324,22 @@ fn mismatch(found: &Mismatch) -> String {
         ("rel", or_null(found.rel, float)),
         ("ulp", or_null(found.ulp, |ulp| ulp.to_string())),
     ])
+}
+
+fn outline(outline: &Outline) -> String {
+    json::object([("dtype", json::string(&outline.dtype, Escapes::Short)), ("shape", list(&outline.shape))])
+}
+
+/// Where the mismatches of a tensor are, if they are in a part of an axis only: that of the fewest places.
+pub(super) fn axes_of(found: &Difference) -> String {
+    let partly = found.axes.iter().filter(|axis| axis.places > 0 && axis.places < axis.of);
+    let fewest = partly.min_by(|a, b| (a.places * b.of).cmp(&(b.places * a.of)));
+    match fewest.map(|axis| (axis, axis.ranges.as_slice())) {
+        // one range says it at a glance
+        Some((axis, [range])) if range.len() == 1 => format!(": axis {} at {}", axis.axis, range.start),
+        Some((axis, [range])) => format!(": axis {} at {}-{}", axis.axis, range.start, range.end - 1),
+        Some(_) | None => String::new(),
+    }
 }
 
 fn metrics(metrics: &Metrics) -> String {
