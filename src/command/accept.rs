@@ -106,6 +106,7 @@ impl Changes {
     }
 
     fn put(&mut self, path: PathBuf, format: Format, name: Option<String>, from: From) {
+        self.folders.extend(path.parent().filter(|folder| !folder.as_os_str().is_empty()).map(Path::to_owned));
         self.files.entry(path).or_insert_with(|| Change { format, tensors: Vec::new() }).tensors.push((name, from));
     }
 
@@ -178,7 +179,6 @@ impl Changes {
             bail!("--accept: {stem:?} is no name of a file in {}", root.display());
         }
         let path = root.join(format!("{stem}.{}", format.extension()));
-        self.folders.extend(path.parent().map(Path::to_owned));
         self.put(path, format, within, From::Place(actual));
         Ok(())
     }

@@ -2,8 +2,10 @@
 
 use std::cell::RefCell;
 use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
 use super::accept::Changes;
@@ -14,8 +16,10 @@ use super::options::members::MemberOptions;
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::run::ThreadOptions;
 use super::options::values::parse_number;
+use super::show::{png_target, write_png};
 use super::sides::{self, Pairs, ROLES, Sides};
 use super::{Outcome, sources, style};
+use crate::diff::judge::{self, Density};
 use crate::diff::models::Models;
 use crate::diff::{self, Allowed, Effort, MetricLimits, Options, Reason};
 use crate::format::collection::Place;
@@ -23,7 +27,10 @@ use crate::format::open::Input;
 use crate::format::rewrite::UPDATE_GOLDEN;
 use crate::item::glob::Glob;
 use crate::ops::fill::Limits;
+use crate::picture::Picture;
+use crate::report::printable;
 use crate::storage::source::Source;
+use crate::storage::target::Target;
 
 /// Compare tensors, or whole models: status 0 if they are the same, 1 if they differ
 ///
@@ -84,6 +91,15 @@ pub(super) struct Diff {
     /// How many mismatches to show, the first ones
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, default_value_t = 5, allow_hyphen_values = true, help_heading = REPORT)]
     pub max_mismatch: usize,
+    /// Draw in text where mismatches are dense, over the last two axes (of one tensor, below the report)
+    #[arg(long, conflicts_with_all = ["json", "summary"], help_heading = REPORT)]
+    pub map: bool,
+    /// Draw |ACTUAL - EXPECTED| to a PNG file, as show --image does: over the last two axes, of the others the largest
+    ///
+    /// For one tensor of at least one axis; drawn also where the tensors are equal. NaN against a number is red, infinity
+    /// white.
+    #[arg(long, value_name = "OUT.png", value_parser = OsStringValueParser::new().map(PathBuf::from), conflicts_with = "accept", allow_hyphen_values = true, value_hint = ValueHint::FilePath, help_heading = REPORT)]
+    pub heatmap: Option<PathBuf>,
     /// Where ACTUAL does not pass, make it what is expected: EXPECTED is written anew
     ///
     /// In EXPECTED's own format, in C order, each file as a whole or not at all, with a line for each; the status is then 0.
@@ -155,6 +171,11 @@ infinite on either side), min_atol, min_rtol and min_ulp (the smallest that alon
 --dtype also says what the bits of an unsigned integer operand are (uint16 as bfloat16, uint8 as float8_e4m3fn).
 
 Exit status: 0 the same, 1 different, 2 anything else.";
+
+/// The most characters of a map down and across, which with its frame fits 80 columns. It does not follow the terminal:
+/// what is written is the same everywhere.
+const MAP_LINES: usize = 32;
+const MAP_COLUMNS: usize = 74;
 
 fn parse_tolerance(text: &str) -> Result<f64, String> {
     let value = text.parse::<f64>().ok().filter(|value| *value >= 0.0 && value.is_finite());
@@ -301,12 +322,20 @@ impl Diff {
         let [mut expected, mut actual] = sides::two([(&files[0].0, files[0].1), (&files[1].0, files[1].1)], &asked)?;
         asked.finish()?;
         let name = self.name([&expected, &actual])?;
-        if self.accepts() {
-            // it may be read again
+        let (options, effort) = (self.options(&name), self.effort(limits));
+        if self.accepts() || self.map || self.heatmap.is_some() {
+            // they may be read again
+            expected.settle()?;
             actual.settle()?;
         }
+        let drawn = match &self.heatmap {
+            Some(path) => judge::check_plane(&expected, &actual, &options)?.map(|()| png_target(path)).transpose()?,
+            None => None,
+        };
+        if drawn.as_ref().is_some_and(|target| matches!(target, Target::Stdout)) {
+            bail!("--heatmap: standard output has the report: name a file");
+        }
         let meter = Meter::new(Some(expected.bytes().saturating_add(actual.bytes())), self.summary);
-        let (options, effort) = (self.options(&name), self.effort(limits));
         let found = diff::compare_sources(&mut expected, &mut actual, &options, effort, &|bytes| meter.add(bytes))?;
         meter.finish();
         let stdout = io::stdout();
@@ -320,13 +349,42 @@ impl Diff {
                 _ => Ok(()),
             }),
         };
-        printed.and_then(|()| out.flush()).context("standard output")?;
+        printed.context("standard output")?;
+        if self.map && found.reason().is_none_or(|reason| reason == Reason::Values) {
+            let cells = [MAP_LINES, MAP_COLUMNS];
+            let map = judge::density([&mut expected, &mut actual], &options, cells, limits, &|_| ())?;
+            let lines = map.as_ref().map_or_else(Vec::new, Density::lines);
+            writeln!(out).context("standard output")?;
+            lines.iter().try_for_each(|line| writeln!(out, "  {line}")).context("standard output")?;
+        }
+        out.flush().context("standard output")?;
         drop(out);
+        match (drawn, &self.heatmap) {
+            (Some(target), _) => self.draw([expected, actual], &options, &target, limits)?,
+            (None, Some(path)) => {
+                // the report has said why
+                self.tell(&[format!("no {}: another dtype or shape", printable(&path.display().to_string()))])?;
+            }
+            (None, None) if self.accepts() && !found.equal() => return self.accept_one(actual, &files[1].0, limits),
+            (None, None) => {}
+        }
         match (found.equal(), self.accepts()) {
             (true, _) => Ok(Outcome::Done),
             (false, false) => Ok(Outcome::Different),
-            (false, true) => self.accept_one(actual, &files[1].0, limits),
+            (false, true) => {
+                let [_, actual] = sides::two([(&files[0].0, files[0].1), (&files[1].0, files[1].1)], &asked)?;
+                self.accept_one(actual, &files[1].0, limits)
+            }
         }
+    }
+
+    /// Draws the errors of two tensors.
+    fn draw(&self, sources: [Source; 2], options: &Options, target: &Target, limits: Limits) -> Result<()> {
+        let Some(plane) = judge::error_plane(sources, options)? else { return Ok(()) };
+        let picture = Picture::of_numbers(plane, limits)?;
+        let scale = picture.scale(None, &|_| ())?;
+        let told = write_png(&picture, scale.as_ref(), target, &|_| ())?;
+        self.tell(&told.into_iter().collect::<Vec<_>>()).map(drop)
     }
 
     /// The name of a single pair, which patterns look at: that of a member, if either is one.
@@ -344,6 +402,11 @@ impl Diff {
 
     /// Tensors by name.
     fn many(&self, pairs: &Pairs, limits: Limits) -> Result<Outcome> {
+        for (option, is_given) in [("--map", self.map), ("--heatmap", self.heatmap.is_some())] {
+            if is_given {
+                bail!("{option}: is of one tensor, and these are several: name a member after a colon, or a file");
+            }
+        }
         self.check_tolerances(pairs.named.keys().map(String::as_str))?;
         let asked = Asked::new(self.input.dtype.as_ref());
         let meter = Meter::new(Some(pairs.bytes()), self.summary);

@@ -23,6 +23,8 @@
 mod difference;
 mod distance;
 mod item;
+#[cfg(feature = "cli")]
+pub(crate) mod judge;
 mod metrics;
 #[doc(hidden)]
 pub mod models;
@@ -217,12 +219,9 @@ pub fn compare_sources(
         expected,
         actual,
         rule: Rule {
-            atol: options.atol.unwrap_or(if options.rtol.is_some() { 0.0 } else { -1.0 }),
-            rtol: options.rtol.unwrap_or(0.0),
-            ulp: options.ulp,
-            nan_differs: options.nan_differs,
             shown: if effort.verdict_only || options.worst.is_some() { 0 } else { options.shown },
             worst: if effort.verdict_only { 0 } else { options.worst.unwrap_or(0) },
+            ..Rule::new(options)
         },
         options,
         effort,
@@ -238,11 +237,14 @@ pub fn compare_sources(
         Common::Numbers(ItemClass::Integer, widen) => comparison.numbers(read_i128, Some(widen)),
         Common::Numbers(ItemClass::Complex, widen) => comparison.numbers(Complex::<f64>::read_le, Some(widen)),
         Common::Numbers(ItemClass::Float | ItemClass::Date, widen) => comparison.numbers(f64::read_le, Some(widen)),
-        Common::Text(wide) => comparison.opaque(|expected, actual| {
-            let points = |bytes, wide| trimmed(code_points(bytes, wide));
-            points(expected, wide[0]).eq(points(actual, wide[1]))
-        }),
+        Common::Text(wide) => comparison.opaque(|expected, actual| same_text(wide, expected, actual)),
     }
+}
+
+/// Whether two items of strings are the same text.
+fn same_text(wide: [bool; 2], expected: &[u8], actual: &[u8]) -> bool {
+    let points = |bytes, wide| trimmed(code_points(bytes, wide));
+    points(expected, wide[0]).eq(points(actual, wide[1]))
 }
 
 /// Writes the object of a tensor that nothing was expected of.

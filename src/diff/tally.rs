@@ -4,6 +4,7 @@
 //! were shared out. So every maximum goes with the number of the first item that has it, counts are added, and of the
 //! mismatches that are told the first in C order are chosen when all are there.
 
+use super::Options;
 use super::distance::{Distance, Number};
 use super::item::ComparedItem;
 use super::places::{Places, Runs};
@@ -37,6 +38,18 @@ pub(super) struct Rule {
 }
 
 impl Rule {
+    /// What options say of items; nothing is told of them.
+    pub(super) fn new(options: &Options) -> Self {
+        Self {
+            atol: options.atol.unwrap_or(if options.rtol.is_some() { 0.0 } else { -1.0 }),
+            rtol: options.rtol.unwrap_or(0.0),
+            ulp: options.ulp,
+            nan_differs: options.nan_differs,
+            shown: 0,
+            worst: 0,
+        }
+    }
+
     /// Whether any tolerance is given.
     pub(super) fn is_tolerant(&self) -> bool {
         self.atol >= 0.0 || self.ulp.is_some()
