@@ -13,6 +13,7 @@ use crate::error::Context;
 use crate::format::Format;
 use crate::format::collection::Place;
 use crate::format::open::Input;
+use crate::format::raw::View;
 use crate::format::rewrite::{self, Rewrite};
 use crate::ops::fill::Limits;
 use crate::report::printable;
@@ -60,6 +61,9 @@ impl Changes {
             bail!("EXPECTED: --accept writes a file, and this is none");
         };
         let (path, typed) = rewrite::divided(path);
+        if typed.as_deref().is_some_and(|view| View::parse(view).is_ok()) && !names_container(&path) {
+            bail!("{}: --accept does not write bytes without a header: name a file of another format", label(&path));
+        }
         let old = rewrite::existing(&path, &label(&path))?;
         let mut changes = Self::default();
         let format = rewrite::new_format(&path, actual.format());

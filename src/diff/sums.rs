@@ -109,22 +109,27 @@ impl<T: ComparedItem> Sums<T> {
         if T::CLASS == ItemClass::Complex {
             return self.parts(pairs(), scratch);
         }
-        let (mut low, mut high) = (origins, origins);
-        scratch.clear();
-        for (expected, actual) in pairs() {
-            scratch.expected.push(expected.offset(origins.0));
-            scratch.actual.push(actual.offset(origins.1));
-            scratch.errors.push(actual.offset(expected));
-            low = (least(low.0, expected), least(low.1, actual));
-            high = (most(high.0, expected), most(high.1, actual));
-        }
+        scratch.resize(expected.len() / T::SIZE);
+        let Offsets { expected: x, actual: y, errors } = &mut *scratch;
+        // one loop for each row of numbers, so that each is vectorised
+        x.iter_mut().zip(pairs()).for_each(|(x, (expected, _))| *x = expected.offset(origins.0));
+        y.iter_mut().zip(pairs()).for_each(|(y, (_, actual))| *y = actual.offset(origins.1));
+        errors.iter_mut().zip(pairs()).for_each(|(error, (expected, actual))| *error = actual.offset(expected));
+        let ranges = [range(x), range(y)];
         let sums = scratch.sums();
-        let is_one_value = [!low.0.below(high.0), !low.1.below(high.1)];
+        let is_one_value = ranges.map(|range| range == (0.0, 0.0));
         if sums.is_sound::<T>(is_one_value) {
             self.zeros += zeros(&scratch.errors);
             self.add(scratch.errors.len(), [Some(origins.0), Some(origins.1)], &sums);
-            widen(&mut self.ends[0], Some((low.0, high.0)));
-            widen(&mut self.ends[1], Some((low.1, high.1)));
+            let sides = [(origins.0, ranges[0], expected), (origins.1, ranges[1], actual)];
+            for (ends, (origin, range, items)) in self.ends.iter_mut().zip(sides) {
+                // offsets are rounded: where they could tell of a new end, the items do
+                if ends.is_none_or(|(low, high)| range.0 <= low.offset(origin) || range.1 >= high.offset(origin)) {
+                    let items = || items.chunks_exact(T::SIZE).map(read);
+                    let (low, high) = (items().fold(origin, least), items().fold(origin, most));
+                    widen(ends, Some((low, high)));
+                }
+            }
             return;
         }
         // NaN, infinities, or numbers whose squares float64 does not have
@@ -227,6 +232,13 @@ struct Offsets {
 }
 
 impl Offsets {
+    /// Makes room for so many of each; what they were does not matter.
+    fn resize(&mut self, items: usize) {
+        self.expected.resize(items, 0.0);
+        self.actual.resize(items, 0.0);
+        self.errors.resize(items, 0.0);
+    }
+
     fn clear(&mut self) {
         self.expected.clear();
         self.actual.clear();
@@ -317,6 +329,20 @@ fn moments(one: &[f64], other: &[f64]) -> (Side, Side, f64) {
     }
     let [x, xx, y, yy, xy] = lanes.map(|lanes| lanes.iter().sum());
     (Side { sum: x, squares: xx, power: 0 }, Side { sum: y, squares: yy, power: 0 }, xy)
+}
+
+/// The smallest and the largest of numbers, of which the first is 0; NaN is left out.
+fn range(numbers: &[f64]) -> (f64, f64) {
+    let (mut low, mut high) = ([0.0_f64; LANES], [0.0_f64; LANES]);
+    let (chunks, rest) = numbers.as_chunks::<LANES>();
+    for chunk in chunks {
+        for lane in 0..LANES {
+            low[lane] = if chunk[lane] < low[lane] { chunk[lane] } else { low[lane] };
+            high[lane] = if chunk[lane] > high[lane] { chunk[lane] } else { high[lane] };
+        }
+    }
+    let numbers = || rest.iter().copied();
+    (low.into_iter().chain(numbers()).fold(0.0, f64::min), high.into_iter().chain(numbers()).fold(0.0, f64::max))
 }
 
 /// How many are 0.
