@@ -85,7 +85,7 @@ impl Distance for u64 {
     const BITS: u32 = 64;
 
     fn key(self) -> u64 {
-        self.into()
+        self
     }
     fn of_key(key: u64) -> Number {
         Number::Integer(key.into())

@@ -27,10 +27,13 @@ type Judged = (f64, bool);
 /// Judges the pairs of two rows of items, as little-endian bytes.
 type Judge = Box<dyn Fn(&[u8], &[u8], &mut Vec<Judged>) + Send + Sync>;
 
+/// Whether two items that are no numbers are the same.
+type Same = Box<dyn Fn(&[u8], &[u8]) -> bool + Send + Sync>;
+
 /// How the items of two dtypes are judged, and whether they are numbers; `None` if they have no common meaning.
 fn judge(one: &DType, other: &DType, options: &Options) -> Option<(Judge, bool)> {
     let rule = Rule::new(options);
-    let opaque = |widths: [usize; 2], same: Box<dyn Fn(&[u8], &[u8]) -> bool + Send + Sync>| -> (Judge, bool) {
+    let opaque = |widths: [usize; 2], same: Same| -> (Judge, bool) {
         let judge: Judge = Box::new(move |expected, actual, out| {
             let pairs = expected.chunks_exact(widths[0].max(1)).zip(actual.chunks_exact(widths[1].max(1)));
             out.extend(pairs.map(|(expected, actual)| (f64::NAN, !same(expected, actual))));

@@ -433,7 +433,8 @@ impl Comparison<'_> {
             // of equal tensors all that is left to be known is which items are the first that can be compared
             let maxima = tally.max_abs.is_some() && tally.max_rel.is_some() && tally.max_ulp.is_some();
             let known = equal && maxima && (seen.variety.varies || !wants_metrics);
-            Ok(!known && !(verdict_only && decided(options, tally, total)))
+            let enough = known || verdict_only && decided(options, tally, total);
+            Ok(!enough)
         };
         let mut seen = self.scan(&each)?;
         let mut all = Seen::default();

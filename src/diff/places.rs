@@ -77,6 +77,9 @@ impl Runs {
     }
 }
 
+/// Marks of places, once there is one.
+type Page = OnceLock<Box<[AtomicU64]>>;
+
 /// The axes of more than one place.
 #[derive(Debug)]
 pub(super) struct Places {
@@ -90,7 +93,7 @@ struct Axis {
     /// Items from one place to the next.
     stride: usize,
     /// A bit for each place; of the first axis there are none.
-    marks: Vec<OnceLock<Box<[AtomicU64]>>>,
+    marks: Vec<Page>,
 }
 
 impl Places {
@@ -188,12 +191,7 @@ impl Axis {
     }
 
     /// Calls `each` with the words that hold the bits of some places, and a mask of these, until it says no.
-    fn each_word(
-        &self,
-        first: usize,
-        last: usize,
-        each: &mut dyn FnMut(&OnceLock<Box<[AtomicU64]>>, usize, u64) -> bool,
-    ) -> bool {
+    fn each_word(&self, first: usize, last: usize, each: &mut dyn FnMut(&Page, usize, u64) -> bool) -> bool {
         let count = last - first + 1;
         let begin = first % self.dim;
         let ranges = match count {
