@@ -32,7 +32,7 @@ complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "scatter-update" -
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "gather-nd" -d 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "show" -d 'Look at tensors: dtype and shape, then the items, or a picture of them'
-complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "diff" -d 'Compare two tensors: status 0 if they are the same, 1 if they differ'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "diff" -d 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "info" -d 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "convert" -d 'Write tensors in another format, dtype or order'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "textconv" -d 'Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items'
@@ -456,10 +456,21 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l threads -d 'T
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l all -d 'Print every item'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l image -d 'Draw the last two axes of a tensor instead: numbers as colours, or the picture that bytes are'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l atol -d 'The largest absolute error that passes' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rtol -d 'The largest error relative to EXPECTED that passes; with --atol their sum' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ulp -d 'How many representable values apart still passes (0: +0 equals -0)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l atol -d 'The largest absolute error that passes; GLOB=A of the tensors whose names match' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rtol -d 'The largest error relative to EXPECTED that passes, with --atol their sum; or GLOB=R' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ulp -d 'How many representable values apart still passes (0: +0 equals -0); or GLOB=N' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l allow -d 'How many items of a tensor may fail: a number, or a share in per cent such as 0.1%' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l min-cosine -d 'The least cosine of the angle between the flattened tensors' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l min-snr -d 'The least signal to noise ratio, 10 log10(sum of EXPECTED^2 / sum of errors^2)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l min-psnr -d 'The least peak signal to noise ratio, 20 log10(range of EXPECTED / rmse)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l max-rmse -d 'The largest root mean square of the errors' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l max-mean-abs -d 'The largest mean of |ACTUAL - EXPECTED|' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l worst -d 'Show the N mismatches with the largest |ACTUAL - EXPECTED|, NaN and infinite ones before all, instead of the first' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l max-mismatch -d 'How many mismatches to show, the first ones' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l heatmap -d 'Draw |ACTUAL - EXPECTED| to a PNG file, as show --image does: over the last two axes, of the others the largest' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l only -d 'Of whole containers take only tensors whose names match' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l exclude -d 'Of whole containers leave out tensors whose names match, also of those that --only takes' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rename -d 'Give tensors of whole containers other names, such as \'model.*=*\'' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f -a "bool\t''
 int8\t''
 int16\t''
@@ -506,6 +517,8 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l skip-rows -d 
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l nan-differs -d 'NaNs of different bits differ'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ignore-dtype -d 'Compare values, whatever the dtypes'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l map -d 'Draw in text where mismatches are dense, over the last two axes (of one tensor, below the report)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l accept -d 'Where ACTUAL does not pass, make it what is expected: EXPECTED is written anew'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s q -l summary -l quiet -d 'Print the verdict only, one line (with --json still the object); stops at the first mismatch'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l json -d 'Print one JSON object'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -720,7 +733,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_s
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert textconv completions man help" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert textconv completions man help" -f -a "gather-nd" -d 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert textconv completions man help" -f -a "show" -d 'Look at tensors: dtype and shape, then the items, or a picture of them'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert textconv completions man help" -f -a "diff" -d 'Compare two tensors: status 0 if they are the same, 1 if they differ'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert textconv completions man help" -f -a "diff" -d 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ'
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert textconv completions man help" -f -a "info" -d 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert textconv completions man help" -f -a "convert" -d 'Write tensors in another format, dtype or order'
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd show diff info convert textconv completions man help" -f -a "textconv" -d 'Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items'

@@ -1,44 +1,78 @@
-//! Golden files in Rust tests: a predicate that compares tensors and, when it fails, says how they differ.
+//! Golden files in Rust tests: tensors are compared, and a test that fails says how they differ.
 //!
 //! ```
-//! use predicates_core::Predicate;
+//! use tensorop::assert_tensor_eq;
 //! use tensorop::golden::tensor_eq;
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # std::env::set_current_dir(folder.path())?;
 //! # std::fs::write("golden.json", "[1.0, 2.0]")?;
-//! let predicate = tensor_eq("golden.json").rtol(1e-5);
-//! assert!(predicate.eval(b"[1.0, 2.000001]".as_slice()));
-//! assert!(!predicate.eval(b"[1.0, 2.1]".as_slice()));
+//! # std::fs::write("out.json", "[1.0, 2.0]")?;
+//! // an ndarray array or view, the bytes of a file, or the path of one
+//! assert_tensor_eq!("golden.json", &ndarray::array![1.0, 2.0]);
+//! assert_tensor_eq!("golden.json", b"[1.0, 2.0]");
+//! assert_tensor_eq!("golden.json", "out.json");
+//! // with a tolerance
+//! assert_tensor_eq!(tensor_eq("golden.json").rtol(1e-5), b"[1.0, 2.000001]");
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! In a test with assert_cmd it stands where text would: `.stdout(tensor_eq("golden.npy").rtol(1e-5))`. What is
-//! compared may be in any format that is read, and in another one than the golden file.
+//! [`tensor_eq`] is a predicate, too: in a test with assert_cmd it stands where text would,
+//! `.stdout(tensor_eq("golden.npy").rtol(1e-5))`. What is compared may be in any format that is read, and in another one
+//! than the golden file.
 //!
 //! # New golden files
 //!
-//! With the environment variable [`UPDATE`] set to `1` nothing is compared: what should have been compared becomes the
-//! golden file, written over a file that is there and into folders that are made. Look at the changes before you commit
-//! them.
+//! With the environment variable [`UPDATE`] set to `1` a tensor that does not pass becomes the golden one, written in the
+//! golden file's format over a file that is there and into folders that are made, and a line on standard error says so.
+//! Look at the changes before you commit them.
 
-use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Context, ErrorKind, Result, bail};
+use ndarray::{ArrayBase, Data, Dimension};
 use predicates_core::Predicate;
 use predicates_core::reflection::{Case, PredicateReflection, Product};
 
 use crate::diff::{self, Difference, Effort, Options, Style};
+use crate::error::{Context, ErrorKind, Result, malformed};
 use crate::format::Format;
 use crate::format::open::Input;
+pub use crate::format::rewrite::UPDATE_GOLDEN as UPDATE;
+use crate::format::rewrite::{self, Rewrite};
+use crate::item::element::Element;
+use crate::item::tensor::Tensor;
+use crate::ops::fill::Limits;
 use crate::parallel::Threads;
+use crate::storage::source::Source;
 
-/// The environment variable that makes golden files anew, if it is `1`.
-pub const UPDATE: &str = "TENSOROP_UPDATE_GOLDEN";
+/// Compares a tensor with a golden file, and panics with the report of their differences if it does not pass.
+///
+/// The golden file is a path or a [`tensor_eq`](crate::golden::tensor_eq) with tolerances; the tensor is anything that
+/// is [`Compared`](crate::golden::Compared): a path, the bytes of a file, or a reference to an `ndarray` array or view.
+///
+/// # Panics
+/// If the tensors differ, or one of them cannot be read.
+#[macro_export]
+macro_rules! assert_tensor_eq {
+    ($golden:expr, $actual:expr $(,)?) => {
+        $crate::golden::assert_golden(&$crate::golden::TensorEq::from($golden), &$actual)
+    };
+}
+
+/// What [`assert_tensor_eq!`](crate::assert_tensor_eq) does.
+///
+/// # Panics
+/// As it says.
+#[doc(hidden)]
+#[track_caller]
+pub fn assert_golden<A: Compared + ?Sized>(golden: &TensorEq, actual: &A) {
+    if let Some(why) = golden.check(&actual.compared()) {
+        panic!("not {golden}:\n{}", why.trim_end());
+    }
+}
 
 /// Whether bytes, or a file, hold the same tensor as the golden file, whose path is relative to the folder that the
 /// test runs in (that of the crate, under `cargo test`) and may name a member, as `golden.npz:member`.
@@ -91,55 +125,57 @@ impl TensorEq {
 
     /// Nothing, or why it is not the tensor of the golden file.
     fn check(&self, actual: &Actual<'_>) -> Option<String> {
-        let checked = match std::env::var_os(UPDATE) {
-            Some(value) if value == "1" => self.update(actual).map(|()| None),
-            _ => self.compare(actual).map(|found| (!found.equal()).then(|| report(&found))),
-        };
-        checked.unwrap_or_else(|error| Some(format!("{error:#}")))
+        let updates = std::env::var_os(UPDATE).is_some_and(|value| value == "1");
+        match self.compare(actual) {
+            Ok(found) if found.equal() => None,
+            Ok(_) | Err(_) if updates => self.update(actual).err().map(|error| error.to_string()),
+            Ok(found) => Some(report(&found)),
+            Err(error) => Some(error.to_string()),
+        }
+    }
+
+    fn label(&self) -> String {
+        format!("golden file {}", self.golden.display())
     }
 
     fn compare(&self, actual: &Actual<'_>) -> Result<Difference> {
-        let label = format!("golden file {}", self.golden.display());
-        let opened = Input::path(&self.golden, None, &label, Threads::default());
+        let opened = Input::path(&self.golden, None, &self.label(), Threads::default());
         let (golden, member) = opened.map_err(|error| {
             let missing = error.kind() == ErrorKind::Io(io::ErrorKind::NotFound);
             if missing { error.within(format!("run the test with {UPDATE}=1 to make it")) } else { error }
         })?;
         let mut golden = golden.source(golden.pick(member.as_deref())?)?;
-        let (actual, member) = actual.open()?;
-        let mut actual = actual.source(actual.pick(member.as_deref())?)?;
-        diff::compare_sources(&mut golden, &mut actual, &self.options, Effort::default(), &|_| {})
+        diff::compare_sources(&mut golden, &mut actual.source()?.0, &self.options, Effort::default(), &|_| {})
     }
 
     /// Makes what was found the golden file.
     fn update(&self, actual: &Actual<'_>) -> Result<()> {
-        let path = &self.golden;
-        let (input, member) = actual.open()?;
-        let named = path.extension().and_then(OsStr::to_str).and_then(Format::by_extension);
-        let Some(expected) = named.filter(|format| format.is_read()) else {
-            bail!("golden file {}: its name does not tell a format", path.display())
-        };
-        if input.format() != expected || member.is_some() {
-            let (found, expected) = (input.format().name(), expected.name());
-            let part = if member.is_some() { "a part of " } else { "" };
-            bail!("golden file {}: should be {expected}, but the tensor came as {part}{found}", path.display());
-        }
+        let (label, (mut source, format)) = (self.label(), actual.source()?);
         // what is cut off is no golden file
-        input.source(input.pick(None)?)?.settle()?;
-        let bytes = match actual {
-            Actual::Bytes(bytes) => bytes.to_vec(),
-            Actual::Path(from) => fs::read(from).with_context(|| from.display().to_string())?,
+        source.settle()?;
+        let (path, member) = rewrite::divided(&self.golden);
+        // one that is damaged is replaced; but not the other tensors of a container
+        let old = match rewrite::existing(&path, &label) {
+            Err(error) if member.is_some() => return Err(error),
+            old => old.ok().flatten(),
         };
-        let failed = || format!("golden file {}: cannot be written", path.display());
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        fs::create_dir_all(folder).with_context(failed)?;
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".golden-");
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut new = builder.tempfile_in(folder).with_context(failed)?;
-        new.write_all(&bytes).with_context(failed)?;
-        new.persist(path).map(drop).map_err(|error| error.error).with_context(failed)
+        let name = match old.as_ref().and_then(Input::names) {
+            Some(names) => Some(match member {
+                Some(member) => member,
+                None if names.len() == 1 => names[0].to_owned(),
+                None => return Err(malformed!("{label}: holds {} tensors: name one after a colon", names.len())),
+            }),
+            None => member,
+        };
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder).with_context(|| format!("{label}: its folder cannot be made"))?;
+        }
+        let shown = format!("{} {:?}", source.dtype().native(), source.shape());
+        let format = rewrite::new_format(&path, format);
+        Rewrite::new((&path, &label), old.as_ref(), format, vec![(name, source)], Limits::default())?.write()?;
+        // not with a macro: what tests print is shown only if they fail
+        writeln!(io::stderr(), "wrote {label}: {shown}")?;
+        Ok(())
     }
 
     fn case(&self, expected: bool, actual: &Actual<'_>) -> Option<Case<'_>> {
@@ -153,20 +189,65 @@ impl TensorEq {
 }
 
 /// What is compared with the golden file.
-enum Actual<'a> {
+#[derive(Debug)]
+pub struct Actual<'a>(Kind<'a>);
+
+#[derive(Debug)]
+enum Kind<'a> {
     Bytes(&'a [u8]),
     Path(&'a Path),
+    Array(Tensor),
 }
 
 impl Actual<'_> {
-    fn open(&self) -> Result<(Input, Option<String>)> {
-        match self {
-            Actual::Bytes(bytes) => {
+    /// Its items, and the format that it is in.
+    fn source(&self) -> Result<(Source, Format)> {
+        let (input, member) = match &self.0 {
+            Kind::Bytes(bytes) => {
                 let bytes = io::Cursor::new(bytes.to_vec());
-                Ok((Input::stream(Box::new(bytes), None, "the output", Threads::default())?, None))
+                (Input::stream(Box::new(bytes), None, "the output", Threads::default())?, None)
             }
-            Actual::Path(path) => Input::path(path, None, &path.display().to_string(), Threads::default()),
-        }
+            Kind::Path(path) => Input::path(path, None, &path.display().to_string(), Threads::default())?,
+            Kind::Array(tensor) => return Ok((Source::memory(tensor.clone(), "the array".to_owned()), Format::NPY)),
+        };
+        Ok((input.source(input.pick(member.as_deref())?)?, input.format()))
+    }
+}
+
+/// What a golden file is compared with: a path (`str`, `Path` and what owns them), the bytes of a file in any format that
+/// is read, or an `ndarray` array or view of any [`Element`], in its logical order.
+pub trait Compared {
+    /// It as it is compared.
+    fn compared(&self) -> Actual<'_>;
+}
+
+impl<A: Compared + ?Sized> Compared for &A {
+    fn compared(&self) -> Actual<'_> {
+        (**self).compared()
+    }
+}
+
+macro_rules! compared {
+    ($($type:ty: $kind:ident $(of $N:ident)?),+) => {
+        $(impl$(<const $N: usize>)? Compared for $type {
+            fn compared(&self) -> Actual<'_> {
+                Actual(Kind::$kind(self.as_ref()))
+            }
+        })+
+    };
+}
+
+compared!(str: Path, String: Path, Path: Path, PathBuf: Path, [u8]: Bytes, Vec<u8>: Bytes, [u8; N]: Bytes of N);
+
+impl<T: Element, S: Data<Elem = T>, D: Dimension> Compared for ArrayBase<S, D> {
+    fn compared(&self) -> Actual<'_> {
+        Actual(Kind::Array(Tensor::from(self)))
+    }
+}
+
+impl<P: Into<PathBuf>> From<P> for TensorEq {
+    fn from(golden: P) -> Self {
+        tensor_eq(golden)
     }
 }
 
@@ -179,21 +260,21 @@ fn report(found: &Difference) -> String {
 
 impl Predicate<[u8]> for TensorEq {
     fn eval(&self, variable: &[u8]) -> bool {
-        self.check(&Actual::Bytes(variable)).is_none()
+        self.check(&variable.compared()).is_none()
     }
 
     fn find_case<'a>(&'a self, expected: bool, variable: &[u8]) -> Option<Case<'a>> {
-        self.case(expected, &Actual::Bytes(variable))
+        self.case(expected, &variable.compared())
     }
 }
 
 impl Predicate<Path> for TensorEq {
     fn eval(&self, variable: &Path) -> bool {
-        self.check(&Actual::Path(variable)).is_none()
+        self.check(&variable.compared()).is_none()
     }
 
     fn find_case<'a>(&'a self, expected: bool, variable: &Path) -> Option<Case<'a>> {
-        self.case(expected, &Actual::Path(variable))
+        self.case(expected, &variable.compared())
     }
 }
 

@@ -48,7 +48,7 @@
 //! | --- | --- |
 //! | `cli` (default) | the program `tensorop`; it includes `formats` |
 //! | `formats` | files: `read`, `write`, `diff` |
-//! | `predicates` | `golden`: golden files in tests, for assert_cmd; it includes `formats` |
+//! | `predicates` | `golden`: golden files in tests, `assert_tensor_eq!`; it includes `formats` |
 //!
 //! Without any there are the operators alone, on fewer than 20 packages: `default-features = false`.
 //!

@@ -38,6 +38,11 @@ impl<'a> Asked<'a> {
         Self { dtype, taken: Cell::new(false), left: RefCell::new(None) }
     }
 
+    /// Whether a dtype was given.
+    pub(super) fn is_asked(&self) -> bool {
+        self.dtype.is_some()
+    }
+
     /// The dtype of an operand that has none of its own, beside one of dtype `other`; `None` if nothing tells it.
     pub(super) fn plain_dtype(&self, other: Option<DType>) -> Option<DType> {
         self.taken.set(true);

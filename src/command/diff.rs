@@ -1,19 +1,38 @@
-//! `diff`: two tensors compared.
+//! `diff`: two tensors compared, or many by their names.
 
+use std::cell::RefCell;
 use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, bail};
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
+use super::accept::Changes;
+use super::asked::Asked;
+use super::compared::Comparing;
 use super::meter::Meter;
+use super::options::members::MemberOptions;
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::run::ThreadOptions;
 use super::options::values::parse_number;
-use super::sources::Operands;
-use super::{Outcome, style};
-use crate::diff::{self, Effort, Options, Reason};
+use super::show::{png_target, write_png};
+use super::sides::{self, Pairs, ROLES, Sides};
+use super::{Outcome, sources, style};
+use crate::diff::judge::{self, Density};
+use crate::diff::models::Models;
+use crate::diff::{self, Allowed, Effort, MetricLimits, Options, Reason};
+use crate::format::collection::Place;
+use crate::format::open::Input;
+use crate::format::rewrite::UPDATE_GOLDEN;
+use crate::item::glob::Glob;
+use crate::ops::fill::Limits;
+use crate::picture::Picture;
+use crate::report::printable;
+use crate::storage::source::Source;
+use crate::storage::target::Target;
 
-/// Compare two tensors: status 0 if they are the same, 1 if they differ
+/// Compare tensors, or whole models: status 0 if they are the same, 1 if they differ
 ///
 /// Two items are the same if their bits are, or both are NaN, or a tolerance that is given accepts them: --atol and
 /// --rtol if |ACTUAL - EXPECTED| <= atol + rtol * |EXPECTED|, in float64 (of complex numbers the modulus), or --ulp if
@@ -21,27 +40,35 @@ use crate::diff::{self, Effort, Options, Reason};
 /// as themselves. Differences of integers, bools and dates are exact. Without a tolerance +0 and -0 differ.
 ///
 /// Another dtype or shape is a difference. Byte order, C or Fortran order and the format of the file are none.
+///
+/// Containers of several tensors, an index of shards and folders are compared tensor by tensor, by name; a tensor that
+/// only one side has is a difference. In a folder the name of a tensor is the path of its file there, without the
+/// ending; of one in a container with :NAME behind it. Files of other endings than those of formats that are read,
+/// hidden ones and JSON objects without data are left alone; an index stands for the files that it names. The report has
+/// a line for each tensor that is not the same, the worst first.
 #[derive(Debug, Args)]
 #[command(override_usage = "tensorop diff [OPTIONS] <EXPECTED> <ACTUAL>", after_long_help = EXAMPLES)]
 pub(super) struct Diff {
-    /// The tensor that is right
-    #[arg(value_name = "EXPECTED", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor that is right."))]
+    /// The tensor, container or folder that is right
+    #[arg(value_name = "EXPECTED", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::AnyPath, long_help = data_help("The tensor, container or folder that is right."))]
     pub expected: OperandArg,
-    /// The tensor to be checked
-    #[arg(value_name = "ACTUAL", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
+    /// The tensor, container or folder to be checked
+    #[arg(value_name = "ACTUAL", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::AnyPath)]
     pub actual: OperandArg,
-    /// The largest absolute error that passes
-    #[arg(long, value_name = "A", value_parser = parse_tolerance, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
-    pub atol: Option<f64>,
-    /// The largest error relative to EXPECTED that passes; with --atol their sum
-    #[arg(long, value_name = "R", value_parser = parse_tolerance, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
-    pub rtol: Option<f64>,
-    /// How many representable values apart still passes (0: +0 equals -0)
+    /// The largest absolute error that passes; GLOB=A of the tensors whose names match
+    ///
+    /// Can be given several times: the last that matches the name of a tensor decides.
+    #[arg(long, value_name = "A", value_parser = Bound::<f64>::parse, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
+    pub atol: Vec<Bound<f64>>,
+    /// The largest error relative to EXPECTED that passes, with --atol their sum; or GLOB=R
+    #[arg(long, value_name = "R", value_parser = Bound::<f64>::parse, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
+    pub rtol: Vec<Bound<f64>>,
+    /// How many representable values apart still passes (0: +0 equals -0); or GLOB=N
     ///
     /// In the format of the items themselves: neighbours are 1 apart. Of integers and dates it is their difference, of
     /// complex numbers the larger of both parts.
-    #[arg(long, value_name = "N", value_parser = parse_number::<u64>, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
-    pub ulp: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = Bound::<u64>::parse, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
+    pub ulp: Vec<Bound<u64>>,
     /// NaNs of different bits differ
     #[arg(long, help_heading = HEADING)]
     pub nan_differs: bool,
@@ -51,9 +78,35 @@ pub(super) struct Diff {
     /// meaning (strings and numbers, structured dtypes) still differs.
     #[arg(long, help_heading = HEADING)]
     pub ignore_dtype: bool,
+    /// How many items of a tensor may fail: a number, or a share in per cent such as 0.1%
+    ///
+    /// The tensor passes if 100 x mismatches <= P x items, exactly as P is typed.
+    #[arg(long, value_name = "N|P%", value_parser = str::parse::<Allowed>, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
+    pub allow: Option<Allowed>,
+    #[command(flatten)]
+    pub limits: LimitOptions,
+    /// Show the N mismatches with the largest |ACTUAL - EXPECTED|, NaN and infinite ones before all, instead of the first
+    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, conflicts_with = "max_mismatch", allow_hyphen_values = true, help_heading = REPORT)]
+    pub worst: Option<usize>,
     /// How many mismatches to show, the first ones
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, default_value_t = 5, allow_hyphen_values = true, help_heading = REPORT)]
     pub max_mismatch: usize,
+    /// Draw in text where mismatches are dense, over the last two axes (of one tensor, below the report)
+    #[arg(long, conflicts_with_all = ["json", "summary"], help_heading = REPORT)]
+    pub map: bool,
+    /// Draw |ACTUAL - EXPECTED| to a PNG file, as show --image does: over the last two axes, of the others the largest
+    ///
+    /// For one tensor of at least one axis; drawn also where the tensors are equal. NaN against a number is red, infinity
+    /// white.
+    #[arg(long, value_name = "OUT.png", value_parser = OsStringValueParser::new().map(PathBuf::from), conflicts_with = "accept", allow_hyphen_values = true, value_hint = ValueHint::FilePath, help_heading = REPORT)]
+    pub heatmap: Option<PathBuf>,
+    /// Where ACTUAL does not pass, make it what is expected: EXPECTED is written anew
+    ///
+    /// In EXPECTED's own format, in C order, each file as a whole or not at all, with a line for each; the status is then 0.
+    /// Tensors that only ACTUAL has are added (in a folder as files of ACTUAL's format), an EXPECTED that is not there is
+    /// made, and what only EXPECTED has is named and left. TENSOROP_UPDATE_GOLDEN=1 in the environment does the same.
+    #[arg(long, help_heading = REPORT)]
+    pub accept: bool,
     /// Print the verdict only, one line (with --json still the object); stops at the first mismatch
     #[arg(short = 'q', long, visible_alias = "quiet", help_heading = REPORT)]
     pub summary: bool,
@@ -61,9 +114,43 @@ pub(super) struct Diff {
     #[arg(long, help_heading = REPORT)]
     pub json: bool,
     #[command(flatten)]
+    pub members: MemberOptions,
+    #[command(flatten)]
     pub input: InputOptions,
     #[command(flatten)]
     pub threads: ThreadOptions,
+}
+
+/// Limits on metrics: if there is any, items need pass only if a tolerance is given, too.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What passes as a whole")]
+pub(super) struct LimitOptions {
+    /// The least cosine of the angle between the flattened tensors
+    ///
+    /// If any limit on a metric is given, a tensor passes if all such limits hold, and, only if a tolerance or --allow is
+    /// given too, its items pass. An item that is NaN or infinite on either side must be the same on both. A metric that is
+    /// undefined (see --json) is within no limit, unless all items are the same.
+    #[arg(long, value_name = "X", value_parser = parse_limit, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    pub min_cosine: Option<f64>,
+    /// The least signal to noise ratio, 10 log10(sum of EXPECTED^2 / sum of errors^2)
+    #[arg(long, value_name = "DB", value_parser = parse_limit, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    pub min_snr: Option<f64>,
+    /// The least peak signal to noise ratio, 20 log10(range of EXPECTED / rmse)
+    #[arg(long, value_name = "DB", value_parser = parse_limit, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    pub min_psnr: Option<f64>,
+    /// The largest root mean square of the errors
+    #[arg(long, value_name = "X", value_parser = parse_tolerance, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    pub max_rmse: Option<f64>,
+    /// The largest mean of |ACTUAL - EXPECTED|
+    #[arg(long, value_name = "X", value_parser = parse_tolerance, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    pub max_mean_abs: Option<f64>,
+}
+
+impl LimitOptions {
+    fn limits(&self) -> MetricLimits {
+        let Self { min_cosine, min_snr, min_psnr, max_rmse, max_mean_abs } = *self;
+        MetricLimits { min_cosine, min_snr, min_psnr, max_rmse, max_mean_abs }
+    }
 }
 
 const HEADING: &str = "What passes";
@@ -85,27 +172,169 @@ infinite on either side), min_atol, min_rtol and min_ulp (the smallest that alon
 
 Exit status: 0 the same, 1 different, 2 anything else.";
 
+/// The most characters of a map down and across, which with its frame fits 80 columns. It does not follow the terminal:
+/// what is written is the same everywhere.
+const MAP_LINES: usize = 32;
+const MAP_COLUMNS: usize = 74;
+
 fn parse_tolerance(text: &str) -> Result<f64, String> {
     let value = text.parse::<f64>().ok().filter(|value| *value >= 0.0 && value.is_finite());
     value.ok_or_else(|| "expected a number, 0 or more".to_owned())
+}
+
+fn parse_limit(text: &str) -> Result<f64, String> {
+    let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
+    value.ok_or_else(|| "expected a number".to_owned())
+}
+
+/// A tolerance as it is typed: for all tensors, or for those whose names match.
+#[derive(Clone, Debug)]
+pub(super) struct Bound<T> {
+    glob: Option<Glob>,
+    value: T,
+}
+
+/// A number that is a tolerance.
+pub(super) trait Tolerance: Copy {
+    fn read(text: &str) -> Result<Self, String>;
+}
+
+impl Tolerance for f64 {
+    fn read(text: &str) -> Result<Self, String> {
+        parse_tolerance(text)
+    }
+}
+
+impl Tolerance for u64 {
+    fn read(text: &str) -> Result<Self, String> {
+        parse_number(text)
+    }
+}
+
+impl<T: Tolerance> Bound<T> {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.rsplit_once('=').filter(|(glob, _)| !glob.is_empty()) {
+            Some((glob, value)) => Ok(Self { glob: Some(Glob::new(glob)), value: T::read(value)? }),
+            None => Ok(Self { glob: None, value: T::read(text)? }),
+        }
+    }
+
+    /// The last that is for a tensor of that name.
+    fn of(all: &[Self], name: &str) -> Option<T> {
+        let matches = |bound: &&Self| bound.glob.as_ref().is_none_or(|glob| glob.matches(name));
+        all.iter().rev().find(matches).map(|bound| bound.value)
+    }
+
+    fn globs(all: &[Self]) -> impl Iterator<Item = &Glob> {
+        all.iter().filter_map(|bound| bound.glob.as_ref())
+    }
 }
 
 impl Diff {
     /// Compares, and prints the report.
     pub(super) fn run(&self) -> Result<Outcome> {
         let limits = self.threads.limits()?;
-        let operands = Operands::pair(&self.expected, &self.actual, &self.input, limits.threads)?;
-        let (mut expected, actual) = operands.tensors()?;
-        let mut actual = actual.ok_or_else(|| anyhow!("ACTUAL: missing"))?;
-        let options = Options {
-            atol: self.atol,
-            rtol: self.rtol,
-            ulp: self.ulp,
+        let args = [&self.expected, &self.actual];
+        sources::one_stdin(ROLES.into_iter().zip(args))?;
+        let expected = sides::expected(args[0], &self.input, limits.threads, self.accepts())?;
+        let actual = sides::side(ROLES[1], args[1], &self.input, limits.threads)?;
+        match sides::resolve([expected, actual], args, &self.members, &self.input, limits.threads)? {
+            Sides::Two(files) => self.two(&files, limits),
+            Sides::New(file) => self.new_one(&file, limits),
+            Sides::Many(pairs) => self.many(&pairs, limits),
+        }
+    }
+
+    /// Whether what is expected becomes what is found.
+    fn accepts(&self) -> bool {
+        self.accept || std::env::var_os(UPDATE_GOLDEN).is_some_and(|value| value == "1")
+    }
+
+    /// Tells which files were written: behind the report, or beside an object of JSON.
+    fn tell(&self, lines: &[String]) -> Result<Outcome> {
+        for line in lines {
+            match self.json {
+                true => writeln!(io::stderr(), "{line}").context("standard error")?,
+                false => writeln!(io::stdout(), "{line}").context("standard output")?,
+            }
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// A tensor that is expected from now on.
+    fn new_one(&self, file: &(Input, usize), limits: Limits) -> Result<Outcome> {
+        let (input, n) = file;
+        let asked = Asked::new(self.input.dtype.as_ref());
+        let source = sides::one((input, *n), &asked)?;
+        asked.finish()?;
+        let mut out = BufWriter::new(io::stdout().lock());
+        let printed = match self.json {
+            true => diff::write_json_of_new(&mut out, &source),
+            false => writeln!(out, "different: {} is not there", sources::label(ROLES[0], &self.expected)),
+        };
+        printed.and_then(|()| out.flush()).context("standard output")?;
+        drop(out);
+        self.accept_one(source, input, limits)
+    }
+
+    /// Makes a tensor what is expected.
+    fn accept_one(&self, actual: Source, input: &Input, limits: Limits) -> Result<Outcome> {
+        let changes = Changes::of_one(&self.expected, input, actual.member(), actual.bytes())?;
+        let actual = RefCell::new(Some(actual));
+        // of one file it is asked for once
+        let open = |_| actual.take().context("ACTUAL: is read already");
+        self.tell(&changes.write(&open, limits)?)
+    }
+
+    /// What passes for a tensor of that name.
+    fn options(&self, name: &str) -> Options {
+        Options {
+            atol: Bound::of(&self.atol, name),
+            rtol: Bound::of(&self.rtol, name),
+            ulp: Bound::of(&self.ulp, name),
             shown: self.max_mismatch,
+            worst: self.worst,
+            allowed: self.allow,
+            limits: self.limits.limits(),
             nan_differs: self.nan_differs,
             ignore_dtype: self.ignore_dtype,
+        }
+    }
+
+    /// Refuses patterns of tolerances that match no name.
+    fn check_tolerances<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
+        let atol = Bound::globs(&self.atol).map(|glob| ("--atol", glob));
+        let rtol = Bound::globs(&self.rtol).map(|glob| ("--rtol", glob));
+        let ulp = Bound::globs(&self.ulp).map(|glob| ("--ulp", glob));
+        match atol.chain(rtol).chain(ulp).find(|(_, glob)| !names.clone().any(|name| glob.matches(name))) {
+            Some((option, glob)) => bail!("{option} {}=: matches no tensor", glob.text()),
+            None => Ok(()),
+        }
+    }
+
+    fn effort(&self, limits: Limits) -> Effort {
+        Effort { limits, verdict_only: self.summary && !self.json, quantiles: self.json }
+    }
+
+    /// Two tensors.
+    fn two(&self, files: &[(Input, usize); 2], limits: Limits) -> Result<Outcome> {
+        let asked = Asked::new(self.input.dtype.as_ref());
+        let [mut expected, mut actual] = sides::two([(&files[0].0, files[0].1), (&files[1].0, files[1].1)], &asked)?;
+        asked.finish()?;
+        let name = self.name([&expected, &actual])?;
+        let (options, effort) = (self.options(&name), self.effort(limits));
+        if self.accepts() || self.map || self.heatmap.is_some() {
+            // they may be read again
+            expected.settle()?;
+            actual.settle()?;
+        }
+        let drawn = match &self.heatmap {
+            Some(path) => judge::check_plane(&expected, &actual, &options)?.map(|()| png_target(path)).transpose()?,
+            None => None,
         };
-        let effort = Effort { limits, verdict_only: self.summary && !self.json };
+        if drawn.as_ref().is_some_and(|target| matches!(target, Target::Stdout)) {
+            bail!("--heatmap: standard output has the report: name a file");
+        }
         let meter = Meter::new(Some(expected.bytes().saturating_add(actual.bytes())), self.summary);
         let found = diff::compare_sources(&mut expected, &mut actual, &options, effort, &|bytes| meter.add(bytes))?;
         meter.finish();
@@ -120,7 +349,87 @@ impl Diff {
                 _ => Ok(()),
             }),
         };
+        printed.context("standard output")?;
+        if self.map && found.reason().is_none_or(|reason| reason == Reason::Values) {
+            let cells = [MAP_LINES, MAP_COLUMNS];
+            let map = judge::density([&mut expected, &mut actual], &options, cells, limits, &|_| ())?;
+            let lines = map.as_ref().map_or_else(Vec::new, Density::lines);
+            writeln!(out).context("standard output")?;
+            lines.iter().try_for_each(|line| writeln!(out, "  {line}")).context("standard output")?;
+        }
+        out.flush().context("standard output")?;
+        drop(out);
+        match (drawn, &self.heatmap) {
+            (Some(target), _) => self.draw([expected, actual], &options, &target, limits)?,
+            (None, Some(path)) => {
+                // the report has said why
+                self.tell(&[format!("no {}: another dtype or shape", printable(&path.display().to_string()))])?;
+            }
+            (None, None) if self.accepts() && !found.equal() => return self.accept_one(actual, &files[1].0, limits),
+            (None, None) => {}
+        }
+        match (found.equal(), self.accepts()) {
+            (true, _) => Ok(Outcome::Done),
+            (false, false) => Ok(Outcome::Different),
+            (false, true) => {
+                let [_, actual] = sides::two([(&files[0].0, files[0].1), (&files[1].0, files[1].1)], &asked)?;
+                self.accept_one(actual, &files[1].0, limits)
+            }
+        }
+    }
+
+    /// Draws the errors of two tensors.
+    fn draw(&self, sources: [Source; 2], options: &Options, target: &Target, limits: Limits) -> Result<()> {
+        let Some(plane) = judge::error_plane(sources, options)? else { return Ok(()) };
+        let picture = Picture::of_numbers(plane, limits)?;
+        let scale = picture.scale(None, &|_| ())?;
+        let told = write_png(&picture, scale.as_ref(), target, &|_| ())?;
+        self.tell(&told.into_iter().collect::<Vec<_>>()).map(drop)
+    }
+
+    /// The name of a single pair, which patterns look at: that of a member, if either is one.
+    fn name(&self, [expected, actual]: [&Source; 2]) -> Result<String> {
+        let old = expected.member().or(actual.member()).unwrap_or_default();
+        let name = self.members.renamed(old);
+        self.members.check_renames(std::iter::once(old))?;
+        self.members.check_names(&[&name])?;
+        self.check_tolerances(std::iter::once(&*name))?;
+        if !self.members.takes(&name) {
+            bail!("--exclude: leaves no tensor to compare");
+        }
+        Ok(name)
+    }
+
+    /// Tensors by name.
+    fn many(&self, pairs: &Pairs, limits: Limits) -> Result<Outcome> {
+        for (option, is_given) in [("--map", self.map), ("--heatmap", self.heatmap.is_some())] {
+            if is_given {
+                bail!("{option}: is of one tensor, and these are several: name a member after a colon, or a file");
+            }
+        }
+        self.check_tolerances(pairs.named.keys().map(String::as_str))?;
+        let asked = Asked::new(self.input.dtype.as_ref());
+        let meter = Meter::new(Some(pairs.bytes()), self.summary);
+        let mut models = Models::new(self.json);
+        let how = Comparing { pairs, asked: &asked, options: &|name| self.options(name), effort: self.effort(limits) };
+        let failed = how.compare(&mut models, &|bytes| meter.add(bytes))?;
+        asked.finish()?;
+        meter.finish();
+        let stdout = io::stdout();
+        let style = style(&stdout);
+        let mut out = BufWriter::new(stdout.lock());
+        let printed = match (self.json, self.summary) {
+            (true, _) => models.write_json(&mut out),
+            (false, true) => writeln!(out, "{}", models.verdict()),
+            (false, false) => models.write_report(&mut out, style),
+        };
         printed.and_then(|()| out.flush()).context("standard output")?;
-        Ok(if found.equal() { Outcome::Done } else { Outcome::Different })
+        drop(out);
+        if models.equal() || !self.accepts() {
+            return Ok(if models.equal() { Outcome::Done } else { Outcome::Different });
+        }
+        let changes = Changes::of_many(pairs, &failed, &self.expected, &asked)?;
+        let open = |place: Option<Place>| pairs.open_one(1, place.context("ACTUAL: no tensor")?, &asked);
+        self.tell(&changes.write(&open, limits)?)
     }
 }

@@ -1,6 +1,8 @@
 //! `tensorop`: tensor operators on files; tensors compared, described and converted.
 
+mod accept;
 mod asked;
+mod compared;
 mod completions;
 mod convert;
 mod diff;
@@ -16,6 +18,7 @@ mod options;
 mod scatter_nd;
 mod scatter_update;
 mod show;
+mod sides;
 mod slice;
 mod slice_scatter;
 mod sources;

@@ -16,7 +16,7 @@ use super::options::text::PageOptions;
 use super::options::values::parse_number;
 use super::sources;
 use super::{Outcome, complain, is_coloured};
-use crate::engine::job::Job;
+use crate::engine::job::{Job, Progress};
 use crate::error::Subject;
 use crate::format::open::Input;
 use crate::format::text::{self, TextOptions};
@@ -253,30 +253,10 @@ impl Show {
                 out.flush().context("standard output")
             }
             Some(target) => {
-                let size = file::size(&picture);
-                let drawn = averaged(&picture, size);
-                let colours = |seen: Seen| colours(scale.as_ref(), seen);
-                let mut sink = target.create()?;
-                if sink.is_terminal() {
-                    bail!("standard output: is a terminal, and a PNG is binary: use -o OUT.png, or no -o");
-                }
-                let mut out = BufWriter::new(&mut sink);
-                let all = Seen { nan: true, infinity: true, minus_infinity: true };
-                let told = |seen| [colours(seen), drawn.clone()].into_iter().filter(|text| !text.is_empty());
-                let description = told(all).collect::<Vec<_>>().join("; ");
-                let seen = file::write(&picture, scale.as_ref(), (&mut out, target.label()), description, &progress)?;
-                out.flush().with_context(|| format!("{}: cannot be written", target.label()))?;
-                drop(out);
-                let to_stdout = matches!(sink, Sink::Stdout(_));
-                sink.finish()?;
+                let told = write_png(&picture, scale.as_ref(), &target, &progress)?;
                 meter.finish();
-                if to_stdout {
-                    // what is said would be mixed with what is drawn, and lies in the file, too
-                    return Ok(());
-                }
-                let pixels = format!("{} x {} pixels", size.width, size.height);
-                let told = std::iter::once(pixels).chain(told(seen)).collect::<Vec<_>>().join("; ");
-                writeln!(io::stdout(), "{title}{plane}\n{}: {told}", target.label()).context("standard output")
+                // on standard output what is said would be mixed with what is drawn, and lies in the file, too
+                told.map_or(Ok(()), |told| writeln!(io::stdout(), "{title}{plane}\n{told}").context("standard output"))
             }
         }
     }
@@ -299,6 +279,37 @@ pub(super) fn read_shown(
     Ok((items, meta.shape.clone()))
 }
 
+/// Writes a picture as PNG. Returns what is said of it, if it does not go to standard output.
+///
+/// # Errors
+/// A terminal; of reading and writing.
+pub(super) fn write_png(
+    picture: &Picture,
+    scale: Option<&Scale>,
+    target: &Target,
+    progress: Progress<'_>,
+) -> Result<Option<String>> {
+    let size = file::size(picture);
+    let drawn = averaged(picture, size);
+    let colours = |seen: Seen| colours(scale, seen);
+    let mut sink = target.create()?;
+    if sink.is_terminal() {
+        bail!("standard output: is a terminal, and a PNG is binary: use -o OUT.png, or no -o");
+    }
+    let mut out = BufWriter::new(&mut sink);
+    let all = Seen { nan: true, infinity: true, minus_infinity: true };
+    let told = |seen| [colours(seen), drawn.clone()].into_iter().filter(|text| !text.is_empty());
+    let description = told(all).collect::<Vec<_>>().join("; ");
+    let seen = file::write(picture, scale, (&mut out, target.label()), description, progress)?;
+    out.flush().with_context(|| format!("{}: cannot be written", target.label()))?;
+    drop(out);
+    let to_stdout = matches!(sink, Sink::Stdout(_));
+    sink.finish()?;
+    let pixels = format!("{} x {} pixels", size.width, size.height);
+    let told = std::iter::once(pixels).chain(told(seen)).collect::<Vec<_>>().join("; ");
+    Ok((!to_stdout).then(|| format!("{}: {told}", target.label())))
+}
+
 /// Tells an error after what has been printed.
 fn troubled(out: &mut impl Write, error: &anyhow::Error) -> Result<Outcome> {
     out.flush().context("standard output")?;
@@ -318,7 +329,7 @@ impl Name {
 }
 
 /// Where a PNG goes.
-fn png_target(path: &Path) -> Result<Target> {
+pub(super) fn png_target(path: &Path) -> Result<Target> {
     if path == Path::new("-") {
         return Ok(Target::Stdout);
     }

@@ -32,7 +32,6 @@ pub(super) struct Operands<'a> {
     in_place: bool,
     /// How many may share the reading.
     threads: Threads,
-    reading: Reading,
 }
 
 impl<'a> Operands<'a> {
@@ -51,24 +50,7 @@ impl<'a> Operands<'a> {
         one_stdin(all.into_iter().flatten())?;
         let [indices, updates] =
             [(indices, "INDICES"), (updates, "UPDATES")].map(|(arg, role)| arg.map(|arg| named(role, arg)));
-        Ok(Self { data: named("DATA", data), indices, updates, input, in_place, threads, reading: Reading::Void })
-    }
-
-    /// Two tensors that are compared.
-    ///
-    /// # Errors
-    /// Standard input for both.
-    pub(super) fn pair(
-        expected: &'a OperandArg,
-        actual: &'a OperandArg,
-        input: &'a InputOptions,
-        threads: Threads,
-    ) -> Result<Self> {
-        let both = [("EXPECTED", expected), ("ACTUAL", actual)];
-        one_stdin(both)?;
-        let [data, updates] = both.map(|(role, arg)| (arg, label(role, arg)));
-        let (in_place, reading) = (false, Reading::Unsigned);
-        Ok(Self { data, indices: None, updates: Some(updates), input, in_place, threads, reading })
+        Ok(Self { data: named("DATA", data), indices, updates, input, in_place, threads })
     }
 
     /// A refusal of the library, with the name that the user knows its subject by.
@@ -105,37 +87,10 @@ impl<'a> Operands<'a> {
         }?;
         let updates =
             self.updates.as_ref().map(|operand| Found::load(operand, self.input, self.threads)).transpose()?;
-        let data = self.open(&data, Subject::Data)?;
-        let updates = updates.as_ref().map(|found| self.open(found, Subject::Updates)).transpose()?;
-        let explain = |error: Error| self.explain(error);
-        let memory = |tensor, subject| Source::memory(tensor, self.label(subject));
         let asked = Asked::new(self.input.dtype.as_ref());
-        // the byte order of a file does not bind the other operand
-        let native = |source: &Source| source.dtype().native();
-        let typed = |open: Open<'_>, subject: Subject, other: Option<DType>| match open {
-            Open::Typed(source) => asked.source(source, self.reading),
-            Open::Plain(values) => {
-                let tensor = asked.plain_dtype(other).map_or_else(|| values.infer(), |dtype| values.read(&dtype));
-                Ok(memory(tensor.map_err(explain)?, subject))
-            }
-        };
-        let found = match (data, updates) {
-            (Open::Plain(data), Some(Open::Plain(updates))) if self.input.dtype.is_none() => {
-                let mut tensors = values::infer(&[&data, &updates]).map_err(explain)?;
-                let updates = tensors.pop().map(|tensor| memory(tensor, Subject::Updates));
-                let data = tensors.pop().map(|tensor| memory(tensor, Subject::Data));
-                (data.ok_or_else(|| anyhow!("{}: no tensor", self.data.1))?, updates)
-            }
-            (data @ Open::Plain(_), Some(updates @ Open::Typed(_))) => {
-                let updates = typed(updates, Subject::Updates, None)?;
-                (typed(data, Subject::Data, Some(native(&updates)))?, Some(updates))
-            }
-            (data, updates) => {
-                let data = typed(data, Subject::Data, None)?;
-                let updates = updates.map(|updates| typed(updates, Subject::Updates, Some(native(&data))));
-                (data, updates.transpose()?)
-            }
-        };
+        let updates = updates.as_ref().map(|found| found.operand(Subject::Updates));
+        let operands = (data.operand(Subject::Data), updates);
+        let found = typed(operands, &asked, Reading::Void, &|error| self.explain(error))?;
         asked.finish()?;
         Ok(found)
     }
@@ -183,23 +138,78 @@ impl<'a> Operands<'a> {
         }
         Ok(updates)
     }
+}
 
-    fn label(&self, subject: Subject) -> String {
-        match (subject, &self.updates) {
-            (Subject::Updates, Some((_, label))) => label.clone(),
-            _ => self.data.1.clone(),
-        }
+/// One of two operands that are typed together.
+pub(super) struct Operand<'c> {
+    pub input: &'c Input,
+    /// The number of its tensor.
+    pub member: usize,
+    /// What errors are about.
+    pub subject: Subject,
+}
+
+impl<'c> Operand<'c> {
+    /// What messages call it.
+    fn label(&self) -> String {
+        let names = self.input.names();
+        self.input.label_of(names.and_then(|names| names.get(self.member).copied()).filter(|_| self.is_of_many()))
     }
 
-    fn open<'c>(&self, found: &'c Found, subject: Subject) -> Result<Open<'c>> {
-        let Some(values) = found.input.values(subject) else { return Ok(Open::Typed(found.source()?)) };
-        let values = values.map_err(|e| self.explain(e))?;
+    /// Whether its label must say which of several tensors it is.
+    fn is_of_many(&self) -> bool {
+        self.input.names().is_some_and(|names| names.len() > 1)
+    }
+
+    fn open(&self, explain: &dyn Fn(Error) -> anyhow::Error) -> Result<Open<'c>> {
+        let Some(values) = self.input.values(self.subject) else {
+            return Ok(Open::Typed(self.input.source_as(self.member, self.label())?));
+        };
+        let values = values.map_err(explain)?;
         match values.dtype() {
             None => Ok(Open::Plain(values)),
-            Some(dtype) => {
-                let tensor = values.read(dtype).map_err(|e| self.explain(e))?;
-                Ok(Open::Typed(Source::memory(tensor, self.label(subject))))
-            }
+            Some(dtype) => Ok(Open::Typed(Source::memory(values.read(dtype).map_err(explain)?, self.label()))),
+        }
+    }
+}
+
+/// A tensor and, where there is one, another. Plain JSON or CSV takes the dtype that is asked for, else that of the
+/// operand that has one, else what the content of both tells.
+///
+/// # Errors
+/// What cannot be read so, which `explain` says.
+pub(super) fn typed(
+    (data, updates): (Operand<'_>, Option<Operand<'_>>),
+    asked: &Asked<'_>,
+    reading: Reading,
+    explain: &dyn Fn(Error) -> anyhow::Error,
+) -> Result<(Source, Option<Source>)> {
+    let opened = (data.open(explain)?, updates.as_ref().map(|operand| operand.open(explain)).transpose()?);
+    // the byte order of a file does not bind the other operand
+    let native = |source: &Source| source.dtype().native();
+    let typed = |open: Open<'_>, operand: &Operand<'_>, other: Option<DType>| match open {
+        Open::Typed(source) => asked.source(source, reading),
+        Open::Plain(values) => {
+            let tensor = asked.plain_dtype(other).map_or_else(|| values.infer(), |dtype| values.read(&dtype));
+            Ok(Source::memory(tensor.map_err(explain)?, operand.label()))
+        }
+    };
+    match (opened, updates) {
+        ((data_open, None), _) | ((data_open, Some(_)), None) => Ok((typed(data_open, &data, None)?, None)),
+        ((Open::Plain(one), Some(Open::Plain(other))), Some(updates)) if !asked.is_asked() => {
+            let mut tensors = values::infer(&[&one, &other]).map_err(explain)?;
+            let other = tensors.pop().map(|tensor| Source::memory(tensor, updates.label()));
+            let one = tensors.pop().map(|tensor| Source::memory(tensor, data.label()));
+            Ok((one.ok_or_else(|| anyhow!("{}: no tensor", data.label()))?, other))
+        }
+        ((one @ Open::Plain(_), Some(other @ Open::Typed(_))), Some(updates)) => {
+            let other = typed(other, &updates, None)?;
+            Ok((typed(one, &data, Some(native(&other)))?, Some(other)))
+        }
+        ((one, Some(other)), Some(updates)) => {
+            let one = typed(one, &data, None)?;
+            let dtype = native(&one);
+            Ok((one, Some(typed(other, &updates, Some(dtype))?)))
         }
     }
 }
@@ -318,6 +328,10 @@ impl Found {
 
     fn source(&self) -> Result<Source> {
         Ok(self.input.source(self.member)?)
+    }
+
+    fn operand(&self, subject: Subject) -> Operand<'_> {
+        Operand { input: &self.input, member: self.member, subject }
     }
 }
 

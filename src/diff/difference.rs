@@ -1,6 +1,9 @@
 //! What a comparison finds.
 
 use super::distance::Number;
+use super::metrics::{Failure, Metrics};
+use super::places::AxisPlaces;
+use crate::item::dtype::DType;
 
 /// Why tensors differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,12 +28,19 @@ impl Reason {
 }
 
 /// What is said of one of two tensors.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outline {
     /// The [name](crate::DType::name), as of a little-endian one.
     pub dtype: String,
     /// The dims.
     pub shape: Vec<usize>,
+}
+
+impl Outline {
+    /// Of a tensor in any byte order.
+    pub(crate) fn new(dtype: &DType, shape: &[usize]) -> Self {
+        Self { dtype: dtype.native().name(), shape: shape.to_vec() }
+    }
 }
 
 /// The largest error, and the index of the first element in C order that has it.
@@ -75,17 +85,22 @@ pub struct Difference {
     pub(super) min_rtol: Option<f64>,
     pub(super) min_ulp: Option<u64>,
     pub(super) first: Vec<Mismatch>,
+    pub(super) worst: Option<Vec<Mismatch>>,
+    pub(super) metrics: Option<Metrics>,
+    pub(super) quantiles: Option<[Option<Number>; 4]>,
+    pub(super) axes: Vec<AxisPlaces>,
+    pub(super) failures: Vec<Failure>,
     /// Whether errors are integers.
     pub(super) integers: bool,
 }
 
 impl Difference {
-    /// Whether all elements pass.
+    /// Whether the tensors pass, under all options.
     pub fn equal(&self) -> bool {
         self.reason.is_none()
     }
 
-    /// Why they differ; `None` if all elements pass.
+    /// Why they differ; `None` if they pass.
     pub fn reason(&self) -> Option<Reason> {
         self.reason
     }
@@ -110,7 +125,7 @@ impl Difference {
         self.differing
     }
 
-    /// Elements that do not pass.
+    /// Elements that no tolerance accepts.
     pub fn mismatches(&self) -> Option<usize> {
         self.mismatches
     }
@@ -148,5 +163,31 @@ impl Difference {
     /// The first mismatches in C order, as many as [`Options::shown`](super::Options::shown) says.
     pub fn first(&self) -> &[Mismatch] {
         &self.first
+    }
+
+    /// The mismatches that are farthest apart, as many as [`Options::worst`](super::Options::worst) says.
+    pub fn worst(&self) -> &[Mismatch] {
+        self.worst.as_deref().unwrap_or_default()
+    }
+
+    /// How alike the tensors are as a whole; `None` if nothing was compared.
+    pub fn metrics(&self) -> Option<&Metrics> {
+        self.metrics.as_ref()
+    }
+
+    /// The errors at [`QUANTILES`](super::QUANTILES) of all elements that are finite on both sides: of each the error
+    /// of the element of that rank, `None` if there is no such element.
+    pub fn quantiles(&self) -> Option<&[Option<Number>; 4]> {
+        self.quantiles.as_ref()
+    }
+
+    /// For each axis of more than one place how many of its places hold a mismatch, and which.
+    pub fn axes(&self) -> &[AxisPlaces] {
+        &self.axes
+    }
+
+    /// The limits on metrics that do not hold.
+    pub fn failures(&self) -> &[Failure] {
+        &self.failures
     }
 }

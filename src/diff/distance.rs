@@ -1,5 +1,7 @@
 //! How far two items are apart.
 
+use crate::engine::quantiles::Key;
+
 /// The absolute difference of two items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
@@ -11,14 +13,39 @@ pub enum Number {
 
 /// A type that holds the absolute difference of two items.
 pub(super) trait Distance: Copy + PartialOrd + Send {
+    /// None.
+    const ZERO: Self;
+    /// What no finite distance is above.
+    const ABOVE_ALL: Self;
+    /// The bits of a key.
+    const BITS: u32;
+
     /// The smallest float64 that is not below it.
     fn up(self) -> f64;
     /// The nearest float64.
     fn near(self) -> f64;
     fn number(self) -> Number;
+
+    /// A number that orders as distances do, for ranks.
+    fn key(self) -> u64;
+    /// The distance that has a key. Of integers of two dtypes, those beyond 2^63 in float64's precision.
+    fn of_key(key: u64) -> Number;
 }
 
+/// Distances of integers of two dtypes have up to 65 bits: from here on keys count float64s.
+const LONG: u64 = 1 << 63;
+
 impl Distance for f64 {
+    const ZERO: Self = 0.0;
+    const ABOVE_ALL: Self = f64::INFINITY;
+    const BITS: u32 = 64;
+
+    fn key(self) -> u64 {
+        self.to_key()
+    }
+    fn of_key(key: u64) -> Number {
+        Number::Float(Self::from_key(key))
+    }
     fn up(self) -> f64 {
         self
     }
@@ -31,6 +58,16 @@ impl Distance for f64 {
 }
 
 impl Distance for u32 {
+    const ZERO: Self = 0;
+    const ABOVE_ALL: Self = Self::MAX;
+    const BITS: u32 = 32;
+
+    fn key(self) -> u64 {
+        self.into()
+    }
+    fn of_key(key: u64) -> Number {
+        Number::Integer(key.into())
+    }
     fn up(self) -> f64 {
         self.into()
     }
@@ -43,6 +80,16 @@ impl Distance for u32 {
 }
 
 impl Distance for u64 {
+    const ZERO: Self = 0;
+    const ABOVE_ALL: Self = Self::MAX;
+    const BITS: u32 = 64;
+
+    fn key(self) -> u64 {
+        self
+    }
+    fn of_key(key: u64) -> Number {
+        Number::Integer(key.into())
+    }
     fn up(self) -> f64 {
         // up to here float64 holds all integers
         if self <= 1 << 53 { self as f64 } else { u128::from(self).up() }
@@ -56,6 +103,22 @@ impl Distance for u64 {
 }
 
 impl Distance for u128 {
+    const ZERO: Self = 0;
+    const ABOVE_ALL: Self = Self::MAX;
+    const BITS: u32 = 64;
+
+    fn key(self) -> u64 {
+        match u64::try_from(self) {
+            Ok(key) if key < LONG => key,
+            _ => LONG + ((self as f64).to_bits() - (LONG as f64).to_bits()),
+        }
+    }
+    fn of_key(key: u64) -> Number {
+        Number::Integer(match key.checked_sub(LONG) {
+            None => key.into(),
+            Some(more) => f64::from_bits((LONG as f64).to_bits() + more) as Self,
+        })
+    }
     fn up(self) -> f64 {
         let near = self as f64;
         if (near as u128) < self { near.next_up() } else { near }

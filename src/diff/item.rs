@@ -9,6 +9,7 @@ use super::distance::Distance;
 use crate::item::datetime::NAT;
 use crate::item::dtype::Kind;
 use crate::item::element::{self, Element, match_kind};
+use crate::item::exact;
 
 /// Which items have a common meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,10 +21,14 @@ pub(super) enum ItemClass {
 }
 
 /// An item that is a number, or a date.
-pub(super) trait ComparedItem: Copy {
+pub(super) trait ComparedItem: Copy + Send + Sync {
     type Distance: Distance;
     const CLASS: ItemClass;
     const SIZE: usize;
+    /// Sums of items count in 2^-UNIT, and those of squares in the square of that: what is below has no weight.
+    const UNIT: i32 = 0;
+    /// Whether the squares of items may be beyond float64.
+    const IS_WIDE: bool = false;
 
     /// Whether the bits are equal.
     fn same(self, other: Self) -> bool;
@@ -51,6 +56,16 @@ pub(super) trait ComparedItem: Copy {
 
     /// The real and the imaginary part.
     fn parts(self) -> (f64, f64);
+
+    /// The difference to another item; of integers it is exact before it becomes a float64. Of no use for complex items.
+    fn offset(self, from: Self) -> f64;
+
+    /// Whether it is less than another. Of no use for complex items.
+    fn below(self, other: Self) -> bool;
+
+    /// A finite item exactly: whether it is negative, a whole number, and the power of 2 that it is multiplied with. Of
+    /// no use for complex items.
+    fn exact(self) -> (bool, u64, i32);
 }
 
 macro_rules! integers {
@@ -86,6 +101,19 @@ macro_rules! integers {
             }
             fn parts(self) -> (f64, f64) {
                 (self as f64, 0.0)
+            }
+            #[inline(always)]
+            fn offset(self, from: Self) -> f64 {
+                let size = self.abs_diff(from) as f64;
+                if self < from { -size } else { size }
+            }
+            #[inline(always)]
+            fn below(self, other: Self) -> bool {
+                self < other
+            }
+            fn exact(self) -> (bool, u64, i32) {
+                // those of 128 bits have been integers of 64
+                (self < Self::default(), u64::try_from(self.abs_diff(0)).unwrap_or(u64::MAX), 0)
             }
         })+
     };
@@ -129,6 +157,15 @@ impl ComparedItem for Bool {
     fn parts(self) -> (f64, f64) {
         (self.size(), 0.0)
     }
+    fn offset(self, from: Self) -> f64 {
+        f64::from(u8::from(self.0 != 0)) - f64::from(u8::from(from.0 != 0))
+    }
+    fn below(self, other: Self) -> bool {
+        self.0 == 0 && other.0 != 0
+    }
+    fn exact(self) -> (bool, u64, i32) {
+        (false, (self.0 != 0).into(), 0)
+    }
 }
 
 /// The ticks of a date or of a difference of dates.
@@ -167,10 +204,19 @@ impl ComparedItem for Ticks {
     fn parts(self) -> (f64, f64) {
         self.0.parts()
     }
+    fn offset(self, from: Self) -> f64 {
+        self.0.offset(from.0)
+    }
+    fn below(self, other: Self) -> bool {
+        self.0 < other.0
+    }
+    fn exact(self) -> (bool, u64, i32) {
+        self.0.exact()
+    }
 }
 
 /// A float: what float64 makes of it, and its place among its like.
-pub(super) trait Float: Copy {
+pub(super) trait Float: Copy + Send + Sync {
     const SIZE: usize;
 
     /// Its bits, which no other item has.
@@ -265,6 +311,8 @@ impl<F: Float> ComparedItem for F {
     type Distance = f64;
     const CLASS: ItemClass = ItemClass::Float;
     const SIZE: usize = F::SIZE;
+    const UNIT: i32 = unit(F::SIZE);
+    const IS_WIDE: bool = F::SIZE == 8;
 
     fn same(self, other: Self) -> bool {
         self.bits() == other.bits()
@@ -293,12 +341,31 @@ impl<F: Float> ComparedItem for F {
     fn parts(self) -> (f64, f64) {
         (self.wide(), 0.0)
     }
+    #[inline(always)]
+    fn offset(self, from: Self) -> f64 {
+        self.wide() - from.wide()
+    }
+    #[inline(always)]
+    fn below(self, other: Self) -> bool {
+        self.wide() < other.wide()
+    }
+    fn exact(self) -> (bool, u64, i32) {
+        exact::parts(self.wide()).unwrap_or_default()
+    }
+}
+
+/// What float64 makes of items of so many bytes is not below 2^-200 if they are short, and of float64 itself 2^-1200 is
+/// below what any square adds to a sum.
+const fn unit(bytes: usize) -> i32 {
+    if bytes == 8 { 1200 } else { 200 }
 }
 
 impl<F: Float> ComparedItem for Complex<F> {
     type Distance = f64;
     const CLASS: ItemClass = ItemClass::Complex;
     const SIZE: usize = 2 * F::SIZE;
+    const UNIT: i32 = unit(F::SIZE);
+    const IS_WIDE: bool = F::SIZE == 8;
 
     fn same(self, other: Self) -> bool {
         self.re.same(other.re) && self.im.same(other.im)
@@ -326,6 +393,15 @@ impl<F: Float> ComparedItem for Complex<F> {
     }
     fn parts(self) -> (f64, f64) {
         (self.re.wide(), self.im.wide())
+    }
+    fn offset(self, _: Self) -> f64 {
+        0.0
+    }
+    fn below(self, _: Self) -> bool {
+        false
+    }
+    fn exact(self) -> (bool, u64, i32) {
+        (false, 0, 0)
     }
 }
 

@@ -23,11 +23,22 @@
 mod difference;
 mod distance;
 mod item;
+#[cfg(feature = "cli")]
+pub(crate) mod judge;
+mod metrics;
+#[doc(hidden)]
+pub mod models;
+mod places;
 mod report;
+mod sums;
 mod tally;
 #[cfg(test)]
 mod tests;
 mod widen;
+mod worst;
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Advice, Context, Error, ErrorKind, Result, bail};
 
@@ -37,10 +48,15 @@ pub use self::difference::{Difference, Extreme, Mismatch, Outline, Reason};
 use self::distance::Distance;
 pub use self::distance::Number;
 use self::item::{ComparedItem, ItemClass, Task, read_i128, with_items};
-use self::tally::{ItemPairs, Most, Rule, Tally};
+pub use self::metrics::{Allowed, Failure, MetricLimits, Metrics};
+pub use self::places::AxisPlaces;
+use self::places::{Places, Runs};
+use self::sums::{Cuts, Summing, Sums, Variety};
+use self::tally::{FoundMismatch, ItemPairs, Marks, Most, Rule, Tally};
 use self::widen::{ClassOf, Widen, WidenTo};
 use crate::engine::job::Progress;
-use crate::engine::scan::{same_bytes, scan};
+use crate::engine::quantiles::{Fraction, Search};
+use crate::engine::scan::{same_bytes, scan, scan_some};
 use crate::item::dtype::{DType, Kind};
 use crate::item::element::Element;
 use crate::item::meta::Order;
@@ -50,6 +66,7 @@ use crate::layout::shape::coordinates;
 use crate::memory;
 use crate::ops::fill::Limits;
 pub use crate::report::Style;
+use crate::report::json;
 use crate::storage::source::Source;
 
 /// Items of two dtypes are widened to a common one so many at a time. They stay in a core's cache (16 KiB of
@@ -67,6 +84,13 @@ pub struct Options {
     pub ulp: Option<u64>,
     /// How many mismatches are told one by one, the first in C order.
     pub shown: usize,
+    /// How many mismatches are told in place of the first: those with the largest errors, NaN and infinity before all.
+    pub worst: Option<usize>,
+    /// How many mismatches there may be; `None` for none.
+    pub allowed: Option<Allowed>,
+    /// What metrics must be. If there is any such limit, items need pass only if a tolerance or `allowed` is given, too;
+    /// but an item that is not finite on either side must be the same on both.
+    pub limits: MetricLimits,
     /// Whether two NaN of other bits differ; those of two dtypes have no bits in common.
     pub nan_differs: bool,
     /// Whether tensors of two dtypes are compared by their values, as integers if both are, else as float64, or as
@@ -77,7 +101,30 @@ pub struct Options {
 impl Default for Options {
     /// No tolerance; the first five mismatches are told.
     fn default() -> Self {
-        Self { atol: None, rtol: None, ulp: None, shown: 5, nan_differs: false, ignore_dtype: false }
+        Self {
+            atol: None,
+            rtol: None,
+            ulp: None,
+            shown: 5,
+            worst: None,
+            allowed: None,
+            limits: MetricLimits::default(),
+            nan_differs: false,
+            ignore_dtype: false,
+        }
+    }
+}
+
+impl Options {
+    /// Whether all items must pass, but for those allowed to fail.
+    fn asks_items(&self) -> bool {
+        let tolerance = self.atol.is_some() || self.rtol.is_some() || self.ulp.is_some();
+        !self.limits.any() || tolerance || self.allowed.is_some()
+    }
+
+    /// Whether so many of so many items may fail.
+    fn allows(&self, mismatches: usize, items: usize) -> bool {
+        self.allowed.map_or(mismatches == 0, |allowed| allowed.accepts(mismatches, items))
     }
 }
 
@@ -88,9 +135,16 @@ impl Default for Options {
 pub struct Effort {
     /// What the comparison may use.
     pub limits: Limits,
-    /// Whether only the verdict is wanted: the first mismatch ends it, and nothing is told of it.
+    /// Whether only the verdict is wanted: what decides it ends it, and nothing is told of it.
     pub verdict_only: bool,
+    /// Whether quantiles are wanted, for which tensors are read again.
+    pub quantiles: bool,
 }
+
+/// The shares of all items that [`Difference::quantiles`] are of.
+pub const QUANTILES: [&str; 4] = ["0.5", "0.9", "0.99", "0.999"];
+const FRACTIONS: [Fraction; 4] =
+    [Fraction::new(1, 2), Fraction::new(9, 10), Fraction::new(99, 100), Fraction::new(999, 1000)];
 
 /// Compares two tensors, element by element. Their byte order is no difference.
 ///
@@ -105,7 +159,8 @@ pub fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> Result<
         Ok::<_, Error>(Source::memory(copy.context("a tensor of another length")?, name.to_owned()))
     };
     let (mut expected, mut actual) = (source(expected, "expected")?, source(actual, "actual")?);
-    compare_sources(&mut expected, &mut actual, options, Effort::default(), &|_| {})
+    let effort = Effort { quantiles: true, ..Effort::default() };
+    compare_sources(&mut expected, &mut actual, options, effort, &|_| {})
 }
 
 /// Compares two tensors wherever they lie, window by window. Byte order and order (C or Fortran) are no difference.
@@ -131,8 +186,7 @@ pub fn compare_sources(
     if options.ulp.is_some() && options.ignore_dtype && one != other {
         return Err(refused(format!("ulp needs tensors of one dtype: {} and {}", one.name(), other.name())));
     }
-    let outline = |dtype: &DType, source: &Source| Outline { dtype: dtype.name(), shape: source.shape().to_vec() };
-    let outlines = (outline(&one, expected), outline(&other, actual));
+    let outlines = (Outline::new(&one, expected.shape()), Outline::new(&other, actual.shape()));
     let items = expected.shape().iter().product();
     let unknown = |reason| Difference {
         reason: Some(reason),
@@ -148,6 +202,11 @@ pub fn compare_sources(
         min_rtol: None,
         min_ulp: None,
         first: Vec::new(),
+        worst: options.worst.map(|_| Vec::new()),
+        metrics: None,
+        quantiles: None,
+        axes: Vec::new(),
+        failures: Vec::new(),
         integers: false,
     };
     let Some(common) = Common::new(&one, &other).filter(|_| options.ignore_dtype || one == other) else {
@@ -160,12 +219,11 @@ pub fn compare_sources(
         expected,
         actual,
         rule: Rule {
-            atol: options.atol.unwrap_or(if options.rtol.is_some() { 0.0 } else { -1.0 }),
-            rtol: options.rtol.unwrap_or(0.0),
-            ulp: options.ulp,
-            nan_differs: options.nan_differs,
-            shown: if effort.verdict_only { 0 } else { options.shown },
+            shown: if effort.verdict_only || options.worst.is_some() { 0 } else { options.shown },
+            worst: if effort.verdict_only { 0 } else { options.worst.unwrap_or(0) },
+            ..Rule::new(options)
         },
+        options,
         effort,
         progress,
         dtypes: [&one, &other],
@@ -179,11 +237,24 @@ pub fn compare_sources(
         Common::Numbers(ItemClass::Integer, widen) => comparison.numbers(read_i128, Some(widen)),
         Common::Numbers(ItemClass::Complex, widen) => comparison.numbers(Complex::<f64>::read_le, Some(widen)),
         Common::Numbers(ItemClass::Float | ItemClass::Date, widen) => comparison.numbers(f64::read_le, Some(widen)),
-        Common::Text(wide) => comparison.opaque(|expected, actual| {
-            let points = |bytes, wide| trimmed(code_points(bytes, wide));
-            points(expected, wide[0]).eq(points(actual, wide[1]))
-        }),
+        Common::Text(wide) => comparison.opaque(|expected, actual| same_text(wide, expected, actual)),
     }
+}
+
+/// Whether two items of strings are the same text.
+fn same_text(wide: [bool; 2], expected: &[u8], actual: &[u8]) -> bool {
+    let points = |bytes, wide| trimmed(code_points(bytes, wide));
+    points(expected, wide[0]).eq(points(actual, wide[1]))
+}
+
+/// Writes the object of a tensor that nothing was expected of.
+///
+/// # Errors
+/// What `out` says.
+#[doc(hidden)]
+pub fn write_json_of_new(out: &mut dyn io::Write, actual: &Source) -> io::Result<()> {
+    let actual = Outline::new(actual.dtype(), actual.shape());
+    writeln!(out, "{}", json::object(Difference::of_one_side(None, Some(&actual))))
 }
 
 /// What the items of two tensors are compared as.
@@ -240,6 +311,7 @@ struct Comparison<'a> {
     expected: &'a mut Source,
     actual: &'a mut Source,
     rule: Rule,
+    options: &'a Options,
     effort: Effort,
     progress: Progress<'a>,
     dtypes: [&'a DType; 2],
@@ -257,6 +329,51 @@ impl Task for Same<'_> {
     }
 }
 
+/// What a thread knows of the windows it has seen.
+struct Seen<T: ComparedItem> {
+    tally: Tally<T::Distance>,
+    summing: Summing<T>,
+    variety: Variety<T>,
+    /// Of each window the places of the first axis, with the number of its first item.
+    runs: Vec<(usize, Runs)>,
+    /// Equal windows that nothing was summed of.
+    skipped: Vec<usize>,
+    /// Items widened to a common type.
+    widened: [Vec<u8>; 2],
+}
+
+impl<T: ComparedItem> Default for Seen<T> {
+    fn default() -> Self {
+        Self {
+            tally: Tally::default(),
+            summing: Summing::default(),
+            variety: Variety::default(),
+            runs: Vec::new(),
+            skipped: Vec::new(),
+            widened: Default::default(),
+        }
+    }
+}
+
+impl<T: ComparedItem> Seen<T> {
+    /// The metrics of equal tensors, of which some windows may have been summed before that was known.
+    fn equal_metrics(&self) -> Metrics {
+        let mut variety = self.variety;
+        for end in self.summing.sums.ends[0].into_iter().flat_map(|(low, high)| [low, high]) {
+            variety.merge(Variety { first: Some(end), varies: false });
+        }
+        Metrics::of_equal::<T>(variety.first.is_some() || self.summing.sums.count > 0, variety.varies)
+    }
+}
+
+/// What is known of two tensors beside their tally.
+#[derive(Default)]
+struct Overall {
+    metrics: Option<Metrics>,
+    quantiles: Option<[Option<Number>; 4]>,
+    axes: Vec<AxisPlaces>,
+}
+
 impl Comparison<'_> {
     /// Compares numbers, that `widen` makes of the items, if they have to be made.
     fn numbers<T: ComparedItem>(
@@ -266,67 +383,206 @@ impl Comparison<'_> {
     ) -> Result<Difference> {
         let steps = widen.is_none();
         let widths = self.dtypes.map(DType::itemsize);
-        let tally = self.tally(|tally, rule, window, [expected, actual]| match &widen {
-            None => tally.window(rule, window, (window.expected, window.actual), &read),
-            Some([one, other]) => {
-                for part in window.chunks(WIDENED, widths) {
-                    one(part.expected, expected);
-                    other(part.actual, actual);
-                    tally.window(rule, part, (expected, actual), &read);
+        let total = self.start.items;
+        let wants_metrics = self.wants_metrics();
+        // what comes once cannot be looked at again, and what is widened has no bytes that are equal
+        let once = self.expected.is_stream() || self.actual.is_stream();
+        let (differs, cuts) = (AtomicBool::new(once || widen.is_some()), Cuts::default());
+        let places = self.places();
+        let equal = self.are_equal_as_stored()?;
+        let (rule, options, verdict_only) = (self.rule, self.options, self.effort.verdict_only);
+        let sum = |seen: &mut Seen<T>, start, items: (&[u8], &[u8])| {
+            seen.summing.window((start, total), items, &read, &cuts).map_err(Error::memory)
+        };
+        let each = |seen: &mut Seen<T>, start: usize, [expected, actual]: [&[u8]; 2]| {
+            let window = ItemPairs { start, expected, actual };
+            let mut marks = Marks { places: places.as_ref(), runs: Runs::default() };
+            match &widen {
+                None => {
+                    seen.tally.window(&rule, window, (expected, actual), &read, &mut marks);
+                    if wants_metrics && !differs.load(Ordering::Relaxed) && expected == actual {
+                        seen.variety.see(expected, &read);
+                        seen.skipped.push(start);
+                    } else if wants_metrics {
+                        differs.store(true, Ordering::Relaxed);
+                        sum(seen, start, (expected, actual))?;
+                    }
+                }
+                Some([one, other]) => {
+                    for part in window.chunks(WIDENED, widths) {
+                        let mut widened = std::mem::take(&mut seen.widened);
+                        one(part.expected, &mut widened[0]);
+                        other(part.actual, &mut widened[1]);
+                        seen.tally.window(&rule, part, (&widened[0], &widened[1]), &read, &mut marks);
+                        if wants_metrics {
+                            sum(seen, part.start, (&widened[0], &widened[1]))?;
+                        }
+                        seen.widened = widened;
+                    }
                 }
             }
-        })?;
+            if let Marks { runs, places: Some(_) } = marks
+                && !runs.is_empty()
+            {
+                seen.runs.push((start, runs));
+            }
+            let tally = &mut seen.tally;
+            if let Some(message) = tally.too_much.take() {
+                bail!("mismatches to be told: {message}");
+            }
+            // of equal tensors all that is left to be known is which items are the first that can be compared
+            let maxima = tally.max_abs.is_some() && tally.max_rel.is_some() && tally.max_ulp.is_some();
+            let known = equal && maxima && (seen.variety.varies || !wants_metrics);
+            let enough = known || verdict_only && decided(options, tally, total);
+            Ok(!enough)
+        };
+        let mut seen = self.scan(&each)?;
+        let mut all = Seen::default();
+        let mut skipped: Vec<usize> = seen.iter_mut().flat_map(|seen| std::mem::take(&mut seen.skipped)).collect();
+        merge(&mut all, seen, &rule)?;
+        let mut overall = Overall::default();
+        if let Some(places) = &places {
+            overall.axes = places.found(std::mem::take(&mut all.runs));
+        }
+        let enough = verdict_only && decided(options, &all.tally, total);
+        if wants_metrics && !enough {
+            let same = all.tally.differing == 0;
+            if !same && !skipped.is_empty() {
+                skipped.sort_unstable();
+                let wanted = |start: usize| skipped.binary_search(&start).is_ok();
+                let each = |seen: &mut Seen<T>, start: usize, [expected, actual]: [&[u8]; 2]| {
+                    sum(seen, start, (expected, actual)).map(|()| true)
+                };
+                let sources = [&mut *self.expected, &mut *self.actual];
+                let later = scan_some(sources, self.effort.limits, &|_| {}, wanted, Seen::default, each)?;
+                later.into_iter().for_each(|seen| all.summing.sums.merge(seen.summing.sums));
+            }
+            overall.metrics = Some(match same {
+                // those that were summed before it was known are equal, too
+                true => all.equal_metrics(),
+                false => Metrics::of_sums(&all.summing.sums),
+            });
+        }
+        if self.effort.quantiles && !enough {
+            let (read, widen) = (&read, widen.as_ref());
+            overall.quantiles = Some(self.quantiles(&all, read, widen)?);
+        }
         let integers = matches!(T::CLASS, ItemClass::Integer | ItemClass::Date);
-        Ok(self.finish(tally, integers, steps))
+        Ok(self.finish(all.tally, overall, integers, steps))
     }
 
     /// Compares what is no number.
     fn opaque(mut self, same: impl Fn(&[u8], &[u8]) -> bool + Sync) -> Result<Difference> {
         let widths = self.dtypes.map(DType::itemsize);
         let widest = widths[0].max(widths[1]);
-        let tally = self.tally::<u64>(|tally, rule, window, _| {
-            let longer = window.expected.len().max(window.actual.len());
-            if widths[0] != widths[1] || window.expected != window.actual {
-                tally.opaque(rule, window, longer / widest.max(1), &same);
+        let (places, total) = (self.places(), self.start.items);
+        let (rule, options, verdict_only) = (self.rule, self.options, self.effort.verdict_only);
+        // of no number there is a distance, nor a sum: any type of number will do
+        let each = |seen: &mut Seen<u64>, start: usize, [expected, actual]: [&[u8]; 2]| {
+            let window = ItemPairs { start, expected, actual };
+            let longer = expected.len().max(actual.len());
+            let mut marks = Marks { places: places.as_ref(), runs: Runs::default() };
+            if widths[0] != widths[1] || expected != actual {
+                seen.tally.opaque(&rule, window, longer / widest.max(1), &same, &mut marks);
             }
-        })?;
+            if !marks.runs.is_empty() {
+                seen.runs.push((start, marks.runs));
+            }
+            if let Some(message) = seen.tally.too_much.take() {
+                bail!("mismatches to be told: {message}");
+            }
+            Ok(!(verdict_only && decided(options, &seen.tally, total)))
+        };
+        let seen = self.scan(&each)?;
+        let mut all = Seen::default();
+        merge(&mut all, seen, &rule)?;
+        let axes = places.as_ref().map_or_else(Vec::new, |places| places.found(std::mem::take(&mut all.runs)));
+        let metrics = self.wants_metrics().then(Metrics::default);
+        let quantiles = self.effort.quantiles.then_some([None; 4]);
         let steps = self.dtypes[0] == self.dtypes[1];
-        Ok(self.finish(tally, true, steps))
+        Ok(self.finish(all.tally, Overall { metrics, quantiles, axes }, true, steps))
     }
 
-    /// Reads both tensors. `each` gets two buffers that stay.
-    fn tally<D: Distance>(
+    /// Whether metrics are told, or limited.
+    fn wants_metrics(&self) -> bool {
+        !self.effort.verdict_only || self.options.limits.any()
+    }
+
+    /// Where mismatches are marked, if that is told.
+    fn places(&self) -> Option<Places> {
+        (!self.effort.verdict_only).then(|| Places::new(&self.start.expected.shape))
+    }
+
+    /// Shows all windows of both tensors to `each`.
+    fn scan<T: ComparedItem>(
         &mut self,
-        each: impl Fn(&mut Tally<D>, &Rule, ItemPairs<'_>, &mut [Vec<u8>; 2]) + Sync,
-    ) -> Result<Tally<D>> {
-        let mut all = Tally::default();
+        each: &(impl Fn(&mut Seen<T>, usize, [&[u8]; 2]) -> Result<bool> + Sync),
+    ) -> Result<Vec<Seen<T>>> {
         if self.dtypes.iter().all(|dtype| dtype.itemsize() == 0) {
             // there may be more of them than can be counted one by one
             self.expected.finish()?;
             self.actual.finish()?;
-            return Ok(all);
+            return Ok(Vec::new());
         }
-        let (rule, verdict_only) = (&self.rule, self.effort.verdict_only);
-        let equal = self.are_equal_as_stored()?;
         let sources = [&mut *self.expected, &mut *self.actual];
-        let begin = || (Tally::default(), [Vec::new(), Vec::new()]);
-        let tallies = scan(sources, self.effort.limits, self.progress, begin, |state, start, [expected, actual]| {
-            let (tally, buffers) = state;
-            each(tally, rule, ItemPairs { start, expected, actual }, buffers);
-            if let Some(message) = tally.too_much.take() {
-                bail!("mismatches to be told: {message}");
-            }
-            // of equal tensors all that is left to be known is which items are the first that can be compared
-            let known = equal && tally.max_abs.is_some() && tally.max_rel.is_some() && tally.max_ulp.is_some();
-            Ok(!known && (!verdict_only || tally.mismatches == 0))
-        })?;
-        tallies.into_iter().for_each(|(tally, _)| all.merge(tally, rule));
-        // what is told of each, as texts
-        let texts: usize = all.first.iter().map(|found| 512 + 6 * (found.expected.len() + found.actual.len())).sum();
-        match all.too_much.take().or_else(|| memory::of::<u8>(texts).err()) {
-            Some(message) => bail!("mismatches to be told: {message}"),
-            None => Ok(all),
+        scan(sources, self.effort.limits, self.progress, Seen::default, each)
+    }
+
+    /// The quantiles of the distances of all items that are finite on both sides: in passes over both tensors, but where
+    /// all that is asked for are zeros.
+    fn quantiles<T: ComparedItem>(
+        &mut self,
+        all: &Seen<T>,
+        read: &(impl Fn(&[u8]) -> T + Sync),
+        widen: Option<&[Widen; 2]>,
+    ) -> Result<[Option<Number>; 4]> {
+        let of_key = |key: u64| Some(T::Distance::of_key(key));
+        if all.tally.differing == 0 {
+            let zero = all.tally.max_abs.map(|most| most.value.number());
+            return Ok([zero; 4]);
         }
+        let Sums { count, zeros, .. } = all.summing.sums;
+        if count == 0 {
+            return Ok([None; 4]);
+        }
+        if FRACTIONS.iter().all(|fraction| fraction.rank(count) <= zeros) {
+            return Ok([of_key(T::Distance::ZERO.key()); 4]);
+        }
+        let widths = self.dtypes.map(DType::itemsize);
+        let mut search = Search::new(T::Distance::BITS, &FRACTIONS, self.start.items);
+        while search.found().is_none() {
+            let begin = || (search.begin(), Vec::new(), [Vec::new(), Vec::new()]);
+            let count_pairs = |counts: &mut _, keys: &mut Vec<u64>, (expected, actual): (&[u8], &[u8])| {
+                keys.clear();
+                let pairs = expected.chunks_exact(T::SIZE).zip(actual.chunks_exact(T::SIZE));
+                let pairs = pairs.map(|(expected, actual)| (read(expected), read(actual)));
+                // what does not count comes behind all that do, which keeps the loop from having a branch
+                let left_out = u64::MAX >> (u64::BITS - T::Distance::BITS);
+                keys.extend(pairs.map(|(expected, actual)| {
+                    let key = expected.distance(actual).key();
+                    if expected.is_finite() & actual.is_finite() { key } else { left_out }
+                }));
+                search.count(counts, keys);
+            };
+            let sources = [&mut *self.expected, &mut *self.actual];
+            let counts = scan(sources, self.effort.limits, &|_| {}, begin, |state, start, [expected, actual]| {
+                let (counts, keys, widened) = state;
+                for part in (ItemPairs { start, expected, actual }).chunks(WIDENED, widths) {
+                    match widen {
+                        None => count_pairs(counts, keys, (part.expected, part.actual)),
+                        Some([one, other]) => {
+                            one(part.expected, &mut widened[0]);
+                            other(part.actual, &mut widened[1]);
+                            count_pairs(counts, keys, (&widened[0], &widened[1]));
+                        }
+                    }
+                }
+                Ok(true)
+            })?;
+            search.narrow(counts.into_iter().map(|(counts, ..)| counts).collect(), count);
+        }
+        let found = search.found().unwrap_or_default();
+        Ok(std::array::from_fn(|n| found.get(n).and_then(|&key| of_key(key))))
     }
 
     /// Whether both tensors are stored in one order that is not C order, and are the same bytes: to see that takes no more
@@ -339,9 +595,17 @@ impl Comparison<'_> {
     }
 
     /// What a tally says. `steps` tells whether a distance in steps has a meaning.
-    fn finish<D: Distance>(self, tally: Tally<D>, integers: bool, steps: bool) -> Difference {
+    fn finish<D: Distance>(self, tally: Tally<D>, overall: Overall, integers: bool, steps: bool) -> Difference {
         let start = self.start;
-        if self.effort.verdict_only && tally.mismatches > 0 {
+        let failures = match &overall.metrics {
+            // of items that are all the same no limit is asked
+            Some(metrics) if tally.differing > 0 => self.options.limits.failures(metrics),
+            Some(_) | None => Vec::new(),
+        };
+        let unlike = self.options.limits.any() && tally.hopeless;
+        let fails = self.options.asks_items() && !self.options.allows(tally.mismatches, start.items);
+        let passes = !fails && !unlike && failures.is_empty();
+        if self.effort.verdict_only && !passes {
             return start; // how much was seen before it ended is left to chance
         }
         let shape = start.expected.shape.clone();
@@ -352,16 +616,16 @@ impl Comparison<'_> {
         let max_abs = tally.max_abs.map(|Most { value, item }| (value, extreme(item)));
         let min_atol = max_abs.as_ref().map_or(0.0, |(value, _)| value.up());
         let max_ulp = tally.max_ulp.filter(|_| steps);
-        let first = tally.first.iter().map(|found| Mismatch {
+        let told = |found: &FoundMismatch| Mismatch {
             index: extreme(found.item),
             expected: text(self.dtypes[0], &found.expected),
             actual: text(self.dtypes[1], &found.actual),
             abs: found.errors.map(|errors| errors.abs),
             rel: found.errors.and_then(|errors| errors.rel),
             ulp: found.errors.filter(|_| steps).map(|errors| errors.ulp),
-        });
+        };
         Difference {
-            reason: (tally.mismatches > 0).then_some(Reason::Values),
+            reason: (!passes).then_some(Reason::Values),
             differing: Some(tally.differing),
             mismatches: Some(tally.mismatches),
             max_abs: max_abs.map(|(value, index)| Extreme { value: value.number(), index }),
@@ -370,10 +634,41 @@ impl Comparison<'_> {
             min_atol: (none || hope && min_atol.is_finite()).then_some(if none { 0.0 } else { min_atol }),
             min_rtol: (none || hope && tally.rtol.is_finite()).then_some(tally.rtol),
             min_ulp: (steps && (none || hope)).then_some(if none { 0 } else { max_ulp.map_or(0, |most| most.value) }),
-            first: first.collect(),
+            first: tally.first.iter().map(told).collect(),
+            worst: self.options.worst.map(|_| tally.worst.iter().map(told).collect()),
+            metrics: overall.metrics,
+            quantiles: overall.quantiles,
+            axes: overall.axes,
+            failures,
             integers,
             ..start
         }
+    }
+}
+
+/// Whether what has been seen of two tensors of so many items shows that they do not pass.
+fn decided<D>(options: &Options, tally: &Tally<D>, items: usize) -> bool {
+    let unlike = options.limits.any() && tally.hopeless;
+    unlike || options.asks_items() && !options.allows(tally.mismatches, items)
+}
+
+/// Puts together what threads have seen.
+///
+/// # Errors
+/// Mismatches that there is no memory for.
+fn merge<T: ComparedItem>(all: &mut Seen<T>, seen: Vec<Seen<T>>, rule: &Rule) -> Result<()> {
+    for one in seen {
+        all.tally.merge(one.tally, rule);
+        all.summing.sums.merge(one.summing.sums);
+        all.variety.merge(one.variety);
+        all.runs.extend(one.runs);
+    }
+    // what is told of each, as texts
+    let told = all.tally.first.iter().chain(all.tally.worst.iter());
+    let texts: usize = told.map(|found| 512 + 6 * (found.expected.len() + found.actual.len())).sum();
+    match all.tally.too_much.take().or_else(|| memory::of::<u8>(texts).err()) {
+        Some(message) => bail!("mismatches to be told: {message}"),
+        None => Ok(()),
     }
 }
 

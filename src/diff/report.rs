@@ -3,12 +3,15 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::{Difference, Extreme, Mismatch, Number, Outline, Reason};
+use super::{AxisPlaces, Difference, Extreme, Failure, Metrics, Mismatch, Number, Outline, QUANTILES, Reason};
 use crate::report::json::{self, Escapes, float, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, bare, four_digits};
 
 /// Values in a report are cut to so many characters.
 const LONGEST: usize = 40;
+
+/// A line that lists places ends before so many characters.
+const LINE: usize = 78;
 
 impl Difference {
     /// The verdict, in one line.
@@ -24,10 +27,20 @@ impl Difference {
         match (self.reason, self.mismatches, self.differing) {
             (Some(Reason::Dtype), ..) => format!("different: dtype {}, expected {}", actual.dtype, expected.dtype),
             (Some(Reason::Shape), ..) => format!("different: shape {:?}, expected {:?}", actual.shape, expected.shape),
+            (Some(Reason::Values), Some(0), _) => {
+                let metrics = self.failures.iter().map(|failure| failure.metric_text());
+                format!("different: {} of {of}", metrics.collect::<Vec<_>>().join(", "))
+            }
             (Some(Reason::Values), Some(mismatches), _) => {
                 format!("different: {mismatches} of {items} {noun} ({}) of {of}", share(mismatches, items))
             }
             (Some(Reason::Values), None, _) => format!("different: values of {of}"),
+            (None, Some(mismatches @ 1..), _) => {
+                format!(
+                    "equal within the limits: {mismatches} of {items} {noun} ({}) of {of} differ",
+                    share(mismatches, items)
+                )
+            }
             (None, _, Some(differing @ 1..)) => {
                 format!("equal within the tolerance: {differing} of {items} {noun} of {of} differ in bits")
             }
@@ -40,11 +53,42 @@ impl Difference {
     /// # Errors
     /// What `out` says.
     pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}", json::object(self.json_members()))
+    }
+
+    /// The members of that object where only one side has the tensor.
+    pub(super) fn of_one_side(expected: Option<&Outline>, actual: Option<&Outline>) -> Vec<(&'static str, String)> {
+        let items: Option<usize> = expected.or(actual).map(|outline| outline.shape.iter().product());
+        let null = || "null".to_owned();
+        let mut members = vec![
+            ("equal", false.to_string()),
+            ("reason", null()),
+            ("expected", or_null(expected, outline)),
+            ("actual", or_null(actual, outline)),
+            ("items", or_null(items, |items| items.to_string())),
+        ];
+        for name in ["mismatches", "max_abs", "max_rel", "max_ulp", "min_atol", "min_rtol", "min_ulp"] {
+            members.push((name, null()));
+        }
+        members.extend([
+            ("first", "[]".to_owned()),
+            ("metrics", null()),
+            ("quantiles", null()),
+            ("axes", "[]".to_owned()),
+        ]);
+        members
+    }
+
+    /// The members of that object.
+    pub(super) fn json_members(&self) -> Vec<(&'static str, String)> {
         let quoted = |text: &str| json::string(text, Escapes::Short);
-        let outline =
-            |outline: &Outline| json::object([("dtype", quoted(&outline.dtype)), ("shape", list(&outline.shape))]);
-        let first: Vec<_> = self.first.iter().map(mismatch).collect();
-        let members = [
+        let rows = |rows: &[Mismatch]| format!("[{}]", rows.iter().map(mismatch).collect::<Vec<_>>().join(", "));
+        let told = match &self.worst {
+            Some(worst) => ("worst", rows(worst)),
+            None => ("first", rows(&self.first)),
+        };
+        let axes: Vec<_> = self.axes.iter().map(axis).collect();
+        vec![
             ("equal", self.equal().to_string()),
             ("reason", or_null(self.reason, |reason| quoted(reason.name()))),
             ("expected", outline(&self.expected)),
@@ -57,13 +101,16 @@ impl Difference {
             ("min_atol", or_null(self.min_atol, |least| self.tolerance(least))),
             ("min_rtol", or_null(self.min_rtol, float)),
             ("min_ulp", or_null(self.min_ulp, |n| n.to_string())),
-            ("first", format!("[{}]", first.join(", "))),
-        ];
-        writeln!(out, "{}", json::object(members))
+            told,
+            ("metrics", or_null(self.metrics.as_ref(), metrics)),
+            ("quantiles", or_null(self.quantiles.as_ref(), quantiles)),
+            ("axes", format!("[{}]", axes.join(", "))),
+        ]
     }
 
-    /// Writes the verdict, and if elements differ a table of the first mismatches and one of the largest errors with
-    /// the tolerances that they need, named as fields of [`Options`](super::Options).
+    /// Writes the verdict, and if elements differ the limits that do not hold, a table of the first (or worst) mismatches,
+    /// one of the largest errors with the tolerances that they need, named as fields of [`Options`](super::Options), the
+    /// metrics, and of each axis the places that hold mismatches.
     ///
     /// # Errors
     /// What `out` says.
@@ -75,19 +122,32 @@ impl Difference {
         if self.differing.unwrap_or(0) == 0 {
             return Ok(());
         }
-        if !self.first.is_empty() {
+        for failure in &self.failures {
+            writeln!(out, "  {}", failure.text(style))?;
+        }
+        let told = self.worst.as_ref().unwrap_or(&self.first);
+        if !told.is_empty() {
             writeln!(out)?;
-            self.mismatch_table().write(out, style)?;
-            let rest = self.mismatches.unwrap_or(0).saturating_sub(self.first.len());
+            self.mismatch_table(told).write(out, style)?;
+            let rest = self.mismatches.unwrap_or(0).saturating_sub(told.len());
             if rest > 0 {
                 writeln!(out, "  {}", style.paint(Colour::Dim, &format!("and {rest} more")))?;
             }
         }
-        if self.max_abs.is_none() && self.min_atol.is_none() {
-            return Ok(()); // no number, and no tolerance to tell of
+        // of what is no number there is no tolerance to tell of
+        if self.max_abs.is_some() || self.min_atol.is_some() {
+            writeln!(out)?;
+            self.error_table(style).write(out, style)?;
         }
-        writeln!(out)?;
-        self.error_table(style).write(out, style)
+        if let Some(metrics) = self.metrics.filter(|metrics| metrics.all().iter().any(|(_, value)| value.is_some())) {
+            writeln!(out)?;
+            metric_table(&metrics).write(out, style)?;
+        }
+        let axes: Vec<_> = self.axes.iter().filter(|axis| axis.places > 0).collect();
+        if !axes.is_empty() {
+            writeln!(out)?;
+        }
+        axes.into_iter().try_for_each(|axis| writeln!(out, "  {}", axis.text()))
     }
 
     /// The smallest absolute tolerance: an integer where differences are.
@@ -96,7 +156,7 @@ impl Difference {
         if exact { (least as u64).to_string() } else { float(least) }
     }
 
-    fn mismatch_table(&self) -> Table<'_> {
+    fn mismatch_table(&self, told: &[Mismatch]) -> Table<'_> {
         let row = |found: &Mismatch| {
             let cells = [
                 list(&found.index),
@@ -116,7 +176,7 @@ impl Difference {
             Column::right("rel"),
             Column::right("ulp"),
         ];
-        table(columns, self.first.iter().map(row).collect())
+        table(columns, told.iter().map(row).collect())
     }
 
     fn error_table(&self, style: Style) -> Table<'_> {
@@ -151,13 +211,67 @@ impl Difference {
     }
 }
 
+impl Failure {
+    /// The metric, and what it is.
+    pub(super) fn metric_text(&self) -> String {
+        match self.value {
+            Some(value) => format!("{} {}", self.metric, four_digits(value)),
+            None => format!("{} undefined", self.metric),
+        }
+    }
+
+    /// What it is, and what it should be, as an option.
+    fn text(&self, style: Style) -> String {
+        let relation = match (self.value, self.limit.starts_with("max")) {
+            (None, _) => "not within",
+            (Some(_), true) => "above",
+            (Some(_), false) => "below",
+        };
+        // two numbers that differ must not look alike
+        let value = self.value.map_or_else(|| "undefined".to_owned(), |value| bare(&float(value)).to_owned());
+        format!("{} {value} is {relation} {}", self.metric, style.option(self.limit, bare(&float(self.bound))))
+    }
+}
+
+impl AxisPlaces {
+    /// How many places, and the first of them.
+    fn text(&self) -> String {
+        let noun = if self.of == 1 { "place" } else { "places" };
+        let mut text = format!("axis {}: {} of {} {noun}: ", self.axis, self.places, self.of);
+        let mut told = 0;
+        for (number, range) in self.ranges.iter().enumerate() {
+            let places = match range.len() {
+                1 => range.start.to_string(),
+                _ => format!("{}-{}", range.start, range.end - 1),
+            };
+            if number > 0 && text.len() + places.len() > LINE - ", ...".len() {
+                break;
+            }
+            text += if number > 0 { ", " } else { "" };
+            text += &places;
+            told += range.len();
+        }
+        if told < self.places {
+            text += ", ...";
+        }
+        text
+    }
+}
+
+/// The metrics in one row.
+fn metric_table(metrics: &Metrics) -> Table<'static> {
+    let all = metrics.all();
+    let cells = all.map(|(_, value)| Cow::from(value.map_or_else(|| "none".to_owned(), four_digits)));
+    table(all.map(|(name, _)| Column::left(name)).to_vec(), vec![cells.to_vec()])
+}
+
 /// A table below the verdict. Its cells are cut where they are long, and indices are of one length.
 fn table(columns: Vec<Column>, rows: Vec<Vec<Cow<'_, str>>>) -> Table<'_> {
     Table { columns, rows, heading: Heading::Words(Colour::Dim), indent: 2, widest: usize::MAX }
 }
 
 /// `share_of` of `all` in per cent, with three digits, and never rounded to none or all of them.
-fn share(share_of: usize, all: usize) -> String {
+pub(super) fn share(share_of: usize, all: usize) -> String {
     let percent = 100.0 * share_of as f64 / all.max(1) as f64;
     match percent {
         _ if share_of == all => "100 %".to_owned(),
@@ -181,7 +295,7 @@ fn number(number: Number) -> String {
 }
 
 /// A number in a table: of a float the first four digits.
-fn brief(number: Number) -> String {
+pub(super) fn brief(number: Number) -> String {
     match number {
         Number::Integer(value) => value.to_string(),
         Number::Float(value) => four_digits(value),
@@ -209,5 +323,39 @@ fn mismatch(found: &Mismatch) -> String {
         ("abs", or_null(found.abs, number)),
         ("rel", or_null(found.rel, float)),
         ("ulp", or_null(found.ulp, |ulp| ulp.to_string())),
+    ])
+}
+
+fn outline(outline: &Outline) -> String {
+    json::object([("dtype", json::string(&outline.dtype, Escapes::Short)), ("shape", list(&outline.shape))])
+}
+
+/// Where the mismatches of a tensor are, if they are in a part of an axis only: that of the fewest places.
+pub(super) fn axes_of(found: &Difference) -> String {
+    let partly = found.axes.iter().filter(|axis| axis.places > 0 && axis.places < axis.of);
+    let fewest = partly.min_by(|a, b| (a.places * b.of).cmp(&(b.places * a.of)));
+    match fewest.map(|axis| (axis, axis.ranges.as_slice())) {
+        // one range says it at a glance
+        Some((axis, [range])) if range.len() == 1 => format!(": axis {} at {}", axis.axis, range.start),
+        Some((axis, [range])) => format!(": axis {} at {}-{}", axis.axis, range.start, range.end - 1),
+        Some(_) | None => String::new(),
+    }
+}
+
+fn metrics(metrics: &Metrics) -> String {
+    json::object(metrics.all().map(|(name, value)| (name, or_null(value, float))))
+}
+
+fn quantiles(values: &[Option<Number>; 4]) -> String {
+    json::object(QUANTILES.into_iter().zip(values.iter().map(|value| or_null(*value, number))))
+}
+
+fn axis(axis: &AxisPlaces) -> String {
+    let ranges: Vec<_> = axis.ranges.iter().map(|range| list(&[range.start, range.end])).collect();
+    json::object([
+        ("axis", axis.axis.to_string()),
+        ("places", axis.places.to_string()),
+        ("of", axis.of.to_string()),
+        ("ranges", format!("[{}]", ranges.join(", "))),
     ])
 }

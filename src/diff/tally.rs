@@ -4,8 +4,11 @@
 //! were shared out. So every maximum goes with the number of the first item that has it, counts are added, and of the
 //! mismatches that are told the first in C order are chosen when all are there.
 
+use super::Options;
 use super::distance::{Distance, Number};
 use super::item::ComparedItem;
+use super::places::{Places, Runs};
+use super::worst::Worst;
 use crate::memory;
 
 /// Bytes of a block: what is looked at quickly, and again, item by item, only if it may change what is known. A small
@@ -28,14 +31,39 @@ pub(super) struct Rule {
     pub rtol: f64,
     pub ulp: Option<u64>,
     pub nan_differs: bool,
-    /// How many mismatches are told one by one.
+    /// How many mismatches are told one by one, the first.
     pub shown: usize,
+    /// How many are told that are farthest apart.
+    pub worst: usize,
 }
 
 impl Rule {
+    /// What options say of items; nothing is told of them.
+    pub(super) fn new(options: &Options) -> Self {
+        Self {
+            atol: options.atol.unwrap_or(if options.rtol.is_some() { 0.0 } else { -1.0 }),
+            rtol: options.rtol.unwrap_or(0.0),
+            ulp: options.ulp,
+            nan_differs: options.nan_differs,
+            shown: 0,
+            worst: 0,
+        }
+    }
+
     /// Whether any tolerance is given.
     pub(super) fn is_tolerant(&self) -> bool {
         self.atol >= 0.0 || self.ulp.is_some()
+    }
+
+    /// Whether two items do not pass.
+    pub(super) fn differ<T: ComparedItem>(&self, expected: T, actual: T) -> bool {
+        if expected.same(actual) || expected.is_nan() && actual.is_nan() && !self.nan_differs {
+            return false;
+        }
+        match expected.is_finite() && actual.is_finite() {
+            true => !self.accepts(expected.distance(actual).up(), expected.size(), expected.steps(actual)),
+            false => !(expected.equals(actual) && self.is_tolerant()),
+        }
     }
 
     /// Whether a tolerance accepts finite items that are so far apart, the expected one being of that size.
@@ -123,6 +151,8 @@ pub(super) struct Tally<D> {
     pub mismatches: usize,
     /// The first of these, in order.
     pub first: Vec<FoundMismatch>,
+    /// Those that are farthest apart.
+    pub worst: Worst<D>,
     /// What is said if there was no memory for one of them.
     pub too_much: Option<String>,
 }
@@ -138,6 +168,7 @@ impl<D> Default for Tally<D> {
             differing: 0,
             mismatches: 0,
             first: Vec::new(),
+            worst: Worst::default(),
             too_much: None,
         }
     }
@@ -165,6 +196,9 @@ impl<D: Distance> Tally<D> {
         }
         self.first.sort_unstable_by_key(|found| found.item);
         self.first.truncate(rule.shown);
+        if let Err(message) = self.worst.merge(other.worst, rule.worst) {
+            self.too_much = Some(message);
+        }
     }
 
     /// Takes the items of a window, later than all before; `expected` and `actual` are those of `window`, widened to
@@ -175,6 +209,7 @@ impl<D: Distance> Tally<D> {
         window: ItemPairs<'_>,
         (expected, actual): (&[u8], &[u8]),
         read: &impl Fn(&[u8]) -> T,
+        marks: &mut Marks<'_>,
     ) {
         let block = BLOCK / T::SIZE * T::SIZE;
         let items = expected.len() / T::SIZE;
@@ -184,16 +219,20 @@ impl<D: Distance> Tally<D> {
             if settled && expected == actual {
                 continue;
             }
+            let (first, before) = (number * (block / T::SIZE), self.mismatches);
+            let pairs = || expected.chunks_exact(T::SIZE).zip(actual.chunks_exact(T::SIZE));
             if let Some((differing, mismatches)) = self.glance(rule, expected, actual, read) {
                 self.differing += differing;
                 self.mismatches += mismatches;
-                continue;
+            } else {
+                for (index, (expected, actual)) in pairs().enumerate() {
+                    self.item(rule, window, (first + index, items), (read(expected), read(actual)));
+                }
             }
-            let first = number * (block / T::SIZE);
-            let pairs = expected.chunks_exact(T::SIZE).zip(actual.chunks_exact(T::SIZE));
-            for (index, (expected, actual)) in pairs.enumerate() {
-                self.item(rule, window, (first + index, items), (read(expected), read(actual)));
-            }
+            let place = (window.start + first, expected.len() / T::SIZE);
+            marks.mark(place, self.mismatches - before, |bits| {
+                set(bits, pairs().map(|(expected, actual)| rule.differ(read(expected), read(actual))));
+            });
         }
     }
 
@@ -214,6 +253,7 @@ impl<D: Distance> Tally<D> {
         // where only zeros were expected, and none was there
         let unknown = self.max_rel.is_none();
         let max_rel = self.max_rel.map_or(-1.0, |most| most.value);
+        let (any_counts, floor) = self.worst.floor(rule.worst);
         let (mut news, mut differing, mut accepted) = (false, 0_u32, 0_u32);
         for (expected, actual) in expected.chunks_exact(T::SIZE).zip(actual.chunks_exact(T::SIZE)) {
             let (expected, actual) = (read(expected), read(actual));
@@ -227,8 +267,10 @@ impl<D: Distance> Tally<D> {
             news |= finite & unknown & (distance.near() == 0.0);
             news |= finite & (abs > rtol * size);
             news |= finite & (steps > max_ulp);
+            let passes = rule.accepts(abs, size, steps);
+            news |= differs & !passes & (any_counts | (distance > floor));
             differing += u32::from(differs);
-            accepted += u32::from(differs & rule.accepts(abs, size, steps));
+            accepted += u32::from(differs & passes);
         }
         let full = self.first.len() >= rule.shown || differing == accepted;
         (!news && full).then(|| (differing as usize, (differing - accepted) as usize))
@@ -273,29 +315,35 @@ impl<D: Distance> Tally<D> {
             }
         };
         if !accepted {
+            let distance = errors.map(|(distance, ..)| distance);
             let errors = errors.map(|(distance, _, ulp, rel)| Errors { abs: distance.number(), rel, ulp });
-            self.mismatch(rule, item, window.pair(index, items), errors);
+            self.mismatch(rule, item, window.pair(index, items), distance, errors);
         }
     }
 
-    fn mismatch(&mut self, rule: &Rule, item: usize, (expected, actual): (&[u8], &[u8]), errors: Option<Errors>) {
+    fn mismatch(
+        &mut self,
+        rule: &Rule,
+        item: usize,
+        (expected, actual): (&[u8], &[u8]),
+        distance: Option<D>,
+        errors: Option<Errors>,
+    ) {
         self.mismatches += 1;
-        if self.first.len() < rule.shown && self.too_much.is_none() {
+        let is_first = self.first.len() < rule.shown;
+        if (is_first || self.worst.takes(distance, rule.worst)) && self.too_much.is_none() {
             // the items themselves and what their allocations cost, now and then for many, also those of other threads
             let each = expected.len().saturating_add(actual.len()).saturating_add(256);
-            let many = each <= LONG && self.first.len().is_multiple_of(OFTEN);
+            let many = each <= LONG && (self.first.len() + self.worst.len()).is_multiple_of(OFTEN);
             let bytes = if many { each * OFTEN * 16 } else { each };
             let probe = if many || each > LONG { memory::of::<u8>(bytes).map(drop) } else { Ok(()) };
-            match probe.and_then(|()| memory::reserve(&mut self.first, 1)) {
-                Ok(()) => {
-                    self.first.push(FoundMismatch {
-                        item,
-                        expected: expected.to_vec(),
-                        actual: actual.to_vec(),
-                        errors,
-                    });
-                }
-                Err(message) => self.too_much = Some(message),
+            let found = || FoundMismatch { item, expected: expected.to_vec(), actual: actual.to_vec(), errors };
+            let kept = probe.and_then(|()| match is_first {
+                true => memory::push(&mut self.first, found()),
+                false => self.worst.put(distance, found(), rule.worst),
+            });
+            if let Err(message) = kept {
+                self.too_much = Some(message);
             }
         }
     }
@@ -307,14 +355,42 @@ impl<D: Distance> Tally<D> {
         window: ItemPairs<'_>,
         items: usize,
         same: impl Fn(&[u8], &[u8]) -> bool,
+        marks: &mut Marks<'_>,
     ) {
         for index in 0..items {
             let (expected, actual) = window.pair(index, items);
             if !same(expected, actual) {
                 self.differing += 1;
                 self.hopeless = true;
-                self.mismatch(rule, window.start + index, (expected, actual), None);
+                self.mismatch(rule, window.start + index, (expected, actual), None, None);
+                marks.mark((window.start + index, 1), 1, |_| {});
             }
+        }
+    }
+}
+
+/// Where the mismatches of a window are marked, if they are.
+pub(super) struct Marks<'a> {
+    pub places: Option<&'a Places>,
+    pub runs: Runs,
+}
+
+impl Marks<'_> {
+    fn mark(&mut self, items: (usize, usize), mismatches: usize, set: impl FnOnce(&mut Vec<u64>)) {
+        if let Some(places) = self.places {
+            places.mark(&mut self.runs, items, mismatches, set);
+        }
+    }
+}
+
+/// A bit for each of some answers.
+fn set(bits: &mut Vec<u64>, answers: impl Iterator<Item = bool>) {
+    for (number, answer) in answers.enumerate() {
+        if number % 64 == 0 {
+            bits.push(0);
+        }
+        if let Some(word) = bits.last_mut() {
+            *word |= u64::from(answer) << (number % 64);
         }
     }
 }

@@ -62,6 +62,19 @@ fn json_of(found: &Difference) -> String {
     String::from_utf8(out).unwrap()
 }
 
+/// Without what is said of the tensors as a whole.
+fn json_of_items(found: &Difference) -> String {
+    let json = json_of(found);
+    let (items, _) = json.split_once(", \"metrics\"").unwrap();
+    format!("{items}}}\n")
+}
+
+fn report_of_items(found: &Difference) -> String {
+    let report = report_of(found, false);
+    let end = [report.find("\n  mean_abs"), report.find("\n  axis ")].into_iter().flatten().min();
+    report[..end.unwrap_or(report.len())].to_owned()
+}
+
 fn report_of(found: &Difference, colour: bool) -> String {
     let mut out = Vec::new();
     found.write_report(&mut out, Style::plain().with_colour(colour).with_option_prefix("--")).unwrap();
@@ -454,9 +467,9 @@ fn json() {
             format!("{{\"equal\": false, \"reason\": \"values\", {}, \"items\": 2, {nothing}", outlines("int8", "[2]")),
         ),
     ];
-    check(rows.map(|(found, wanted)| (found.verdict(), json_of(&found), wanted)));
+    check(rows.map(|(found, wanted)| (found.verdict(), json_of_items(&found), wanted)));
     // the smallest tolerance of integers is one, as long as float64 holds it
-    let far = json_of(&compared(typed("uint64", "[0]"), typed("uint64", "[18446744073709551615]"), ""));
+    let far = json_of_items(&compared(typed("uint64", "[0]"), typed("uint64", "[18446744073709551615]"), ""));
     assert!(
         far.contains("\"value\": 18446744073709551615") && far.contains("\"min_atol\": 1.8446744073709552e+19"),
         "{far}"
@@ -469,7 +482,7 @@ fn json() {
     };
     let of = |item: u8| Source::memory(Tensor::new(field("it's \"\\"), vec![1], vec![item, 0]).unwrap(), String::new());
     for found in [compared(of(1), of(2), ""), compared(typed("float64", "[1e308]"), typed("float64", "[-1e308]"), "")] {
-        let text = json_of(&found);
+        let text = json_of_items(&found);
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value["mismatches"], 1, "{text}");
     }
@@ -529,7 +542,7 @@ fn report() {
         (compared(typed("int8", "[1, 2]"), typed("int8", "[1, 3]"), "-q"), "different: values of int8 [2]\n"),
         (compared(typed("int8", "[1, 2]"), typed("int8", "[1]"), ""), "different: shape [1], expected [2]\n"),
     ];
-    check(rows.map(|(found, wanted)| (found.verdict(), report_of(&found, false), wanted.to_owned())));
+    check(rows.map(|(found, wanted)| (found.verdict(), report_of_items(&found), wanted.to_owned())));
     // colours change nothing else
     let found = compared(typed("int8", "[1, 2]"), typed("int8", "[1, 3]"), "");
     let (plain, mut colour) = (report_of(&found, false), report_of(&found, true));
@@ -761,6 +774,7 @@ fn as_defined_in_any_windows() {
             ulp: [None, Some(0), Some(2)][random.below(3)],
             nan_differs: random.below(4) == 0,
             shown: [0, 1, 5, 10_000][random.below(4)],
+            worst: 0,
         };
         let rule = if rule.atol >= 0.0 { Rule { rtol: [0.0, 0.1][random.below(2)], ..rule } } else { rule };
         let wanted = reference(&rule, &expected, &actual);
@@ -771,8 +785,9 @@ fn as_defined_in_any_windows() {
         while start < items {
             let end = (start + 1 + random.below([10, 1000, 4000][round % 3])).min(items);
             let window = ItemPairs { start, expected: &e[8 * start..8 * end], actual: &a[8 * start..8 * end] };
+            let mut marks = Marks { places: None, runs: Runs::default() };
             let thread = random.below(tallies.len());
-            tallies[thread].window(&rule, window, (window.expected, window.actual), &f64::read_le);
+            tallies[thread].window(&rule, window, (window.expected, window.actual), &f64::read_le, &mut marks);
             start = end;
         }
         let mut found = Tally::default();

@@ -67,6 +67,25 @@ pub fn scan<S: Send, const N: usize>(
     begin: impl Fn() -> S + Sync,
     each: impl Fn(&mut S, usize, [&[u8]; N]) -> Result<bool> + Sync,
 ) -> Result<Vec<S>> {
+    scan_some(sources, limits, progress, |_| true, begin, each)
+}
+
+/// The same of some windows, which `wanted` tells by the number of their first item; no others are read. The windows of
+/// the same tensors under the same limits are the same each time.
+///
+/// # Errors
+/// Those of [`scan`].
+///
+/// # Panics
+/// If the shapes differ.
+pub fn scan_some<S: Send, const N: usize>(
+    sources: [&mut Source; N],
+    limits: Limits,
+    progress: Progress<'_>,
+    wanted: impl Fn(usize) -> bool + Sync,
+    begin: impl Fn() -> S + Sync,
+    each: impl Fn(&mut S, usize, [&[u8]; N]) -> Result<bool> + Sync,
+) -> Result<Vec<S>> {
     for source in sources.iter().skip(1) {
         assert_eq!(source.shape(), sources[0].shape(), "tensors of one shape");
     }
@@ -78,13 +97,13 @@ pub fn scan<S: Send, const N: usize>(
         settled.push((&*source, source.view()));
     }
     match <[_; N]>::try_from(settled) {
-        Ok(parts) => scan_parts(parts, limits, progress, begin, each),
+        Ok(parts) => scan_parts(parts, limits, progress, wanted, begin, each),
         // as many as there were
         Err(_) => Ok(Vec::new()),
     }
 }
 
-/// Shows the items of parts of tensors, as [`scan`] does, in the order in which views of their storage have them: that
+/// Shows the items of parts of tensors, as [`scan_some`] does, in the order in which views of their storage have them: that
 /// may be another order of the axes than the tensor's own. What can be read only once must be viewed from front to back.
 ///
 /// # Errors
@@ -96,6 +115,7 @@ pub fn scan_parts<S: Send, const N: usize>(
     parts: [(&Source, View); N],
     limits: Limits,
     progress: Progress<'_>,
+    wanted: impl Fn(usize) -> bool + Sync,
     begin: impl Fn() -> S + Sync,
     each: impl Fn(&mut S, usize, [&[u8]; N]) -> Result<bool> + Sync,
 ) -> Result<Vec<S>> {
@@ -124,6 +144,9 @@ pub fn scan_parts<S: Send, const N: usize>(
     let whole = AtomicBool::new(true);
     let states = share(threads, count, fresh, |number, (state, items, scratch)| -> Result<bool> {
         let window = windows.get(number);
+        if !wanted(window.start) {
+            return Ok(true);
+        }
         for (((source, view), conversion), items) in parts.iter().zip(&conversions).zip(items.iter_mut()) {
             resize(items, window.items() * conversion.itemsize(), source.label())?;
             conversion.read(source, &view.part(&window.ranges), items, scratch)?;

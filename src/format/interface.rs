@@ -51,6 +51,11 @@ pub trait Reader: Debug + Send + Sync {
         None
     }
 
+    /// Whether it is in order, but something else than a tensor: an object of JSON without data.
+    fn is_other(&self) -> bool {
+        false
+    }
+
     /// Leaves out so many lines at the beginning of a text that has headings. Elsewhere there are none.
     fn skip_rows(&mut self, _rows: usize) {}
 

@@ -4,6 +4,7 @@
 //! [`Reader`] and [`Writer`] that its own file implements. To add a format is to add a file and a row.
 
 mod beside;
+pub mod collection;
 pub mod content;
 mod csv;
 pub mod files;
@@ -17,6 +18,7 @@ pub mod onnx;
 pub mod open;
 pub mod packed;
 pub mod raw;
+pub mod rewrite;
 pub mod safetensors;
 pub mod text;
 pub mod values;
@@ -295,6 +297,23 @@ impl Format {
         })
     }
 
+    /// The format that is read from files whose names end so, in letters of whatever case, and the name without its
+    /// ending. Of two endings that fit the longer one is meant.
+    pub fn of_file_name(name: &str) -> Option<(Self, &str)> {
+        let stem = |Self(row): &Self| {
+            let at = name.len().checked_sub(row.extension.len() + 1)?;
+            let ending = name.get(at..)?.strip_prefix('.')?;
+            (at > 0 && ending.eq_ignore_ascii_case(row.extension)).then(|| &name[..at])
+        };
+        let read = Self::all().filter(|format| format.is_read());
+        read.filter_map(|format| Some((format, stem(&format)?))).min_by_key(|(_, stem)| stem.len())
+    }
+
+    /// Whether it names other files, in which its tensors lie.
+    pub fn names_files(self) -> bool {
+        self.is_container() && !self.is_written()
+    }
+
     /// The format that the name of a file tells, where content cannot.
     fn told_by_name(path: &Path) -> Option<Self> {
         Self::of_name(path).ok().filter(|Self(row)| row.reads.as_ref().is_some_and(|reads| reads.words.is_none()))
@@ -343,6 +362,11 @@ impl Format {
     /// Whether it holds any number of tensors, by their names.
     pub fn is_container(self) -> bool {
         self.0.is_container
+    }
+
+    /// What names of files end in, without the dot.
+    pub fn extension(self) -> &'static str {
+        self.0.extension
     }
 
     /// How it is written; what is only read refuses everything.

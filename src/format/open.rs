@@ -214,6 +214,11 @@ impl Input {
         self.reader.values(subject)
     }
 
+    /// Whether it is in order, but something else than a tensor, such as the configuration of a model in JSON.
+    pub fn is_other(&self) -> bool {
+        self.reader.is_other()
+    }
+
     /// Leaves out so many lines at the beginning of a text that has headings.
     #[must_use]
     pub fn skipping(mut self, rows: usize) -> Self {

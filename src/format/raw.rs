@@ -56,7 +56,7 @@ impl View {
     }
 
     /// Whether a text that is no view is most likely meant to be one.
-    pub(super) fn is_meant(text: &str) -> bool {
+    pub fn is_meant(text: &str) -> bool {
         text.ends_with(']') || text.contains("]@") || text.contains('@') && text.starts_with(char::is_alphanumeric)
     }
 

@@ -106,14 +106,21 @@ impl Counts {
     pub(super) fn of(source: &Source, part: &Part, byte: Byte, limits: Limits, progress: Progress<'_>) -> Result<Self> {
         let values: [f64; 256] = std::array::from_fn(|item| byte.value(item as u8));
         let parts = [(source, part.view.clone())];
-        let threads = scan_parts(parts, limits, progress, Self::new, |counts, start, [bytes]| {
-            // the first place of a value is searched in the block it first occurs in, which the cache still holds then
-            const BLOCK: usize = 1 << 17;
-            for (i, block) in bytes.chunks(BLOCK).enumerate() {
-                counts.add(&values, &part.numbers, start + i * BLOCK, block);
-            }
-            Ok(true)
-        })?;
+        let threads = scan_parts(
+            parts,
+            limits,
+            progress,
+            |_| true,
+            Self::new,
+            |counts, start, [bytes]| {
+                // the first place of a value is searched in the block it first occurs in, which the cache still holds then
+                const BLOCK: usize = 1 << 17;
+                for (i, block) in bytes.chunks(BLOCK).enumerate() {
+                    counts.add(&values, &part.numbers, start + i * BLOCK, block);
+                }
+                Ok(true)
+            },
+        )?;
         let mut all = Self::new();
         let value = |byte: u8| values[usize::from(byte)];
         for counted in &threads {

@@ -144,20 +144,27 @@ fn real<T: CountedItem<Edge: Edge>>(
     // how many items are not below each edge, and how many are above the end
     let begin = || (vec![0_u64; edges.len() + 1], Vec::new(), Vec::new());
     let parts = [(source, Part::whole(source.meta()).view)];
-    let states = scan_parts(parts, limits, progress, begin, |(counts, items, block), _, [bytes]| {
-        for bytes in bytes.chunks(BLOCK * size_of::<T>()) {
-            T::load(bytes, items);
-            block.clear();
-            block.extend(items.iter().map(|item| item.edge()));
-            for (count, &edge) in counts.iter_mut().zip(&edges) {
-                *count += u64::from(block.iter().map(|&item| u32::from(item >= edge)).sum::<u32>());
+    let states = scan_parts(
+        parts,
+        limits,
+        progress,
+        |_| true,
+        begin,
+        |(counts, items, block), _, [bytes]| {
+            for bytes in bytes.chunks(BLOCK * size_of::<T>()) {
+                T::load(bytes, items);
+                block.clear();
+                block.extend(items.iter().map(|item| item.edge()));
+                for (count, &edge) in counts.iter_mut().zip(&edges) {
+                    *count += u64::from(block.iter().map(|&item| u32::from(item >= edge)).sum::<u32>());
+                }
+                if let Some(above) = counts.last_mut() {
+                    *above += u64::from(block.iter().map(|&item| u32::from(item > max)).sum::<u32>());
+                }
             }
-            if let Some(above) = counts.last_mut() {
-                *above += u64::from(block.iter().map(|&item| u32::from(item > max)).sum::<u32>());
-            }
-        }
-        Ok(true)
-    })?;
+            Ok(true)
+        },
+    )?;
     let mut counts = vec![0; edges.len() + 1];
     for (counted, ..) in &states {
         counts.iter_mut().zip(counted).for_each(|(count, more)| *count += more);

@@ -3,10 +3,10 @@
 use half::{bf16, f16};
 
 use super::bytes::Byte;
-use super::exact::Exact;
 use crate::engine::quantiles;
 use crate::item::datetime::NAT;
 use crate::item::element::Element;
+use crate::item::exact::Exact;
 use crate::item::float16::{bf16_to_f32, f16_to_f32};
 
 /// Items that are looked at together: they fit the nearest cache (16 KiB of 8 bytes), where several loops over them,

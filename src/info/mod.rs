@@ -18,7 +18,6 @@
 
 mod by_axis;
 mod bytes;
-mod exact;
 mod figures;
 mod hash;
 mod histogram;

@@ -7,7 +7,6 @@
 use std::fmt;
 
 use super::bytes::{Byte, Counts};
-use super::exact::{self, Exact};
 use super::items::{BLOCK, CountedItem, Sums, Ticks};
 use super::part::Part;
 use crate::engine::job::Progress;
@@ -16,6 +15,7 @@ use crate::engine::scan::scan_parts;
 use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, match_kind};
+use crate::item::exact::{self, Exact};
 use crate::item::print;
 use crate::layout::numbers::Numbers;
 use crate::layout::shape::coordinates;
@@ -289,10 +289,17 @@ impl ItemPasses<'_> {
         each: impl Fn(&mut S, usize, &[u8]) + Sync,
     ) -> Result<Vec<S>> {
         let part = (self.source, self.part.view.clone());
-        scan_parts([part], self.limits, self.progress, begin, |state, start, [bytes]| {
-            each(state, start, bytes);
-            Ok(true)
-        })
+        scan_parts(
+            [part],
+            self.limits,
+            self.progress,
+            |_| true,
+            begin,
+            |state, start, [bytes]| {
+                each(state, start, bytes);
+                Ok(true)
+            },
+        )
     }
 
     /// The index of an item by its number.

@@ -8,6 +8,8 @@ pub mod decimal;
 pub mod dtype;
 pub mod element;
 pub(crate) mod encoding;
+#[cfg(feature = "formats")]
+pub(crate) mod exact;
 pub(crate) mod float16;
 pub mod glob;
 pub mod meta;

@@ -19,7 +19,7 @@ use crate::engine::job::{Job, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::item::dtype::{DType, Kind};
 use crate::layout::axis::Span;
-use crate::ops::fill::Limits;
+use crate::ops::fill::{Fill, Limits};
 use crate::ops::selection::Selection;
 use crate::storage::source::Source;
 
@@ -80,6 +80,19 @@ impl Picture {
         let job = Job::new(Box::new(fill), limits)?;
         let others = if shape[..others].iter().all(|&dim| dim == 1) { Vec::new() } else { shape[..others].to_vec() };
         Ok(Self { job, dtype, size, paint, others })
+    }
+
+    /// All of an output of numbers, of one or two axes.
+    ///
+    /// # Errors
+    /// Items that are no numbers. Those of [`Job::new`].
+    pub(crate) fn of_numbers(fill: Box<dyn Fill>, limits: Limits) -> Result<Self> {
+        let dtype = fill.meta().dtype.clone();
+        let read = numbers::reader(&dtype).ok_or_else(|| Error::of(ErrorKind::Unsupported, "no numbers"))?;
+        let dim = |back: usize| fill.meta().shape.iter().rev().nth(back - 1).copied().unwrap_or(1);
+        let size = Size { width: dim(1), height: dim(2) };
+        let job = Job::new(fill, limits)?;
+        Ok(Self { job, dtype, size, paint: Paint::Heat(read), others: Vec::new() })
     }
 
     /// The items of a row, and the rows.

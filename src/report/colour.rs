@@ -25,8 +25,9 @@ impl Style {
         Self { option_prefix, ..self }
     }
 
-    /// The name of an option and its value.
+    /// The name of an option and its value. A field is named as an option where options have a prefix.
     pub(crate) fn option(self, name: &str, value: &str) -> String {
+        let name = if self.option_prefix.is_empty() { name.to_owned() } else { name.replace('_', "-") };
         format!("{}{name} {value}", self.option_prefix)
     }
 

@@ -1,5 +1,4 @@
 //! `tensorop textconv`. That docs/git.md does what it says, in a repository, tests/cli/readme.rs sees.
-
 use crate::common::{Folder, each, npy, npz, safetensors, tensor, words};
 
 /// One tensor, in many forms.

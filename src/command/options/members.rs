@@ -53,13 +53,29 @@ impl MemberOptions {
     /// # Errors
     /// The first such pattern.
     pub(crate) fn check(&self, names: &[&str]) -> Result<()> {
-        for (option, globs) in [("--only", &self.only), ("--exclude", &self.exclude)] {
-            matching(option, globs, names)?;
-        }
-        match self.rename.iter().find(|rename| names.iter().all(|name| rename.apply(name).is_none())) {
+        self.check_names(names)?;
+        self.check_renames(names.iter().copied())
+    }
+
+    /// The same of the patterns that take names or leave them out.
+    ///
+    /// # Errors
+    /// The first such pattern.
+    pub(crate) fn check_names(&self, names: &[&str]) -> Result<()> {
+        matching("--only", &self.only, names)?;
+        matching("--exclude", &self.exclude, names)
+    }
+
+    /// The same of those that change names.
+    ///
+    /// # Errors
+    /// The first such pattern.
+    pub(crate) fn check_renames<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
+        match self.rename.iter().find(|rename| names.clone().all(|name| rename.apply(name).is_none())) {
             Some(rename) => {
                 let old = rename.text().split('=').next().unwrap_or_default();
-                bail!("--rename {}: matches no tensor of a whole container{}", rename.text(), meant(old, names))
+                let names: Vec<_> = names.collect();
+                bail!("--rename {}: matches no tensor of a whole container{}", rename.text(), meant(old, &names))
             }
             None => Ok(()),
         }

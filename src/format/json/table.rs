@@ -1,6 +1,10 @@
 //! JSON in the table of formats.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io::Write;
+
+use serde::de::IgnoredAny;
 
 use super::{check, open, write};
 use crate::error::{Result, Subject, bail};
@@ -46,6 +50,11 @@ pub(in crate::format) struct JsonReader {
 impl Reader for JsonReader {
     fn values(&self, subject: Subject) -> Option<Result<Values<'_>>> {
         Some(open(&self.text, subject, self.threads))
+    }
+
+    fn is_other(&self) -> bool {
+        let keys = serde_json::from_slice::<HashMap<Cow<'_, str>, IgnoredAny>>(&self.text);
+        keys.is_ok_and(|keys| !keys.contains_key("data"))
     }
 
     fn unchangeable(&self) -> Option<Unchangeable> {

@@ -3,14 +3,15 @@
 //! A sum of floats depends on the order in which they are added, and so on the number of threads; and the usual formula
 //! of the variance, the difference of two large sums, may lose every digit. With sums that are exact neither matters:
 //! any number of threads says the same to the last bit, and one pass over the file is enough. Blocks are summed in
-//! machine words first (see `items.rs`), so this arithmetic is called once a block or seldom, and need not be fast.
+//! machine words or float64 first (see `info` and `diff`), so this arithmetic is called once a block or seldom, and need
+//! not be fast.
 
 /// Bits of a digit.
 const DIGIT: usize = 32;
 
 /// A sum of any number of binary fractions, exact whatever the order they come in.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Exact {
+pub(crate) struct Exact {
     /// In base 2^32, least first. They may be negative or too large until they are carried.
     digits: Vec<i64>,
     /// Numbers since the last carry.
@@ -19,7 +20,7 @@ pub(super) struct Exact {
 
 impl Exact {
     /// Adds `magnitude * 2^shift`, or subtracts it.
-    pub(super) fn add(&mut self, negative: bool, magnitude: u128, shift: usize) {
+    pub(crate) fn add(&mut self, negative: bool, magnitude: u128, shift: usize) {
         let (first, bits) = (shift / DIGIT, shift % DIGIT);
         let count = (128 - magnitude.leading_zeros() as usize + bits).div_ceil(DIGIT);
         if self.digits.len() < first + count {
@@ -41,17 +42,33 @@ impl Exact {
     }
 
     /// Adds `value * 2^shift`.
-    pub(super) fn add_signed(&mut self, value: i128, shift: usize) {
+    pub(crate) fn add_signed(&mut self, value: i128, shift: usize) {
         self.add(value < 0, value.unsigned_abs(), shift);
     }
 
+    /// Adds `value * 2^shift` so many times. What lies below 1 is dropped, and so is what is not finite.
+    pub(crate) fn add_float(&mut self, value: f64, shift: i32, times: u64) {
+        let Some((negative, mantissa, power)) = parts(value) else { return };
+        let (product, shift) = (u128::from(mantissa) * u128::from(times), power + shift);
+        match usize::try_from(shift) {
+            Ok(shift) => self.add(negative, product, shift),
+            Err(_) => self.add(negative, product.checked_shr(shift.unsigned_abs()).unwrap_or(0), 0),
+        }
+    }
+
     /// Adds another sum.
-    pub(super) fn merge(&mut self, mut other: Self) {
+    pub(crate) fn merge(&mut self, mut other: Self) {
         self.carry();
         other.carry();
         self.digits.resize(self.digits.len().max(other.digits.len()), 0);
         self.digits.iter_mut().zip(&other.digits).for_each(|(a, b)| *a += b);
         self.carry();
+    }
+
+    /// Takes another sum from it.
+    pub(crate) fn subtract(&mut self, mut other: Self) {
+        other.digits.iter_mut().for_each(|digit| *digit = -*digit);
+        self.merge(other);
     }
 
     /// Brings every digit but the last into range.
@@ -73,6 +90,26 @@ impl Exact {
         self.pending = 0;
     }
 
+    /// The product with another sum.
+    pub(crate) fn times(&self, other: &Self) -> Self {
+        let ((minus, one), (other_minus, other)) = (self.clone().split(), other.clone().split());
+        let digits = one.times(&other).0.into_iter().map(i64::from);
+        Self { digits: digits.map(|digit| if minus == other_minus { digit } else { -digit }).collect(), pending: 0 }
+    }
+
+    /// Whether it is 0.
+    pub(crate) fn is_zero(&self) -> bool {
+        self.clone().split().1.bits() == 0
+    }
+
+    /// The sum as a float of any size; its last bit may be off.
+    pub(crate) fn scaled(&self) -> Scaled {
+        let (negative, size) = self.clone().split();
+        let drop = size.bits().saturating_sub(64);
+        let mantissa = size.top(drop).0 as f64;
+        Scaled { mantissa: if negative { -mantissa } else { mantissa }, power: drop as i64 }
+    }
+
     /// Whether it is negative, and its magnitude.
     fn split(mut self) -> (bool, Natural) {
         self.carry();
@@ -82,6 +119,93 @@ impl Exact {
             self.carry();
         }
         (negative, Natural(self.digits.iter().map(|&digit| digit as u32).collect()))
+    }
+}
+
+/// Whether a finite float is negative, and its magnitude as a whole number times a power of 2; `None` of any other.
+pub(crate) fn parts(value: f64) -> Option<(bool, u64, i32)> {
+    let power = (value.to_bits() >> 52 & 2047) as i32;
+    let fraction = value.to_bits() & ((1 << 52) - 1);
+    let mantissa = fraction | u64::from(power > 0) << 52;
+    value.is_finite().then_some((value.is_sign_negative(), mantissa, power.max(1) - 1075))
+}
+
+/// A float of any size: `mantissa * 2^power`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Scaled {
+    mantissa: f64,
+    power: i64,
+}
+
+impl Scaled {
+    /// A multiple of it by a power of 2.
+    pub(crate) fn shifted(self, by: i64) -> Self {
+        Self { power: self.power + by, ..self }
+    }
+
+    /// Its quotient by a number that is not 0.
+    pub(crate) fn over(self, other: Self) -> Self {
+        // brought near 1, so that neither a quotient nor a product of mantissas leaves the range of float64
+        let (one, other) = (self.near_one(), other.near_one());
+        Self { mantissa: one.mantissa / other.mantissa, power: one.power - other.power }
+    }
+
+    /// Its product with another.
+    pub(crate) fn times(self, other: Self) -> Self {
+        let (one, other) = (self.near_one(), other.near_one());
+        Self { mantissa: one.mantissa * other.mantissa, power: one.power + other.power }
+    }
+
+    /// The root of what is not negative.
+    pub(crate) fn sqrt(self) -> Self {
+        let one = self.near_one();
+        let odd = one.power.rem_euclid(2);
+        let mantissa = if odd == 1 { 2.0 * one.mantissa } else { one.mantissa };
+        Self { mantissa: mantissa.sqrt(), power: (one.power - odd) / 2 }
+    }
+
+    /// The decimal logarithm of what is above 0.
+    pub(crate) fn log10(self) -> f64 {
+        let one = self.near_one();
+        // of what is near 1 the mantissa and the power must not cancel each other
+        if one.power.abs() < 512 {
+            self.value().log10()
+        } else {
+            one.mantissa.log10() + one.power as f64 * 2_f64.log10()
+        }
+    }
+
+    /// The nearest float64, or infinity.
+    pub(crate) fn value(self) -> f64 {
+        let one = self.near_one();
+        let half = (one.power / 2).clamp(-1200, 1200);
+        let rest = (one.power - half).clamp(-1200, 1200);
+        one.mantissa * power_of_two(half) * power_of_two(rest)
+    }
+
+    fn near_one(self) -> Self {
+        let Some((_, mantissa, power)) = parts(self.mantissa).filter(|(_, mantissa, _)| *mantissa != 0) else {
+            return Self { power: 0, ..self };
+        };
+        let bits = i64::from(power) + 63 - i64::from(mantissa.leading_zeros());
+        let exact = mantissa as f64 * power_of_two(i64::from(mantissa.leading_zeros()) - 63);
+        Self { mantissa: exact.copysign(self.mantissa), power: self.power + bits }
+    }
+}
+
+impl From<f64> for Scaled {
+    fn from(mantissa: f64) -> Self {
+        Self { mantissa, power: 0 }
+    }
+}
+
+/// A power of 2; 0 or infinity where float64 has none.
+pub(crate) fn power_of_two(power: i64) -> f64 {
+    match power {
+        ..-1074 => 0.0,
+        -1074..-1022 => f64::from_bits(1 << (power + 1074)),
+        -1022..1024 => f64::from_bits(((power + 1023) as u64) << 52),
+        1024.. => f64::INFINITY,
     }
 }
 
@@ -165,7 +289,7 @@ impl Natural {
 }
 
 /// The number `sum * 2^lowest / count`, rounded once, to nearest even. `count` is above 0.
-pub(super) fn mean(sum: &Exact, lowest: i32, count: u64) -> f64 {
+pub(crate) fn mean(sum: &Exact, lowest: i32, count: u64) -> f64 {
     let (negative, sum) = sum.clone().split();
     if sum.bits() == 0 {
         return 0.0;
@@ -182,7 +306,7 @@ pub(super) fn mean(sum: &Exact, lowest: i32, count: u64) -> f64 {
 
 /// The standard deviation of the population, rounded once, to nearest even: of `count` items, each one number or,
 /// of complex items, two, for each of which there is the sum in 2^lowest and the sum of the squares in 4^lowest.
-pub(super) fn deviation(parts: &[(Exact, Exact)], lowest: i32, count: u64) -> f64 {
+pub(crate) fn deviation(parts: &[(Exact, Exact)], lowest: i32, count: u64) -> f64 {
     // the variance is (count * squares - sum * sum) / (count * count)
     let mut squares = Exact::default();
     parts.iter().for_each(|(_, square)| squares.merge(square.clone()));

@@ -1,0 +1,299 @@
+//! Many tensors compared by name: what is said of each, and of all.
+//!
+//! The report is made of what is not the same, and JSON of everything; a checkpoint may have a million tensors, so that of
+//! each no more is kept than its line, and its JSON, once it is long, in a file without a name.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::fs::File;
+use std::io::{self, Seek, Write};
+
+use super::report::{axes_of, brief, share};
+use super::{Difference, Outline, Reason};
+use crate::error::{Context, Result};
+use crate::report::json::{self, Escapes};
+use crate::report::{Colour, Column, Heading, Style, Table, four_digits, printable};
+use crate::storage::platform::unnamed_file;
+
+/// So many bytes of JSON stay in memory.
+const MEMORY: usize = 1 << 24;
+
+/// What is said of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Both sides have it, and all items are the same.
+    Same,
+    /// Both have it, and what differs passes.
+    Within,
+    /// Both have it, and it does not pass.
+    Different,
+    /// Only the expected side has it.
+    Missing,
+    /// Only the actual side has it.
+    Extra,
+}
+
+impl Verdict {
+    const ALL: [Self; 5] = [Self::Same, Self::Within, Self::Different, Self::Missing, Self::Extra];
+
+    /// The name that JSON says.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Same => "same",
+            Verdict::Within => "within",
+            Verdict::Different => "different",
+            Verdict::Missing => "missing",
+            Verdict::Extra => "extra",
+        }
+    }
+
+    /// Whether it leaves the models equal.
+    pub fn passes(self) -> bool {
+        match self {
+            Verdict::Same | Verdict::Within => true,
+            Verdict::Different | Verdict::Missing | Verdict::Extra => false,
+        }
+    }
+
+    /// The place among lines of a report: the worst first.
+    fn rank(self) -> u8 {
+        match self {
+            Verdict::Different => 0,
+            Verdict::Missing => 1,
+            Verdict::Extra => 2,
+            Verdict::Within => 3,
+            Verdict::Same => 4,
+        }
+    }
+}
+
+/// What was found of a tensor.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// Both sides have it.
+    Both(Box<Difference>),
+    /// Only the expected side has it.
+    Missing(Outline),
+    /// Only the actual side has it.
+    Extra(Outline),
+}
+
+impl Found {
+    /// The verdict.
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            Found::Missing(_) => Verdict::Missing,
+            Found::Extra(_) => Verdict::Extra,
+            Found::Both(found) if !found.equal() => Verdict::Different,
+            Found::Both(found) if found.differing.unwrap_or(0) > 0 => Verdict::Within,
+            Found::Both(_) => Verdict::Same,
+        }
+    }
+}
+
+/// A line of the report.
+#[derive(Debug)]
+struct Line {
+    verdict: Verdict,
+    /// The share of mismatches, and the largest relative error: what lines are sorted by. Another dtype or shape is
+    /// worse than any share.
+    share: f64,
+    relative: f64,
+    cells: [String; 4],
+}
+
+/// What was found of many tensors, in the order of their names.
+#[derive(Debug)]
+pub struct Models {
+    counts: [usize; 5],
+    lines: Vec<Line>,
+    /// The objects of all tensors, if JSON is wanted.
+    json: Option<Spool>,
+}
+
+impl Models {
+    /// Of no tensors so far.
+    pub fn new(json: bool) -> Self {
+        Self { counts: [0; 5], lines: Vec::new(), json: json.then(Spool::default) }
+    }
+
+    /// Whether all tensors are there on both sides, and pass.
+    pub fn equal(&self) -> bool {
+        self.counts(Verdict::passes) == self.counts(|_| true)
+    }
+
+    /// How many have one of some verdicts.
+    pub fn counts(&self, of: impl Fn(Verdict) -> bool) -> usize {
+        Verdict::ALL.into_iter().zip(self.counts).filter(|(verdict, _)| of(*verdict)).map(|(_, count)| count).sum()
+    }
+
+    /// Adds what was found of a tensor, whose name comes after all before.
+    ///
+    /// # Errors
+    /// Of keeping it in a file.
+    pub fn add(&mut self, name: &str, found: &Found) -> Result<()> {
+        let verdict = found.verdict();
+        self.counts[verdict as usize] += 1;
+        if let Some(json) = &mut self.json {
+            let object = object(name, found);
+            json.put(object.as_bytes()).context("the report")?;
+        } else if verdict != Verdict::Same {
+            self.lines.push(line(name, found));
+        }
+        Ok(())
+    }
+
+    /// The verdict, in one line.
+    pub fn verdict(&self) -> String {
+        let counts = Verdict::ALL.into_iter().zip(self.counts);
+        let counts: Vec<_> = counts.map(|(verdict, count)| format!("{count} {}", verdict.name())).collect();
+        format!("{}: {}", if self.equal() { "equal" } else { "different" }, counts.join(", "))
+    }
+
+    /// Writes the verdict, and a line for each tensor that is not the same, the worst first.
+    ///
+    /// # Errors
+    /// What `out` says.
+    pub fn write_report(&mut self, out: &mut dyn Write, style: Style) -> io::Result<()> {
+        let verdict = self.verdict();
+        let (word, rest) = verdict.split_at(verdict.find(':').unwrap_or(verdict.len()));
+        writeln!(out, "{}{rest}", style.paint(if self.equal() { Colour::Green } else { Colour::Red }, word))?;
+        if self.lines.is_empty() {
+            return Ok(());
+        }
+        // of two that are alike the first name comes first
+        self.lines.sort_by(|a, b| {
+            let descending = |a: f64, b: f64| b.partial_cmp(&a).unwrap_or(Ordering::Equal);
+            let by_errors = descending(a.share, b.share).then(descending(a.relative, b.relative));
+            a.verdict.rank().cmp(&b.verdict.rank()).then(by_errors)
+        });
+        let columns = vec![
+            Column::left("verdict"),
+            Column::right("mismatches"),
+            Column::right("abs"),
+            Column::right("rel"),
+            Column::left("tensor"),
+        ];
+        let row = |line: &Line| {
+            let mut row = vec![Cow::from(line.verdict.name())];
+            row.extend(line.cells.iter().map(|cell| Cow::from(cell.clone())));
+            row
+        };
+        let rows = self.lines.iter().map(row).collect();
+        writeln!(out)?;
+        Table { columns, rows, heading: Heading::Words(Colour::Dim), indent: 2, widest: usize::MAX }.write(out, style)
+    }
+
+    /// Writes everything as one JSON object on one line.
+    ///
+    /// # Errors
+    /// What `out` says; of reading what was kept in a file.
+    pub fn write_json(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let counts = Verdict::ALL.into_iter().zip(self.counts);
+        let counts = json::object(counts.map(|(verdict, count)| (verdict.name(), count.to_string())));
+        write!(out, "{{\"equal\": {}, \"counts\": {counts}, \"tensors\": [", self.equal())?;
+        if let Some(json) = &mut self.json {
+            json.copy(out)?;
+        }
+        writeln!(out, "]}}")
+    }
+}
+
+/// The object of a tensor.
+fn object(name: &str, found: &Found) -> String {
+    let text = |text: &str| json::string(text, Escapes::Short);
+    let mut members = vec![("name", text(name)), ("verdict", text(found.verdict().name()))];
+    match found {
+        Found::Both(found) => members.extend(found.json_members()),
+        Found::Missing(outline) => members.extend(Difference::of_one_side(Some(outline), None)),
+        Found::Extra(outline) => members.extend(Difference::of_one_side(None, Some(outline))),
+    }
+    json::object(members)
+}
+
+fn line(name: &str, found: &Found) -> Line {
+    let name = printable(name);
+    let outline = |outline: &Outline| format!("{name}: {} {:?}", printable(&outline.dtype), outline.shape);
+    let bare = |verdict, text| Line {
+        verdict,
+        share: 0.0,
+        relative: 0.0,
+        cells: [String::new(), String::new(), String::new(), text],
+    };
+    let found = match found {
+        Found::Both(found) => found,
+        Found::Missing(one) => return bare(Verdict::Missing, outline(one)),
+        Found::Extra(one) => return bare(Verdict::Extra, outline(one)),
+    };
+    let verdict = if found.equal() { Verdict::Within } else { Verdict::Different };
+    let (expected, actual) = (&found.expected, &found.actual);
+    let unlike = |text: String| Line { share: f64::INFINITY, ..bare(verdict, format!("{name}: {text}")) };
+    match found.reason {
+        Some(Reason::Dtype) => {
+            return unlike(format!("dtype {}, expected {}", printable(&actual.dtype), printable(&expected.dtype)));
+        }
+        Some(Reason::Shape) => return unlike(format!("shape {:?}, expected {:?}", actual.shape, expected.shape)),
+        Some(Reason::Values) | None => {}
+    }
+    let mismatches = found.mismatches.unwrap_or(0);
+    let told = match verdict {
+        // what differs in bits alone is no mismatch
+        Verdict::Within if mismatches == 0 => String::new(),
+        _ => format!("{mismatches} of {} ({})", found.items, share(mismatches, found.items)),
+    };
+    let failures: Vec<_> = found.failures.iter().map(|failure| failure.metric_text()).collect();
+    let mut text = name.into_owned();
+    if !failures.is_empty() {
+        text += &format!(": {}", failures.join(", "));
+    } else if verdict == Verdict::Different {
+        text += &axes_of(found);
+    }
+    Line {
+        verdict,
+        share: mismatches as f64 / found.items.max(1) as f64,
+        relative: found.max_rel.as_ref().map_or(0.0, |most| most.value),
+        cells: [
+            told,
+            found.max_abs.as_ref().map_or_else(String::new, |most| brief(most.value)),
+            found.max_rel.as_ref().map_or_else(String::new, |most| four_digits(most.value)),
+            text,
+        ],
+    }
+}
+
+/// Text that is kept: in memory, or in a file if it is long.
+#[derive(Debug, Default)]
+struct Spool {
+    memory: Vec<u8>,
+    file: Option<File>,
+    any: bool,
+}
+
+impl Spool {
+    /// Appends an item of a list.
+    fn put(&mut self, item: &[u8]) -> io::Result<()> {
+        if self.any {
+            self.memory.extend_from_slice(b", ");
+        }
+        self.any = true;
+        self.memory.extend_from_slice(item);
+        if self.memory.len() > MEMORY {
+            let file = match &mut self.file {
+                Some(file) => file,
+                None => self.file.insert(unnamed_file()?),
+            };
+            file.write_all(&self.memory)?;
+            self.memory.clear();
+        }
+        Ok(())
+    }
+
+    /// Writes all of it.
+    fn copy(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(file) = &mut self.file {
+            file.rewind()?;
+            io::copy(file, out)?;
+        }
+        out.write_all(&self.memory)
+    }
+}

@@ -1,0 +1,247 @@
+//! Where mismatches are: for each axis how many of its places hold one, and which.
+//!
+//! A place of an axis is marked when an item that has it does not pass. What is marked already is asked first: after
+//! the first rows of a tensor nearly all places of the inner axes are, and what is left are whole blocks that need no
+//! look at their items. Places of the first axis come in order within a window, so that its ranges are kept as they
+//! grow; a bit for each of them would be memory in proportion to the tensor. The other axes have bits, in pages that
+//! are made when one of them is marked.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many ranges of places are told.
+pub(super) const RANGES: usize = 16;
+
+/// Words of a page of marks: 32 KiB.
+const PAGE: usize = 4096;
+
+/// The places of an axis that hold a mismatch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AxisPlaces {
+    /// The number of the axis.
+    pub axis: usize,
+    /// How many of its places hold a mismatch.
+    pub places: usize,
+    /// How many places it has.
+    pub of: usize,
+    /// The first 16 ranges of such places.
+    pub ranges: Vec<Range<usize>>,
+}
+
+/// Ascending places, as ranges of which the first are kept.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Runs {
+    count: usize,
+    first: usize,
+    last: Option<usize>,
+    ranges: Vec<Range<usize>>,
+}
+
+impl Runs {
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.last.is_none()
+    }
+
+    /// Adds places that do not begin before the last.
+    fn mark(&mut self, places: Range<usize>) {
+        let start = match self.last {
+            Some(last) => places.start.max(last + 1),
+            None => {
+                self.first = places.start;
+                places.start
+            }
+        };
+        if start >= places.end {
+            return;
+        }
+        self.count += places.end - start;
+        let kept = self.ranges.len();
+        match self.ranges.last_mut().filter(|range| range.end == start) {
+            Some(range) => range.end = places.end,
+            None if kept < RANGES => self.ranges.push(start..places.end),
+            None => {}
+        }
+        self.last = Some(places.end - 1);
+    }
+
+    /// Puts those of a later window to it.
+    fn append(&mut self, later: Self) {
+        let Some(last) = later.last else { return };
+        let shared = usize::from(self.last.is_some_and(|own| own == later.first));
+        let count = self.count + later.count - shared;
+        later.ranges.into_iter().for_each(|range| self.mark(range));
+        // there may have been more of them than ranges are kept
+        (self.count, self.last) = (count, Some(last));
+    }
+}
+
+/// Marks of places, once there is one.
+type Page = OnceLock<Box<[AtomicU64]>>;
+
+/// The axes of more than one place.
+#[derive(Debug)]
+pub(super) struct Places {
+    axes: Vec<Axis>,
+}
+
+#[derive(Debug)]
+struct Axis {
+    number: usize,
+    dim: usize,
+    /// Items from one place to the next.
+    stride: usize,
+    /// A bit for each place; of the first axis there are none.
+    marks: Vec<Page>,
+}
+
+impl Places {
+    pub(super) fn new(shape: &[usize]) -> Self {
+        let mut axes = Vec::new();
+        let mut stride = 1_usize;
+        for (number, &dim) in shape.iter().enumerate().rev() {
+            if dim > 1 {
+                axes.push(Axis { number, dim, stride, marks: Vec::new() });
+            }
+            // of an empty tensor no item asks for it
+            stride = stride.saturating_mul(dim.max(1));
+        }
+        axes.reverse();
+        let is_empty = shape.contains(&0);
+        for axis in axes.iter_mut().skip(1).filter(|_| !is_empty) {
+            axis.marks.resize_with(axis.dim.div_ceil(64 * PAGE), OnceLock::new);
+        }
+        Self { axes }
+    }
+
+    /// Marks the places of some of the items from number `start` on: `mismatches` of `items`, which `set` says for each
+    /// in bits. `runs` are the places of the first axis in this window.
+    pub(super) fn mark(
+        &self,
+        runs: &mut Runs,
+        (start, items): (usize, usize),
+        mismatches: usize,
+        set: impl FnOnce(&mut Vec<u64>),
+    ) {
+        if mismatches == 0 {
+            return;
+        }
+        let mut set = Some(set);
+        let mut bits = Vec::new();
+        for axis in &self.axes {
+            let (first, last) = (start / axis.stride, (start + items - 1) / axis.stride);
+            if axis.is_marked(runs, first, last) {
+                continue;
+            }
+            if mismatches == items {
+                axis.mark(runs, first, last);
+                continue;
+            }
+            if let Some(set) = set.take() {
+                set(&mut bits);
+            }
+            for place in first..=last {
+                let from = (place * axis.stride).max(start) - start;
+                let to = ((place + 1) * axis.stride).min(start + items) - start;
+                if any(&bits, from..to) {
+                    axis.mark(runs, place, place);
+                }
+            }
+        }
+    }
+
+    /// What is known in the end, with the runs of all windows, each with the number of its first item.
+    pub(super) fn found(&self, mut windows: Vec<(usize, Runs)>) -> Vec<AxisPlaces> {
+        windows.sort_unstable_by_key(|(start, _)| *start);
+        let mut runs = Runs::default();
+        windows.into_iter().for_each(|(_, window)| runs.append(window));
+        let mut first = Some(runs);
+        let found = |axis: &Axis| {
+            let Runs { count, ranges, .. } = first.take().unwrap_or_else(|| axis.runs());
+            AxisPlaces { axis: axis.number, places: count, of: axis.dim, ranges }
+        };
+        self.axes.iter().map(found).collect()
+    }
+}
+
+impl Axis {
+    /// Whether all places are marked that the items from `first` to `last` have, which are counted in strides.
+    fn is_marked(&self, runs: &Runs, first: usize, last: usize) -> bool {
+        match self.marks.is_empty() {
+            true => first == last && runs.last == Some(first),
+            false => self.each_word(first, last, &mut |page, word, mask| {
+                page.get().is_some_and(|page| page[word].load(Ordering::Relaxed) & mask == mask)
+            }),
+        }
+    }
+
+    fn mark(&self, runs: &mut Runs, first: usize, last: usize) {
+        if self.marks.is_empty() {
+            return runs.mark(first..last + 1);
+        }
+        self.each_word(first, last, &mut |page, word, mask| {
+            let words = || std::iter::repeat_with(AtomicU64::default);
+            let page = page.get_or_init(|| words().take(PAGE.min(self.dim.div_ceil(64))).collect());
+            if page[word].load(Ordering::Relaxed) & mask != mask {
+                page[word].fetch_or(mask, Ordering::Relaxed);
+            }
+            true
+        });
+    }
+
+    /// Calls `each` with the words that hold the bits of some places, and a mask of these, until it says no.
+    fn each_word(&self, first: usize, last: usize, each: &mut dyn FnMut(&Page, usize, u64) -> bool) -> bool {
+        let count = last - first + 1;
+        let begin = first % self.dim;
+        let ranges = match count {
+            _ if count >= self.dim => [0..self.dim, 0..0],
+            _ if begin + count <= self.dim => [begin..begin + count, 0..0],
+            // it goes round
+            _ => [begin..self.dim, 0..begin + count - self.dim],
+        };
+        for Range { mut start, end } in ranges {
+            while start < end {
+                let word = start / 64;
+                let next = ((word + 1) * 64).min(end);
+                let mask = (u64::MAX >> (64 - (next - start))) << (start % 64);
+                if !each(&self.marks[word / PAGE], word % PAGE, mask) {
+                    return false;
+                }
+                start = next;
+            }
+        }
+        true
+    }
+
+    /// The marks in order.
+    fn runs(&self) -> Runs {
+        let mut runs = Runs::default();
+        for (number, page) in self.marks.iter().enumerate() {
+            for (word, bits) in page.get().into_iter().flat_map(|page| page.iter().enumerate()) {
+                let mut bits = bits.load(Ordering::Relaxed);
+                let base = (number * PAGE + word) * 64;
+                while bits != 0 {
+                    let start = bits.trailing_zeros();
+                    let length = (!(bits >> start)).trailing_zeros();
+                    runs.mark(base + start as usize..base + (start + length) as usize);
+                    bits &= u64::MAX.checked_shl(start + length).unwrap_or(0);
+                }
+            }
+        }
+        runs
+    }
+}
+
+/// Whether any of some bits is set.
+fn any(bits: &[u64], Range { mut start, end }: Range<usize>) -> bool {
+    while start < end {
+        let next = ((start / 64 + 1) * 64).min(end);
+        let mask = (u64::MAX >> (64 - (next - start))) << (start % 64);
+        if bits.get(start / 64).is_some_and(|word| word & mask != 0) {
+            return true;
+        }
+        start = next;
+    }
+    false
+}

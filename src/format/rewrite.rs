@@ -1,0 +1,161 @@
+//! Files written anew with other tensors in them, in the format that they have: golden files that become what was found.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::open::{Input, files_before_colons};
+use super::text::TextOptions;
+use super::write::{Plan, Work, named};
+use super::{Extras, Format};
+use crate::error::{Context, Error, ErrorKind, Result, malformed};
+use crate::ops::fill::Limits;
+use crate::parallel::Threads;
+use crate::storage::source::{Source, merged};
+use crate::storage::target::Target;
+
+/// The environment variable that makes golden files anew, if it is `1`.
+pub const UPDATE_GOLDEN: &str = "TENSOROP_UPDATE_GOLDEN";
+
+/// A file about to be written, with all that can be checked before checked.
+#[derive(Debug)]
+pub struct Rewrite {
+    target: Target,
+    plan: Plan,
+}
+
+impl Rewrite {
+    /// What a file becomes with other tensors in it, each under its name, in the place of one that has the name or beside
+    /// the others; a file of one tensor becomes the one that is given. `old` is the file as it is now; one that is not
+    /// there is made in `format`. All items are written in C order. Messages call the file `label`.
+    ///
+    /// # Errors
+    /// A file that may not be written, or lies in no folder; a format that cannot hold the tensors; those of opening what
+    /// stays.
+    pub fn new(
+        (path, label): (&Path, &str),
+        old: Option<&Input>,
+        format: Format,
+        tensors: Vec<(Option<String>, Source)>,
+        limits: Limits,
+    ) -> Result<Self> {
+        let place = || label.to_owned();
+        let format = old.map_or(format, Input::format);
+        if !format.is_read() || !format.is_written() {
+            let message = format!("{} is not written anew: name a file of another format", format.name());
+            return Err(Error::of(ErrorKind::Unsupported, message).within(label));
+        }
+        let target = Target::resolve(path, label.to_owned(), false)?;
+        let mut works: Vec<(Option<String>, Work)> = Vec::new();
+        let mut notes = Vec::new();
+        if let Some(old) = old {
+            for (n, name) in old.names().into_iter().flatten().enumerate() {
+                notes.extend(old.notes(n)?);
+                if tensors.iter().all(|(new, _)| new.as_deref() != Some(name)) {
+                    works.push((Some(name.to_owned()), Work::copy(old.source_as(n, old.member_label(name))?, limits)));
+                }
+            }
+        }
+        let own_name = old.and_then(Input::own_name);
+        for (name, source) in tensors {
+            let name = name.or_else(|| own_name.map(str::to_owned));
+            works.push((name, Work::copy(source, limits)));
+        }
+        let works = named(works, format).with_context(place)?;
+        for (name, work) in &works {
+            work.check(format)
+                .with_context(|| if format.is_container() { format!("{label}:{name}") } else { place() })?;
+        }
+        let extras = Extras { notes: merged(&notes), compress: false };
+        Ok(Self { plan: Plan::new(works, format, label, &extras)?, target })
+    }
+
+    /// Writes it: the file is the old one or all of the new one.
+    ///
+    /// # Errors
+    /// Of reading and writing.
+    pub fn write(&self) -> Result<()> {
+        let mut sink = self.target.create()?;
+        self.plan.write(&mut sink, &TextOptions::default(), &|_| {})?;
+        sink.finish()
+    }
+
+    /// How many tensors it holds then.
+    pub fn tensors(&self) -> usize {
+        self.plan.tensors().count()
+    }
+}
+
+/// The file that a path of a tensor means, whether it is there or not, and the name of the tensor in it: of one that is
+/// not there, what stands behind a container's ending and a colon.
+pub fn divided(path: &Path) -> (PathBuf, Option<String>) {
+    if path.exists() {
+        return (path.to_owned(), None);
+    }
+    if let Some((file, name)) = files_before_colons(path).next() {
+        return (file, Some(String::from_utf8_lossy(name).into_owned()));
+    }
+    let is_container = |file: &&str| Format::of_file_name(file).is_some_and(|(format, _)| format.is_container());
+    let text = path.to_str().unwrap_or_default();
+    match text.rsplit_once(':').filter(|(file, name)| is_container(file) && !name.is_empty()) {
+        Some((file, name)) => (file.into(), Some(name.to_owned())),
+        None => (path.to_owned(), None),
+    }
+}
+
+/// The format that a file which is not there is made in: the one that its name tells, else `other`.
+pub fn new_format(path: &Path, other: Format) -> Format {
+    let name = path.file_name().map(OsString::from).unwrap_or_default();
+    Format::of_file_name(&name.to_string_lossy()).map_or(other, |(format, _)| format)
+}
+
+/// An index of shards that is to be written anew, as the text that it becomes.
+///
+/// # Errors
+/// What is no index; of reading.
+pub fn index_text(
+    path: &Path,
+    label: &str,
+    added: &BTreeMap<String, String>,
+    more_bytes: i128,
+) -> Result<Option<String>> {
+    let text = std::fs::read_to_string(path).with_context(|| label.to_owned())?;
+    let wrong = |what: &str| malformed!("{label}: {what}");
+    let mut top: Map<String, Value> = serde_json::from_str(&text).map_err(|_| wrong("no index"))?;
+    let mut changed = !added.is_empty();
+    if let Some(Value::Object(map)) = top.get_mut("weight_map") {
+        map.extend(added.iter().map(|(name, file)| (name.clone(), Value::from(file.clone()))));
+    }
+    let total = top.get_mut("metadata").and_then(|metadata| metadata.get_mut("total_size"));
+    if let Some(total) = total.filter(|total| total.is_u64() && more_bytes != 0) {
+        let bytes = i128::from(total.as_u64().unwrap_or(0)) + more_bytes;
+        *total = Value::from(u64::try_from(bytes).unwrap_or(0));
+        changed = true;
+    }
+    let written = || serde_json::to_string_pretty(&top).map(|text| text + "\n").map_err(|_| wrong("no index"));
+    changed.then(written).transpose()
+}
+
+/// Writes a text in the place of a file, or none of it.
+///
+/// # Errors
+/// Of writing.
+pub fn write_text(path: &Path, label: &str, text: &str) -> Result<()> {
+    let target = Target::resolve(path, label.to_owned(), false)?;
+    let mut sink = target.create()?;
+    std::io::Write::write_all(&mut sink, text.as_bytes()).with_context(|| format!("{label}: cannot be written"))?;
+    sink.finish()
+}
+
+/// Opens a file that is there to be written anew; `None` of one that is not.
+///
+/// # Errors
+/// Those of [`Input::path`], but that of a file that is not there.
+pub fn existing(path: &Path, label: &str) -> Result<Option<Input>> {
+    match path.try_exists() {
+        Ok(false) => Ok(None),
+        _ => Input::path(path, None, label, Threads::default()).map(|(input, _)| Some(input)),
+    }
+}

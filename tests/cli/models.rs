@@ -1,0 +1,357 @@
+//! `tensorop diff` of tensors as a whole, and of many by their names: metrics, limits, reports, what is accepted.
+
+use std::fs;
+
+use crate::common::{Folder, each, npz, safetensors, tensor, words};
+
+/// Rows of arguments, exit status and what is printed, of which each line is looked for.
+fn prints(folder: &Folder, rows: &[(&str, i32, &[&str])]) {
+    each(
+        rows,
+        |(args, ..)| format!("`{args}`"),
+        |(args, status, fragments)| {
+            let run = folder.always(&[vec!["diff".to_owned()], words(args)].concat(), None)?;
+            let text = String::from_utf8_lossy(&run.stdout);
+            let lacks = fragments.iter().find(|fragment| !text.contains(**fragment));
+            match (run.status == Some(*status), lacks) {
+                (true, None) => Ok(()),
+                _ => Err(format!("status {:?}, {text}{} lacks {lacks:?}", run.status, run.stderr)),
+            }
+        },
+    );
+}
+
+#[test]
+fn metrics() {
+    let none = "\"metrics\": {\"mean_abs\": null, \"rmse\": null, \"cosine\": null, \"snr_db\": null, \"psnr_db\": null, \"pearson\": null}";
+    let rows: &[(&str, i32, &[&str])] = &[
+        (
+            "[3,4] [4,3]",
+            1,
+            &[
+                "\"mean_abs\": 1.0, \"rmse\": 1.0, \"cosine\": 0.96, \"snr_db\": 10.969100130080564, \"psnr_db\": 0.0, \"pearson\": -1.0",
+            ],
+        ),
+        (
+            "[1,2] [1,2]",
+            0,
+            &[
+                "\"cosine\": 1.0, \"snr_db\": \"Infinity\", \"psnr_db\": \"Infinity\", \"pearson\": 1.0",
+                "\"0.999\": 0}",
+            ],
+        ),
+        (
+            "[0.0,0] [0.0,0]",
+            0,
+            &["\"cosine\": 1.0, \"snr_db\": \"Infinity\", \"psnr_db\": \"Infinity\", \"pearson\": null"],
+        ),
+        (
+            "[0.0,0] [1.0,0]",
+            1,
+            &["\"cosine\": 0.0, \"snr_db\": \"-Infinity\", \"psnr_db\": \"-Infinity\", \"pearson\": null"],
+        ),
+        ("[5.0,5] [5.0,6]", 1, &["\"psnr_db\": \"-Infinity\", \"pearson\": null"]),
+        ("[\"NaN\",1.0] [2.0,1.0]", 1, &["\"mean_abs\": 0.0, \"rmse\": 0.0, \"cosine\": 1.0", "\"pearson\": null"]),
+        ("[\"NaN\"] [\"NaN\"]", 0, &[none, "\"0.5\": null"]),
+        ("[] []", 0, &[none, "\"axes\": []"]),
+        ("[\"a\"] [\"b\"]", 1, &[none]),
+        ("[1] [[1]]", 1, &["\"metrics\": null, \"quantiles\": null, \"axes\": []}"]),
+        // what float64 alone would lose
+        (
+            "[9007199254740993,9007199254740992] [9007199254740992,9007199254740993]",
+            1,
+            &["\"mean_abs\": 1.0", "\"pearson\": -1.0"],
+        ),
+        ("[1e200,2e200] [1e200,2.5e200]", 1, &["\"rmse\": 3.535533905932739e+199", "\"pearson\": 1.0"]),
+        ("[1e-200,2e-200] [1e-200,2.5e-200]", 1, &["\"rmse\": 3.5355339059327375e-201"]),
+        (
+            "[[3,4]] [[3,5]] --dtype complex64",
+            1,
+            &["\"mean_abs\": 1.0, \"rmse\": 1.0", "\"psnr_db\": null, \"pearson\": null"],
+        ),
+        (
+            "[1,2,3,4,5,6,7,8,9,10] [1,2,3,4,5,6,7,8,9,20]",
+            1,
+            &["{\"0.5\": 0, \"0.9\": 0, \"0.99\": 10, \"0.999\": 10}"],
+        ),
+        (
+            "[[1,2,3],[4,5,6]] [[1,0,0],[4,5,6]]",
+            1,
+            &[
+                "\"axes\": [{\"axis\": 0, \"places\": 1, \"of\": 2, \"ranges\": [[0, 1]]}, {\"axis\": 1, \"places\": 2, \"of\": 3, \"ranges\": [[1, 3]]}]",
+            ],
+        ),
+        (
+            "[1,2,3,\"NaN\"] [1,4,9,5] --worst 2",
+            1,
+            &["\"worst\": [{\"index\": [3], ", "{\"index\": [2], \"expected\": 3.0, \"actual\": 9.0"],
+        ),
+    ];
+    let rows: Vec<_> = rows.iter().map(|(args, status, found)| (format!("{args} --json"), *status, *found)).collect();
+    let rows: Vec<_> = rows.iter().map(|(args, status, found)| (args.as_str(), *status, *found)).collect();
+    prints(&Folder::new(), &rows);
+}
+
+#[test]
+fn limits() {
+    let within = "equal within the limits: 1 of 4 items (25 %) of float64 [4] differ";
+    prints(
+        &Folder::new(),
+        &[
+            ("[1.0,2,3,4] [1.0,2,3,5] --allow 1", 0, &[within]),
+            ("[1.0,2,3,4] [1.0,2,3,5] --allow 25%", 0, &[within]),
+            ("[1.0,2,3,4] [1.0,2,3,5] --allow 24.9999999999999%", 1, &["different: 1 of 4 items"]),
+            ("[1.0,2,3,4] [1.0,2,3,5] --allow 0", 1, &["different: 1 of 4 items"]),
+            ("[1.0,2,3,4] [1.0,2,3,5] --min-cosine 0.99", 0, &[within]),
+            (
+                "[1.0,2,3,4] [1.0,2,3,5] --min-cosine 0.999",
+                1,
+                &["cosine 0.9939990885479664 is below --min-cosine 0.999"],
+            ),
+            ("[1.0,2,3,4] [1.0,2,3,5] --min-cosine 0.99 --atol 0.5", 1, &["different: 1 of 4 items"]),
+            ("[1.0,2,3,4] [1.0,2,3,5] --min-cosine 0.99 --allow 1", 0, &[within]),
+            ("[1.0,2,3,4] [1.0,2,3,5] --atol 1 --max-rmse 0.4", 1, &["different: rmse 0.5 of float64 [4]"]),
+            ("[1.0,2,3,4] [1.0,2,3,5] --max-mean-abs 0.25 --min-snr 10 --min-psnr 15", 0, &[within]),
+            ("[1.0,2,3,4] [1.0,2,3,5] --max-mean-abs 0.2 -q", 1, &["different: values"]),
+            // what is not finite must be the same; a metric that is undefined is within no limit
+            ("[1.0,2] [1.0,\"NaN\"] --min-cosine -1", 1, &["different: 1 of 2 items"]),
+            ("[1.0,\"NaN\"] [1.5,\"NaN\"] --min-cosine -1", 0, &["equal within the limits"]),
+            ("[\"a\"] [\"a\"] --min-cosine 1", 0, &["equal: 1 item"]),
+            ("[\"a\"] [\"b\"] --min-cosine 0", 1, &["cosine undefined is not within --min-cosine 0"]),
+            ("[1.0,2,3] [2.0,4,9] --worst 1", 1, &["[2]         3.0     9.0", "and 2 more"]),
+        ],
+    );
+}
+
+/// Two checkpoints that differ in every way, as containers and as folders.
+fn models() -> Folder {
+    let folder = Folder::new();
+    let (w, near, far) =
+        (tensor::<f32>(&[3], &[1., 2., 3.]), tensor(&[3], &[1., 2., 3.0001]), tensor(&[3], &[1., 0., 0.]));
+    let ids = tensor::<i64>(&[2], &[1, 2]);
+    let named = |tensors: &[(&'static str, &crate::common::Tensor<f32>)]| -> Vec<(String, Vec<u8>)> {
+        tensors.iter().map(|(name, tensor)| ((*name).to_owned(), tensor.npy())).collect()
+    };
+    let mut expected = named(&[("a.w", &w), ("b.w", &w), ("c.w", &w), ("d.w", &w)]);
+    expected.push(("ids".to_owned(), ids.npy()));
+    let mut actual = named(&[("a.w", &w), ("b.w", &near), ("c.w", &far), ("e.w", &w)]);
+    actual.push(("ids".to_owned(), tensor::<i32>(&[2], &[1, 2]).npy()));
+    for (name, tensors) in [("e", &expected), ("a", &actual)] {
+        let members: Vec<_> = tensors.iter().map(|(name, npy)| (name.as_str(), npy.clone())).collect();
+        folder.put(format!("{name}.npz"), npz(&members));
+        fs::create_dir_all(folder.path(format!("{name}/sub/.hidden"))).unwrap();
+        for (member, npy) in tensors {
+            folder.put(format!("{name}/sub/{member}.npy"), npy);
+        }
+        folder.put(format!("{name}/two.npz"), npz(&members[..2]));
+        folder.put(format!("{name}/config.json"), b"{\"layers\": 2}").put(format!("{name}/notes.md"), b"no tensor");
+        folder.put(format!("{name}/.x.npy"), b"hidden").put(format!("{name}/sub/.hidden/y.npy"), b"hidden");
+    }
+    folder.put("w.npy", w.npy());
+    folder
+}
+
+const COUNTS: &str = "different: 1 same, 0 within, 3 different, 1 missing, 1 extra\n";
+
+#[test]
+fn tensors_by_name() {
+    let folder = models();
+    let report = "\
+different: 1 same, 0 within, 3 different, 1 missing, 1 extra
+
+  verdict         mismatches     abs        rel  tensor
+  different                                      ids: dtype int32, expected int64
+  different  2 of 3 (66.7 %)       3          1  c.w: axis 0 at 1-2
+  different  1 of 3 (33.3 %)  0.0000999  0.0000333  b.w: axis 0 at 2
+  missing                                        d.w: float32 [3]
+  extra                                          e.w: float32 [3]
+";
+    let run = folder.run(["diff", "e.npz", "a.npz"]);
+    let text = String::from_utf8_lossy(&run.stdout).into_owned();
+    let words = |text: &str| -> Vec<String> { text.lines().map(|line| words(line).join(" ")).collect() };
+    assert_eq!((run.status, words(&text)), (Some(1), words(report)), "{text}");
+    prints(
+        &folder,
+        &[
+            ("e.npz a.npz", 1, &[COUNTS]),
+            ("e.npz a.npz -q", 1, &[COUNTS]),
+            ("e.npz e.npz", 0, &["equal: 5 same, 0 within, 0 different, 0 missing, 0 extra\n"]),
+            ("e.npz a.npz --ignore-dtype --rtol 1 --rename d.*=e.*", 0, &["equal: 3 same, 2 within"]),
+            ("e.npz a.npz --atol b.*=1 --atol c.*=5", 1, &["2 within, 1 different"]),
+            ("e.npz a.npz --atol *=5 --atol c.*=0", 1, &["1 within, 2 different"]),
+            ("e.npz a.npz --only a* --only b* --atol 1", 0, &["equal: 1 same, 1 within, 0 different"]),
+            ("e.npz a.npz --exclude [b-e]* --exclude ids", 0, &["equal: 1 same, 0 within"]),
+            ("e.npz a.npz --min-cosine 0.9 --only b.w", 0, &["0 same, 1 within"]),
+            ("e a", 1, &["different: 2 same, 0 within, 4 different, 1 missing, 1 extra", "sub/ids: dtype", "two:b.w"]),
+            ("e/sub a.npz", 1, &[COUNTS]),
+            ("e.npz:a.w w.npy", 0, &["equal: 3 items"]),
+            (
+                "e.npz a.npz --json",
+                1,
+                &[
+                    "{\"equal\": false, \"counts\": {\"same\": 1, \"within\": 0, \"different\": 3, \"missing\": 1, \"extra\": 1}, \"tensors\": [{\"name\": \"a.w\", \"verdict\": \"same\", \"equal\": true, ",
+                    "{\"name\": \"d.w\", \"verdict\": \"missing\"",
+                ],
+            ),
+        ],
+    );
+    let rows: &[(&str, &[&str])] = &[
+        ("e.npz w.npy", &["EXPECTED e.npz", "holds 5 tensors", "name one"]),
+        ("e w.npy", &["EXPECTED e", "is a folder", "name a member"]),
+        ("w.npy e", &["ACTUAL e", "is a folder"]),
+        ("e.npz a.npz --only nope", &["--only nope"]),
+        ("e.npz a.npz --exclude nope", &["--exclude nope"]),
+        ("e.npz a.npz --rename nope=x", &["--rename nope=x"]),
+        ("e.npz a.npz --rename a.w=b.w", &["EXPECTED e.npz", "two tensors", "\"b.w\""]),
+        ("e.npz a.npz --atol nope*=1", &["--atol nope*"]),
+        ("e.npz a.npz --atol a.w=x", &["--atol", "a.w=x"]),
+        ("e.npz a.npz --map", &["--map", "one tensor"]),
+        ("e.npz a.npz --heatmap x.png", &["--heatmap", "one tensor"]),
+        ("w.npy w.npy --allow 1.5", &["--allow", "1.5"]),
+        ("w.npy w.npy --allow 101%", &["--allow", "100%"]),
+        ("w.npy w.npy --allow -1%", &["--allow", "-1%"]),
+        ("w.npy w.npy --worst 1 --max-mismatch 2", &["--worst", "--max-mismatch"]),
+        ("5 5 --heatmap x.png", &["EXPECTED 5", "axis"]),
+        ("[] [] --heatmap x.png", &["EXPECTED []", "items"]),
+        ("[\"a\"] [\"b\"] --heatmap x.png", &["no number"]),
+        ("[1] [2] --heatmap x.jpg", &["x.jpg", ".png"]),
+    ];
+    each(
+        rows,
+        |(args, _)| format!("`{args}`"),
+        |(args, found)| folder.refuses(words(&format!("diff {args}")), found).map(drop),
+    );
+}
+
+/// The shards of an index in a folder, and what else may lie there.
+#[test]
+#[cfg(unix)]
+fn folders() {
+    let folder = Folder::new();
+    let shard =
+        |name: &'static str, item: f32| safetensors(&[(name, "float32", &[1][..], item.to_le_bytes().to_vec())]);
+    for (name, item) in [("e", 1.0), ("a", 2.0)] {
+        fs::create_dir(folder.path(name)).unwrap();
+        folder.put(format!("{name}/model-1.safetensors"), shard("x", 1.0));
+        folder.put(format!("{name}/model-2.safetensors"), shard("y", item));
+        let index = r#"{"weight_map": {"x": "model-1.safetensors", "y": "model-2.safetensors"}}"#;
+        folder.put(format!("{name}/model.safetensors.index.json"), index);
+        std::os::unix::fs::symlink("..", folder.path(format!("{name}/up"))).unwrap();
+        std::os::unix::fs::symlink("loop", folder.path(format!("{name}/loop"))).unwrap();
+        folder.put(format!("{name}/new\nline\u{1b}.npy"), tensor::<u8>(&[1], &[item as u8]).npy());
+    }
+    prints(
+        &folder,
+        &[
+            ("e a --exclude up/*", 1, &["different: 1 same, 0 within, 2 different", "model:y", "new\\nline\\u{1b}"]),
+            (
+                "e/model.safetensors.index.json a/model.safetensors.index.json",
+                1,
+                &["1 same, 0 within, 1 different", "  y"],
+            ),
+            ("e e", 0, &["equal: "]),
+        ],
+    );
+    folder.put("e/model.npy", b"").put("a/model-1.safetensors", b"");
+    each(
+        [
+            ("e a", &["EXPECTED", "two files of one name", "model.npy"][..]),
+            ("a a", &["a/model.safetensors.index.json", "model-1"]),
+        ],
+        |(args, _)| (*args).to_owned(),
+        |(args, found)| folder.refuses(words(&format!("diff {args}")), found).map(drop),
+    );
+}
+
+#[test]
+fn accepted() {
+    let folder = models();
+    let accept = |args: &str, lines: &[&str]| {
+        let run = folder.run([vec!["diff".to_owned(), "--accept".to_owned()], words(args)].concat());
+        let text = String::from_utf8_lossy(&run.stdout).into_owned();
+        assert_eq!(run.status, Some(0), "{args}: {text}{}", run.stderr);
+        let said: Vec<_> = text.lines().filter(|line| line.starts_with("wrote") || line.starts_with("left")).collect();
+        assert_eq!(said, lines, "{args}");
+    };
+    let same = |args: &str| {
+        let run = folder.run([vec!["diff".to_owned(), "-q".to_owned()], words(args)].concat());
+        assert_eq!(run.status, Some(0), "{args}: {}", String::from_utf8_lossy(&run.stdout));
+    };
+    // one tensor, in its own format; nothing where it passes
+    folder.put("golden.json", "{\"dtype\": \"float32\", \"data\": [1, 2, 4]}");
+    accept("golden.json w.npy --atol 2", &[]);
+    assert_eq!(folder.get("golden.json"), b"{\"dtype\": \"float32\", \"data\": [1, 2, 4]}");
+    accept("golden.json w.npy", &["wrote golden.json: 1 tensor"]);
+    assert_eq!(folder.get("golden.json"), b"{\"dtype\": \"float32\", \"shape\": [3], \"data\": [1.0, 2.0, 3.0]}\n");
+    // what is not there
+    accept("new/x.npy w.npy", &["wrote new/x.npy: 1 tensor"]);
+    assert_eq!(folder.get("new/x.npy"), folder.get("w.npy"));
+    accept("new.npz:v w.npy", &["wrote new.npz: 1 tensor"]);
+    same("new.npz:v w.npy");
+    accept("all.safetensors a.npz", &["wrote all.safetensors: 5 tensors"]);
+    same("all.safetensors a.npz");
+    // containers and folders: what only one side has
+    let before = folder.get("a.npz");
+    accept("e.npz a.npz", &["wrote e.npz: 4 of 6 tensors", "left e.npz:d.w: only EXPECTED has it"]);
+    same("e.npz a.npz --exclude d.w");
+    assert_eq!(folder.get("a.npz"), before);
+    let hidden = folder.get("e/.x.npy");
+    accept(
+        "e a",
+        &[
+            "wrote e/sub/b.w.npy: 1 tensor",
+            "wrote e/sub/c.w.npy: 1 tensor",
+            "wrote e/sub/e.w.npy: 1 tensor",
+            "wrote e/sub/ids.npy: 1 tensor",
+            "wrote e/two.npz: 1 of 2 tensors",
+            "left e/sub/d.w.npy: only EXPECTED has it",
+        ],
+    );
+    same("e a --exclude sub/d.w");
+    assert_eq!(folder.get("e/.x.npy"), hidden);
+    accept(
+        "made a",
+        &[
+            "wrote made/sub/a.w.npy: 1 tensor",
+            "wrote made/sub/b.w.npy: 1 tensor",
+            "wrote made/sub/c.w.npy: 1 tensor",
+            "wrote made/sub/e.w.npy: 1 tensor",
+            "wrote made/sub/ids.npy: 1 tensor",
+            "wrote made/two.npz: 2 tensors",
+        ],
+    );
+    same("made a");
+    // what cannot be written
+    each(
+        [("[1] [2]", "this is none"), ("text.csv [[[1]]]", "more than 2 axes"), ("dump.bin:float32 w.npy", "dump.bin")],
+        |(args, _)| (*args).to_owned(),
+        |(args, found)| {
+            folder.put("text.csv", "1\n").put("dump.bin", [0; 8]);
+            let run = folder.run([vec!["diff".to_owned(), "--accept".to_owned()], words(args)].concat());
+            let kept = (folder.get("text.csv"), folder.get("dump.bin")) == (b"1\n".to_vec(), vec![0; 8]);
+            let as_expected =
+                run.status == Some(2) && kept && run.stderr.starts_with("error: ") && run.stderr.contains(found);
+            if as_expected { Ok(()) } else { Err(format!("{run:?}")) }
+        },
+    );
+}
+
+#[test]
+fn drawn() {
+    let folder = Folder::new();
+    let run = folder.run(words("diff [[1,2,3],[4,5,6]] [[1,2,0],[4,0,0]] --map"));
+    let text = String::from_utf8_lossy(&run.stdout).into_owned();
+    let map = "\n  density of mismatches (axis 0: 2 down, axis 1: 3 across): . few to @ all\n  +---+\n  |  @|\n  | @@|\n  +---+\n";
+    assert!(run.status == Some(1) && text.ends_with(map), "{text}");
+    for (args, status) in [
+        ("[[1.0,2,3]] [[1.0,2,\"NaN\"]]", 1),
+        ("[[1.0,2,3]] [[1.0,2,3]]", 0),
+        ("[[[1],[2]],[[3],[4]]] [[[1],[2]],[[3],[9]]]", 1),
+    ] {
+        let run = folder.run(words(&format!("diff {args} --heatmap out.png")));
+        let text = String::from_utf8_lossy(&run.stdout).into_owned();
+        assert!(run.status == Some(status) && text.contains("out.png: "), "{args}: {text}{}", run.stderr);
+        assert!(folder.get("out.png").starts_with(b"\x89PNG"), "{args}");
+        fs::remove_file(folder.path("out.png")).unwrap();
+    }
+}
