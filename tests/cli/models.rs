@@ -168,8 +168,8 @@ different: 1 same, 0 within, 3 different, 1 missing, 1 extra
 ";
     let run = folder.run(["diff", "e.npz", "a.npz"]);
     let text = String::from_utf8_lossy(&run.stdout).into_owned();
-    let words = |text: &str| -> Vec<String> { text.lines().map(|line| words(line).join(" ")).collect() };
-    assert_eq!((run.status, words(&text)), (Some(1), words(report)), "{text}");
+    let spaced = |text: &str| -> Vec<String> { text.lines().map(|line| words(line).join(" ")).collect() };
+    assert_eq!((run.status, spaced(&text)), (Some(1), spaced(report)), "{text}");
     prints(
         &folder,
         &[

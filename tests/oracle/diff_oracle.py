@@ -10,16 +10,21 @@ others integers, bools, complex and dates:
   mismatches   their number, and the index of each of the first five
   max_*        value and index, of differences that NumPy computes in float64, and of ordinals made from the bits
   min_*        passes, and the float64 (or integer) below it does not
+  metrics      those of fractions, rounded once, to 1e-9 (of pairs of up to 300 items)
+  quantiles    the errors of those ranks, sorted
+  axes         the places that hold a mismatch
 
 Exit status 0 only if nothing differs.
 """
 import argparse
 import json
+import math
 import multiprocessing
 import os
 import subprocess
 import sys
 import tempfile
+from fractions import Fraction
 
 import ml_dtypes
 import numpy as np
@@ -193,6 +198,79 @@ class Reference:
         return best
 
 
+def root(value):
+    """The square root of a fraction, as a fraction with more digits than a float64 has."""
+    shift = 2 * max(0, 200 - value.numerator.bit_length() + value.denominator.bit_length())
+    return Fraction(math.isqrt((value.numerator << shift) // value.denominator), 1 << (shift // 2))
+
+
+def rounded(value):
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def log10(value):
+    """Of a fraction of any size."""
+    if Fraction(1, 2) < value < 2:
+        return math.log1p(float(value - 1)) / math.log(10)
+    return math.log10(value.numerator) - math.log10(value.denominator)
+
+
+def metrics_of(expected, actual):
+    """The metrics of two flat arrays of floats, complex numbers, integers or bools, from fractions."""
+    with np.errstate(all="ignore"):
+        if expected.dtype.kind == "c":
+            finite = np.isfinite(expected) & np.isfinite(actual)
+            pairs = [([x.real, x.imag], [y.real, y.imag]) for x, y in zip(expected[finite], actual[finite])]
+        elif expected.dtype.kind in "iub":
+            pairs = [([int(x)], [int(y)]) for x, y in zip(expected, actual)]
+        else:
+            e, a = wide(expected), wide(actual)
+            finite = np.isfinite(e) & np.isfinite(a)
+            pairs = [([x], [y]) for x, y in zip(e[finite], a[finite])]
+    names = ("mean_abs", "rmse", "cosine", "snr_db", "psnr_db", "pearson")
+    if not pairs:
+        return dict.fromkeys(names)
+    pairs = [([Fraction(p) if isinstance(p, int) else Fraction(float(p)) for p in x],
+              [Fraction(p) if isinstance(p, int) else Fraction(float(p)) for p in y]) for x, y in pairs]
+    n, real = len(pairs), expected.dtype.kind != "c"
+    squares = [sum((y - x) ** 2 for x, y in zip(*pair)) for pair in pairs]
+    errors = sum(squares)
+    one, other, both = (sum(sum(x * y for x, y in zip(p[i], p[j])) for p in pairs) for i, j in ((0, 0), (1, 1), (0, 1)))
+    mean = sum(abs(a[0] - e[0]) for e, a in pairs) if real else sum(root(square) for square in squares)
+    found = {"mean_abs": rounded(mean / n), "rmse": rounded(root(errors / n))}
+    zeros = (one == 0) + (other == 0)
+    found["cosine"] = {2: 1.0, 1: 0.0}.get(zeros) if zeros else float(both / root(one * other))
+    found["snr_db"] = math.inf if not errors else -math.inf if not one else 10 * log10(one / errors)
+    found["psnr_db"] = found["pearson"] = None
+    if real:
+        xs, ys = [e[0] for e, _ in pairs], [a[0] for _, a in pairs]
+        spread = max(xs) - min(xs)
+        found["psnr_db"] = math.inf if not errors else -math.inf if not spread else 10 * log10(spread ** 2 / (errors / n))
+        sides = n * one - sum(xs) ** 2, n * other - sum(ys) ** 2
+        if all(sides):
+            found["pearson"] = float((n * both - sum(xs) * sum(ys)) / root(sides[0] * sides[1]))
+    return found
+
+
+def close(found, wanted):
+    if found is None or wanted is None or math.isinf(wanted):
+        return found == wanted
+    return abs(found - wanted) <= 1e-9 * max(abs(wanted), 1e-4)
+
+
+def ranges_of(places):
+    ranges = []
+    for place in np.flatnonzero(places).tolist():
+        if ranges and ranges[-1][1] == place:
+            ranges[-1][1] += 1
+        else:
+            ranges.append([place, place + 1])
+    return ranges
+
+
 def number(value):
     return float(value) if isinstance(value, str) else value
 
@@ -307,6 +385,29 @@ def case(job):
         most = known.most(values) if key != "max_ulp" or not mixed else None
         found = said[key] and (number(said[key]["value"]), said[key]["index"])
         check(key, found, most and (most[0], index(most[1])))
+
+    # as a whole, and where
+    if n <= 300 and expected.dtype.kind not in "mM":
+        two = (wide(expected), wide(actual)) if mixed else (expected, actual)
+        for key, wanted in metrics_of(*two).items():
+            value = said["metrics"][key]
+            small = key in ("mean_abs", "rmse") and wanted is not None and wanted < 1e-4
+            same = close(None if value is None else number(value), wanted)
+            if small:
+                same = abs(number(value) - wanted) <= 1e-9 * wanted + 5e-324
+            check(f"{key} {value} is {wanted}", same, True)
+    errors = sorted(known.abs[i] for i in range(n) if known.finite[i])
+    for key, (part, of) in {"0.5": (1, 2), "0.9": (9, 10), "0.99": (99, 100), "0.999": (999, 1000)}.items():
+        rank = max(1, -(-part * len(errors) // of))
+        value = said["quantiles"][key]
+        check(f"quantile {key}", value if value is None else number(value), errors[rank - 1] if errors else None)
+    mask = np.zeros(n, bool)
+    mask[bad] = True
+    mask = mask.reshape(shape)
+    wanted = [(axis, mask.any(axis=1 - axis)) for axis in (0, 1) if shape[axis] > 1]
+    wanted = [{"axis": axis, "places": int(hit.sum()), "of": shape[axis], "ranges": ranges_of(hit)[:16]}
+              for axis, hit in wanted]
+    check("axes", said["axes"], wanted)
 
     # the smallest tolerances: they pass, and what is next below does not
     free = dict(atol=None, rtol=None, ulp=None, nan_differs=nan_differs)

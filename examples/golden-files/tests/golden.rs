@@ -16,8 +16,7 @@ fn a_file_by_tensorop_diff() {
     assert!(output.status.success(), "{said}");
 }
 
-/// The program prints a tensor; the predicate, which has a tolerance, compares it, and the test fails with the report of
-/// `tensorop diff`.
+/// The program prints a tensor; the predicate compares it, and the test fails with the report of `tensorop diff`.
 #[test]
 fn standard_output_by_a_predicate() {
     let output = cargo_bin_cmd!("softmax").arg("tests/golden/logits.npy").unwrap();
