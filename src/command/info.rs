@@ -32,8 +32,8 @@ pub(super) struct Info {
     pub files: Vec<OperandArg>,
     /// Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN
     ///
-    /// One line a tensor, over the finite items; the standard deviation is the population's. min and max are told in all
-    /// their digits, mean and standard deviation in seven if they have more. With --json also where min and max are, and
+    /// One line a tensor, over the finite items; the standard deviation is the population's. Numbers of many digits are
+    /// cut (…) or, where they are computed, rounded to seven; --json has all digits, where min and max are, and
     /// quantiles: exact ones, items of the tensor (the item whose rank is ceil(q n) in ascending order, NumPy's method
     /// inverted_cdf). The same bytes for any number of threads. Void, structured and long double items have no
     /// statistics (-, in JSON null), strings only counts of 0.

@@ -80,7 +80,8 @@ pub(super) fn cells(name: String, stats: Option<&Stats>) -> Vec<Cow<'static, str
     let figures = match stats {
         None => std::array::from_fn(|_| none()),
         Some(stats) => {
-            let extreme = |extreme: &Option<(Value, _)>| extreme.as_ref().map_or_else(none, |(value, _)| shown(value));
+            let extreme =
+                |extreme: &Option<(Value, _)>| extreme.as_ref().map_or_else(none, |(value, _)| cut(shown(value)));
             [
                 extreme(&stats.min),
                 extreme(&stats.max),
@@ -100,6 +101,21 @@ pub(super) fn cells(name: String, stats: Option<&Stats>) -> Vec<Cow<'static, str
 /// An item as people read it: all its digits, dates without quotes.
 pub(super) fn shown(value: &Value) -> String {
     bare(&value.to_string()).to_owned()
+}
+
+/// The digits of a float that a line of a table has room for. What is left out shows as such, so that nobody reads another
+/// number than the tensor holds; the exponent stays.
+pub(super) fn cut(text: String) -> String {
+    const ROOM: usize = 13;
+    let (digits, exponent) = text.split_at(text.find('e').unwrap_or(text.len()));
+    let keep = ROOM.saturating_sub(exponent.len() + 1);
+    match digits.find('.') {
+        // dates have no point, and integers are told as they are
+        Some(point) if text.len() > ROOM && text.is_ascii() && point < keep => {
+            format!("{}…{exponent}", digits.get(..keep).unwrap_or(digits))
+        }
+        _ => text,
+    }
 }
 
 /// What was computed from items, as it is.

@@ -308,7 +308,7 @@ fn storage_changes_nothing() {
     };
     let mut wrong = Vec::new();
     for dtype in ["bool", "int8", "float8_e4m3fn", "int16", "float16", "float32", "float64", "complex64", "<M8[s]"] {
-        for shape in [&[2, 3][..], &[3, 1, 4], &[4, 5, 2, 3], &[60], &[7, 9, 5]] {
+        for shape in [&[3, 1, 4][..], &[4, 5, 2, 3], &[40]] {
             let dtype = DType::parse(dtype).unwrap();
             let meta = Meta::new(dtype.clone(), shape.to_vec());
             // few values, so that many are equal, and some NaN
@@ -321,7 +321,7 @@ fn storage_changes_nothing() {
             file.write_all(&stored).unwrap();
             let mut fortran = Source::file(meta.clone().in_order(Order::Fortran), file, 0, "f".into());
             let mut c = Source::memory(Tensor::new(dtype.clone(), shape.to_vec(), values.clone()).unwrap(), "c".into());
-            for window in [None, Some(1), Some(64)] {
+            for window in [Some(1), Some(64)] {
                 let limits = Limits { threads: Threads::new(NonZero::new(3)).started_for(0), window };
                 let [one, other] =
                     [&mut c, &mut fortran].map(|source| stats(source, limits, &|_| ()).unwrap().unwrap());
@@ -538,6 +538,21 @@ fn figures_in_seven_digits() {
     ];
     for (value, expected) in rows {
         assert_eq!(figures::figure(value), expected, "{value}");
+    }
+}
+
+#[test]
+fn long_digits_are_cut_and_say_so() {
+    let rows = [
+        ("-0.0033325195", "-0.0033325195"),
+        ("-1.6597664935592873", "-1.659766493…"),
+        ("-1.6597664935592873e-300", "-1.6597…e-300"),
+        ("1234567890123.5", "1234567890123.5"),
+        ("18446744073709551615", "18446744073709551615"),
+        ("2020-01-01T00:00:00", "2020-01-01T00:00:00"),
+    ];
+    for (text, expected) in rows {
+        assert_eq!(figures::cut(text.to_owned()), expected);
     }
 }
 
