@@ -9,6 +9,7 @@ source ci/common.sh
 most=$((1 << 20))
 version=$(manifest version)
 # it is built below, with its tests
+step cargo package --locked --no-verify "$@"
 step cargo publish --dry-run --locked --no-verify "$@"
 crate=target/package/tensorop-$version.crate
 size=$(wc -c <"$crate")

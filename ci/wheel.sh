@@ -28,9 +28,9 @@ step "$scripts/pip" install --quiet --disable-pip-version-check 'maturin[zig]>=1
 man_pages
 
 # what a wheel holds beside the program: pip puts it below the prefix that the program is in
-data=tensorop_cli.data/data/share
-rm -rf tensorop_cli.data
-trap 'rm -rf tensorop_cli.data' EXIT
+data=tensorop-cli.data/data/share
+rm -rf tensorop-cli.data
+trap 'rm -rf tensorop-cli.data' EXIT
 mkdir -p $data/man/man1 $data/bash-completion/completions $data/zsh/site-functions $data/fish/vendor_completions.d
 cp target/man/*.1 $data/man/man1/
 cp completions/tensorop.bash $data/bash-completion/completions/tensorop

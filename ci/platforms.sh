@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Builds the program for another platform and runs it here: on a Debian machine, with what Debian and Python's registry have.
+#
+# usage: ci/platforms.sh windows|big-endian|macos
+#
+#   windows      x86_64-pc-windows-gnu, run by wine
+#   big-endian   s390x-unknown-linux-gnu, run by qemu
+#   macos        aarch64-apple-darwin: checked by the compiler alone, since nothing here runs it
+#
+# Missing packages are installed, which takes root. Their compiler comes with the source of the standard library, which is
+# built for the platform, so that no toolchain has to be downloaded. The tests are those of this machine: they start the
+# program of the other platform through a script (TENSOROP_TEST_PROGRAM). Tests that cannot be run so are listed in
+# ci/platforms/, each with the reason. docs/platforms.md has the results.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source ci/common.sh
+
+platform=${1:-}
+folder=$PWD/target/platforms
+own=$folder/$platform
+
+install() {
+    local missing=()
+    for package in "$@"; do
+        dpkg-query --show --showformat '${Status}\n' "$package" 2>/dev/null | grep -q '^install ok' || missing+=("$package")
+    done
+    if [ ${#missing[@]} -gt 0 ]; then
+        step apt-get update --quiet
+        step apt-get install --yes --quiet --no-install-recommends "${missing[@]}"
+    fi
+}
+
+# cargo for the platform. Debian's, whatever else is on the path: its source of the standard library is of its version.
+cross() {
+    step env RUSTC_BOOTSTRAP=1 RUSTC=/usr/bin/rustc CARGO_PROFILE_DEV_DEBUG=0 \
+        /usr/bin/cargo "$@" -Zbuild-std=std,panic_unwind --target "$target" --target-dir "$folder" --locked
+}
+
+# The script that stands for the program: what it says is run, before the arguments.
+runner() {
+    mkdir -p "$own"
+    printf '#!/bin/sh\nexec %s "$@"\n' "$1" >"$own/tensorop"
+    chmod +x "$own/tensorop"
+    step "$own/tensorop" slice-scatter '[[0,1,2,3,4],[5,6,7,8,9]]' '[[10,20,30],[40,50,60]]' --at ':, ::2'
+}
+
+# The tests of the command line, without those that do not start the program, and those that are listed as not to be run.
+tests() {
+    local list=ci/platforms/$platform.txt cargo=cargo known skipped=(--skip guide:: --skip map:: --skip supply_chain::)
+    command -v cargo >/dev/null || cargo=/usr/bin/cargo
+    known=$("$cargo" test --quiet --locked --test cli -- --list --format terse)
+    while read -r name; do
+        grep -x "$name: test" <<<"$known" >/dev/null || fail "$list: there is no test $name"
+        skipped+=(--skip "$name")
+    done < <(grep -v '^#' "$list")
+    step env TENSOROP_TEST_PROGRAM="$own/tensorop" "$cargo" test --quiet --locked --test cli -- "${skipped[@]}"
+}
+
+case $platform in
+windows)
+    target=x86_64-pc-windows-gnu
+    install rustc-web cargo-web rust-web-src gcc-mingw-w64-x86-64 wine64
+    export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=x86_64-w64-mingw32-gcc
+    export CC_x86_64_pc_windows_gnu=x86_64-w64-mingw32-gcc AR_x86_64_pc_windows_gnu=x86_64-w64-mingw32-ar
+    # the tests as they will be built there, which is all that can be said of them here
+    cross check --tests
+    cross build
+    # Windows 10 has this function, which the standard library takes random numbers from; wine 8 has not
+    step x86_64-w64-mingw32-gcc -O -shared -o "$folder/$target/debug/bcryptprimitives.dll" ci/platforms/prng.c -ladvapi32
+    export WINEPREFIX=$own/wine WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml="
+    mkdir -p "$own"
+    # one server for all runs, or each would start its own
+    step /usr/lib/wine/wineserver64 --persistent
+    trap '/usr/lib/wine/wineserver64 --kill' EXIT
+    runner "/usr/lib/wine/wine64 '$folder/$target/debug/tensorop.exe'"
+    tests
+    ;;
+big-endian)
+    target=s390x-unknown-linux-gnu
+    install rustc-web cargo-web rust-web-src gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static
+    export CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_LINKER=s390x-linux-gnu-gcc
+    export CC_s390x_unknown_linux_gnu=s390x-linux-gnu-gcc AR_s390x_unknown_linux_gnu=s390x-linux-gnu-ar
+    # emulated, what is not optimized takes several times as long as its building saves
+    CARGO_PROFILE_DEV_OPT_LEVEL=1 cross build
+    runner "qemu-s390x-static -L /usr/s390x-linux-gnu '$folder/$target/debug/tensorop'"
+    tests
+    ;;
+macos)
+    target=aarch64-apple-darwin
+    install rustc-web cargo-web rust-web-src python3-venv
+    mkdir -p "$own"
+    # packages with C code are compiled while they are checked
+    if ! [ -x "$own/venv/bin/python" ]; then
+        step python3 -m venv "$own/venv"
+        step "$own/venv/bin/pip" install --quiet ziglang
+    fi
+    printf '#!/bin/sh\nexec "%s" -m ziglang cc -target aarch64-macos "$@"\n' "$own/venv/bin/python" >"$own/cc"
+    printf '#!/bin/sh\nexec "%s" -m ziglang ar "$@"\n' "$own/venv/bin/python" >"$own/ar"
+    chmod +x "$own/cc" "$own/ar"
+    export CC_aarch64_apple_darwin=$own/cc AR_aarch64_apple_darwin=$own/ar CRATE_CC_NO_DEFAULTS=1
+    # there is no SDK of Apple's here, and nothing is linked
+    export SDKROOT=/
+    cross check --all-targets --all-features
+    ;;
+*)
+    fail "ci/platforms.sh ${platform:-(nothing)}: expected windows, big-endian or macos"
+    ;;
+esac
+printf '\n%s: passed\n' "$platform"
