@@ -21,7 +21,7 @@ use super::options::values::dtype_help;
 use super::sources;
 use crate::DType;
 use crate::format::Format;
-use crate::format::open::{Input, files_before_colons};
+use crate::format::open::{Input, files_before_colons, folders_before_colons};
 use crate::format::write::{Recast, Work};
 use crate::item::meta;
 use crate::ops::fill::Limits;
@@ -146,7 +146,7 @@ fn divided(text: &OsStr) -> Option<(String, OsString)> {
 
 /// Whether a path, or the part of it before a colon, is there.
 fn exists(path: &Path) -> bool {
-    path.exists() || files_before_colons(path).next().is_some()
+    path.exists() || files_before_colons(path).next().is_some() || folders_before_colons(path).next().is_some()
 }
 
 /// The order of the items.

@@ -45,12 +45,12 @@ pub(super) fn emit(
     {
         return works.pop().map_or(Ok(()), |(_, work)| edit(work, options, quiet, report));
     }
+    let format = options.format()?;
     let target = match options.output.as_deref() {
         None => Target::Stdout,
         Some(dash) if dash == Path::new("-") => Target::Stdout,
-        Some(path) => resolve(path, options.no_clobber)?,
+        Some(path) => resolve(path, options.no_clobber, format)?,
     };
-    let format = options.format()?;
     let label = target.label();
     let works = write::named(works, format).with_context(|| label)?;
     for (_, work) in &works {
@@ -110,14 +110,19 @@ fn edit(work: Work, options: &OutputOptions, quiet: bool, mut report: Report) ->
         meter.expect(bytes);
         changing.store(true, Ordering::SeqCst);
     };
-    let edited = write::edit(work, &expect, &|bytes| meter.add(bytes));
+    let edited = write::edit(work, None, &expect, &|bytes| meter.add(bytes));
     changing.store(false, Ordering::SeqCst);
     Ok(edited?)
 }
 
 /// What the output goes to.
-fn resolve(path: &Path, no_clobber: bool) -> Result<Target> {
-    Target::resolve(path, format!("output {}", path.display()), no_clobber).map_err(|error| {
+fn resolve(path: &Path, no_clobber: bool, format: Format) -> Result<Target> {
+    let label = format!("output {}", path.display());
+    let target = match format.is_folder() {
+        true => Target::resolve_folder(path, label, no_clobber, &|path| Format::of_folder(path) == Some(format)),
+        false => Target::resolve(path, label, no_clobber),
+    };
+    target.map_err(|error| {
         let exists = error.kind() == ErrorKind::Io(io::ErrorKind::AlreadyExists);
         if exists { anyhow!("{error}, and --no-clobber keeps it") } else { error.into() }
     })

@@ -76,6 +76,7 @@ pub fn scan<S: Send, const N: usize>(
         if must_settle(source, &source.view()) {
             source.settle()?;
         }
+        source.flatten(limits.threads)?;
         once |= source.is_stream();
         fortran |= !source.view().is_forward();
         bytes = source.bytes().saturating_add(bytes);
@@ -91,7 +92,14 @@ pub fn scan<S: Send, const N: usize>(
     // items of no bytes can be more than anybody could be shown
     let windows = match shape.contains(&0) || bytes == 0 {
         true => Windows::new(&[0], 1),
-        false => Windows::new(shape, (limits.window.unwrap_or(window) / widest).max(1)),
+        false => {
+            let items = (limits.window.unwrap_or(window) / widest).max(1);
+            // of chunks whole rows: each chunk is read for one window
+            match settled.iter().find_map(|source| source.as_chunks()) {
+                Some(chunks) => Windows::on_grid(shape, items, chunks.grid()),
+                None => Windows::new(shape, items),
+            }
+        }
     };
     let count = windows.count();
     let fresh = || (begin(), vec![Vec::new(); N], Vec::new());

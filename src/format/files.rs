@@ -118,7 +118,10 @@ fn write_named(path: &Path, tensors: Vec<(Option<String>, &Tensor)>) -> Result<(
     let label = path.display().to_string();
     let place = || label.clone();
     let format = Format::of_name(path).with_context(place)?;
-    let target = Target::resolve(path, label.clone(), false)?;
+    let target = match format.is_folder() {
+        true => Target::resolve_folder(path, label.clone(), false, &|path| Format::of_folder(path) == Some(format))?,
+        false => Target::resolve(path, label.clone(), false)?,
+    };
     let mut works = Vec::with_capacity(tensors.len());
     for (name, tensor) in named(tensors, format).with_context(place)? {
         let data = Source::memory(copied(tensor).with_context(place)?, label.clone());

@@ -15,6 +15,7 @@ use crate::layout::gather::GAP;
 use crate::layout::window::Window;
 use crate::memory;
 use crate::memory::resize;
+use crate::parallel::Threads;
 use crate::storage::source::Source;
 
 /// A run of items on its way: where it lies in storage, where it goes in the window, and how long it is.
@@ -121,6 +122,7 @@ pub struct Linked {
     meta: Meta,
     /// Data of so many bytes is kept in memory: as much as the index tensor takes, which is there for each tuple.
     resident: usize,
+    threads: Threads,
 }
 
 impl Linked {
@@ -131,7 +133,7 @@ impl Linked {
     pub fn new(data: Source, numbers: &Numbers, indices: &Source, limits: Limits) -> Result<Self> {
         let meta = Meta::new(data.dtype().clone(), numbers.shapes().updates_shape().to_vec());
         let blocks = Blocks::new(numbers.shapes(), Places::new(indices, numbers, limits)?);
-        Ok(Self { data, blocks, meta, resident: indices.bytes().max(RESIDENT) })
+        Ok(Self { data, blocks, meta, resident: indices.bytes().max(RESIDENT), threads: limits.threads })
     }
 
     /// Reads the items of a window from front to back of the storage, whatever the order of the tuples: the list of its
@@ -248,7 +250,8 @@ impl Fill for Linked {
 
     fn prepare(&mut self) -> Result<()> {
         self.data.settle()?;
-        if self.data.as_file().is_some() && self.data.bytes() <= self.resident {
+        self.data.flatten(self.threads)?;
+        if (self.data.as_file().is_some() || self.data.as_chunks().is_some()) && self.data.bytes() <= self.resident {
             self.data.make_resident()?;
         }
         Ok(())

@@ -301,3 +301,40 @@ pub fn unnamed_file() -> io::Result<File> {
 pub fn unnamed_file() -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
+
+/// Exchanges the names of two files or folders at once.
+///
+/// # Errors
+/// Of renaming; of the kind `InvalidInput` or `Unsupported` where the file system has no such thing.
+#[cfg(all(target_os = "linux", feature = "formats"))]
+pub fn exchange(a: &Path, b: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
+}
+
+/// Nothing is known that would do it here.
+///
+/// # Errors
+/// Always.
+#[cfg(not(all(target_os = "linux", feature = "formats")))]
+pub fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Waits until all that was written to the file system of a folder is on the disk.
+///
+/// # Errors
+/// Of writing.
+#[cfg(all(target_os = "linux", feature = "formats"))]
+pub fn sync_all_of(folder: &Path) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(File::open(folder)?)?)
+}
+
+/// Nothing is known that would do it here.
+///
+/// # Errors
+/// None.
+#[cfg(not(all(target_os = "linux", feature = "formats")))]
+pub fn sync_all_of(_: &Path) -> io::Result<()> {
+    Ok(())
+}

@@ -83,14 +83,14 @@ impl Linked {
         Ok(Self { base, scatter, updates, combine: roles.combine, window, resident, limits })
     }
 
-    /// Applies the updates of one window to its items.
+    /// Applies the updates of one window, which is contiguous, to its items.
     fn apply(&self, window: &Window, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
         let Self { scatter, updates, combine, .. } = self;
+        let itemsize = self.base.meta().dtype.itemsize();
         if scatter.carries_updates() {
-            scatter.apply(window, out, *combine);
+            scatter.apply(window, itemsize, out, *combine);
             return Ok(());
         }
-        let itemsize = self.base.meta().dtype.itemsize();
         let mut put = |Run { to, from, len }: Run, slab: &[u8], first: usize| {
             let old = &mut out[to * itemsize..][..len * itemsize];
             let new = &slab[(from - first) * itemsize..][..len * itemsize];
@@ -151,6 +151,7 @@ impl Fill for Linked {
 
     fn prepare(&mut self) -> Result<()> {
         self.base.prepare()?;
+        self.updates.flatten(self.limits)?;
         if self.scatter.carries_updates() {
             return Ok(());
         }
@@ -164,7 +165,22 @@ impl Fill for Linked {
 
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         self.base.read(window, out, &mut scratch.gathered)?;
-        self.apply(window, out, &mut scratch.items)
+        let (itemsize, mut rest) = (self.base.meta().dtype.itemsize(), &mut out[..]);
+        // what is scattered goes by the numbers of items, which are neighbours in a piece
+        for piece in window.pieces(&self.base.meta().shape) {
+            let (items, after) = rest.split_at_mut(piece.items() * itemsize);
+            self.apply(&piece, items, &mut scratch.items)?;
+            rest = after;
+        }
+        Ok(())
+    }
+
+    fn grid(&self) -> Option<Vec<usize>> {
+        self.base.grid()
+    }
+
+    fn fills_boxes(&self) -> bool {
+        true
     }
 
     fn window_bytes(&self, threads: usize) -> usize {
@@ -193,9 +209,9 @@ impl Patch for Linked {
         // a bit for each window, since updates may come back to one any number of times
         let mut bits = vec![0_u64; windows.count().div_ceil(64)];
         self.scatter.places(|first, last| {
-            for number in windows.number_of(first)..=windows.number_of(last) {
-                bits[number / 64] |= 1 << (number % 64);
-            }
+            windows.of_run(first, last, |numbers| {
+                numbers.for_each(|number| bits[number / 64] |= 1 << (number % 64));
+            });
         });
         let set = |(at, word): (usize, &u64)| {
             let word = *word;
@@ -205,7 +221,7 @@ impl Patch for Linked {
     }
 
     fn touches(&self, window: &Window) -> bool {
-        self.scatter.touches(window)
+        window.pieces(&self.base.meta().shape).any(|piece| self.scatter.touches(&piece))
     }
 
     fn extent(&self, window: &Window) -> Range<usize> {

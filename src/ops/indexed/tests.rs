@@ -34,7 +34,7 @@ fn applied(scatter: &Scatter, updates: &Updates, shape: &[usize], items: usize, 
         let out = &mut out[2 * window.start..][..2 * window.items()];
         let before: Vec<u8> = out.to_vec();
         if scatter.carries_updates() {
-            scatter.apply(&window, out, add);
+            scatter.apply(&window, 1, out, add);
         } else {
             scatter.runs(&window, |Run { to, from, len }| {
                 let (old, new) = (&mut out[2 * to..][..2 * len], &given[2 * from..][..2 * len]);
