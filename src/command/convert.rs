@@ -240,8 +240,7 @@ impl Convert {
             works.push((name, self.work(data, dtype.cloned(), limits)));
         }
         let left_out = |name: &str| !self.members.takes(name) || replaced.contains(name);
-        emit(works, Origin { notes, left_out: &left_out }, &self.output, self.run.quiet, report)?;
-        Ok(Outcome::Done)
+        emit(works, Origin { notes, left_out: &left_out }, &self.output, self.run.quiet, report)
     }
 
     /// Opens the inputs and finds out what is taken of them, and under which names.

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use anyhow::{Result, anyhow, bail};
 
 use super::complain;
+use super::Outcome;
+use super::parts;
 use super::dry_run::Report;
 use super::meter::Meter;
 use super::options::output::OutputOptions;
@@ -39,11 +41,15 @@ pub(super) fn emit(
     options: &OutputOptions,
     quiet: bool,
     mut report: Report,
-) -> Result<()> {
+) -> Result<Outcome> {
     if let [(_, work)] = &works[..]
         && work.is_in_place()
     {
-        return works.pop().map_or(Ok(()), |(_, work)| edit(work, options, quiet, report));
+        return works.pop().map_or(Ok(Outcome::Done), |(_, work)| edit(work, options, quiet, report));
+    }
+    let parted = options.parts.is_given();
+    if parted && options.output.as_deref().is_none_or(|path| path == Path::new("-")) {
+        bail!("--part: needs -o to a .zarr or .npy");
     }
     let format = options.format()?;
     let target = match options.output.as_deref() {
@@ -59,6 +65,11 @@ pub(super) fn emit(
     write::check_replaced(&target, &works, origin.left_out).map_err(|error| anyhow!("{error} (or --in-place)"))?;
     let extras = options.extras(origin.notes, format)?;
     let plan = Plan::new(works, format, label, &extras)?;
+    if parted {
+        let meter = Meter::new(None, quiet);
+        let how = (options.dry_run, report);
+        return parts::run(&plan, &target, &options.parts, how, &|more| meter.add(more));
+    }
     if options.dry_run {
         for (name, meta, bytes) in plan.tensors() {
             let member = if format.is_container() { format!(" {name:?}:") } else { String::new() };
@@ -69,7 +80,8 @@ pub(super) fn emit(
         if let Some(sink) = target.probe()? {
             check_binary(&sink, format)?;
         }
-        return report.print();
+        report.print()?;
+        return Ok(Outcome::Done);
     }
     let mut sink = target.create()?;
     check_binary(&sink, format)?;
@@ -85,18 +97,20 @@ pub(super) fn emit(
         }
     };
     plan.write(&mut sink, &text, &progress)?;
-    Ok(sink.finish()?)
+    sink.finish()?;
+    Ok(Outcome::Done)
 }
 
 /// Changes the data where it lies.
-fn edit(work: Work, options: &OutputOptions, quiet: bool, mut report: Report) -> Result<()> {
+fn edit(work: Work, options: &OutputOptions, quiet: bool, mut report: Report) -> Result<Outcome> {
     if options.dry_run {
         let (label, data) = (work.label(), work.fill.sources().first().map(|data| data.meta().clone()));
         work.fill.as_patch().map_or(Ok(()), Patch::finish_updates)?;
         if let Some(Meta { dtype, shape, .. }) = data {
             report.line(format!("output: {label} changed in place, {dtype} {shape:?}"));
         }
-        return report.print();
+        report.print()?;
+        return Ok(Outcome::Done);
     }
     let meter = Meter::new(None, quiet);
     let changing = Arc::new(AtomicBool::new(false));
@@ -110,9 +124,10 @@ fn edit(work: Work, options: &OutputOptions, quiet: bool, mut report: Report) ->
         meter.expect(bytes);
         changing.store(true, Ordering::SeqCst);
     };
-    let edited = write::edit(work, None, &expect, &|bytes| meter.add(bytes));
+    let edited = write::edit(work, options.parts.part, &expect, &|bytes| meter.add(bytes));
     changing.store(false, Ordering::SeqCst);
-    Ok(edited?)
+    edited?;
+    Ok(Outcome::Done)
 }
 
 /// What the output goes to.

@@ -30,6 +30,8 @@ pub(super) struct Operands<'a> {
     updates: Option<(&'a OperandArg, String)>,
     input: &'a InputOptions,
     in_place: bool,
+    /// Whether others may change other parts of DATA meanwhile.
+    together: bool,
     /// How many may share the reading.
     threads: Threads,
     reading: Reading,
@@ -51,7 +53,7 @@ impl<'a> Operands<'a> {
         one_stdin(all.into_iter().flatten())?;
         let [indices, updates] =
             [(indices, "INDICES"), (updates, "UPDATES")].map(|(arg, role)| arg.map(|arg| named(role, arg)));
-        Ok(Self { data: named("DATA", data), indices, updates, input, in_place, threads, reading: Reading::Void })
+        Ok(Self { data: named("DATA", data), indices, updates, input, in_place, together: false, threads, reading: Reading::Void })
     }
 
     /// Two tensors that are compared.
@@ -68,7 +70,12 @@ impl<'a> Operands<'a> {
         one_stdin(both)?;
         let [data, updates] = both.map(|(role, arg)| (arg, label(role, arg)));
         let (in_place, reading) = (false, Reading::Unsigned);
-        Ok(Self { data, indices: None, updates: Some(updates), input, in_place, threads, reading })
+        Ok(Self { data, indices: None, updates: Some(updates), input, in_place, together: false, threads, reading })
+    }
+
+    /// The same, but others may change other parts of DATA meanwhile.
+    pub(super) fn together(self, together: bool) -> Self {
+        Self { together, ..self }
     }
 
     /// A refusal of the library, with the name that the user knows its subject by.
@@ -99,7 +106,7 @@ impl<'a> Operands<'a> {
     /// has one, else what the content of both tells.
     pub(super) fn tensors(&self) -> Result<(Source, Option<Source>)> {
         let data = if self.in_place {
-            Found::locked(&self.data, self.input, self.threads, false)
+            Found::locked(&self.data, self.input, self.threads, self.together)
         } else {
             Found::load(&self.data, self.input, self.threads)
         }?;

@@ -215,6 +215,17 @@ impl Job {
         Ok(())
     }
 
+    /// The bytes of data that are read for a window, as far as that is known beforehand.
+    pub fn bytes_read(&self, window: &Window) -> u64 {
+        let items = window.items() as u64;
+        let Some(data) = self.fill.sources().first().copied() else { return 0 };
+        let places = self.fill.as_patch().and_then(|patch| patch.base().places(window));
+        match (data.as_chunks(), places) {
+            (Some(chunks), Some(places)) => chunks.bytes_at(&places),
+            _ => items * data.dtype().itemsize() as u64,
+        }
+    }
+
     /// Hands all windows in order to `take`.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::packed::Packer;
 use super::text::TextOptions;
-use super::{Extras, Format, Layout, Places, WriteChunks, WriteSequence, containers};
+use super::{Extras, Format, Layout, Place, Places, WriteChunks, WriteSequence, containers};
 use crate::engine;
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::Take;
@@ -29,6 +29,7 @@ use crate::parallel::Threads;
 use crate::storage::chunked::Chunked;
 use crate::storage::platform::{copy_range, is_full, reserve, same_file, write_at};
 use crate::storage::signals;
+use crate::storage::parts::Parts;
 use crate::storage::source::{Container, Source};
 use crate::storage::stage::{self, Stage};
 use crate::storage::target::{Sink, Target};
@@ -218,15 +219,23 @@ fn edit_chunks(
     let put = |_: usize, window: &Window, items: &[u8]| -> Result<()> {
         let (key, bytes) = chunks.packed(window, items)?;
         let file = stage.write(|file| file.write_all(&bytes)).with_context(|| format!("chunk {key}: cannot be written"))?;
-        written.lock().unwrap_or_else(PoisonError::into_inner).push((folder.join(key), file.into_temp_path()));
+        written.lock().unwrap_or_else(PoisonError::into_inner).push((key, file.into_temp_path()));
         Ok(())
     };
     job.each(&windows, &touched, &put, progress)?;
     patch.finish_updates()?;
     let mut written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
     written.sort_by(|(a, _), (b, _)| a.cmp(b));
-    written.into_iter().try_for_each(|(path, file)| stage::take_name(file, &path)).context("a chunk cannot be put in its place")
+    let put = |(key, file): (String, _)| stage::take_name(file, &folder, &key);
+    written.into_iter().try_for_each(put).context("a chunk cannot be put in its place")
 }
+
+/// The bytes of a unit of a file that is made in shares. Processes on several machines write one file only if no two of
+/// them write to one page of it, since a client of NFS writes whole pages; and stripes of Lustre are whole MiB.
+const UNIT: u64 = 1 << 20;
+
+/// How many units are written before they count as done.
+const UNITS_AT_ONCE: usize = 16;
 
 /// A share of work that is cut into units: number `number` of `of`, counted from 1. Shares differ by one unit at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -394,6 +403,91 @@ impl Plan {
             }
         }
         Ok(())
+    }
+
+    /// How many units the output is cut into for shares of it: files of chunks, or MiB of the one file of a tensor behind
+    /// its header. `None` if it is cut into none.
+    fn units(&self) -> Option<usize> {
+        match &self.layout {
+            Layout::Chunks(chunks) => Some(self.cut(&**chunks).iter().map(Windows::count).sum()),
+            Layout::Places(Places { tensors, seal: None, bytes, .. }) => match &tensors[..] {
+                [Place { packed: None, .. }] => usize::try_from(bytes.div_ceil(UNIT)).ok(),
+                _ => None,
+            },
+            Layout::Places(_) | Layout::Whole(_) | Layout::Sequence(_) => None,
+        }
+    }
+
+    /// Makes a share of the output, as far as it is not there, in a folder that all shares have in common. What is there is
+    /// on the disk.
+    ///
+    /// # Errors
+    /// Those of [`write`](Self::write); an output that is not made in shares.
+    pub fn write_share(&self, parts: &Parts, share: Share, progress: Progress<'_>) -> Result<()> {
+        match &self.layout {
+            Layout::Chunks(chunks) => {
+                let stage = parts.stage().with_context(|| self.failed())?;
+                self.put_chunks(&**chunks, &stage, Some(share), progress)
+            }
+            Layout::Places(places) => {
+                let (Some(units), [output], [place]) = (self.units(), &self.outputs[..], &places.tensors[..]) else {
+                    return Err(self.no_shares());
+                };
+                let failed = || self.failed();
+                let file = parts.file(places.bytes).with_context(failed)?;
+                let own = share.of(units);
+                let mut next = own.start + parts.done_of(share.number).min(own.len());
+                while next < own.end {
+                    let end = (next + UNITS_AT_ONCE).min(own.end);
+                    let bytes = next as u64 * UNIT..(end as u64 * UNIT).min(places.bytes);
+                    if bytes.start < place.start {
+                        write_at(&file, &places.header, 0).with_context(failed)?;
+                    }
+                    output.job.write_range((&file, place.start, &self.label), bytes, progress)?;
+                    // what is said to be done must not be lost with the machine
+                    file.sync_data().with_context(failed)?;
+                    next = end;
+                    parts.set_done_of(share.number, next - own.start).with_context(failed)?;
+                }
+                output.job.fill().finish()
+            }
+            Layout::Whole(_) | Layout::Sequence(_) => Err(self.no_shares()),
+        }
+    }
+
+    fn no_shares(&self) -> Error {
+        Error::of(ErrorKind::Unsupported, format!("{}: a {} is not made in parts", self.label, self.format.argument()))
+    }
+
+    /// What a share would write and read: its units, of how many, the bytes of its items, and those that are read of data.
+    ///
+    /// # Errors
+    /// An output that is not made in shares.
+    pub fn describe_share(&self, share: Share) -> Result<(Range<usize>, usize, u64, u64)> {
+        let units = self.units().ok_or_else(|| self.no_shares())?;
+        let own = share.of(units);
+        let (mut writes, mut reads) = (0, 0);
+        match &self.layout {
+            Layout::Chunks(chunks) => {
+                let mut first = 0;
+                for (output, windows) in self.outputs.iter().zip(self.cut(&**chunks)) {
+                    let end = first + windows.count();
+                    for number in own.start.clamp(first, end) - first..own.end.clamp(first, end) - first {
+                        let window = windows.get(number);
+                        writes += (window.items() * output.meta.dtype.itemsize()) as u64;
+                        reads += output.job.bytes_read(&window);
+                    }
+                    first = end;
+                }
+            }
+            Layout::Places(places) => {
+                let end = |unit: usize| (unit as u64 * UNIT).min(places.bytes);
+                writes = end(own.end) - end(own.start);
+                reads = writes;
+            }
+            Layout::Whole(_) | Layout::Sequence(_) => {}
+        }
+        Ok((own, units, writes, reads))
     }
 
     /// The boxes of all tensors.

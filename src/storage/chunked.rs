@@ -54,12 +54,6 @@ pub trait Chunked: Debug + Send + Sync {
 
     /// The folder that is one tensor or holds several, and the tensor's own folder in it.
     fn folders(&self) -> (PathBuf, PathBuf);
-
-    /// What tells that something of it has changed: its metadata, and the newest time and all bytes of its chunks.
-    ///
-    /// # Errors
-    /// Of reading folders.
-    fn stamp(&self) -> Result<String>;
 }
 
 /// How a tensor is stored in chunks, so that another can be stored the same way.
@@ -71,6 +65,8 @@ pub struct ChunkStyle {
     pub chunk: Vec<usize>,
     /// What packs items into chunks, in the words of the format.
     pub codecs: String,
+    /// Whether its own chunks are packed by exactly these, and not by others that these stand for.
+    pub is_exact: bool,
     /// The item of chunks that are not there.
     pub fill: Vec<u8>,
     /// What else is said of the tensor, as it stands in the format.

@@ -2,6 +2,8 @@
 
 pub mod chunked;
 pub mod conversion;
+#[cfg(feature = "formats")]
+pub mod parts;
 pub mod platform;
 #[cfg(feature = "formats")]
 pub mod signals;

@@ -134,7 +134,7 @@ impl Stage {
     /// # Errors
     /// Of writing and renaming.
     pub fn put_with(&self, key: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-        rename_to(self.write(write)?, &self.store().join(key))
+        take_name(self.write(write)?.into_temp_path(), &self.store(), key)
     }
 
     /// Gives what was made the name of its target, in place of what is there now.
@@ -162,26 +162,48 @@ impl Stage {
     }
 }
 
-/// Gives a file its name, and makes the folders on the way.
+/// Gives a file the name `key` in a folder, and makes the folders on the way; `folder` itself must be there.
 ///
 /// # Errors
 /// Of making folders and renaming.
-pub fn rename_to(file: NamedTempFile, path: &Path) -> io::Result<()> {
-    take_name(file.into_temp_path(), path)
-}
-
-/// The same of a file that is closed.
-///
-/// # Errors
-/// Of making folders and renaming.
-pub fn take_name(file: TempPath, path: &Path) -> io::Result<()> {
-    let file = match file.persist(path) {
+pub fn take_name(file: TempPath, folder: &Path, key: &str) -> io::Result<()> {
+    let file = match file.persist(folder.join(key)) {
         Ok(()) => return Ok(()),
         Err(refused) if refused.error.kind() == io::ErrorKind::NotFound => refused.path,
         Err(refused) => return Err(refused.error),
     };
-    path.parent().map_or(Ok(()), fs::create_dir_all)?;
-    file.persist(path).map_err(|refused| refused.error)
+    for (end, _) in key.match_indices('/') {
+        match fs::create_dir(folder.join(&key[..end])) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    file.persist(folder.join(key)).map_err(|refused| refused.error)
+}
+
+/// What tells that a file has changed: its bytes and the time of its last change; of a folder all bytes of the files in it
+/// and the newest time.
+///
+/// # Errors
+/// Of reading folders.
+pub fn stamp(path: &Path) -> io::Result<String> {
+    let (mut newest, mut bytes, mut files) = (std::time::UNIX_EPOCH, 0_u64, 0_u64);
+    let mut pending: Vec<PathBuf> = vec![path.to_owned()];
+    while let Some(path) = pending.pop() {
+        let found = fs::metadata(&path)?;
+        if found.is_dir() {
+            for entry in fs::read_dir(&path)? {
+                pending.push(entry?.path());
+            }
+            continue;
+        }
+        newest = newest.max(found.modified()?);
+        bytes += found.len();
+        files += 1;
+    }
+    let since = newest.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let files = if files == 1 { String::new() } else { format!("{files} files, ") };
+    Ok(format!("{files}{bytes} bytes, changed {}.{:09}", since.as_secs(), since.subsec_nanos()))
 }
 
 /// Removes a folder that another thread may be filling meanwhile.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 
+use super::parts::PartOptions;
 use super::text::PageOptions;
 use super::values::{parse_format, parse_number};
 use crate::format::open::{files_before_colons, folders_before_colons};
@@ -20,13 +21,17 @@ const HEADING_ZARR: &str = "Zarr output";
 pub(crate) struct OutputOptions {
     /// Where to write [default: text on standard output]
     ///
-    /// The format follows the name (.npy, .npz, .safetensors, .pb, .json, .csv, .tsv, .txt, or .bin for the items
+    /// The format follows the name (.npy, .npz, .safetensors, .zarr, .pb, .json, .csv, .tsv, .txt, or .bin for the items
     /// alone) or --to. In a .npz or .safetensors file an operator's output has the name that DATA has in its own, else
     /// arr_0. A file of several tensors, one of which is an input, is not replaced by one that has lost others. A file
     /// appears, or is replaced, only when it is complete, and may be one of the inputs. A file that is
     /// replaced is the old or the whole new one even after a loss of power, since the new one is synced to the disk
     /// first; a new file is not synced. `-` is standard output. What is no regular file (a device, a pipe) is written
     /// as it comes.
+    ///
+    /// A .zarr is a folder, a store of version 3 that is made whole beside its place: a single tensor is the array itself,
+    /// several make a group. What is made from Zarr keeps its chunks, codecs, attributes and names of axes. At most the
+    /// items of a chunk (or shard) and its packed bytes are held for each thread.
     #[arg(short, long, value_name = "FILE", value_parser = OsStringValueParser::new().map(PathBuf::from), allow_hyphen_values = true, value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// The format of the output [default: by the name of FILE, else text]
@@ -66,6 +71,8 @@ pub(crate) struct OutputOptions {
     pub threshold: Option<usize>,
     #[command(flatten)]
     pub page: PageOptions,
+    #[command(flatten)]
+    pub parts: PartOptions,
 }
 
 /// The byte order of the output.
@@ -182,13 +189,16 @@ impl OutputOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct EditOptions {
-    /// Change DATA, a .npy file, a tensor of a .safetensors file or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output
+    /// Change DATA, a .npy file, a tensor of a .safetensors file, a Zarr store or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output
     ///
     /// Costs what is changed, not what the file holds. Every check is made before the first byte is written, and the
     /// file is locked meanwhile, so that several such edits of one file are done one after the other. UPDATES and
     /// INDICES may be DATA itself: they count as read before. Not atomic: if the machine or the program is stopped
     /// in the middle, a part of the changes has been made; and nothing is synced to the disk. To be safe from that, use
     /// -o with the name of a .npy file itself.
-    #[arg(short, long, conflicts_with_all = ["output", "to", "no_clobber", "byte_order", "metadata", "no_metadata", "compress", "chunks", "shards", "codec"], help_heading = HEADING)]
+    ///
+    /// Of a Zarr store only the chunks in which something changes are written anew, all of them beside it first; then
+    /// each takes its name at once.
+    #[arg(short, long, conflicts_with_all = ["output", "to", "no_clobber", "byte_order", "metadata", "no_metadata", "compress", "chunks", "shards", "codec", "finish", "restart"], help_heading = HEADING)]
     pub in_place: bool,
 }

@@ -85,30 +85,6 @@ pub(super) fn arrays(group: &Path) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// The newest change and all bytes of the files in a folder and below, and how many there are.
-///
-/// # Errors
-/// Of reading folders.
-pub(super) fn stamp(folder: &Path) -> Result<String> {
-    let (mut newest, mut bytes, mut count) = (std::time::UNIX_EPOCH, 0_u64, 0_u64);
-    let mut pending: Vec<PathBuf> = vec![folder.to_owned()];
-    while let Some(folder) = pending.pop() {
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
-            let found = entry.metadata()?;
-            if found.is_dir() {
-                pending.push(entry.path());
-                continue;
-            }
-            newest = newest.max(found.modified()?);
-            bytes += found.len();
-            count += 1;
-        }
-    }
-    let since = newest.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    Ok(format!("{count} files, {bytes} bytes, changed {}.{:09}", since.as_secs(), since.subsec_nanos()))
-}
-
 /// The folder of a member of a group, if its name leads nowhere else.
 pub(super) fn member(group: &Path, name: &str) -> Result<PathBuf> {
     let plain = !name.is_empty() && name.split('/').all(|part| !part.is_empty() && part != "." && part != "..");

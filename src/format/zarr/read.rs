@@ -369,10 +369,6 @@ impl Chunked for Chunks {
     fn folders(&self) -> (PathBuf, PathBuf) {
         (self.root.clone(), self.folder.clone())
     }
-
-    fn stamp(&self) -> Result<String> {
-        folder::stamp(&self.folder)
-    }
 }
 
 impl Chunks {

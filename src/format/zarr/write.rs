@@ -235,6 +235,7 @@ impl Array {
             unit,
             chunk,
             codecs: Value::Array(list).to_string(),
+            is_exact: true,
             fill: fill.cloned().unwrap_or_else(|| vec![0; itemsize]),
             attributes: style.and_then(|style| style.attributes.clone()),
             dimension_names: style.and_then(|style| style.dimension_names.clone()),
@@ -361,7 +362,8 @@ impl WriteChunks for Store {
     fn packs_as(&self, n: usize, style: &ChunkStyle) -> bool {
         let same = |array: &Array| {
             let own = &array.style;
-            (&own.unit, &own.chunk, &own.codecs, &own.fill) == (&style.unit, &style.chunk, &style.codecs, &style.fill)
+            let same = (&own.unit, &own.chunk, &own.codecs) == (&style.unit, &style.chunk, &style.codecs);
+            same && style.is_exact && own.fill == style.fill
         };
         self.arrays.get(n).is_some_and(same)
     }
