@@ -20,7 +20,7 @@ use super::options::run::RunOptions;
 use super::options::values::dtype_help;
 use super::sources;
 use crate::DType;
-use crate::format::Format;
+use crate::format::{Format, containers};
 use crate::format::open::{Input, files_before_colons, folders_before_colons};
 use crate::format::write::{Recast, Work};
 use crate::item::meta;
@@ -208,7 +208,8 @@ impl Convert {
             // as `cp` takes it
             let (label, count) = (last.display(), operands.len());
             ensure!(last.exists(), "IN {label}: no such file: for the output write -o {label}?");
-            bail!("standard output: {count} tensors, and only .npz and .safetensors hold several: -o {label}?");
+            let several = containers("and");
+            bail!("standard output: {count} tensors, and only {several} hold several: -o {label}?");
         }
         let limits = self.run.limits()?;
         let format = self.output.format()?;

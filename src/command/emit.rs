@@ -13,7 +13,7 @@ use super::parts;
 use super::dry_run::Report;
 use super::meter::Meter;
 use super::options::output::OutputOptions;
-use crate::error::{Context, ErrorKind};
+use crate::error::{Context, ErrorKind, Subject};
 use crate::format::Format;
 use crate::format::write::{self, Plan, Work};
 use crate::item::meta::Meta;
@@ -52,6 +52,9 @@ pub(super) fn emit(
         bail!("--part: needs -o to a .zarr or .npy");
     }
     let format = options.format()?;
+    if format.is_folder() && options.output.as_deref().is_none_or(|path| path == Path::new("-")) {
+        bail!("standard output: {} is a folder: name it with -o", format.argument());
+    }
     let target = match options.output.as_deref() {
         None => Target::Stdout,
         Some(dash) if dash == Path::new("-") => Target::Stdout,
@@ -64,7 +67,10 @@ pub(super) fn emit(
     }
     write::check_replaced(&target, &works, origin.left_out).map_err(|error| anyhow!("{error} (or --in-place)"))?;
     let extras = options.extras(origin.notes, format)?;
-    let plan = Plan::new(works, format, label, &extras)?;
+    let plan = Plan::new(works, format, label, &extras).map_err(|error| match error.subject() {
+        Subject::Argument(option) => anyhow!("--{option}: {}", error.message()),
+        _ => error.into(),
+    })?;
     if parted {
         let meter = Meter::new(None, quiet);
         let how = (options.dry_run, report);

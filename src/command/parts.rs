@@ -126,6 +126,11 @@ pub(super) fn run(
     // what cannot be made in parts is not begun
     plan.describe_share(share).map(drop)?;
     parts.begin()?;
+    // all parts have been put in place while this one looked
+    if !options.restart && parts.was_finished() {
+        parts.forget().with_context(|| target.label())?;
+        return Ok(Outcome::Done);
+    }
     if parts.is_done(share.number) {
         return Ok(Outcome::Done);
     }

@@ -145,7 +145,7 @@ impl Job {
         Ok(())
     }
 
-    /// Fills the windows of those numbers and hands them to `put`, which is told the number of each.
+    /// Fills the windows of those numbers and hands them to `put`.
     ///
     /// # Errors
     /// Those of [`run`](Self::run), and of `put`.
@@ -153,14 +153,14 @@ impl Job {
         &self,
         windows: &Windows,
         numbers: &[usize],
-        put: &(dyn Fn(usize, &Window, &[u8]) -> Result<()> + Sync),
+        put: &(impl Fn(&Window, &[u8]) -> Result<()> + Sync),
         progress: Progress<'_>,
     ) -> Result<()> {
         let begin = || (Vec::new(), Scratch::default());
         share(self.threads, numbers.len(), begin, |at, (items, scratch)| -> Result<bool> {
             let window = windows.get(numbers[at]);
             self.fill_window(&window, items, scratch)?;
-            put(numbers[at], &window, items)?;
+            put(&window, items)?;
             progress(items.len());
             Ok(true)
         })?;

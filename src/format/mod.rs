@@ -539,7 +539,10 @@ mod tests {
         let refused = Format::of_name(Path::new("a.foo")).unwrap_err().to_string();
         assert_eq!(
             refused,
-            "the name does not tell the format: end it in .npy, .npz, .safetensors, .pb, .json, .csv, .tsv, .txt or .bin"
+            format!(
+                "the name does not tell the format: end it in .npy, .npz, .safetensors, .pb, {}.json, .csv, .tsv, .txt or .bin",
+                if cfg!(feature = "zarr") { ".zarr, " } else { "" }
+            )
         );
         assert_eq!(["onnx", "pb", "text", "txt"].map(|name| Format::named(name).is_some()), [true, true, true, false]);
     }

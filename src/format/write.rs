@@ -187,7 +187,7 @@ pub fn edit(
     let job = Job::new(work.fill, work.limits)?;
     let chunks = job.fill().as_patch().and_then(|patch| patch.base().source().as_chunks());
     if let Some(chunks) = chunks {
-        return edit_chunks(&job, &**chunks, share, expect, progress).with_context(|| label);
+        return edit_chunks(&job, &**chunks, &label, share, expect, progress);
     }
     if share.is_some() {
         return Err(Error::of(ErrorKind::Unsupported, "parts of it are changed in place only in a Zarr store").within(label));
@@ -203,6 +203,7 @@ pub fn edit(
 fn edit_chunks(
     job: &Job,
     chunks: &dyn Chunked,
+    label: &str,
     share: Option<Share>,
     expect: &dyn Fn(usize),
     progress: Progress<'_>,
@@ -212,13 +213,14 @@ fn edit_chunks(
     let own = share.map_or(0..windows.count(), |share| share.of(windows.count()));
     let touched: Vec<usize> = patch.touched(&windows).into_iter().filter(|number| own.contains(number)).collect();
     let (root, folder) = chunks.folders();
-    let stage = Stage::create(&std::fs::canonicalize(&root)?)?;
+    let stage = std::fs::canonicalize(&root).and_then(|root| Stage::create(&root));
+    let stage = stage.with_context(|| format!("{label}: nothing can be written beside it"))?;
     let itemsize = job.meta().dtype.itemsize();
     expect(touched.iter().map(|&number| windows.get(number).items().saturating_mul(itemsize)).sum());
     let written = Mutex::new(Vec::with_capacity(touched.len()));
-    let put = |_: usize, window: &Window, items: &[u8]| -> Result<()> {
-        let (key, bytes) = chunks.packed(window, items)?;
-        let file = stage.write(|file| file.write_all(&bytes)).with_context(|| format!("chunk {key}: cannot be written"))?;
+    let put = |window: &Window, items: &[u8]| -> Result<()> {
+        let (key, bytes) = chunks.packed(window, items).with_context(|| label.to_owned())?;
+        let file = stage.write(|file| file.write_all(&bytes)).with_context(|| format!("{label}: chunk {key}: cannot be written"))?;
         written.lock().unwrap_or_else(PoisonError::into_inner).push((key, file.into_temp_path()));
         Ok(())
     };
@@ -227,7 +229,7 @@ fn edit_chunks(
     let mut written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
     written.sort_by(|(a, _), (b, _)| a.cmp(b));
     let put = |(key, file): (String, _)| stage::take_name(file, &folder, &key);
-    written.into_iter().try_for_each(put).context("a chunk cannot be put in its place")
+    written.into_iter().try_for_each(put).with_context(|| format!("{label}: a chunk cannot be put in its place"))
 }
 
 /// The bytes of a unit of a file that is made in shares. Processes on several machines write one file only if no two of
@@ -715,7 +717,7 @@ mod tests {
             (&[None], Format::NPY, list(&[("", 0)])),
             (&[Some("x")], Format::ONNX, list(&[("x", 0)])),
             (&[], Format::SAFETENSORS, list(&[])),
-            (&[None, None], Format::NPY, refused("2 tensors, and only .npz and .safetensors hold several")),
+            (&[None, None], Format::NPY, refused(&format!("2 tensors, and only {} hold several", containers("and")))),
             (&[Some("arr_0"), None], Format::NPZ, refused("two tensors are called \"arr_0\"")),
         ];
         for (names, format, expected) in rows {

@@ -45,7 +45,12 @@ impl<'a> Parts<'a> {
 
     /// Whether the output is there and is what these parts have made.
     pub fn is_finished(&self) -> bool {
-        !self.folder.exists() && marked(self.path, self.hash())
+        !self.folder.exists() && self.was_finished()
+    }
+
+    /// The same, whatever has begun since.
+    pub fn was_finished(&self) -> bool {
+        marked(self.path, self.hash())
     }
 
     /// Forgets what is under way, and what was made.
@@ -189,7 +194,10 @@ impl<'a> Parts<'a> {
     }
 
     /// Removes what is under way: at once, so that nobody finds a half of it.
-    fn forget(&self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// Of renaming.
+    pub fn forget(&self) -> io::Result<()> {
         let gone = hidden_name(self.path, &format!("{}.gone", std::process::id()));
         match fs::rename(&self.folder, &gone) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -206,8 +214,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Marks a file by the time of its change, where it can be marked by nothing else: a second keeps its nanoseconds. `None`
-/// takes such a mark away.
+/// Marks a file by the nanoseconds of its last change, where it can be marked by nothing else.
 pub(super) fn mark_by_time(file: &File, hash: u64) -> io::Result<()> {
     let since = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
     file.set_modified(UNIX_EPOCH + Duration::new(since.as_secs(), (hash % 1_000_000_000) as u32))

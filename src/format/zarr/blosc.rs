@@ -379,7 +379,7 @@ mod tests {
                 let mut broken = packed.clone();
                 broken[at] = value;
                 // whatever it is, it ends, and within the bytes that it may have
-                assert!(blosc.unpack(broken, 10_000).is_ok_and(|out| out.len() <= 10_000) || true);
+                assert!(blosc.unpack(broken, 10_000).map_or(0, |out| out.len()) <= 10_000);
             }
             assert!(blosc.unpack(packed[..at].to_vec(), 10_000).is_err());
         }
