@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use anyhow::{Result, anyhow, bail};
 
-use super::complain;
 use super::Outcome;
-use super::parts;
+use super::complain;
 use super::dry_run::Report;
 use super::meter::Meter;
 use super::options::output::OutputOptions;
+use super::parts;
 use crate::error::{Context, ErrorKind, Subject};
 use crate::format::Format;
 use crate::format::write::{self, Plan, Work};

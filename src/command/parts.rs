@@ -13,7 +13,7 @@ use super::options::parts::PartOptions;
 use crate::engine::job::Progress;
 use crate::error::Context;
 use crate::format::open::{files_before_colons, folders_before_colons};
-use crate::format::write::Plan;
+use crate::format::write::{Plan, Share};
 use crate::storage::parts::Parts;
 use crate::storage::platform::same_file;
 use crate::storage::stage;
@@ -75,7 +75,12 @@ fn record(of: usize, target: &Target) -> Result<String> {
         let label = path.display();
         let own = existing.is_some_and(|existing| same_file(existing, &found));
         ensure!(!own, "--part: {label} is an operand and the output: parts of it would be made from what others made");
-        let _ = writeln!(record, "operand {:?} {}", label.to_string(), stage::stamp(&path).with_context(|| label.to_string())?);
+        let _ = writeln!(
+            record,
+            "operand {:?} {}",
+            label.to_string(),
+            stage::stamp(&path).with_context(|| label.to_string())?
+        );
     }
     Ok(record)
 }
@@ -102,6 +107,8 @@ pub(super) fn run(
 ) -> Result<Outcome> {
     refuse_stdin()?;
     let of = options.part.map(|share| share.of).or(options.finish.map(usize::from)).unwrap_or(1);
+    // what cannot be made in parts is not begun
+    plan.describe_share(options.part.unwrap_or(Share { number: 1, of })).map(drop)?;
     let parts = Parts::new(target, record(of, target)?)?;
     if let Some(share) = options.part.filter(|_| dry_run) {
         let (own, units, writes, reads) = plan.describe_share(share)?;
@@ -123,8 +130,6 @@ pub(super) fn run(
     } else if parts.is_finished() {
         return Ok(Outcome::Done);
     }
-    // what cannot be made in parts is not begun
-    plan.describe_share(share).map(drop)?;
     parts.begin()?;
     // all parts have been put in place while this one looked
     if !options.restart && parts.was_finished() {
@@ -134,9 +139,9 @@ pub(super) fn run(
     if parts.is_done(share.number) {
         return Ok(Outcome::Done);
     }
-    let done = plan.write_share(&parts, share, progress).and_then(|()| {
-        parts.set_done(share.number).with_context(|| format!("{}: cannot be written", target.label()))
-    });
+    let done = plan
+        .write_share(&parts, share, progress)
+        .and_then(|()| parts.set_done(share.number).with_context(|| format!("{}: cannot be written", target.label())));
     match done {
         // another process has made this part, and all have been put in place meanwhile
         Err(_) if parts.is_finished() => Ok(Outcome::Done),

@@ -82,7 +82,10 @@ impl ScatterNd {
         if reduction != Reduction::None && self.duplicates.on_duplicate.is_some() {
             bail!("--on-duplicate: not with --reduction {}, which is meant for repeated indices", reduction.name());
         }
-        if self.edit.in_place && self.output.parts.part.is_some() && matches!(reduction, Reduction::Add | Reduction::Mul) {
+        if self.edit.in_place
+            && self.output.parts.part.is_some()
+            && matches!(reduction, Reduction::Add | Reduction::Mul)
+        {
             let name = reduction.name();
             bail!("--part: not with --in-place and --reduction {name}: a part that runs again would {name} again");
         }

@@ -54,7 +54,7 @@ impl SliceScatter {
         let in_place = self.edit.in_place;
         let operands =
             Operands::new(&self.data, None, self.updates.updates.as_ref(), &self.input, in_place, limits.threads)?
-            .together(self.output.parts.part.is_some());
+                .together(self.output.parts.part.is_some());
         let slices = slice_args(&self.slices, &self.input, limits.threads)?;
         let (data, updates) = operands.tensors()?;
         let plan = slice_scatter::SliceScatter::resolve(data.shape(), &slices, updates.as_ref().map(Source::shape));

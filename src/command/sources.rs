@@ -53,7 +53,16 @@ impl<'a> Operands<'a> {
         one_stdin(all.into_iter().flatten())?;
         let [indices, updates] =
             [(indices, "INDICES"), (updates, "UPDATES")].map(|(arg, role)| arg.map(|arg| named(role, arg)));
-        Ok(Self { data: named("DATA", data), indices, updates, input, in_place, together: false, threads, reading: Reading::Void })
+        Ok(Self {
+            data: named("DATA", data),
+            indices,
+            updates,
+            input,
+            in_place,
+            together: false,
+            threads,
+            reading: Reading::Void,
+        })
     }
 
     /// Two tensors that are compared.

@@ -27,9 +27,9 @@ use crate::ops::fill::{Fill, Limits};
 use crate::ops::selection::Selection;
 use crate::parallel::Threads;
 use crate::storage::chunked::Chunked;
+use crate::storage::parts::Parts;
 use crate::storage::platform::{copy_range, is_full, reserve, same_file, write_at};
 use crate::storage::signals;
-use crate::storage::parts::Parts;
 use crate::storage::source::{Container, Source};
 use crate::storage::stage::{self, Stage};
 use crate::storage::target::{Sink, Target};
@@ -177,12 +177,7 @@ pub fn check_replaced(target: &Target, works: &[(String, Work)], left_out: &dyn 
 ///
 /// # Errors
 /// Data that lies in no file; of reading and writing.
-pub fn edit(
-    work: Work,
-    share: Option<Share>,
-    expect: &dyn Fn(usize),
-    progress: Progress<'_>,
-) -> Result<()> {
+pub fn edit(work: Work, share: Option<Share>, expect: &dyn Fn(usize), progress: Progress<'_>) -> Result<()> {
     let label = work.label();
     let job = Job::new(work.fill, work.limits)?;
     let chunks = job.fill().as_patch().and_then(|patch| patch.base().source().as_chunks());
@@ -190,7 +185,9 @@ pub fn edit(
         return edit_chunks(&job, &**chunks, &label, share, expect, progress);
     }
     if share.is_some() {
-        return Err(Error::of(ErrorKind::Unsupported, "parts of it are changed in place only in a Zarr store").within(label));
+        return Err(
+            Error::of(ErrorKind::Unsupported, "parts of it are changed in place only in a Zarr store").within(label)
+        );
     }
     let data = job.fill().as_patch().and_then(|patch| patch.base().source().as_file());
     let (file, start) = data.ok_or_else(|| malformed!("{label}: no file"))?;
@@ -220,7 +217,9 @@ fn edit_chunks(
     let written = Mutex::new(Vec::with_capacity(touched.len()));
     let put = |window: &Window, items: &[u8]| -> Result<()> {
         let (key, bytes) = chunks.packed(window, items).with_context(|| label.to_owned())?;
-        let file = stage.write(|file| file.write_all(&bytes)).with_context(|| format!("{label}: chunk {key}: cannot be written"))?;
+        let file = stage
+            .write(|file| file.write_all(&bytes))
+            .with_context(|| format!("{label}: chunk {key}: cannot be written"))?;
         written.lock().unwrap_or_else(PoisonError::into_inner).push((key, file.into_temp_path()));
         Ok(())
     };

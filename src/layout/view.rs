@@ -206,8 +206,15 @@ pub(super) mod tests {
                     for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 1, 3]] {
                         let view = whole.select(&spans).with_axes(&order);
                         let (found, axes) = view.as_selection(&shape).unwrap();
-                        assert_eq!(whole.select(&found).with_axes(&axes).axes.iter().map(|axis| axis.0).collect::<Vec<_>>(), view.shape());
-                        assert_eq!(places(&whole.select(&found).with_axes(&axes)), places(&view), "{spans:?} {order:?}");
+                        assert_eq!(
+                            whole.select(&found).with_axes(&axes).axes.iter().map(|axis| axis.0).collect::<Vec<_>>(),
+                            view.shape()
+                        );
+                        assert_eq!(
+                            places(&whole.select(&found).with_axes(&axes)),
+                            places(&view),
+                            "{spans:?} {order:?}"
+                        );
                     }
                 }
             }

@@ -75,8 +75,14 @@ impl Window {
 /// The boxes that items `start..end`, counted in C order, of a tensor of that shape are made of, in their order: two for
 /// each axis at most, each contiguous.
 pub fn boxes_of_run(shape: &[usize], start: usize, end: usize) -> Vec<Window> {
-    fn split(shape: &[usize], done: &mut Vec<Range<usize>>, (start, end): (usize, usize), out: &mut Vec<Vec<Range<usize>>>) {
-        let (before, whole) = (done.len(), |done: &[Range<usize>]| shape[done.len()..].iter().map(|&dim| 0..dim).collect::<Vec<_>>());
+    fn split(
+        shape: &[usize],
+        done: &mut Vec<Range<usize>>,
+        (start, end): (usize, usize),
+        out: &mut Vec<Vec<Range<usize>>>,
+    ) {
+        let (before, whole) =
+            (done.len(), |done: &[Range<usize>]| shape[done.len()..].iter().map(|&dim| 0..dim).collect::<Vec<_>>());
         if start >= end {
             return;
         }
@@ -404,7 +410,8 @@ mod tests {
                 for end in start..=all {
                     let boxes = boxes_of_run(shape, start, end);
                     assert!(boxes.len() <= 2 * shape.len());
-                    let found: Vec<_> = boxes.iter().flat_map(|it| places(&View::c_order(shape).part(&it.ranges))).collect();
+                    let found: Vec<_> =
+                        boxes.iter().flat_map(|it| places(&View::c_order(shape).part(&it.ranges))).collect();
                     assert_eq!(found, (start..end).collect::<Vec<_>>(), "{shape:?}");
                 }
             }

@@ -71,7 +71,8 @@ impl<'a> Parts<'a> {
         fs::create_dir_all(self.folder.join(DONE)).with_context(failed)?;
         let path = self.folder.join(RECORD);
         if !path.exists() {
-            let file = self.stage().and_then(|stage| stage.write(|file| io::Write::write_all(file, self.record.as_bytes())));
+            let file =
+                self.stage().and_then(|stage| stage.write(|file| io::Write::write_all(file, self.record.as_bytes())));
             // the first one counts
             match file.with_context(failed)?.persist_noclobber(&path) {
                 Err(refused) if refused.error.kind() != io::ErrorKind::AlreadyExists => {
@@ -123,7 +124,8 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// Of making it.
     pub fn file(&self, bytes: u64) -> io::Result<File> {
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(self.folder.join(FILE))?;
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(self.folder.join(FILE))?;
         if file.metadata()?.len() < bytes {
             file.set_len(bytes)?;
         }

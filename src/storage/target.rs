@@ -271,7 +271,9 @@ impl Sink<'_> {
             Sink::Device(file) => Ok(file.flush()?),
             Sink::Folder { stage, target } => {
                 let Target::Folder { path, existing, .. } = target else { return Ok(()) };
-                stage.publish(path, existing.as_deref()).with_context(|| format!("{}: cannot be put in place", target.label()))
+                stage
+                    .publish(path, existing.as_deref())
+                    .with_context(|| format!("{}: cannot be put in place", target.label()))
             }
             Sink::File { draft, target } => {
                 let Target::File { path, existing, no_clobber, .. } = target else { return Ok(()) };

@@ -35,6 +35,8 @@ mod zarr;
 // what is delivered beside the program, and what it is built from
 mod guide;
 mod map;
+#[cfg(feature = "zarr")]
+mod parts_guide;
 mod readme;
 mod samples;
 mod supply_chain;

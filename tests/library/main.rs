@@ -202,11 +202,7 @@ fn errors_name_file_and_tensor() {
     let dates = tensor("<M8[s]");
     let several = [("a", &one), ("b", &dates)];
     let rows = [
-        (
-            "x.foo",
-            &several[..1],
-            "x.foo: the name does not tell the format: end it in .npy, .npz, .safetensors, .pb, ",
-        ),
+        ("x.foo", &several[..1], "x.foo: the name does not tell the format: end it in .npy, .npz, .safetensors, .pb, "),
         ("x", &several[..1], "x: the name does not tell the format"),
         ("no/x.npy", &several[..1], "no/x.npy: there is no folder "),
         ("x.pb", &several[1..], "x.pb: ONNX cannot hold items of dtype <M8[s]"),

@@ -136,7 +136,11 @@ impl OutputOptions {
         if self.compress && !writer.compresses() {
             anyhow::bail!("--compress: {name} is not compressed, expected a .npz as output");
         }
-        let zarr = [("--chunks", self.chunks.is_some()), ("--shards", self.shards.is_some()), ("--codec", self.codec.is_some())];
+        let zarr = [
+            ("--chunks", self.chunks.is_some()),
+            ("--shards", self.shards.is_some()),
+            ("--codec", self.codec.is_some()),
+        ];
         if let Some((option, _)) = zarr.iter().find(|(_, given)| *given && !writer.chunks()) {
             anyhow::bail!("{option}: {name} has no chunks, expected a .zarr as output");
         }

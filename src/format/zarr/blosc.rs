@@ -170,7 +170,9 @@ impl Codec for Blosc {
 
     fn pack(&self, bytes: Vec<u8>) -> Result<Vec<u8>> {
         let size = u32::try_from(bytes.len()).ok().filter(|&size| size < i32::MAX as u32);
-        let Some(size) = size else { bail!("blosc: a chunk of {} bytes, at most {} are packed", bytes.len(), i32::MAX) };
+        let Some(size) = size else {
+            bail!("blosc: a chunk of {} bytes, at most {} are packed", bytes.len(), i32::MAX)
+        };
         let typesize = self.typesize;
         let unit = typesize * 8;
         let blocksize = (BLOCK / unit * unit).max(unit).min(bytes.len().max(1));
@@ -260,7 +262,8 @@ fn shuffle_bits(from: &[u8], to: &mut [u8], size: usize) {
     let row = items / 8;
     for byte in 0..size {
         for group in 0..row {
-            let word = (0..8).fold(0_u64, |all, item| all | u64::from(from[(group * 8 + item) * size + byte]) << (8 * item));
+            let word =
+                (0..8).fold(0_u64, |all, item| all | u64::from(from[(group * 8 + item) * size + byte]) << (8 * item));
             for (bit, value) in transposed(word).to_le_bytes().into_iter().enumerate() {
                 to[(byte * 8 + bit) * row + group] = value;
             }
@@ -277,7 +280,8 @@ fn unshuffle_bits(from: &[u8], to: &mut [u8], size: usize) {
     let row = items / 8;
     for byte in 0..size {
         for group in 0..row {
-            let word = (0..8).fold(0_u64, |all, bit| all | u64::from(from[(byte * 8 + bit) * row + group]) << (8 * bit));
+            let word =
+                (0..8).fold(0_u64, |all, bit| all | u64::from(from[(byte * 8 + bit) * row + group]) << (8 * bit));
             for (item, value) in transposed(word).to_le_bytes().into_iter().enumerate() {
                 to[(group * 8 + item) * size + byte] = value;
             }

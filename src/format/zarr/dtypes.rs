@@ -85,8 +85,7 @@ pub(super) fn to_v3(dtype: &DType) -> Value {
         Kind::Str(size) => sized("fixed_length_utf32", 4 * size),
         Kind::Void(size) => sized("raw_bytes", *size),
         Kind::Datetime(unit) | Kind::Timedelta(unit) => {
-            let name =
-                if matches!(dtype.kind(), Kind::Datetime(_)) { "numpy.datetime64" } else { "numpy.timedelta64" };
+            let name = if matches!(dtype.kind(), Kind::Datetime(_)) { "numpy.datetime64" } else { "numpy.timedelta64" };
             let shown = unit.to_string();
             let base = shown.trim_matches(['[', ']']).trim_start_matches(|c: char| c.is_ascii_digit());
             let base = if base.is_empty() { "generic" } else { base };
@@ -127,7 +126,9 @@ fn fill_item(text: &str, dtype: &DType) -> Result<Vec<u8>> {
         (Kind::Bytes(size) | Kind::Void(size), None) if text == "0" => Ok(vec![0; *size]),
         (Kind::Str(size), None) if text == "0" => Ok(vec![0; 4 * size]),
         (Kind::Bytes(_) | Kind::Void(_), None) => bail!("neither a text nor a list of bytes"),
-        (Kind::Str(size), Some(text)) => padded(text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect(), 4 * size),
+        (Kind::Str(size), Some(text)) => {
+            padded(text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect(), 4 * size)
+        }
         (Kind::Datetime(_) | Kind::Timedelta(_), Some(text)) if text == "NaT" => Ok(i64::MIN.to_le_bytes().to_vec()),
         (Kind::Datetime(_) | Kind::Timedelta(_), None) => {
             let ticks: i64 = text.parse().map_err(|_| malformed!("{text}: no whole number"))?;
@@ -169,8 +170,12 @@ pub(super) fn fill_text(item: &[u8], dtype: &DType) -> String {
         }
         Kind::Datetime(_) | Kind::Timedelta(_) => integer(item).to_string(),
         Kind::Bool => (item != [0]).to_string(),
-        Kind::Complex64 => format!("[{}, {}]", float(&item[..4], &Kind::Float32.into()), float(&item[4..], &Kind::Float32.into())),
-        Kind::Complex128 => format!("[{}, {}]", float(&item[..8], &Kind::Float64.into()), float(&item[8..], &Kind::Float64.into())),
+        Kind::Complex64 => {
+            format!("[{}, {}]", float(&item[..4], &Kind::Float32.into()), float(&item[4..], &Kind::Float32.into()))
+        }
+        Kind::Complex128 => {
+            format!("[{}, {}]", float(&item[..8], &Kind::Float64.into()), float(&item[8..], &Kind::Float64.into()))
+        }
         _ if dtype.is_integer() => {
             let bits = item.iter().rev().fold(0_u64, |all, &byte| all << 8 | u64::from(byte));
             let unused = 64 - 8 * item.len().clamp(1, 8) as u32;
@@ -247,8 +252,18 @@ mod tests {
             (json!("int16"), "<i2", "-2", &[0xfe, 0xff]),
             (json!("bool"), "|b1", "true", &[1]),
             (json!("complex64"), "<c8", "[0.0, \"Infinity\"]", &[0, 0, 0, 0, 0, 0, 0x80, 0x7f]),
-            (json!({"name": "fixed_length_utf32", "configuration": {"length_bytes": 8}}), "<U2", "\"é\"", &[0xe9, 0, 0, 0, 0, 0, 0, 0]),
-            (json!({"name": "null_terminated_bytes", "configuration": {"length_bytes": 3}}), "|S3", "\"YWI=\"", b"ab\0"),
+            (
+                json!({"name": "fixed_length_utf32", "configuration": {"length_bytes": 8}}),
+                "<U2",
+                "\"é\"",
+                &[0xe9, 0, 0, 0, 0, 0, 0, 0],
+            ),
+            (
+                json!({"name": "null_terminated_bytes", "configuration": {"length_bytes": 3}}),
+                "|S3",
+                "\"YWI=\"",
+                b"ab\0",
+            ),
             (json!("r16"), "|V2", "[1, 2]", &[1, 2]),
             (
                 json!({"name": "numpy.datetime64", "configuration": {"unit": "us", "scale_factor": 10}}),

@@ -76,7 +76,8 @@ pub(super) enum Keys {
 impl Keys {
     /// The path of the chunk at that place of the grid, from the folder of the array on.
     pub(super) fn of(self, at: &[usize]) -> String {
-        let numbers = |separator: char| at.iter().map(usize::to_string).collect::<Vec<_>>().join(&separator.to_string());
+        let numbers =
+            |separator: char| at.iter().map(usize::to_string).collect::<Vec<_>>().join(&separator.to_string());
         match self {
             Self::Default(_) if at.is_empty() => "c".to_owned(),
             Self::Default(separator) => format!("c{separator}{}", numbers(separator)),
@@ -172,8 +173,17 @@ fn tensor(dtype: DType, shape: Vec<usize>) -> Result<Meta> {
 
 /// The keys of an array's metadata that are understood.
 const KNOWN: [&str; 11] = [
-    "zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs",
-    "attributes", "storage_transformers", "dimension_names",
+    "zarr_format",
+    "node_type",
+    "shape",
+    "data_type",
+    "chunk_grid",
+    "chunk_key_encoding",
+    "fill_value",
+    "codecs",
+    "attributes",
+    "storage_transformers",
+    "dimension_names",
 ];
 
 fn v3(text: &[u8]) -> Result<Array> {
@@ -209,7 +219,8 @@ fn v3(text: &[u8]) -> Result<Array> {
             }
         }
     };
-    let list = value("codecs")?.and_then(|codecs| codecs.as_array().cloned()).ok_or_else(|| malformed!("no list codecs"))?;
+    let list =
+        value("codecs")?.and_then(|codecs| codecs.as_array().cloned()).ok_or_else(|| malformed!("no list codecs"))?;
     let (chunk, chain, shards) = packing(&list, &meta, &unit)?;
     let fill = raw.get("fill_value").ok_or_else(|| malformed!("no fill_value"))?;
     let fill = dtypes::fill_value(fill.get(), &meta.dtype).context("fill_value")?;

@@ -59,7 +59,8 @@ impl Store {
         match &self.members {
             None => Ok(self.path.clone()),
             Some(container) => {
-                let name = container.names.get(n).ok_or_else(|| malformed!("tensor {n} of {}", container.names.len()))?;
+                let name =
+                    container.names.get(n).ok_or_else(|| malformed!("tensor {n} of {}", container.names.len()))?;
                 folder::member(&self.path, name)
             }
         }
@@ -103,4 +104,3 @@ impl Reader for Store {
         Ok(())
     }
 }
-

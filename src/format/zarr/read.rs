@@ -139,7 +139,8 @@ impl Chunks {
         ensure!(len > 0, "is empty");
         ensure!(len >= bytes as u64, "{len} bytes, expected at least the {bytes} of its index");
         let packed = folder::read_part(&file, if shards.at_start { 0 } else { len - bytes as u64 }, bytes)?;
-        let index = if shards.has_checksum { super::codecs::without_checksum(&packed).context("index")? } else { &packed };
+        let index =
+            if shards.has_checksum { super::codecs::without_checksum(&packed).context("index")? } else { &packed };
         let number = |word: &[u8; 8]| match shards.big_endian {
             true => u64::from_be_bytes(*word),
             false => u64::from_le_bytes(*word),
@@ -377,4 +378,3 @@ impl Chunks {
         &self.array
     }
 }
-

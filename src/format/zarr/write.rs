@@ -141,7 +141,8 @@ impl Writer for ZarrWriter {
         }
         // an array has no arrays in it
         for array in &arrays {
-            let inside = |other: &&Array| other.name.strip_prefix(&*array.name).is_some_and(|rest| rest.starts_with('/'));
+            let inside =
+                |other: &&Array| other.name.strip_prefix(&*array.name).is_some_and(|rest| rest.starts_with('/'));
             if let Some(other) = arrays.iter().find(inside) {
                 bail!("{:?} would lie in the array {:?}", other.name, array.name);
             }
@@ -174,14 +175,19 @@ impl Array {
         let option = |name: &'static str, message: String| Err(Error::new(Subject::Argument(name), message));
         for (name, sides) in [("chunks", &extras.chunks), ("shards", &extras.shards)] {
             if let Some(sides) = sides.as_ref().filter(|sides| sides.len() != rank || sides.contains(&0)) {
-                return option(name, format!("{sides:?}, expected {rank} numbers of 1 or more (shape {:?})", meta.shape));
+                return option(
+                    name,
+                    format!("{sides:?}, expected {rank} numbers of 1 or more (shape {:?})", meta.shape),
+                );
             }
         }
         let chunk = extras.chunks.clone().or_else(|| style.map(|style| style.chunk.clone()));
         let kept_shards = style.filter(|style| style.chunk != style.unit && extras.chunks.is_none());
         let unit = extras.shards.clone().or_else(|| kept_shards.map(|style| style.unit.clone()));
         let chunk = chunk.unwrap_or_else(|| default_chunk(meta, unit.as_deref()));
-        if let Some(unit) = unit.as_ref().filter(|unit| !unit.iter().zip(&chunk).all(|(unit, side)| unit.is_multiple_of(*side))) {
+        if let Some(unit) =
+            unit.as_ref().filter(|unit| !unit.iter().zip(&chunk).all(|(unit, side)| unit.is_multiple_of(*side)))
+        {
             return option("shards", format!("{unit:?} are no whole chunks of {chunk:?}"));
         }
         let itemsize = meta.dtype.itemsize();
@@ -196,7 +202,10 @@ impl Array {
                 list
             }
             (None, Some(kept)) => kept,
-            (None, None) => vec![json!({"name": "bytes"}), json!({"name": "zstd", "configuration": {"level": 0, "checksum": false}})],
+            (None, None) => vec![
+                json!({"name": "bytes"}),
+                json!({"name": "zstd", "configuration": {"level": 0, "checksum": false}}),
+            ],
         };
         for codec in &mut inner {
             match codec["name"].as_str() {
@@ -319,7 +328,8 @@ fn inner_codecs(list: &[Value]) -> Vec<Value> {
 fn asked(codec: &str, itemsize: usize) -> Result<Option<Value>> {
     let (name, level) = codec.split_once(':').map_or((codec, None), |(name, level)| (name, Some(level)));
     let level = level.map(str::parse::<i64>).transpose().ok();
-    let refuse = || Error::new(Subject::Argument("codec"), format!("{codec:?} is none of none, gzip[:L], zstd[:L], blosc"));
+    let refuse =
+        || Error::new(Subject::Argument("codec"), format!("{codec:?} is none of none, gzip[:L], zstd[:L], blosc"));
     let level = level.ok_or_else(refuse)?;
     Ok(match (name, level) {
         ("none", None) => None,
@@ -354,9 +364,9 @@ impl WriteChunks for Store {
     }
 
     fn holds_as_they_are(&self, n: usize, window: &Window) -> bool {
-        self.arrays.get(n).is_some_and(|array| {
-            array.shards.is_none() && array.chain.is_plain() && window.shape() == array.style.unit
-        })
+        self.arrays
+            .get(n)
+            .is_some_and(|array| array.shards.is_none() && array.chain.is_plain() && window.shape() == array.style.unit)
     }
 
     fn packs_as(&self, n: usize, style: &ChunkStyle) -> bool {
