@@ -3,7 +3,7 @@ PROGRAM=$(realpath "${1:?the program}")
 export PROGRAM
 PATH=$(dirname "$PROGRAM"):$PATH
 SCRATCH=$(mktemp -d)
-trap 'stop; cd /; rm -rf "$SCRATCH"' EXIT
+trap 'cd "$SCRATCH"; stop; cd /; rm -rf "$SCRATCH"' EXIT
 stop() { :; }
 cd "$SCRATCH"
 

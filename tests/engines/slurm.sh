@@ -42,7 +42,7 @@ slurmctld -D >/dev/null 2>&1 &
 CTLD=$!
 slurmd -D >/dev/null 2>&1 &
 SLURMD=$!
-stop() { kill "$SLURMD" "$CTLD" "$MUNGED" 2>/dev/null || :; }
+stop() { kill "$SLURMD" "$CTLD" "$(cat munge/pid)" "$MUNGED" 2>/dev/null || :; wait 2>/dev/null || :; }
 cat >part.sh <<'EOF'
 #!/bin/sh
 # the third task is killed in its first run, the ninth does nothing in its own
@@ -56,7 +56,7 @@ exec "$PROGRAM" convert data.npy --chunks 100,100 -o out.zarr --part "$SLURM_ARR
 EOF
 for _ in $(seq 30); do sinfo -h -o %t 2>/dev/null | grep -q idle && break; sleep 1; done
 sinfo -h -o %t | grep -q idle || { tail -3 ctld.log d.log; skip "this machine runs no Slurm"; }
-submit() { sbatch --wait --requeue --array="$1" --output=/dev/null part.sh >/dev/null 2>&1 || :; }
+submit() { timeout 30 sbatch --wait --requeue --array="$1" --output=/dev/null part.sh >/dev/null 2>&1 || :; }
 submit 1-16
 missing=$("$PROGRAM" convert data.npy --chunks 100,100 -o out.zarr --finish 16) && { echo "nothing was missing"; exit 1; }
 case ,$missing, in *,9,*) ;; *) echo "missing: $missing"; exit 1 ;; esac

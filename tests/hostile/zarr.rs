@@ -54,7 +54,9 @@ fn stores() {
     };
     let gzip = || codecs(json!([{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "gzip"}]));
     let plain = || codecs(json!([{"name": "bytes", "configuration": {"endian": "little"}}]));
-    let rows: Vec<(&str, Value, Option<(&str, Vec<u8>)>, &str)> = vec![
+    // the name of the store, its metadata, a file in it, what is said
+    type Row<'a> = (&'a str, Value, Option<(&'a str, Vec<u8>)>, &'a str);
+    let rows: Vec<Row<'_>> = vec![
         ("shape-huge", json!({"shape": [1_u64 << 62, 1_u64 << 62]}), None, "zarr.json: shape"),
         ("shape-negative", json!({"shape": [-1, 3]}), None, "zarr.json: shape [-1,3]"),
         ("rank", grid(json!([5])), None, "zarr.json: chunk_shape [5]"),

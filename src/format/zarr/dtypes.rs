@@ -202,7 +202,8 @@ fn float(item: &[u8], dtype: &DType) -> String {
             _ => format!("{value:?}"),
         },
         Some(value) if value.is_infinite() => if value > 0.0 { "\"Infinity\"" } else { "\"-Infinity\"" }.to_owned(),
-        _ if item.iter().all(|&byte| byte == 0) => "0.0".to_owned(),
+        // there are floats without a zero
+        _ if parse_item("0.0", dtype).is_ok_and(|zero| zero == item) => "0.0".to_owned(),
         _ => match dtype.kind() {
             Kind::Float16 if item == [0, 0x7e] => "\"NaN\"".to_owned(),
             Kind::Float32 if item == [0, 0, 0xc0, 0x7f] => "\"NaN\"".to_owned(),
