@@ -800,7 +800,8 @@ mod tests {
     fn a_failure_leaves_the_old_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("out");
-        for format in Format::all().filter(|format| format.is_written()) {
+        // how a folder is replaced has tests of its own
+        for format in Format::all().filter(|format| format.is_written() && !format.is_folder()) {
             std::fs::write(&path, "old").expect("written");
             let meta = Meta::new(DType::parse("int8").expect("a dtype"), vec![3]);
             let short = Source::stream(meta, Box::new(&b"ab"[..]), 3, "data".to_owned());
