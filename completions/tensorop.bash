@@ -162,7 +162,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__convert)
-            opts="-o -q -h --cast --lossy --order --only --exclude --rename --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
+            opts="-o -q -h --cast --lossy --order --only --exclude --rename --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -202,7 +202,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb zarr json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
@@ -243,7 +243,7 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv text raw" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb zarr json csv tsv text raw" -- "${cur}"))
                     return 0
                     ;;
                 --byte-order)
@@ -251,6 +251,27 @@ _tensorop() {
                     return 0
                     ;;
                 --metadata)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --chunks)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --shards)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --codec)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -279,6 +300,20 @@ _tensorop() {
                     return 0
                     ;;
                 --precision)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --part)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --finish)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -424,7 +459,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb zarr json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
@@ -449,7 +484,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__gather__subcmd__nd)
-            opts="-o -q -h --batch-dims --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
+            opts="-o -q -h --batch-dims --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -467,7 +502,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb zarr json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
@@ -508,7 +543,7 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv text raw" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb zarr json csv tsv text raw" -- "${cur}"))
                     return 0
                     ;;
                 --byte-order)
@@ -516,6 +551,27 @@ _tensorop() {
                     return 0
                     ;;
                 --metadata)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --chunks)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --shards)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --codec)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -544,6 +600,20 @@ _tensorop() {
                     return 0
                     ;;
                 --precision)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --part)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --finish)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -779,7 +849,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb zarr json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
@@ -818,7 +888,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__nd)
-            opts="-o -i -q -h --fill --reduction --opset --on-duplicate --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --reduction --opset --on-duplicate --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -851,7 +921,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb zarr json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
@@ -892,7 +962,7 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv text raw" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb zarr json csv tsv text raw" -- "${cur}"))
                     return 0
                     ;;
                 --byte-order)
@@ -900,6 +970,27 @@ _tensorop() {
                     return 0
                     ;;
                 --metadata)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --chunks)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --shards)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --codec)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -934,6 +1025,20 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --part)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --finish)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 --threads)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -949,7 +1054,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__update)
-            opts="-o -i -q -h --fill --axis --on-duplicate --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --axis --on-duplicate --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -978,7 +1083,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb zarr json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
@@ -1019,7 +1124,7 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv text raw" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb zarr json csv tsv text raw" -- "${cur}"))
                     return 0
                     ;;
                 --byte-order)
@@ -1027,6 +1132,27 @@ _tensorop() {
                     return 0
                     ;;
                 --metadata)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --chunks)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --shards)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --codec)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -1055,6 +1181,20 @@ _tensorop() {
                     return 0
                     ;;
                 --precision)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --part)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --finish)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -1094,7 +1234,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb zarr json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
@@ -1184,7 +1324,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__slice)
-            opts="-o -q -h --start --stop --step --axes --at --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --dry-run --threshold --edgeitems --linewidth --precision --threads --quiet --help"
+            opts="-o -q -h --start --stop --step --axes --at --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1262,7 +1402,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb zarr json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
@@ -1303,7 +1443,7 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv text raw" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb zarr json csv tsv text raw" -- "${cur}"))
                     return 0
                     ;;
                 --byte-order)
@@ -1311,6 +1451,27 @@ _tensorop() {
                     return 0
                     ;;
                 --metadata)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --chunks)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --shards)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --codec)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -1345,6 +1506,20 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --part)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --finish)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 --threads)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -1360,7 +1535,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__slice__subcmd__scatter)
-            opts="-o -i -q -h --fill --start --stop --step --axes --at --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --dry-run --threshold --edgeitems --linewidth --precision --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --start --stop --step --axes --at --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1445,7 +1620,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb zarr json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
@@ -1486,7 +1661,7 @@ _tensorop() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "npy npz safetensors pb json csv tsv text raw" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors pb zarr json csv tsv text raw" -- "${cur}"))
                     return 0
                     ;;
                 --byte-order)
@@ -1494,6 +1669,27 @@ _tensorop() {
                     return 0
                     ;;
                 --metadata)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --chunks)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --shards)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --codec)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -1528,6 +1724,20 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --part)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --finish)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 --threads)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -1554,7 +1764,7 @@ _tensorop() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "npy npz safetensors index pb json csv tsv" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "npy npz safetensors index pb zarr json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)

@@ -83,6 +83,7 @@ npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
@@ -92,6 +93,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l to -d 'The f
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto with raw data'
+zarr\t'A Zarr store of version 3: a folder of chunks'
 json\t'One JSON object that reads back to the same bits'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
@@ -100,15 +102,21 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,64 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L] or blosc [default: as DATA, else zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l linewidth -d 'Characters in a line' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l dry-run -d 'Make every check, print what would be done, write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l fill -d 'One value for every place addressed, instead of UPDATES' -r -f
@@ -156,6 +164,7 @@ npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
@@ -165,6 +174,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l to -
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto with raw data'
+zarr\t'A Zarr store of version 3: a folder of chunks'
 json\t'One JSON object that reads back to the same bits'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
@@ -173,16 +183,22 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,64 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L] or blosc [default: as DATA, else zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l linewidth -d 'Characters in a line' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l dry-run -d 'Make every check, print what would be done, write nothing'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s i -l in-place -d 'Change DATA, a .npy file, a tensor of a .safetensors file or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s i -l in-place -d 'Change DATA, a .npy file, a tensor of a .safetensors file, a Zarr store or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l fill -d 'One value for every place addressed, instead of UPDATES' -r -f
@@ -228,6 +244,7 @@ npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
@@ -237,6 +254,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l to 
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto with raw data'
+zarr\t'A Zarr store of version 3: a folder of chunks'
 json\t'One JSON object that reads back to the same bits'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
@@ -245,16 +263,22 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,64 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L] or blosc [default: as DATA, else zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l linewidth -d 'Characters in a line' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l dry-run -d 'Make every check, print what would be done, write nothing'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s i -l in-place -d 'Change DATA, a .npy file, a tensor of a .safetensors file or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s i -l in-place -d 'Change DATA, a .npy file, a tensor of a .safetensors file, a Zarr store or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l fill -d 'One value for every place addressed, instead of UPDATES' -r -f
@@ -305,6 +329,7 @@ npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
@@ -314,6 +339,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l to -d '
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto with raw data'
+zarr\t'A Zarr store of version 3: a folder of chunks'
 json\t'One JSON object that reads back to the same bits'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
@@ -322,16 +348,22 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,64 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L] or blosc [default: as DATA, else zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l linewidth -d 'Characters in a line' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dry-run -d 'Make every check, print what would be done, write nothing'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s i -l in-place -d 'Change DATA, a .npy file, a tensor of a .safetensors file or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s i -l in-place -d 'Change DATA, a .npy file, a tensor of a .safetensors file, a Zarr store or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l batch-dims -d 'How many of the first axes are batches, the same in DATA and INDICES' -r -f
@@ -374,6 +406,7 @@ npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
@@ -383,6 +416,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l to -d 'T
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto with raw data'
+zarr\t'A Zarr store of version 3: a folder of chunks'
 json\t'One JSON object that reads back to the same bits'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
@@ -391,15 +425,21 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,64 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L] or blosc [default: as DATA, else zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l linewidth -d 'Characters in a line' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dry-run -d 'Make every check, print what would be done, write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l at -d 'Show a part of each: slices in NumPy\'s notation, such as \'1:8:2, ..., ::-1\'' -r -f
@@ -442,6 +482,7 @@ npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
@@ -510,6 +551,7 @@ npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
@@ -562,6 +604,7 @@ npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
@@ -651,6 +694,7 @@ npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
@@ -660,6 +704,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l to -d 'The
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'safetensors'
 pb\t'An ONNX TensorProto with raw data'
+zarr\t'A Zarr store of version 3: a folder of chunks'
 json\t'One JSON object that reads back to the same bits'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
@@ -668,16 +713,22 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,64 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L] or blosc [default: as DATA, else zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l linewidth -d 'Characters in a line' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l lossy -d 'With --cast: truncate fractions and take the nearest integer the dtype has (0 for NaN); drop imaginary parts'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dry-run -d 'Make every check, print what would be done, write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f -a "bool\t''
@@ -719,6 +770,7 @@ npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"

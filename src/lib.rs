@@ -32,7 +32,7 @@
 //! # Ok::<(), tensorop::Error>(())
 //! ```
 //!
-//! [`read`], [`read_all`], [`write`](write()) and [`write_all`] know `.npy`, `.npz`, `.safetensors`, ONNX `.pb` and JSON,
+//! [`read`], [`read_all`], [`write`](write()) and [`write_all`] know `.npy`, `.npz`, `.safetensors`, Zarr, ONNX `.pb` and JSON,
 //! and every element type there is; [`Tensor`] holds what they read. [`diff::compare`] says how two tensors differ. Every
 //! error is an [`Error`], whose [kind](error::ErrorKind) can be matched, and whose text names file and member.
 //!
@@ -48,6 +48,7 @@
 //! | --- | --- |
 //! | `cli` (default) | the program `tensorop`; it includes `formats` |
 //! | `formats` | files: `read`, `write`, `diff` |
+//! | `zarr` (default) | stores of Zarr among the formats; it includes `formats` |
 //! | `predicates` | `golden`: golden files in tests, `assert_tensor_eq!`; it includes `formats` |
 //!
 //! Without any there are the operators alone, on fewer than 20 packages: `default-features = false`.
@@ -72,7 +73,7 @@
 //! | `format/` | the table of formats, one row and one file (or folder) each; `open`, `write`; `values/` texts without a dtype | `engine` |
 //! | `engine/` | the window loop: jobs, sinks, scans | `ops` |
 //! | `ops/` | one file an operator: checks, kernel, what it fills into a window; `indexed/` index tensors read, and the kernel of the scatters | `storage` |
-//! | `storage/` | sources (items read by window), targets (files complete or not at all), conversion, system calls | `item` |
+//! | `storage/` | sources (items read by window, in files or in chunks), targets and stages (files and folders complete or not at all), parts, conversion, system calls | `item` |
 //! | `item/` | element types and what is known of a tensor; texts, values, casts | `layout` |
 //! | `layout/` | axes, views of storage, windows, the walk that copies, gathering | `error` |
 //! | `parallel.rs`, `memory.rs`, `error.rs` | threads, which start nowhere else; memory that may not be there; the one error | |
@@ -80,8 +81,9 @@
 //! - A **format** is a row of the table in `format/mod.rs` with a `Reader` and a `Writer`. Nothing else asks which format
 //!   something is in.
 //! - An **operator** is a [`Fill`](ops::fill::Fill): what it fills into a window. The engine knows none of them by name.
-//! - A **sink** takes windows: a file at an offset, a stream, memory. Windows can be told to end on a grid, and a job takes
-//!   a range of them, so a share of the work is an argument.
+//! - A **sink** takes windows: a file at an offset, a stream, memory, a folder of chunks. Windows are contiguous in C order,
+//!   or boxes of a grid where the output is stored in these or made from chunks; and a job takes a range of them, so a share
+//!   of the work is an argument.
 //! - Storage order is settled once, in the [`Selection`](ops::selection::Selection) that an operator stands on.
 //!
 //! CONTRIBUTING.md says which files a new operator, format or option touches.

@@ -136,7 +136,9 @@ impl Changes {
     /// A tensor that only the actual side has.
     fn add(&mut self, pairs: &Pairs, (root, name): (&Path, &str), actual: Place, asked: &Asked<'_>) -> Result<()> {
         let [expected, found] = &pairs.sides;
-        let is_folder = root.is_dir() || !root.exists() && found.stem(actual.file).is_some() && !names_container(root);
+        let is_store = Format::of_folder(root).is_some();
+        let is_folder =
+            root.is_dir() && !is_store || !root.exists() && found.stem(actual.file).is_some() && !names_container(root);
         if !is_folder {
             // into the one container, which may not be there yet
             let format = found.open(actual.file)?.format();

@@ -20,9 +20,9 @@ use super::options::run::RunOptions;
 use super::options::values::dtype_help;
 use super::sources;
 use crate::DType;
-use crate::format::Format;
-use crate::format::open::{Input, files_before_colons};
+use crate::format::open::{Input, files_before_colons, folders_before_colons};
 use crate::format::write::{Recast, Work};
+use crate::format::{Format, containers};
 use crate::item::meta;
 use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;
@@ -146,7 +146,7 @@ fn divided(text: &OsStr) -> Option<(String, OsString)> {
 
 /// Whether a path, or the part of it before a colon, is there.
 fn exists(path: &Path) -> bool {
-    path.exists() || files_before_colons(path).next().is_some()
+    path.exists() || files_before_colons(path).next().is_some() || folders_before_colons(path).next().is_some()
 }
 
 /// The order of the items.
@@ -208,7 +208,8 @@ impl Convert {
             // as `cp` takes it
             let (label, count) = (last.display(), operands.len());
             ensure!(last.exists(), "IN {label}: no such file: for the output write -o {label}?");
-            bail!("standard output: {count} tensors, and only .npz and .safetensors hold several: -o {label}?");
+            let several = containers("and");
+            bail!("standard output: {count} tensors, and only {several} hold several: -o {label}?");
         }
         let limits = self.run.limits()?;
         let format = self.output.format()?;
@@ -240,8 +241,7 @@ impl Convert {
             works.push((name, self.work(data, dtype.cloned(), limits)));
         }
         let left_out = |name: &str| !self.members.takes(name) || replaced.contains(name);
-        emit(works, Origin { notes, left_out: &left_out }, &self.output, self.run.quiet, report)?;
-        Ok(Outcome::Done)
+        emit(works, Origin { notes, left_out: &left_out }, &self.output, self.run.quiet, report)
     }
 
     /// Opens the inputs and finds out what is taken of them, and under which names.

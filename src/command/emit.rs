@@ -7,11 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use anyhow::{Result, anyhow, bail};
 
+use super::Outcome;
 use super::complain;
 use super::dry_run::Report;
 use super::meter::Meter;
 use super::options::output::OutputOptions;
-use crate::error::{Context, ErrorKind};
+use super::parts;
+use crate::error::{Context, ErrorKind, Subject};
 use crate::format::Format;
 use crate::format::write::{self, Plan, Work};
 use crate::item::meta::Meta;
@@ -39,18 +41,25 @@ pub(super) fn emit(
     options: &OutputOptions,
     quiet: bool,
     mut report: Report,
-) -> Result<()> {
+) -> Result<Outcome> {
     if let [(_, work)] = &works[..]
         && work.is_in_place()
     {
-        return works.pop().map_or(Ok(()), |(_, work)| edit(work, options, quiet, report));
+        return works.pop().map_or(Ok(Outcome::Done), |(_, work)| edit(work, options, quiet, report));
+    }
+    let parted = options.parts.is_given();
+    if parted && options.output.as_deref().is_none_or(|path| path == Path::new("-")) {
+        bail!("--part: needs -o to a .zarr or .npy");
+    }
+    let format = options.format()?;
+    if format.is_folder() && options.output.as_deref().is_none_or(|path| path == Path::new("-")) {
+        bail!("standard output: {} is a folder: name it with -o", format.argument());
     }
     let target = match options.output.as_deref() {
         None => Target::Stdout,
         Some(dash) if dash == Path::new("-") => Target::Stdout,
-        Some(path) => resolve(path, options.no_clobber)?,
+        Some(path) => resolve(path, options.no_clobber, format)?,
     };
-    let format = options.format()?;
     let label = target.label();
     let works = write::named(works, format).with_context(|| label)?;
     for (_, work) in &works {
@@ -58,7 +67,15 @@ pub(super) fn emit(
     }
     write::check_replaced(&target, &works, origin.left_out).map_err(|error| anyhow!("{error} (or --in-place)"))?;
     let extras = options.extras(origin.notes, format)?;
-    let plan = Plan::new(works, format, label, &extras)?;
+    let plan = Plan::new(works, format, label, &extras).map_err(|error| match error.subject() {
+        Subject::Argument(option) => anyhow!("--{option}: {}", error.message()),
+        _ => error.into(),
+    })?;
+    if parted {
+        let meter = Meter::new(None, quiet);
+        let how = (options.dry_run, report);
+        return parts::run(&plan, &target, &options.parts, how, &|more| meter.add(more));
+    }
     if options.dry_run {
         for (name, meta, bytes) in plan.tensors() {
             let member = if format.is_container() { format!(" {name:?}:") } else { String::new() };
@@ -69,7 +86,8 @@ pub(super) fn emit(
         if let Some(sink) = target.probe()? {
             check_binary(&sink, format)?;
         }
-        return report.print();
+        report.print()?;
+        return Ok(Outcome::Done);
     }
     let mut sink = target.create()?;
     check_binary(&sink, format)?;
@@ -85,18 +103,20 @@ pub(super) fn emit(
         }
     };
     plan.write(&mut sink, &text, &progress)?;
-    Ok(sink.finish()?)
+    sink.finish()?;
+    Ok(Outcome::Done)
 }
 
 /// Changes the data where it lies.
-fn edit(work: Work, options: &OutputOptions, quiet: bool, mut report: Report) -> Result<()> {
+fn edit(work: Work, options: &OutputOptions, quiet: bool, mut report: Report) -> Result<Outcome> {
     if options.dry_run {
         let (label, data) = (work.label(), work.fill.sources().first().map(|data| data.meta().clone()));
         work.fill.as_patch().map_or(Ok(()), Patch::finish_updates)?;
         if let Some(Meta { dtype, shape, .. }) = data {
             report.line(format!("output: {label} changed in place, {dtype} {shape:?}"));
         }
-        return report.print();
+        report.print()?;
+        return Ok(Outcome::Done);
     }
     let meter = Meter::new(None, quiet);
     let changing = Arc::new(AtomicBool::new(false));
@@ -110,14 +130,20 @@ fn edit(work: Work, options: &OutputOptions, quiet: bool, mut report: Report) ->
         meter.expect(bytes);
         changing.store(true, Ordering::SeqCst);
     };
-    let edited = write::edit(work, &expect, &|bytes| meter.add(bytes));
+    let edited = write::edit(work, options.parts.part, &expect, &|bytes| meter.add(bytes));
     changing.store(false, Ordering::SeqCst);
-    Ok(edited?)
+    edited?;
+    Ok(Outcome::Done)
 }
 
 /// What the output goes to.
-fn resolve(path: &Path, no_clobber: bool) -> Result<Target> {
-    Target::resolve(path, format!("output {}", path.display()), no_clobber).map_err(|error| {
+fn resolve(path: &Path, no_clobber: bool, format: Format) -> Result<Target> {
+    let label = format!("output {}", path.display());
+    let target = match format.is_folder() {
+        true => Target::resolve_folder(path, label, no_clobber, &|path| Format::of_folder(path) == Some(format)),
+        false => Target::resolve(path, label, no_clobber),
+    };
+    target.map_err(|error| {
         let exists = error.kind() == ErrorKind::Io(io::ErrorKind::AlreadyExists);
         if exists { anyhow!("{error}, and --no-clobber keeps it") } else { error.into() }
     })

@@ -68,7 +68,6 @@ impl GatherNd {
         report.source(&indices);
         report.line(format!("batch dims {}: {} index tuples", self.batch_dims, numbers.count()));
         let fill = Linked::new(data, &numbers, indices, limits).map_err(explain)?;
-        put(Box::new(fill), limits, &self.output, self.run.quiet, report)?;
-        Ok(Outcome::Done)
+        put(Box::new(fill), limits, &self.output, self.run.quiet, report)
     }
 }

@@ -15,6 +15,7 @@ mod man;
 mod meter;
 mod operator;
 mod options;
+mod parts;
 mod scatter_nd;
 mod scatter_update;
 mod show;

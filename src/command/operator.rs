@@ -2,6 +2,7 @@
 
 use anyhow::{Result, anyhow};
 
+use super::Outcome;
 use super::dry_run::Report;
 use super::emit::{Origin, emit};
 use super::options::operands::InputOptions;
@@ -27,7 +28,7 @@ pub(super) fn put(
     output: &OutputOptions,
     quiet: bool,
     report: Report,
-) -> Result<()> {
+) -> Result<Outcome> {
     let sources = fill.sources();
     let keeps_name = sources.first().and_then(|data| data.member()).filter(|_| names_tensors(output));
     let name = keeps_name.map(str::to_owned);

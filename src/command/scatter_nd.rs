@@ -84,10 +84,18 @@ impl ScatterNd {
         if reduction != Reduction::None && self.duplicates.on_duplicate.is_some() {
             bail!("--on-duplicate: not with --reduction {}, which is meant for repeated indices", reduction.name());
         }
+        if self.edit.in_place
+            && self.output.parts.part.is_some()
+            && matches!(reduction, Reduction::Add | Reduction::Mul)
+        {
+            let name = reduction.name();
+            bail!("--part: not with --in-place and --reduction {name}: a part that runs again would {name} again");
+        }
         let limits = self.run.limits()?;
         let in_place = self.edit.in_place;
         let (indices, updates) = (Some(&self.indices), self.updates.updates.as_ref());
-        let operands = Operands::new(&self.data, indices, updates, &self.input, in_place, limits.threads)?;
+        let operands = Operands::new(&self.data, indices, updates, &self.input, in_place, limits.threads)?
+            .together(self.output.parts.part.is_some());
         let (data, updates) = operands.tensors()?;
         scatter_nd::check_opset(self.opset, reduction, data.dtype()).map_err(|e| operands.explain(e))?;
         let combine = reduction::combine(data.dtype(), reduction).map_err(|e| operands.explain(e))?;
@@ -113,7 +121,6 @@ impl ScatterNd {
         let repeats = self.duplicates.repeats(reduction);
         let roles = Roles { repeats, combine };
         let fill = Linked::new(base, &numbers, indices, updates, roles, limits).map_err(|e| operands.explain(e))?;
-        put(Box::new(fill), limits, &self.output, self.run.quiet, report)?;
-        Ok(Outcome::Done)
+        put(Box::new(fill), limits, &self.output, self.run.quiet, report)
     }
 }

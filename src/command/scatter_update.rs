@@ -65,7 +65,8 @@ impl ScatterUpdate {
         let limits = self.run.limits()?;
         let in_place = self.edit.in_place;
         let (indices, updates) = (Some(&self.indices), self.updates.updates.as_ref());
-        let operands = Operands::new(&self.data, indices, updates, &self.input, in_place, limits.threads)?;
+        let operands = Operands::new(&self.data, indices, updates, &self.input, in_place, limits.threads)?
+            .together(self.output.parts.part.is_some());
         let axis = sources::axis(&self.axis, &self.input, limits.threads)?;
         let (data, updates) = operands.tensors()?;
         let indices = operands.indices()?;
@@ -83,7 +84,6 @@ impl ScatterUpdate {
         let repeats = self.duplicates.repeats(Reduction::None);
         let roles = Roles { repeats, combine: None };
         let fill = Linked::new(base, &numbers, indices, updates, roles, limits).map_err(|e| operands.explain(e))?;
-        put(Box::new(fill), limits, &self.output, self.run.quiet, report)?;
-        Ok(Outcome::Done)
+        put(Box::new(fill), limits, &self.output, self.run.quiet, report)
     }
 }

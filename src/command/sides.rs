@@ -14,7 +14,7 @@ use crate::error::{Error, Subject};
 use crate::format::collection::{Collection, Opening, Place};
 use crate::format::open::{Input, files_before_colons};
 use crate::format::raw::View;
-use crate::format::rewrite;
+use crate::format::{Format, rewrite};
 use crate::parallel::Threads;
 use crate::storage::source::Source;
 
@@ -80,6 +80,7 @@ fn is_absent(path: &Path) -> bool {
 pub(super) fn side(role: &str, arg: &OperandArg, how: &InputOptions, threads: Threads) -> Result<Side> {
     if let OperandArg::Path(path) = arg
         && path.is_dir()
+        && Format::of_folder(path).is_none()
     {
         return Ok(Side::Folder(path.clone()));
     }

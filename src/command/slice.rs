@@ -57,7 +57,6 @@ impl Slice {
         report.source(&data);
         report.spans(&spans, data.shape());
         let fill = Box::new(Selection::slice(data, &spans));
-        put(fill, limits, &self.output, self.run.quiet, report)?;
-        Ok(Outcome::Done)
+        put(fill, limits, &self.output, self.run.quiet, report)
     }
 }

@@ -53,7 +53,8 @@ impl SliceScatter {
         let limits = self.run.limits()?;
         let in_place = self.edit.in_place;
         let operands =
-            Operands::new(&self.data, None, self.updates.updates.as_ref(), &self.input, in_place, limits.threads)?;
+            Operands::new(&self.data, None, self.updates.updates.as_ref(), &self.input, in_place, limits.threads)?
+                .together(self.output.parts.part.is_some());
         let slices = slice_args(&self.slices, &self.input, limits.threads)?;
         let (data, updates) = operands.tensors()?;
         let plan = slice_scatter::SliceScatter::resolve(data.shape(), &slices, updates.as_ref().map(Source::shape));
@@ -64,7 +65,6 @@ impl SliceScatter {
         report.source(updates.source());
         report.spans(places.spans(), data.shape());
         let fill = Box::new(places.link(base(data, in_place), updates));
-        put(fill, limits, &self.output, self.run.quiet, report)?;
-        Ok(Outcome::Done)
+        put(fill, limits, &self.output, self.run.quiet, report)
     }
 }

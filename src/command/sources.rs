@@ -30,6 +30,8 @@ pub(super) struct Operands<'a> {
     updates: Option<(&'a OperandArg, String)>,
     input: &'a InputOptions,
     in_place: bool,
+    /// Whether others may change other parts of DATA meanwhile.
+    together: bool,
     /// How many may share the reading.
     threads: Threads,
 }
@@ -50,7 +52,12 @@ impl<'a> Operands<'a> {
         one_stdin(all.into_iter().flatten())?;
         let [indices, updates] =
             [(indices, "INDICES"), (updates, "UPDATES")].map(|(arg, role)| arg.map(|arg| named(role, arg)));
-        Ok(Self { data: named("DATA", data), indices, updates, input, in_place, threads })
+        Ok(Self { data: named("DATA", data), indices, updates, input, in_place, together: false, threads })
+    }
+
+    /// The same, but others may change other parts of DATA meanwhile.
+    pub(super) fn together(self, together: bool) -> Self {
+        Self { together, ..self }
     }
 
     /// A refusal of the library, with the name that the user knows its subject by.
@@ -81,7 +88,7 @@ impl<'a> Operands<'a> {
     /// has one, else what the content of both tells.
     pub(super) fn tensors(&self) -> Result<(Source, Option<Source>)> {
         let data = if self.in_place {
-            Found::locked(&self.data, self.input, self.threads)
+            Found::locked(&self.data, self.input, self.threads, self.together)
         } else {
             Found::load(&self.data, self.input, self.threads)
         }?;
@@ -295,7 +302,12 @@ impl Found {
     }
 
     /// DATA that is changed where it lies.
-    fn locked((arg, label): &(&OperandArg, String), how: &InputOptions, threads: Threads) -> Result<Self> {
+    fn locked(
+        (arg, label): &(&OperandArg, String),
+        how: &InputOptions,
+        threads: Threads,
+        together: bool,
+    ) -> Result<Self> {
         let OperandArg::Path(path) = arg else { bail!("{label}: --in-place changes a file") };
         let (input, member) = Input::locked(path, how.from, label, threads).map_err(|error| {
             let special = error.kind() == ErrorKind::Unsupported;
@@ -309,9 +321,10 @@ impl Found {
                 }
                 Unchangeable::Message => "an ONNX tensor is written anew with -o",
             };
-            bail!("{label}: --in-place changes a .npy file or a tensor of a .safetensors file; {why}");
+            bail!("{label}: --in-place changes a .npy file, a tensor of a .safetensors file or a Zarr store; {why}");
         }
         let mut found = Self { member: input.pick(member.as_deref())?, input };
+        found.input.lock(found.member, together)?;
         if let Some(shard) = found.input.elsewhere(found.member)? {
             let names = found.input.names().unwrap_or_default();
             let name = names.get(found.member).copied().unwrap_or_default().to_owned();
@@ -320,7 +333,8 @@ impl Found {
             let (input, _) = Input::locked(&shard, None, label, threads)?;
             found = Self { member: input.pick(Some(&name))?, input };
         }
-        if found.source()?.as_file().is_none() {
+        let source = found.source()?;
+        if source.as_file().is_none() && source.as_chunks().is_none() {
             bail!("{label}: --in-place cannot change items of fewer than 8 bits, which share bytes");
         }
         Ok(found)

@@ -8,13 +8,17 @@ use std::fs::File;
 use std::ops::Range;
 
 use super::sink::{FileSink, Sink, StreamSink, Take, failed};
-use crate::error::{Context, Result};
+use crate::error::{Context, Error, Result};
 use crate::item::meta::Meta;
-use crate::layout::window::{Boxes, Window, Windows};
+use crate::layout::window::{Boxes, Window, Windows, boxes_of_run};
+use crate::memory;
 use crate::ops::fill::{Fill, Limits, Patch, Scratch};
-use crate::ops::window_size::{EDIT_WINDOW, MOST_SPARSE_WINDOWS, SPARSE, SPARSE_EDIT_WINDOW, WINDOW};
+use crate::ops::window_size::{
+    EDIT_WINDOW, LEAST_BOX, MOST_BOX, MOST_SPARSE_WINDOWS, SPARSE, SPARSE_EDIT_WINDOW, WINDOW,
+};
 use crate::parallel::share;
-use crate::storage::platform::{clone_file, reserve, write_at};
+use crate::storage::chunked::MOST_ROW;
+use crate::storage::platform::{clone_file, read_at, reserve, unnamed_file, write_at};
 use crate::storage::source::Source;
 
 /// What is told of every window that is done: its bytes.
@@ -27,8 +31,8 @@ pub struct Job {
     threads: usize,
     /// The bytes of a window.
     window: usize,
-    /// Where windows end, in places of each axis, for a sink that stores boxes.
-    grid: Option<Vec<usize>>,
+    /// The places of each axis in a window, for a sink that stores boxes.
+    boxes: Option<Vec<usize>>,
     limits: Limits,
 }
 
@@ -43,13 +47,13 @@ impl Job {
         let once = fill.sources().into_iter().any(Source::is_stream);
         let threads = if once { 1 } else { limits.threads.for_bytes(fill.meta().bytes()) };
         let window = limits.window.unwrap_or_else(|| fill.window_bytes(threads));
-        Ok(Self { fill, threads, window, grid: None, limits })
+        Ok(Self { fill, threads, window, boxes: None, limits })
     }
 
-    /// The same job, whose windows end where a grid of so many places an axis does.
+    /// The same job, whose windows are boxes of so many places an axis.
     #[must_use]
-    pub fn on_grid(self, grid: Vec<usize>) -> Self {
-        Self { grid: Some(grid), ..self }
+    pub fn in_boxes(self, sides: Vec<usize>) -> Self {
+        Self { boxes: Some(sides), ..self }
     }
 
     /// The output.
@@ -62,14 +66,47 @@ impl Job {
         &*self.fill
     }
 
-    /// The windows of the output, in C order. An output without bytes has none.
+    /// The windows of the output: boxes, where it is stored in these or made from chunks; else contiguous in C order. An
+    /// output without bytes has none.
     pub fn windows(&self) -> Windows {
-        let (shape, items) = (&self.meta().shape, (self.window / self.fill.widest().max(1)).max(1));
-        match (self.meta().bytes(), &self.grid) {
-            (0, _) => Windows::new(&[0], 1),
-            (_, None) => Windows::new(shape, items),
-            (_, Some(grid)) => Windows::on_grid(shape, items, grid),
+        let shape = &self.meta().shape;
+        match (self.meta().bytes(), &self.boxes, self.fill.grid()) {
+            (0, _, _) => Windows::new(&[0], 1),
+            (_, Some(sides), _) => Windows::boxes(shape, sides),
+            (_, None, Some(grid)) => Windows::boxes(shape, &self.suited(grid)),
+            (_, None, None) => Windows::new(shape, self.items()),
         }
+    }
+
+    /// The windows of the output in C order. Of one that is made from chunks they are whole rows of these.
+    fn rows(&self) -> Windows {
+        let shape = &self.meta().shape;
+        match (self.meta().bytes(), self.fill.grid()) {
+            (0, _) => Windows::new(&[0], 1),
+            (_, Some(grid)) => Windows::on_grid(shape, self.items(), &grid),
+            (_, None) => Windows::new(shape, self.items()),
+        }
+    }
+
+    /// The items of a window.
+    fn items(&self) -> usize {
+        (self.window / self.fill.widest().max(1)).max(1)
+    }
+
+    /// Boxes that end where chunks do: several together where chunks are small, a part where they are large.
+    fn suited(&self, grid: Vec<usize>) -> Vec<usize> {
+        let (shape, itemsize) = (&self.meta().shape, self.fill.widest().max(1));
+        let (least, most) = (self.limits.window.unwrap_or(LEAST_BOX) / itemsize, (MOST_BOX / itemsize).max(1));
+        let mut sides: Vec<usize> = grid.iter().zip(shape).map(|(&side, &dim)| side.clamp(1, dim.max(1))).collect();
+        let items = |sides: &[usize]| sides.iter().fold(1, |all: usize, &side| all.saturating_mul(side));
+        for axis in (0..sides.len()).rev() {
+            let times = (least / items(&sides)).clamp(1, shape[axis].div_ceil(sides[axis]).max(1));
+            sides[axis] = (sides[axis] * times).min(shape[axis].max(1));
+        }
+        for axis in 0..sides.len() {
+            sides[axis] = (sides[axis] / items(&sides).div_ceil(most).max(1)).max(1);
+        }
+        sides
     }
 
     /// Fills the windows of those numbers and hands them to `sink`. All of them are [`windows`](Self::windows)`.count()`;
@@ -83,8 +120,8 @@ impl Job {
         let begin = || (Vec::new(), Scratch::default());
         share(threads, numbers.len(), begin, |number, (items, scratch)| -> Result<bool> {
             let window = windows.get(numbers.start + number);
-            if !self.copied(&window, sink)? {
-                self.fill.fill(&window, items, scratch)?;
+            if !sink.has(&window) && !self.copied(&window, sink)? {
+                self.fill_window(&window, items, scratch)?;
                 sink.put(&window, items)?;
             }
             progress(window.items() * itemsize);
@@ -93,12 +130,124 @@ impl Job {
         self.fill.finish()
     }
 
+    /// Makes `items` those of a window, whatever windows the operator fills.
+    fn fill_window(&self, window: &Window, items: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+        let shape = &self.meta().shape;
+        if self.fill.fills_boxes() || window.is_contiguous(shape) {
+            return self.fill.fill(window, items, scratch);
+        }
+        let mut all = memory::of(window.items() * self.meta().dtype.itemsize()).map_err(Error::memory)?;
+        for piece in window.pieces(shape) {
+            self.fill.fill(&piece, items, scratch)?;
+            all.extend_from_slice(items);
+        }
+        *items = all;
+        Ok(())
+    }
+
+    /// Fills the windows of those numbers and hands them to `put`.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run), and of `put`.
+    pub fn each(
+        &self,
+        windows: &Windows,
+        numbers: &[usize],
+        put: &(impl Fn(&Window, &[u8]) -> Result<()> + Sync),
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        let begin = || (Vec::new(), Scratch::default());
+        share(self.threads, numbers.len(), begin, |at, (items, scratch)| -> Result<bool> {
+            let window = windows.get(numbers[at]);
+            self.fill_window(&window, items, scratch)?;
+            put(&window, items)?;
+            progress(items.len());
+            Ok(true)
+        })?;
+        Ok(())
+    }
+
+    /// Writes those bytes of a file in which the output's items lie from byte `base` on, and no others, as far as they
+    /// are items.
+    ///
+    /// # Errors
+    /// Of reading and writing.
+    pub fn write_range(
+        &self,
+        (file, base, label): (&File, u64, &str),
+        bytes: Range<u64>,
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        let (shape, itemsize) = (&self.meta().shape, self.meta().dtype.itemsize());
+        let end = base + self.meta().bytes() as u64;
+        let bytes = bytes.start.clamp(base, end)..bytes.end.clamp(base, end);
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let first = usize::try_from(bytes.start - base)? / itemsize;
+        let last = usize::try_from(bytes.end - base)?.div_ceil(itemsize);
+        let (windows, mut numbers) = (self.windows(), Vec::new());
+        windows.of_run(first, last - 1, |range| numbers.extend(range));
+        numbers.sort_unstable();
+        numbers.dedup();
+        let begin = || (Vec::new(), Scratch::default());
+        share(self.threads, numbers.len(), begin, |at, (items, scratch)| -> Result<bool> {
+            let window = windows.get(numbers[at]);
+            let parts = match window.is_contiguous(shape) {
+                true => boxes_of_run(shape, window.start.max(first), (window.start + window.items()).min(last)),
+                false => vec![window],
+            };
+            for part in parts {
+                self.fill_window(&part, items, scratch)?;
+                let mut rest = &items[..];
+                for piece in part.pieces(shape) {
+                    let (run, after) = rest.split_at(piece.items() * itemsize);
+                    rest = after;
+                    let at = base + (piece.start * itemsize) as u64;
+                    let here = bytes.start.clamp(at, at + run.len() as u64)..bytes.end.clamp(at, at + run.len() as u64);
+                    let clipped = &run[(here.start - at) as usize..(here.end - at) as usize];
+                    write_at(file, clipped, here.start).with_context(|| failed(label))?;
+                    progress(clipped.len());
+                }
+            }
+            Ok(true)
+        })?;
+        Ok(())
+    }
+
+    /// The bytes of data that are read for a window, as far as that is known beforehand.
+    pub fn bytes_read(&self, window: &Window) -> u64 {
+        let items = window.items() as u64;
+        let Some(data) = self.fill.sources().first().copied() else { return 0 };
+        let places = self.fill.as_patch().and_then(|patch| patch.base().places(window));
+        match (data.as_chunks(), places) {
+            (Some(chunks), Some(places)) => chunks.bytes_at(&places),
+            _ => items * data.dtype().itemsize() as u64,
+        }
+    }
+
     /// Hands all windows in order to `take`.
     ///
     /// # Errors
     /// Those of [`run`](Self::run) and of `take`.
     pub fn stream<'a>(&self, progress: Progress<'_>, take: &'a mut Take<'a>) -> Result<()> {
-        let windows = self.windows();
+        let windows = self.rows();
+        let itemsize = self.fill.widest().max(1);
+        if self.fill.grid().is_some() && windows.largest().saturating_mul(itemsize) > MOST_ROW {
+            // each chunk would be read again and again
+            let label = self.fill.sources().first().map_or("", |data| data.label());
+            let file = unnamed_file().with_context(|| format!("{label}: cannot be kept in a temporary file"))?;
+            self.write_items(&file, label, 0, progress)?;
+            let mut items = vec![0; MOST_ROW.min(self.meta().bytes())];
+            let (mut at, end) = (0, self.meta().bytes());
+            while at < end {
+                let some = &mut items[..MOST_ROW.min(end - at)];
+                read_at(&file, some, at as u64)?;
+                take(some)?;
+                at += some.len();
+            }
+            return Ok(());
+        }
         self.run(&windows, 0..windows.count(), &StreamSink::new(take), progress)
     }
 
@@ -110,7 +259,7 @@ impl Job {
     pub fn pick(&self, boxes: &Boxes, progress: Progress<'_>, take: &mut Take<'_>) -> Result<()> {
         let (mut items, mut scratch) = (Vec::new(), Scratch::default());
         for number in 0..boxes.count() {
-            self.fill.fill(&boxes.get(number), &mut items, &mut scratch)?;
+            self.fill_window(&boxes.get(number), &mut items, &mut scratch)?;
             take(&items)?;
         }
         self.fill.finish()?;
@@ -208,12 +357,22 @@ impl Job {
     /// Whether a sink has taken a window straight from the data's file, since nothing changes in it.
     fn copied(&self, window: &Window, sink: &dyn Sink) -> Result<bool> {
         let Some(patch) = self.fill.as_patch() else { return Ok(false) };
+        if let Some(chunks) = patch.base().source().as_chunks() {
+            let shape = patch.base().source().shape();
+            let Some(places) = patch.base().places(window) else { return Ok(false) };
+            if places.iter().any(|span| span.step != 1) || patch.touches(window)? {
+                return Ok(false);
+            }
+            let there = places.iter().map(|span| span.start..span.start + span.len).collect();
+            return sink.copy_packed(window, &**chunks, &Window::new(there, shape));
+        }
         let Some((data, start)) = patch.base().source().as_file() else { return Ok(false) };
         let Some(first) = patch.base().view().part(&window.ranges).as_run() else { return Ok(false) };
         if patch.touches(window)? {
             return Ok(false);
         }
-        sink.copy(window, data, start + (first * self.meta().dtype.itemsize()) as u64)
+        let itemsize = self.meta().dtype.itemsize();
+        sink.copy(window, data, start + (first * itemsize) as u64, window.items() * itemsize)
     }
 }
 
@@ -243,10 +402,17 @@ mod tests {
     }
 
     impl Seen {
-        fn items(self) -> Vec<u8> {
-            let mut seen = self.0.into_inner().unwrap();
-            seen.sort();
-            seen.into_iter().flat_map(|(_, items)| items).collect()
+        /// The items of [3, 4, 5], whatever the windows were.
+        fn ordered(self, windows: &Windows) -> Vec<u8> {
+            let mut all = vec![255; 60];
+            for (start, items) in self.0.into_inner().unwrap() {
+                let window = windows.get(windows.number_of(start));
+                (0..items.len()).for_each(|n| {
+                    let at = window.index_of(n);
+                    all[(at[0] * 4 + at[1]) * 5 + at[2]] = items[n];
+                });
+            }
+            all
         }
     }
 
@@ -269,19 +435,20 @@ mod tests {
         let expected: Vec<u8> = (0..60).rev().collect();
         for threads in [1, 3] {
             for window in [1, 7, 20, 1000] {
-                for grid in [None, Some(vec![2, 1, 1]), Some(vec![1, 3, 4])] {
+                for sides in [None, Some(vec![2, 1, 1]), Some(vec![1, 3, 4]), Some(vec![2, 3, 2])] {
                     for shares in [1, 2, 5, 100] {
                         let job = Job::new(reversed(), limits(threads, window)).unwrap();
-                        let job = match grid.clone() {
+                        let job = match sides.clone() {
                             None => job,
-                            Some(grid) => job.on_grid(grid),
+                            Some(sides) => job.in_boxes(sides),
                         };
                         let (windows, seen) = (job.windows(), Seen::default());
                         let share = |number| number * windows.count() / shares;
                         for number in 0..shares {
                             job.run(&windows, share(number)..share(number + 1), &seen, &|_| ()).unwrap();
                         }
-                        assert_eq!(seen.items(), expected, "{threads} {window} {grid:?} {shares}");
+                        let found = seen.ordered(&windows);
+                        assert_eq!(found, expected, "{threads} {window} {sides:?} {shares}");
                     }
                 }
             }

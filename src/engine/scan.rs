@@ -94,6 +94,7 @@ pub fn scan_some<S: Send, const N: usize>(
         if must_settle(source, &source.view()) {
             source.settle()?;
         }
+        source.flatten(limits.threads)?;
         settled.push((&*source, source.view()));
     }
     match <[_; N]>::try_from(settled) {
@@ -137,7 +138,18 @@ pub fn scan_parts<S: Send, const N: usize>(
     // items of no bytes can be more than anybody could be shown
     let windows = match shape.contains(&0) || bytes == 0 {
         true => Windows::new(&[0], 1),
-        false => Windows::new(&shape, (limits.window.unwrap_or(window) / widest).max(1)),
+        false => {
+            let items = (limits.window.unwrap_or(window) / widest).max(1);
+            // of chunks whole rows: each chunk is read for one window
+            let grid = parts.iter().find_map(|(source, view)| {
+                let chunks = source.as_chunks()?;
+                (view.is_c_order() && view.shape() == source.shape()).then(|| chunks.grid())
+            });
+            match grid {
+                Some(grid) => Windows::on_grid(&shape, items, grid),
+                None => Windows::new(&shape, items),
+            }
+        }
     };
     let count = windows.count();
     let fresh = || (begin(), vec![Vec::new(); N], Vec::new());

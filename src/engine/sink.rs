@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::{Context, Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::Window;
+use crate::storage::chunked::Chunked;
 use crate::storage::platform::{copy_range, is_full, write_at};
 
 /// Takes the windows of an output: what it does with them, and in which order it wants them, is its own affair.
@@ -22,12 +23,26 @@ pub trait Sink: Sync {
         false
     }
 
-    /// Takes the items of a window as they lie in `from`, from byte `at` on, without them passing through the program.
+    /// Whether it has a window already, which need not be filled then.
+    fn has(&self, _window: &Window) -> bool {
+        false
+    }
+
+    /// Takes the items of a window as they lie in `from`, `bytes` bytes from byte `at` on, without them passing through the program.
     /// False if it cannot: the window must be put instead.
     ///
     /// # Errors
     /// A full disk.
-    fn copy(&self, _window: &Window, _from: &File, _at: u64) -> Result<bool> {
+    fn copy(&self, _window: &Window, _from: &File, _at: u64, _bytes: usize) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Takes a window as it is packed in `from`, whose items it shows at the same places as `there`. False if it cannot: the
+    /// window must be put instead.
+    ///
+    /// # Errors
+    /// Of reading and writing.
+    fn copy_packed(&self, _window: &Window, _from: &dyn Chunked, _there: &Window) -> Result<bool> {
         Ok(false)
     }
 }
@@ -39,6 +54,7 @@ pub struct FileSink<'a> {
     /// Where the first item lies, in bytes.
     base: u64,
     itemsize: usize,
+    shape: Vec<usize>,
     label: &'a str,
     /// Whether the kernel has copied between these files, or has not been asked yet.
     kernel_copies: AtomicBool,
@@ -48,7 +64,7 @@ impl<'a> FileSink<'a> {
     /// Items of such a tensor from byte `base` of a file on, which messages call `label`.
     pub fn new(file: &'a File, base: u64, meta: &Meta, label: &'a str) -> Self {
         let itemsize = meta.dtype.itemsize();
-        Self { file, base, itemsize, label, kernel_copies: AtomicBool::new(true) }
+        Self { file, base, itemsize, shape: meta.shape.clone(), label, kernel_copies: AtomicBool::new(true) }
     }
 
     /// Writes some items of a window, the first of which is number `first` of it.
@@ -63,14 +79,19 @@ impl<'a> FileSink<'a> {
 
 impl Sink for FileSink<'_> {
     fn put(&self, window: &Window, items: &[u8]) -> Result<()> {
-        self.put_from(window, 0, items)
+        let mut rest = items;
+        for piece in window.pieces(&self.shape) {
+            let (run, after) = rest.split_at(piece.items() * self.itemsize);
+            self.put_from(&piece, 0, run)?;
+            rest = after;
+        }
+        Ok(())
     }
 
-    fn copy(&self, window: &Window, from: &File, at: u64) -> Result<bool> {
-        if !self.kernel_copies.load(Ordering::Relaxed) {
+    fn copy(&self, window: &Window, from: &File, at: u64, bytes: usize) -> Result<bool> {
+        if !self.kernel_copies.load(Ordering::Relaxed) || !window.is_contiguous(&self.shape) {
             return Ok(false);
         }
-        let bytes = window.items() * self.itemsize;
         let to = self.base + (window.start * self.itemsize) as u64;
         match copy_range(from, at, self.file, to, bytes) {
             Ok(copied) if copied == bytes => return Ok(true),

@@ -192,6 +192,9 @@ struct Found {
     bytes: u64,
 }
 
+/// The bytes of what may be of any size, for those who share out work by them.
+const UNKNOWN: u64 = 1 << 30;
+
 impl Walk<'_> {
     /// Lists a folder, whose name in the collection is `prefix`; `within` are those that it lies in.
     fn folder(
@@ -226,7 +229,15 @@ impl Walk<'_> {
                 Err(error) => return Err(error).with_context(|| label(&path)),
             };
             match format {
-                _ if metadata.is_dir() => folders.push((text.into_owned(), path)),
+                _ if metadata.is_dir() => match Format::of_folder(&path) {
+                    // a store of chunks, of which nobody knows how large they are
+                    Some(store) => {
+                        let stem = format.filter(|(named, _)| *named == store).map_or(&*text, |(_, stem)| stem);
+                        let stem = format!("{prefix}{stem}");
+                        files.push(Found { path, format: store, stem, bytes: UNKNOWN });
+                    }
+                    None => folders.push((text.into_owned(), path)),
+                },
                 Some((format, stem)) if metadata.is_file() => {
                     files.push(Found { path, format, stem: format!("{prefix}{stem}"), bytes: metadata.len() });
                 }

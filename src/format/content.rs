@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Context, Result, ensure};
+use crate::error::{Context, Result, bail, ensure};
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
 use crate::storage::source::fill_from;
@@ -34,11 +34,18 @@ pub enum Opened {
         /// The folder that it lies in, if that is known.
         folder: Option<PathBuf>,
     },
+    /// A folder of files, of which nothing has been read.
+    Folder(PathBuf),
     /// What comes after the first bytes, once.
     Stream(Box<dyn Read + Send>),
 }
 
 impl Content {
+    /// A folder.
+    pub(super) fn of_folder(folder: &Path, threads: Threads) -> Self {
+        Self { begin: Vec::new(), opened: Opened::Folder(folder.to_owned()), threads }
+    }
+
     /// A file, or what it leads to, read up to behind its first bytes.
     pub(super) fn of_file(mut file: File, folder: Option<&Path>, threads: Threads) -> Result<Self> {
         let metadata = file.metadata()?;
@@ -63,6 +70,7 @@ impl Content {
     pub fn into_file(self) -> Result<(File, Option<PathBuf>)> {
         match self.opened {
             Opened::File { file, folder, .. } => Ok((file, folder)),
+            Opened::Folder(_) => bail!("is a folder, expected a file"),
             Opened::Stream(stream) => {
                 let kept = || format!("cannot be kept in {}", std::env::temp_dir().display());
                 let mut file = tempfile::tempfile().with_context(kept)?;
@@ -80,6 +88,7 @@ impl Content {
         let mut bytes = self.begin;
         match self.opened {
             Opened::File { mut file, .. } => file.read_to_end(&mut bytes)?,
+            Opened::Folder(_) => bail!("is a folder, expected a file"),
             Opened::Stream(mut stream) => stream.read_to_end(&mut bytes)?,
         };
         Ok(bytes)

@@ -114,11 +114,22 @@ pub fn write_all<'a, N: Into<String>>(
     write_named(path.as_ref(), tensors)
 }
 
+/// Where a file of that format is written, or a folder.
+///
+/// # Errors
+/// Those of [`Target::resolve`] and [`Target::resolve_folder`].
+pub(crate) fn target(path: &Path, label: String, format: Format) -> Result<Target> {
+    match format.is_folder() {
+        true => Target::resolve_folder(path, label, false, &|path| Format::of_folder(path) == Some(format)),
+        false => Target::resolve(path, label, false),
+    }
+}
+
 fn write_named(path: &Path, tensors: Vec<(Option<String>, &Tensor)>) -> Result<()> {
     let label = path.display().to_string();
     let place = || label.clone();
     let format = Format::of_name(path).with_context(place)?;
-    let target = Target::resolve(path, label.clone(), false)?;
+    let target = target(path, label.clone(), format)?;
     let mut works = Vec::with_capacity(tensors.len());
     for (name, tensor) in named(tensors, format).with_context(place)? {
         let data = Source::memory(copied(tensor).with_context(place)?, label.clone());

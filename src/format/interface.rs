@@ -16,7 +16,9 @@ use crate::error::{Result, Subject};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
+use crate::layout::window::Window;
 use crate::parallel::Threads;
+use crate::storage::chunked::ChunkStyle;
 use crate::storage::source::{Notes, Source};
 
 /// How sure it is that a file is in a format, by its first bytes. The surest format is taken, and of several the first
@@ -89,6 +91,15 @@ pub trait Reader: Debug + Send + Sync {
         Ok(None)
     }
 
+    /// Locks what holds member number `n` of a folder, as long as its [`source`](Self::source) is there: alone, or together
+    /// with others that change other parts. A file was locked when it was opened.
+    ///
+    /// # Errors
+    /// A member that is not in order; of locking.
+    fn lock(&self, _: usize, _together: bool) -> Result<()> {
+        Ok(())
+    }
+
     /// The items of member number `n`, which messages call `label`.
     ///
     /// # Errors
@@ -140,6 +151,11 @@ pub trait Writer: Debug + Send + Sync {
         false
     }
 
+    /// Whether tensors are cut into chunks.
+    fn chunks(&self) -> bool {
+        false
+    }
+
     /// How such tensors are written, each with its name (which is empty if it has none): of a container any number,
     /// else one. What the format has no place for in `extras` is left out.
     ///
@@ -155,6 +171,15 @@ pub struct Extras {
     pub notes: Notes,
     /// Whether it is compressed.
     pub compress: bool,
+    /// The places of each axis in a chunk, and in a file of chunks.
+    pub chunks: Option<Vec<usize>>,
+    pub shards: Option<Vec<usize>>,
+    /// What packs chunks.
+    pub codec: Option<String>,
+    /// For each tensor how its data is stored, if that is in chunks.
+    pub styles: Vec<Option<Arc<ChunkStyle>>>,
+    /// Whether the items of chunks that are not there mean the same in the output.
+    pub keeps_fill: bool,
 }
 
 /// How tensors come into a file.
@@ -167,6 +192,8 @@ pub enum Layout {
     Whole(&'static dyn WriteWhole),
     /// One tensor after the other: where one ends is known only when it is written.
     Sequence(Box<dyn WriteSequence>),
+    /// In a folder: each box of items in a file of its own.
+    Chunks(Box<dyn WriteChunks>),
 }
 
 /// Where everything goes in a binary file.
@@ -245,6 +272,33 @@ pub trait WriteSequence: Debug + Send + Sync {
     /// # Errors
     /// Of `items`, and of writing.
     fn write_sequence(&self, file: &File, items: &mut Items<'_>) -> Result<()>;
+}
+
+/// How tensors are written of which each box has a file of its own.
+pub trait WriteChunks: Debug + Send + Sync {
+    /// The places of each axis of tensor number `n` in a file.
+    fn unit(&self, n: usize) -> &[usize];
+
+    /// The file of a box of tensor number `n`, from the folder on.
+    fn key(&self, n: usize, window: &Window) -> String;
+
+    /// The bytes of that file, where these are the items of the box.
+    ///
+    /// # Errors
+    /// Not enough memory.
+    fn pack(&self, n: usize, window: &Window, items: &[u8]) -> Result<Vec<u8>>;
+
+    /// Whether those bytes are the items as they are.
+    fn holds_as_they_are(&self, n: usize, window: &Window) -> bool;
+
+    /// Whether a tensor that is stored so has the same files for the same items.
+    fn packs_as(&self, n: usize, style: &ChunkStyle) -> bool;
+
+    /// The files that are written when all boxes are, in that order.
+    ///
+    /// # Errors
+    /// What cannot be said of a tensor.
+    fn seal(&self) -> Result<Vec<(String, Vec<u8>)>>;
 }
 
 /// Hands the items of a tensor, which is told by its number, to whoever takes them.

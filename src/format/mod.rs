@@ -23,6 +23,8 @@ pub mod safetensors;
 pub mod text;
 pub mod values;
 pub mod write;
+#[cfg(feature = "zarr")]
+mod zarr;
 
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
@@ -30,13 +32,27 @@ use std::path::Path;
 
 use self::content::Content;
 pub use self::interface::{
-    Extras, Items, Layout, Place, Places, Reader, Seal, Sure, Unchangeable, WriteSequence, WriteWhole, Writer,
+    Extras, Items, Layout, Place, Places, Reader, Seal, Sure, Unchangeable, WriteChunks, WriteSequence, WriteWhole,
+    Writer,
 };
 use self::values::cells::Dialect;
 use crate::error::{Result, malformed};
 
 /// All formats, in the order in which they are listed and recognised.
-static TABLE: &[&Row] = &[&NPY, &NPZ, &SAFETENSORS, &INDEX, &ONNX, &JSON, &CSV, &TSV, &TEXT, &RAW];
+static TABLE: &[&Row] = &[
+    &NPY,
+    &NPZ,
+    &SAFETENSORS,
+    &INDEX,
+    &ONNX,
+    #[cfg(feature = "zarr")]
+    &ZARR,
+    &JSON,
+    &CSV,
+    &TSV,
+    &TEXT,
+    &RAW,
+];
 
 static NPY: Row = Row {
     name: "npy",
@@ -49,6 +65,7 @@ static NPY: Row = Row {
         help: "NumPy's .npy",
         words: Some(".npy"),
         sure: npy::sure,
+        marks: &[],
         unless: Some("no .npy file: does not begin with \\x93NUMPY"),
         open: npy::open,
     }),
@@ -66,6 +83,7 @@ static NPZ: Row = Row {
         help: "NumPy's .npz, a ZIP archive of .npy",
         words: Some(".npz"),
         sure: npz::table::sure,
+        marks: &[],
         unless: Some("no .npz file: does not begin as a ZIP archive"),
         open: npz::table::open,
     }),
@@ -83,6 +101,7 @@ static SAFETENSORS: Row = Row {
         help: "safetensors",
         words: Some(".safetensors"),
         sure: safetensors::sure,
+        marks: &[],
         unless: Some("no .safetensors file: does not begin with a length and {"),
         open: safetensors::open,
     }),
@@ -100,6 +119,7 @@ static INDEX: Row = Row {
         help: "The index of safetensors in several files, as Hugging Face writes it",
         words: Some("an index of .safetensors"),
         sure: index::sure,
+        marks: &[],
         // nobody knows where in the text it shows
         unless: None,
         open: index::open,
@@ -119,10 +139,30 @@ static ONNX: Row = Row {
         help: "An ONNX TensorProto",
         words: Some("an ONNX tensor"),
         sure: onnx::sure,
+        marks: &[],
         unless: None,
         open: onnx::open,
     }),
     writes: Some(Writes { help: "An ONNX TensorProto with raw data", writer: &onnx::OnnxWriter }),
+};
+
+#[cfg(feature = "zarr")]
+static ZARR: Row = Row {
+    name: "zarr",
+    argument: "zarr",
+    alias: None,
+    extension: "zarr",
+    is_binary: true,
+    is_container: true,
+    reads: Some(Reads {
+        help: "A Zarr store of version 3 or 2: a folder",
+        words: None,
+        sure: |_, _| Sure::No,
+        marks: zarr::MARKS,
+        unless: Some("no Zarr store: is a file, expected a folder with zarr.json or .zarray"),
+        open: zarr::open,
+    }),
+    writes: Some(Writes { help: "A Zarr store of version 3: a folder of chunks", writer: &zarr::ZarrWriter }),
 };
 
 static JSON: Row = Row {
@@ -136,6 +176,7 @@ static JSON: Row = Row {
         help: "JSON, also that of KServe's version 2 protocol",
         words: Some("JSON"),
         sure: json::sure,
+        marks: &[],
         unless: None,
         open: json::open_file,
     }),
@@ -164,6 +205,7 @@ static CSV: Row = Row {
         help: "Cells between commas, a row a line",
         words: None,
         sure: csv::sure,
+        marks: &[],
         unless: Some("no CSV: holds a NUL byte"),
         open: csv::open_csv,
     }),
@@ -181,6 +223,7 @@ static TSV: Row = Row {
         help: "Cells between tabs",
         words: None,
         sure: csv::sure,
+        marks: &[],
         unless: Some("no TSV: holds a NUL byte"),
         open: csv::open_tsv,
     }),
@@ -226,6 +269,8 @@ struct Reads {
     words: Option<&'static str>,
     /// How sure it is that a file that begins so, and has so many bytes if that is known, is in this format.
     sure: fn(&[u8], Option<u64>) -> Sure,
+    /// The names of files of which one makes a folder one in this format; none where it is a file.
+    marks: &'static [&'static str],
     /// What is said of a file that is not, although it was said to be. Without, reading it will tell more.
     unless: Option<&'static str>,
     open: fn(Content) -> Result<Box<dyn Reader>>,
@@ -369,6 +414,19 @@ impl Format {
         self.0.extension
     }
 
+    /// Whether it is a folder.
+    pub fn is_folder(self) -> bool {
+        self.0.reads.as_ref().is_some_and(|reads| !reads.marks.is_empty())
+    }
+
+    /// The format of a folder; `None` of one that is in none.
+    pub fn of_folder(folder: &Path) -> Option<Self> {
+        let marked = |Self(row): &Self| {
+            row.reads.as_ref().is_some_and(|reads| reads.marks.iter().any(|mark| folder.join(mark).is_file()))
+        };
+        Self::all().find(marked)
+    }
+
     /// How it is written; what is only read refuses everything.
     pub fn writer(self) -> &'static dyn Writer {
         self.0.writes.as_ref().map_or(&index::OnlyRead, |writes| writes.writer)
@@ -506,7 +564,10 @@ mod tests {
         let refused = Format::of_name(Path::new("a.foo")).unwrap_err().to_string();
         assert_eq!(
             refused,
-            "the name does not tell the format: end it in .npy, .npz, .safetensors, .pb, .json, .csv, .tsv, .txt or .bin"
+            format!(
+                "the name does not tell the format: end it in .npy, .npz, .safetensors, .pb, {}.json, .csv, .tsv, .txt or .bin",
+                if cfg!(feature = "zarr") { ".zarr, " } else { "" }
+            )
         );
         assert_eq!(["onnx", "pb", "text", "txt"].map(|name| Format::named(name).is_some()), [true, true, true, false]);
     }

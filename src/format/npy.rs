@@ -290,6 +290,7 @@ pub(super) fn open(content: Content) -> crate::error::Result<Box<dyn Reader>> {
             }
             Box::new(NpyFile { file: file.into(), header })
         }
+        Opened::Folder(_) => bail!("is a folder, expected a file"),
         Opened::Stream(mut stream) => {
             let header = read_on(&mut stream, &mut begin)?;
             let items = io::Cursor::new(begin.split_off(header.offset)).chain(stream);

@@ -46,6 +46,9 @@ impl Input {
     /// No such file; a folder; content that is in no known format, or not in the one that `from` says; bytes that are
     /// not what a view of them says.
     pub fn path(path: &Path, from: Option<Format>, label: &str, threads: Threads) -> Result<(Self, Option<String>)> {
+        if let Some((folder, member)) = folder(path) {
+            return Ok((Self::folder(&folder, from, label, threads)?, member));
+        }
         let (file, path, after) = opened(path, OpenOptions::new().read(true)).with_context(|| label.to_owned())?;
         let named = Named { folder: path.parent(), format: Format::told_by_name(&path), after };
         Self::named(file, named, from, label, threads)
@@ -59,6 +62,10 @@ impl Input {
     /// Those of `path`; of the kind [`Unsupported`](ErrorKind::Unsupported) what is no regular file.
     pub fn locked(path: &Path, from: Option<Format>, label: &str, threads: Threads) -> Result<(Self, Option<String>)> {
         let context = || label.to_owned();
+        if let Some((folder, member)) = folder(path) {
+            // which of its tensors is locked, and how, is known when it is
+            return Ok((Self::folder(&folder, from, label, threads)?, member));
+        }
         loop {
             let (file, name, after) = opened(path, OpenOptions::new().read(true).write(true)).with_context(context)?;
             let metadata = file.metadata().with_context(context)?;
@@ -72,6 +79,24 @@ impl Input {
                 return Self::named(file, named, from, label, threads);
             }
         }
+    }
+
+    /// Opens a folder that is in some format.
+    fn folder(path: &Path, from: Option<Format>, label: &str, threads: Threads) -> Result<Self> {
+        let format = from.filter(|format| format.is_folder()).or_else(|| Format::of_folder(path));
+        let format = format.filter(|format| from.is_none_or(|from| from == *format));
+        let format = format.ok_or_else(|| malformed!("{label}: is a folder, expected a file"))?;
+        let reader = format.open(Content::of_folder(path, threads)).with_context(|| label.to_owned())?;
+        Ok(Self { label: label.to_owned(), format, reader })
+    }
+
+    /// Locks what holds member number `n` of a folder, as long as its source is there: alone, or together with others that
+    /// change other parts of it.
+    ///
+    /// # Errors
+    /// A member that is not in order; of locking.
+    pub fn lock(&self, n: usize, together: bool) -> Result<()> {
+        self.reader.lock(n, together).with_context(|| self.label.clone())
     }
 
     /// A file whose name tells more than its content.
@@ -173,6 +198,7 @@ impl Input {
     fn content(content: Content, told: (Option<Format>, Option<Format>), label: &str) -> Result<Self> {
         let len = match &content.opened {
             Opened::File { len, .. } => Some(*len),
+            Opened::Folder(_) => None,
             Opened::Stream(_) => (content.begin.len() < BEGIN).then_some(content.begin.len() as u64),
         };
         let format = Format::recognise(&content.begin, len, told).map_err(|m| {
@@ -340,6 +366,20 @@ impl Input {
     pub fn source_as(&self, n: usize, label: String) -> Result<Source> {
         self.reader.source(n, label.clone()).context(label)
     }
+}
+
+/// The folder that a path is, or the part of it before a colon if that is one in some format, and what follows the colon.
+fn folder(path: &Path) -> Option<(PathBuf, Option<String>)> {
+    if path.is_dir() {
+        return Some((path.to_owned(), None));
+    }
+    let (folder, member) = folders_before_colons(path).next().filter(|_| !path.exists())?;
+    Some((folder, Some(str::from_utf8(member).ok()?.to_owned())))
+}
+
+/// The parts of a path before a colon that are folders in some format, the longest first, each with what follows its colon.
+pub fn folders_before_colons(path: &Path) -> impl Iterator<Item = (PathBuf, &[u8])> {
+    parts_before_colons(path).filter(|(folder, _)| folder.is_dir() && Format::of_folder(folder).is_some())
 }
 
 /// Opens a path, or the part of it before a colon: also returns the path of the file, and what follows the colon.

@@ -157,6 +157,7 @@ pub(super) fn open(content: Content, view: &View) -> Result<Box<dyn Reader>> {
     let Content { begin, opened, threads } = content;
     Ok(match opened {
         Opened::File { file, len, .. } => file_as(file, len, view)?,
+        Opened::Folder(_) => bail!("is a folder, expected a file"),
         Opened::Stream(stream) if view.is_open() => {
             // how long it is shows when it has ended
             let (file, _) = Content { begin, opened: Opened::Stream(stream), threads }.into_file()?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use super::files;
 use super::open::{Input, files_before_colons};
 use super::text::TextOptions;
 use super::write::{Plan, Work, named};
@@ -47,7 +48,7 @@ impl Rewrite {
             let message = format!("{} is not written anew: name a file of another format", format.name());
             return Err(Error::of(ErrorKind::Unsupported, message).within(label));
         }
-        let target = Target::resolve(path, label.to_owned(), false)?;
+        let target = files::target(path, label.to_owned(), format)?;
         let mut works: Vec<(Option<String>, Work)> = Vec::new();
         let mut notes = Vec::new();
         if let Some(old) = old {
@@ -68,7 +69,7 @@ impl Rewrite {
             work.check(format)
                 .with_context(|| if format.is_container() { format!("{label}:{name}") } else { place() })?;
         }
-        let extras = Extras { notes: merged(&notes), compress: false };
+        let extras = Extras { notes: merged(&notes), ..Extras::default() };
         Ok(Self { plan: Plan::new(works, format, label, &extras)?, target })
     }
 

@@ -7,10 +7,12 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::packed::Packer;
 use super::text::TextOptions;
-use super::{Extras, Format, Layout, Places, WriteSequence, containers};
+use super::{Extras, Format, Layout, Place, Places, WriteChunks, WriteSequence, containers};
+use crate::engine;
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::Take;
 use crate::error::{Context, Error, ErrorKind, Result, bail, malformed};
@@ -18,15 +20,18 @@ use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 use crate::layout::shape::bytes_of;
-use crate::layout::window::Boxes;
+use crate::layout::window::{Boxes, Window, Windows};
 use crate::memory;
 use crate::ops::cast::CastFill;
 use crate::ops::fill::{Fill, Limits};
 use crate::ops::selection::Selection;
 use crate::parallel::Threads;
-use crate::storage::platform::{reserve, same_file, write_at};
+use crate::storage::chunked::Chunked;
+use crate::storage::parts::Parts;
+use crate::storage::platform::{copy_range, is_full, reserve, same_file, write_at};
 use crate::storage::signals;
 use crate::storage::source::{Container, Source};
+use crate::storage::stage::{self, Stage};
 use crate::storage::target::{Sink, Target};
 
 /// Items of no bytes (`<U0`, `|V0`) take nothing of a file, but all the more of a text: a header of a few bytes could
@@ -172,13 +177,82 @@ pub fn check_replaced(target: &Target, works: &[(String, Work)], left_out: &dyn 
 ///
 /// # Errors
 /// Data that lies in no file; of reading and writing.
-pub fn edit(work: Work, expect: &dyn Fn(usize), progress: Progress<'_>) -> Result<()> {
+pub fn edit(work: Work, share: Option<Share>, expect: &dyn Fn(usize), progress: Progress<'_>) -> Result<()> {
     let label = work.label();
     let job = Job::new(work.fill, work.limits)?;
+    let chunks = job.fill().as_patch().and_then(|patch| patch.base().source().as_chunks());
+    if let Some(chunks) = chunks {
+        return edit_chunks(&job, &**chunks, &label, share, expect, progress);
+    }
+    if share.is_some() {
+        return Err(
+            Error::of(ErrorKind::Unsupported, "parts of it are changed in place only in a Zarr store").within(label)
+        );
+    }
     let data = job.fill().as_patch().and_then(|patch| patch.base().source().as_file());
     let (file, start) = data.ok_or_else(|| malformed!("{label}: no file"))?;
     signals::survive_size_limit();
     job.edit(file, &label, start, expect, progress)
+}
+
+/// Rewrites the chunks in which something changes, those of a share of the grid if one is given. All of them are written
+/// beside the store first, so that nothing is changed if one of them cannot be read or written; then each takes its name.
+fn edit_chunks(
+    job: &Job,
+    chunks: &dyn Chunked,
+    label: &str,
+    share: Option<Share>,
+    expect: &dyn Fn(usize),
+    progress: Progress<'_>,
+) -> Result<()> {
+    let Some(patch) = job.fill().as_patch() else { return Ok(()) };
+    let windows = Windows::boxes(&job.meta().shape, &chunks.style().unit);
+    let own = share.map_or(0..windows.count(), |share| share.of(windows.count()));
+    let touched: Vec<usize> = patch.touched(&windows)?.into_iter().filter(|number| own.contains(number)).collect();
+    let (root, folder) = chunks.folders();
+    let stage = std::fs::canonicalize(&root).and_then(|root| Stage::create(&root));
+    let stage = stage.with_context(|| format!("{label}: nothing can be written beside it"))?;
+    let itemsize = job.meta().dtype.itemsize();
+    expect(touched.iter().map(|&number| windows.get(number).items().saturating_mul(itemsize)).sum());
+    let written = Mutex::new(Vec::with_capacity(touched.len()));
+    let put = |window: &Window, items: &[u8]| -> Result<()> {
+        let (key, bytes) = chunks.packed(window, items).with_context(|| label.to_owned())?;
+        let file = stage
+            .write(|file| file.write_all(&bytes))
+            .with_context(|| format!("{label}: chunk {key}: cannot be written"))?;
+        written.lock().unwrap_or_else(PoisonError::into_inner).push((key, file.into_temp_path()));
+        Ok(())
+    };
+    job.each(&windows, &touched, &put, progress)?;
+    patch.finish_updates()?;
+    let mut written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
+    written.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let put = |(key, file): (String, _)| stage::take_name(file, &folder, &key);
+    written.into_iter().try_for_each(put).with_context(|| format!("{label}: a chunk cannot be put in its place"))
+}
+
+/// The bytes of a unit of a file that is made in shares. Processes on several machines write one file only if no two of
+/// them write to one page of it, since a client of NFS writes whole pages; and stripes of Lustre are whole MiB.
+const UNIT: u64 = 1 << 20;
+
+/// How many units are written before they count as done.
+const UNITS_AT_ONCE: usize = 16;
+
+/// A share of work that is cut into units: number `number` of `of`, counted from 1. Shares differ by one unit at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Which one it is.
+    pub number: usize,
+    /// How many there are.
+    pub of: usize,
+}
+
+impl Share {
+    /// The units of this share.
+    pub fn of(self, units: usize) -> Range<usize> {
+        let end = |number: usize| (units as u128 * number as u128 / self.of.max(1) as u128) as usize;
+        end(self.number - 1)..end(self.number)
+    }
 }
 
 /// A tensor about to be written.
@@ -215,15 +289,24 @@ impl Plan {
     pub fn new(works: Vec<(String, Work)>, format: Format, label: &str, extras: &Extras) -> Result<Self> {
         let threads = works.first().map_or(Threads::default(), |(_, work)| work.limits.threads);
         let mut outputs = Vec::with_capacity(works.len());
+        let (mut styles, mut same) = (Vec::new(), true);
         for (name, work) in works {
             let (meta, source) = (work.meta(format), work.label());
+            let data = work.fill.sources().first().copied();
+            styles.push(data.and_then(Source::as_chunks).map(|chunks| Arc::clone(chunks.style())));
+            same &= data.is_none_or(|data| *data.dtype() == meta.dtype);
             let lossy = work.recast.cast.as_ref().is_some_and(|(_, lossy)| *lossy);
             let fill = CastFill::over(work.fill, meta.dtype.clone(), lossy).context(source)?;
             let job = Job::new(fill, work.limits)?;
             outputs.push(Output { name, meta, job });
         }
+        let mut extras = extras.clone();
+        if format.writer().chunks() {
+            extras.styles = styles;
+            extras.keeps_fill = same;
+        }
         let tensors: Vec<_> = outputs.iter().map(|output| (output.name.as_str(), &output.meta)).collect();
-        let layout = format.writer().layout(&tensors, extras).with_context(|| label.to_owned())?;
+        let layout = format.writer().layout(&tensors, &extras).with_context(|| label.to_owned())?;
         Ok(Self { format, label: label.to_owned(), outputs, layout, threads })
     }
 
@@ -237,7 +320,7 @@ impl Plan {
         self.outputs.iter().enumerate().map(|(n, output)| {
             let bytes = match &self.layout {
                 Layout::Places(places) => places.tensors.get(n).map_or(0, |place| place.bytes),
-                Layout::Whole(_) | Layout::Sequence(_) => output.job.meta().bytes() as u64,
+                Layout::Whole(_) | Layout::Sequence(_) | Layout::Chunks(_) => output.job.meta().bytes() as u64,
             };
             (output.name.as_str(), &output.meta, bytes)
         })
@@ -277,6 +360,10 @@ impl Plan {
                     None => self.by_way_of_a_file(sink, &write),
                 }
             }
+            Layout::Chunks(chunks) => match sink.as_folder() {
+                Some(stage) => self.put_chunks(&**chunks, stage, None, progress),
+                None => Err(Error::of(ErrorKind::Unsupported, "is no folder").within(self.failed())),
+            },
             Layout::Whole(writer) => self.outputs.iter().try_for_each(|output| {
                 let (meta, place) = (&output.meta, format!("{} as {}", self.label, self.format.argument()));
                 let places = writer.places(meta, text);
@@ -288,6 +375,129 @@ impl Plan {
                 })
             }),
         }
+    }
+
+    /// Writes the files of a share of all boxes, or of all, to a stage; what is there already is not written again. Of all,
+    /// and of a share, the metadata follow.
+    fn put_chunks(
+        &self,
+        chunks: &dyn WriteChunks,
+        stage: &Stage,
+        share: Option<Share>,
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        let counts: Vec<Windows> = self.cut(chunks);
+        let own = share.map_or(0..usize::MAX, |share| share.of(counts.iter().map(Windows::count).sum()));
+        let mut first = 0;
+        for (n, (output, windows)) in self.outputs.iter().zip(&counts).enumerate() {
+            let end = first + windows.count();
+            let numbers = own.start.clamp(first, end) - first..own.end.clamp(first, end) - first;
+            first = end;
+            let sink = ChunkSink { chunks, n, stage, failed: self.failed(), shared: share.is_some() };
+            if !numbers.is_empty() || share.is_none() {
+                output.job.run(windows, numbers, &sink, progress)?;
+            }
+        }
+        for (key, bytes) in chunks.seal()? {
+            if !stage.has(&key) {
+                stage.put(&key, &bytes).with_context(|| self.failed())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many units the output is cut into for shares of it: files of chunks, or MiB of the one file of a tensor behind
+    /// its header. `None` if it is cut into none.
+    fn units(&self) -> Option<usize> {
+        match &self.layout {
+            Layout::Chunks(chunks) => Some(self.cut(&**chunks).iter().map(Windows::count).sum()),
+            Layout::Places(Places { tensors, seal: None, bytes, .. }) => match &tensors[..] {
+                [Place { packed: None, .. }] => usize::try_from(bytes.div_ceil(UNIT)).ok(),
+                _ => None,
+            },
+            Layout::Places(_) | Layout::Whole(_) | Layout::Sequence(_) => None,
+        }
+    }
+
+    /// Makes a share of the output, as far as it is not there, in a folder that all shares have in common. What is there is
+    /// on the disk.
+    ///
+    /// # Errors
+    /// Those of [`write`](Self::write); an output that is not made in shares.
+    pub fn write_share(&self, parts: &Parts, share: Share, progress: Progress<'_>) -> Result<()> {
+        match &self.layout {
+            Layout::Chunks(chunks) => {
+                let stage = parts.stage().with_context(|| self.failed())?;
+                self.put_chunks(&**chunks, &stage, Some(share), progress)
+            }
+            Layout::Places(places) => {
+                let (Some(units), [output], [place]) = (self.units(), &self.outputs[..], &places.tensors[..]) else {
+                    return Err(self.no_shares());
+                };
+                let failed = || self.failed();
+                let file = parts.file(places.bytes).with_context(failed)?;
+                let own = share.of(units);
+                let mut next = own.start + parts.done_of(share.number).min(own.len());
+                while next < own.end {
+                    let end = (next + UNITS_AT_ONCE).min(own.end);
+                    let bytes = next as u64 * UNIT..(end as u64 * UNIT).min(places.bytes);
+                    if bytes.start < place.start {
+                        write_at(&file, &places.header, 0).with_context(failed)?;
+                    }
+                    output.job.write_range((&file, place.start, &self.label), bytes, progress)?;
+                    // what is said to be done must not be lost with the machine
+                    file.sync_data().with_context(failed)?;
+                    next = end;
+                    parts.set_done_of(share.number, next - own.start).with_context(failed)?;
+                }
+                output.job.fill().finish()
+            }
+            Layout::Whole(_) | Layout::Sequence(_) => Err(self.no_shares()),
+        }
+    }
+
+    fn no_shares(&self) -> Error {
+        Error::of(ErrorKind::Unsupported, format!("{}: a {} is not made in parts", self.label, self.format.argument()))
+    }
+
+    /// What a share would write and read: its units, of how many, the bytes of its items, and those that are read of data.
+    ///
+    /// # Errors
+    /// An output that is not made in shares.
+    pub fn describe_share(&self, share: Share) -> Result<(Range<usize>, usize, u64, u64)> {
+        let units = self.units().ok_or_else(|| self.no_shares())?;
+        let own = share.of(units);
+        let (mut writes, mut reads) = (0, 0);
+        match &self.layout {
+            Layout::Chunks(chunks) => {
+                let mut first = 0;
+                for (output, windows) in self.outputs.iter().zip(self.cut(&**chunks)) {
+                    let end = first + windows.count();
+                    for number in own.start.clamp(first, end) - first..own.end.clamp(first, end) - first {
+                        let window = windows.get(number);
+                        writes += (window.items() * output.meta.dtype.itemsize()) as u64;
+                        reads += output.job.bytes_read(&window);
+                    }
+                    first = end;
+                }
+            }
+            Layout::Places(places) => {
+                let end = |unit: usize| (unit as u64 * UNIT).min(places.bytes);
+                writes = end(own.end) - end(own.start);
+                reads = writes;
+            }
+            Layout::Whole(_) | Layout::Sequence(_) => {}
+        }
+        Ok((own, units, writes, reads))
+    }
+
+    /// The boxes of all tensors.
+    fn cut(&self, chunks: &dyn WriteChunks) -> Vec<Windows> {
+        let windows = |(n, output): (usize, &Output)| match output.job.meta().bytes() {
+            0 => Windows::new(&[0], 1),
+            _ => Windows::boxes(&output.job.meta().shape, chunks.unit(n)),
+        };
+        self.outputs.iter().enumerate().map(windows).collect()
     }
 
     /// Writes to a file without a name in the folder for temporary files, and then all of it to the sink.
@@ -351,6 +561,64 @@ impl Plan {
             }
         }
         Ok(())
+    }
+}
+
+/// Puts boxes into a folder, each as a file of its own.
+struct ChunkSink<'a> {
+    chunks: &'a dyn WriteChunks,
+    /// The number of the tensor.
+    n: usize,
+    stage: &'a Stage,
+    failed: String,
+    /// Whether others may have put some of them.
+    shared: bool,
+}
+
+impl engine::sink::Sink for ChunkSink<'_> {
+    fn put(&self, window: &Window, items: &[u8]) -> Result<()> {
+        let bytes = self.chunks.pack(self.n, window, items)?;
+        self.stage.put(&self.chunks.key(self.n, window), &bytes).with_context(|| self.failed.clone())
+    }
+
+    fn has(&self, window: &Window) -> bool {
+        self.shared && self.stage.has(&self.chunks.key(self.n, window))
+    }
+
+    fn copy(&self, window: &Window, from: &File, at: u64, bytes: usize) -> Result<bool> {
+        if !self.chunks.holds_as_they_are(self.n, window) {
+            return Ok(false);
+        }
+        self.copied(window, from, at, bytes)
+    }
+
+    fn copy_packed(&self, window: &Window, from: &dyn Chunked, there: &Window) -> Result<bool> {
+        // what is cut off by the end of one tensor may not be by that of the other
+        let unit = self.chunks.unit(self.n);
+        let whole = window.shape() == unit || window.ranges == there.ranges;
+        if !whole || !self.chunks.packs_as(self.n, from.style()) {
+            return Ok(false);
+        }
+        let Some(file) = from.file_of(there)? else { return Ok(false) };
+        let len = usize::try_from(file.metadata()?.len())?;
+        // an empty one is not in order, which shows when it is read
+        if len == 0 { Ok(false) } else { self.copied(window, &file, 0, len) }
+    }
+}
+
+impl ChunkSink<'_> {
+    /// Has the system copy bytes of a file to that of a box.
+    fn copied(&self, window: &Window, from: &File, at: u64, bytes: usize) -> Result<bool> {
+        let put = self.stage.put_with(&self.chunks.key(self.n, window), |file| {
+            let copied = copy_range(from, at, file, 0, bytes)?;
+            if copied == bytes { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+        });
+        match put {
+            Ok(()) => Ok(true),
+            Err(error) if is_full(&error) => Err(Error::from(error).within(self.failed.clone())),
+            // what is missing, or the reason, shows when the window is read
+            Err(_) => Ok(false),
+        }
     }
 }
 
@@ -448,7 +716,7 @@ mod tests {
             (&[None], Format::NPY, list(&[("", 0)])),
             (&[Some("x")], Format::ONNX, list(&[("x", 0)])),
             (&[], Format::SAFETENSORS, list(&[])),
-            (&[None, None], Format::NPY, refused("2 tensors, and only .npz and .safetensors hold several")),
+            (&[None, None], Format::NPY, refused(&format!("2 tensors, and only {} hold several", containers("and")))),
             (&[Some("arr_0"), None], Format::NPZ, refused("two tensors are called \"arr_0\"")),
         ];
         for (names, format, expected) in rows {
@@ -532,7 +800,8 @@ mod tests {
     fn a_failure_leaves_the_old_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("out");
-        for format in Format::all().filter(|format| format.is_written()) {
+        // how a folder is replaced has tests of its own
+        for format in Format::all().filter(|format| format.is_written() && !format.is_folder()) {
             std::fs::write(&path, "old").expect("written");
             let meta = Meta::new(DType::parse("int8").expect("a dtype"), vec![3]);
             let short = Source::stream(meta, Box::new(&b"ab"[..]), 3, "data".to_owned());

@@ -40,6 +40,7 @@ pub fn by_axis(
     take: &mut dyn FnMut(Option<Stats>) -> Result<()>,
 ) -> Result<()> {
     source.settle()?;
+    source.flatten(limits.threads)?;
     source.finish()?;
     let source = &*source;
     let meta = source.meta();

@@ -123,6 +123,7 @@ impl fmt::Display for Value {
 /// Of reading, among them a tensor that changes meanwhile or a stream of another length than it should have.
 pub fn stats(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Option<Stats>> {
     source.settle()?;
+    source.flatten(limits.threads)?;
     source.finish()?;
     stats_of(source, &Part::whole(source.meta()), limits, progress)
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::axis::Span;
+use super::shape::coordinates;
 
 /// Where the items of a (part of a) tensor lie in storage: a first item, and a dim and a stride for each axis,
 /// all in items.
@@ -94,6 +95,40 @@ impl View {
         before > 0 && strides.all(|stride| stride > 0 && stride < std::mem::replace(&mut before, stride))
     }
 
+    /// The places of each axis of a tensor in C order of that shape that it shows, and for each of its own axes the one
+    /// of the tensor that it runs along; `None` if it is no selection of such places. (It is one wherever it came from
+    /// [`select`](Self::select) and [`with_axes`](Self::with_axes).)
+    pub fn as_selection(&self, shape: &[usize]) -> Option<(Vec<Span>, Vec<usize>)> {
+        let at = coordinates(self.offset, shape);
+        let mut places: Vec<Option<Span>> = vec![None; shape.len()];
+        let mut along = vec![None; self.axes.len()];
+        let strides = Self::c_order(shape).axes;
+        for (number, &(dim, stride)) in self.axes.iter().enumerate().filter(|(_, (dim, _))| *dim != 1) {
+            if dim == 0 {
+                return None;
+            }
+            // the innermost axis along which one step is that far at most
+            let fits = |&(len, step): &(usize, isize)| len > 1 && stride != 0 && stride % step == 0;
+            let axis = strides.iter().position(|axis| fits(axis) && axis.1.unsigned_abs() <= stride.unsigned_abs())?;
+            let step = stride / strides[axis].1;
+            let last = at[axis].checked_add_signed(step.checked_mul((dim - 1) as isize)?)?;
+            if last >= shape[axis] || places[axis].is_some() {
+                return None;
+            }
+            places[axis] = Some(Span { start: at[axis], step, len: dim });
+            along[number] = Some(axis);
+        }
+        // axes of one place run along whatever is left
+        let mut free: Vec<usize> = (0..shape.len()).filter(|&axis| places[axis].is_none()).collect();
+        if self.axes.len() != shape.len() {
+            return None;
+        }
+        free.reverse();
+        let along = along.into_iter().map(|axis| axis.or_else(|| free.pop())).collect::<Option<Vec<usize>>>()?;
+        let span = |(place, start): (Option<Span>, usize)| place.unwrap_or(Span { start, step: 1, len: 1 });
+        Some((places.into_iter().zip(at).map(span).collect(), along))
+    }
+
     /// The number of items.
     pub fn items(&self) -> usize {
         self.axes.iter().map(|&(dim, _)| dim).product()
@@ -151,6 +186,39 @@ pub(super) mod tests {
             [span(0, 1, 3), span(0, 1, 4), span(2, 1, 1)],
         ];
         [c, f].iter().flat_map(|view| selections.iter().map(|s| view.select(s))).collect()
+    }
+
+    #[test]
+    fn selections_are_found_again() {
+        let shape = [3, 1, 4, 5];
+        let whole = View::c_order(&shape);
+        let steps = |dim: usize| -> Vec<Span> {
+            let mut all: Vec<Span> = (0..dim).map(|start| span(start, 1, 1)).collect();
+            all.extend((2..=dim).map(|len| span(0, 1, len)));
+            all.extend((2..=dim).map(|len| span(dim - 1, -1, len)));
+            all.extend((dim > 2).then(|| span(0, 2, 2)));
+            all
+        };
+        for a in steps(3) {
+            for b in steps(4) {
+                for c in steps(5) {
+                    let spans = [a, span(0, 1, 1), b, c];
+                    for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 1, 3]] {
+                        let view = whole.select(&spans).with_axes(&order);
+                        let (found, axes) = view.as_selection(&shape).unwrap();
+                        assert_eq!(
+                            whole.select(&found).with_axes(&axes).axes.iter().map(|axis| axis.0).collect::<Vec<_>>(),
+                            view.shape()
+                        );
+                        assert_eq!(
+                            places(&whole.select(&found).with_axes(&axes)),
+                            places(&view),
+                            "{spans:?} {order:?}"
+                        );
+                    }
+                }
+            }
+        }
     }
 
     #[test]

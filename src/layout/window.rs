@@ -1,10 +1,11 @@
-//! Windows of a tensor: boxes whose items are contiguous in C order.
+//! Windows of a tensor: boxes that an output is made of. Most are contiguous in C order; those of an output that is
+//! stored in chunks, or made from one, are the chunks.
 
 use std::ops::Range;
 
 use super::axis::Span;
 
-/// A box of a tensor whose items are contiguous in C order.
+/// A box of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The number of its first item.
@@ -19,6 +20,12 @@ impl Window {
         Self { start: 0, ranges: shape.iter().map(|&dim| 0..dim).collect() }
     }
 
+    /// A box of a tensor of that shape.
+    pub fn new(ranges: Vec<Range<usize>>, shape: &[usize]) -> Self {
+        let start = ranges.iter().zip(shape).fold(0, |at, (range, dim)| at * dim + range.start);
+        Self { start, ranges }
+    }
+
     /// The number of its items.
     pub fn items(&self) -> usize {
         self.ranges.iter().map(ExactSizeIterator::len).product()
@@ -28,64 +35,170 @@ impl Window {
     pub fn shape(&self) -> Vec<usize> {
         self.ranges.iter().map(ExactSizeIterator::len).collect()
     }
+
+    /// The places it covers on each axis, as spans.
+    pub fn spans(&self) -> impl Iterator<Item = Span> {
+        self.ranges.iter().map(|range| Span { start: range.start, step: 1, len: range.len() })
+    }
+
+    /// The index in the tensor of item number `item` of the box.
+    pub fn index_of(&self, item: usize) -> Vec<usize> {
+        let inside = super::shape::coordinates(item, &self.shape());
+        inside.iter().zip(&self.ranges).map(|(at, range)| range.start + at).collect()
+    }
+
+    /// The axis of which one piece takes a range: the axes after it are taken whole.
+    fn cut(&self, shape: &[usize]) -> usize {
+        self.ranges.iter().zip(shape).rposition(|(range, &dim)| range.len() != dim).unwrap_or(0)
+    }
+
+    /// Whether its items are contiguous in C order of a tensor of that shape.
+    pub fn is_contiguous(&self, shape: &[usize]) -> bool {
+        self.ranges[..self.cut(shape).min(self.ranges.len())].iter().all(|range| range.len() == 1)
+    }
+
+    /// The boxes in it that are contiguous in C order of a tensor of that shape, one after the other.
+    pub fn pieces(&self, shape: &[usize]) -> impl Iterator<Item = Window> {
+        let cut = self.cut(shape).min(self.ranges.len());
+        let (outer, inner) = (self.ranges[..cut].to_vec(), self.ranges[cut..].to_vec());
+        let counts: Vec<usize> = outer.iter().map(ExactSizeIterator::len).collect();
+        let count = if self.items() == 0 { 0 } else { counts.iter().product() };
+        let shape = shape.to_vec();
+        (0..count).map(move |number| {
+            let at = super::shape::coordinates(number, &counts);
+            let outer = at.iter().zip(&outer).map(|(at, range)| range.start + at..range.start + at + 1);
+            Window::new(outer.chain(inner.iter().cloned()).collect(), &shape)
+        })
+    }
 }
 
-/// A tensor cut into windows of at most so many items, in C order.
+/// The boxes that items `start..end`, counted in C order, of a tensor of that shape are made of, in their order: two for
+/// each axis at most, each contiguous.
+pub fn boxes_of_run(shape: &[usize], start: usize, end: usize) -> Vec<Window> {
+    fn split(
+        shape: &[usize],
+        done: &mut Vec<Range<usize>>,
+        (start, end): (usize, usize),
+        out: &mut Vec<Vec<Range<usize>>>,
+    ) {
+        let (before, whole) =
+            (done.len(), |done: &[Range<usize>]| shape[done.len()..].iter().map(|&dim| 0..dim).collect::<Vec<_>>());
+        if start >= end {
+            return;
+        }
+        let Some(&dim) = shape.get(before) else { return out.push(done.clone()) };
+        let inner: usize = shape[before + 1..].iter().product();
+        if (start, end) == (0, dim * inner) {
+            let all = whole(done);
+            return out.push(done.iter().cloned().chain(all).collect());
+        }
+        let mut part = |place: usize, range: (usize, usize), done: &mut Vec<Range<usize>>| {
+            done.push(place..place + 1);
+            split(shape, done, range, out);
+            done.pop();
+        };
+        let (first, last) = (start / inner, end / inner);
+        if first == last {
+            return part(first, (start % inner, end % inner), done);
+        }
+        if start % inner != 0 {
+            part(first, (start % inner, inner), done);
+        }
+        let full = first + usize::from(start % inner != 0)..last;
+        if !full.is_empty() {
+            done.push(full);
+            let rest = whole(done);
+            out.push(done.iter().cloned().chain(rest).collect());
+            done.pop();
+        }
+        let mut part = |place: usize, range: (usize, usize), done: &mut Vec<Range<usize>>| {
+            done.push(place..place + 1);
+            split(shape, done, range, out);
+            done.pop();
+        };
+        part(last.min(dim.saturating_sub(1)), (0, end % inner), done);
+    }
+    let mut out = Vec::new();
+    if start < end {
+        split(shape, &mut Vec::with_capacity(shape.len()), (start, end), &mut out);
+    }
+    out.into_iter().map(|ranges| Window::new(ranges, shape)).collect()
+}
+
+/// A tensor cut into windows, which are numbered in C order: a grid of boxes of the same sides, but for those at its ends.
 #[derive(Clone, Debug)]
 pub struct Windows {
     shape: Vec<usize>,
-    /// The axis that is cut; the axes before it have one place in each window, the axes after it all.
-    axis: usize,
-    /// The places of that axis in a window (fewer in the last).
-    chunk: usize,
-    /// The items of one place of that axis.
-    inner: usize,
+    /// The places of each axis in a window (fewer in the last).
+    sides: Vec<usize>,
+    /// How many windows there are along each axis.
+    counts: Vec<usize>,
     count: usize,
+    /// The axes that are cut, but for the leading ones of which each window has one place.
+    cut: Range<usize>,
+    /// The items of one place of the last axis that is cut.
+    inner: usize,
 }
 
 impl Windows {
-    /// Cuts a tensor of that shape. No window if it has no items.
+    /// Cuts a tensor of that shape into windows of at most so many items, each contiguous in C order. No window if it
+    /// has no items.
     pub fn new(shape: &[usize], items: usize) -> Self {
+        Self::boxes(shape, &Self::contiguous(shape, items))
+    }
+
+    /// The sides of windows of at most so many items: of one axis some places, of those before it one, of the others all.
+    fn contiguous(shape: &[usize], items: usize) -> Vec<usize> {
         let items = items.max(1);
         let mut inner = 1;
         let mut axis = shape.len();
+        let mut sides = vec![1; shape.len()];
         while axis > 0 && shape[axis - 1].saturating_mul(inner) <= items {
             axis -= 1;
             inner *= shape[axis];
+            sides[axis] = shape[axis].max(1);
         }
-        let mut it = Self { shape: shape.to_vec(), axis, chunk: 1, inner, count: 1 };
-        if shape.contains(&0) {
-            it.count = 0;
-        } else if axis > 0 {
-            it.axis = axis - 1;
-            let dim = shape[it.axis];
-            it.chunk = (items / inner).max(1);
-            it.count = shape[..it.axis].iter().product::<usize>() * dim.div_ceil(it.chunk);
+        if axis > 0 && inner > 0 {
+            sides[axis - 1] = (items / inner).max(1);
         }
-        it
+        sides
     }
 
     /// The same, but windows end where a grid of that many places an axis does, or where the tensor ends. So each is a
     /// whole number of rows of the grid's boxes, of one at least, even where that is more than `items` items: whoever
-    /// stores such boxes can write each of them from one window.
+    /// reads such boxes reads each of them for one window.
     pub fn on_grid(shape: &[usize], items: usize, grid: &[usize]) -> Self {
-        let mut it = Self::new(shape, items);
+        let mut sides = Self::contiguous(shape, items);
+        let axis = sides.iter().zip(shape).rposition(|(side, dim)| side < dim);
         let first = (0..shape.len()).find(|&axis| grid[axis] > 1 && shape[axis] > 1);
-        let Some(first) = first.filter(|&first| it.count > 1 && it.axis >= first) else { return it };
+        let (Some(axis), Some(first)) = (axis, first) else { return Self::boxes(shape, &sides) };
+        if axis < first {
+            return Self::boxes(shape, &sides);
+        }
         // places of this axis that lie in one box must lie in one window, and so must all of the axes after it
-        if it.axis > first {
-            (it.axis, it.chunk) = (first, 1);
-            it.inner = shape[first + 1..].iter().product();
+        if axis > first {
+            sides[first] = 1;
+            (first + 1..shape.len()).for_each(|axis| sides[axis] = shape[axis].max(1));
         }
         let (dim, side) = (shape[first], grid[first]);
-        it.chunk = (it.chunk / side * side).max(side).min(dim);
-        it.count = shape[..first].iter().product::<usize>() * dim.div_ceil(it.chunk);
-        it
+        sides[first] = (sides[first] / side * side).max(side).min(dim.max(1));
+        Self::boxes(shape, &sides)
+    }
+
+    /// Cuts a tensor into boxes of so many places an axis.
+    pub fn boxes(shape: &[usize], sides: &[usize]) -> Self {
+        let sides: Vec<usize> = sides.iter().zip(shape).map(|(&side, &dim)| side.clamp(1, dim.max(1))).collect();
+        let counts: Vec<usize> = shape.iter().zip(&sides).map(|(dim, &side)| dim.div_ceil(side)).collect();
+        let count = counts.iter().product();
+        let end = counts.iter().rposition(|&count| count > 1).map_or(0, |last| last + 1);
+        let begin = sides[..end].iter().position(|&side| side > 1).unwrap_or(end).min(end.saturating_sub(1));
+        let inner = shape[end..].iter().product();
+        Self { shape: shape.to_vec(), sides, counts, count, cut: begin..end, inner }
     }
 
     /// The items of the first window, than which none is larger.
     pub fn largest(&self) -> usize {
-        if self.count == 1 { self.shape.iter().product() } else { self.chunk * self.inner }
+        self.sides.iter().zip(&self.shape).map(|(&side, &dim)| side.min(dim)).product()
     }
 
     /// The number of windows.
@@ -95,21 +208,9 @@ impl Windows {
 
     /// Window number `n`, which must be less than [`count`](Self::count).
     pub fn get(&self, n: usize) -> Window {
-        let whole = || self.shape.iter().map(|&dim| 0..dim);
-        if self.inner == self.shape.iter().product::<usize>() {
-            return Window { start: 0, ranges: whole().collect() };
-        }
-        let dim = self.shape[self.axis];
-        let chunks = dim.div_ceil(self.chunk);
-        let (mut outer, lo) = (n / chunks, n % chunks * self.chunk);
-        let start = (outer * dim + lo) * self.inner;
-        let mut ranges: Vec<_> = whole().collect();
-        ranges[self.axis] = lo..dim.min(lo + self.chunk);
-        for (range, &dim) in ranges[..self.axis].iter_mut().zip(&self.shape).rev() {
-            *range = outer % dim..outer % dim + 1;
-            outer /= dim;
-        }
-        Window { start, ranges }
+        let at = super::shape::coordinates(n, &self.counts);
+        let range = |((&at, &side), &dim): ((&usize, &usize), &usize)| at * side..dim.min((at + 1) * side);
+        Window::new(at.iter().zip(&self.sides).zip(&self.shape).map(range).collect(), &self.shape)
     }
 
     /// The number of the window that holds item number `item`.
@@ -117,9 +218,27 @@ impl Windows {
         if self.count <= 1 {
             return 0;
         }
-        let dim = self.shape[self.axis];
-        let (outer, inside) = (item / (dim * self.inner), item / self.inner % dim);
-        outer * dim.div_ceil(self.chunk) + inside / self.chunk
+        let (mut rest, mut number, mut windows) = (item / self.inner, 0, 1);
+        for axis in self.cut.clone().rev() {
+            let dim = self.shape[axis];
+            number += rest % dim / self.sides[axis] * windows;
+            windows *= self.counts[axis];
+            rest /= dim;
+        }
+        // of the axes before these each place has windows of its own
+        number + rest * windows
+    }
+
+    /// Calls `each` with ranges of numbers of the windows in which items `first..=last`, counted in C order, lie. A window
+    /// may come more than once.
+    pub fn of_run(&self, first: usize, last: usize, mut each: impl FnMut(Range<usize>)) {
+        if self.cut.len() <= 1 {
+            return each(self.number_of(first)..self.number_of(last) + 1);
+        }
+        for window in boxes_of_run(&self.shape, first, last + 1) {
+            let spans: Vec<_> = window.spans().collect();
+            self.touched_by(&spans).into_iter().for_each(|number| each(number..number + 1));
+        }
     }
 
     /// The numbers, in order, of the windows in which the spans (one an axis) have a place.
@@ -145,12 +264,11 @@ impl Windows {
             (first..=last).filter(|part| !span.within(part * size, (part + 1) * size).is_empty()).collect()
         };
         let mut numbers = vec![0];
-        for axis in 0..self.axis {
-            let places = places(axis, 1);
-            numbers = numbers.iter().flat_map(|n| places.iter().map(move |p| n * self.shape[axis] + p)).collect();
+        for axis in 0..self.cut.end {
+            let places = places(axis, self.sides[axis]);
+            numbers = numbers.iter().flat_map(|n| places.iter().map(move |p| n * self.counts[axis] + p)).collect();
         }
-        let (chunks, places) = (self.shape[self.axis].div_ceil(self.chunk), places(self.axis, self.chunk));
-        numbers.iter().flat_map(|n| places.iter().map(move |p| n * chunks + p)).collect()
+        numbers
     }
 
     /// All of them.
@@ -197,8 +315,7 @@ impl<'a> Boxes<'a> {
             *range = place..place + 1;
             outer /= count;
         }
-        let first = window.ranges.iter().zip(self.shape).fold(0, |at, (range, dim)| at * dim + range.start);
-        Window { start: first, ..window }
+        Window::new(window.ranges, self.shape)
     }
 }
 
@@ -243,6 +360,63 @@ mod tests {
                 assert_eq!(next, shape.iter().product::<usize>(), "{shape:?} by {items}");
             }
         }
+    }
+
+    #[test]
+    fn boxes_cover_everything_once() {
+        for shape in [&[7, 6, 5][..], &[12], &[1, 9, 4], &[5, 1, 1], &[3, 0], &[]] {
+            for sides in [[1, 1, 1], [2, 3, 2], [4, 1, 1], [1, 1, 3], [1, 4, 1], [100, 2, 1], [3, 6, 5]] {
+                let windows = Windows::boxes(shape, &sides[..shape.len()]);
+                let mut found = Vec::new();
+                for (number, window) in windows.iter().enumerate() {
+                    let items = places(&View::c_order(shape).part(&window.ranges));
+                    assert_eq!(items.first(), Some(&window.start));
+                    items.iter().for_each(|&item| assert_eq!(windows.number_of(item), number, "{shape:?} {sides:?}"));
+                    assert!(items.len() <= windows.largest());
+                    let index = |n: usize| crate::layout::shape::coordinates(items[n], shape);
+                    assert_eq!(window.index_of(items.len() - 1), index(items.len() - 1));
+                    let pieces: Vec<Window> = window.pieces(shape).collect();
+                    assert_eq!(pieces.len() == 1, window.is_contiguous(shape), "{window:?} of {shape:?}");
+                    let run = |piece: &Window| piece.start..piece.start + piece.items();
+                    assert_eq!(pieces.iter().flat_map(run).collect::<Vec<_>>(), items);
+                    found.extend(items);
+                }
+                found.sort_unstable();
+                assert_eq!(found, (0..shape.iter().product()).collect::<Vec<_>>(), "{shape:?} {sides:?}");
+                let all: usize = shape.iter().product();
+                for (first, last) in [(0, 0), (1, 9), (3, 11), (0, 203), (17, 100)] {
+                    let (first, last) = (first.min(all.max(1) - 1), last.min(all.max(1) - 1));
+                    if all == 0 || first > last {
+                        continue;
+                    }
+                    let mut numbers = Vec::new();
+                    windows.of_run(first, last, |range| numbers.extend(range));
+                    numbers.sort_unstable();
+                    numbers.dedup();
+                    let mut expected: Vec<_> = (first..=last).map(|item| windows.number_of(item)).collect();
+                    expected.sort_unstable();
+                    expected.dedup();
+                    assert_eq!(numbers, expected, "{first}..={last} of {shape:?} {sides:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn runs_are_made_of_boxes() {
+        for shape in [&[3, 4, 5][..], &[60], &[1, 7, 1], &[2, 1, 3, 1, 2], &[1]] {
+            let all: usize = shape.iter().product();
+            for start in 0..all {
+                for end in start..=all {
+                    let boxes = boxes_of_run(shape, start, end);
+                    assert!(boxes.len() <= 2 * shape.len());
+                    let found: Vec<_> =
+                        boxes.iter().flat_map(|it| places(&View::c_order(shape).part(&it.ranges))).collect();
+                    assert_eq!(found, (start..end).collect::<Vec<_>>(), "{shape:?}");
+                }
+            }
+        }
+        assert_eq!(boxes_of_run(&[], 0, 1), [Window { start: 0, ranges: vec![] }]);
     }
 
     #[test]

@@ -5,7 +5,6 @@ use crate::error::{Error, Result, malformed};
 use crate::item::cast::Cast;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
-use crate::layout::shape::coordinates;
 use crate::layout::window::Window;
 use crate::storage::source::Source;
 
@@ -50,13 +49,21 @@ impl Fill for CastFill {
         let label = || self.sources().first().map_or("", |source| source.label());
         self.inner.fill(window, items, inner.get_or_insert_default())?;
         self.cast.apply(items, out).map_err(|(item, why)| {
-            let at = coordinates(window.start + item, &self.meta.shape);
+            let at = window.index_of(item);
             malformed!("{}: {why} at {at:?}", label())
         })
     }
 
     fn window_bytes(&self, threads: usize) -> usize {
         self.inner.window_bytes(threads)
+    }
+
+    fn grid(&self) -> Option<Vec<usize>> {
+        self.inner.grid()
+    }
+
+    fn fills_boxes(&self) -> bool {
+        self.inner.fills_boxes()
     }
 
     fn widest(&self) -> usize {

@@ -30,6 +30,14 @@ impl Fill for Selection {
         self.window_bytes(threads)
     }
 
+    fn grid(&self) -> Option<Vec<usize>> {
+        self.grid()
+    }
+
+    fn fills_boxes(&self) -> bool {
+        true
+    }
+
     fn as_patch(&self) -> Option<&dyn Patch> {
         Some(self)
     }

@@ -51,7 +51,8 @@ pub trait Fill: Debug + Send + Sync {
     /// Of reading.
     fn prepare(&mut self) -> Result<()>;
 
-    /// Makes `out` the items of a window, in C order; what it held is lost.
+    /// Makes `out` the items of a window, in C order; what it held is lost. The window is contiguous in C order of the
+    /// output, unless [`fills_boxes`](Self::fills_boxes).
     ///
     /// # Errors
     /// Of reading; not enough memory; an item that cannot be made, which only a cast has.
@@ -65,6 +66,16 @@ pub trait Fill: Debug + Send + Sync {
     /// The bytes of the widest item on the way to the output.
     fn widest(&self) -> usize {
         self.meta().dtype.itemsize()
+    }
+
+    /// Where windows had best end, in places of each axis, because what is read lies in chunks; `None` where any will do.
+    fn grid(&self) -> Option<Vec<usize>> {
+        None
+    }
+
+    /// Whether windows may be any boxes; else they are contiguous in C order of the output.
+    fn fills_boxes(&self) -> bool {
+        false
     }
 
     /// The output as stored items of which some change; `None` if it is something else.

@@ -17,6 +17,7 @@ use crate::layout::gather::GAP;
 use crate::layout::window::Window;
 use crate::memory;
 use crate::memory::resize;
+use crate::parallel::Threads;
 use crate::storage::source::Source;
 
 /// A run of items on its way: where it lies in storage, where it goes in the window, and how long it is.
@@ -125,6 +126,7 @@ pub struct Linked {
     meta: Meta,
     /// Data of so many bytes is kept in memory: as much as the index tensor takes, which is there for each tuple.
     resident: usize,
+    threads: Threads,
 }
 
 impl Linked {
@@ -136,7 +138,7 @@ impl Linked {
         let meta = Meta::new(data.dtype().clone(), numbers.shapes().updates_shape().to_vec());
         let resident = indices.bytes().clamp(RESIDENT, ENTRIES);
         let places = Places::new(indices, numbers, limits)?;
-        Ok(Self { data, places, blocks: Blocks::new(numbers.shapes()), meta, resident })
+        Ok(Self { data, places, blocks: Blocks::new(numbers.shapes()), meta, resident, threads: limits.threads })
     }
 
     /// Reads the items of a window from front to back of the storage, whatever the order of the tuples: the list of its
@@ -350,7 +352,8 @@ impl Fill for Linked {
 
     fn prepare(&mut self) -> Result<()> {
         self.data.settle()?;
-        if self.data.as_file().is_some() && self.data.bytes() <= self.resident {
+        self.data.flatten(self.threads)?;
+        if (self.data.as_file().is_some() || self.data.as_chunks().is_some()) && self.data.bytes() <= self.resident {
             self.data.make_resident()?;
         }
         Ok(())

@@ -124,6 +124,20 @@ impl Selection {
         if across { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
     }
 
+    /// The grid of the chunks that the items lie in, as places of each axis of the output; `None` where they lie in none.
+    pub fn grid(&self) -> Option<Vec<usize>> {
+        let grid = self.source.as_chunks()?.grid();
+        let (places, along) = self.view.as_selection(self.source.shape())?;
+        let side = |&axis: &usize| (grid[axis] / places[axis].step.unsigned_abs()).max(1);
+        Some(along.iter().map(side).collect())
+    }
+
+    /// The places of the source that a window shows, if the items come in the source's own order of axes.
+    pub fn places(&self, window: &Window) -> Option<Vec<Span>> {
+        let (places, along) = self.view.part(&window.ranges).as_selection(self.source.shape())?;
+        along.is_sorted().then_some(places)
+    }
+
     /// Whether all of the source is there, in the order in which it is stored.
     pub fn is_whole_storage(&self) -> bool {
         self.view.is_c_order() && self.view.items() == self.source.meta().items()

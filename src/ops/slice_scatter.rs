@@ -141,6 +141,14 @@ impl Fill for Linked {
         if across && self.places.is_forward() { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
     }
 
+    fn grid(&self) -> Option<Vec<usize>> {
+        self.base.grid()
+    }
+
+    fn fills_boxes(&self) -> bool {
+        true
+    }
+
     fn as_patch(&self) -> Option<&dyn Patch> {
         Some(self)
     }

@@ -63,6 +63,14 @@ impl Updates {
         self.source.settle()
     }
 
+    /// What [`Source::flatten`] does.
+    ///
+    /// # Errors
+    /// Those of it.
+    pub fn flatten(&mut self, limits: Limits) -> Result<()> {
+        self.source.flatten(limits.threads)
+    }
+
     /// Reads all of them into memory, converted and in C order of their view; one item for all places stays that.
     ///
     /// # Errors

@@ -34,6 +34,14 @@ pub const SWEEP_WINDOWS: usize = 3 << 24;
 /// The bytes of a piece of updates from which on a read of its own is worth it.
 pub const SHORT_PIECE: usize = 1 << 14;
 
+/// Boxes of chunks are put together to so many bytes at least where what they are written to is no chunk: each of their
+/// rows is a system call.
+pub const LEAST_BOX: usize = 1 << 20;
+
+/// Chunks of more bytes are taken in parts where what they are written to is no chunk: the chunk itself is there once
+/// for all threads then.
+pub const MOST_BOX: usize = 1 << 24;
+
 /// The updates of a window are read at once if they lie together in so many bytes.
 pub const SLAB: usize = 1 << 20;
 

@@ -1,9 +1,14 @@
 //! Where items are read from and where they are written to.
 
+pub mod chunked;
 pub mod conversion;
+#[cfg(feature = "formats")]
+pub mod parts;
 pub mod platform;
 #[cfg(feature = "formats")]
 pub mod signals;
 pub mod source;
+#[cfg(feature = "formats")]
+pub mod stage;
 #[cfg(feature = "formats")]
 pub mod target;

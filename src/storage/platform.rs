@@ -315,3 +315,81 @@ pub fn spool(memory: usize) -> Spool {
 pub fn unnamed_file() -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
+
+/// Exchanges the names of two files or folders at once.
+///
+/// # Errors
+/// Of renaming; of the kind `InvalidInput` or `Unsupported` where the file system has no such thing.
+#[cfg(all(target_os = "linux", feature = "formats"))]
+pub fn exchange(a: &Path, b: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
+}
+
+/// Nothing is known that would do it here.
+///
+/// # Errors
+/// Always.
+#[cfg(not(all(target_os = "linux", feature = "formats")))]
+pub fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Waits until all that was written to the file system of a folder is on the disk.
+///
+/// # Errors
+/// Of writing.
+#[cfg(all(target_os = "linux", feature = "formats"))]
+pub fn sync_all_of(folder: &Path) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(File::open(folder)?)?)
+}
+
+/// Nothing is known that would do it here.
+///
+/// # Errors
+/// None.
+#[cfg(not(all(target_os = "linux", feature = "formats")))]
+pub fn sync_all_of(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// The name of the attribute that says which parts a file or folder was made of.
+#[cfg(all(target_os = "linux", feature = "formats"))]
+const MARK: &str = "user.tensorop.parts";
+
+/// Marks a file or folder by a number that is not part of its content; 0 takes the mark away.
+///
+/// # Errors
+/// Of marking it.
+#[cfg(all(target_os = "linux", feature = "formats"))]
+pub fn mark(path: &Path, number: u64) -> io::Result<()> {
+    let set = rustix::fs::setxattr(path, MARK, &number.to_le_bytes(), rustix::fs::XattrFlags::empty());
+    // a file system without such attributes
+    if set.is_err() { super::parts::mark_by_time(&File::open(path)?, number) } else { Ok(()) }
+}
+
+/// Whether a file or folder has that mark.
+#[cfg(all(target_os = "linux", feature = "formats"))]
+pub fn marked(path: &Path, number: u64) -> bool {
+    let mut found = [0; 8];
+    match rustix::fs::getxattr(path, MARK, &mut found) {
+        Ok(8) => u64::from_le_bytes(found) == number,
+        Err(rustix::io::Errno::NODATA) => false,
+        Ok(_) | Err(_) => super::parts::marked_by_time(path, number),
+    }
+}
+
+/// Marks a file or folder by a number that is not part of its content.
+///
+/// # Errors
+/// Of marking it.
+#[cfg(all(not(target_os = "linux"), feature = "formats"))]
+pub fn mark(path: &Path, number: u64) -> io::Result<()> {
+    super::parts::mark_by_time(&File::open(path)?, number)
+}
+
+/// Whether a file or folder has that mark.
+#[cfg(all(not(target_os = "linux"), feature = "formats"))]
+pub fn marked(path: &Path, number: u64) -> bool {
+    super::parts::marked_by_time(path, number)
+}

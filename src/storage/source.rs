@@ -9,18 +9,22 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Context, Error, Result, bail};
 
-use super::platform::{read_at, same_file, unnamed_file};
+use super::chunked::{Chunked, MOST_ROW};
+use super::platform::{read_at, same_file, unnamed_file, write_at};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 use crate::layout::gather::gather;
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
+use crate::layout::window::{Windows, boxes_of_run};
 use crate::memory;
+use crate::parallel::{Threads, share};
 
 /// The most bytes read from a file at once while scattered items are gathered. It bounds what is read in vain, for the
 /// gaps between the items, and the memory that takes in each thread; of a MiB the system call itself is no cost.
@@ -78,6 +82,14 @@ impl Container {
     pub fn new(file: &File, names: Vec<String>) -> Result<Self> {
         Ok(Self { file: file.metadata()?, names, notes: Arc::default(), index: None })
     }
+
+    /// What is known of a folder that holds tensors of these names.
+    ///
+    /// # Errors
+    /// Of asking the system for it.
+    pub fn of_folder(folder: &Path, names: Vec<String>) -> Result<Self> {
+        Ok(Self { file: std::fs::metadata(folder)?, names, notes: Arc::default(), index: None })
+    }
 }
 
 #[derive(Debug)]
@@ -87,6 +99,8 @@ enum Store {
     /// Items that come once, in the order of storage. The lock is there for the type, since reading moves the stream
     /// and sources are shared by threads; a job reads a stream with one thread only.
     Stream(Mutex<Stream>),
+    /// Items in the chunks of a grid.
+    Chunks(Arc<dyn Chunked>),
     /// Items in memory, from byte `start` on.
     Memory { bytes: Vec<u8>, start: usize },
     /// The same item everywhere.
@@ -105,6 +119,11 @@ impl Source {
         let file = file.into();
         let stamp = Stamp::of(&file);
         Self { meta, store: Store::File { file, start, stamp }, label, container: None }
+    }
+
+    /// Items in chunks.
+    pub fn chunks(meta: Meta, chunks: Arc<dyn Chunked>, label: String) -> Self {
+        Self { meta, store: Store::Chunks(chunks), label, container: None }
     }
 
     /// The `bytes` bytes of items that `reader` gives before it ends.
@@ -179,15 +198,30 @@ impl Source {
     pub fn as_file(&self) -> Option<(&File, u64)> {
         match &self.store {
             Store::File { file, start, .. } => Some((file, *start)),
-            Store::Stream(_) | Store::Memory { .. } | Store::Item(_) => None,
+            Store::Stream(_) | Store::Chunks(_) | Store::Memory { .. } | Store::Item(_) => None,
         }
+    }
+
+    /// The chunks that it lies in.
+    pub fn as_chunks(&self) -> Option<&Arc<dyn Chunked>> {
+        match &self.store {
+            Store::Chunks(chunks) => Some(chunks),
+            Store::File { .. } | Store::Stream(_) | Store::Memory { .. } | Store::Item(_) => None,
+        }
+    }
+
+    /// The chunks that it lies in, if a row of them is so large that windows in C order would read each chunk again and
+    /// again.
+    pub fn in_long_rows(&self) -> Option<&Arc<dyn Chunked>> {
+        let row = |chunks: &dyn Chunked| Windows::on_grid(self.shape(), 1, chunks.grid()).largest();
+        self.as_chunks().filter(|chunks| row(&***chunks).saturating_mul(self.dtype().itemsize()) > MOST_ROW)
     }
 
     /// All items as they are stored, if they are in memory.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match &self.store {
             Store::Memory { bytes, start } => Some(&bytes[*start..]),
-            Store::File { .. } | Store::Stream(_) | Store::Item(_) => None,
+            Store::File { .. } | Store::Stream(_) | Store::Chunks(_) | Store::Item(_) => None,
         }
     }
 
@@ -244,6 +278,35 @@ impl Source {
         Ok(())
     }
 
+    /// Makes chunks in [long rows](Self::in_long_rows) readable in C order: copies them once to a file without a name, in
+    /// the folder for temporary files.
+    ///
+    /// # Errors
+    /// Of reading, and of writing that file.
+    pub fn flatten(&mut self, threads: Threads) -> Result<()> {
+        let Some(chunks) = self.in_long_rows() else { return Ok(()) };
+        let itemsize = self.dtype().itemsize();
+        let place = || format!("{}: cannot be kept in {}", self.label, std::env::temp_dir().display());
+        let file = unnamed_file().with_context(place)?;
+        let (windows, view) = (Windows::boxes(self.shape(), chunks.grid()), self.view());
+        let begin = || (Vec::new(), Vec::new());
+        share(threads.for_bytes(self.bytes()), windows.count(), begin, |number, (items, scratch)| -> Result<bool> {
+            let window = windows.get(number);
+            memory::resize(items, window.items() * itemsize, &self.label)?;
+            self.read(&view.part(&window.ranges), items, scratch)?;
+            let mut rest = &items[..];
+            for piece in window.pieces(self.shape()) {
+                let (run, after) = rest.split_at(piece.items() * itemsize);
+                write_at(&file, run, (piece.start * itemsize) as u64).with_context(place)?;
+                rest = after;
+            }
+            Ok(true)
+        })?;
+        self.finish()?;
+        self.store = Store::File { stamp: Stamp::of(&file), file: file.into(), start: 0 };
+        Ok(())
+    }
+
     /// To be called when all that was wanted has been read: a stream must end where it should, and a file must be as
     /// it was when it was opened.
     ///
@@ -270,6 +333,7 @@ impl Source {
             Store::File { file, stamp, .. } if Stamp::of(file).is_some_and(|now| *stamp != Some(now)) => {
                 bail!("{}: changed while it was read", self.label)
             }
+            Store::Chunks(chunks) => chunks.finish().with_context(|| self.label.clone()),
             Store::File { .. } | Store::Memory { .. } | Store::Item(_) => Ok(()),
         }
     }
@@ -292,6 +356,21 @@ impl Source {
                 fill(out, item);
                 Ok(())
             }
+            Store::Chunks(chunks) => match view.as_selection(&self.meta.shape) {
+                Some((places, axes)) => {
+                    // the axes may come in another order than they have in the chunks
+                    if axes.is_sorted() {
+                        return chunks.read(&places, out, scratch).with_context(|| self.label.clone());
+                    }
+                    let dims: Vec<usize> = places.iter().map(|span| span.len).collect();
+                    let mut items = memory::zeros(out.len()).map_err(|why| Error::memory(why).within(&*self.label))?;
+                    chunks.read(&places, &mut items, scratch).with_context(|| self.label.clone())?;
+                    let from = View::c_order(&dims).with_axes(&axes);
+                    copy_bytes(&items, &from, out, &View::c_order(&from.shape()), itemsize);
+                    Ok(())
+                }
+                None => gather(view, itemsize, out, scratch, READ_AT_ONCE, |bytes, at| self.read_at(bytes, at)),
+            },
             Store::File { .. } | Store::Stream(_) => {
                 gather(view, itemsize, out, scratch, READ_AT_ONCE, |bytes, at| self.read_at(bytes, at))
             }
@@ -312,6 +391,17 @@ impl Source {
                 let read = stream.read_at(out, at).with_context(|| self.label.clone())?;
                 if read < out.len() {
                     bail!("{}: {}", self.label, wrong_length(stream.at, stream.bytes, &self.meta));
+                }
+                Ok(())
+            }
+            Store::Chunks(chunks) => {
+                let itemsize = self.meta.dtype.itemsize().max(1);
+                let (first, mut rest, mut scratch) = (at as usize / itemsize, out, Vec::new());
+                for window in boxes_of_run(&self.meta.shape, first, first + rest.len() / itemsize) {
+                    let (items, after) = rest.split_at_mut(window.items() * itemsize);
+                    let places: Vec<_> = window.spans().collect();
+                    chunks.read(&places, items, &mut scratch).with_context(|| self.label.clone())?;
+                    rest = after;
                 }
                 Ok(())
             }

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::platform::{copy_mode, is_writable, link, open_folder, remove_stale, same_file, sync_folder, unnamed};
 use super::signals;
+use super::stage::Stage;
 use crate::error::{Context, Error, ErrorKind, Result, bail};
 
 /// Where to write.
@@ -28,6 +29,15 @@ pub enum Target {
         existing: Option<Box<Metadata>>,
         /// Whether a file that appears meanwhile must stay.
         no_clobber: bool,
+    },
+    /// A folder that does not exist yet, or will be replaced.
+    Folder {
+        /// What messages call it.
+        label: String,
+        /// What it is after symbolic links.
+        path: PathBuf,
+        /// What is there now.
+        existing: Option<Box<Metadata>>,
     },
     /// Something that exists and is no regular file: it is written as it comes.
     Device {
@@ -81,18 +91,64 @@ impl Target {
         Ok(Self::File { label, path, existing: existing.map(Box::new), no_clobber })
     }
 
+    /// The same of a folder; `is_ours` tells whether a folder may be replaced.
+    ///
+    /// # Errors
+    /// Those of [`resolve`](Self::resolve); a file, or a folder that may not be replaced.
+    pub fn resolve_folder(
+        name: &Path,
+        label: String,
+        no_clobber: bool,
+        is_ours: &dyn Fn(&Path) -> bool,
+    ) -> Result<Self> {
+        let found = |path: &Path| match fs::metadata(path) {
+            Ok(metadata) => Ok(Some(metadata)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).with_context(|| label.clone()),
+        };
+        let existing = found(name)?;
+        if existing.is_some() && no_clobber {
+            return Err(Error::of(ErrorKind::Io(io::ErrorKind::AlreadyExists), "exists").within(label));
+        }
+        if existing.as_ref().is_some_and(|found| !found.is_dir()) {
+            bail!("{label}: is a file, expected a folder of its format, or nothing there");
+        }
+        if existing.is_some() && !is_ours(name) {
+            bail!("{label}: is a folder that is not in its format, and is not replaced");
+        }
+        // a name may end in a slash, and `.` has no name
+        let path = follow(&name.components().collect::<PathBuf>()).with_context(|| label.clone())?;
+        let path = path.filter(|path| path.file_name().is_some());
+        let Some(path) = path else { bail!("{label}: is no name of a folder") };
+        if existing.is_some() {
+            is_writable(&path).with_context(|| format!("{label}: is not replaced"))?;
+        }
+        if existing.is_none() && !found(folder(&path))?.is_some_and(|folder| folder.is_dir()) {
+            bail!("{label}: there is no folder {}", folder(&path).display());
+        }
+        Ok(Self::Folder { label, path, existing: existing.map(Box::new) })
+    }
+
+    /// Where a file or folder goes, after symbolic links.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Target::File { path, .. } | Target::Folder { path, .. } => Some(path),
+            Target::Stdout | Target::Device { .. } => None,
+        }
+    }
+
     /// How messages call it.
     pub fn label(&self) -> &str {
         match self {
             Target::Stdout => "standard output",
-            Target::File { label, .. } | Target::Device { label, .. } => label,
+            Target::File { label, .. } | Target::Folder { label, .. } | Target::Device { label, .. } => label,
         }
     }
 
     /// The file that is there now and will be replaced.
     pub fn existing(&self) -> Option<&Metadata> {
         match self {
-            Target::File { existing, .. } => existing.as_deref(),
+            Target::File { existing, .. } | Target::Folder { existing, .. } => existing.as_deref(),
             Target::Stdout | Target::Device { .. } => None,
         }
     }
@@ -104,7 +160,7 @@ impl Target {
     pub fn probe(&self) -> Result<Option<Sink<'_>>> {
         match self {
             Target::Device { .. } => Ok(None),
-            Target::Stdout | Target::File { .. } => self.begin().map(Some),
+            Target::Stdout | Target::File { .. } | Target::Folder { .. } => self.begin().map(Some),
         }
     }
 
@@ -125,6 +181,7 @@ impl Target {
             Target::Stdout => Ok(Sink::Stdout(io::stdout())),
             Target::Device { name, .. } => OpenOptions::new().append(true).open(name).map(Sink::Device),
             Target::File { path, .. } => Draft::create(path).map(|draft| Sink::File { draft, target: self }),
+            Target::Folder { path, .. } => Stage::create(path).map(|stage| Sink::Folder { stage, target: self }),
         };
         begun.with_context(|| format!("{}: cannot be created", self.label()))
     }
@@ -145,6 +202,13 @@ pub enum Sink<'a> {
         /// Where it goes, a [`Target::File`].
         target: &'a Target,
     },
+    /// A folder beside its target.
+    Folder {
+        /// What is made.
+        stage: Stage,
+        /// Where it goes, a [`Target::Folder`].
+        target: &'a Target,
+    },
 }
 
 impl Write for Sink<'_> {
@@ -152,6 +216,7 @@ impl Write for Sink<'_> {
         match self {
             Sink::Stdout(stdout) => stdout.write(bytes),
             Sink::Device(file) | Sink::File { draft: Draft { file, .. }, .. } => file.write(bytes),
+            Sink::Folder { .. } => Err(io::ErrorKind::IsADirectory.into()),
         }
     }
 
@@ -159,6 +224,7 @@ impl Write for Sink<'_> {
         match self {
             Sink::Stdout(stdout) => stdout.flush(),
             Sink::Device(file) | Sink::File { draft: Draft { file, .. }, .. } => file.flush(),
+            Sink::Folder { .. } => Ok(()),
         }
     }
 }
@@ -169,7 +235,15 @@ impl Sink<'_> {
         match self {
             Sink::Stdout(stdout) => stdout.is_terminal(),
             Sink::Device(file) => file.is_terminal(),
-            Sink::File { .. } => false,
+            Sink::File { .. } | Sink::Folder { .. } => false,
+        }
+    }
+
+    /// The folder that files are put into.
+    pub fn as_folder(&self) -> Option<&Stage> {
+        match self {
+            Sink::Folder { stage, .. } => Some(stage),
+            Sink::Stdout(_) | Sink::Device(_) | Sink::File { .. } => None,
         }
     }
 
@@ -177,7 +251,7 @@ impl Sink<'_> {
     pub fn as_file(&self) -> Option<&File> {
         match self {
             Sink::File { draft, .. } => Some(&draft.file),
-            Sink::Stdout(_) | Sink::Device(_) => None,
+            Sink::Stdout(_) | Sink::Device(_) | Sink::Folder { .. } => None,
         }
     }
 
@@ -195,6 +269,12 @@ impl Sink<'_> {
         match &mut self {
             Sink::Stdout(stdout) => Ok(stdout.flush()?),
             Sink::Device(file) => Ok(file.flush()?),
+            Sink::Folder { stage, target } => {
+                let Target::Folder { path, existing, .. } = target else { return Ok(()) };
+                stage
+                    .publish(path, existing.as_deref())
+                    .with_context(|| format!("{}: cannot be put in place", target.label()))
+            }
             Sink::File { draft, target } => {
                 let Target::File { path, existing, no_clobber, .. } = target else { return Ok(()) };
                 let mut put = || -> Result<Option<File>> {

@@ -28,11 +28,17 @@ mod hints;
 mod in_place;
 mod operands;
 mod output;
+#[cfg(feature = "zarr")]
+mod parts;
 mod raw;
+#[cfg(feature = "zarr")]
+mod zarr;
 
 // what is delivered beside the program, and what it is built from
 mod guide;
 mod map;
+#[cfg(feature = "zarr")]
+mod parts_guide;
 mod readme;
 mod samples;
 mod supply_chain;

@@ -13,3 +13,5 @@ mod narrow;
 mod npy;
 mod text;
 mod values;
+#[cfg(feature = "zarr")]
+mod zarr;

@@ -7,6 +7,8 @@ mod common;
 
 mod containers;
 mod files;
+#[cfg(feature = "zarr")]
+mod zarr;
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

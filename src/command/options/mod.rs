@@ -7,6 +7,7 @@ pub(super) mod index_list;
 pub(super) mod members;
 pub(super) mod operands;
 pub(super) mod output;
+pub(super) mod parts;
 pub(super) mod run;
 pub(super) mod scatter;
 pub(super) mod slices;

@@ -94,14 +94,14 @@ impl Linked {
         self.sweeps.get(number, Some(&self.updates))
     }
 
-    /// Applies the updates that one sweep has for a window to its items.
+    /// Applies the updates that one sweep has for a window, which is contiguous, to its items.
     fn apply(&self, scatter: &Scatter, window: &Window, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
         let Self { updates, combine, .. } = self;
+        let itemsize = self.base.meta().dtype.itemsize();
         if scatter.carries_updates() {
-            scatter.apply(window, out, *combine);
+            scatter.apply(window, itemsize, out, *combine);
             return Ok(());
         }
-        let itemsize = self.base.meta().dtype.itemsize();
         let mut put = |Run { to, from, len }: Run, slab: &[u8], first: usize| {
             let old = &mut out[to * itemsize..][..len * itemsize];
             let new = &slab[(from - first) * itemsize..][..len * itemsize];
@@ -162,6 +162,7 @@ impl Fill for Linked {
 
     fn prepare(&mut self) -> Result<()> {
         self.base.prepare()?;
+        self.updates.flatten(self.limits)?;
         if self.sweeps.carries_updates() {
             return Ok(());
         }
@@ -175,9 +176,24 @@ impl Fill for Linked {
 
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         self.base.read(window, out, &mut scratch.gathered)?;
-        self.sweeps
-            .near(window)
-            .try_for_each(|number| self.apply(&*self.sweep(number)?, window, out, &mut scratch.items))
+        let (itemsize, mut rest) = (self.base.meta().dtype.itemsize(), &mut out[..]);
+        // what is scattered goes by the numbers of items, which are neighbours in a piece
+        for piece in window.pieces(&self.base.meta().shape) {
+            let (items, after) = rest.split_at_mut(piece.items() * itemsize);
+            self.sweeps
+                .near(&piece)
+                .try_for_each(|number| self.apply(&*self.sweep(number)?, &piece, items, &mut scratch.items))?;
+            rest = after;
+        }
+        Ok(())
+    }
+
+    fn grid(&self) -> Option<Vec<usize>> {
+        self.base.grid()
+    }
+
+    fn fills_boxes(&self) -> bool {
+        true
     }
 
     fn window_bytes(&self, threads: usize) -> usize {
@@ -212,9 +228,9 @@ impl Patch for Linked {
         let mut bits = vec![0_u64; windows.count().div_ceil(64)];
         for number in self.sweeps.all() {
             self.sweep(number)?.places(|first, last| {
-                for number in windows.number_of(first)..=windows.number_of(last) {
-                    bits[number / 64] |= 1 << (number % 64);
-                }
+                windows.of_run(first, last, |numbers| {
+                    numbers.for_each(|number| bits[number / 64] |= 1 << (number % 64));
+                });
             });
         }
         let set = |(at, word): (usize, &u64)| {
@@ -225,9 +241,11 @@ impl Patch for Linked {
     }
 
     fn touches(&self, window: &Window) -> Result<bool> {
-        for number in self.sweeps.near(window) {
-            if self.sweep(number)?.touches(window) {
-                return Ok(true);
+        for piece in window.pieces(&self.base.meta().shape) {
+            for number in self.sweeps.near(&piece) {
+                if self.sweep(number)?.touches(&piece) {
+                    return Ok(true);
+                }
             }
         }
         Ok(false)

@@ -121,9 +121,18 @@ impl Scatter {
         matches!(self.entries, Entries::Values(_))
     }
 
-    /// Applies the updates that are here to the items of a window, which begins and ends with a block.
-    pub fn apply(&self, window: &Window, out: &mut [u8], combine: Option<Combine>) {
-        let (lo, hi) = (window.start / self.block, (window.start + window.items()) / self.block);
-        self.entries.apply(lo, hi, out, combine);
+    /// Applies the updates that are here to the items of a window, which are `itemsize` bytes each. One that begins or
+    /// ends inside of a block, as chunks may, is a part of the blocks that it lies in, which are small.
+    pub fn apply(&self, window: &Window, itemsize: usize, out: &mut [u8], combine: Option<Combine>) {
+        let (start, end) = (window.start, window.start + window.items());
+        let (lo, hi) = (start / self.block, end.div_ceil(self.block));
+        if (start, end) == (lo * self.block, hi * self.block) {
+            return self.entries.apply(lo, hi, out, combine);
+        }
+        let mut whole = vec![0; (hi - lo) * self.block * itemsize];
+        let inside = (start - lo * self.block) * itemsize..(end - lo * self.block) * itemsize;
+        whole[inside.clone()].copy_from_slice(out);
+        self.entries.apply(lo, hi, &mut whole, combine);
+        out.copy_from_slice(&whole[inside]);
     }
 }

@@ -49,7 +49,7 @@ fn applied(
         for number in sweeps.near(&window) {
             let scatter = sweeps.get(number, given).unwrap();
             if scatter.carries_updates() {
-                scatter.apply(&window, out, add);
+                scatter.apply(&window, 2, out, add);
             } else {
                 scatter.runs(&window, |Run { to, from, len }| {
                     let (old, new) = (&mut out[2 * to..][..2 * len], &all[2 * from..][..2 * len]);

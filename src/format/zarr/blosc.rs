@@ -1,0 +1,392 @@
+//! Blosc, version 1 of its format: blocks of bytes, shuffled and then packed by one of several compressors.
+//!
+//! The only kept library that has it in Rust is a binding that needs a C++ compiler for what is a frame of 16 bytes and a
+//! list of offsets; what is inside of the blocks is left to the libraries of each compressor.
+
+use std::io::Read;
+
+use super::codecs::Codec;
+use crate::error::{Error, Result, bail, ensure, malformed};
+use crate::memory;
+
+/// The bytes of the head.
+const HEAD: usize = 16;
+
+/// Blocks are no longer than this when they are written: half of a core's second-level cache.
+const BLOCK: usize = 1 << 18;
+
+/// Streams of a block are packed apart only if each has so many bytes.
+const LEAST_SPLIT: usize = 128;
+
+/// Blocks are not split into more streams than this.
+const MOST_SPLITS: usize = 16;
+
+/// What packs the blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compressor {
+    BloscLz,
+    Lz4,
+    Snappy,
+    Zlib,
+    Zstd,
+}
+
+impl Compressor {
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "blosclz" => Self::BloscLz,
+            "lz4" | "lz4hc" => Self::Lz4,
+            "snappy" => Self::Snappy,
+            "zlib" => Self::Zlib,
+            "zstd" => Self::Zstd,
+            _ => return None,
+        })
+    }
+
+    fn from_flags(flags: u8) -> Option<Self> {
+        [Self::BloscLz, Self::Lz4, Self::Snappy, Self::Zlib, Self::Zstd].get(usize::from(flags >> 5)).copied()
+    }
+
+    /// Unpacks a stream that must fill `out`.
+    fn unpack(self, packed: &[u8], out: &mut [u8]) -> Result<()> {
+        let filled = match self {
+            Self::BloscLz => blosclz(packed, out)?,
+            Self::Lz4 => lz4_flex::block::decompress_into(packed, out).map_err(|error| malformed!("lz4: {error}"))?,
+            Self::Snappy => {
+                let len = snap::raw::decompress_len(packed).map_err(|error| malformed!("snappy: {error}"))?;
+                ensure!(len == out.len(), "snappy: {len} bytes, expected {}", out.len());
+                snap::raw::Decoder::new().decompress(packed, out).map_err(|error| malformed!("snappy: {error}"))?
+            }
+            Self::Zlib => {
+                let mut stream = flate2::read::ZlibDecoder::new(packed);
+                stream.read_exact(out).map_err(|error| malformed!("zlib: {error}"))?;
+                out.len()
+            }
+            Self::Zstd => zstd::bulk::decompress_to_buffer(packed, out).map_err(|error| malformed!("zstd: {error}"))?,
+        };
+        ensure!(filled == out.len(), "a stream of {filled} bytes, expected {}", out.len());
+        Ok(())
+    }
+
+    /// Packs a stream; what packs to more bytes than there were is left as it is.
+    fn pack(self, bytes: &[u8], level: u32) -> Result<Vec<u8>> {
+        Ok(match self {
+            // a compressor of its own that others read as well as this one is not worth another one here
+            Self::BloscLz => bytes.to_vec(),
+            Self::Lz4 => lz4_flex::block::compress(bytes),
+            Self::Snappy => {
+                snap::raw::Encoder::new().compress_vec(bytes).map_err(|error| malformed!("snappy: {error}"))?
+            }
+            Self::Zlib => {
+                let mut out = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::new(level));
+                std::io::Write::write_all(&mut out, bytes)?;
+                out.finish()?
+            }
+            // as Blosc maps its levels
+            Self::Zstd => zstd::bulk::compress(bytes, if level < 9 { level as i32 * 2 - 1 } else { 22 })?,
+        })
+    }
+
+    /// Whether the bytes of items of one place are packed as streams of their own.
+    fn splits(self) -> bool {
+        matches!(self, Self::BloscLz | Self::Lz4 | Self::Snappy)
+    }
+}
+
+/// How bytes of items are arranged before they are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shuffle {
+    None,
+    Bytes,
+    Bits,
+}
+
+/// Blosc as it is configured for writing; for reading all stands in the head.
+#[derive(Debug)]
+pub(super) struct Blosc {
+    pub(super) codec: Compressor,
+    pub(super) level: u32,
+    pub(super) shuffle: Shuffle,
+    /// The bytes of an item, 255 at most.
+    pub(super) typesize: usize,
+}
+
+impl Codec for Blosc {
+    fn unpack(&self, packed: Vec<u8>, most: usize) -> Result<Vec<u8>> {
+        let head = packed.get(..HEAD).ok_or_else(|| malformed!("blosc: {} bytes, no head", packed.len()))?;
+        let number = |at: usize| head[at..at + 4].iter().rev().fold(0, |all, &byte| all << 8 | usize::from(byte));
+        let (flags, typesize) = (head[2], usize::from(head[3]).max(1));
+        let (bytes, blocksize, all) = (number(4), number(8), number(12));
+        ensure!(head[0] == 2, "blosc: version {} of the format is not known", head[0]);
+        ensure!(bytes <= most, "blosc: {bytes} bytes, expected at most {most}");
+        ensure!(all == packed.len(), "blosc: {} bytes, its head says {all}", packed.len());
+        if flags & 2 != 0 {
+            ensure!(all == HEAD + bytes, "blosc: {all} bytes, expected {}", HEAD + bytes);
+            return Ok(packed[HEAD..].to_vec());
+        }
+        if bytes == 0 {
+            return Ok(Vec::new());
+        }
+        let codec = Compressor::from_flags(flags).ok_or_else(|| malformed!("blosc: an unknown compressor"))?;
+        ensure!(blocksize > 0 && blocksize <= bytes.max(1), "blosc: blocks of {blocksize} bytes");
+        let count = bytes.div_ceil(blocksize);
+        let starts = packed.get(HEAD..HEAD + 4 * count).ok_or_else(|| malformed!("blosc: it is cut off"))?;
+        let shuffle = match (flags & 1 != 0, flags & 4 != 0) {
+            (true, _) => Shuffle::Bytes,
+            (false, true) => Shuffle::Bits,
+            (false, false) => Shuffle::None,
+        };
+        let mut out = memory::zeros(bytes).map_err(Error::memory)?;
+        let mut shuffled = Vec::new();
+        for (block, start) in out.chunks_mut(blocksize).zip(starts.as_chunks::<4>().0) {
+            let whole = block.len() == blocksize;
+            let split = flags & 16 == 0 && whole && typesize <= MOST_SPLITS && blocksize / typesize >= LEAST_SPLIT;
+            let streams = if split { typesize } else { 1 };
+            let mut rest = packed.get(u32::from_le_bytes(*start) as usize..);
+            shuffled.clear();
+            shuffled.resize(block.len(), 0);
+            let side = block.len() / streams;
+            ensure!(side * streams == block.len(), "blosc: blocks of {blocksize} bytes for items of {typesize}");
+            for stream in shuffled.chunks_mut(side) {
+                let cut = || malformed!("blosc: it is cut off");
+                let (len, after) = rest.and_then(|rest| rest.split_first_chunk::<4>()).ok_or_else(cut)?;
+                let len = u32::from_le_bytes(*len) as usize;
+                let (bytes, after) = after.split_at_checked(len).ok_or_else(cut)?;
+                rest = Some(after);
+                if len == stream.len() {
+                    stream.copy_from_slice(bytes);
+                } else {
+                    codec.unpack(bytes, stream).map_err(|error| error.within("blosc"))?;
+                }
+            }
+            match shuffle {
+                Shuffle::Bytes if typesize > 1 => unshuffle(&shuffled, block, typesize),
+                Shuffle::Bits => unshuffle_bits(&shuffled, block, typesize),
+                Shuffle::Bytes | Shuffle::None => block.copy_from_slice(&shuffled),
+            }
+        }
+        Ok(out)
+    }
+
+    fn pack(&self, bytes: Vec<u8>) -> Result<Vec<u8>> {
+        let size = u32::try_from(bytes.len()).ok().filter(|&size| size < i32::MAX as u32);
+        let Some(size) = size else {
+            bail!("blosc: a chunk of {} bytes, at most {} are packed", bytes.len(), i32::MAX)
+        };
+        let typesize = self.typesize;
+        let unit = typesize * 8;
+        let blocksize = (BLOCK / unit * unit).max(unit).min(bytes.len().max(1));
+        let shuffle = if typesize == 1 && self.shuffle == Shuffle::Bytes { Shuffle::None } else { self.shuffle };
+        let splits = self.codec.splits() && typesize <= MOST_SPLITS && blocksize / typesize >= LEAST_SPLIT;
+        let splits = splits && blocksize.is_multiple_of(typesize);
+        let flags = match shuffle {
+            Shuffle::None => 0,
+            Shuffle::Bytes => 1,
+            Shuffle::Bits => 4,
+        };
+        let code = match self.codec {
+            Compressor::BloscLz => 0_u8,
+            Compressor::Lz4 => 1,
+            Compressor::Snappy => 2,
+            Compressor::Zlib => 3,
+            Compressor::Zstd => 4,
+        };
+        let head = |flags: u8, all: u32, out: &mut Vec<u8>| {
+            out.extend([2, 1, flags | code << 5, typesize as u8]);
+            out.extend(size.to_le_bytes());
+            out.extend((blocksize as u32).to_le_bytes());
+            out.extend(all.to_le_bytes());
+        };
+        let count = bytes.len().div_ceil(blocksize);
+        let (mut body, mut starts, mut shuffled) = (Vec::new(), Vec::new(), Vec::new());
+        for block in bytes.chunks(blocksize) {
+            starts.extend(((HEAD + 4 * count + body.len()) as u32).to_le_bytes());
+            shuffled.clear();
+            shuffled.resize(block.len(), 0);
+            match shuffle {
+                Shuffle::None => shuffled.copy_from_slice(block),
+                Shuffle::Bytes => shuffle_bytes(block, &mut shuffled, typesize),
+                Shuffle::Bits => shuffle_bits(block, &mut shuffled, typesize),
+            }
+            let streams = if splits && block.len() == blocksize { typesize } else { 1 };
+            for stream in shuffled.chunks((block.len() / streams).max(1)) {
+                let packed = if self.level == 0 { stream.to_vec() } else { self.codec.pack(stream, self.level)? };
+                // what has the length of its items is taken for these
+                let packed = if packed.len() >= stream.len() { stream.to_vec() } else { packed };
+                body.extend((packed.len() as u32).to_le_bytes());
+                body.extend(packed);
+            }
+        }
+        let mut out = Vec::with_capacity(HEAD + starts.len() + body.len());
+        let all = HEAD + starts.len() + body.len();
+        if self.level == 0 || all >= HEAD + bytes.len() || count == 0 {
+            head(flags | 2, size + HEAD as u32, &mut out);
+            out.extend(bytes);
+            return Ok(out);
+        }
+        head(flags | if splits { 0 } else { 16 }, all as u32, &mut out);
+        out.extend(starts);
+        out.extend(body);
+        Ok(out)
+    }
+}
+
+/// The first bytes of all items, then the second ones, and so on; what is no whole item stays at the end.
+fn shuffle_bytes(from: &[u8], to: &mut [u8], size: usize) {
+    let items = from.len() / size;
+    for byte in 0..size {
+        for (item, place) in to[byte * items..(byte + 1) * items].iter_mut().enumerate() {
+            *place = from[item * size + byte];
+        }
+    }
+    to[items * size..].copy_from_slice(&from[items * size..]);
+}
+
+fn unshuffle(from: &[u8], to: &mut [u8], size: usize) {
+    let items = from.len() / size;
+    for byte in 0..size {
+        for (item, value) in from[byte * items..(byte + 1) * items].iter().enumerate() {
+            to[item * size + byte] = *value;
+        }
+    }
+    to[items * size..].copy_from_slice(&from[items * size..]);
+}
+
+/// The lowest bits of the first bytes of all items, then the next ones, and so on. Items whose number is no multiple of 8
+/// are left as they are.
+fn shuffle_bits(from: &[u8], to: &mut [u8], size: usize) {
+    let items = from.len() / size;
+    if !items.is_multiple_of(8) {
+        return to.copy_from_slice(from);
+    }
+    let row = items / 8;
+    for byte in 0..size {
+        for group in 0..row {
+            let word =
+                (0..8).fold(0_u64, |all, item| all | u64::from(from[(group * 8 + item) * size + byte]) << (8 * item));
+            for (bit, value) in transposed(word).to_le_bytes().into_iter().enumerate() {
+                to[(byte * 8 + bit) * row + group] = value;
+            }
+        }
+    }
+    to[items * size..].copy_from_slice(&from[items * size..]);
+}
+
+fn unshuffle_bits(from: &[u8], to: &mut [u8], size: usize) {
+    let items = from.len() / size;
+    if !items.is_multiple_of(8) {
+        return to.copy_from_slice(from);
+    }
+    let row = items / 8;
+    for byte in 0..size {
+        for group in 0..row {
+            let word =
+                (0..8).fold(0_u64, |all, bit| all | u64::from(from[(byte * 8 + bit) * row + group]) << (8 * bit));
+            for (item, value) in transposed(word).to_le_bytes().into_iter().enumerate() {
+                to[(group * 8 + item) * size + byte] = value;
+            }
+        }
+    }
+    to[items * size..].copy_from_slice(&from[items * size..]);
+}
+
+/// 8 bytes as a square of bits, turned over its diagonal.
+fn transposed(word: u64) -> u64 {
+    let swap = |word: u64, shift: u32, mask: u64| {
+        let t = (word ^ (word >> shift)) & mask;
+        word ^ t ^ (t << shift)
+    };
+    let word = swap(word, 7, 0x00AA_00AA_00AA_00AA);
+    let word = swap(word, 14, 0x0000_CCCC_0000_CCCC);
+    swap(word, 28, 0x0000_0000_F0F0_F0F0)
+}
+
+/// Unpacks a stream of BloscLZ, an LZ77 of literal runs and matches, and returns how many bytes it filled.
+fn blosclz(packed: &[u8], out: &mut [u8]) -> Result<usize> {
+    const FAR: usize = 8191;
+    let cut = || malformed!("blosclz: it is cut off");
+    let mut at = 0;
+    let mut next = || {
+        let byte = packed.get(at).copied();
+        at += 1;
+        byte.map(usize::from)
+    };
+    let mut filled = 0;
+    // the first control byte is always that of a literal run
+    let mut control = next().ok_or_else(cut)? & 31;
+    loop {
+        if control >= 32 {
+            let mut len = (control >> 5) - 1;
+            let mut back = (control & 31) << 8;
+            if len == 6 {
+                loop {
+                    let more = next().ok_or_else(cut)?;
+                    len += more;
+                    if more != 255 {
+                        break;
+                    }
+                }
+            }
+            let low = next().ok_or_else(cut)?;
+            back += low;
+            if low == 255 && back == FAR {
+                let (high, low) = (next().ok_or_else(cut)?, next().ok_or_else(cut)?);
+                back = (high << 8) + low + FAR;
+            }
+            let (len, back) = (len + 3, back + 1);
+            ensure!(back <= filled && len <= out.len() - filled, "blosclz: a match outside of its block");
+            for place in filled..filled + len {
+                out[place] = out[place - back];
+            }
+            filled += len;
+        } else {
+            for _ in 0..=control {
+                let byte = next().ok_or_else(cut)?;
+                *out.get_mut(filled).ok_or_else(|| malformed!("blosclz: more bytes than its block has"))? = byte as u8;
+                filled += 1;
+            }
+        }
+        match next() {
+            Some(byte) => control = byte,
+            None => return Ok(filled),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_is_unpacked() {
+        let bytes: Vec<u8> = (0..700_001_u32).flat_map(|n| (n / 7).to_le_bytes()).take(700_001).collect();
+        for codec in [Compressor::BloscLz, Compressor::Lz4, Compressor::Snappy, Compressor::Zlib, Compressor::Zstd] {
+            for shuffle in [Shuffle::None, Shuffle::Bytes, Shuffle::Bits] {
+                for (typesize, len, level) in
+                    [(1, 10_000, 5), (4, 700_001, 3), (4, 4096, 9), (8, 7, 5), (17, 50_000, 1), (4, 0, 5), (2, 999, 0)]
+                {
+                    let blosc = Blosc { codec, level, shuffle, typesize };
+                    let packed = blosc.pack(bytes[..len].to_vec()).unwrap();
+                    assert!(packed.len() <= len + HEAD, "{blosc:?}");
+                    assert_eq!(blosc.unpack(packed, len).unwrap(), &bytes[..len], "{blosc:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_in_order_is_refused() {
+        let blosc = Blosc { codec: Compressor::Zstd, level: 3, shuffle: Shuffle::Bytes, typesize: 4 };
+        let packed = blosc.pack(vec![7; 10_000]).unwrap();
+        for at in 0..packed.len().min(64) {
+            for value in [0, 1, 127, 255] {
+                let mut broken = packed.clone();
+                broken[at] = value;
+                // whatever it is, it ends, and within the bytes that it may have
+                assert!(blosc.unpack(broken, 10_000).map_or(0, |out| out.len()) <= 10_000);
+            }
+            assert!(blosc.unpack(packed[..at].to_vec(), 10_000).is_err());
+        }
+        assert!(blosc.unpack(packed, 9_999).is_err());
+    }
+}

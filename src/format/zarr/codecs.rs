@@ -1,0 +1,338 @@
+//! What packs the items of a chunk into bytes: a chain of codecs, each behind one small trait.
+//!
+//! The chain is kept as it stands in the metadata, so that an output can be stored as its data is. Nothing here trusts a
+//! chunk: what is unpacked grows as it comes and is refused beyond the bytes that the chunk must have.
+
+use std::fmt::Debug;
+use std::io::Read;
+
+use flate2::Compression;
+use flate2::read::{MultiGzDecoder, ZlibDecoder};
+use flate2::write::GzEncoder;
+use serde_json::{Map, Value, json};
+
+use super::blosc;
+use crate::error::{Error, ErrorKind, Result, bail, ensure, malformed};
+use crate::item::dtype::DType;
+use crate::layout::view::View;
+use crate::layout::walk::copy_bytes;
+use crate::memory;
+use crate::storage::conversion::Conversion;
+
+/// Chunks of more bytes are not unpacked: a few bytes could ask for any memory.
+const MOST_UNPACKED: usize = 1 << 32;
+
+/// A step from bytes to bytes.
+pub(super) trait Codec: Debug + Send + Sync {
+    /// The bytes that were packed, `most` at most.
+    fn unpack(&self, packed: Vec<u8>, most: usize) -> Result<Vec<u8>>;
+
+    /// Packs bytes.
+    fn pack(&self, bytes: Vec<u8>) -> Result<Vec<u8>>;
+
+    /// The bytes that so many can become when they are packed.
+    fn most_packed(&self, bytes: usize) -> usize {
+        // what cannot be made smaller grows by a little for each block, and by a head and an end
+        bytes.saturating_add(bytes / 64).saturating_add(1 << 16)
+    }
+}
+
+/// From the items of a chunk, in C order, to its bytes and back.
+#[derive(Debug)]
+pub(super) struct Chain {
+    /// The axes of a chunk in the order in which it stores them, if that is not their own.
+    order: Option<Vec<usize>>,
+    /// What turns stored items into those of the tensor, if their byte order differs, and back.
+    swap: Option<Conversion>,
+    itemsize: usize,
+    codecs: Vec<Box<dyn Codec>>,
+}
+
+impl Chain {
+    /// Reads the list of codecs of v3 metadata, for items of `dtype`, which is little-endian. Axes are `rank`.
+    ///
+    /// # Errors
+    /// A codec that is not known, or has another configuration than it can have.
+    pub(super) fn new(list: &[Value], dtype: &DType, rank: usize) -> Result<Self> {
+        let itemsize = dtype.itemsize();
+        let mut it = Self { order: None, swap: None, itemsize, codecs: Vec::new() };
+        let mut has_bytes = false;
+        for value in list {
+            let (name, configuration) = named(value)?;
+            match name {
+                "transpose" if !has_bytes => {
+                    let order = configuration.get("order");
+                    let order = match order.and_then(Value::as_str) {
+                        Some("C") => Some((0..rank).collect()),
+                        Some("F") => Some((0..rank).rev().collect()),
+                        _ => order.and_then(|order| serde_json::from_value::<Vec<usize>>(order.clone()).ok()),
+                    };
+                    let order = order.filter(|order| is_permutation(order, rank));
+                    let order = order.ok_or_else(|| malformed!("codec transpose: no order of {rank} axes"))?;
+                    let before = it.order.take().unwrap_or_else(|| (0..rank).collect());
+                    it.order = Some(order.iter().map(|&axis| before[axis]).collect());
+                }
+                "bytes" | "endian" if !has_bytes => {
+                    has_bytes = true;
+                    match configuration.get("endian").map(|endian| endian.as_str()) {
+                        None | Some(Some("little")) => {}
+                        Some(Some("big")) => it.swap = Conversion::new(&dtype.big_endian(), dtype),
+                        Some(_) => bail!("codec bytes: endian is neither little nor big"),
+                    }
+                }
+                "transpose" | "bytes" | "endian" => bail!("codec {name}: not in its place"),
+                _ if !has_bytes => bail!("codec {name}: before the codec bytes, or not known"),
+                _ => it.codecs.push(from_v3(name, configuration, itemsize)?),
+            }
+        }
+        ensure!(has_bytes, "no codec bytes");
+        it.order = it.order.filter(|order| !order.is_sorted());
+        it.swap = it.swap.filter(|swap| !swap.is_identity());
+        Ok(it)
+    }
+
+    /// Whether items lie in a file as they are, but for the order of axes.
+    pub(super) fn is_bare(&self) -> bool {
+        self.codecs.is_empty() && self.swap.is_none()
+    }
+
+    /// Whether items lie in a file one after the other in C order as they are.
+    pub(super) fn is_plain(&self) -> bool {
+        self.is_bare() && self.order.is_none()
+    }
+
+    /// Where the items of an unpacked chunk of that shape lie, axis by axis.
+    pub(super) fn view(&self, shape: &[usize]) -> View {
+        let Some(order) = &self.order else { return View::c_order(shape) };
+        let stored: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+        let mut back = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(at, &axis)| back[axis] = at);
+        View::c_order(&stored).with_axes(&back)
+    }
+
+    /// The bytes that a chunk of so many bytes of items can have when it is packed.
+    pub(super) fn most_packed(&self, bytes: usize) -> usize {
+        self.codecs.iter().fold(bytes, |bytes, codec| codec.most_packed(bytes))
+    }
+
+    /// Unpacks a chunk of `bytes` bytes of items, which lie then as [`view`](Self::view) says.
+    ///
+    /// # Errors
+    /// What was not packed so, or is of another length.
+    pub(super) fn unpack(&self, packed: Vec<u8>, bytes: usize) -> Result<Vec<u8>> {
+        ensure!(
+            bytes <= MOST_UNPACKED || self.codecs.is_empty(),
+            "a chunk of {bytes} bytes, at most {MOST_UNPACKED} are unpacked"
+        );
+        let mut most = vec![bytes];
+        for codec in &self.codecs {
+            most.push(codec.most_packed(most[most.len() - 1]));
+        }
+        let mut items = packed;
+        for (codec, &most) in self.codecs.iter().zip(&most).rev() {
+            items = codec.unpack(items, most)?;
+        }
+        ensure!(items.len() == bytes, "{} bytes, expected {bytes}", items.len());
+        if let Some(swap) = &self.swap {
+            swap.swap(&mut items);
+        }
+        Ok(items)
+    }
+
+    /// Packs the items of a chunk of that shape.
+    ///
+    /// # Errors
+    /// Not enough memory.
+    pub(super) fn pack(&self, items: &[u8], shape: &[usize]) -> Result<Vec<u8>> {
+        let mut bytes = memory::zeros(items.len()).map_err(Error::memory)?;
+        match &self.order {
+            None => bytes.copy_from_slice(items),
+            Some(_) => copy_bytes(items, &View::c_order(shape), &mut bytes, &self.view(shape), self.itemsize),
+        }
+        if let Some(swap) = &self.swap {
+            swap.swap(&mut bytes);
+        }
+        self.codecs.iter().try_fold(bytes, |bytes, codec| codec.pack(bytes))
+    }
+}
+
+fn is_permutation(order: &[usize], rank: usize) -> bool {
+    let mut sorted = order.to_vec();
+    sorted.sort_unstable();
+    sorted.into_iter().eq(0..rank)
+}
+
+/// The name of an extension, and its configuration.
+pub(super) fn named(value: &Value) -> Result<(&str, &Map<String, Value>)> {
+    static EMPTY: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
+    if let Some(name) = value.as_str() {
+        return Ok((name, &EMPTY));
+    }
+    let name = value.get("name").and_then(Value::as_str).ok_or_else(|| malformed!("an extension without a name"))?;
+    match value.get("configuration") {
+        None | Some(Value::Null) => Ok((name, &EMPTY)),
+        Some(Value::Object(configuration)) => Ok((name, configuration)),
+        Some(_) => bail!("{name:?}: its configuration is no object"),
+    }
+}
+
+fn from_v3(name: &str, configuration: &Map<String, Value>, itemsize: usize) -> Result<Box<dyn Codec>> {
+    let level = |default: i64| match configuration.get("level") {
+        None => Ok(default),
+        Some(level) => level.as_i64().ok_or_else(|| malformed!("codec {name}: its level is no integer")),
+    };
+    Ok(match name {
+        "gzip" => Box::new(Gzip { level: level(5)?.clamp(0, 9) as u32 }),
+        "zstd" => {
+            let checksum = configuration.get("checksum").and_then(Value::as_bool).unwrap_or(false);
+            Box::new(Zstd { level: level(0)?.clamp(-131_072, 22) as i32, checksum })
+        }
+        "crc32c" => Box::new(Crc32c),
+        "numcodecs.zlib" => Box::new(Zlib),
+        "blosc" => {
+            let text = |key: &str| configuration.get(key).and_then(Value::as_str);
+            let number = |key: &str| configuration.get(key).and_then(Value::as_u64);
+            let codec = blosc::Compressor::named(text("cname").unwrap_or("lz4"));
+            let codec = codec.ok_or_else(|| malformed!("codec blosc: an unknown cname"))?;
+            let typesize = number("typesize").map_or(itemsize, |size| size as usize);
+            let shuffle = match text("shuffle") {
+                None | Some("noshuffle") => blosc::Shuffle::None,
+                Some("shuffle") => blosc::Shuffle::Bytes,
+                Some("bitshuffle") => blosc::Shuffle::Bits,
+                Some(_) => bail!("codec blosc: an unknown shuffle"),
+            };
+            let level = number("clevel").unwrap_or(5).min(9) as u32;
+            Box::new(blosc::Blosc { codec, level, shuffle, typesize: typesize.clamp(1, 255) })
+        }
+        _ => return Err(Error::of(ErrorKind::Unsupported, format!("codec {name:?} is not known"))),
+    })
+}
+
+/// The compressor of v2 metadata as a v3 codec.
+///
+/// # Errors
+/// One that v3 metadata could not name.
+pub(super) fn from_v2(compressor: &Value, itemsize: usize) -> Result<Option<Value>> {
+    if compressor.is_null() {
+        return Ok(None);
+    }
+    let id = compressor.get("id").and_then(Value::as_str).ok_or_else(|| malformed!("a compressor without an id"))?;
+    let number = |key: &str, default: i64| compressor.get(key).and_then(Value::as_i64).unwrap_or(default);
+    Ok(Some(match id {
+        "zlib" => json!({"name": "numcodecs.zlib", "configuration": {"level": number("level", 1)}}),
+        "gzip" => json!({"name": "gzip", "configuration": {"level": number("level", 1)}}),
+        "zstd" => {
+            let checksum = compressor.get("checksum").and_then(Value::as_bool).unwrap_or(false);
+            json!({"name": "zstd", "configuration": {"level": number("level", 0), "checksum": checksum}})
+        }
+        "blosc" => {
+            // of one byte there is nothing to shuffle but bits
+            let shuffle = match number("shuffle", 1) {
+                -1 if itemsize == 1 => "bitshuffle",
+                1 | -1 => "shuffle",
+                2 => "bitshuffle",
+                _ => "noshuffle",
+            };
+            let cname = compressor.get("cname").and_then(Value::as_str).unwrap_or("lz4");
+            json!({"name": "blosc", "configuration": {
+                "cname": cname, "clevel": number("clevel", 5), "shuffle": shuffle,
+                "typesize": itemsize.clamp(1, 255), "blocksize": number("blocksize", 0)
+            }})
+        }
+        _ => return Err(Error::of(ErrorKind::Unsupported, format!("compressor {id:?} is not known"))),
+    }))
+}
+
+/// Reads all that a stream gives, `most` bytes at most: memory is taken as they come.
+fn read_all(stream: impl Read, most: usize) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    stream.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|error| malformed!("cannot be unpacked: {error}"))?;
+    ensure!(bytes.len() <= most, "more than {most} bytes when it is unpacked");
+    Ok(bytes)
+}
+
+#[derive(Debug)]
+struct Gzip {
+    level: u32,
+}
+
+impl Codec for Gzip {
+    fn unpack(&self, packed: Vec<u8>, most: usize) -> Result<Vec<u8>> {
+        read_all(MultiGzDecoder::new(&packed[..]), most)
+    }
+
+    fn pack(&self, bytes: Vec<u8>) -> Result<Vec<u8>> {
+        let mut out = GzEncoder::new(Vec::new(), Compression::new(self.level));
+        std::io::Write::write_all(&mut out, &bytes)?;
+        Ok(out.finish()?)
+    }
+}
+
+/// Which v2 has, and v3 only as an extension: it is read.
+#[derive(Debug)]
+struct Zlib;
+
+impl Codec for Zlib {
+    fn unpack(&self, packed: Vec<u8>, most: usize) -> Result<Vec<u8>> {
+        read_all(ZlibDecoder::new(&packed[..]), most)
+    }
+
+    fn pack(&self, bytes: Vec<u8>) -> Result<Vec<u8>> {
+        let mut out = flate2::write::ZlibEncoder::new(Vec::new(), Compression::new(1));
+        std::io::Write::write_all(&mut out, &bytes)?;
+        Ok(out.finish()?)
+    }
+}
+
+#[derive(Debug)]
+struct Zstd {
+    level: i32,
+    checksum: bool,
+}
+
+impl Codec for Zstd {
+    fn unpack(&self, packed: Vec<u8>, most: usize) -> Result<Vec<u8>> {
+        let broken = |error: std::io::Error| malformed!("cannot be unpacked: {error}");
+        let mut decoder = zstd::stream::read::Decoder::with_buffer(&packed[..]).map_err(broken)?;
+        // a frame may ask for no more memory than this to be unpacked
+        decoder.window_log_max(27).map_err(broken)?;
+        read_all(decoder, most)
+    }
+
+    fn pack(&self, bytes: Vec<u8>) -> Result<Vec<u8>> {
+        let mut compressor = zstd::bulk::Compressor::new(self.level)?;
+        compressor.include_checksum(self.checksum)?;
+        Ok(compressor.compress(&bytes)?)
+    }
+}
+
+#[derive(Debug)]
+struct Crc32c;
+
+/// Takes the check sum from the end of bytes.
+///
+/// # Errors
+/// None there, or another.
+pub(super) fn without_checksum(bytes: &[u8]) -> Result<&[u8]> {
+    let (rest, sum) = bytes.split_last_chunk::<4>().ok_or_else(|| malformed!("no check sum"))?;
+    ensure!(crc32c::crc32c(rest) == u32::from_le_bytes(*sum), "does not have its check sum");
+    Ok(rest)
+}
+
+impl Codec for Crc32c {
+    fn unpack(&self, mut packed: Vec<u8>, _: usize) -> Result<Vec<u8>> {
+        let bytes = without_checksum(&packed)?.len();
+        packed.truncate(bytes);
+        Ok(packed)
+    }
+
+    fn pack(&self, mut bytes: Vec<u8>) -> Result<Vec<u8>> {
+        let sum = crc32c::crc32c(&bytes);
+        bytes.extend(sum.to_le_bytes());
+        Ok(bytes)
+    }
+
+    fn most_packed(&self, bytes: usize) -> usize {
+        bytes.saturating_add(4)
+    }
+}

@@ -1,0 +1,288 @@
+//! Dtypes as Zarr names them, and the items of chunks that are not there.
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::codecs::named;
+use crate::error::{Error, ErrorKind, Result, Subject, bail, ensure, malformed};
+use crate::format::json::parse_item;
+use crate::item::dtype::{DType, Kind};
+
+/// The dtype of v3 metadata, little-endian.
+///
+/// # Errors
+/// One that is not known.
+pub(super) fn from_v3(value: &Value) -> Result<DType> {
+    let unknown = || Error::of(ErrorKind::Unsupported, format!("data_type {} is not known", shown(value)));
+    let (name, configuration) = named(value)?;
+    let bytes = configuration.get("length_bytes").and_then(Value::as_u64);
+    let text = match name {
+        "null_terminated_bytes" => format!("|S{}", bytes.ok_or_else(unknown)?),
+        "raw_bytes" => format!("|V{}", bytes.ok_or_else(unknown)?),
+        "fixed_length_utf32" => {
+            format!("<U{}", bytes.filter(|bytes| bytes.is_multiple_of(4)).ok_or_else(unknown)? / 4)
+        }
+        "numpy.datetime64" | "numpy.timedelta64" => {
+            let unit = configuration.get("unit").and_then(Value::as_str).ok_or_else(unknown)?;
+            let scale = configuration.get("scale_factor").and_then(Value::as_u64).unwrap_or(1);
+            let letter = if name == "numpy.datetime64" { 'M' } else { 'm' };
+            match (unit, scale) {
+                ("generic", _) => format!("<{letter}8"),
+                (unit, 1) => format!("<{letter}8[{unit}]"),
+                (unit, scale) => format!("<{letter}8[{scale}{unit}]"),
+            }
+        }
+        _ => match name.strip_prefix('r').and_then(|bits| bits.parse::<u64>().ok()) {
+            Some(bits) if bits > 0 && bits.is_multiple_of(8) => format!("|V{}", bits / 8),
+            Some(_) => return Err(unknown()),
+            None => {
+                let number = DType::names().find(|known| *known == name).ok_or_else(unknown)?;
+                let dtype = DType::asked(number).map_err(|_| unknown())?;
+                return if is_held(&dtype) { Ok(dtype) } else { Err(unknown()) };
+            }
+        },
+    };
+    // a void of two bytes is one here, whatever a .npy means by it
+    if let Some(size) = text.strip_prefix("|V").and_then(|size| size.parse::<usize>().ok()) {
+        return Ok(Kind::Void(size).into());
+    }
+    DType::parse(&text).map_err(|_| unknown())
+}
+
+/// The dtype of v2 metadata.
+///
+/// # Errors
+/// One that is not read.
+pub(super) fn from_v2(descr: &str) -> Result<DType> {
+    let refuse = || Error::of(ErrorKind::Unsupported, format!("dtype {descr:?} is not read"));
+    if let Some(size) = descr.strip_prefix("|V").and_then(|size| size.parse::<usize>().ok()) {
+        return Ok(Kind::Void(size).into());
+    }
+    let dtype = DType::parse(descr).map_err(|_| refuse())?;
+    if is_held(&dtype) { Ok(dtype) } else { Err(refuse()) }
+}
+
+fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    if text.chars().count() > 80 { format!("{}...", text.chars().take(80).collect::<String>()) } else { text }
+}
+
+/// Whether Zarr has a name for it.
+pub(super) fn is_held(dtype: &DType) -> bool {
+    !matches!(dtype.kind(), Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_))
+}
+
+/// Whether the bytes of an item have an order.
+pub(super) fn has_order(dtype: &DType) -> bool {
+    dtype.big_endian().is_big_endian()
+}
+
+/// A dtype as v3 metadata names it.
+pub(super) fn to_v3(dtype: &DType) -> Value {
+    let sized = |name: &str, bytes: usize| json!({"name": name, "configuration": {"length_bytes": bytes}});
+    match dtype.kind() {
+        Kind::Bytes(size) => sized("null_terminated_bytes", *size),
+        Kind::Str(size) => sized("fixed_length_utf32", 4 * size),
+        Kind::Void(size) => sized("raw_bytes", *size),
+        Kind::Datetime(unit) | Kind::Timedelta(unit) => {
+            let name = if matches!(dtype.kind(), Kind::Datetime(_)) { "numpy.datetime64" } else { "numpy.timedelta64" };
+            let shown = unit.to_string();
+            let base = shown.trim_matches(['[', ']']).trim_start_matches(|c: char| c.is_ascii_digit());
+            let base = if base.is_empty() { "generic" } else { base };
+            json!({"name": name, "configuration": {"unit": base, "scale_factor": unit.count}})
+        }
+        _ => Value::String(dtype.name()),
+    }
+}
+
+/// The item of chunks that are not there.
+///
+/// # Errors
+/// A value that the dtype cannot hold.
+pub(super) fn fill_value(text: &str, dtype: &DType) -> Result<Vec<u8>> {
+    let native = dtype.native();
+    let mut item = fill_item(text.trim(), &native)?;
+    ensure!(item.len() == native.itemsize(), "{} bytes, expected {}", item.len(), native.itemsize());
+    if let Some(swap) = crate::storage::conversion::Conversion::new(&native, dtype).filter(|swap| !swap.is_identity()) {
+        swap.swap(&mut item);
+    }
+    Ok(item)
+}
+
+fn fill_item(text: &str, dtype: &DType) -> Result<Vec<u8>> {
+    let said = |error: Error| if error.subject() == Subject::File { error } else { malformed!("{}", error.message()) };
+    let string = text.starts_with('"').then(|| serde_json::from_str::<String>(text)).transpose();
+    let string = string.map_err(|error| malformed!("{error}"))?;
+    let padded = |mut bytes: Vec<u8>, size: usize| {
+        ensure!(bytes.len() <= size, "{} bytes, expected {size}", bytes.len());
+        bytes.resize(size, 0);
+        Ok(bytes)
+    };
+    match (dtype.kind(), string) {
+        (Kind::Bytes(size) | Kind::Void(size), Some(text)) => padded(from_base64(&text)?, *size),
+        (Kind::Bytes(size) | Kind::Void(size), None) if text.starts_with('[') => {
+            padded(serde_json::from_str(text).map_err(|_| malformed!("no list of bytes"))?, *size)
+        }
+        (Kind::Bytes(size) | Kind::Void(size), None) if text == "0" => Ok(vec![0; *size]),
+        (Kind::Str(size), None) if text == "0" => Ok(vec![0; 4 * size]),
+        (Kind::Bytes(_) | Kind::Void(_), None) => bail!("neither a text nor a list of bytes"),
+        (Kind::Str(size), Some(text)) => {
+            padded(text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect(), 4 * size)
+        }
+        (Kind::Datetime(_) | Kind::Timedelta(_), Some(text)) if text == "NaT" => Ok(i64::MIN.to_le_bytes().to_vec()),
+        (Kind::Datetime(_) | Kind::Timedelta(_), None) => {
+            let ticks: i64 = text.parse().map_err(|_| malformed!("{text}: no whole number"))?;
+            Ok(ticks.to_le_bytes().to_vec())
+        }
+        (Kind::Complex64 | Kind::Complex128, None) if text.starts_with('[') => {
+            let parts: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| malformed!("no list of two parts"))?;
+            let part = if matches!(dtype.kind(), Kind::Complex64) { Kind::Float32 } else { Kind::Float64 };
+            let [re, im] = parts[..] else { bail!("{} parts, expected two", parts.len()) };
+            let both = [re, im].map(|raw| fill_item(raw.get(), &part.clone().into()));
+            let [re, im] = both;
+            Ok([re?, im?].concat())
+        }
+        // the bits of a number
+        (_, Some(text)) if text.starts_with("0x") => {
+            let bits = u128::from_str_radix(&text[2..], 16).map_err(|_| malformed!("{text:?}: no bits"))?;
+            let size = dtype.itemsize();
+            ensure!(size <= 8 && bits >> (8 * size) == 0, "{text:?}: more bits than an item has");
+            Ok(bits.to_le_bytes()[..size].to_vec())
+        }
+        (_, Some(text)) => parse_item(&text, dtype).map_err(said),
+        (_, None) => parse_item(text, dtype).map_err(said),
+    }
+}
+
+/// An item as a value of v3 metadata, as text.
+pub(super) fn fill_text(item: &[u8], dtype: &DType) -> String {
+    let integer = |item: &[u8]| i64::from_le_bytes(item.try_into().unwrap_or_default());
+    match dtype.kind() {
+        Kind::Bytes(_) => {
+            let end = item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+            Value::String(to_base64(&item[..end])).to_string()
+        }
+        Kind::Void(_) => Value::String(to_base64(item)).to_string(),
+        Kind::Str(_) => {
+            let code = |word: &[u8; 4]| char::from_u32(u32::from_le_bytes(*word)).unwrap_or('\u{fffd}');
+            let text: String = item.as_chunks::<4>().0.iter().map(code).collect();
+            Value::String(text.trim_end_matches('\0').to_owned()).to_string()
+        }
+        Kind::Datetime(_) | Kind::Timedelta(_) => integer(item).to_string(),
+        Kind::Bool => (item != [0]).to_string(),
+        Kind::Complex64 => {
+            format!("[{}, {}]", float(&item[..4], &Kind::Float32.into()), float(&item[4..], &Kind::Float32.into()))
+        }
+        Kind::Complex128 => {
+            format!("[{}, {}]", float(&item[..8], &Kind::Float64.into()), float(&item[8..], &Kind::Float64.into()))
+        }
+        _ if dtype.is_integer() => {
+            let bits = item.iter().rev().fold(0_u64, |all, &byte| all << 8 | u64::from(byte));
+            let unused = 64 - 8 * item.len().clamp(1, 8) as u32;
+            match dtype.name().starts_with('u') {
+                true => bits.to_string(),
+                false => ((bits << unused).cast_signed() >> unused).to_string(),
+            }
+        }
+        _ => float(item, dtype),
+    }
+}
+
+/// A float as it reads back to the same bits: of a number the shortest digits, else what they are.
+fn float(item: &[u8], dtype: &DType) -> String {
+    let value = match (dtype.kind(), item) {
+        (Kind::Float16, &[a, b]) => Some(f64::from(half::f16::from_le_bytes([a, b]))),
+        (Kind::Float32, &[a, b, c, d]) => Some(f64::from(f32::from_le_bytes([a, b, c, d]))),
+        (Kind::Float64, item) => item.try_into().ok().map(f64::from_le_bytes),
+        _ => None,
+    };
+    match value {
+        Some(value) if value.is_finite() => match dtype.kind() {
+            Kind::Float32 => format!("{:?}", value as f32),
+            _ => format!("{value:?}"),
+        },
+        Some(value) if value.is_infinite() => if value > 0.0 { "\"Infinity\"" } else { "\"-Infinity\"" }.to_owned(),
+        // there are floats without a zero
+        _ if parse_item("0.0", dtype).is_ok_and(|zero| zero == item) => "0.0".to_owned(),
+        _ => match dtype.kind() {
+            Kind::Float16 if item == [0, 0x7e] => "\"NaN\"".to_owned(),
+            Kind::Float32 if item == [0, 0, 0xc0, 0x7f] => "\"NaN\"".to_owned(),
+            Kind::Float64 if item == [0, 0, 0, 0, 0, 0, 0xf8, 0x7f] => "\"NaN\"".to_owned(),
+            _ => format!("\"0x{}\"", item.iter().rev().map(|byte| format!("{byte:02x}")).collect::<String>()),
+        },
+    }
+}
+
+const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+fn to_base64(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    for group in bytes.chunks(3) {
+        let word = group.iter().enumerate().fold(0_u32, |all, (n, &byte)| all | u32::from(byte) << (16 - 8 * n));
+        for digit in 0..4 {
+            let shown = digit <= group.len();
+            out.push(if shown { DIGITS[(word >> (18 - 6 * digit) & 63) as usize].into() } else { '=' });
+        }
+    }
+    out
+}
+
+fn from_base64(text: &str) -> Result<Vec<u8>> {
+    let (mut out, mut word, mut bits) = (Vec::new(), 0_u32, 0);
+    for byte in text.trim_end_matches('=').bytes() {
+        let digit = DIGITS.iter().position(|&digit| digit == byte);
+        word = word << 6 | digit.ok_or_else(|| malformed!("no base64"))? as u32;
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            out.push((word >> bits) as u8);
+            word &= (1 << bits) - 1;
+        }
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_fill_values() {
+        let rows = [
+            (json!("float32"), "<f4", "\"NaN\"", &[0, 0, 0xc0, 0x7f][..]),
+            (json!("int16"), "<i2", "-2", &[0xfe, 0xff]),
+            (json!("bool"), "|b1", "true", &[1]),
+            (json!("complex64"), "<c8", "[0.0, \"Infinity\"]", &[0, 0, 0, 0, 0, 0, 0x80, 0x7f]),
+            (
+                json!({"name": "fixed_length_utf32", "configuration": {"length_bytes": 8}}),
+                "<U2",
+                "\"é\"",
+                &[0xe9, 0, 0, 0, 0, 0, 0, 0],
+            ),
+            (
+                json!({"name": "null_terminated_bytes", "configuration": {"length_bytes": 3}}),
+                "|S3",
+                "\"YWI=\"",
+                b"ab\0",
+            ),
+            (json!("r16"), "|V2", "[1, 2]", &[1, 2]),
+            (
+                json!({"name": "numpy.datetime64", "configuration": {"unit": "us", "scale_factor": 10}}),
+                "<M8[10us]",
+                "\"NaT\"",
+                &[0, 0, 0, 0, 0, 0, 0, 0x80],
+            ),
+        ];
+        for (name, descr, fill, item) in rows {
+            let dtype = from_v3(&name).unwrap();
+            let expected = if descr == "|V2" { Kind::Void(2).into() } else { DType::parse(descr).unwrap() };
+            assert_eq!((&dtype, fill_value(fill, &dtype).unwrap()), (&expected, item.to_vec()), "{name}");
+            assert_eq!(from_v3(&to_v3(&dtype)).unwrap(), dtype);
+            assert_eq!(fill_value(&fill_text(item, &dtype), &dtype).unwrap(), item, "{name}");
+        }
+        for name in [json!("float128"), json!("string"), json!({"name": "r7"}), json!(3), json!({"name": "struct"})] {
+            assert!(from_v3(&name).is_err(), "{name}");
+        }
+        assert!(from_v2("<f16").is_err() && from_v2("|O").is_err() && from_v2(">f4").is_ok());
+    }
+}

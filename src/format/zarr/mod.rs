@@ -1,0 +1,106 @@
+//! Zarr: a folder that is one tensor in chunks, or a group of such folders. Versions 3 and 2 are read, 3 is written.
+
+mod blosc;
+mod codecs;
+mod dtypes;
+mod folder;
+mod metadata;
+mod read;
+mod write;
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use self::metadata::Node;
+use self::read::Chunks;
+use super::content::{Content, Description, Opened};
+use super::{Reader, Unchangeable};
+use crate::error::{Result, bail, malformed};
+use crate::storage::source::{Container, Source};
+use crate::storage::stage;
+
+use self::metadata::{V2_ARRAY, V2_GROUP, V3};
+pub(super) use self::write::ZarrWriter;
+
+/// The names of files that make a folder a store.
+pub(super) const MARKS: &[&str] = &[V3, V2_ARRAY, V2_GROUP];
+
+/// Opens a store: reads its metadata, of a group the names of its arrays.
+///
+/// # Errors
+/// Metadata that is not in order; of reading folders.
+pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
+    let Opened::Folder(path) = content.opened else { bail!("is a file, expected the folder of a Zarr store") };
+    Ok(match metadata::node(&path)? {
+        Some(Node::Array) => Box::new(Store { path, members: None, lock: Mutex::default() }),
+        Some(Node::Group) => {
+            let members = folder::arrays(&path)?;
+            let container = Container::of_folder(&path, members)?;
+            Box::new(Store { path, members: Some(container.into()), lock: Mutex::default() })
+        }
+        None => bail!("no Zarr store: has neither {V3} nor {V2_ARRAY}"),
+    })
+}
+
+/// A store: an array, or a group of them.
+#[derive(Debug)]
+struct Store {
+    path: PathBuf,
+    /// The arrays of a group.
+    members: Option<Arc<Container>>,
+    /// What is locked, as long as it is read or changed.
+    lock: Mutex<Option<Arc<File>>>,
+}
+
+impl Store {
+    /// The folder of an array.
+    fn folder(&self, n: usize) -> Result<PathBuf> {
+        match &self.members {
+            None => Ok(self.path.clone()),
+            Some(container) => {
+                let name =
+                    container.names.get(n).ok_or_else(|| malformed!("tensor {n} of {}", container.names.len()))?;
+                folder::member(&self.path, name)
+            }
+        }
+    }
+
+    fn chunks(&self, n: usize) -> Result<Chunks> {
+        let folder = self.folder(n)?;
+        let array = metadata::array(&folder)?;
+        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Ok(Chunks::new(&self.path, &folder, array, lock))
+    }
+}
+
+impl Reader for Store {
+    fn names(&self) -> Option<Vec<&str>> {
+        self.members.as_ref().map(|container| container.names.iter().map(String::as_str).collect())
+    }
+
+    fn unchangeable(&self) -> Option<Unchangeable> {
+        None
+    }
+
+    fn describe(&self, n: usize) -> Result<Description> {
+        let array = metadata::array(&self.folder(n)?)?;
+        Ok(Description { bytes: array.meta.bytes() as u64, meta: array.meta, offset: None })
+    }
+
+    fn source(&self, n: usize, label: String) -> Result<Source> {
+        let chunks = self.chunks(n)?;
+        let source = Source::chunks(chunks.array().meta.clone(), Arc::new(chunks), label);
+        Ok(match &self.members {
+            None => source,
+            Some(container) => source.one_of(Arc::clone(container), n),
+        })
+    }
+
+    fn lock(&self, n: usize, together: bool) -> Result<()> {
+        let folder = self.folder(n)?;
+        let lock = stage::lock(&folder.join(metadata::array(&folder)?.file), together)?;
+        *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(lock.into());
+        Ok(())
+    }
+}

@@ -1,0 +1,380 @@
+//! The items of an array: which chunks hold what is asked for, and the chunks unpacked.
+
+use std::collections::{HashMap, VecDeque};
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::folder;
+use super::metadata::Array;
+use crate::error::{Context, Error, ErrorKind, Result, ensure};
+use crate::layout::axis::Span;
+use crate::layout::gather::gather;
+use crate::layout::shape::bytes_of;
+use crate::layout::view::View;
+use crate::layout::walk::copy_bytes;
+use crate::layout::window::{Window, Windows};
+use crate::memory;
+use crate::storage::chunked::{ChunkStyle, Chunked};
+use crate::storage::platform::read_at;
+
+/// Chunks of which a part was wanted are kept, so many bytes of them together (one of them in any case), since the next
+/// window most likely wants another part.
+const KEPT: usize = 1 << 26;
+
+/// The most bytes that are read at once of a chunk whose items lie as they are.
+const AT_ONCE: usize = 1 << 20;
+
+/// The chunks of an array.
+#[derive(Debug)]
+pub(super) struct Chunks {
+    /// The store, and the folder of the array in it.
+    root: PathBuf,
+    folder: PathBuf,
+    array: Array,
+    /// The chunks of the grid, by their numbers.
+    grid: Windows,
+    /// The files, of which each is a chunk or a shard.
+    files: Windows,
+    kept: Mutex<Kept>,
+    /// The index of each shard that was asked for last.
+    indexes: Mutex<VecDeque<(usize, Option<Arc<Shard>>)>>,
+    stamp: Option<(u64, std::time::SystemTime)>,
+    _lock: Option<Arc<File>>,
+}
+
+/// An open shard: where its chunks are.
+#[derive(Debug)]
+struct Shard {
+    file: File,
+    /// For each chunk where it begins and how long it is; all bits set if it is not there.
+    index: Vec<(u64, u64)>,
+}
+
+/// Chunks that are kept, the oldest first.
+#[derive(Debug, Default)]
+struct Kept {
+    order: VecDeque<usize>,
+    chunks: HashMap<usize, Arc<OnceLock<Result<Unpacked>>>>,
+}
+
+/// The items of a chunk; `None` if it is not there.
+type Unpacked = Option<Arc<Vec<u8>>>;
+
+impl Chunks {
+    /// The array in a folder, which may be locked as long as this is there.
+    pub(super) fn new(root: &Path, folder: &Path, array: Array, lock: Option<Arc<File>>) -> Self {
+        let shape = &array.meta.shape;
+        let (grid, files) = (Windows::boxes(shape, &array.style.chunk), Windows::boxes(shape, &array.style.unit));
+        let stamp = stamp_of(&folder.join(array.file));
+        let (root, folder) = (root.to_owned(), folder.to_owned());
+        let (kept, indexes) = (Mutex::default(), Mutex::default());
+        Self { root, folder, array, grid, files, kept, indexes, stamp, _lock: lock }
+    }
+
+    /// The bytes of the items of a chunk.
+    fn chunk_bytes(&self) -> Result<usize> {
+        let bytes = bytes_of(&self.array.style.chunk, self.array.meta.dtype.itemsize());
+        bytes.context("a chunk is more than memory can address")
+    }
+
+    /// The path of the file that holds the items at a place, from the array's folder on.
+    fn key(&self, at: &[usize]) -> String {
+        let place = at.iter().zip(&self.array.style.unit).map(|(at, unit)| at / unit);
+        self.array.keys.of(&place.collect::<Vec<_>>())
+    }
+
+    /// The packed bytes of the chunk that begins at a place; `None` if it is not there.
+    fn read_packed(&self, at: &[usize]) -> Result<Option<Vec<u8>>> {
+        let key = self.key(at);
+        let bytes = self.chunk_bytes()?;
+        let most = self.array.chain.most_packed(bytes) as u64;
+        if let Some(shards) = &self.array.shards {
+            let Some(shard) = self.shard(at)? else { return Ok(None) };
+            let inside = at.iter().zip(&self.array.style.unit).zip(&self.array.style.chunk);
+            let place = inside.map(|((at, unit), chunk)| at % unit / chunk);
+            let number = place.zip(&shards.counts).fold(0, |number, (at, count)| number * count + at);
+            let Some(&(offset, len)) = shard.index.get(number) else { return Ok(None) };
+            if (offset, len) == (u64::MAX, u64::MAX) {
+                return Ok(None);
+            }
+            let within = || format!("chunk {at:?} of {key}");
+            let read = || -> Result<Vec<u8>> {
+                ensure!(len <= most, "{len} bytes, at most {most} are unpacked");
+                folder::read_part(&shard.file, offset, usize::try_from(len)?)
+            };
+            return read().map(Some).with_context(within);
+        }
+        let read = || -> Result<Option<Vec<u8>>> {
+            let packed = folder::read(&self.folder.join(&key), most)?;
+            ensure!(packed.as_ref().is_none_or(|packed| !packed.is_empty() || bytes == 0), "is empty");
+            Ok(packed)
+        };
+        read().with_context(|| format!("chunk {key}"))
+    }
+
+    /// The shard that holds the items at a place; `None` if there is none.
+    fn shard(&self, at: &[usize]) -> Result<Option<Arc<Shard>>> {
+        /// A shard is open as long as its index is kept.
+        const OPEN: usize = 16;
+        let place = self.files.number_of(at.iter().zip(&self.array.meta.shape).fold(0, |n, (at, dim)| n * dim + at));
+        let lock = || self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, shard)) = lock().iter().find(|(number, _)| *number == place) {
+            return Ok(shard.clone());
+        }
+        let key = self.key(at);
+        let shard = self.open_shard(&self.folder.join(&key)).with_context(|| format!("shard {key}"))?.map(Arc::new);
+        let mut indexes = lock();
+        if indexes.len() == OPEN {
+            indexes.pop_front();
+        }
+        indexes.push_back((place, shard.clone()));
+        Ok(shard)
+    }
+
+    fn open_shard(&self, path: &Path) -> Result<Option<Shard>> {
+        let (Some(shards), Some((file, len))) = (&self.array.shards, folder::open(path)?) else { return Ok(None) };
+        let bytes = shards.index_bytes();
+        ensure!(len > 0, "is empty");
+        ensure!(len >= bytes as u64, "{len} bytes, expected at least the {bytes} of its index");
+        let packed = folder::read_part(&file, if shards.at_start { 0 } else { len - bytes as u64 }, bytes)?;
+        let index =
+            if shards.has_checksum { super::codecs::without_checksum(&packed).context("index")? } else { &packed };
+        let number = |word: &[u8; 8]| match shards.big_endian {
+            true => u64::from_be_bytes(*word),
+            false => u64::from_le_bytes(*word),
+        };
+        let pair = |pair: &[u8; 16]| match pair.as_chunks::<8>().0 {
+            [offset, len] => (number(offset), number(len)),
+            _ => (u64::MAX, u64::MAX),
+        };
+        Ok(Some(Shard { index: index.as_chunks::<16>().0.iter().map(pair).collect(), file }))
+    }
+
+    /// The items of the chunk that begins at a place, unpacked.
+    fn unpack(&self, at: &[usize]) -> Result<Unpacked> {
+        let Some(packed) = self.read_packed(at)? else { return Ok(None) };
+        let unpacked = self.array.chain.unpack(packed, self.chunk_bytes()?);
+        unpacked.map(|items| Some(Arc::new(items))).with_context(|| self.named(at))
+    }
+
+    fn named(&self, at: &[usize]) -> String {
+        match &self.array.shards {
+            Some(_) => format!("chunk {at:?} of {}", self.key(at)),
+            None => format!("chunk {}", self.key(at)),
+        }
+    }
+
+    /// The same of a chunk of which a part is wanted.
+    fn unpack_kept(&self, number: usize, at: &[usize]) -> Result<Unpacked> {
+        let slot = {
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            match kept.chunks.get(&number) {
+                Some(slot) => Arc::clone(slot),
+                None => {
+                    let most = (KEPT / self.chunk_bytes()?.max(1)).max(1);
+                    while kept.order.len() >= most {
+                        let oldest = kept.order.pop_front();
+                        oldest.map(|oldest| kept.chunks.remove(&oldest));
+                    }
+                    kept.order.push_back(number);
+                    Arc::clone(kept.chunks.entry(number).or_default())
+                }
+            }
+        };
+        // who comes meanwhile waits for this one
+        slot.get_or_init(|| self.unpack(at)).clone()
+    }
+
+    /// Copies what is wanted of one chunk to its place in `out`, whose dims are `dims`.
+    fn take(&self, chunk: &Window, wanted: &Wanted<'_>, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
+        let (style, itemsize) = (&self.array.style, self.array.meta.dtype.itemsize());
+        let place = wanted.place();
+        let from = self.array.chain.view(&style.chunk).select(&wanted.inside);
+        let at: Vec<usize> = chunk.ranges.iter().map(|range| range.start).collect();
+        // items that lie in a file as they are can be read where they are wanted
+        if self.array.chain.is_bare() && self.array.shards.is_none() {
+            let key = self.key(&at);
+            let bytes = self.chunk_bytes()?;
+            let within = || format!("chunk {key}");
+            let Some((file, len)) = folder::open(&self.folder.join(&key)).with_context(within)? else {
+                return self.fill(&place, out);
+            };
+            if len != bytes as u64 {
+                return Err(Error::of(ErrorKind::Malformed, format!("{len} bytes, expected {bytes}")).within(within()));
+            }
+            let read = |bytes: &mut [u8], at: u64| read_at(&file, bytes, at);
+            if let Some(first) = place.as_run() {
+                let out = &mut out[first * itemsize..][..place.items() * itemsize];
+                return gather(&from, itemsize, out, scratch, AT_ONCE, read).with_context(within);
+            }
+            let mut items = memory::zeros(place.items() * itemsize).map_err(Error::memory)?;
+            gather(&from, itemsize, &mut items, scratch, AT_ONCE, read).with_context(within)?;
+            copy_bytes(&items, &View::c_order(&place.shape()), out, &place, itemsize);
+            return Ok(());
+        }
+        // of chunks that go beyond the end of the tensor there is no more to want
+        let whole = wanted.inside.iter().zip(&chunk.ranges).all(|(span, range)| span.len == range.len());
+        let items = match whole {
+            true => self.unpack(&at)?,
+            false => self.unpack_kept(self.grid.number_of(chunk.start), &at)?,
+        };
+        match items {
+            Some(items) => copy_bytes(&items, &from, out, &place, itemsize),
+            None => self.fill(&place, out)?,
+        }
+        Ok(())
+    }
+
+    fn fill(&self, place: &View, out: &mut [u8]) -> Result<()> {
+        let item = &self.array.style.fill;
+        if let Some(first) = place.as_run() {
+            let out = &mut out[first * item.len()..][..place.items() * item.len()];
+            match item.iter().all(|&byte| byte == 0) {
+                true => out.fill(0),
+                false => out.chunks_exact_mut(item.len().max(1)).for_each(|place| place.copy_from_slice(item)),
+            }
+            return Ok(());
+        }
+        let mut items = memory::of(place.items() * item.len()).map_err(Error::memory)?;
+        (0..place.items()).for_each(|_| items.extend_from_slice(item));
+        copy_bytes(&items, &View::c_order(&place.shape()), out, place, item.len());
+        Ok(())
+    }
+
+    /// Calls `each` with every chunk in which some of the places lie, and what is wanted of it.
+    fn each(&self, places: &[Span], mut each: impl FnMut(&Window, &Wanted<'_>) -> Result<()>) -> Result<()> {
+        // of each axis the chunks that are touched, and which of the places lie in them
+        let side = |axis: usize| self.array.style.chunk[axis];
+        let parts: Vec<Vec<(usize, Range<usize>)>> = places
+            .iter()
+            .enumerate()
+            .map(|(axis, span)| {
+                let (a, b) = (span.at(0) / side(axis), span.at(span.len - 1) / side(axis));
+                let end = |chunk: usize| (chunk + 1).saturating_mul(side(axis)).min(self.array.meta.shape[axis]);
+                let part = |chunk: usize| (chunk, span.within(chunk * side(axis), end(chunk)));
+                let touched: Vec<_> = match span.len <= a.abs_diff(b) {
+                    true => {
+                        let mut chunks: Vec<_> = (0..span.len).map(|n| span.at(n) / side(axis)).collect();
+                        chunks.sort_unstable();
+                        chunks.dedup();
+                        chunks.into_iter().map(part).collect()
+                    }
+                    false => (a.min(b)..=a.max(b)).map(part).filter(|(_, part)| !part.is_empty()).collect(),
+                };
+                touched
+            })
+            .collect();
+        let dims: Vec<usize> = places.iter().map(|span| span.len).collect();
+        let counts: Vec<usize> = parts.iter().map(Vec::len).collect();
+        let count: usize = counts.iter().product();
+        for number in 0..count {
+            let at = crate::layout::shape::coordinates(number, &counts);
+            let chosen = || at.iter().zip(&parts).map(|(&at, parts)| &parts[at]).enumerate();
+            let range = |(axis, (chunk, _)): (usize, &(usize, Range<usize>))| {
+                let start = chunk * side(axis);
+                start..start.saturating_add(side(axis)).min(self.array.meta.shape[axis])
+            };
+            let chunk = Window::new(chosen().map(range).collect(), &self.array.meta.shape);
+            let span = |(axis, (_, part)): (usize, &(usize, Range<usize>))| {
+                let start = places[axis].at(part.start) - chunk.ranges[axis].start;
+                Span { start, step: places[axis].step, len: part.len() }
+            };
+            let inside = chosen().map(span).collect();
+            let places = chosen().map(|(_, (_, part))| part.clone()).collect();
+            each(&chunk, &Wanted { inside, places, dims: &dims })?;
+        }
+        Ok(())
+    }
+}
+
+/// What is wanted of a chunk.
+struct Wanted<'a> {
+    /// The places of each axis, from the beginning of the chunk on.
+    inside: Vec<Span>,
+    /// Where they go, on each axis of what is asked for.
+    places: Vec<Range<usize>>,
+    /// The dims of what is asked for.
+    dims: &'a [usize],
+}
+
+impl Wanted<'_> {
+    /// Where the items go.
+    fn place(&self) -> View {
+        View::c_order(self.dims).part(&self.places)
+    }
+}
+
+fn stamp_of(path: &Path) -> Option<(u64, std::time::SystemTime)> {
+    let found = std::fs::metadata(path).ok()?;
+    Some((found.len(), found.modified().ok()?))
+}
+
+impl Chunked for Chunks {
+    fn grid(&self) -> &[usize] {
+        &self.array.style.chunk
+    }
+
+    fn read(&self, places: &[Span], out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
+        if out.is_empty() {
+            return Ok(());
+        }
+        self.each(places, |chunk, wanted| self.take(chunk, wanted, out, scratch))
+    }
+
+    fn finish(&self) -> Result<()> {
+        match stamp_of(&self.folder.join(self.array.file)) == self.stamp {
+            true => Ok(()),
+            false => Err(Error::of(ErrorKind::Changed, "changed while it was read")),
+        }
+    }
+
+    fn style(&self) -> &Arc<ChunkStyle> {
+        &self.array.style
+    }
+
+    fn file_of(&self, window: &Window) -> Result<Option<File>> {
+        let (unit, shape) = (&self.array.style.unit, &self.array.meta.shape);
+        let is_one = window.ranges.iter().zip(unit).zip(shape).all(|((range, &unit), &dim)| {
+            range.start.is_multiple_of(unit) && range.end == range.start.saturating_add(unit).min(dim)
+        });
+        if !is_one {
+            return Ok(None);
+        }
+        let at: Vec<usize> = window.ranges.iter().map(|range| range.start).collect();
+        let key = self.key(&at);
+        let opened = folder::open(&self.folder.join(&key)).with_context(|| format!("chunk {key}"))?;
+        Ok(opened.map(|(file, _)| file))
+    }
+
+    fn packed(&self, window: &Window, items: &[u8]) -> Result<(String, Vec<u8>)> {
+        self.packed_box(window, items)
+    }
+
+    fn bytes_at(&self, places: &[Span]) -> u64 {
+        let mut bytes = 0;
+        let mut last = None;
+        let _ = self.each(places, |chunk, _| {
+            let at: Vec<usize> = chunk.ranges.iter().map(|range| range.start).collect();
+            let key = self.key(&at);
+            if last.as_ref() != Some(&key) {
+                bytes += std::fs::metadata(self.folder.join(&key)).map_or(0, |found| found.len());
+                last = Some(key);
+            }
+            Ok(())
+        });
+        bytes
+    }
+
+    fn folders(&self) -> (PathBuf, PathBuf) {
+        (self.root.clone(), self.folder.clone())
+    }
+}
+
+impl Chunks {
+    /// What its metadata says.
+    pub(super) fn array(&self) -> &Array {
+        &self.array
+    }
+}

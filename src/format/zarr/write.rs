@@ -1,0 +1,403 @@
+//! Stores of version 3, written: where each chunk goes, how it is packed, and the metadata.
+
+use serde_json::{Value, json};
+
+use super::codecs::Chain;
+use super::dtypes::{fill_text, has_order, is_held, to_v3};
+use super::metadata::{Keys, Shards, V3, packing};
+use super::read::Chunks;
+use crate::error::{Advice, Context, Error, Result, Subject, bail, ensure, malformed};
+use crate::format::{Extras, Layout, WriteChunks, Writer};
+use crate::item::dtype::DType;
+use crate::item::meta::Meta;
+use crate::layout::view::View;
+use crate::layout::walk::copy_bytes;
+use crate::layout::window::{Window, Windows};
+use crate::memory;
+use crate::storage::chunked::ChunkStyle;
+
+/// The bytes of a chunk where nobody says what they should be: large enough for the file to be worth it, small enough for
+/// a thread to hold it twice.
+const CHUNK: usize = 1 << 24;
+
+/// Where items of a chunk that lie beyond the end of the tensor come from, and how a box of items is packed.
+#[derive(Debug)]
+pub(super) struct Packer<'a> {
+    pub(super) shape: &'a [usize],
+    pub(super) style: &'a ChunkStyle,
+    pub(super) chain: &'a Chain,
+    pub(super) shards: Option<&'a Shards>,
+    pub(super) itemsize: usize,
+}
+
+impl Packer<'_> {
+    /// The bytes of the file that holds a box, which is a chunk or shard or what there is of one at an end.
+    pub(super) fn pack(&self, window: &Window, items: &[u8]) -> Result<Vec<u8>> {
+        let Some(shards) = self.shards else {
+            let full = self.filled(window, &self.style.unit, (window, items))?;
+            return self.chain.pack(full.as_deref().unwrap_or(items), &self.style.unit);
+        };
+        let count: usize = shards.counts.iter().product();
+        let mut index = vec![[u64::MAX; 2]; count];
+        let mut out = vec![0; if shards.at_start { shards.index_bytes() } else { 0 }];
+        for (number, entry) in index.iter_mut().enumerate() {
+            let at = crate::layout::shape::coordinates(number, &shards.counts);
+            let range = |((at, &side), (whole, &dim)): ((&usize, &usize), (&std::ops::Range<usize>, &usize))| {
+                let start = whole.start.saturating_add(at * side).min(dim);
+                start..start.saturating_add(side).min(dim)
+            };
+            let both = at.iter().zip(&self.style.chunk).zip(window.ranges.iter().zip(self.shape));
+            let chunk = Window::new(both.map(range).collect(), self.shape);
+            // beyond the end of the tensor there is nothing to be stored
+            if chunk.items() == 0 && !self.shape.is_empty() {
+                continue;
+            }
+            let full = self.filled(&chunk, &self.style.chunk, (window, items))?;
+            let packed = self.chain.pack(full.as_deref().unwrap_or(items), &self.style.chunk)?;
+            *entry = [out.len() as u64, packed.len() as u64];
+            memory::extend(&mut out, &packed).map_err(Error::memory)?;
+        }
+        let number = |number: &u64| if shards.big_endian { number.to_be_bytes() } else { number.to_le_bytes() };
+        let mut packed: Vec<u8> = index.iter().flatten().flat_map(number).collect();
+        if shards.has_checksum {
+            packed.extend(crc32c::crc32c(&packed).to_le_bytes());
+        }
+        match shards.at_start {
+            true => out[..packed.len()].copy_from_slice(&packed),
+            false => out.extend(packed),
+        }
+        Ok(out)
+    }
+
+    /// The items of a chunk, in full, taken from those of a box around it; `None` if these are the same.
+    fn filled(&self, chunk: &Window, sides: &[usize], (around, items): (&Window, &[u8])) -> Result<Option<Vec<u8>>> {
+        if chunk == around && chunk.shape() == sides {
+            return Ok(None);
+        }
+        let bytes = sides.iter().product::<usize>() * self.itemsize;
+        let mut full = memory::zeros(bytes).map_err(Error::memory)?;
+        if chunk.shape() != sides && self.style.fill.iter().any(|&byte| byte != 0) {
+            full.chunks_exact_mut(self.itemsize.max(1)).for_each(|place| place.copy_from_slice(&self.style.fill));
+        }
+        let inside = |(chunk, around): (&std::ops::Range<usize>, &std::ops::Range<usize>)| {
+            chunk.start - around.start..chunk.end - around.start
+        };
+        let ranges: Vec<_> = chunk.ranges.iter().zip(&around.ranges).map(inside).collect();
+        let from = View::c_order(&around.shape()).part(&ranges);
+        let place: Vec<_> = chunk.ranges.iter().map(|range| 0..range.len()).collect();
+        copy_bytes(items, &from, &mut full, &View::c_order(sides).part(&place), self.itemsize);
+        Ok(Some(full))
+    }
+}
+
+impl Chunks {
+    /// The name of the file that holds a box of the array, and its bytes.
+    pub(super) fn packed_box(&self, window: &Window, items: &[u8]) -> Result<(String, Vec<u8>)> {
+        let array = self.array();
+        let place = window.ranges.iter().zip(&array.style.unit).map(|(range, unit)| range.start / unit);
+        let packer = Packer {
+            shape: &array.meta.shape,
+            style: &array.style,
+            chain: &array.chain,
+            shards: array.shards.as_ref(),
+            itemsize: array.meta.dtype.itemsize(),
+        };
+        Ok((array.keys.of(&place.collect::<Vec<_>>()), packer.pack(window, items)?))
+    }
+}
+
+/// Writes stores.
+#[derive(Debug)]
+pub(in crate::format) struct ZarrWriter;
+
+impl Writer for ZarrWriter {
+    fn check(&self, dtype: &DType) -> Result<()> {
+        if is_held(dtype) && dtype.itemsize() > 0 {
+            return Ok(());
+        }
+        let message = format!("Zarr cannot hold items of dtype {}", dtype.name());
+        Err(Error::new(Subject::Dtype, message).advising(Advice::WriteNpy))
+    }
+
+    fn dtype(&self, dtype: &DType) -> DType {
+        dtype.native()
+    }
+
+    fn chunks(&self) -> bool {
+        true
+    }
+
+    fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout> {
+        let mut arrays = Vec::with_capacity(tensors.len());
+        for (n, (name, meta)) in tensors.iter().enumerate() {
+            let name = if tensors.len() == 1 { "" } else { *name };
+            let plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.starts_with("__");
+            ensure!(
+                name.is_empty() || name.split('/').all(plain) && !name.contains(['\0', '\\', ':']),
+                "{name:?} cannot be the name of an array in a group"
+            );
+            let style = extras.styles.get(n).and_then(Option::as_deref);
+            arrays.push(Array::new(name, meta, style, extras)?);
+        }
+        // an array has no arrays in it
+        for array in &arrays {
+            let inside =
+                |other: &&Array| other.name.strip_prefix(&*array.name).is_some_and(|rest| rest.starts_with('/'));
+            if let Some(other) = arrays.iter().find(inside) {
+                bail!("{:?} would lie in the array {:?}", other.name, array.name);
+            }
+        }
+        Ok(Layout::Chunks(Box::new(Store { arrays, is_group: tensors.len() != 1 })))
+    }
+}
+
+/// What is written.
+#[derive(Debug)]
+struct Store {
+    arrays: Vec<Array>,
+    is_group: bool,
+}
+
+/// An array that is written.
+#[derive(Debug)]
+struct Array {
+    name: String,
+    meta: Meta,
+    style: ChunkStyle,
+    chain: Chain,
+    shards: Option<Shards>,
+}
+
+impl Array {
+    fn new(name: &str, meta: &Meta, style: Option<&ChunkStyle>, extras: &Extras) -> Result<Self> {
+        let rank = meta.shape.len();
+        let style = style.filter(|style| style.chunk.len() == rank);
+        let option = |name: &'static str, message: String| Err(Error::new(Subject::Argument(name), message));
+        for (name, sides) in [("chunks", &extras.chunks), ("shards", &extras.shards)] {
+            if let Some(sides) = sides.as_ref().filter(|sides| sides.len() != rank || sides.contains(&0)) {
+                return option(
+                    name,
+                    format!("{sides:?}, expected {rank} numbers of 1 or more (shape {:?})", meta.shape),
+                );
+            }
+        }
+        let chunk = extras.chunks.clone().or_else(|| style.map(|style| style.chunk.clone()));
+        let kept_shards = style.filter(|style| style.chunk != style.unit && extras.chunks.is_none());
+        let unit = extras.shards.clone().or_else(|| kept_shards.map(|style| style.unit.clone()));
+        let chunk = chunk.unwrap_or_else(|| default_chunk(meta, unit.as_deref()));
+        if let Some(unit) =
+            unit.as_ref().filter(|unit| !unit.iter().zip(&chunk).all(|(unit, side)| unit.is_multiple_of(*side)))
+        {
+            return option("shards", format!("{unit:?} are no whole chunks of {chunk:?}"));
+        }
+        let itemsize = meta.dtype.itemsize();
+        let kept = style.map(|style| serde_json::from_str::<Vec<Value>>(&style.codecs)).transpose();
+        let kept = kept.map_err(|error| malformed!("{error}"))?.map(|list| inner_codecs(&list));
+        let mut inner = match (&extras.codec, kept) {
+            (Some(codec), kept) => {
+                let order = kept.iter().flatten().filter(|codec| codec["name"] == "transpose").cloned();
+                let mut list: Vec<Value> = order.collect();
+                list.push(json!({"name": "bytes"}));
+                list.extend(asked(codec, itemsize)?);
+                list
+            }
+            (None, Some(kept)) => kept,
+            (None, None) => vec![
+                json!({"name": "bytes"}),
+                json!({"name": "zstd", "configuration": {"level": 0, "checksum": false}}),
+            ],
+        };
+        for codec in &mut inner {
+            match codec["name"].as_str() {
+                // the tensor is little-endian whatever its data is in
+                Some("bytes" | "endian") => {
+                    let endian = codec["configuration"]["endian"].as_str().unwrap_or("little").to_owned();
+                    *codec = match has_order(&meta.dtype) {
+                        true => json!({"name": "bytes", "configuration": {"endian": endian}}),
+                        false => json!({"name": "bytes"}),
+                    };
+                }
+                Some("blosc") => codec["configuration"]["typesize"] = json!(itemsize.clamp(1, 255)),
+                Some(_) | None => {}
+            }
+        }
+        let index = style.and_then(|style| serde_json::from_str::<Vec<Value>>(&style.codecs).ok());
+        let index = index.and_then(|list| list.into_iter().find(|codec| codec["name"] == "sharding_indexed"));
+        let list = match &unit {
+            None => inner,
+            Some(_) => {
+                let usual = json!([{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]);
+                let index = index.map(|codec| codec["configuration"].clone()).unwrap_or_default();
+                let index_codecs = index.get("index_codecs").cloned().unwrap_or(usual);
+                let location = index.get("index_location").cloned().unwrap_or_else(|| json!("end"));
+                vec![json!({"name": "sharding_indexed", "configuration": {
+                    "chunk_shape": chunk, "codecs": inner, "index_codecs": index_codecs, "index_location": location
+                }})]
+            }
+        };
+        let unit = unit.unwrap_or_else(|| chunk.clone());
+        let size = crate::layout::shape::bytes_of(&unit, itemsize);
+        ensure!(size.is_some(), "chunks of {unit:?} are more than memory can address");
+        let (chunk, chain, shards) = packing(&list, meta, &unit)?;
+        let fill = style.map(|style| &style.fill).filter(|fill| fill.len() == itemsize && extras.keeps_fill);
+        let style = ChunkStyle {
+            unit,
+            chunk,
+            codecs: Value::Array(list).to_string(),
+            is_exact: true,
+            fill: fill.cloned().unwrap_or_else(|| vec![0; itemsize]),
+            attributes: style.and_then(|style| style.attributes.clone()),
+            dimension_names: style.and_then(|style| style.dimension_names.clone()),
+        };
+        Ok(Self { name: name.to_owned(), meta: meta.clone(), style, chain, shards })
+    }
+
+    fn prefix(&self) -> String {
+        if self.name.is_empty() { String::new() } else { format!("{}/", self.name) }
+    }
+
+    fn packer(&self) -> Packer<'_> {
+        Packer {
+            shape: &self.meta.shape,
+            style: &self.style,
+            chain: &self.chain,
+            shards: self.shards.as_ref(),
+            itemsize: self.meta.dtype.itemsize(),
+        }
+    }
+
+    /// The text of its metadata, laid out as zarr-python lays it out.
+    fn text(&self) -> Result<String> {
+        let mut value = json!({
+            "shape": self.meta.shape,
+            "data_type": to_v3(&self.meta.dtype),
+            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": self.style.unit}},
+            "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+            "fill_value": null,
+            "codecs": serde_json::from_str::<Value>(&self.style.codecs).map_err(|error| malformed!("{error}"))?,
+            "attributes": null,
+            "zarr_format": 3,
+            "node_type": "array",
+            "storage_transformers": [],
+        });
+        if self.style.dimension_names.is_some() {
+            value["dimension_names"] = Value::Null;
+        }
+        let mut text = serde_json::to_string_pretty(&value).map_err(|error| malformed!("{error}"))?;
+        // texts that are kept as they are, whatever numbers are in them
+        let mut put = |key: &str, raw: &str| {
+            let (old, new) = (format!("\n  \"{key}\": null"), format!("\n  \"{key}\": {raw}"));
+            text = text.replacen(&old, &new, 1);
+        };
+        put("fill_value", &fill_text(&self.style.fill, &self.meta.dtype));
+        if let Some(names) = &self.style.dimension_names {
+            put("dimension_names", names);
+        }
+        put("attributes", self.style.attributes.as_deref().unwrap_or("{}"));
+        Ok(text)
+    }
+}
+
+/// Whole rows of a tensor, of about [`CHUNK`] bytes; of a shard that is given a part that fills it.
+fn default_chunk(meta: &Meta, unit: Option<&[usize]>) -> Vec<usize> {
+    if let Some(unit) = unit {
+        return unit.to_vec();
+    }
+    let items = (CHUNK / meta.dtype.itemsize().max(1)).max(1);
+    let whole: Vec<usize> = meta.shape.iter().map(|&dim| dim.max(1)).collect();
+    let first = Windows::new(&whole, items);
+    let mut sides = if first.count() == 0 { whole } else { first.get(0).shape() };
+    // rows that are cut into pieces of one length each need as many places
+    if let Some(axis) = (0..sides.len()).find(|&axis| sides[axis] < meta.shape[axis] && sides[axis] > 1) {
+        let count = meta.shape[axis].div_ceil(sides[axis]);
+        sides[axis] = meta.shape[axis].div_ceil(count);
+    }
+    sides
+}
+
+/// The codecs of chunks, be they in shards or not.
+fn inner_codecs(list: &[Value]) -> Vec<Value> {
+    let sharding = list.iter().find(|codec| codec["name"] == "sharding_indexed");
+    sharding.and_then(|codec| codec["configuration"]["codecs"].as_array().cloned()).unwrap_or_else(|| list.to_vec())
+}
+
+/// The codec that was asked for: `none`, `gzip`, `zstd`, `blosc`, a level after a colon.
+///
+/// # Errors
+/// Another one.
+fn asked(codec: &str, itemsize: usize) -> Result<Option<Value>> {
+    let (name, level) = codec.split_once(':').map_or((codec, None), |(name, level)| (name, Some(level)));
+    let level = level.map(str::parse::<i64>).transpose().ok();
+    let refuse =
+        || Error::new(Subject::Argument("codec"), format!("{codec:?} is none of none, gzip[:L], zstd[:L], blosc"));
+    let level = level.ok_or_else(refuse)?;
+    Ok(match (name, level) {
+        ("none", None) => None,
+        ("gzip", level) if level.is_none_or(|level| (0..=9).contains(&level)) => {
+            Some(json!({"name": "gzip", "configuration": {"level": level.unwrap_or(5)}}))
+        }
+        ("zstd", level) if level.is_none_or(|level| (-131_072..=22).contains(&level)) => {
+            Some(json!({"name": "zstd", "configuration": {"level": level.unwrap_or(0), "checksum": false}}))
+        }
+        ("blosc", None) => Some(json!({"name": "blosc", "configuration": {
+            "typesize": itemsize.clamp(1, 255), "cname": "zstd", "clevel": 5,
+            "shuffle": if itemsize == 1 { "bitshuffle" } else { "shuffle" }, "blocksize": 0
+        }})),
+        _ => return Err(refuse()),
+    })
+}
+
+impl WriteChunks for Store {
+    fn unit(&self, n: usize) -> &[usize] {
+        self.arrays.get(n).map_or(&[], |array| &array.style.unit)
+    }
+
+    fn key(&self, n: usize, window: &Window) -> String {
+        let Some(array) = self.arrays.get(n) else { return String::new() };
+        let place = window.ranges.iter().zip(&array.style.unit).map(|(range, unit)| range.start / unit);
+        array.prefix() + &Keys::Default('/').of(&place.collect::<Vec<_>>())
+    }
+
+    fn pack(&self, n: usize, window: &Window, items: &[u8]) -> Result<Vec<u8>> {
+        let array = self.arrays.get(n).with_context(|| format!("tensor {n} of {}", self.arrays.len()))?;
+        array.packer().pack(window, items)
+    }
+
+    fn holds_as_they_are(&self, n: usize, window: &Window) -> bool {
+        self.arrays
+            .get(n)
+            .is_some_and(|array| array.shards.is_none() && array.chain.is_plain() && window.shape() == array.style.unit)
+    }
+
+    fn packs_as(&self, n: usize, style: &ChunkStyle) -> bool {
+        let same = |array: &Array| {
+            let own = &array.style;
+            let same = (&own.unit, &own.chunk, &own.codecs) == (&style.unit, &style.chunk, &style.codecs);
+            same && style.is_exact && own.fill == style.fill
+        };
+        self.arrays.get(n).is_some_and(same)
+    }
+
+    fn seal(&self) -> Result<Vec<(String, Vec<u8>)>> {
+        let mut files = Vec::new();
+        for array in &self.arrays {
+            files.push((array.prefix() + V3, array.text()?.into_bytes()));
+        }
+        if self.is_group {
+            let group = json!({"attributes": {}, "zarr_format": 3, "node_type": "group"});
+            let text = serde_json::to_string_pretty(&group).map_err(|error| malformed!("{error}"))?;
+            // the groups in it before it, so that what is there is whole from below
+            let parents = |array: &Array| {
+                let name = array.name.clone();
+                let ends: Vec<usize> = name.match_indices('/').map(|(at, _)| at).collect();
+                ends.into_iter().rev().map(move |end| name[..end].to_owned()).collect::<Vec<_>>()
+            };
+            let mut groups: Vec<String> = self.arrays.iter().flat_map(parents).collect();
+            groups.sort();
+            groups.dedup();
+            files.extend(groups.iter().rev().map(|name| (format!("{name}/{V3}"), text.clone().into_bytes())));
+            files.push((V3.to_owned(), text.into_bytes()));
+        }
+        Ok(files)
+    }
+}

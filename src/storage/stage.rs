@@ -1,0 +1,243 @@
+//! A folder that is made beside its target and takes its name when it is whole.
+//!
+//! Every file in it appears whole: it is written to a name of its own in a folder beside, and renamed. So it may be made
+//! by several processes at once, on several machines, of which any may be killed; what is there is done. And nothing but
+//! such files is ever in it: what a killed process left lies beside, and goes with the rest of the stage.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::{NamedTempFile, TempPath};
+
+use super::platform::{copy_mode, exchange, same_file, sync_all_of};
+use super::signals;
+use crate::error::{Context, Result, bail};
+
+/// The folder in a stage that takes the target's name.
+const STORE: &str = "store";
+
+/// The folder in a stage in which files are written before they have their names.
+const NEW: &str = "new";
+
+/// How many stages one target may have at once, so that what killed processes left is found again by its name.
+const SHARED_NAMES: u32 = 8;
+
+/// The bytes of a target's name that are part of those of its stages: with what is around them no file system refuses it.
+const MOST_NAME: usize = 200;
+
+/// A folder that is being made.
+#[derive(Debug)]
+pub struct Stage {
+    path: PathBuf,
+    /// Held as long as the stage is in use, so that nobody takes it for left behind.
+    lock: Option<File>,
+    /// Whether files are on the disk before they have their names.
+    synced: bool,
+}
+
+/// `.NAME.REST`, beside a target of that name.
+pub fn hidden_name(target: &Path, rest: &str) -> PathBuf {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let mut end = name.len().min(MOST_NAME);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    let folder = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    folder.join(format!(".{}.{rest}", &name[..end]))
+}
+
+impl Stage {
+    /// Begins a stage for a target, and removes those that were left of the same.
+    ///
+    /// # Errors
+    /// Of making folders; more stages of one target than there may be.
+    pub fn create(target: &Path) -> io::Result<Self> {
+        for number in 0..SHARED_NAMES {
+            let path = hidden_name(target, &format!("{number}.tmp"));
+            if let Ok(left) = File::open(&path)
+                && left.try_lock().is_ok()
+                && fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir())
+            {
+                // its process is gone: the lock went with it
+                remove(&path);
+            }
+            match fs::create_dir(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                made => made?,
+            }
+            let lock = File::open(&path)?;
+            let taken = lock.try_lock().is_err();
+            let same = |found: Metadata| lock.metadata().is_ok_and(|own| same_file(&own, &found));
+            if taken && !fs::metadata(&path).is_ok_and(same) {
+                continue;
+            }
+            let (stage, path) = (Self { path: path.clone(), lock: Some(lock), synced: false }, path);
+            signals::call_when_ended(move || remove(&path));
+            stage.make_folders()?;
+            return Ok(stage);
+        }
+        Err(io::Error::other("too many outputs of that name are being written"))
+    }
+
+    /// A stage that several processes share, at that path; its files are on the disk before they have their names.
+    ///
+    /// # Errors
+    /// Of making folders.
+    pub fn shared(path: PathBuf) -> io::Result<Self> {
+        let stage = Self { path, lock: None, synced: true };
+        stage.make_folders()?;
+        Ok(stage)
+    }
+
+    fn make_folders(&self) -> io::Result<()> {
+        fs::create_dir_all(self.path.join(NEW))?;
+        fs::create_dir_all(self.store())
+    }
+
+    /// The folder that takes the target's name.
+    pub fn store(&self) -> PathBuf {
+        self.path.join(STORE)
+    }
+
+    /// Whether a file is there, which is whole then.
+    pub fn has(&self, key: &str) -> bool {
+        self.store().join(key).exists()
+    }
+
+    /// Writes a file without a name in the folder yet.
+    ///
+    /// # Errors
+    /// Of writing.
+    pub fn write(&self, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<NamedTempFile> {
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut file = builder.tempfile_in(self.path.join(NEW))?;
+        write(file.as_file_mut())?;
+        if self.synced {
+            file.as_file().sync_all()?;
+        }
+        Ok(file)
+    }
+
+    /// Writes a file and then gives it its name.
+    ///
+    /// # Errors
+    /// Of writing and renaming.
+    pub fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
+        self.put_with(key, |file| file.write_all(bytes))
+    }
+
+    /// The same, of a file that `write` writes.
+    ///
+    /// # Errors
+    /// Of writing and renaming.
+    pub fn put_with(&self, key: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+        take_name(self.write(write)?.into_temp_path(), &self.store(), key)
+    }
+
+    /// Gives what was made the name of its target, in place of what is there now.
+    ///
+    /// # Errors
+    /// Of renaming.
+    pub fn publish(&self, target: &Path, existing: Option<&Metadata>) -> Result<()> {
+        let store = self.store();
+        let Some(existing) = existing else {
+            return Ok(signals::deferred(|| fs::rename(&store, target))?);
+        };
+        copy_mode(&File::open(&store)?, existing)?;
+        // the old one may be all there is, so the new one is on the disk before it takes its name
+        sync_all_of(&store)?;
+        signals::deferred(|| match exchange(&store, target) {
+            Ok(()) => Ok(()),
+            // a file system that has no exchange
+            Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
+                fs::rename(target, self.path.join("old"))?;
+                fs::rename(&store, target)
+            }
+            Err(error) => Err(error),
+        })?;
+        Ok(())
+    }
+}
+
+/// Gives a file the name `key` in a folder, and makes the folders on the way; `folder` itself must be there.
+///
+/// # Errors
+/// Of making folders and renaming.
+pub fn take_name(file: TempPath, folder: &Path, key: &str) -> io::Result<()> {
+    let file = match file.persist(folder.join(key)) {
+        Ok(()) => return Ok(()),
+        Err(refused) if refused.error.kind() == io::ErrorKind::NotFound => refused.path,
+        Err(refused) => return Err(refused.error),
+    };
+    for (end, _) in key.match_indices('/') {
+        match fs::create_dir(folder.join(&key[..end])) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    file.persist(folder.join(key)).map_err(|refused| refused.error)
+}
+
+/// What tells that a file has changed: its bytes and the time of its last change; of a folder all bytes of the files in it
+/// and the newest time.
+///
+/// # Errors
+/// Of reading folders.
+pub fn stamp(path: &Path) -> io::Result<String> {
+    let (mut newest, mut bytes, mut files) = (std::time::UNIX_EPOCH, 0_u64, 0_u64);
+    let mut pending: Vec<PathBuf> = vec![path.to_owned()];
+    while let Some(path) = pending.pop() {
+        let found = fs::metadata(&path)?;
+        if found.is_dir() {
+            for entry in fs::read_dir(&path)? {
+                pending.push(entry?.path());
+            }
+            continue;
+        }
+        newest = newest.max(found.modified()?);
+        bytes += found.len();
+        files += 1;
+    }
+    let since = newest.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let files = if files == 1 { String::new() } else { format!("{files} files, ") };
+    Ok(format!("{files}{bytes} bytes, changed {}.{:09}", since.as_secs(), since.subsec_nanos()))
+}
+
+/// Removes a folder that another thread may be filling meanwhile.
+pub fn remove(path: &Path) {
+    for _ in 0..100 {
+        match fs::remove_dir_all(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {}
+            Ok(()) | Err(_) => return,
+        }
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if self.lock.is_some() {
+            remove(&self.path);
+        }
+    }
+}
+
+/// Locks a file as whoever changes it does: alone, or together with others that change other parts.
+///
+/// # Errors
+/// Of opening and locking.
+pub fn lock(path: &Path, together: bool) -> Result<File> {
+    loop {
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            bail!("no regular file");
+        }
+        if together { file.lock_shared() } else { file.lock() }.context("cannot be locked")?;
+        if same_file(&metadata, &fs::metadata(path)?) {
+            return Ok(file);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! `--part`, `--finish`, `--restart`: any number of processes, killed, repeated and at once, make what one does.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::common::{Folder, each, npy, words};
+
+/// A file, or all files in a folder and below, by their paths.
+fn tree(path: &Path) -> BTreeMap<String, Vec<u8>> {
+    if path.is_file() {
+        return BTreeMap::from([(String::new(), fs::read(path).expect("a file"))]);
+    }
+    let inner = fs::read_dir(path).expect("a folder").flat_map(|entry| {
+        let entry = entry.expect("an entry");
+        let name = entry.file_name().to_string_lossy().into_owned();
+        tree(&entry.path()).into_iter().map(move |(rest, bytes)| (format!("{name}/{rest}"), bytes))
+    });
+    inner.collect()
+}
+
+fn hidden(folder: &Folder) -> usize {
+    let names = fs::read_dir(folder.path("")).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+    names.filter(|name| name.to_string_lossy().starts_with('.')).count()
+}
+
+fn spawn(folder: &Folder, args: &str) -> Child {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("tensorop"));
+    command.current_dir(folder.path("")).args(words(args)).stdin(Stdio::null()).stderr(Stdio::piped());
+    command.spawn().expect("the program starts")
+}
+
+fn succeeds(child: Child, what: &str) {
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "{what}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Operands of 3 MB or so.
+fn operands() -> Folder {
+    let folder = Folder::new();
+    let items: Vec<u8> = (0..750_000_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+    folder.put("d.npy", npy("<u4", &[1000, 750], &items));
+    folder.put("twelve.npy", npy("|V12", &[250_000], &items));
+    let indices: Vec<u8> = (0..40_i64).flat_map(|n| (n * 37 % 1000).to_le_bytes()).collect();
+    folder.put("i.npy", npy("<i8", &[40], &indices));
+    folder.put("u.npy", npy("<u4", &[40, 750], &items[..40 * 750 * 4]));
+    folder.run(words("convert d.npy -o d.zarr --chunks 100,100")).printed().expect("written");
+    folder
+}
+
+const COMMANDS: [&str; 6] = [
+    "convert d.npy --chunks 100,300 -o O.zarr",
+    "slice d.zarr --at ::-1,3:700:2 -o O.zarr",
+    "scatter-update d.zarr i.npy u.npy --axis 0 -o O.zarr",
+    "scatter-update d.npy i.npy u.npy --axis 0 -o O.npy",
+    "convert twelve.npy -o O.npy",
+    "gather-nd d.npy [[3],[999],[3]] -o O.npy",
+];
+
+#[test]
+fn parts_make_what_one_process_makes() {
+    let folder = operands();
+    each(
+        &COMMANDS,
+        |command| (**command).to_owned(),
+        |command| {
+            let name = |output: &str| command.replace("O.", &format!("{output}."));
+            let path = |output: &str| folder.path(name(output).split(' ').next_back().expect("a name"));
+            folder.run(words(&name("one"))).printed()?;
+            let expected = tree(&path("one"));
+            // of more parts than there are units some are empty
+            for of in if **command == COMMANDS[0] { vec![1, 40] } else { vec![3, 5] } {
+                let out = name("out");
+                let finish = || folder.run(words(&format!("{out} --finish {of}")));
+                let missing = finish();
+                assert_eq!(missing.status, Some(1));
+                assert_eq!(
+                    String::from_utf8_lossy(&missing.stdout),
+                    if of == 1 { "1\n".to_owned() } else { format!("1-{of}\n") }
+                );
+                // in any order, some of them twice at once; of many the first and last are enough to be looked at
+                let mut numbers: Vec<usize> = (1..=of).rev().collect();
+                numbers.rotate_left(of / 2);
+                for (n, number) in numbers.iter().enumerate() {
+                    let part = format!("{out} --part {number}/{of}");
+                    let both: Vec<Child> = (0..=usize::from(n == 1)).map(|_| spawn(&folder, &part)).collect();
+                    both.into_iter().for_each(|child| succeeds(child, &part));
+                }
+                for _ in 0..2 {
+                    assert_eq!(finish().printed()?, "");
+                    assert_eq!(tree(&path("out")), expected, "{of} parts");
+                    folder.run(words(&format!("{out} --part 1/{of}"))).printed()?;
+                    assert_eq!(hidden(&folder), 0);
+                }
+                let found = path("out");
+                if found.is_dir() { fs::remove_dir_all(found) } else { fs::remove_file(found) }.expect("removed");
+            }
+            Ok(())
+        },
+    );
+}
+
+#[test]
+fn killed_parts_are_repeated() {
+    let folder = operands();
+    let mut random = 1_u64;
+    let mut below = |n: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (random >> 33) % n
+    };
+    for command in [COMMANDS[0], COMMANDS[3]] {
+        let name = |output: &str| command.replace("O.", &format!("{output}."));
+        let path = |output: &str| folder.path(name(output).split(' ').next_back().expect("a name"));
+        folder.run(words(&name("one"))).printed().expect("made");
+        let out = name("out");
+        for _ in 0..30 {
+            let mut child = spawn(&folder, &format!("{out} --part {}/4", 1 + below(4)));
+            std::thread::sleep(Duration::from_millis(below(40)));
+            child.kill().expect("killed");
+            child.wait().expect("it ended");
+        }
+        let all: Vec<Child> = (1..=4).map(|part| spawn(&folder, &format!("{out} --part {part}/4"))).collect();
+        all.into_iter().for_each(|child| succeeds(child, &out));
+        assert_eq!(folder.run(words(&format!("{out} --finish 4"))).printed(), Ok(String::new()));
+        assert_eq!(tree(&path("out")), tree(&path("one")));
+        assert_eq!(hidden(&folder), 0);
+    }
+}
+
+#[test]
+fn what_was_begun_is_what_is_finished() {
+    let folder = operands();
+    let run = |args: &str| folder.run(words(args));
+    let refused = |args: &str| {
+        let run = run(args);
+        assert_eq!(run.status, Some(2), "{args}");
+        run.stderr
+    };
+    run("slice d.npy --at :500 -o o.npy --part 2/3").printed().expect("begun");
+    assert_eq!(run("slice d.npy --at :500 -o o.npy --finish 3").stdout, b"1,3\n");
+    let found = refused("slice d.npy --at :500 -o o.npy --part 1/4");
+    assert_eq!(found, "error: output o.npy: its parts were begun otherwise: found \"parts 3\", expected \"parts 4\"\n");
+    let found = refused("slice d.npy --at :501 -o o.npy --finish 3");
+    assert!(found.contains("\\\":500\\\"") && found.contains("\\\":501\\\""), "{found}");
+    // threads, quiet and the name of the output say nothing of what is made
+    run("slice d.npy --at :500 -o ./o.npy --part 1/3 --threads 2 -q").printed().expect("made");
+    // an operand that has changed
+    let mut changed = folder.get("d.npy");
+    changed.push(0);
+    changed.pop();
+    folder.put("d.npy", &changed);
+    let found = refused("slice d.npy --at :500 -o o.npy --part 3/3");
+    assert!(found.contains("operand \\\"d.npy\\\" "), "{found}");
+    run("slice d.npy --at :500 -o o.npy --part 3/3 --restart").printed().expect("begun anew");
+    assert_eq!(run("slice d.npy --at :500 -o o.npy --finish 3").stdout, b"1,2\n");
+    (1..=2).for_each(|part| {
+        drop(run(&format!("slice d.npy --at :500 -o o.npy --part {part}/3")).printed().expect("made"))
+    });
+    run("slice d.npy --at :500 -o o.npy --finish 3").printed().expect("finished");
+    // of a store a chunk counts
+    run("convert d.zarr -o o.zarr --part 1/2").printed().expect("begun");
+    folder.put("d.zarr/c/3/3", folder.get("d.zarr/c/3/3"));
+    assert!(refused("convert d.zarr -o o.zarr --part 2/2").contains("operand \\\"d.zarr\\\" "));
+}
+
+#[test]
+fn parts_in_place() {
+    let folder = operands();
+    let run = |args: &str| folder.run(words(args)).printed().unwrap_or_else(|error| panic!("{args}: {error}"));
+    run("scatter-update d.zarr i.npy u.npy --axis 0 -o expected.zarr");
+    for part in [3, 1, 2, 1, 3, 40] {
+        let of = if part == 40 { 40 } else { 3 };
+        run(&format!("scatter-update d.zarr i.npy u.npy --axis 0 -i --part {part}/{of}"));
+    }
+    assert_eq!(tree(&folder.path("d.zarr")), tree(&folder.path("expected.zarr")));
+    assert_eq!(hidden(&folder), 0);
+}
+
+#[test]
+fn refusals() {
+    let folder = operands();
+    let usage = "For more information, try '--help'.";
+    let zero = "invalid value '0/4' for '--part <K/N>': parts are counted from 1: where they come from 0 write $((JOB_COMPLETION_INDEX+1))";
+    let rows = [
+        ("convert d.npy -o o.npy --part 0/4", zero),
+        ("convert d.npy -o o.npy --part 5/4", "invalid value '5/4' for '--part <K/N>': part 5 of 4"),
+        ("convert d.npy -o o.npy --part 1", "invalid value '1' for '--part <K/N>': expected K/N, such as 3/16"),
+        ("convert d.npy -o o.npz --part 1/2", "output o.npz: a npz is not made in parts"),
+        ("convert d.npy -o o.json --finish 2", "output o.json: a json is not made in parts"),
+        ("convert d.npy --part 1/2", "--part: needs -o to a .zarr or .npy"),
+        ("convert - -o o.npy --part 1/2", "--part: standard input cannot be read by every part: name a file"),
+        (
+            "slice d.npy --at :3 -o d.npy --part 1/2",
+            "--part: d.npy is an operand and the output: parts of it would be made from what others made",
+        ),
+        (
+            "scatter-nd d.zarr [[1]] --fill 1 --reduction add -i --part 1/2",
+            "--part: not with --in-place and --reduction add: a part that runs again would add again",
+        ),
+        (
+            "slice-scatter d.npy --fill 1 --at :1 -i --part 1/2",
+            "DATA d.npy: parts of it are changed in place only in a Zarr store",
+        ),
+    ];
+    let stdin = folder.get("d.npy");
+    each(
+        &rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, expected)| {
+            let mut command = folder.command();
+            let output = command.args(words(args)).write_stdin(stdin.clone()).output().expect("it ran");
+            let said = String::from_utf8_lossy(&output.stderr).replace(&format!("{usage}\n"), "");
+            assert_eq!((output.status.code(), said), (Some(2), format!("error: {expected}\n")));
+            assert_eq!(hidden(&folder), 0);
+            Ok(())
+        },
+    );
+    let shown =
+        folder.run(words("convert d.npy --chunks 100,750 -o o.zarr --part 2/4 --dry-run")).printed().expect("said");
+    assert!(shown.contains("part 2 of 4: units 3 to 5 of 10, reads 900000 bytes of data, writes 900000\n"), "{shown}");
+    assert_eq!(hidden(&folder), 0);
+}

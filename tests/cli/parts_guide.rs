@@ -1,0 +1,100 @@
+//! What docs/parts.md shows is true: its shell runs, with stand-ins for the engines; its Python and YAML say what it says.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use crate::common::{Folder, npy};
+
+const GUIDE: &str = include_str!("../../docs/parts.md");
+
+/// The fenced blocks of a language.
+fn blocks(language: &str) -> Vec<&'static str> {
+    let fence = format!("```{language}\n");
+    GUIDE.split(&fence[..]).skip(1).map(|rest| rest.split("```").next().expect("an end")).collect()
+}
+
+/// Puts a script into the folder `bin`.
+fn script(folder: &Folder, name: &str, text: &str) {
+    folder.put(format!("bin/{name}"), format!("#!/bin/sh\n{text}\n"));
+    let path = folder.path(format!("bin/{name}"));
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("set");
+}
+
+/// A folder with the operands that the guide names.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("bin")).expect("a folder");
+    let items = |count: i32| -> Vec<u8> { (0..count).flat_map(i32::to_le_bytes).collect() };
+    folder.put("big.npy", npy("<i4", &[128, 6], &items(768)));
+    folder.put("rows.npy", npy("<i4", &[2], &items(2)));
+    folder.put("new.npy", npy("<i4", &[2, 6], &items(12)));
+    folder.run(["convert", "big.npy", "-o", "table.zarr", "--chunks", "8,6"]).printed().expect("written");
+    folder
+}
+
+fn sh(folder: &Folder, text: &str, env: &[(&str, &str)]) {
+    let program = Path::new(env!("CARGO_BIN_EXE_tensorop")).parent().expect("a folder").to_owned();
+    let usual = std::env::var_os("PATH").unwrap_or_default();
+    let folders = [folder.path("bin"), program].into_iter().chain(std::env::split_paths(&usual));
+    let mut command = Command::new("sh");
+    command.args(["-ec", text]).current_dir(folder.path("")).envs(env.iter().copied());
+    let output = command.env("PATH", std::env::join_paths(folders).expect("a path")).output().expect("a shell");
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn is_made(folder: &Folder) {
+    folder.run(["diff", "big.npy", "big.zarr", "-q"]).printed().expect("the same");
+    assert!(!folder.path(".big.zarr.tensorop").exists());
+    fs::remove_dir_all(folder.path("big.zarr")).expect("removed");
+}
+
+#[test]
+fn shell_blocks_run() {
+    let [plain, array, finish, parallel, in_place] = blocks("sh")[..] else { panic!("five blocks of sh") };
+    let folder = folder();
+    sh(&folder, plain, &[]);
+    is_made(&folder);
+    sh(&folder, in_place, &[]);
+    // a Slurm that runs an array at once, one of whose tasks fails the first time, and that knows no other jobs
+    folder.put("convert.sh", array).put("finish.sh", finish);
+    script(
+        &folder,
+        "sbatch",
+        "case \"$*\" in\n*--array=*) list=${*#*--array=}; list=${list%% *}\n\
+        for range in $(echo \"$list\" | tr , ' '); do for task in $(seq ${range%-*} ${range#*-}); do\n\
+        if [ $task = 7 ] && [ ! -e failed ]; then touch failed; continue; fi\n\
+        SLURM_CPUS_PER_TASK=1 SLURM_ARRAY_TASK_ID=$task sh convert.sh; done; done; echo 1 ;;\n\
+        *) sh finish.sh ;;\nesac",
+    );
+    sh(&folder, "sbatch --parsable --array=1-64 --requeue convert.sh; sbatch --dependency=singleton finish.sh", &[]);
+    assert!(folder.path("failed").exists(), "one was repeated");
+    is_made(&folder);
+    // a parallel that runs what comes after its options once for each number
+    script(
+        &folder,
+        "parallel",
+        "while [ \"$1\" != tensorop ]; do shift; done\nline=\"$*\"\n\
+        for n in ${line#*::: }; do sh -c \"$(echo \"${line%%:::*}\" | sed \"s/{}/$n/\")\"; done",
+    );
+    sh(&folder, parallel, &[]);
+    is_made(&folder);
+    let [job] = blocks("yaml")[..] else { panic!("one block of YAML") };
+    let command = job.split("\"-c\", \"").nth(1).and_then(|rest| rest.split("\"]").next()).expect("a command");
+    (0..64).for_each(|index| sh(&folder, command, &[("JOB_COMPLETION_INDEX", &index.to_string())]));
+    sh(&folder, "tensorop convert big.npy -o big.zarr --finish 64", &[]);
+    is_made(&folder);
+}
+
+#[test]
+fn python_blocks_name_the_same_command() {
+    let python = blocks("python");
+    assert_eq!(python.len(), 2);
+    for block in python {
+        assert!(block.contains(r#"COMMAND = ["tensorop", "convert", "big.npy", "-o", "big.zarr"]"#), "{block}");
+        assert!(block.contains(r#""--part", f"{number}/{N}""#) && block.contains(r#""--finish", str(N)"#), "{block}");
+    }
+}
