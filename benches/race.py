@@ -17,7 +17,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
-README, CHART = os.path.join(ROOT, "README.md"), os.path.join(HERE, "race.svg")
+PAGE, CHART = os.path.join(ROOT, "docs", "performance.md"), os.path.join(ROOT, "docs", "race.svg")
 BEGIN, END = "<!-- race:begin -->", "<!-- race:end -->"
 NULL = os.devnull
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("TENSOROP_")}
@@ -538,7 +538,7 @@ def relative(work, name):
     return work["contenders"][name]["median"] / work["contenders"]["cp"]["median"]
 
 
-def render(result, readme):
+def render(result, page):
     parts = []
     if "workloads" in result:
         parts.append(race_table(result))
@@ -547,13 +547,13 @@ def render(result, readme):
     if "threads" in result:
         parts.append(threads_table(result))
     print("\n\n".join([*parts, caption(result)]), flush=True)
-    if readme and "workloads" in result:
+    if page and "workloads" in result:
         import textwrap
 
-        with open(README, encoding="utf-8") as file:
+        with open(PAGE, encoding="utf-8") as file:
             before, rest = file.read().split(BEGIN)
         section = "\n".join([BEGIN, "", race_table(result), "", textwrap.fill(caption(result), 118), "", ""])
-        with open(README, "w", encoding="utf-8") as file:
+        with open(PAGE, "w", encoding="utf-8") as file:
             file.write(before + section + END + rest.split(END)[1])
         with open(CHART, "w", encoding="utf-8") as file:
             file.write(chart(result))
@@ -606,7 +606,7 @@ def main():
     parser.add_argument("--threads-compare", action="store_true", help="tensorop with 1 and with 2 threads instead")
     parser.add_argument("--json", metavar="FILE", help="write what was measured, every run of it")
     parser.add_argument("--from-json", metavar="FILE", help="measure nothing: show what an earlier race wrote")
-    parser.add_argument("--readme", action="store_true", help="write table and chart into README.md and benches/race.svg")
+    parser.add_argument("--page", action="store_true", help="write table and chart into docs/performance.md and docs/race.svg")
     parser.add_argument("--make", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.mib < 1 or options.runs < 1:
@@ -622,7 +622,7 @@ def main():
         with open(options.json, "w") as file:
             json.dump(result, file, indent=1)
             file.write("\n")
-    render(result, options.readme)
+    render(result, options.page)
     checked = result.get("workloads", []) + result.get("threads", [])
     return 0 if all(work["identical"] for work in checked) else 1
 

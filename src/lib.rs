@@ -137,7 +137,8 @@ pub use ops::scatter_update::scatter_update;
 pub use ops::slice::{SliceArgs, slice};
 pub use ops::slice_scatter::slice_scatter;
 
-/// The README, so that its Rust examples are compiled and run.
+/// README and the page on the library, so that their Rust examples are compiled and run.
 #[cfg(all(doctest, feature = "formats"))]
 #[doc = include_str!("../README.md")]
-pub struct Readme;
+#[doc = include_str!("../docs/library.md")]
+pub struct Pages;

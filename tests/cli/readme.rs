@@ -1,5 +1,6 @@
-//! What README.md and the pages in docs/ show is true: their commands print what they say, README's Rust test is a test here,
-//! their links lead somewhere. README's other Rust examples are documentation tests of the library.
+//! What README.md and the pages in docs/ show is true: their commands print what they say, the Rust test of docs/golden.md is
+//! a test here, their links lead somewhere. The other Rust examples, README's and those of docs/library.md, are
+//! documentation tests of the library.
 //!
 //! What is run, in the order of the page, in a folder of the page's own that holds a copy of samples/:
 //!
@@ -21,7 +22,12 @@ use std::process::{Command, Stdio};
 
 use crate::common::{binary, each};
 
-const README: &str = include_str!("../../README.md");
+/// The page whose commands make the golden file of `tests/golden/example.rs`, and which shows that test.
+const GOLDEN: &str = "docs/golden.md";
+
+/// The most lines of README.md, which has what a reader needs first. The rest are pages of docs/.
+const README_LINES: usize = 350;
+
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// The way to run the program that was not built yet. Here the built one gets the same arguments. Other commands of cargo are
@@ -260,9 +266,9 @@ fn commands_print_what_is_shown() {
             }
             let scratch = tempfile::tempdir().unwrap();
             page.run(scratch.path()).map_err(|why| format!("\n{why}"))?;
-            if page.path == Path::new("README.md") {
+            if page.path == Path::new(GOLDEN) {
                 let golden = |folder: &Path| fs::read_to_string(folder.join("tests/golden/patched.json")).unwrap();
-                assert_eq!(golden(scratch.path()), golden(Path::new(ROOT)), "the golden file that README.md makes");
+                assert_eq!(golden(scratch.path()), golden(Path::new(ROOT)), "the golden file that {GOLDEN} makes");
             }
             Ok(())
         },
@@ -303,18 +309,42 @@ fn what_a_page_must_look_like() {
 }
 
 #[test]
-fn readme_says_how_to_build_and_test() {
+fn readme_is_short_and_says_how_to_build_and_test() {
+    let readme = Page::read("README.md".into()).text;
+    let lines = readme.lines().count();
+    assert!(lines <= README_LINES, "README.md: {lines} lines, expected at most {README_LINES}");
     for command in [CARGO_RUN, "cargo test --locked", "cargo install --locked --path ."] {
-        assert!(README.lines().any(|line| line.trim_start_matches("$ ").starts_with(command)), "lacks `{command}`");
+        assert!(readme.lines().any(|line| line.trim_start_matches("$ ").starts_with(command)), "lacks `{command}`");
     }
+}
+
+#[test]
+fn readme_lists_the_sub_commands() {
+    let readme = Page::read("README.md".into()).text;
+    let output = Command::new(binary()).arg("-h").output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    let (_, listed) = help.split_once("Commands:\n").unwrap();
+    let listed = listed.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.strip_prefix("  "));
+    // a line that goes on is further in
+    let names: Vec<&str> = listed.filter_map(|line| line.split(' ').next()).filter(|name| !name.is_empty()).collect();
+    assert!(names.len() > 10, "the help lists {names:?} only");
+    each(
+        names.into_iter().filter(|name| *name != "help"),
+        |name| name.to_string(),
+        |name| {
+            let rows = ["| `", "| [`"].map(|head| format!("{head}{name} "));
+            let is_there = readme.lines().any(|line| rows.iter().any(|row| line.starts_with(row)));
+            if is_there { Ok(()) } else { Err("README.md has no row for it in its table".to_owned()) }
+        },
+    );
 }
 
 #[test]
 fn the_golden_test_is_a_test_here() {
     let file = include_str!("../golden/example.rs");
-    let readme = Page::read("README.md".into());
-    let shown = readme.blocks().unwrap().iter().any(|b| b.language == "rust" && b.lines.join("\n") == file.trim_end());
-    assert!(shown, "README.md must hold a ```rust block that is tests/golden/example.rs");
+    let page = Page::read(GOLDEN.into());
+    let shown = page.blocks().unwrap().iter().any(|b| b.language == "rust" && b.lines.join("\n") == file.trim_end());
+    assert!(shown, "{GOLDEN} must hold a ```rust block that is tests/golden/example.rs");
 }
 
 #[test]
@@ -391,11 +421,12 @@ fn named_options_exist() {
         help += std::str::from_utf8(&output.stdout).unwrap();
     }
     let known: Vec<&str> = options(&help).collect();
-    let rows = README.lines().filter(|line| line.starts_with("| `-"));
+    let page = Page::read("docs/scripting.md".into()).text;
+    let rows = page.lines().filter(|line| line.starts_with("| `-"));
     let named: Vec<&str> = rows.flat_map(options).collect();
     assert!(named.len() > 10, "the table of options has {named:?} only");
     for option in named {
-        assert!(known.contains(&option), "README.md names {option}, which no sub-command has");
+        assert!(known.contains(&option), "docs/scripting.md names {option}, which no sub-command has");
     }
 }
 
