@@ -267,7 +267,7 @@ fn refused() {
         ("convert z.npz --cast q=int8 --to npz", &["--cast q=int8", "matches no tensor"]),
         ("convert z.npz --cast bool --to npz", &["--cast bool", "GLOB=bool"]),
         ("convert z.npz --cast a=int --lossy --cast floaty --to npz", &["--cast", "floaty"]),
-        ("convert z.npz --exclude b", &["2 tensors", "only .npz and .safetensors"]),
+        ("convert z.npz --exclude b", &["2 tensors", "only .npz, .safetensors and .zarr"]),
         ("convert z.npz --metadata a=b --to npz", &["--metadata", "npz", ".safetensors"]),
         ("convert z.npz --metadata a --to safetensors", &["--metadata", "KEY=VALUE"]),
         ("convert z.npz --to safetensors --compress", &["--compress", "safetensors", ".npz"]),

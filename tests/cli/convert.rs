@@ -488,7 +488,7 @@ fn refused() {
         ("convert n=none.npy", &["none.npy", "(os error 2)"]),
         ("convert n=", &["(os error "]),
         ("convert =a.npy", &["IN =a.npy"]),
-        ("convert a.npy b.npy", &["output out.npy", "2 tensors", ".npz and .safetensors"]),
+        ("convert a.npy b.npy", &["output out.npy", "2 tensors", ".npz, .safetensors and .zarr"]),
         ("convert c.npz", &["IN c.npz", "holds 2 tensors", "\"z\", \"k/m\""]),
         ("convert n=c.npz", &["IN c.npz", "holds 2 tensors"]),
         ("convert n=c.npz --to npz", &["IN c.npz", "holds 2 tensors"]),

@@ -313,7 +313,10 @@ fn refused() {
         ("slice bom --at :", &["DATA", "bom", "byte order mark"]),
         ("slice d.npy --at : --from json", &["DATA", "d.npy"]),
         ("slice half --at : --from npy", &["DATA", "half", "NUMPY"]),
-        ("slice d.npy --at : --from hdf5", &["--from", "csv", "npy, npz, safetensors, index, pb, json, csv, tsv"]),
+        (
+            "slice d.npy --at : --from hdf5",
+            &["--from", "csv", "npy, npz, safetensors, index, pb, zarr, json, csv, tsv"],
+        ),
         ("slice-scatter - - --at :", &["UPDATES", "standard input", "one operand"]),
         ("scatter-nd d.npy - - ", &["UPDATES", "standard input", "one operand"]),
         ("gather-nd - -", &["INDICES", "standard input", "one operand"]),

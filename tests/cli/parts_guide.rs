@@ -30,9 +30,6 @@ fn folder() -> Folder {
     fs::create_dir(folder.path("bin")).expect("a folder");
     let items = |count: i32| -> Vec<u8> { (0..count).flat_map(i32::to_le_bytes).collect() };
     folder.put("big.npy", npy("<i4", &[128, 6], &items(768)));
-    folder.put("rows.npy", npy("<i4", &[2], &items(2)));
-    folder.put("new.npy", npy("<i4", &[2, 6], &items(12)));
-    folder.run(["convert", "big.npy", "-o", "table.zarr", "--chunks", "8,6"]).printed().expect("written");
     folder
 }
 
@@ -54,11 +51,8 @@ fn is_made(folder: &Folder) {
 
 #[test]
 fn shell_blocks_run() {
-    let [plain, array, finish, parallel, in_place] = blocks("sh")[..] else { panic!("five blocks of sh") };
+    let [array, finish, parallel] = blocks("sh")[..] else { panic!("three blocks of sh") };
     let folder = folder();
-    sh(&folder, plain, &[]);
-    is_made(&folder);
-    sh(&folder, in_place, &[]);
     // a Slurm that runs an array at once, one of whose tasks fails the first time, and that knows no other jobs
     folder.put("convert.sh", array).put("finish.sh", finish);
     script(
