@@ -49,7 +49,7 @@
 //! | `cli` (default) | the program `tensorop`; it includes `formats` |
 //! | `formats` | files: `read`, `write`, `diff` |
 //! | `zarr` (default) | stores of Zarr among the formats; it includes `formats` |
-//! | `predicates` | `golden`: golden files in tests, `assert_tensor_eq!`; it includes `formats` |
+//! | `predicates` (default) | `golden`: golden files in tests, `assert_tensor_eq!`; it includes `formats` |
 //!
 //! Without any there are the operators alone, on fewer than 20 packages: `default-features = false`.
 //!

@@ -105,6 +105,6 @@ fn the_guide_shows_the_files() {
     for (language, text) in shown {
         assert!(guide.contains(&format!("```{language}\n{text}\n```")), "README.md lacks\n{text}");
     }
-    let dependency = "tensorop = { path = \"../..\", default-features = false, features = [\"predicates\"] }";
+    let dependency = "tensorop = { path = \"../..\" }";
     assert!(guide.contains(dependency) && read("Cargo.toml").contains(dependency));
 }
