@@ -22,6 +22,7 @@
 
 mod difference;
 mod distance;
+mod found;
 mod item;
 #[cfg(feature = "cli")]
 pub(crate) mod judge;
@@ -47,12 +48,13 @@ use num_complex::Complex;
 pub use self::difference::{Difference, Extreme, Mismatch, Outline, Reason};
 use self::distance::Distance;
 pub use self::distance::Number;
+use self::found::FoundMismatch;
 use self::item::{ComparedItem, ItemClass, Task, read_i128, with_items};
 pub use self::metrics::{Allowed, Failure, MetricLimits, Metrics};
 pub use self::places::AxisPlaces;
 use self::places::{Places, Runs};
 use self::sums::{Cuts, Summing, Sums, Variety};
-use self::tally::{FoundMismatch, ItemPairs, Marks, Most, Rule, Tally};
+use self::tally::{ItemPairs, Marks, Most, Rule, Tally};
 use self::widen::{ClassOf, Widen, WidenTo};
 use crate::engine::job::Progress;
 use crate::engine::quantiles::{Fraction, Search};

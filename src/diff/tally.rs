@@ -5,7 +5,8 @@
 //! mismatches that are told the first in C order are chosen when all are there.
 
 use super::Options;
-use super::distance::{Distance, Number};
+use super::distance::Distance;
+use super::found::{Errors, FoundMismatch};
 use super::item::ComparedItem;
 use super::places::{Places, Runs};
 use super::worst::Worst;
@@ -86,24 +87,6 @@ fn raise<V: PartialOrd + Copy>(most: &mut Option<Most<V>>, value: V, item: usize
     if most.as_ref().is_none_or(higher) {
         *most = Some(Most { value, item });
     }
-}
-
-/// A mismatch that is told.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct FoundMismatch {
-    pub item: usize,
-    pub expected: Vec<u8>,
-    pub actual: Vec<u8>,
-    pub errors: Option<Errors>,
-}
-
-/// How far apart two items are that are neither NaN nor infinite.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Errors {
-    pub abs: Number,
-    /// `None` where the expected item is zero, and the other is not.
-    pub rel: Option<f64>,
-    pub ulp: u64,
 }
 
 /// The items of one window of both tensors, as they were before they were widened to a common type.

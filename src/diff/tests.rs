@@ -2,8 +2,9 @@ use std::num::NonZero;
 
 use half::f16;
 
+use super::found::{Errors, FoundMismatch};
 use super::item::Float;
-use super::tally::{FoundMismatch, least_rtol};
+use super::tally::least_rtol;
 use super::*;
 use crate::error::Subject;
 use crate::format::json;
@@ -754,7 +755,7 @@ fn reference(rule: &Rule, expected: &[f64], actual: &[f64]) -> Tally<f64> {
         }
         tally.mismatches += 1;
         if tally.first.len() < rule.shown {
-            let errors = finite.then_some(tally::Errors { abs: Number::Float(d), rel, ulp: steps });
+            let errors = finite.then_some(Errors { abs: Number::Float(d), rel, ulp: steps });
             let (expected, actual) = (e.to_le_bytes().to_vec(), a.to_le_bytes().to_vec());
             tally.first.push(FoundMismatch { item, expected, actual, errors });
         }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::distance::Distance;
-use super::tally::FoundMismatch;
+use super::found::FoundMismatch;
 use crate::memory;
 
 /// More are kept than are wanted, so that they are sorted out seldom: up to twice as many and so many more.

@@ -2,43 +2,16 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use super::items::CountedItem;
+use super::firsts::{Numbered, first_of, improve, least};
+use super::items::{Byte, CountedItem};
 use super::part::Part;
-use super::stats::{Numbered, first_of, improve, least};
 use crate::engine::job::Progress;
 use crate::engine::quantiles::Key;
 use crate::engine::scan::scan_parts;
 use crate::error::Result;
-use crate::item::dtype::Narrow;
 use crate::layout::numbers::Numbers;
 use crate::ops::fill::Limits;
 use crate::storage::source::Source;
-
-/// What a byte stands for.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Byte {
-    Bool,
-    Signed,
-    Unsigned,
-    Narrow(Narrow),
-}
-
-impl Byte {
-    /// The number, which float64 holds exactly.
-    pub(super) fn value(self, byte: u8) -> f64 {
-        match self {
-            Byte::Bool => f64::from(u8::from(byte != 0)),
-            Byte::Signed => f64::from(byte as i8),
-            Byte::Unsigned => f64::from(byte),
-            Byte::Narrow(narrow) => narrow.value(byte),
-        }
-    }
-
-    /// Whether it holds integers.
-    pub(super) fn is_integer(self) -> bool {
-        !matches!(self, Byte::Narrow(narrow) if !narrow.is_integer())
-    }
-}
 
 /// How often each byte occurs, and where the first of the smallest, of the largest and of NaN is.
 pub(super) struct Counts {

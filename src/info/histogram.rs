@@ -1,7 +1,7 @@
 //! How a tensor's finite items are distributed between its smallest and its largest.
 
-use super::bytes::{Byte, Counts};
-use super::items::{BLOCK, CountedItem};
+use super::bytes::Counts;
+use super::items::{BLOCK, Byte, CountedItem};
 use super::part::Part;
 use super::stats::Stats;
 use crate::engine::job::Progress;

@@ -2,9 +2,9 @@
 
 use half::{bf16, f16};
 
-use super::bytes::Byte;
 use crate::engine::quantiles;
 use crate::item::datetime::NAT;
+use crate::item::dtype::Narrow;
 use crate::item::element::Element;
 use crate::item::exact::Exact;
 use crate::item::float16::{bf16_to_f32, f16_to_f32};
@@ -12,6 +12,32 @@ use crate::item::float16::{bf16_to_f32, f16_to_f32};
 /// Items that are looked at together: they fit the nearest cache (16 KiB of 8 bytes), where several loops over them,
 /// one for each question, are each vectorised and read no memory again.
 pub(super) const BLOCK: usize = 2048;
+
+/// What a byte stands for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Byte {
+    Bool,
+    Signed,
+    Unsigned,
+    Narrow(Narrow),
+}
+
+impl Byte {
+    /// The number, which float64 holds exactly.
+    pub(super) fn value(self, byte: u8) -> f64 {
+        match self {
+            Byte::Bool => f64::from(u8::from(byte != 0)),
+            Byte::Signed => f64::from(byte as i8),
+            Byte::Unsigned => f64::from(byte),
+            Byte::Narrow(narrow) => narrow.value(byte),
+        }
+    }
+
+    /// Whether it holds integers.
+    pub(super) fn is_integer(self) -> bool {
+        !matches!(self, Byte::Narrow(narrow) if !narrow.is_integer())
+    }
+}
 
 /// A real number (or a date), as the loops know it.
 pub(super) trait CountedItem: quantiles::Key + Send + Sync + 'static {

@@ -19,6 +19,7 @@
 mod by_axis;
 mod bytes;
 mod figures;
+mod firsts;
 mod hash;
 mod histogram;
 mod items;

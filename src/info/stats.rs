@@ -6,8 +6,9 @@
 
 use std::fmt;
 
-use super::bytes::{Byte, Counts};
-use super::items::{BLOCK, CountedItem, Sums, Ticks};
+use super::bytes::Counts;
+use super::firsts::{Numbered, first_of, improve, least};
+use super::items::{BLOCK, Byte, CountedItem, Sums, Ticks};
 use super::part::Part;
 use crate::engine::job::Progress;
 use crate::engine::quantiles::{Fraction, Search};
@@ -151,27 +152,6 @@ pub(super) fn stats_of(source: &Source, part: &Part, limits: Limits, progress: P
     })
 }
 
-/// An item and its number in C order.
-pub(super) type Numbered<T> = Option<(T, usize)>;
-
-/// Makes `best` the best item seen, if the one that `find` finds among those numbered below its argument is better:
-/// `Less` where the best item of a block is better than the best so far, `Equal` where it is as good.
-pub(super) fn improve<T>(
-    best: &mut Numbered<T>,
-    ordering: impl FnOnce(&T) -> std::cmp::Ordering,
-    ascend: bool,
-    find: impl FnOnce(usize) -> Numbered<T>,
-) {
-    use std::cmp::Ordering;
-    let found = match best.as_ref().map(|(item, number)| (ordering(item), *number)) {
-        None | Some((Ordering::Less, _)) => find(usize::MAX),
-        // where items come in the order of their numbers, the first stays the first
-        Some((Ordering::Equal, number)) if !ascend => find(number),
-        Some((Ordering::Equal | Ordering::Greater, _)) => None,
-    };
-    *best = found.or_else(|| best.take());
-}
-
 /// What is known of the items seen.
 struct Tally<T: CountedItem> {
     min: Numbered<T>,
@@ -240,25 +220,6 @@ impl<T: CountedItem> Tally<T> {
         );
         self.sums.add(block);
     }
-}
-
-/// The item of a block, seen from place `start` on, that has the smallest number of those that are wanted.
-pub(super) fn least<T: Copy>(
-    numbers: &Numbers,
-    start: usize,
-    block: &[T],
-    below: usize,
-    wanted: impl Fn(T) -> bool,
-) -> Numbered<T> {
-    let (number, place) = numbers.least(start, block.len(), below, |range| {
-        Some(range.start + block.get(range)?.iter().position(|&item| wanted(item))?)
-    })?;
-    Some((*block.get(place)?, number))
-}
-
-/// The one of two items that comes first: by `rank`, then by its number.
-pub(super) fn first_of<T: Copy, K: Ord>(a: Numbered<T>, b: Numbered<T>, rank: impl Fn(T) -> K) -> Numbered<T> {
-    a.into_iter().chain(b).min_by_key(|&(item, number)| (rank(item), number))
 }
 
 /// What is known of the complex items seen.

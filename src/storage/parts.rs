@@ -7,7 +7,6 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
 
 use super::platform::{copy_mode, mark, marked, open_folder, sync_folder};
 use super::stage::{Stage, hidden_name, remove, take_name};
@@ -214,17 +213,4 @@ impl<'a> Parts<'a> {
         let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         self.record.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step).max(1)
     }
-}
-
-/// Marks a file by the nanoseconds of its last change, where it can be marked by nothing else.
-pub(super) fn mark_by_time(file: &File, hash: u64) -> io::Result<()> {
-    let since = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
-    file.set_modified(UNIX_EPOCH + Duration::new(since.as_secs(), (hash % 1_000_000_000) as u32))
-}
-
-/// Whether a file has such a mark.
-pub(super) fn marked_by_time(path: &Path, hash: u64) -> bool {
-    let modified = fs::metadata(path).and_then(|found| found.modified()).ok();
-    let nanos = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).map(|since| since.subsec_nanos());
-    nanos.is_some_and(|nanos| u64::from(nanos) == hash % 1_000_000_000)
 }

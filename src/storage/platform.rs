@@ -3,6 +3,8 @@
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
+#[cfg(feature = "formats")]
+use std::time::{Duration, UNIX_EPOCH};
 
 /// Whether two files are one, by whatever path.
 #[cfg(unix)]
@@ -365,7 +367,7 @@ const MARK: &str = "user.tensorop.parts";
 pub fn mark(path: &Path, number: u64) -> io::Result<()> {
     let set = rustix::fs::setxattr(path, MARK, &number.to_le_bytes(), rustix::fs::XattrFlags::empty());
     // a file system without such attributes
-    if set.is_err() { super::parts::mark_by_time(&File::open(path)?, number) } else { Ok(()) }
+    if set.is_err() { mark_by_time(&File::open(path)?, number) } else { Ok(()) }
 }
 
 /// Whether a file or folder has that mark.
@@ -375,7 +377,7 @@ pub fn marked(path: &Path, number: u64) -> bool {
     match rustix::fs::getxattr(path, MARK, &mut found) {
         Ok(8) => u64::from_le_bytes(found) == number,
         Err(rustix::io::Errno::NODATA) => false,
-        Ok(_) | Err(_) => super::parts::marked_by_time(path, number),
+        Ok(_) | Err(_) => marked_by_time(path, number),
     }
 }
 
@@ -385,11 +387,26 @@ pub fn marked(path: &Path, number: u64) -> bool {
 /// Of marking it.
 #[cfg(all(not(target_os = "linux"), feature = "formats"))]
 pub fn mark(path: &Path, number: u64) -> io::Result<()> {
-    super::parts::mark_by_time(&File::open(path)?, number)
+    mark_by_time(&File::open(path)?, number)
 }
 
 /// Whether a file or folder has that mark.
 #[cfg(all(not(target_os = "linux"), feature = "formats"))]
 pub fn marked(path: &Path, number: u64) -> bool {
-    super::parts::marked_by_time(path, number)
+    marked_by_time(path, number)
+}
+
+/// Marks a file by the nanoseconds of its last change, where it can be marked by nothing else.
+#[cfg(feature = "formats")]
+fn mark_by_time(file: &File, hash: u64) -> io::Result<()> {
+    let since = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+    file.set_modified(UNIX_EPOCH + Duration::new(since.as_secs(), (hash % 1_000_000_000) as u32))
+}
+
+/// Whether a file has such a mark.
+#[cfg(feature = "formats")]
+fn marked_by_time(path: &Path, hash: u64) -> bool {
+    let modified = std::fs::metadata(path).and_then(|found| found.modified()).ok();
+    let nanos = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).map(|since| since.subsec_nanos());
+    nanos.is_some_and(|nanos| u64::from(nanos) == hash % 1_000_000_000)
 }

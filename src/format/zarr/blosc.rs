@@ -5,7 +5,7 @@
 
 use std::io::Read;
 
-use super::codecs::Codec;
+use super::codec::Codec;
 use crate::error::{Error, Result, bail, ensure, malformed};
 use crate::memory;
 

@@ -3,7 +3,6 @@
 //! The chain is kept as it stands in the metadata, so that an output can be stored as its data is. Nothing here trusts a
 //! chunk: what is unpacked grows as it comes and is refused beyond the bytes that the chunk must have.
 
-use std::fmt::Debug;
 use std::io::Read;
 
 use flate2::Compression;
@@ -12,6 +11,7 @@ use flate2::write::GzEncoder;
 use serde_json::{Map, Value, json};
 
 use super::blosc;
+use super::codec::Codec;
 use crate::error::{Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::dtype::DType;
 use crate::layout::view::View;
@@ -21,21 +21,6 @@ use crate::storage::conversion::Conversion;
 
 /// Chunks of more bytes are not unpacked: a few bytes could ask for any memory.
 const MOST_UNPACKED: usize = 1 << 32;
-
-/// A step from bytes to bytes.
-pub(super) trait Codec: Debug + Send + Sync {
-    /// The bytes that were packed, `most` at most.
-    fn unpack(&self, packed: Vec<u8>, most: usize) -> Result<Vec<u8>>;
-
-    /// Packs bytes.
-    fn pack(&self, bytes: Vec<u8>) -> Result<Vec<u8>>;
-
-    /// The bytes that so many can become when they are packed.
-    fn most_packed(&self, bytes: usize) -> usize {
-        // what cannot be made smaller grows by a little for each block, and by a head and an end
-        bytes.saturating_add(bytes / 64).saturating_add(1 << 16)
-    }
-}
 
 /// From the items of a chunk, in C order, to its bytes and back.
 #[derive(Debug)]

@@ -1,9 +1,11 @@
 //! Zarr: a folder that is one tensor in chunks, or a group of such folders. Versions 3 and 2 are read, 3 is written.
 
 mod blosc;
+mod codec;
 mod codecs;
 mod dtypes;
 mod folder;
+mod group;
 mod metadata;
 mod read;
 mod write;
@@ -35,7 +37,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     Ok(match metadata::node(&path)? {
         Some(Node::Array) => Box::new(Store { path, members: None, lock: Mutex::default() }),
         Some(Node::Group) => {
-            let members = folder::arrays(&path)?;
+            let members = group::arrays(&path)?;
             let container = Container::of_folder(&path, members)?;
             Box::new(Store { path, members: Some(container.into()), lock: Mutex::default() })
         }
@@ -61,7 +63,7 @@ impl Store {
             Some(container) => {
                 let name =
                     container.names.get(n).ok_or_else(|| malformed!("tensor {n} of {}", container.names.len()))?;
-                folder::member(&self.path, name)
+                group::member(&self.path, name)
             }
         }
     }
