@@ -1,6 +1,7 @@
 //! All items of some tensors shown, a window at a time: what comparisons and statistics are made of.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::job::Progress;
 use crate::error::{Context, Result};
@@ -120,10 +121,48 @@ pub fn scan_parts<S: Send, const N: usize>(
     begin: impl Fn() -> S + Sync,
     each: impl Fn(&mut S, usize, [&[u8]; N]) -> Result<bool> + Sync,
 ) -> Result<Vec<S>> {
-    let Some(shape) = parts.first().map(|(_, view)| view.shape()) else { return Ok(Vec::new()) };
+    let states = Mutex::new(Vec::new());
+    let each = &each;
+    let visit = || -> Visit<'_> {
+        let mut kept = Kept { state: Some(begin()), all: &states };
+        Box::new(move |start, items| match &mut kept.state {
+            Some(state) => each(state, start, std::array::from_fn(|i| items[i].as_slice())),
+            // it is there until the closure goes
+            None => Ok(false),
+        })
+    };
+    scan_windows(&parts, limits, progress, &wanted, &visit)?;
+    Ok(states.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Sees a window, as a thread does: the number of its first item, and the items of each tensor.
+type Visit<'a> = Box<dyn FnMut(usize, &[Vec<u8>]) -> Result<bool> + Send + 'a>;
+
+/// The state of a thread, put to those of all threads when the thread is done.
+struct Kept<'a, S> {
+    state: Option<S>,
+    all: &'a Mutex<Vec<S>>,
+}
+
+impl<S> Drop for Kept<'_, S> {
+    fn drop(&mut self) {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).extend(self.state.take());
+    }
+}
+
+/// What [`scan_parts`] does, whatever is done with the windows: compiled once, and not for each type of item that a
+/// comparison or statistics are compiled for.
+fn scan_windows<'a>(
+    parts: &[(&Source, View)],
+    limits: Limits,
+    progress: Progress<'_>,
+    wanted: &(dyn Fn(usize) -> bool + Sync),
+    visit: &(dyn Fn() -> Visit<'a> + Sync),
+) -> Result<()> {
+    let Some(shape) = parts.first().map(|(_, view)| view.shape()) else { return Ok(()) };
     let (mut once, mut fortran, mut bytes, mut widest) = (false, false, 0, 1);
-    let mut conversions = Vec::with_capacity(N);
-    for (source, view) in &parts {
+    let mut conversions = Vec::with_capacity(parts.len());
+    for (source, view) in parts {
         assert_eq!(view.shape(), shape, "parts of one shape");
         let itemsize = source.dtype().itemsize();
         once |= source.is_stream();
@@ -134,7 +173,7 @@ pub fn scan_parts<S: Send, const N: usize>(
         conversions.push(Conversion::new(source.dtype(), &native).context("a dtype of no kind")?);
     }
     let threads = if once { 1 } else { limits.threads.for_bytes(bytes) };
-    let window = if fortran { ACROSS_WINDOWS / threads / N.max(1) } else { WINDOW };
+    let window = if fortran { ACROSS_WINDOWS / threads / parts.len() } else { WINDOW };
     // items of no bytes can be more than anybody could be shown
     let windows = match shape.contains(&0) || bytes == 0 {
         true => Windows::new(&[0], 1),
@@ -152,9 +191,9 @@ pub fn scan_parts<S: Send, const N: usize>(
         }
     };
     let count = windows.count();
-    let fresh = || (begin(), vec![Vec::new(); N], Vec::new());
+    let fresh = || (visit(), vec![Vec::new(); parts.len()], Vec::new());
     let whole = AtomicBool::new(true);
-    let states = share(threads, count, fresh, |number, (state, items, scratch)| -> Result<bool> {
+    share(threads, count, fresh, |number, (visit, items, scratch)| -> Result<bool> {
         let window = windows.get(number);
         if !wanted(window.start) {
             return Ok(true);
@@ -164,7 +203,7 @@ pub fn scan_parts<S: Send, const N: usize>(
             conversion.read(source, &view.part(&window.ranges), items, scratch)?;
         }
         progress(items.iter().map(Vec::len).sum());
-        let go_on = each(state, window.start, std::array::from_fn(|i| items[i].as_slice()))?;
+        let go_on = visit(window.start, items)?;
         if !go_on {
             whole.store(false, Ordering::Relaxed);
         }
@@ -173,5 +212,5 @@ pub fn scan_parts<S: Send, const N: usize>(
     if whole.into_inner() {
         parts.iter().try_for_each(|(source, _)| source.finish())?;
     }
-    Ok(states.into_iter().map(|(state, ..)| state).collect())
+    Ok(())
 }
