@@ -23,6 +23,8 @@ pub(super) enum ItemClass {
 /// An item that is a number, or a date.
 pub(super) trait ComparedItem: Copy + Send + Sync {
     type Distance: Distance;
+    /// A number of steps: the shorter its type, the more of them a loop has at once.
+    type Steps: Copy + PartialOrd + Into<u64> + TryFrom<u64>;
     const CLASS: ItemClass;
     const SIZE: usize;
     /// Sums of items count in 2^-UNIT, and those of squares in the square of that: what is below has no weight.
@@ -49,7 +51,7 @@ pub(super) trait ComparedItem: Copy + Send + Sync {
     fn size(self) -> f64;
 
     /// How many steps from value to neighbouring value lie between two items.
-    fn steps(self, other: Self) -> u64;
+    fn steps(self, other: Self) -> Self::Steps;
 
     /// The item as an integer, if its class is that.
     fn integer(self) -> i128;
@@ -69,9 +71,10 @@ pub(super) trait ComparedItem: Copy + Send + Sync {
 }
 
 macro_rules! integers {
-    ($($type:ty: $distance:ty),+) => {
+    ($($type:ty: $distance:ty, $steps:ty;)+) => {
         $(impl ComparedItem for $type {
             type Distance = $distance;
+            type Steps = $steps;
             const CLASS: ItemClass = ItemClass::Integer;
             const SIZE: usize = size_of::<$type>();
 
@@ -93,8 +96,8 @@ macro_rules! integers {
             fn size(self) -> f64 {
                 (self as f64).abs()
             }
-            fn steps(self, other: Self) -> u64 {
-                u64::try_from(self.abs_diff(other)).unwrap_or(u64::MAX)
+            fn steps(self, other: Self) -> $steps {
+                <$steps>::try_from(self.abs_diff(other)).unwrap_or(<$steps>::MAX)
             }
             fn integer(self) -> i128 {
                 self.into()
@@ -119,7 +122,17 @@ macro_rules! integers {
     };
 }
 
-integers!(i8: u32, i16: u32, i32: u32, i64: u64, u8: u32, u16: u32, u32: u32, u64: u64, i128: u128);
+integers! {
+    i8: u32, u32;
+    i16: u32, u32;
+    i32: u32, u32;
+    i64: u64, u64;
+    u8: u32, u32;
+    u16: u32, u32;
+    u32: u32, u32;
+    u64: u64, u64;
+    i128: u128, u64;
+}
 
 /// A bool: each byte that is not zero is true.
 #[derive(Clone, Copy)]
@@ -127,6 +140,7 @@ pub(super) struct Bool(u8);
 
 impl ComparedItem for Bool {
     type Distance = u32;
+    type Steps = u32;
     const CLASS: ItemClass = ItemClass::Integer;
     const SIZE: usize = 1;
 
@@ -148,8 +162,8 @@ impl ComparedItem for Bool {
     fn size(self) -> f64 {
         u32::from(self.0 != 0).into()
     }
-    fn steps(self, other: Self) -> u64 {
-        self.distance(other).into()
+    fn steps(self, other: Self) -> u32 {
+        self.distance(other)
     }
     fn integer(self) -> i128 {
         (self.0 != 0).into()
@@ -174,6 +188,7 @@ pub(super) struct Ticks(i64);
 
 impl ComparedItem for Ticks {
     type Distance = u64;
+    type Steps = u64;
     const CLASS: ItemClass = ItemClass::Date;
     const SIZE: usize = 8;
 
@@ -217,6 +232,8 @@ impl ComparedItem for Ticks {
 
 /// A float: what float64 makes of it, and its place among its like.
 pub(super) trait Float: Copy + Send + Sync {
+    /// A number of steps.
+    type Steps: Copy + Ord + Into<u64> + TryFrom<u64>;
     const SIZE: usize;
 
     /// Its bits, which no other item has.
@@ -225,11 +242,12 @@ pub(super) trait Float: Copy + Send + Sync {
     /// Its value.
     fn wide(self) -> f64;
 
-    /// Its number in the order of all values, neighbours being one apart: +0 and -0 have the same.
-    fn ordinal(self) -> i64;
+    /// How many steps from value to neighbouring value lie between two: none between +0 and -0.
+    fn steps(self, other: Self) -> Self::Steps;
 }
 
 impl Float for f32 {
+    type Steps = u32;
     const SIZE: usize = 4;
 
     fn bits(self) -> u64 {
@@ -238,13 +256,13 @@ impl Float for f32 {
     fn wide(self) -> f64 {
         self.into()
     }
-    fn ordinal(self) -> i64 {
-        let (bits, magnitude) = (self.to_bits() as i32, (self.to_bits() & 0x7fff_ffff) as i32);
-        (if bits < 0 { -magnitude } else { magnitude }).into()
+    fn steps(self, other: Self) -> u32 {
+        ordinal32(self.to_bits()).abs_diff(ordinal32(other.to_bits()))
     }
 }
 
 impl Float for f64 {
+    type Steps = u64;
     const SIZE: usize = 8;
 
     fn bits(self) -> u64 {
@@ -253,21 +271,28 @@ impl Float for f64 {
     fn wide(self) -> f64 {
         self
     }
-    fn ordinal(self) -> i64 {
-        let (bits, magnitude) = (self.to_bits() as i64, (self.to_bits() & (u64::MAX >> 1)) as i64);
-        if bits < 0 { -magnitude } else { magnitude }
+    fn steps(self, other: Self) -> u64 {
+        ordinal64(self.to_bits()).abs_diff(ordinal64(other.to_bits()))
     }
 }
 
-/// The bits of a float of 16 bits, which order values as integers do but for the sign.
-fn ordinal16(bits: u16) -> i64 {
-    let magnitude = i32::from(bits & 0x7fff);
-    (if bits >> 15 == 1 { -magnitude } else { magnitude }).into()
+/// The number of a float in the order of all values, neighbours being one apart, from its bits, which order values as
+/// integers do but for the sign. The subtraction never wraps; a check of that would keep loops from being vectorised.
+fn ordinal64(bits: u64) -> i64 {
+    let sign = bits as i64 >> 63;
+    ((bits & (u64::MAX >> 1)) as i64 ^ sign).wrapping_sub(sign)
+}
+
+/// The same of one of 32 bits, or of 16 as the upper ones of those.
+fn ordinal32(bits: u32) -> i32 {
+    let sign = bits as i32 >> 31;
+    ((bits & (u32::MAX >> 1)) as i32 ^ sign).wrapping_sub(sign)
 }
 
 macro_rules! short_floats {
     ($($type:ty),+) => {
         $(impl Float for $type {
+            type Steps = u32;
             const SIZE: usize = 2;
 
             fn bits(self) -> u64 {
@@ -276,8 +301,9 @@ macro_rules! short_floats {
             fn wide(self) -> f64 {
                 element::Float::wide(self)
             }
-            fn ordinal(self) -> i64 {
-                ordinal16(self.to_bits())
+            fn steps(self, other: Self) -> u32 {
+                let ordinal = |item: Self| ordinal32(u32::from(item.to_bits()) << 16) >> 16;
+                ordinal(self).abs_diff(ordinal(other))
             }
         })+
     };
@@ -294,6 +320,7 @@ pub(super) struct Small {
 }
 
 impl Float for Small {
+    type Steps = u32;
     const SIZE: usize = 1;
 
     fn bits(self) -> u64 {
@@ -302,13 +329,14 @@ impl Float for Small {
     fn wide(self) -> f64 {
         self.value
     }
-    fn ordinal(self) -> i64 {
-        self.ordinal.into()
+    fn steps(self, other: Self) -> u32 {
+        self.ordinal.abs_diff(other.ordinal)
     }
 }
 
 impl<F: Float> ComparedItem for F {
     type Distance = f64;
+    type Steps = F::Steps;
     const CLASS: ItemClass = ItemClass::Float;
     const SIZE: usize = F::SIZE;
     const UNIT: i32 = unit(F::SIZE);
@@ -332,8 +360,8 @@ impl<F: Float> ComparedItem for F {
     fn size(self) -> f64 {
         self.wide().abs()
     }
-    fn steps(self, other: Self) -> u64 {
-        self.ordinal().abs_diff(other.ordinal())
+    fn steps(self, other: Self) -> F::Steps {
+        Float::steps(self, other)
     }
     fn integer(self) -> i128 {
         0
@@ -362,6 +390,7 @@ const fn unit(bytes: usize) -> i32 {
 
 impl<F: Float> ComparedItem for Complex<F> {
     type Distance = f64;
+    type Steps = F::Steps;
     const CLASS: ItemClass = ItemClass::Complex;
     const SIZE: usize = 2 * F::SIZE;
     const UNIT: i32 = unit(F::SIZE);
@@ -385,8 +414,8 @@ impl<F: Float> ComparedItem for Complex<F> {
     fn size(self) -> f64 {
         self.re.wide().hypot(self.im.wide())
     }
-    fn steps(self, other: Self) -> u64 {
-        self.re.steps(other.re).max(self.im.steps(other.im))
+    fn steps(self, other: Self) -> F::Steps {
+        Float::steps(self.re, other.re).max(Float::steps(self.im, other.im))
     }
     fn integer(self) -> i128 {
         0

@@ -141,12 +141,8 @@ impl Places {
             if let Some(set) = set.take() {
                 set(&mut bits);
             }
-            for place in first..=last {
-                let from = (place * axis.stride).max(start) - start;
-                let to = ((place + 1) * axis.stride).min(start + items) - start;
-                if any(&bits, from..to) {
-                    axis.mark(runs, place, place);
-                }
+            for Range { start: from, end: to } in set_ranges(&bits) {
+                axis.mark(runs, (start + from) / axis.stride, (start + to - 1) / axis.stride);
             }
         }
     }
@@ -219,29 +215,24 @@ impl Axis {
         let mut runs = Runs::default();
         for (number, page) in self.marks.iter().enumerate() {
             for (word, bits) in page.get().into_iter().flat_map(|page| page.iter().enumerate()) {
-                let mut bits = bits.load(Ordering::Relaxed);
                 let base = (number * PAGE + word) * 64;
-                while bits != 0 {
-                    let start = bits.trailing_zeros();
-                    let length = (!(bits >> start)).trailing_zeros();
-                    runs.mark(base + start as usize..base + (start + length) as usize);
-                    bits &= u64::MAX.checked_shl(start + length).unwrap_or(0);
-                }
+                set_ranges(&[bits.load(Ordering::Relaxed)])
+                    .for_each(|range| runs.mark(base + range.start..base + range.end));
             }
         }
         runs
     }
 }
 
-/// Whether any of some bits is set.
-fn any(bits: &[u64], Range { mut start, end }: Range<usize>) -> bool {
-    while start < end {
-        let next = ((start / 64 + 1) * 64).min(end);
-        let mask = (u64::MAX >> (64 - (next - start))) << (start % 64);
-        if bits.get(start / 64).is_some_and(|word| word & mask != 0) {
-            return true;
-        }
-        start = next;
-    }
-    false
+/// The ranges of bits that are set, within each word.
+fn set_ranges(words: &[u64]) -> impl Iterator<Item = Range<usize>> {
+    words.iter().enumerate().flat_map(|(number, &word)| {
+        let mut rest = word;
+        std::iter::from_fn(move || {
+            let start = (rest != 0).then(|| rest.trailing_zeros())?;
+            let end = start + (!(rest >> start)).trailing_zeros();
+            rest &= u64::MAX.checked_shl(end).unwrap_or(0);
+            Some(64 * number + start as usize..64 * number + end as usize)
+        })
+    })
 }

@@ -62,7 +62,7 @@ impl Rule {
             return false;
         }
         match expected.is_finite() && actual.is_finite() {
-            true => !self.accepts(expected.distance(actual).up(), expected.size(), expected.steps(actual)),
+            true => !self.accepts(expected.distance(actual).up(), expected.size(), expected.steps(actual).into()),
             false => !(expected.equals(actual) && self.is_tolerant()),
         }
     }
@@ -221,9 +221,10 @@ impl<D: Distance> Tally<D> {
 
     /// How many items of a block differ, and how many of them no tolerance accepts; `None` if more has to be known.
     ///
-    /// Every question is asked of every item and the answers are put together with `|` and not `||`: a branch would
-    /// keep the loop from being vectorised. What is found out in vain is less than what a branch costs, since after
-    /// the first blocks hardly any raises a maximum.
+    /// One short loop a question, over items that are in the nearest cache, each of which asks all items and puts the
+    /// answers together with `|` and not `||`: these are vectorised, where a branch, a check of overflow or a division
+    /// would leave a loop that takes many times as long. What is found out in vain is less than what that costs, since
+    /// after the first blocks hardly any raises a maximum.
     #[inline]
     fn glance<T: ComparedItem<Distance = D>>(
         &self,
@@ -232,31 +233,71 @@ impl<D: Distance> Tally<D> {
         actual: &[u8],
         read: &impl Fn(&[u8]) -> T,
     ) -> Option<(usize, usize)> {
-        let (max_abs, max_ulp, rtol) = (self.max_abs?.value, self.max_ulp?.value, self.rtol);
-        // where only zeros were expected, and none was there
-        let unknown = self.max_rel.is_none();
-        let max_rel = self.max_rel.map_or(-1.0, |most| most.value);
-        let (any_counts, floor) = self.worst.floor(rule.worst);
-        let (mut news, mut differing, mut accepted) = (false, 0_u32, 0_u32);
-        for (expected, actual) in expected.chunks_exact(T::SIZE).zip(actual.chunks_exact(T::SIZE)) {
-            let (expected, actual) = (read(expected), read(actual));
-            let differs = !expected.same(actual);
-            let finite = expected.is_finite() & actual.is_finite();
-            let distance = expected.distance(actual);
-            let (abs, size, steps) = (distance.up(), expected.size(), expected.steps(actual));
-            news |= differs & !finite;
-            news |= finite & (distance > max_abs);
-            news |= finite & (size > 0.0) & (distance.near() / size > max_rel);
-            news |= finite & unknown & (distance.near() == 0.0);
-            news |= finite & (abs > rtol * size);
-            news |= finite & (steps > max_ulp);
-            let passes = rule.accepts(abs, size, steps);
-            news |= differs & !passes & (any_counts | (distance > floor));
-            differing += u32::from(differs);
-            accepted += u32::from(differs & passes);
+        let (max_abs, rtol) = (self.max_abs?.value, self.rtol);
+        let max_ulp = T::Steps::try_from(self.max_ulp?.value).ok()?;
+        let pairs = || {
+            let pairs = expected.chunks_exact(T::SIZE).zip(actual.chunks_exact(T::SIZE));
+            pairs.map(|(expected, actual)| (read(expected), read(actual)))
+        };
+        let differs = |(expected, actual): (T, T)| !expected.same(actual);
+        let is_finite = |(expected, actual): (T, T)| expected.is_finite() & actual.is_finite();
+        if any(pairs(), |pair| differs(pair) & !is_finite(pair))
+            || any(pairs(), |(expected, actual)| expected.distance(actual) > max_abs)
+            || any(pairs(), |(expected, actual)| expected.steps(actual) > max_ulp)
+            || self.is_farther(pairs(), is_finite, rtol)
+        {
+            return None;
         }
-        let full = self.first.len() >= rule.shown || differing == accepted;
-        (!news && full).then(|| (differing as usize, (differing - accepted) as usize))
+        let differing = count(pairs(), differs);
+        let passes = |(expected, actual): (T, T)| {
+            rule.accepts(expected.distance(actual).up(), expected.size(), expected.steps(actual).into())
+        };
+        let mismatch = |pair| differs(pair) & !passes(pair);
+        let mismatches = if rule.is_tolerant() { count(pairs(), mismatch) } else { differing };
+        let (any_counts, floor) = self.worst.floor(rule.worst);
+        let is_worse = |pair: (T, T)| mismatch(pair) & (any_counts | (pair.0.distance(pair.1) > floor));
+        let is_told = mismatches > 0 && (self.first.len() < rule.shown || rule.worst > 0 && any(pairs(), is_worse));
+        (!is_told).then_some((differing as usize, mismatches as usize))
+    }
+
+    /// Whether an item of finite ones, or ones that are the same, has a larger relative error than any before, or needs
+    /// a larger tolerance than `rtol`.
+    #[inline]
+    fn is_farther<T: ComparedItem<Distance = D>>(
+        &self,
+        pairs: impl Iterator<Item = (T, T)> + Clone,
+        is_finite: impl Fn((T, T)) -> bool,
+        rtol: f64,
+    ) -> bool {
+        let Some(Most { value: max_rel, .. }) = self.max_rel else {
+            // where only zeros were expected, and none was there
+            let is_first = |pair: (T, T)| {
+                let (near, size) = (pair.0.distance(pair.1).near(), pair.0.size());
+                is_finite(pair) & ((size > 0.0) | (near == 0.0)) | (pair.0.distance(pair.1).up() > rtol * size)
+            };
+            return any(pairs, is_first);
+        };
+        // A quotient is above the maximum only if the error is no less than the rounded product. Most blocks have no
+        // such item, and so no quotient of theirs is computed. Of equal items none is larger; once zero was expected where
+        // something else was, no tolerance is, and there is no quotient where it is expected again.
+        let least = max_rel.min(rtol);
+        let may_be = |(expected, actual): (T, T)| {
+            let abs = expected.distance(actual).up();
+            (abs >= least * expected.size()) & (abs > 0.0)
+        };
+        let may_be_beside_zero = |(expected, actual): (T, T)| {
+            let size = expected.size();
+            (expected.distance(actual).up() >= least * size) & (size > 0.0)
+        };
+        let may = match rtol.is_finite() {
+            true => any(pairs.clone(), may_be),
+            false => any(pairs.clone(), may_be_beside_zero),
+        };
+        let is = |(expected, actual): (T, T)| {
+            let (distance, size) = (expected.distance(actual), expected.size());
+            (size > 0.0) & (distance.near() / size > max_rel) | (distance.up() > rtol * size)
+        };
+        may && any(pairs, is)
     }
 
     /// Takes one item of a window, of which `index` is its number among so many.
@@ -270,7 +311,8 @@ impl<D: Distance> Tally<D> {
         let item = window.start + index;
         let finite = expected.is_finite() && actual.is_finite();
         let errors = finite.then(|| {
-            let (distance, size, steps) = (expected.distance(actual), expected.size(), expected.steps(actual));
+            let (distance, size) = (expected.distance(actual), expected.size());
+            let steps = expected.steps(actual).into();
             let rel = relative(distance.near(), size);
             raise(&mut self.max_abs, distance, item);
             raise(&mut self.max_ulp, steps, item);
@@ -350,6 +392,19 @@ impl<D: Distance> Tally<D> {
             }
         }
     }
+}
+
+/// Whether something is so of any of some pairs; all are asked.
+#[inline(always)]
+fn any<T>(pairs: impl Iterator<Item = (T, T)>, is_so: impl Fn((T, T)) -> bool) -> bool {
+    pairs.fold(false, |any, pair| any | is_so(pair))
+}
+
+/// Of how many pairs of a block something is so.
+#[inline(always)]
+fn count<T>(pairs: impl Iterator<Item = (T, T)>, is_so: impl Fn((T, T)) -> bool) -> u32 {
+    // a block has no more than that, and a check of overflow would keep the loop from being vectorised
+    pairs.fold(0_u32, |count, pair| count.wrapping_add(is_so(pair).into()))
 }
 
 /// Where the mismatches of a window are marked, if they are.
