@@ -1,7 +1,5 @@
 //! How far two items are apart.
 
-use crate::engine::quantiles::Key;
-
 /// The absolute difference of two items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
@@ -41,10 +39,11 @@ impl Distance for f64 {
     const BITS: u32 = 64;
 
     fn key(self) -> u64 {
-        self.to_key()
+        // of floats that are not negative the bits order as they do, and 0 is that of no distance
+        self.to_bits()
     }
     fn of_key(key: u64) -> Number {
-        Number::Float(Self::from_key(key))
+        Number::Float(Self::from_bits(key))
     }
     fn up(self) -> f64 {
         self

@@ -57,7 +57,7 @@ use self::sums::{Cuts, Summing, Sums, Variety};
 use self::tally::{ItemPairs, Marks, Most, Rule, Tally};
 use self::widen::{ClassOf, Widen, WidenTo};
 use crate::engine::job::Progress;
-use crate::engine::quantiles::{Fraction, Search};
+use crate::engine::quantiles::{Counts, Fraction, Search};
 use crate::engine::scan::{same_bytes, scan, scan_some};
 use crate::item::dtype::{DType, Kind};
 use crate::item::element::Element;
@@ -74,6 +74,15 @@ use crate::storage::source::Source;
 /// Items of two dtypes are widened to a common one so many at a time. They stay in a core's cache (16 KiB of
 /// complex128 on either side), where a window, widened whole, would be written to memory and read back.
 const WIDENED: usize = 1024;
+
+/// Of more items than this, quantiles are guessed from a sample. Of fewer, one more pass takes less time than the sample.
+const SAMPLED: usize = 1 << 21;
+
+/// Items that a sample holds at least, about; no more than twice as many.
+const SAMPLE: usize = 1 << 20;
+
+/// Bytes of a piece of a sample, a page: less is not read faster. Pieces are many, since neighbours are often alike.
+const PIECE: usize = 1 << 12;
 
 /// When elements pass, and what is told of those that do not.
 #[derive(Clone, Debug)]
@@ -139,7 +148,7 @@ pub struct Effort {
     pub limits: Limits,
     /// Whether only the verdict is wanted: what decides it ends it, and nothing is told of it.
     pub verdict_only: bool,
-    /// Whether quantiles are wanted, for which tensors are read again.
+    /// Whether quantiles are wanted, for which tensors may be read again.
     pub quantiles: bool,
 }
 
@@ -342,6 +351,9 @@ struct Seen<T: ComparedItem> {
     skipped: Vec<usize>,
     /// Items widened to a common type.
     widened: [Vec<u8>; 2],
+    /// What is known of quantiles, and keys on their way there.
+    counts: Option<Counts>,
+    keys: Vec<u64>,
 }
 
 impl<T: ComparedItem> Default for Seen<T> {
@@ -353,11 +365,43 @@ impl<T: ComparedItem> Default for Seen<T> {
             runs: Vec::new(),
             skipped: Vec::new(),
             widened: Default::default(),
+            counts: None,
+            keys: Vec::new(),
         }
     }
 }
 
+/// Makes `keys` those of the distances of some items; what does not count comes behind all that do.
+fn keys_of<T: ComparedItem>(keys: &mut Vec<u64>, (expected, actual): (&[u8], &[u8]), read: &impl Fn(&[u8]) -> T) {
+    let pairs = || {
+        let pairs = expected.chunks_exact(T::SIZE).zip(actual.chunks_exact(T::SIZE));
+        pairs.map(|(expected, actual)| (read(expected), read(actual)))
+    };
+    keys.resize(expected.len() / T::SIZE, 0);
+    // two loops, each of which is vectorised; one that decides for each item is not
+    keys.iter_mut().zip(pairs()).for_each(|(key, (expected, actual))| *key = expected.distance(actual).key());
+    let is_finite = |(expected, actual): (T, T)| expected.is_finite() & actual.is_finite();
+    if !pairs().fold(true, |all, pair| all & is_finite(pair)) {
+        keys.iter_mut().zip(pairs()).filter(|(_, pair)| !is_finite(*pair)).for_each(|(key, _)| *key = left_out::<T>());
+    }
+}
+
+/// The key of what does not count.
+fn left_out<T: ComparedItem>() -> u64 {
+    u64::MAX >> (u64::BITS - T::Distance::BITS)
+}
+
 impl<T: ComparedItem> Seen<T> {
+    /// Takes the distances of some items for quantiles.
+    fn count(&mut self, search: &Search, (expected, actual): (&[u8], &[u8]), read: &impl Fn(&[u8]) -> T) {
+        let counts = self.counts.get_or_insert_with(|| search.begin());
+        let bytes = WIDENED * T::SIZE;
+        for items in expected.chunks(bytes).zip(actual.chunks(bytes)) {
+            keys_of(&mut self.keys, items, read);
+            search.count(counts, &self.keys);
+        }
+    }
+
     /// The metrics of equal tensors, of which some windows may have been summed before that was known.
     fn equal_metrics(&self) -> Metrics {
         let mut variety = self.variety;
@@ -392,9 +436,14 @@ impl Comparison<'_> {
         let (differs, cuts) = (AtomicBool::new(once || widen.is_some()), Cuts::default());
         let places = self.places();
         let equal = self.are_equal_as_stored()?;
+        let search = self.effort.quantiles.then(|| self.search(&read, widen.as_ref())).transpose()?;
         let (rule, options, verdict_only) = (self.rule, self.options, self.effort.verdict_only);
         let sum = |seen: &mut Seen<T>, start, items: (&[u8], &[u8])| {
-            seen.summing.window((start, total), items, &read, &cuts).map_err(Error::memory)
+            seen.summing.window((start, total), items, &read, &cuts).map_err(Error::memory)?;
+            if let Some(search) = &search {
+                seen.count(search, items, &read);
+            }
+            Ok(())
         };
         let each = |seen: &mut Seen<T>, start: usize, [expected, actual]: [&[u8]; 2]| {
             let window = ItemPairs { start, expected, actual };
@@ -441,6 +490,7 @@ impl Comparison<'_> {
         let mut seen = self.scan(&each)?;
         let mut all = Seen::default();
         let mut skipped: Vec<usize> = seen.iter_mut().flat_map(|seen| std::mem::take(&mut seen.skipped)).collect();
+        let mut counts: Vec<Counts> = seen.iter_mut().filter_map(|seen| seen.counts.take()).collect();
         merge(&mut all, seen, &rule)?;
         let mut overall = Overall::default();
         if let Some(places) = &places {
@@ -457,7 +507,10 @@ impl Comparison<'_> {
                 };
                 let sources = [&mut *self.expected, &mut *self.actual];
                 let later = scan_some(sources, self.effort.limits, &|_| {}, wanted, Seen::default, each)?;
-                later.into_iter().for_each(|seen| all.summing.sums.merge(seen.summing.sums));
+                for seen in later {
+                    all.summing.sums.merge(seen.summing.sums);
+                    counts.extend(seen.counts);
+                }
             }
             overall.metrics = Some(match same {
                 // those that were summed before it was known are equal, too
@@ -465,9 +518,9 @@ impl Comparison<'_> {
                 false => Metrics::of_sums(&all.summing.sums),
             });
         }
-        if self.effort.quantiles && !enough {
+        if let Some(search) = search.filter(|_| !enough) {
             let (read, widen) = (&read, widen.as_ref());
-            overall.quantiles = Some(self.quantiles(&all, read, widen)?);
+            overall.quantiles = Some(self.quantiles(&all, (search, counts), read, widen)?);
         }
         let integers = matches!(T::CLASS, ItemClass::Integer | ItemClass::Date);
         Ok(self.finish(all.tally, overall, integers, steps))
@@ -530,11 +583,65 @@ impl Comparison<'_> {
         scan(sources, self.effort.limits, self.progress, Seen::default, each)
     }
 
-    /// The quantiles of the distances of all items that are finite on both sides: in passes over both tensors, but where
-    /// all that is asked for are zeros.
+    /// The search for quantiles, with a sample if one can be taken at little cost: whether a piece of it is read depends
+    /// on its place alone, but not on anything that could be regular in a tensor.
+    fn search<T: ComparedItem>(
+        &mut self,
+        read: &(impl Fn(&[u8]) -> T + Sync),
+        widen: Option<&[Widen; 2]>,
+    ) -> Result<Search> {
+        let items = self.start.items;
+        let is_plain = |source: &Source| source.as_file().is_some() && source.view().is_forward();
+        if items < SAMPLED || !is_plain(self.expected) || !is_plain(self.actual) {
+            return Ok(Search::new(T::Distance::BITS, &FRACTIONS, items));
+        }
+        let one_of = items / SAMPLE;
+        let limits =
+            Limits { window: Some(self.effort.limits.window.unwrap_or(PIECE).min(PIECE)), ..self.effort.limits };
+        let wanted = |start: usize| mixed(start as u64).is_multiple_of(one_of as u64);
+        let pieces = self.each_key(read, widen, limits, wanted, Vec::new, |sample: &mut Vec<u64>, keys| {
+            sample.extend(keys.iter().filter(|&&key| key != left_out::<T>()));
+        })?;
+        Ok(Search::sampled(T::Distance::BITS, &FRACTIONS, items, &mut pieces.concat()))
+    }
+
+    /// Shows the keys of the distances of some windows' items to `each`.
+    fn each_key<T: ComparedItem, S: Send>(
+        &mut self,
+        read: &(impl Fn(&[u8]) -> T + Sync),
+        widen: Option<&[Widen; 2]>,
+        limits: Limits,
+        wanted: impl Fn(usize) -> bool + Sync,
+        begin: impl Fn() -> S + Sync,
+        each: impl Fn(&mut S, &[u64]) + Sync,
+    ) -> Result<Vec<S>> {
+        let widths = self.dtypes.map(DType::itemsize);
+        let sources = [&mut *self.expected, &mut *self.actual];
+        let begin = || (begin(), Vec::new(), [Vec::new(), Vec::new()]);
+        let states = scan_some(sources, limits, &|_| {}, wanted, begin, |state, start, [expected, actual]| {
+            let (state, keys, widened) = state;
+            for part in (ItemPairs { start, expected, actual }).chunks(WIDENED, widths) {
+                match widen {
+                    None => keys_of(keys, (part.expected, part.actual), read),
+                    Some([one, other]) => {
+                        one(part.expected, &mut widened[0]);
+                        other(part.actual, &mut widened[1]);
+                        keys_of(keys, (&widened[0], &widened[1]), read);
+                    }
+                }
+                each(state, keys);
+            }
+            Ok(true)
+        })?;
+        Ok(states.into_iter().map(|(state, ..)| state).collect())
+    }
+
+    /// The quantiles of the distances of all items that are finite on both sides: what is not known after the first pass
+    /// is found in more passes over both tensors, but where all that is asked for are zeros.
     fn quantiles<T: ComparedItem>(
         &mut self,
         all: &Seen<T>,
+        (mut search, mut counts): (Search, Vec<Counts>),
         read: &(impl Fn(&[u8]) -> T + Sync),
         widen: Option<&[Widen; 2]>,
     ) -> Result<[Option<Number>; 4]> {
@@ -550,41 +657,23 @@ impl Comparison<'_> {
         if FRACTIONS.iter().all(|fraction| fraction.rank(count) <= zeros) {
             return Ok([of_key(T::Distance::ZERO.key()); 4]);
         }
-        let widths = self.dtypes.map(DType::itemsize);
-        let mut search = Search::new(T::Distance::BITS, &FRACTIONS, self.start.items);
-        while search.found().is_none() {
-            let begin = || (search.begin(), Vec::new(), [Vec::new(), Vec::new()]);
-            let count_pairs = |counts: &mut _, keys: &mut Vec<u64>, (expected, actual): (&[u8], &[u8])| {
-                keys.clear();
-                let pairs = expected.chunks_exact(T::SIZE).zip(actual.chunks_exact(T::SIZE));
-                let pairs = pairs.map(|(expected, actual)| (read(expected), read(actual)));
-                // what does not count comes behind all that do, which keeps the loop from having a branch
-                let left_out = u64::MAX >> (u64::BITS - T::Distance::BITS);
-                keys.extend(pairs.map(|(expected, actual)| {
-                    let key = expected.distance(actual).key();
-                    if expected.is_finite() & actual.is_finite() { key } else { left_out }
-                }));
-                search.count(counts, keys);
-            };
-            let sources = [&mut *self.expected, &mut *self.actual];
-            let counts = scan(sources, self.effort.limits, &|_| {}, begin, |state, start, [expected, actual]| {
-                let (counts, keys, widened) = state;
-                for part in (ItemPairs { start, expected, actual }).chunks(WIDENED, widths) {
-                    match widen {
-                        None => count_pairs(counts, keys, (part.expected, part.actual)),
-                        Some([one, other]) => {
-                            one(part.expected, &mut widened[0]);
-                            other(part.actual, &mut widened[1]);
-                            count_pairs(counts, keys, (&widened[0], &widened[1]));
-                        }
-                    }
-                }
-                Ok(true)
-            })?;
-            search.narrow(counts.into_iter().map(|(counts, ..)| counts).collect(), count);
+        loop {
+            search.narrow(counts, count);
+            if let Some(found) = search.found() {
+                return Ok(std::array::from_fn(|n| found.get(n).and_then(|&key| of_key(key))));
+            }
+            let limits = self.effort.limits;
+            counts = self.each_key(
+                read,
+                widen,
+                limits,
+                |_| true,
+                || search.begin(),
+                |counts, keys| {
+                    search.count(counts, keys);
+                },
+            )?;
         }
-        let found = search.found().unwrap_or_default();
-        Ok(std::array::from_fn(|n| found.get(n).and_then(|&key| of_key(key))))
     }
 
     /// Whether both tensors are stored in one order that is not C order, and are the same bytes: to see that takes no more
@@ -646,6 +735,12 @@ impl Comparison<'_> {
             ..start
         }
     }
+}
+
+/// A number that looks random, the same each time.
+fn mixed(number: u64) -> u64 {
+    let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32
 }
 
 /// Whether what has been seen of two tensors of so many items shows that they do not pass.

@@ -728,7 +728,7 @@ fn reference(rule: &Rule, expected: &[f64], actual: &[f64]) -> Tally<f64> {
     let mut tally = Tally::default();
     for (item, (&e, &a)) in expected.iter().zip(actual).enumerate() {
         let (d, finite) = ((a - e).abs(), e.is_finite() && a.is_finite());
-        let steps = u64::from(Float::steps(e, a));
+        let steps = Float::steps(e, a);
         let rel = if d == 0.0 { Some(0.0) } else { Some(d / e.abs()).filter(|_| e != 0.0) };
         if finite {
             if tally.max_abs.is_none_or(|most| d > most.value) {

@@ -1,5 +1,6 @@
 //! The window loop, and what else runs through whole tensors: scans, quantiles.
 
+mod brackets;
 pub mod job;
 pub mod quantiles;
 pub mod scan;

@@ -8,7 +8,8 @@
 //! and the like) takes little, but says something else than the items hold, and something else for each order.
 //!
 //! The first pass can be one that is made anyway. Two are enough for items of 32 bits and, as a rule, for those of 64;
-//! four for any.
+//! four for any. From a [sample](Search::sampled) it is guessed between which keys the wanted ones lie: if that is right,
+//! the first pass is the last.
 //!
 //! ```
 //! use tensorop::engine::quantiles::{Fraction, Key, Search};
@@ -26,6 +27,8 @@
 //! ```
 
 use half::{bf16, f16};
+
+use super::brackets::{self, Brackets};
 
 /// Bits of a key that a pass counts: the counts of a thread, 256 KiB, then fit the cache beside the items.
 const DIGIT: u32 = 16;
@@ -49,6 +52,11 @@ impl Fraction {
     pub const fn new(numerator: u64, denominator: u64) -> Self {
         assert!(denominator != 0 && numerator <= denominator, "a fraction from 0 to 1");
         Self { numerator, denominator }
+    }
+
+    /// As a float.
+    pub(super) fn value(self) -> f64 {
+        self.numerator as f64 / self.denominator as f64
     }
 
     /// The rank of its quantile among so many items in ascending order, counted from 1: the least whole number that is
@@ -138,7 +146,7 @@ fn select(keys: &mut [u64], ranks: impl Iterator<Item = u64>) -> Vec<u64> {
 }
 
 /// The search for the quantiles of some items: passes over all of them until they are [found](Self::found).
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Search {
     bits: u32,
     fractions: Vec<Fraction>,
@@ -148,10 +156,12 @@ pub struct Search {
 }
 
 /// What the next pass does.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Pass {
     /// Keeps all keys.
     KeepAll,
+    /// Keeps the keys within guesses, and counts the others.
+    Guess(Brackets),
     /// Counts the leading digit of all keys.
     CountAll,
     /// Keeps the keys that begin in one of these ways.
@@ -218,6 +228,7 @@ pub struct Counts {
     /// Bits that all counted keys have, and bits that any has.
     all: u64,
     any: u64,
+    guessed: Option<Box<brackets::Seen>>,
 }
 
 impl Counts {
@@ -247,12 +258,23 @@ impl Search {
         Self { bits, fractions: fractions.to_vec(), kept: KEPT, pass }
     }
 
+    /// The same, of which `sample` holds some, each taken with the same chance (those that do not count left out): the
+    /// more it is like all of them, the better is the guess.
+    #[must_use]
+    pub fn sampled(bits: u32, fractions: &[Fraction], items: usize, sample: &mut [u64]) -> Self {
+        let mut search = Self::new(bits, fractions, items);
+        if let (Pass::CountAll, Some(brackets)) = (&search.pass, Brackets::new(sample, fractions, items)) {
+            search.pass = Pass::Guess(brackets);
+        }
+        search
+    }
+
     /// The keys of the quantiles, one for each fraction, or none at all if no item counts. `None` if another pass is
     /// needed.
     pub fn found(&self) -> Option<&[u64]> {
         match &self.pass {
             Pass::Found(keys) => Some(keys),
-            Pass::KeepAll | Pass::CountAll | Pass::Keep(_) | Pass::Count(..) => None,
+            Pass::KeepAll | Pass::Guess(_) | Pass::CountAll | Pass::Keep(_) | Pass::Count(..) => None,
         }
     }
 
@@ -261,10 +283,14 @@ impl Search {
         let counters = match &self.pass {
             Pass::CountAll => 1 << self.bits.min(DIGIT),
             Pass::Count(beginnings, _) => beginnings.known.len() << DIGIT,
-            Pass::KeepAll | Pass::Keep(_) | Pass::Found(_) => 0,
+            Pass::KeepAll | Pass::Guess(_) | Pass::Keep(_) | Pass::Found(_) => 0,
         };
         let digits = vec![0; counters];
-        Counts { digits, before: Vec::new(), pending: 0, kept: Vec::new(), all: u64::MAX, any: 0 }
+        let guessed = match &self.pass {
+            Pass::Guess(_) => Some(Box::default()),
+            Pass::KeepAll | Pass::CountAll | Pass::Keep(_) | Pass::Count(..) | Pass::Found(_) => None,
+        };
+        Counts { digits, before: Vec::new(), pending: 0, kept: Vec::new(), all: u64::MAX, any: 0, guessed }
     }
 
     /// Sees some keys (fewer than 2^32). Those of items that do not count are [`Key::LEFT_OUT`], or left out.
@@ -272,6 +298,11 @@ impl Search {
         match &self.pass {
             // those that do not count come last, beyond every rank
             Pass::KeepAll => counts.kept.extend_from_slice(keys),
+            Pass::Guess(brackets) => {
+                if let Some(seen) = &mut counts.guessed {
+                    brackets.count(seen, keys);
+                }
+            }
             Pass::CountAll => {
                 let (mut all, mut any) = (counts.all, counts.any);
                 for key in keys {
@@ -319,6 +350,10 @@ impl Search {
                 let mut keys: Vec<u64> = counts.into_iter().flat_map(|counts| counts.kept).collect();
                 Pass::Found(select(&mut keys, ranks(&self.fractions).into_iter()))
             }
+            Pass::Guess(brackets) => {
+                let seen = counts.into_iter().filter_map(|counts| counts.guessed.map(|seen| *seen)).collect();
+                brackets.found(seen, &ranks(&self.fractions)).map_or(Pass::CountAll, Pass::Found)
+            }
             Pass::Keep(beginnings) => {
                 let mut keys: Vec<u64> = counts.into_iter().flat_map(|counts| counts.kept).collect();
                 keys.sort_unstable();
@@ -342,7 +377,12 @@ impl Search {
                             beginnings.wanted.iter().map(|&(n, rank)| (bits(beginnings.known[n]), rank)).collect();
                         self.count_below(Beginnings::new(common, &wanted))
                     }
-                    next @ (Pass::KeepAll | Pass::CountAll | Pass::Keep(_) | Pass::Count(..) | Pass::Found(_)) => next,
+                    next @ (Pass::KeepAll
+                    | Pass::Guess(_)
+                    | Pass::CountAll
+                    | Pass::Keep(_)
+                    | Pass::Count(..)
+                    | Pass::Found(_)) => next,
                 }
             }
             Pass::Count(beginnings, below) => {
@@ -429,8 +469,7 @@ mod tests {
     }
 
     /// What a search finds, and how many passes it takes. Each of three threads sees pieces of the keys.
-    fn search(bits: u32, keys: &[u64], items: u64, few: usize, kept: u64) -> (Vec<u64>, usize) {
-        let mut search = Search { kept, ..Search::new(bits, &FRACTIONS, few) };
+    fn search(mut search: Search, keys: &[u64], items: u64) -> (Vec<u64>, usize) {
         for passes in 0.. {
             if let Some(found) = search.found() {
                 return (found.to_vec(), passes);
@@ -456,9 +495,16 @@ mod tests {
             _ => FRACTIONS.iter().map(|fraction| sorted[fraction.rank(count) as usize - 1]).collect(),
         };
         for (few, kept) in [(0, u64::MAX), (usize::MAX, 0), (usize::MAX, 50), (usize::MAX, KEPT)] {
-            let (found, took) = search(T::BITS, &keys, count, few, kept);
+            let (found, took) = search(Search { kept, ..Search::new(T::BITS, &FRACTIONS, few) }, &keys, count);
             assert_eq!(found, expected, "{name}: {few} {kept}");
             assert!(took <= passes, "{name}: {took} passes");
+        }
+        // from samples that are like all of them, and that are not
+        for (sample, of) in [("all", 0..sorted.len()), ("the least", 0..sorted.len() / 10), ("none", 0..0)] {
+            let sampled = Search::sampled(T::BITS, &FRACTIONS, keys.len(), &mut sorted[of].to_vec());
+            let (found, took) = search(sampled, &keys, count);
+            assert_eq!(found, expected, "{name}: a sample of {sample}");
+            assert!(took <= passes + 1, "{name}: {took} passes with a sample of {sample}");
         }
         assert_eq!(among(&mut sorted, &FRACTIONS), expected, "{name}");
     }
@@ -487,6 +533,28 @@ mod tests {
         check("the largest key and none", [Some(u64::MAX), Some(3), Some(u64::MAX)].into_iter(), 4);
         check("small and none", random().take(n).map(|r| (r % 7 > 0).then_some((r % 1000) as i64)), 4);
         check("zeros", [0.0, -0.0, 0.0, -0.0].into_iter().map(Some), 4);
+    }
+
+    /// What a good sample spares: all passes but one, also where most keys are equal to one that is 0, or to some that
+    /// are not kept since no fraction asks for them.
+    #[test]
+    fn a_sample_spares_passes() {
+        let n = 100_000;
+        let sparse = |r: u64| if r.is_multiple_of(50) { (r >> 40) + 1 } else { 0 };
+        let keys: [(&str, Vec<u64>, usize); 4] = [
+            ("random", random().take(n).collect(), 1),
+            ("floats", random().take(n).map(|r| (r as f64 / 1e19).powi(3).to_bits()).collect(), 1),
+            ("sparse", random().take(n).map(sparse).collect(), 1),
+            ("short", random().take(n).map(|r| r % 1000).collect(), 1),
+        ];
+        let fractions = [Fraction::new(1, 2), Fraction::new(9, 10), Fraction::new(99, 100), Fraction::new(999, 1000)];
+        for (name, keys, passes) in keys {
+            let mut sample: Vec<u64> = keys.iter().copied().step_by(7).collect();
+            let mut sorted = keys.clone();
+            let expected = among(&mut sorted, &fractions);
+            let (found, took) = search(Search::sampled(64, &fractions, n, &mut sample), &keys, n as u64);
+            assert_eq!((found, took), (expected, passes), "{name}");
+        }
     }
 
     #[test]
