@@ -445,3 +445,18 @@ fn what_was_found_is_accepted() {
     done(&folder, "diff there.zarr:x/y d.npy").expect("the same");
     assert_eq!(folder.get("there.zarr/x/zarr.json"), before);
 }
+
+#[test]
+fn bfloat16_has_an_order_of_bytes() {
+    let folder = Folder::new();
+    folder.put("d.npy", npy("<V2", &[3], &[0x80, 0x3f, 0, 0x40, 0x40, 0x40]));
+    done(&folder, "convert d.npy -o s.zarr --codec none").expect("written");
+    let text = String::from_utf8(folder.get("s.zarr/zarr.json")).expect("a text");
+    assert!(text.contains(r#""data_type": "bfloat16""#) && text.contains(r#""endian": "little""#), "{text}");
+    folder.put("s.zarr/zarr.json", text.replace("little", "big"));
+    folder.put("s.zarr/c/0", [0x3f, 0x80, 0x40, 0, 0x40, 0x40]);
+    done(&folder, "convert s.zarr -o back.npy").expect("read");
+    assert_eq!(folder.get("back.npy"), folder.get("d.npy"));
+    done(&folder, "slice-scatter s.zarr --fill 4 --at :1 -i").expect("changed");
+    assert_eq!(folder.get("s.zarr/c/0"), [0x40, 0x80, 0x40, 0, 0x40, 0x40]);
+}

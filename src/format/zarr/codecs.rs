@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::blosc;
 use super::codec::Codec;
 use crate::error::{Error, ErrorKind, Result, bail, ensure, malformed};
-use crate::item::dtype::DType;
+use crate::item::dtype::{DType, Kind};
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::memory;
@@ -61,7 +61,7 @@ impl Chain {
                     has_bytes = true;
                     match configuration.get("endian").map(|endian| endian.as_str()) {
                         None | Some(Some("little")) => {}
-                        Some(Some("big")) => it.swap = Conversion::new(&dtype.big_endian(), dtype),
+                        Some(Some("big")) => it.swap = swapped(dtype),
                         Some(_) => bail!("codec bytes: endian is neither little nor big"),
                     }
                 }
@@ -72,7 +72,6 @@ impl Chain {
         }
         ensure!(has_bytes, "no codec bytes");
         it.order = it.order.filter(|order| !order.is_sorted());
-        it.swap = it.swap.filter(|swap| !swap.is_identity());
         Ok(it)
     }
 
@@ -139,6 +138,13 @@ impl Chain {
         }
         self.codecs.iter().try_fold(bytes, |bytes, codec| codec.pack(bytes))
     }
+}
+
+/// What turns items with their highest byte first into those of a little-endian dtype, if the bytes of these have an order.
+/// A `.npy` has none for bfloat16, which a store has: there they are those of an integer.
+pub(super) fn swapped(dtype: &DType) -> Option<Conversion> {
+    let ordered = if matches!(dtype.kind(), Kind::BFloat16) { Kind::UInt16.into() } else { dtype.clone() };
+    Conversion::new(&ordered.big_endian(), &ordered).filter(|swap| !swap.is_identity())
 }
 
 fn is_permutation(order: &[usize], rank: usize) -> bool {
