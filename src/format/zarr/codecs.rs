@@ -3,6 +3,7 @@
 //! The chain is kept as it stands in the metadata, so that an output can be stored as its data is. Nothing here trusts a
 //! chunk: what is unpacked grows as it comes and is refused beyond the bytes that the chunk must have.
 
+use std::borrow::Cow;
 use std::io::Read;
 
 use flate2::Compression;
@@ -128,15 +129,22 @@ impl Chain {
     /// # Errors
     /// Not enough memory.
     pub(super) fn pack(&self, items: &[u8], shape: &[usize]) -> Result<Vec<u8>> {
-        let mut bytes = memory::zeros(items.len()).map_err(Error::memory)?;
-        match &self.order {
-            None => bytes.copy_from_slice(items),
-            Some(_) => copy_bytes(items, &View::c_order(shape), &mut bytes, &self.view(shape), self.itemsize),
+        let mut bytes = Cow::Borrowed(items);
+        if self.order.is_some() || self.swap.is_some() || self.codecs.is_empty() {
+            let mut own = memory::zeros(items.len()).map_err(Error::memory)?;
+            match &self.order {
+                None => own.copy_from_slice(items),
+                Some(_) => copy_bytes(items, &View::c_order(shape), &mut own, &self.view(shape), self.itemsize),
+            }
+            if let Some(swap) = &self.swap {
+                swap.swap(&mut own);
+            }
+            bytes = Cow::Owned(own);
         }
-        if let Some(swap) = &self.swap {
-            swap.swap(&mut bytes);
+        for codec in &self.codecs {
+            bytes = Cow::Owned(codec.pack(bytes)?);
         }
-        self.codecs.iter().try_fold(bytes, |bytes, codec| codec.pack(bytes))
+        Ok(bytes.into_owned())
     }
 }
 
@@ -252,7 +260,7 @@ impl Codec for Gzip {
         read_all(MultiGzDecoder::new(&packed[..]), most)
     }
 
-    fn pack(&self, bytes: Vec<u8>) -> Result<Vec<u8>> {
+    fn pack(&self, bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
         let mut out = GzEncoder::new(Vec::new(), Compression::new(self.level));
         std::io::Write::write_all(&mut out, &bytes)?;
         Ok(out.finish()?)
@@ -268,7 +276,7 @@ impl Codec for Zlib {
         read_all(ZlibDecoder::new(&packed[..]), most)
     }
 
-    fn pack(&self, bytes: Vec<u8>) -> Result<Vec<u8>> {
+    fn pack(&self, bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
         let mut out = flate2::write::ZlibEncoder::new(Vec::new(), Compression::new(1));
         std::io::Write::write_all(&mut out, &bytes)?;
         Ok(out.finish()?)
@@ -290,7 +298,7 @@ impl Codec for Zstd {
         read_all(decoder, most)
     }
 
-    fn pack(&self, bytes: Vec<u8>) -> Result<Vec<u8>> {
+    fn pack(&self, bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
         let mut compressor = zstd::bulk::Compressor::new(self.level)?;
         compressor.include_checksum(self.checksum)?;
         Ok(compressor.compress(&bytes)?)
@@ -317,7 +325,8 @@ impl Codec for Crc32c {
         Ok(packed)
     }
 
-    fn pack(&self, mut bytes: Vec<u8>) -> Result<Vec<u8>> {
+    fn pack(&self, bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
+        let mut bytes = bytes.into_owned();
         let sum = crc32c::crc32c(&bytes);
         bytes.extend(sum.to_le_bytes());
         Ok(bytes)
