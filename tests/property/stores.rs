@@ -187,7 +187,10 @@ fn parts_in_any_order_make_the_whole() {
         let (command, output) = match random.below(4) {
             0 => (format!("convert d.npy {}", case.style), "out.zarr"),
             1 => (command.replace(" D ", " d.zarr "), "out.npy"),
-            _ => (command.replace(" D ", *random.of(&[" d.zarr ", " d.npy "])), "out.zarr"),
+            _ => {
+                let data = random.of(&[" d.zarr ", " d.npy "]);
+                (command.replace(" D ", data), "out.zarr")
+            }
         };
         case.run(&format!("{command} -o {}", output.replace("out", "one")));
         let expected = case.folder.tree(output.replace("out", "one"));
