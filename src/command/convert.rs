@@ -314,7 +314,7 @@ impl Convert {
         };
         let recast =
             Recast { cast: dtype.map(|dtype| (dtype, self.lossy)), big_endian: self.output.big_endian(), order };
-        Work { fill: Box::new(selection), limits, recast }
+        Work { recast, ..Work::new(Box::new(selection), limits) }
     }
 }
 

@@ -12,7 +12,7 @@ use super::options::operands::{InputOptions, OperandArg};
 use super::sources::{self, Operand};
 use crate::error::{Error, Subject};
 use crate::format::collection::{Collection, Opening, Place};
-use crate::format::open::{Input, files_before_colons};
+use crate::format::open::{Input, files_before_colons, folders_before_colons};
 use crate::format::raw::View;
 use crate::format::{Format, rewrite};
 use crate::parallel::Threads;
@@ -63,7 +63,7 @@ pub(super) fn expected(arg: &OperandArg, how: &InputOptions, threads: Threads, i
 /// Whether there is no such file, or no such tensor in it.
 fn is_absent(path: &Path) -> bool {
     let opened = |file: &Path| Input::path(file, None, "", Threads::default()).map(|(input, _)| input);
-    match files_before_colons(path).next() {
+    match files_before_colons(path).chain(folders_before_colons(path)).next() {
         _ if path.exists() => false,
         None => true,
         Some((file, name)) => opened(&file).is_ok_and(|input| {

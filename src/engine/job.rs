@@ -187,7 +187,11 @@ impl Job {
         let first = usize::try_from(bytes.start - base)? / itemsize;
         let last = usize::try_from(bytes.end - base)?.div_ceil(itemsize);
         let (windows, mut numbers) = (self.windows(), Vec::new());
-        windows.of_run(first, last - 1, |range| numbers.extend(range));
+        windows.of_run(first, last - 1, |range| {
+            memory::reserve(&mut numbers, range.len()).map_err(Error::memory)?;
+            numbers.extend(range);
+            Ok(())
+        })?;
         numbers.sort_unstable();
         numbers.dedup();
         let begin = || (Vec::new(), Scratch::default());

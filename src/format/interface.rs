@@ -176,6 +176,8 @@ pub struct Extras {
     pub shards: Option<Vec<usize>>,
     /// What packs chunks.
     pub codec: Option<String>,
+    /// Whether one tensor that has a name is a member all the same, where it could be all there is.
+    pub is_group: bool,
     /// For each tensor how its data is stored, if that is in chunks.
     pub styles: Vec<Option<Arc<ChunkStyle>>>,
     /// Whether the items of chunks that are not there mean the same in the output.

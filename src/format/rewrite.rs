@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -14,6 +15,7 @@ use super::{Extras, Format};
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
 use crate::ops::fill::Limits;
 use crate::parallel::Threads;
+use crate::storage::chunked::ChunkStyle;
 use crate::storage::source::{Source, merged};
 use crate::storage::target::Target;
 
@@ -60,16 +62,18 @@ impl Rewrite {
             }
         }
         let own_name = old.and_then(Input::own_name);
+        let is_group = old.map_or(tensors.iter().any(|(name, _)| name.is_some()), |old| old.names().is_some());
         for (name, source) in tensors {
             let name = name.or_else(|| own_name.map(str::to_owned));
-            works.push((name, Work::copy(source, limits)));
+            let style = old.and_then(|old| old_style(old, name.as_deref(), &source));
+            works.push((name, Work { style, ..Work::copy(source, limits) }));
         }
         let works = named(works, format).with_context(place)?;
         for (name, work) in &works {
             work.check(format)
                 .with_context(|| if format.is_container() { format!("{label}:{name}") } else { place() })?;
         }
-        let extras = Extras { notes: merged(&notes), ..Extras::default() };
+        let extras = Extras { notes: merged(&notes), is_group, ..Extras::default() };
         Ok(Self { plan: Plan::new(works, format, label, &extras)?, target })
     }
 
@@ -87,6 +91,21 @@ impl Rewrite {
     pub fn tensors(&self) -> usize {
         self.plan.tensors().count()
     }
+}
+
+/// How the tensor was stored whose place a new one takes, if that is in chunks: whoever accepts other items has not asked
+/// for other chunks.
+fn old_style(old: &Input, name: Option<&str>, new: &Source) -> Option<Arc<ChunkStyle>> {
+    if !old.format().writer().chunks() {
+        return None;
+    }
+    let source = old.source(old.pick(name.filter(|_| old.names().is_some())).ok()?).ok()?;
+    let style = source.as_chunks()?.style();
+    if source.dtype().same_kind(new.dtype()) && source.dtype().itemsize() == new.dtype().itemsize() {
+        return Some(Arc::clone(style));
+    }
+    // the bits of the old item would say something else
+    Some(ChunkStyle { fill: Vec::new(), ..ChunkStyle::clone(style) }.into())
 }
 
 /// The file that a path of a tensor means, whether it is there or not, and the name of the tensor in it: of one that is

@@ -26,7 +26,7 @@ use crate::ops::cast::CastFill;
 use crate::ops::fill::{Fill, Limits};
 use crate::ops::selection::Selection;
 use crate::parallel::Threads;
-use crate::storage::chunked::Chunked;
+use crate::storage::chunked::{ChunkStyle, Chunked};
 use crate::storage::parts::Parts;
 use crate::storage::platform::{copy_range, is_full, reserve, same_file, write_at};
 use crate::storage::signals;
@@ -47,6 +47,8 @@ pub struct Work {
     pub limits: Limits,
     /// What becomes of the items then.
     pub recast: Recast,
+    /// How it is stored, if that is in chunks; `None` if as its data is.
+    pub style: Option<Arc<ChunkStyle>>,
 }
 
 /// What becomes of the items of an output, and how they are arranged.
@@ -63,7 +65,7 @@ pub struct Recast {
 impl Work {
     /// What an operator gives.
     pub fn new(fill: Box<dyn Fill>, limits: Limits) -> Self {
-        Self { fill, limits, recast: Recast::default() }
+        Self { fill, limits, recast: Recast::default(), style: None }
     }
 
     /// A tensor as it is.
@@ -293,7 +295,8 @@ impl Plan {
         for (name, work) in works {
             let (meta, source) = (work.meta(format), work.label());
             let data = work.fill.sources().first().copied();
-            styles.push(data.and_then(Source::as_chunks).map(|chunks| Arc::clone(chunks.style())));
+            let own = || data.and_then(Source::as_chunks).map(|chunks| Arc::clone(chunks.style()));
+            styles.push(work.style.or_else(own));
             same &= data.is_none_or(|data| *data.dtype() == meta.dtype);
             let lossy = work.recast.cast.as_ref().is_some_and(|(_, lossy)| *lossy);
             let fill = CastFill::over(work.fill, meta.dtype.clone(), lossy).context(source)?;
@@ -577,8 +580,9 @@ struct ChunkSink<'a> {
 
 impl engine::sink::Sink for ChunkSink<'_> {
     fn put(&self, window: &Window, items: &[u8]) -> Result<()> {
-        let bytes = self.chunks.pack(self.n, window, items)?;
-        self.stage.put(&self.chunks.key(self.n, window), &bytes).with_context(|| self.failed.clone())
+        let key = self.chunks.key(self.n, window);
+        let bytes = self.chunks.pack(self.n, window, items).with_context(|| format!("{}: chunk {key}", self.failed))?;
+        self.stage.put(&key, &bytes).with_context(|| self.failed.clone())
     }
 
     fn has(&self, window: &Window) -> bool {

@@ -4,6 +4,8 @@
 use std::ops::Range;
 
 use super::axis::Span;
+use crate::error::{Error, Result};
+use crate::memory;
 
 /// A box of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -231,44 +233,55 @@ impl Windows {
 
     /// Calls `each` with ranges of numbers of the windows in which items `first..=last`, counted in C order, lie. A window
     /// may come more than once.
-    pub fn of_run(&self, first: usize, last: usize, mut each: impl FnMut(Range<usize>)) {
+    ///
+    /// # Errors
+    /// Those of `each`; more windows than there is memory for their numbers.
+    pub fn of_run(&self, first: usize, last: usize, mut each: impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
         if self.cut.len() <= 1 {
             return each(self.number_of(first)..self.number_of(last) + 1);
         }
         for window in boxes_of_run(&self.shape, first, last + 1) {
             let spans: Vec<_> = window.spans().collect();
-            self.touched_by(&spans).into_iter().for_each(|number| each(number..number + 1));
+            self.touched_by(&spans)?.into_iter().try_for_each(|number| each(number..number + 1))?;
         }
+        Ok(())
     }
 
     /// The numbers, in order, of the windows in which the spans (one an axis) have a place.
-    pub fn touched_by(&self, spans: &[Span]) -> Vec<usize> {
+    ///
+    /// # Errors
+    /// More windows than there is memory for their numbers: a few bytes of metadata can make 2^40 chunks.
+    pub fn touched_by(&self, spans: &[Span]) -> Result<Vec<usize>> {
         if self.count == 0 || spans.iter().any(|span| span.len == 0) {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         if self.count == 1 {
-            return vec![0];
+            return Ok(vec![0]);
         }
         // the parts of `size` places of an axis that the span reaches; of long spans and of few parts alike no more
         // are counted than there are
-        let places = |axis: usize, size: usize| -> Vec<usize> {
+        let places = |axis: usize, size: usize| -> Result<Vec<usize>> {
             let span = &spans[axis];
             let ends = [span.at(0) / size, span.at(span.len - 1) / size];
             let (first, last) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+            let mut places = memory::of(span.len.min(last - first + 1)).map_err(Error::memory)?;
             if span.len <= last - first {
-                let mut places: Vec<usize> = (0..span.len).map(|i| span.at(i) / size).collect();
+                places.extend((0..span.len).map(|i| span.at(i) / size));
                 places.sort_unstable();
                 places.dedup();
-                return places;
+                return Ok(places);
             }
-            (first..=last).filter(|part| !span.within(part * size, (part + 1) * size).is_empty()).collect()
+            places.extend((first..=last).filter(|part| !span.within(part * size, (part + 1) * size).is_empty()));
+            Ok(places)
         };
         let mut numbers = vec![0];
         for axis in 0..self.cut.end {
-            let places = places(axis, self.sides[axis]);
-            numbers = numbers.iter().flat_map(|n| places.iter().map(move |p| n * self.counts[axis] + p)).collect();
+            let places = places(axis, self.sides[axis])?;
+            let mut all = memory::of(numbers.len().saturating_mul(places.len())).map_err(Error::memory)?;
+            all.extend(numbers.iter().flat_map(|n| places.iter().map(move |p| n * self.counts[axis] + p)));
+            numbers = all;
         }
-        numbers
+        Ok(numbers)
     }
 
     /// All of them.
@@ -390,7 +403,11 @@ mod tests {
                         continue;
                     }
                     let mut numbers = Vec::new();
-                    windows.of_run(first, last, |range| numbers.extend(range));
+                    let all = windows.of_run(first, last, |range| {
+                        numbers.extend(range);
+                        Ok(())
+                    });
+                    assert!(all.is_ok());
                     numbers.sort_unstable();
                     numbers.dedup();
                     let mut expected: Vec<_> = (first..=last).map(|item| windows.number_of(item)).collect();
@@ -496,7 +513,7 @@ mod tests {
                         expected.push(number);
                     }
                 }
-                assert_eq!(windows.touched_by(&spans), expected, "{spans:?} by {items}");
+                assert_eq!(windows.touched_by(&spans).unwrap(), expected, "{spans:?} by {items}");
             }
         }
     }

@@ -164,7 +164,7 @@ impl Patch for Linked {
     }
 
     fn touched(&self, windows: &Windows) -> Result<Vec<usize>> {
-        Ok(windows.touched_by(&self.places.spans))
+        windows.touched_by(&self.places.spans)
     }
 
     fn touches(&self, window: &Window) -> Result<bool> {

@@ -1,25 +1,10 @@
 //! `--part`, `--finish`, `--restart`: any number of processes, killed, repeated and at once, make what one does.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::common::{Folder, each, npy, words};
-
-/// A file, or all files in a folder and below, by their paths.
-fn tree(path: &Path) -> BTreeMap<String, Vec<u8>> {
-    if path.is_file() {
-        return BTreeMap::from([(String::new(), fs::read(path).expect("a file"))]);
-    }
-    let inner = fs::read_dir(path).expect("a folder").flat_map(|entry| {
-        let entry = entry.expect("an entry");
-        let name = entry.file_name().to_string_lossy().into_owned();
-        tree(&entry.path()).into_iter().map(move |(rest, bytes)| (format!("{name}/{rest}"), bytes))
-    });
-    inner.collect()
-}
 
 fn hidden(folder: &Folder) -> usize {
     let names = fs::read_dir(folder.path("")).expect("a folder").map(|entry| entry.expect("an entry").file_name());
@@ -69,7 +54,7 @@ fn parts_make_what_one_process_makes() {
             let name = |output: &str| command.replace("O.", &format!("{output}."));
             let path = |output: &str| folder.path(name(output).split(' ').next_back().expect("a name"));
             folder.run(words(&name("one"))).printed()?;
-            let expected = tree(&path("one"));
+            let expected = folder.tree(path("one"));
             // of more parts than there are units some are empty
             for of in if **command == COMMANDS[0] { vec![1, 40] } else { vec![3, 5] } {
                 let out = name("out");
@@ -90,7 +75,7 @@ fn parts_make_what_one_process_makes() {
                 }
                 for _ in 0..2 {
                     assert_eq!(finish().printed()?, "");
-                    assert_eq!(tree(&path("out")), expected, "{of} parts");
+                    assert_eq!(folder.tree(path("out")), expected, "{of} parts");
                     folder.run(words(&format!("{out} --part 1/{of}"))).printed()?;
                     assert_eq!(hidden(&folder), 0);
                 }
@@ -124,7 +109,7 @@ fn killed_parts_are_repeated() {
         let all: Vec<Child> = (1..=4).map(|part| spawn(&folder, &format!("{out} --part {part}/4"))).collect();
         all.into_iter().for_each(|child| succeeds(child, &out));
         assert_eq!(folder.run(words(&format!("{out} --finish 4"))).printed(), Ok(String::new()));
-        assert_eq!(tree(&path("out")), tree(&path("one")));
+        assert_eq!(folder.tree(path("out")), folder.tree(path("one")));
         assert_eq!(hidden(&folder), 0);
     }
 }
@@ -174,7 +159,7 @@ fn parts_in_place() {
         let of = if part == 40 { 40 } else { 3 };
         run(&format!("scatter-update d.zarr i.npy u.npy --axis 0 -i --part {part}/{of}"));
     }
-    assert_eq!(tree(&folder.path("d.zarr")), tree(&folder.path("expected.zarr")));
+    assert_eq!(folder.tree("d.zarr"), folder.tree("expected.zarr"));
     assert_eq!(hidden(&folder), 0);
 }
 

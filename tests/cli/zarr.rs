@@ -1,27 +1,8 @@
 //! Zarr: what is written, what is kept of the data's own store, what an edit changes and what it leaves.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 use crate::common::{Folder, each, npy, words};
-
-/// All files in a folder and below, by their paths.
-fn tree(path: &Path) -> BTreeMap<String, Vec<u8>> {
-    let (mut files, mut pending) = (BTreeMap::new(), vec![path.to_owned()]);
-    while let Some(folder) = pending.pop() {
-        for entry in fs::read_dir(&folder).expect("a folder") {
-            let entry = entry.expect("an entry").path();
-            if entry.is_dir() {
-                pending.push(entry);
-            } else {
-                let name = entry.strip_prefix(path).expect("below").to_string_lossy().into_owned();
-                files.insert(name, fs::read(&entry).expect("a file"));
-            }
-        }
-    }
-    files
-}
 
 /// What does not belong there.
 fn hidden(folder: &Folder) -> Vec<String> {
@@ -67,7 +48,7 @@ fn the_same_files_for_any_threads_and_windows() {
                     command.env("TENSOROP_WINDOW", window);
                 }
                 command.assert().success();
-                all.push(tree(&folder.path("o.zarr")));
+                all.push(folder.tree("o.zarr"));
             }
             assert!(all.windows(2).all(|pair| pair[0] == pair[1]), "{row}");
             done(&folder, "convert o.zarr -o back.npy --threads 3")?;
@@ -87,7 +68,7 @@ fn metadata() {
     let folder = Folder::new();
     counting(&folder);
     done(&folder, "convert d.npy -o o.zarr --codec none --chunks 20,30").expect("written");
-    let files = tree(&folder.path("o.zarr"));
+    let files = folder.tree("o.zarr");
     assert_eq!(files.keys().collect::<Vec<_>>(), ["c/0/0", "c/1/0", "zarr.json"]);
     let text = String::from_utf8(files["zarr.json"].clone()).expect("a text");
     let found: serde_json::Value = serde_json::from_str(&text).expect("JSON");
@@ -135,8 +116,7 @@ fn several_make_a_group() {
     let folder = Folder::new();
     counting(&folder);
     done(&folder, "convert a=d.npy deep/er/b=[1,2,3] -o g.zarr").expect("written");
-    let names: Vec<String> =
-        tree(&folder.path("g.zarr")).into_keys().filter(|name| name.ends_with("zarr.json")).collect();
+    let names: Vec<String> = folder.tree("g.zarr").into_keys().filter(|name| name.ends_with("zarr.json")).collect();
     assert_eq!(names, ["a/zarr.json", "deep/er/b/zarr.json", "deep/er/zarr.json", "deep/zarr.json", "zarr.json"]);
     assert_eq!(done(&folder, "info g.zarr --members").expect("names"), "a\ndeep/er/b\n");
     assert_eq!(done(&folder, "slice g.zarr:deep/er/b --at 1:").expect("printed"), "[2 3]\n");
@@ -166,13 +146,13 @@ fn edits_change_the_touched_chunks_only() {
             |(args, _)| format!("{style}: {args} -i"),
             |(args, touched)| {
                 done(&folder, &format!("convert d.npy -o w.zarr {style}"))?;
-                let before = tree(&folder.path("w.zarr"));
+                let before = folder.tree("w.zarr");
                 let args = args.replace(" U ", " u.npy ");
                 done(&folder, &format!("{} -i", args.replace('W', "w.zarr")))?;
                 done(&folder, &format!("{} -o expected.npy", args.replace('W', "d.npy")))?;
                 done(&folder, "convert w.zarr -o found.npy")?;
                 assert_eq!(folder.get("found.npy"), folder.get("expected.npy"));
-                let after = tree(&folder.path("w.zarr"));
+                let after = folder.tree("w.zarr");
                 let changed: Vec<&String> =
                     after.iter().filter(|(name, bytes)| before[*name] != **bytes).map(|(name, _)| name).collect();
                 assert_eq!(&changed, touched);
@@ -190,10 +170,10 @@ fn an_edit_that_fails_changes_nothing() {
     done(&folder, "convert d.npy -o w.zarr --chunks 8,30").expect("written");
     let chunk = folder.get("w.zarr/c/4/0");
     folder.put("w.zarr/c/4/0", &chunk[..chunk.len() - 2]);
-    let before = tree(&folder.path("w.zarr"));
+    let before = folder.tree("w.zarr");
     let refused = folder.run(words("slice-scatter w.zarr --fill 1 --at ::2,:3 --in-place"));
     assert_eq!(refused.stderr, "error: DATA w.zarr: chunk c/4/0: cannot be unpacked: incomplete frame\n");
-    assert_eq!((refused.status, tree(&folder.path("w.zarr")), hidden(&folder)), (Some(2), before, vec![]));
+    assert_eq!((refused.status, folder.tree("w.zarr"), hidden(&folder)), (Some(2), before, vec![]));
 }
 
 #[test]
@@ -201,14 +181,14 @@ fn stores_are_replaced_whole() {
     let folder = Folder::new();
     counting(&folder);
     done(&folder, "convert d.npy -o o.zarr --chunks 8,7").expect("written");
-    let before = tree(&folder.path("o.zarr"));
+    let before = folder.tree("o.zarr");
     // what is refused, or fails in the middle, leaves the old one
     let chunk = folder.get("o.zarr/c/4/4");
     folder.put("o.zarr/c/4/4", &chunk[..chunk.len() - 2]);
     let refused = folder.run(words("slice o.zarr --at ::-1 -o o.zarr"));
     assert!(refused.status == Some(2) && refused.stderr.contains("chunk c/4/4: "), "{}", refused.stderr);
     folder.put("o.zarr/c/4/4", &chunk);
-    assert_eq!((tree(&folder.path("o.zarr")), hidden(&folder)), (before, vec![]));
+    assert_eq!((folder.tree("o.zarr"), hidden(&folder)), (before, vec![]));
     // the output may be the input, and what a killed process left goes
     fs::create_dir_all(folder.path(".o.zarr.0.tmp/store/c")).expect("a folder");
     done(&folder, "slice o.zarr --at ::-1 -o o.zarr").expect("replaced");
@@ -261,4 +241,222 @@ fn refusals() {
             Ok(())
         },
     );
+}
+
+#[test]
+fn every_sub_command_takes_a_store_for_a_file() {
+    let rows = [
+        "slice S --at 3:9:2,::-7",
+        "slice S --start 1 --stop 30 --step 9 --axes 0 --to json",
+        "slice-scatter S [[9,8]] --at 1:2,:2 --to json",
+        "slice-scatter d.npy S --at ::-1 --to json",
+        "slice-scatter S --fill 7 --at :,3:4 --to npy",
+        "scatter-update S [3,39,3] u.npy --axis 0 --to json",
+        "scatter-update d.npy [39] --fill 3 --axis 0 --to json",
+        "scatter-update d.npy I [[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]] --axis 0 --to json",
+        "scatter-nd S [[1,1],[1,1]] [7,8] --reduction add --to json",
+        "scatter-nd S [[1],[-2],[3]] u.npy --dry-run",
+        "gather-nd S [[1,1],[-1,2]]",
+        "gather-nd S J --to json",
+        "show S",
+        "show S --at 5:7,:3 --all",
+        "show S --image -o p.png",
+        "diff S d.npy",
+        "diff d.npy S",
+        "diff S e.npy --json",
+        "diff e.npy S --atol 3",
+        "info S --stats --by-axis 1 --histogram --hash",
+        "info S",
+        "textconv S",
+        "convert S --to npy",
+        "convert S --to json --cast float16 --lossy",
+        "convert S -o p.npy --order F",
+    ];
+    let folder = Folder::new();
+    counting(&folder);
+    let updates: Vec<u8> = (0..90_i32).flat_map(i32::to_le_bytes).collect();
+    folder.put("u.npy", npy("<i4", &[3, 30], &updates)).put("i.npy", npy("<i8", &[1], &2_i64.to_le_bytes()));
+    folder.put("j.npy", npy("<i8", &[1, 2], &[2_i64.to_le_bytes(), 5_i64.to_le_bytes()].concat()));
+    done(&folder, "slice-scatter d.npy --fill 5 --at :2,:1 -o e.npy").expect("written");
+    done(&folder, "convert d.npy -o s.zarr --chunks 8,7 --codec blosc").expect("written");
+    done(&folder, "convert a=d.npy in/i=i.npy in/j=j.npy -o g.zarr --codec gzip").expect("written");
+    done(&folder, "convert i.npy -o i.zarr").expect("written");
+    done(&folder, "convert j.npy -o j.zarr").expect("written");
+    // names make tables wider, and only what is named tells them apart
+    let plain = |text: Vec<u8>, label: &str| {
+        let text = String::from_utf8_lossy(&text).replace(label, "S").replace("a: int32", "int32");
+        text.split_whitespace()
+            .map(|word| if word.starts_with("---") { "-" } else { word })
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let run = |row: &str, [s, i, j]: [&str; 3]| {
+        let args: Vec<String> = words(row)
+            .into_iter()
+            .map(|word| match word.as_str() {
+                "S" => s.to_owned(),
+                "I" => i.to_owned(),
+                "J" => j.to_owned(),
+                _ => word,
+            })
+            .collect();
+        let run = folder.run(args);
+        let made = ["p.png", "p.npy"].map(|name| {
+            let made = fs::read(folder.path(name)).ok();
+            let _ = fs::remove_file(folder.path(name));
+            made
+        });
+        (run.status, plain(run.stdout, s), run.stderr.replace(s, "S"), made)
+    };
+    each(
+        &rows,
+        |row| (**row).to_owned(),
+        |row| {
+            let expected = run(row, ["./d.npy", "i.npy", "j.npy"]);
+            if expected.0 != Some(0) && !row.starts_with("diff") {
+                return Err(format!("{expected:?}"));
+            }
+            for names in [
+                ["./s.zarr", "i.zarr", "j.zarr"],
+                ["s.zarr/", "i.zarr/", "j.zarr"],
+                ["g.zarr:a", "g.zarr:in/i", "./g.zarr:in/j"],
+            ] {
+                let found = run(row, names);
+                if found != expected {
+                    return Err(format!("{names:?}: {found:?}, expected {expected:?}"));
+                }
+            }
+            Ok(())
+        },
+    );
+}
+
+#[test]
+fn sides_of_a_comparison_in_folders_and_groups() {
+    let folder = Folder::new();
+    counting(&folder);
+    fs::create_dir_all(folder.path("e/in")).expect("folders");
+    fs::create_dir_all(folder.path("f")).expect("folders");
+    done(&folder, "slice-scatter d.npy --fill 5 --at :1,:2 -o o.npy").expect("written");
+    for args in [
+        "convert d.npy -o e/in/x.zarr --chunks 9,9",
+        "convert a=d.npy b=d.npy -o e/g.zarr",
+        "convert a=d.npy b=o.npy -o f/g.zarr --codec blosc",
+        "convert g/a=d.npy g/b=o.npy -o h.npz",
+    ] {
+        done(&folder, args).unwrap_or_else(|why| panic!("{why}"));
+    }
+    let rows = [
+        ("diff e e", 0, "equal: 3 same, 0 within, 0 different, 0 missing, 0 extra"),
+        ("diff e f", 1, "different: 1 same, 0 within, 1 different, 1 missing, 0 extra"),
+        ("diff e/g.zarr f/g.zarr", 1, "different: 1 same, 0 within, 1 different, 0 missing, 0 extra"),
+        ("diff f/g.zarr f/g.zarr --only a", 0, "equal: 1 same, 0 within, 0 different, 0 missing, 0 extra"),
+        ("diff e/in e/g.zarr --rename x=a", 1, "different: 1 same, 0 within, 0 different, 0 missing, 1 extra"),
+        ("diff e/g.zarr:a e/in/x.zarr", 0, "equal: 1200 items of int32 [40, 30]"),
+        ("diff f/g.zarr:b o.npy", 0, "equal: 1200 items of int32 [40, 30]"),
+    ];
+    each(
+        &rows,
+        |(args, ..)| (*args).to_owned(),
+        |(args, status, verdict)| {
+            let run = folder.run(words(args));
+            let first = String::from_utf8_lossy(&run.stdout).lines().next().unwrap_or_default().to_owned();
+            if (run.status, first.as_str()) == (Some(*status), *verdict) {
+                Ok(())
+            } else {
+                Err(format!("{:?} {first:?} {}", run.status, run.stderr))
+            }
+        },
+    );
+}
+
+#[test]
+fn what_was_found_is_accepted() {
+    let new = || {
+        let folder = Folder::new();
+        counting(&folder);
+        done(&folder, "slice-scatter d.npy --fill 5 --at :1,2:3 -o o.npy").expect("written");
+        done(&folder, "slice d.npy --at :3 --to npy -o short.npy").expect("written");
+        done(&folder, "convert d.npy -o s.zarr --chunks 8,7 --codec gzip:2").expect("written");
+        done(&folder, "convert a=s.zarr deep/b=d.npy -o g.zarr").expect("written");
+        done(&folder, "convert d.npy -o one.npz").expect("written");
+        for store in ["s.zarr", "g.zarr/a"] {
+            let text = String::from_utf8(folder.get(format!("{store}/zarr.json"))).expect("a text");
+            let text =
+                text.replace(r#""attributes": {}"#, r#""attributes": {"unit": "m"}, "dimension_names": ["y", "x"]"#);
+            folder.put(format!("{store}/zarr.json"), text);
+        }
+        folder
+    };
+    // what is accepted, what is compared then, and what stays as it was
+    let rows = [
+        ("s.zarr o.npy", "s.zarr o.npy", vec!["s.zarr/zarr.json", "s.zarr/c/1/0", "g.zarr/zarr.json"]),
+        ("s.zarr short.npy", "s.zarr short.npy", vec!["g.zarr/zarr.json"]),
+        (
+            "g.zarr:a o.npy",
+            "g.zarr:a o.npy",
+            vec![
+                "g.zarr/zarr.json",
+                "g.zarr/a/zarr.json",
+                "g.zarr/a/c/1/0",
+                "g.zarr/deep/b/c/0/0",
+                "g.zarr/deep/zarr.json",
+            ],
+        ),
+        ("g.zarr:deep/b s.zarr", "g.zarr:deep/b s.zarr", vec!["g.zarr/a/zarr.json", "g.zarr/deep/b/c/0/0"]),
+        ("g.zarr:deep/b o.npy", "g.zarr:deep/b o.npy", vec!["g.zarr/a/c/0/0", "g.zarr/deep/b/zarr.json"]),
+        ("g.zarr:new o.npy", "g.zarr:new o.npy", vec!["g.zarr/a/zarr.json", "g.zarr/deep/b/c/0/0"]),
+        ("there.zarr o.npy", "there.zarr o.npy", vec![]),
+        ("there.zarr:x o.npy", "there.zarr:x o.npy", vec![]),
+        ("there.zarr g.zarr", "there.zarr g.zarr", vec![]),
+    ];
+    each(
+        &rows,
+        |(accepted, ..)| (*accepted).to_owned(),
+        |(accepted, compared, stay)| {
+            let folder = new();
+            let before: Vec<Vec<u8>> = stay.iter().map(|name| folder.get(name)).collect();
+            let run = folder.run(words(&format!("diff --accept {accepted}")));
+            if run.status != Some(0) || !run.stderr.is_empty() {
+                return Err(format!("{:?} {}", run.status, run.stderr));
+            }
+            let said = String::from_utf8_lossy(&run.stdout).into_owned();
+            // what is there is compared, and what is not is said to be new
+            let is_new = accepted.contains("new") || accepted.contains("there");
+            if said.contains(" is not there") != is_new && *accepted != "there.zarr g.zarr" {
+                return Err(said);
+            }
+            done(&folder, &format!("diff {compared}"))?;
+            for (name, before) in stay.iter().zip(before) {
+                // of metadata what they say, in whatever order
+                let said = |bytes: &[u8]| serde_json::from_slice::<serde_json::Value>(bytes).ok();
+                if folder.get(name) != before && (said(&before).is_none() || said(&folder.get(name)) != said(&before)) {
+                    return Err(format!("{name} has changed"));
+                }
+            }
+            if hidden(&folder).is_empty() { Ok(()) } else { Err(format!("{:?}", hidden(&folder))) }
+        },
+    );
+    // a group of one stays a group
+    let folder = new();
+    folder.run(words("diff --accept there.zarr:x/y o.npy"));
+    let before = folder.get("there.zarr/x/zarr.json");
+    folder.run(words("diff --accept there.zarr:x/y d.npy"));
+    done(&folder, "diff there.zarr:x/y d.npy").expect("the same");
+    assert_eq!(folder.get("there.zarr/x/zarr.json"), before);
+}
+
+#[test]
+fn bfloat16_has_an_order_of_bytes() {
+    let folder = Folder::new();
+    folder.put("d.npy", npy("<V2", &[3], &[0x80, 0x3f, 0, 0x40, 0x40, 0x40]));
+    done(&folder, "convert d.npy -o s.zarr --codec none").expect("written");
+    let text = String::from_utf8(folder.get("s.zarr/zarr.json")).expect("a text");
+    assert!(text.contains(r#""data_type": "bfloat16""#) && text.contains(r#""endian": "little""#), "{text}");
+    folder.put("s.zarr/zarr.json", text.replace("little", "big"));
+    folder.put("s.zarr/c/0", [0x3f, 0x80, 0x40, 0, 0x40, 0x40]);
+    done(&folder, "convert s.zarr -o back.npy").expect("read");
+    assert_eq!(folder.get("back.npy"), folder.get("d.npy"));
+    done(&folder, "slice-scatter s.zarr --fill 4 --at :1 -i").expect("changed");
+    assert_eq!(folder.get("s.zarr/c/0"), [0x40, 0x80, 0x40, 0, 0x40, 0x40]);
 }

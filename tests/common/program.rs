@@ -84,6 +84,25 @@ impl Folder {
         entries.map(|entry| (entry.file_name(), read(entry.path()))).collect()
     }
 
+    /// A file, whose name is empty then, or all files in a folder and below, by their paths from it on.
+    pub(crate) fn tree(&self, name: impl AsRef<std::path::Path>) -> BTreeMap<String, Vec<u8>> {
+        fn add(path: PathBuf, name: String, files: &mut BTreeMap<String, Vec<u8>>) {
+            if !path.is_dir() {
+                files.insert(name, fs::read(path).expect("a file"));
+                return;
+            }
+            for entry in fs::read_dir(path).expect("a folder") {
+                let entry = entry.expect("an entry");
+                let own = entry.file_name().to_string_lossy().into_owned();
+                let own = if name.is_empty() { own } else { format!("{name}/{own}") };
+                add(entry.path(), own, files);
+            }
+        }
+        let mut files = BTreeMap::new();
+        add(self.path(name), String::new(), &mut files);
+        files
+    }
+
     /// The program, ready to run here.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(binary());

@@ -38,6 +38,23 @@ fn sharded() -> Value {
     all
 }
 
+/// The same with a check sum of the index.
+fn summed() -> Value {
+    let mut all = sharded();
+    let index = &mut all["codecs"][0]["configuration"]["index_codecs"];
+    index.as_array_mut().expect("a list").push(json!({"name": "crc32c"}));
+    all
+}
+
+/// Shards of chunks of one item, or of five by five.
+fn shards_of(sides: Value) -> Value {
+    let mut all = sharded();
+    let chunk = if sides == json!([7, 5]) { json!([5, 5]) } else { json!([1, 1]) };
+    all["codecs"][0]["configuration"]["chunk_shape"] = chunk;
+    all["chunk_grid"]["configuration"]["chunk_shape"] = sides;
+    all
+}
+
 /// A shard whose index begins so.
 fn shard(offset: u64, len: u64) -> Vec<u8> {
     let index = [offset, len, u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX];
@@ -75,6 +92,35 @@ fn stores() {
         ("folder", json!({}), Some(("c/1/0/x", vec![])), "chunk c/1/0: is a folder"),
         ("bomb", gzip(), Some(("c/0/0", bomb)), "chunk c/0/0: "),
         ("short", plain(), Some(("c/0/0", vec![0; 99])), "chunk c/0/0: 99 bytes, expected 100"),
+        (
+            "cut",
+            codecs(json!([{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "blosc"}])),
+            Some(("c/0/0", vec![2, 1, 33, 4, 100, 0, 0, 0, 100, 0, 0, 0, 50, 0, 0, 0])),
+            "chunk c/0/0: ",
+        ),
+        (
+            "sum",
+            codecs(json!([{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}])),
+            Some(("c/0/0", vec![0; 104])),
+            "chunk c/0/0: does not have its check sum",
+        ),
+        (
+            "sum-cut",
+            codecs(json!([{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}])),
+            Some(("c/1/0", vec![0; 3])),
+            "chunk c/1/0: no check sum",
+        ),
+        ("file-for-folder", plain(), Some(("c", vec![0; 100])), "chunk c/0/0: "),
+        ("shard-folder", sharded(), Some(("c/0/0/0", vec![])), "shard c/0/0: is a folder"),
+        ("shard-sum", summed(), Some(("c/0/0", shard(0, 100))), "shard c/0/0: index: does not have its check sum"),
+        ("shards-many", shards_of(json!([1 << 20, 1 << 20])), None, "zarr.json: codec sharding_indexed: more chunks"),
+        ("shards-uneven", shards_of(json!([7, 5])), None, "zarr.json: codec sharding_indexed: chunks"),
+        (
+            "ranks",
+            json!({"shape": vec![1; 65], "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": vec![1; 65]}}}),
+            None,
+            "zarr.json: rank 65",
+        ),
         ("shard-empty", sharded(), Some(("c/0/0", vec![])), "shard c/0/0: is empty"),
         ("shard-short", sharded(), Some(("c/0/0", vec![1; 9])), "shard c/0/0: 9 bytes"),
         ("shard-wraps", sharded(), Some(("c/0/0", shard(u64::MAX - 1, 100))), "chunk [0, 0] of c/0/0: "),
@@ -136,6 +182,78 @@ fn metadata_that_is_none() {
         );
         fs::remove_file(folder.path(format!("s.zarr/{name}"))).expect("removed");
     }
+}
+
+/// The line that every one of the commands is refused with, soon.
+fn is_refused(folder: &Folder, store: &str, commands: &[&str], expected: &str) -> Result<(), String> {
+    for args in commands {
+        let (status, said, took) = run(folder, &args.replace("FILE", store), None);
+        let one_line = said.starts_with("error: ") && said.lines().count() == 1;
+        if status != Some(2) || !one_line || !said.contains(expected) || took > SOON {
+            return Err(format!("{args}: {status:?} after {took:?}: {said}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn links_pipes_and_folders() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::new();
+    let group = json!({"zarr_format": 3, "node_type": "group"}).to_string();
+    let store = |name: &str| {
+        fs::create_dir_all(folder.path(format!("{name}/c/0"))).expect("folders");
+        folder.put(format!("{name}/zarr.json"), metadata(json!({})).to_string());
+    };
+    ["dangling", "circle", "pipe", "large"].into_iter().for_each(store);
+    symlink("not here", folder.path("dangling/c/0/0")).expect("a link");
+    symlink("0", folder.path("circle/c/0/0")).expect("a link");
+    let made = std::process::Command::new("mkfifo").arg(folder.path("pipe/c/0/0")).status();
+    assert!(made.is_ok_and(|made| made.success()));
+    fs::File::options()
+        .write(true)
+        .open(folder.path("large/zarr.json"))
+        .and_then(|file| file.set_len(1 << 30))
+        .expect("long");
+    // groups in groups, by themselves and by links to what is around them
+    let mut deep = folder.path("deep");
+    for _ in 0..40 {
+        fs::create_dir(&deep).expect("a folder");
+        fs::write(deep.join("zarr.json"), &group).expect("written");
+        deep.push("g");
+    }
+    fs::create_dir(folder.path("loop")).expect("a folder");
+    folder.put("loop/zarr.json", &group);
+    ["a", "b"].into_iter().for_each(|name| symlink(".", folder.path(format!("loop/{name}"))).expect("a link"));
+    let rows = [
+        ("dangling", "chunk c/0/0: is a link to what is not there"),
+        ("circle", "chunk c/0/0: "),
+        ("pipe", "chunk c/0/0: is no regular file"),
+        ("large", "zarr.json: 1073741824 bytes, at most"),
+        ("deep", "groups in groups deeper than 32"),
+        ("loop", "groups in groups deeper than 32"),
+    ];
+    let commands = ["convert FILE -o out.npy", "info FILE --stats", "slice FILE --at ::-1 --to npy", "diff FILE FILE"];
+    each(&rows, |(name, _)| (*name).to_owned(), |(name, expected)| is_refused(&folder, name, &commands, expected));
+    assert!(!folder.path("out.npy").exists());
+}
+
+#[test]
+fn edits_of_more_chunks_than_there_is_memory_for() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("s.zarr")).expect("a folder");
+    let mut all = metadata(grid(json!([1, 1])));
+    all["shape"] = json!([1, 1_u64 << 36]);
+    folder.put("s.zarr/zarr.json", all.to_string());
+    is_refused(&folder, "s.zarr", &["slice-scatter FILE --fill 1 --at : -i"], "more than there is memory for")
+        .expect("refused");
+    // a few of so many are changed
+    for args in ["slice-scatter s.zarr --fill 1 --at :,-2: -i", "scatter-nd s.zarr [[0,5],[0,-3]] [7,8] -i"] {
+        let (status, said, took) = run(&folder, args, None);
+        assert!(status == Some(0) && took < SOON, "{args}: {status:?} after {took:?}: {said}");
+    }
+    let found = folder.run(["slice", "s.zarr", "--at", ":,-4:"]).printed();
+    assert_eq!(found, Ok("[[0. 8. 1. 1.]]\n".to_owned()));
 }
 
 #[test]

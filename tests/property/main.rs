@@ -13,7 +13,11 @@ mod mutants;
 mod program;
 #[cfg(feature = "cli")]
 mod random;
+#[cfg(all(feature = "cli", feature = "zarr"))]
+mod stores;
 mod values;
+#[cfg(feature = "zarr")]
+mod zarr;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
@@ -122,6 +126,22 @@ fn mutants_of_onnx() {
     });
 }
 
+#[cfg(feature = "zarr")]
+#[test]
+fn mutants_of_zarr() {
+    let seeds = zarr::seeds();
+    assert!(seeds.len() > 30, "{}", seeds.len());
+    holds(1500, (0..seeds.len(), mutants::changes(), any::<bool>()), |(seed, changes, in_chunk)| {
+        let seed = &seeds[seed];
+        let end = seed.iter().position(|&byte| byte == 0).map_or(seed.len(), |end| end + 1);
+        let (metadata, chunk) = seed.split_at(end);
+        zarr::zarr(&match in_chunk {
+            true => [metadata, &mutants::mutant(chunk, &changes, zarr::TOKENS)].concat(),
+            false => [&mutants::mutant(metadata, &changes, zarr::TOKENS), chunk].concat(),
+        });
+    });
+}
+
 #[test]
 fn any_values() {
     holds(2000, prop::collection::vec(any::<u8>(), 0..120), |bytes| {
@@ -175,7 +195,7 @@ fn seeds_are_accepted() {
 fn regressions() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/property/regressions");
     type Check = fn(&[u8]);
-    let checks: [(&str, Check); 11] = [
+    let checks: Vec<(&str, Check)> = vec![
         ("npy_header", checks::npy_header),
         ("npy_file", checks::npy_file),
         ("json", checks::json),
@@ -184,6 +204,8 @@ fn regressions() {
         ("safetensors", containers::safetensors),
         ("onnx", containers::onnx),
         ("open", containers::open),
+        #[cfg(feature = "zarr")]
+        ("zarr", zarr::zarr),
         ("cast", values::cast),
         ("narrow", values::narrow),
         ("diff", values::difference),
@@ -204,7 +226,7 @@ fn regressions() {
 fn seeds_for_fuzzing() {
     let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
     let texts = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect::<Vec<_>>();
-    let seeds = [
+    let seeds = vec![
         ("npy_header", mutants::npy()),
         ("npy_file", mutants::npy()),
         ("json", texts(mutants::JSON)),
@@ -219,6 +241,8 @@ fn seeds_for_fuzzing() {
         ("csv", texts(&["1,2\n3,4\n", "a\tb\n1\t2\n", "\"x\n\"\"y\",nan\n", "2024-01-01,true\n"])),
         ("view", texts(&["float32[2,5]@128", ">u2[4]@0x80", "int8", "f4[-1,3]", "int8[]"])),
         ("open", [files::npz(), files::safetensors(), files::onnx(), mutants::npy(), texts(mutants::JSON)].concat()),
+        #[cfg(feature = "zarr")]
+        ("zarr", zarr::seeds()),
         ("cast", (0..42).map(|from| (from..from + 60).collect()).collect()),
         ("narrow", (0..15).map(|narrow| (narrow..narrow + 12).collect()).collect()),
         ("diff", (0..12).map(|dtype| (dtype..dtype + 80).collect()).collect()),

@@ -3,6 +3,7 @@
 //! The only kept library that has it in Rust is a binding that needs a C++ compiler for what is a frame of 16 bytes and a
 //! list of offsets; what is inside of the blocks is left to the libraries of each compressor.
 
+use std::borrow::Cow;
 use std::io::Read;
 
 use super::codec::Codec;
@@ -168,7 +169,7 @@ impl Codec for Blosc {
         Ok(out)
     }
 
-    fn pack(&self, bytes: Vec<u8>) -> Result<Vec<u8>> {
+    fn pack(&self, bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
         let size = u32::try_from(bytes.len()).ok().filter(|&size| size < i32::MAX as u32);
         let Some(size) = size else {
             bail!("blosc: a chunk of {} bytes, at most {} are packed", bytes.len(), i32::MAX)
@@ -221,7 +222,7 @@ impl Codec for Blosc {
         let all = HEAD + starts.len() + body.len();
         if self.level == 0 || all >= HEAD + bytes.len() || count == 0 {
             head(flags | 2, size + HEAD as u32, &mut out);
-            out.extend(bytes);
+            out.extend_from_slice(&bytes);
             return Ok(out);
         }
         head(flags | if splits { 0 } else { 16 }, all as u32, &mut out);
@@ -366,7 +367,7 @@ mod tests {
                     [(1, 10_000, 5), (4, 700_001, 3), (4, 4096, 9), (8, 7, 5), (17, 50_000, 1), (4, 0, 5), (2, 999, 0)]
                 {
                     let blosc = Blosc { codec, level, shuffle, typesize };
-                    let packed = blosc.pack(bytes[..len].to_vec()).unwrap();
+                    let packed = blosc.pack(bytes[..len].into()).unwrap();
                     assert!(packed.len() <= len + HEAD, "{blosc:?}");
                     assert_eq!(blosc.unpack(packed, len).unwrap(), &bytes[..len], "{blosc:?}");
                 }
@@ -377,7 +378,7 @@ mod tests {
     #[test]
     fn what_is_not_in_order_is_refused() {
         let blosc = Blosc { codec: Compressor::Zstd, level: 3, shuffle: Shuffle::Bytes, typesize: 4 };
-        let packed = blosc.pack(vec![7; 10_000]).unwrap();
+        let packed = blosc.pack(vec![7; 10_000].into()).unwrap();
         for at in 0..packed.len().min(64) {
             for value in [0, 1, 127, 255] {
                 let mut broken = packed.clone();

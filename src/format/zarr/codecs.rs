@@ -3,6 +3,7 @@
 //! The chain is kept as it stands in the metadata, so that an output can be stored as its data is. Nothing here trusts a
 //! chunk: what is unpacked grows as it comes and is refused beyond the bytes that the chunk must have.
 
+use std::borrow::Cow;
 use std::io::Read;
 
 use flate2::Compression;
@@ -13,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::blosc;
 use super::codec::Codec;
 use crate::error::{Error, ErrorKind, Result, bail, ensure, malformed};
-use crate::item::dtype::DType;
+use crate::item::dtype::{DType, Kind};
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::memory;
@@ -61,7 +62,7 @@ impl Chain {
                     has_bytes = true;
                     match configuration.get("endian").map(|endian| endian.as_str()) {
                         None | Some(Some("little")) => {}
-                        Some(Some("big")) => it.swap = Conversion::new(&dtype.big_endian(), dtype),
+                        Some(Some("big")) => it.swap = swapped(dtype),
                         Some(_) => bail!("codec bytes: endian is neither little nor big"),
                     }
                 }
@@ -72,7 +73,6 @@ impl Chain {
         }
         ensure!(has_bytes, "no codec bytes");
         it.order = it.order.filter(|order| !order.is_sorted());
-        it.swap = it.swap.filter(|swap| !swap.is_identity());
         Ok(it)
     }
 
@@ -129,16 +129,30 @@ impl Chain {
     /// # Errors
     /// Not enough memory.
     pub(super) fn pack(&self, items: &[u8], shape: &[usize]) -> Result<Vec<u8>> {
-        let mut bytes = memory::zeros(items.len()).map_err(Error::memory)?;
-        match &self.order {
-            None => bytes.copy_from_slice(items),
-            Some(_) => copy_bytes(items, &View::c_order(shape), &mut bytes, &self.view(shape), self.itemsize),
+        let mut bytes = Cow::Borrowed(items);
+        if self.order.is_some() || self.swap.is_some() || self.codecs.is_empty() {
+            let mut own = memory::zeros(items.len()).map_err(Error::memory)?;
+            match &self.order {
+                None => own.copy_from_slice(items),
+                Some(_) => copy_bytes(items, &View::c_order(shape), &mut own, &self.view(shape), self.itemsize),
+            }
+            if let Some(swap) = &self.swap {
+                swap.swap(&mut own);
+            }
+            bytes = Cow::Owned(own);
         }
-        if let Some(swap) = &self.swap {
-            swap.swap(&mut bytes);
+        for codec in &self.codecs {
+            bytes = Cow::Owned(codec.pack(bytes)?);
         }
-        self.codecs.iter().try_fold(bytes, |bytes, codec| codec.pack(bytes))
+        Ok(bytes.into_owned())
     }
+}
+
+/// What turns items with their highest byte first into those of a little-endian dtype, if the bytes of these have an order.
+/// A `.npy` has none for bfloat16, which a store has: there they are those of an integer.
+pub(super) fn swapped(dtype: &DType) -> Option<Conversion> {
+    let ordered = if matches!(dtype.kind(), Kind::BFloat16) { Kind::UInt16.into() } else { dtype.clone() };
+    Conversion::new(&ordered.big_endian(), &ordered).filter(|swap| !swap.is_identity())
 }
 
 fn is_permutation(order: &[usize], rank: usize) -> bool {
@@ -246,7 +260,7 @@ impl Codec for Gzip {
         read_all(MultiGzDecoder::new(&packed[..]), most)
     }
 
-    fn pack(&self, bytes: Vec<u8>) -> Result<Vec<u8>> {
+    fn pack(&self, bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
         let mut out = GzEncoder::new(Vec::new(), Compression::new(self.level));
         std::io::Write::write_all(&mut out, &bytes)?;
         Ok(out.finish()?)
@@ -262,7 +276,7 @@ impl Codec for Zlib {
         read_all(ZlibDecoder::new(&packed[..]), most)
     }
 
-    fn pack(&self, bytes: Vec<u8>) -> Result<Vec<u8>> {
+    fn pack(&self, bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
         let mut out = flate2::write::ZlibEncoder::new(Vec::new(), Compression::new(1));
         std::io::Write::write_all(&mut out, &bytes)?;
         Ok(out.finish()?)
@@ -284,7 +298,7 @@ impl Codec for Zstd {
         read_all(decoder, most)
     }
 
-    fn pack(&self, bytes: Vec<u8>) -> Result<Vec<u8>> {
+    fn pack(&self, bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
         let mut compressor = zstd::bulk::Compressor::new(self.level)?;
         compressor.include_checksum(self.checksum)?;
         Ok(compressor.compress(&bytes)?)
@@ -311,7 +325,8 @@ impl Codec for Crc32c {
         Ok(packed)
     }
 
-    fn pack(&self, mut bytes: Vec<u8>) -> Result<Vec<u8>> {
+    fn pack(&self, bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
+        let mut bytes = bytes.into_owned();
         let sum = crc32c::crc32c(&bytes);
         bytes.extend(sum.to_le_bytes());
         Ok(bytes)

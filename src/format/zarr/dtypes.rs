@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::codecs::named;
+use super::codecs::{named, swapped};
 use crate::error::{Error, ErrorKind, Result, Subject, bail, ensure, malformed};
 use crate::format::json::parse_item;
 use crate::item::dtype::{DType, Kind};
@@ -74,7 +74,7 @@ pub(super) fn is_held(dtype: &DType) -> bool {
 
 /// Whether the bytes of an item have an order.
 pub(super) fn has_order(dtype: &DType) -> bool {
-    dtype.big_endian().is_big_endian()
+    swapped(&dtype.native()).is_some()
 }
 
 /// A dtype as v3 metadata names it.

@@ -17,7 +17,11 @@ pub(super) fn open(path: &Path) -> Result<Option<(File, u64)>> {
         Ok(found) if found.is_dir() => bail!("is a folder, expected a file"),
         Ok(found) if !found.is_file() => bail!("is no regular file"),
         Ok(_) => {}
-        Err(error) if is_missing(&error) => return Ok(None),
+        // whoever keeps large files elsewhere leaves links to what is not here yet: these are no items of the fill value
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::symlink_metadata(path) {
+            Ok(_) => bail!("is a link to what is not there"),
+            Err(_) => return Ok(None),
+        },
         Err(error) => return Err(error.into()),
     }
     match File::open(path) {
@@ -25,13 +29,9 @@ pub(super) fn open(path: &Path) -> Result<Option<(File, u64)>> {
             let len = file.metadata()?.len();
             Ok(Some((file, len)))
         }
-        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.into()),
     }
-}
-
-fn is_missing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// All of a file of at most so many bytes, if there is one.

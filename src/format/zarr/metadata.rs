@@ -128,13 +128,13 @@ pub(super) fn array(path: &Path) -> Result<Array> {
         return v3(&text).context(V3);
     }
     let text = read(&path.join(V2_ARRAY))?.ok_or_else(|| malformed!("no {V3} or {V2_ARRAY}"))?;
-    let attributes = read(&path.join(".zattrs")).context(".zattrs")?;
+    let attributes = read(&path.join(".zattrs"))?;
     v2(&text, attributes.as_deref()).context(V2_ARRAY)
 }
 
 /// The text of a file, if there is one.
 fn read(path: &Path) -> Result<Option<Vec<u8>>> {
-    folder::read(path, MOST_BYTES)
+    folder::read(path, MOST_BYTES).with_context(|| path.file_name().unwrap_or_default().display().to_string())
 }
 
 fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T> {

@@ -102,7 +102,9 @@ impl Chunks {
             shards: array.shards.as_ref(),
             itemsize: array.meta.dtype.itemsize(),
         };
-        Ok((array.keys.of(&place.collect::<Vec<_>>()), packer.pack(window, items)?))
+        let key = array.keys.of(&place.collect::<Vec<_>>());
+        let packed = packer.pack(window, items).with_context(|| format!("chunk {key}"))?;
+        Ok((key, packed))
     }
 }
 
@@ -128,9 +130,10 @@ impl Writer for ZarrWriter {
     }
 
     fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout> {
+        let is_group = tensors.len() != 1 || extras.is_group && !tensors[0].0.is_empty();
         let mut arrays = Vec::with_capacity(tensors.len());
         for (n, (name, meta)) in tensors.iter().enumerate() {
-            let name = if tensors.len() == 1 { "" } else { *name };
+            let name = if is_group { *name } else { "" };
             let plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.starts_with("__");
             ensure!(
                 name.is_empty() || name.split('/').all(plain) && !name.contains(['\0', '\\', ':']),
@@ -147,7 +150,7 @@ impl Writer for ZarrWriter {
                 bail!("{:?} would lie in the array {:?}", other.name, array.name);
             }
         }
-        Ok(Layout::Chunks(Box::new(Store { arrays, is_group: tensors.len() != 1 })))
+        Ok(Layout::Chunks(Box::new(Store { arrays, is_group })))
     }
 }
 

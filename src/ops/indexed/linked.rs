@@ -1,13 +1,15 @@
 //! A scatter by indices with its data and updates.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Numbers, Run, Scatter, Sweeps};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::gather::GAP;
 use crate::layout::window::{Window, Windows};
+use crate::memory;
 use crate::ops::fill::{Fill, Limits, Patch, Scratch};
 use crate::ops::reduction::Combine;
 use crate::ops::reduction::Repeats;
@@ -224,20 +226,17 @@ impl Patch for Linked {
     }
 
     fn touched(&self, windows: &Windows) -> Result<Vec<usize>> {
-        // a bit for each window, since updates may come back to one any number of times
-        let mut bits = vec![0_u64; windows.count().div_ceil(64)];
+        let mut numbers = WindowNumbers::default();
         for number in self.sweeps.all() {
+            let mut added = Ok(());
             self.sweep(number)?.places(|first, last| {
-                windows.of_run(first, last, |numbers| {
-                    numbers.for_each(|number| bits[number / 64] |= 1 << (number % 64));
-                });
+                if added.is_ok() {
+                    added = windows.of_run(first, last, |mut run| run.try_for_each(|number| numbers.add(number)));
+                }
             });
+            added?;
         }
-        let set = |(at, word): (usize, &u64)| {
-            let word = *word;
-            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at * 64 + bit)
-        };
-        Ok(bits.iter().enumerate().filter(|(_, word)| **word != 0).flat_map(set).collect())
+        numbers.in_order()
     }
 
     fn touches(&self, window: &Window) -> Result<bool> {
@@ -286,5 +285,54 @@ fn copy_item(old: &mut [u8], new: &[u8]) {
         8 => word::<8>(old, new),
         16 => word::<16>(old, new),
         _ => old.copy_from_slice(new),
+    }
+}
+/// The bits of a page of [`WindowNumbers`].
+const PAGE: usize = 1 << 12;
+
+/// Numbers of windows: a bit for each, since updates may come back to one any number of times. Only pages that hold some
+/// are there, as a store may have a grid of 2^40 chunks of which an edit changes ten.
+#[derive(Default)]
+struct WindowNumbers {
+    pages: BTreeMap<usize, Vec<u64>>,
+    /// The page that the last number went to, which most often is that of the next.
+    last: (usize, Vec<u64>),
+}
+
+impl WindowNumbers {
+    fn add(&mut self, number: usize) -> Result<()> {
+        let page = number / PAGE;
+        if self.last.1.is_empty() || self.last.0 != page {
+            let (old, bits) = std::mem::take(&mut self.last);
+            if !bits.is_empty() {
+                self.pages.insert(old, bits);
+            }
+            let bits = match self.pages.remove(&page) {
+                Some(bits) => bits,
+                None => {
+                    let mut bits = memory::of(PAGE / 64).map_err(Error::memory)?;
+                    bits.resize(PAGE / 64, 0);
+                    bits
+                }
+            };
+            self.last = (page, bits);
+        }
+        self.last.1[number % PAGE / 64] |= 1 << (number % 64);
+        Ok(())
+    }
+
+    /// All that were added, ascending.
+    fn in_order(mut self) -> Result<Vec<usize>> {
+        let (page, bits) = std::mem::take(&mut self.last);
+        self.pages.insert(page, bits);
+        let mut numbers = Vec::new();
+        for (page, bits) in &self.pages {
+            for (at, &word) in bits.iter().enumerate().filter(|(_, word)| **word != 0) {
+                for bit in (0..64).filter(|bit| word >> bit & 1 == 1) {
+                    memory::push(&mut numbers, page * PAGE + at * 64 + bit).map_err(Error::memory)?;
+                }
+            }
+        }
+        Ok(numbers)
     }
 }
