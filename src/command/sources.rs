@@ -159,13 +159,12 @@ pub(super) struct Operand<'c> {
 impl<'c> Operand<'c> {
     /// What messages call it.
     fn label(&self) -> String {
-        let names = self.input.names();
-        self.input.label_of(names.and_then(|names| names.get(self.member).copied()).filter(|_| self.is_of_many()))
+        self.input.label_of(self.input.name(self.member).filter(|_| self.is_of_many()))
     }
 
     /// Whether its label must say which of several tensors it is.
     fn is_of_many(&self) -> bool {
-        self.input.names().is_some_and(|names| names.len() > 1)
+        self.input.name(1).is_some()
     }
 
     fn open(&self, explain: &dyn Fn(Error) -> anyhow::Error) -> Result<Open<'c>> {
@@ -326,8 +325,7 @@ impl Found {
         let mut found = Self { member: input.pick(member.as_deref())?, input };
         found.input.lock(found.member, together)?;
         if let Some(shard) = found.input.elsewhere(found.member)? {
-            let names = found.input.names().unwrap_or_default();
-            let name = names.get(found.member).copied().unwrap_or_default().to_owned();
+            let name = found.input.name(found.member).unwrap_or_default().to_owned();
             // the index itself is not changed, and others may edit tensors of other shards meanwhile
             drop(found);
             let (input, _) = Input::locked(&shard, None, label, threads)?;
