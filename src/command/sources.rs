@@ -92,8 +92,11 @@ impl<'a> Operands<'a> {
         } else {
             Found::load(&self.data, self.input, self.threads)
         }?;
-        let updates =
-            self.updates.as_ref().map(|operand| Found::load(operand, self.input, self.threads)).transpose()?;
+        let updates = self
+            .updates
+            .as_ref()
+            .map(|operand| Found::load(operand, self.input, self.threads).map_err(|error| or_fill(operand.0, error)));
+        let updates = updates.transpose()?;
         let asked = Asked::new(self.input.dtype.as_ref());
         let updates = updates.as_ref().map(|found| found.operand(Subject::Updates));
         let operands = (data.operand(Subject::Data), updates);
@@ -344,6 +347,24 @@ impl Found {
 
     fn operand(&self, subject: Subject) -> Operand<'_> {
         Operand { input: &self.input, member: self.member, subject }
+    }
+}
+
+/// What went wrong with UPDATES. JSON has no word for a NaN or an infinity, so such a word is the name of a file: where there
+/// is none, one value for all places is what was meant.
+fn or_fill(arg: &OperandArg, error: anyhow::Error) -> anyhow::Error {
+    let number = |arg: &OperandArg| match arg {
+        OperandArg::Path(path) => {
+            path.to_str()?.parse().ok().filter(|value: &f64| !value.is_finite() && !path.exists())
+        }
+        OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => None,
+    };
+    match number(arg) {
+        None => error,
+        Some(value) => {
+            let value = if value.is_nan() { "nan".to_owned() } else { value.to_string() };
+            anyhow!("{}; --fill {value} puts it in every place", super::told(&error))
+        }
     }
 }
 
