@@ -10,7 +10,7 @@ use tensorop::{Reduction, SliceArgs};
 use crate::common::{self, Folder, difference, header, indices, npy_with_header, offset, to_fortran};
 
 /// SplitMix64.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -20,27 +20,27 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    fn within(&mut self, range: Range<i64>) -> i64 {
+    pub(crate) fn within(&mut self, range: Range<i64>) -> i64 {
         range.start + (self.next() % (range.end - range.start) as u64) as i64
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
 
-    fn chance(&mut self, percent: u64) -> bool {
+    pub(crate) fn chance(&mut self, percent: u64) -> bool {
         self.next() % 100 < percent
     }
 
-    fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+    pub(crate) fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
         &all[self.below(all.len())]
     }
 
-    fn bytes(&mut self, n: usize) -> Vec<u8> {
+    pub(crate) fn bytes(&mut self, n: usize) -> Vec<u8> {
         (0..n).map(|_| self.next() as u8).collect()
     }
 
-    fn shape(&mut self, rank: usize) -> Vec<usize> {
+    pub(crate) fn shape(&mut self, rank: usize) -> Vec<usize> {
         (0..rank).map(|_| if self.chance(5) { 0 } else { 1 + self.below(if rank > 3 { 3 } else { 5 }) }).collect()
     }
 }
