@@ -119,14 +119,13 @@ impl Changes {
         let side = &pairs.sides[0];
         let path = side.path(expected.file).to_owned();
         let input = side.open(expected.file)?;
-        let name = input.names().is_some().then(|| member(pairs, 0, expected)).transpose()?;
-        match name.filter(|_| input.format().names_files()) {
-            Some(name) => {
+        let is_member = input.name(0).is_some();
+        match is_member.then(|| member(pairs, 0, expected)).transpose()? {
+            Some(name) if input.format().names_files() => {
                 let bytes = pairs.open_one(1, actual, asked)?.bytes() as u64;
                 self.put_into_index(&path, &input, &name, From::Place(actual), bytes)
             }
-            None => {
-                let name = input.names().is_some().then(|| member(pairs, 0, expected)).transpose()?;
+            name => {
                 self.put(path, input.format(), name, From::Place(actual));
                 Ok(())
             }
@@ -143,7 +142,7 @@ impl Changes {
             // into the one container, which may not be there yet
             let format = found.open(actual.file)?.format();
             let format = if format.is_container() && format.is_written() { format } else { Format::SAFETENSORS };
-            let old = rewrite::existing(root, &label(root))?;
+            let old = expected.container()?;
             return match old.filter(|old| old.format().names_files()) {
                 Some(index) => {
                     let bytes = pairs.open_one(1, actual, asked)?.bytes() as u64;
@@ -158,7 +157,7 @@ impl Changes {
         }
         // the file that a name in a folder stands for, and the name of a tensor in it
         let input = found.open(actual.file)?;
-        let (stem, within) = match (found.stem(actual.file), input.names()) {
+        let (stem, within) = match (found.stem(actual.file), input.name(0)) {
             (Some(stem), Some(_)) => (stem.to_owned(), Some(member(pairs, 1, actual)?)),
             (Some(stem), None) => (stem.to_owned(), None),
             (None, _) => match name.split_once(':').filter(|(stem, _)| expected.file_of_stem(stem).is_some()) {
@@ -285,8 +284,7 @@ fn label(path: &Path) -> String {
 fn member(pairs: &Pairs, side: usize, place: Place) -> Result<String> {
     let input = pairs.sides[side].open(place.file)?;
     let (n, label) = pairs.sides[side].find(&input, place)?;
-    let names = input.names().unwrap_or_default();
-    names.get(n).map(|name| (*name).to_owned()).ok_or_else(|| anyhow!("{label}: has no name"))
+    input.name(n).map(str::to_owned).ok_or_else(|| anyhow!("{label}: has no name"))
 }
 
 /// Whether a file of that name would be a container.

@@ -33,7 +33,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::diff::Style;
 use crate::error::Advice;
@@ -52,10 +52,7 @@ const TROUBLE: u8 = 2;
 /// not said here is as in NumPy.
 #[derive(Debug, Parser)]
 #[command(version, name = "tensorop", after_help = EXIT_HELP, after_long_help = LONG_HELP)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
+struct Program {}
 
 const EXIT_HELP: &str =
     "Exit status: 0 success, 1 diff found a difference, 2 anything else. Errors are one line on standard error.";
@@ -78,10 +75,10 @@ replaced; on standard output an error may come after a part of the output. A clo
 
 /// The sub-commands in the order of the help: one line each here, and one file each with its arguments and its run.
 macro_rules! sub_commands {
-    ($($module:ident::$Command:ident)*) => {
+    ($($name:literal $module:ident::$Command:ident)*) => {
         #[derive(Debug, Subcommand)]
         enum Command {
-            $($Command($module::$Command),)*
+            $(#[command(name = $name)] $Command($module::$Command),)*
         }
 
         impl Command {
@@ -91,22 +88,30 @@ macro_rules! sub_commands {
                 }
             }
         }
+
+        /// The grammar of the program with one sub-command alone, if there is one of that name.
+        fn grammar_of(name: &str) -> Option<clap::Command> {
+            match name {
+                $($name => Some(program().subcommand($module::$Command::augment_args(clap::Command::new($name)))),)*
+                _ => None,
+            }
+        }
     };
 }
 
 sub_commands! {
-    slice::Slice
-    slice_scatter::SliceScatter
-    scatter_update::ScatterUpdate
-    scatter_nd::ScatterNd
-    gather_nd::GatherNd
-    show::Show
-    diff::Diff
-    info::Info
-    convert::Convert
-    textconv::Textconv
-    completions::Completions
-    man::Man
+    "slice" slice::Slice
+    "slice-scatter" slice_scatter::SliceScatter
+    "scatter-update" scatter_update::ScatterUpdate
+    "scatter-nd" scatter_nd::ScatterNd
+    "gather-nd" gather_nd::GatherNd
+    "show" show::Show
+    "diff" diff::Diff
+    "info" info::Info
+    "convert" convert::Convert
+    "textconv" textconv::Textconv
+    "completions" completions::Completions
+    "man" man::Man
 }
 
 /// What the exit status tells of a run without errors.
@@ -124,7 +129,7 @@ enum Outcome {
 pub fn main() -> ExitCode {
     signals::handle();
     let done = match parse(std::env::args_os()) {
-        Ok(parsed) => parsed.command.run(),
+        Ok(command) => command.run(),
         Err(Ended::Help(help)) => print_help(&help).context("standard output").map(|()| Outcome::Done),
         Err(Ended::Usage(message)) => {
             let _ = write!(io::stderr(), "{}", printable(&message, "\n"));
@@ -210,17 +215,22 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 }
 
 /// What the user asked for, or the text that ends the program.
-fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, Ended> {
+fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, Ended> {
     let args: Vec<_> = args.into_iter().map(options::operands::sheltered).collect();
+    parse_with(|| typed_grammar(&args), &args)
+}
+
+/// The same with a grammar of these arguments.
+fn parse_with(grammar: impl Fn() -> clap::Command, args: &[OsString]) -> Result<Command, Ended> {
     let parsed = |grammar: clap::Command| {
-        grammar.try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches))
+        grammar.try_get_matches_from(args).and_then(|matches| Command::from_arg_matches(&matches))
     };
     parsed(grammar()).map_err(|error| match error.kind() {
         // to keep examples on their lines takes half as long as all the rest of a small run, so only a help is laid out so
         ErrorKind::DisplayHelp => Ended::Help(parsed(help::unbroken(grammar())).err().unwrap_or(error)),
         _ if !error.use_stderr() => Ended::Help(error),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Ended::Usage(no_sub_command()),
-        ErrorKind::UnknownArgument => Ended::Usage(usage::with_file(&unsheltered(error), &args)),
+        ErrorKind::UnknownArgument => Ended::Usage(usage::with_file(&unsheltered(error), args)),
         _ => Ended::Usage(unsheltered(error)),
     })
 }
@@ -255,9 +265,22 @@ enum Ended {
     Usage(String),
 }
 
-/// The command line's grammar, for completions.
+/// The grammar of the whole command line.
 fn grammar() -> clap::Command {
-    Cli::command()
+    Command::augment_subcommands(program())
+}
+
+/// The grammar that these arguments need.
+///
+/// To build the arguments of all sub-commands takes longer than all the rest of a small run. Where the first argument is
+/// the name of one, the others are left out; nothing that the user sees tells the two grammars apart.
+fn typed_grammar(args: &[OsString]) -> clap::Command {
+    args.get(1).and_then(|name| name.to_str()).and_then(grammar_of).unwrap_or_else(grammar)
+}
+
+/// The grammar of the program, without sub-commands.
+fn program() -> clap::Command {
+    Program::command().subcommand_required(true).arg_required_else_help(true)
 }
 
 /// How reports are shown there: whether in colour, and options as they are typed.
@@ -277,5 +300,57 @@ mod tests {
     #[test]
     fn the_grammar_is_sound() {
         grammar().debug_assert();
+    }
+
+    /// What a command line comes to: the arguments that were understood, or the text that is shown.
+    fn outcome(grammar: impl Fn() -> clap::Command, args: &[OsString]) -> String {
+        match parse_with(grammar, args) {
+            Ok(command) => format!("{command:?}"),
+            Err(Ended::Help(help)) => format!("help, {}:\n{}", help.exit_code(), help.render().ansi()),
+            Err(Ended::Usage(message)) => format!("usage:\n{message}"),
+        }
+    }
+
+    #[test]
+    fn a_sub_command_alone_says_what_the_whole_grammar_says() {
+        let of_each =
+            "|--help|-h|help|--version|-V|--hel|--bogus|-x|-- a b c d e|a b c d e|a --threads|a --threads x b|--json=1";
+        let rows = "
+            help|help slice|help slic|--help|-h|--version|slice --help slice|diff slice --help|slic a|-- slice a --at :|- a
+            slice a --at :|slice a|slice a --at : --at :|slice a --at : --start 0 --stop 1|slice a --start -1 --stop INT_MIN
+            slice a --start= --stop=|slice a --start 0|slice -:u1 --at :|slice a -h b|slice a --at : -o c --to nyp|slice -qo b a
+            slice a --at : --dtpye float32|slice a --at : --dtype f8|slice a --at : --dtype bf16|slice a --threads=2 --at :
+            slice-scatter a b --at : -o c.npy|slice-scatter a b --at : --fill 0|slice-scatter a --fill nan --start 0 --stop 1
+            scatter-update a b c --axis 0|scatter-update a b c --axis x|scatter-update a b c --axis|scatter-update a b c
+            scatter-nd a b c --reduction sum|scatter-nd a b c --reduction add|scatter-nd a b c --opset 12|scatter-nd a b
+            scatter-nd a b c --on-duplicate first|scatter-nd a b --fill 1 -i -o x|gather-nd a b --batch-dims 1
+            gather-nd a b --batch-dims x|show a --all --threshold 5|show a --image --range 0,1 -o b.png|show
+            diff a b --rtol 1e-5 --atol x|diff a b --ulp -1|diff a b --json --quiet|diff a b --allow 5% --worst 3 --map|diff a
+            diff a b --accept --json|diff a b --min-cosin 1|info a b --stats --by-axis 0 --hash|info a --by-axis x|info --bogus a
+            info a --histogram --json|convert a -o b.npz --cast f16 --lossy|convert a b --to npz|convert a --byte-order litle
+            convert a -o b --only * --rename a=b|convert a -o b.zarr --chunks 1,x|convert a -o b.npy --part 1/3|convert a --lossy
+            textconv a|textconv a b|textconv a --json|completions bash|completions bsh|completions zsh zsh|man folder|man a b
+        ";
+        let whole = grammar();
+        let names = whole.get_subcommands().map(clap::Command::get_name);
+        let of_each = names.flat_map(|name| of_each.split('|').map(move |row| format!("{name} {row}")));
+        let rows = rows.lines().flat_map(|line| line.trim().split('|')).map(str::to_owned);
+        let mut kinds = [0; 3];
+        for row in of_each.chain(rows) {
+            let args = std::iter::once("tensorop").chain(row.split_whitespace());
+            let args: Vec<_> = args.map(|arg| options::operands::sheltered(arg.into())).collect();
+            let found = outcome(|| typed_grammar(&args), &args);
+            assert_eq!(found, outcome(|| whole.clone(), &args), "{row}");
+            kinds[if found.starts_with("usage") { 0 } else { usize::from(found.starts_with("help")) + 1 }] += 1;
+        }
+        assert!(kinds.iter().all(|&count| count > 30), "{kinds:?}");
+        let sub_commands = |args: &[&str]| {
+            let args: Vec<_> = args.iter().map(OsString::from).collect();
+            typed_grammar(&args).get_subcommands().count()
+        };
+        assert_eq!(
+            [&["", "slice"][..], &["", "help"], &["", "slic"], &["", ""], &[]].map(sub_commands),
+            [1, 12, 12, 12, 12]
+        );
     }
 }

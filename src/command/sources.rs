@@ -92,8 +92,11 @@ impl<'a> Operands<'a> {
         } else {
             Found::load(&self.data, self.input, self.threads)
         }?;
-        let updates =
-            self.updates.as_ref().map(|operand| Found::load(operand, self.input, self.threads)).transpose()?;
+        let updates = self
+            .updates
+            .as_ref()
+            .map(|operand| Found::load(operand, self.input, self.threads).map_err(|error| or_fill(operand.0, error)));
+        let updates = updates.transpose()?;
         let asked = Asked::new(self.input.dtype.as_ref());
         let updates = updates.as_ref().map(|found| found.operand(Subject::Updates));
         let operands = (data.operand(Subject::Data), updates);
@@ -159,13 +162,12 @@ pub(super) struct Operand<'c> {
 impl<'c> Operand<'c> {
     /// What messages call it.
     fn label(&self) -> String {
-        let names = self.input.names();
-        self.input.label_of(names.and_then(|names| names.get(self.member).copied()).filter(|_| self.is_of_many()))
+        self.input.label_of(self.input.name(self.member).filter(|_| self.is_of_many()))
     }
 
     /// Whether its label must say which of several tensors it is.
     fn is_of_many(&self) -> bool {
-        self.input.names().is_some_and(|names| names.len() > 1)
+        self.input.name(1).is_some()
     }
 
     fn open(&self, explain: &dyn Fn(Error) -> anyhow::Error) -> Result<Open<'c>> {
@@ -326,8 +328,7 @@ impl Found {
         let mut found = Self { member: input.pick(member.as_deref())?, input };
         found.input.lock(found.member, together)?;
         if let Some(shard) = found.input.elsewhere(found.member)? {
-            let names = found.input.names().unwrap_or_default();
-            let name = names.get(found.member).copied().unwrap_or_default().to_owned();
+            let name = found.input.name(found.member).unwrap_or_default().to_owned();
             // the index itself is not changed, and others may edit tensors of other shards meanwhile
             drop(found);
             let (input, _) = Input::locked(&shard, None, label, threads)?;
@@ -346,6 +347,24 @@ impl Found {
 
     fn operand(&self, subject: Subject) -> Operand<'_> {
         Operand { input: &self.input, member: self.member, subject }
+    }
+}
+
+/// What went wrong with UPDATES. JSON has no word for a NaN or an infinity, so such a word is the name of a file: where there
+/// is none, one value for all places is what was meant.
+fn or_fill(arg: &OperandArg, error: anyhow::Error) -> anyhow::Error {
+    let number = |arg: &OperandArg| match arg {
+        OperandArg::Path(path) => {
+            path.to_str()?.parse().ok().filter(|value: &f64| !value.is_finite() && !path.exists())
+        }
+        OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => None,
+    };
+    match number(arg) {
+        None => error,
+        Some(value) => {
+            let value = if value.is_nan() { "nan".to_owned() } else { value.to_string() };
+            anyhow!("{}; --fill {value} puts it in every place", super::told(&error))
+        }
     }
 }
 

@@ -41,6 +41,8 @@ pub struct Opening<'a> {
 pub struct Collection {
     files: Vec<Listed>,
     tensors: BTreeMap<String, Place>,
+    /// The numbers of the files of a folder, by their names without endings.
+    stems: BTreeMap<String, usize>,
     /// How files that are not open are opened.
     from: Option<Format>,
     skip_rows: usize,
@@ -100,7 +102,7 @@ impl Collection {
         }
         let label = input.label().to_owned();
         let file = Listed { path: path.to_owned(), label, stem: None, input: Some(input) };
-        Ok(Self { files: vec![file], tensors, from: None, skip_rows: 0, threads })
+        Ok(Self { files: vec![file], tensors, threads, ..Self::default() })
     }
 
     /// The tensors in the files of a folder, and in those of the folders in it. The name of a tensor is the path of its
@@ -112,8 +114,8 @@ impl Collection {
     /// Two files of one name; files that cannot be read; more than [`MOST`] of them.
     pub fn of_folder(folder: &Path, opening: Opening<'_>) -> Result<Self> {
         let Opening { from, skip_rows, threads, .. } = opening;
-        let mut collection = Self { files: Vec::new(), tensors: BTreeMap::new(), from, skip_rows, threads };
-        let mut walk = Walk { opening, seen: 0, open: 0, stems: BTreeMap::new() };
+        let mut collection = Self { from, skip_rows, threads, ..Self::default() };
+        let mut walk = Walk { opening, seen: 0, open: 0 };
         walk.folder(&mut collection, folder, "", &mut Vec::new())?;
         Ok(collection)
     }
@@ -140,7 +142,15 @@ impl Collection {
 
     /// The number of the file of that name, which is that of its folder.
     pub fn file_of_stem(&self, stem: &str) -> Option<usize> {
-        self.files.iter().position(|file| file.stem.as_deref() == Some(stem))
+        self.stems.get(stem).copied()
+    }
+
+    /// The container that the collection is; `None` of a folder, and of what is not there.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    pub fn container(&self) -> Result<Option<Opened<'_>>> {
+        self.files.first().filter(|file| file.stem.is_none()).map(|_| self.open(0)).transpose()
     }
 
     /// Opens a file, if it is not open.
@@ -161,9 +171,7 @@ impl Collection {
     /// A file that holds several tensors where it should hold one.
     pub fn find(&self, input: &Input, place: Place) -> Result<(usize, String)> {
         let n = place.member.map_or_else(|| input.pick(None), Ok)?;
-        let names = input.names();
-        let name = place.member.and_then(|n| names.as_ref()?.get(n).copied());
-        Ok((n, input.label_of(name)))
+        Ok((n, input.label_of(place.member.and_then(|n| input.name(n)))))
     }
 }
 
@@ -180,8 +188,6 @@ struct Walk<'a> {
     seen: usize,
     /// Containers that stay open.
     open: usize,
-    /// The files by their names without endings.
-    stems: BTreeMap<String, PathBuf>,
 }
 
 /// A file of a folder, before it is opened.
@@ -292,8 +298,8 @@ impl Walk<'_> {
         } else {
             tensors.push((stem.clone(), Place { file, member: None, bytes }));
         }
-        if let Some(other) = self.stems.insert(stem.clone(), path.clone()) {
-            let both = format!("{} and {}", other.display(), path.display());
+        if let Some(other) = collection.stems.insert(stem.clone(), file) {
+            let both = format!("{} and {}", collection.path(other).display(), path.display());
             return Err(Error::of(
                 ErrorKind::Malformed,
                 format!("{}: two files of one name: {both}", self.opening.role),

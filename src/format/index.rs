@@ -57,8 +57,6 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         });
         members.push((name, shard));
     }
-    // of a bare name the folder is empty
-    let folder = folder.map(|folder| if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder });
     Ok(Box::new(IndexReader { metadata, folder, shards, members }))
 }
 
@@ -154,6 +152,10 @@ fn check_regular(path: &Path) -> Result<()> {
 impl Reader for IndexReader {
     fn names(&self) -> Option<Vec<&str>> {
         Some(self.members.iter().map(|(name, _)| name.as_str()).collect())
+    }
+
+    fn name(&self, n: usize) -> Option<&str> {
+        self.members.get(n).map(|(name, _)| name.as_str())
     }
 
     fn unchangeable(&self) -> Option<Unchangeable> {

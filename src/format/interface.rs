@@ -43,6 +43,11 @@ pub trait Reader: Debug + Send + Sync {
         None
     }
 
+    /// The name of member number `n`, if there is one that has a name: of thousands each is asked for by itself.
+    fn name(&self, _: usize) -> Option<&str> {
+        None
+    }
+
     /// The name that the one tensor carries itself.
     fn own_name(&self) -> Option<&str> {
         None

@@ -230,6 +230,11 @@ impl Input {
         self.reader.names()
     }
 
+    /// The name of member number `n`, without making a list of all; `None` if there is no such member, or it has no name.
+    pub fn name(&self, n: usize) -> Option<&str> {
+        self.reader.name(n)
+    }
+
     /// The name that an ONNX tensor carries itself.
     pub fn own_name(&self) -> Option<&str> {
         self.reader.own_name()
@@ -333,7 +338,7 @@ impl Input {
     /// # Errors
     /// A member whose own header is not in order; JSON that holds no tensor.
     pub fn describe(&self, n: usize) -> Result<Description> {
-        let label = || self.label_of(self.names().and_then(|names| names.get(n).copied()));
+        let label = || self.label_of(self.name(n));
         self.reader.describe(n).with_context(label)
     }
 

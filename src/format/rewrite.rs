@@ -1,6 +1,6 @@
 //! Files written anew with other tensors in them, in the format that they have: golden files that become what was found.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,9 +54,10 @@ impl Rewrite {
         let mut works: Vec<(Option<String>, Work)> = Vec::new();
         let mut notes = Vec::new();
         if let Some(old) = old {
+            let replaced: HashSet<&str> = tensors.iter().filter_map(|(name, _)| name.as_deref()).collect();
             for (n, name) in old.names().into_iter().flatten().enumerate() {
                 notes.extend(old.notes(n)?);
-                if tensors.iter().all(|(new, _)| new.as_deref() != Some(name)) {
+                if !replaced.contains(name) {
                     works.push((Some(name.to_owned()), Work::copy(old.source_as(n, old.member_label(name))?, limits)));
                 }
             }

@@ -426,6 +426,10 @@ impl Reader for SafetensorsReader {
         Some(self.index.names().collect())
     }
 
+    fn name(&self, n: usize) -> Option<&str> {
+        self.container.names.get(n).map(String::as_str)
+    }
+
     fn unchangeable(&self) -> Option<Unchangeable> {
         None
     }

@@ -336,6 +336,103 @@ fn accepted() {
     );
 }
 
+/// In every format: what is told, what is written and what stays, and that it is written once.
+#[test]
+fn accepted_in_every_format() {
+    let folder = Folder::new();
+    let (old, new, other) = (tensor::<f32>(&[2], &[1., 2.]), tensor::<f32>(&[2], &[1., 5.]), tensor::<i64>(&[1], &[7]));
+    folder.put("new.npy", new.npy_fortran());
+    let part = |name: &'static str, tensor: &crate::common::Tensor<f32>| (name, "float32", &[2][..], tensor.bytes());
+    let kept = ("z", "int64", &[1][..], other.bytes());
+    let single = ["g.npy", "g.json", "g.pb", "g.csv", "g.safetensors", "g.npz"];
+    for name in single {
+        folder.put("old.npy", old.npy()).run(["convert", "g=old.npy", "-o", name]).printed().unwrap();
+    }
+    fs::create_dir(folder.path("dir")).unwrap();
+    folder.put("dir/w.npy", old.npy()).put("dir/z.npy", other.npy()).put("dir/notes.txt", "notes");
+    let metadata = r#"{"__metadata__":{"format":"pt"},"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"z":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}}"#;
+    folder
+        .put("m.safetensors", crate::common::safetensors_with_header(metadata, &[old.bytes(), other.bytes()].concat()));
+    folder.put("m.npz", npz(&[("w", old.npy()), ("z", other.npy())]));
+    folder
+        .put("m-1.safetensors", safetensors(&[part("w", &old)]))
+        .put("m-2.safetensors", safetensors(std::slice::from_ref(&kept)));
+    folder.put(
+        "m.safetensors.index.json",
+        r#"{"metadata":{"total_size":16},"weight_map":{"w":"m-1.safetensors","z":"m-2.safetensors"}}"#,
+    );
+    folder.put("both.safetensors", safetensors(&[part("w", &new), kept]));
+    fs::create_dir(folder.path("both")).unwrap();
+    folder.put("both/w.npy", new.npy()).put("both/z.npy", other.npy());
+    let mut rows: Vec<_> =
+        single.iter().map(|name| (*name, "new.npy", vec![*name], format!("wrote {name}: 1 tensor"))).collect();
+    rows.extend([
+        ("m.safetensors:w", "new.npy", vec!["m.safetensors"], "wrote m.safetensors: 1 of 2 tensors".to_owned()),
+        ("m.npz", "both.safetensors", vec!["m.npz"], "wrote m.npz: 1 of 2 tensors".to_owned()),
+        (
+            "m.safetensors.index.json",
+            "both.safetensors",
+            vec!["m-1.safetensors"],
+            "wrote m-1.safetensors: 1 tensor".to_owned(),
+        ),
+        ("dir", "both", vec!["dir/w.npy"], "wrote dir/w.npy: 1 tensor".to_owned()),
+    ]);
+    let files = || {
+        let mut all = folder.content();
+        all.extend(["dir/w.npy", "dir/z.npy", "dir/notes.txt"].map(|name| (name.into(), folder.get(name))));
+        all
+    };
+    each(
+        &rows,
+        |(expected, actual, ..)| format!("{expected} {actual}"),
+        |(expected, actual, written, line)| {
+            let before = files();
+            let args = ["diff", expected, actual, "--accept", "--ignore-dtype"];
+            let run = folder.run(args);
+            let text = String::from_utf8_lossy(&run.stdout).into_owned();
+            if run.status != Some(0) || !run.stderr.is_empty() || text.lines().last() != Some(line) {
+                return Err(format!("{text}{run:?}"));
+            }
+            let changed: Vec<_> = files().into_iter().filter(|(name, file)| before.get(name) != Some(file)).collect();
+            let names: Vec<_> = changed.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
+            if names != *written || files().len() != before.len() {
+                return Err(format!("changed {names:?}"));
+            }
+            // it passes now, and nothing is written again
+            folder.run(["diff", expected, actual, "--ignore-dtype", "-q"]).printed()?;
+            let inode = |name: &str| fs::metadata(folder.path(name)).map(|file| file.modified().ok()).ok();
+            let once = inode(written[0]);
+            let again = folder.run(args).printed()?;
+            let told = again.contains("wrote") || inode(written[0]) != once;
+            if told { Err(format!("written again: {again}")) } else { Ok(()) }
+        },
+    );
+    assert_eq!(folder.get("g.npy"), new.npy(), "C order");
+    let info = folder.run(["info", "m.safetensors"]).printed().unwrap();
+    assert!(info.contains("metadata format = pt"), "{info}");
+    folder.run(["diff", "m.safetensors:z", "dir/z.npy"]).printed().unwrap();
+    // told beside JSON, and by the environment
+    folder.put("g.npy", old.npy());
+    let run = folder.run(["diff", "g.npy", "new.npy", "--json", "--accept"]);
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), "wrote g.npy: 1 tensor\n"));
+    assert!(run.stdout.starts_with(b"{\"equal\": false, "));
+    for (value, status) in [("1", 0), ("0", 1), ("", 1)] {
+        folder.put("g.npy", old.npy());
+        let run =
+            folder.command().args(["diff", "g.npy", "new.npy"]).env("TENSOROP_UPDATE_GOLDEN", value).output().unwrap();
+        assert_eq!((run.status.code(), folder.get("g.npy") == new.npy()), (Some(status), status == 0), "{value:?}");
+    }
+    // what the user may not write (root may write all)
+    let mut permissions = fs::metadata(folder.path("g.npy")).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(folder.path("g.npy"), permissions).unwrap();
+    if fs::OpenOptions::new().write(true).open(folder.path("g.npy")).is_err() {
+        let run = folder.run(["diff", "g.npy", "new.npy", "--accept"]);
+        assert!(run.status == Some(2) && run.stderr.starts_with("error: EXPECTED g.npy: "), "{run:?}");
+        assert_eq!(folder.get("g.npy"), old.npy());
+    }
+}
+
 #[test]
 fn drawn() {
     let folder = Folder::new();

@@ -4,10 +4,9 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Folder, npy};
+use crate::common::{Folder, binary, npy};
 
 const GUIDE: &str = include_str!("../../docs/parts.md");
 
@@ -34,7 +33,7 @@ fn folder() -> Folder {
 }
 
 fn sh(folder: &Folder, text: &str, env: &[(&str, &str)]) {
-    let program = Path::new(env!("CARGO_BIN_EXE_tensorop")).parent().expect("a folder").to_owned();
+    let program = binary().parent().expect("a folder").to_owned();
     let usual = std::env::var_os("PATH").unwrap_or_default();
     let folders = [folder.path("bin"), program].into_iter().chain(std::env::split_paths(&usual));
     let mut command = Command::new("sh");

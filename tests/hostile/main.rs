@@ -227,6 +227,47 @@ fn large_files_in_little_memory() {
     assert!(refusals.get() > rows.len() / 2, "{} refusals for want of memory", refusals.get());
 }
 
+/// Many names take time and memory in proportion to them: those of a container, and of a folder.
+#[test]
+fn many_names() {
+    const MEMBERS: usize = 6_000;
+    let folder = Folder::new();
+    let model = |last: u8| {
+        let entry = |n: usize| format!(r#""t{n}":{{"dtype":"U8","shape":[1],"data_offsets":[{n},{}]}}"#, n + 1);
+        let header = format!("{{{}}}", (0..MEMBERS).map(entry).collect::<Vec<_>>().join(","));
+        let mut items = vec![1; MEMBERS];
+        items[MEMBERS - 1] = last;
+        common::safetensors_with_header(&header, &items)
+    };
+    folder.put("e.safetensors", model(1)).put("a.safetensors", model(2)).put("one.safetensors", {
+        common::safetensors_with_header(r#"{"t0":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}"#, &[1])
+    });
+    // files that are no tensors but for one, which costs less than to make so many of them
+    std::fs::create_dir(folder.path("many")).expect("a folder");
+    folder.put("many/t0.npy", npy("|u1", &[1], &[1]));
+    (0..50_000).for_each(|n| drop(std::fs::File::create(folder.path(format!("many/{n}.log"))).expect("a file")));
+    let rows = [
+        ("diff e.safetensors e.safetensors", 0),
+        ("diff e.safetensors a.safetensors --json", 1),
+        ("diff one.safetensors:t0 e.safetensors:t5999", 0),
+        ("diff e.safetensors many --json", 1),
+        ("diff many many", 0),
+        ("info e.safetensors --json", 0),
+        ("diff e.safetensors a.safetensors --accept", 0),
+    ];
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, expected)| {
+            let (status, said, took) = run_in(MEMORY / 2, &folder, args, None);
+            match status == Some(*expected) && said.is_empty() && took < SOON {
+                true => Ok(()),
+                false => Err(format!("status {status:?} after {took:?}, said {said:?}")),
+            }
+        },
+    );
+}
+
 /// Where there is little memory, many threads are not a reason to fail.
 #[test]
 fn threads_in_little_memory() {

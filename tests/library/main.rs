@@ -3,6 +3,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+#[cfg(feature = "predicates")]
+mod golden;
+
 use std::fs;
 use std::io;
 

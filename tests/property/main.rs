@@ -8,6 +8,8 @@ mod containers;
 #[cfg(feature = "cli")]
 mod determinism;
 mod files;
+#[cfg(feature = "cli")]
+mod metrics;
 mod mutants;
 #[cfg(feature = "cli")]
 mod program;

@@ -40,7 +40,7 @@ impl Random {
         (0..n).map(|_| self.next() as u8).collect()
     }
 
-    fn shape(&mut self, rank: usize) -> Vec<usize> {
+    pub(crate) fn shape(&mut self, rank: usize) -> Vec<usize> {
         (0..rank).map(|_| if self.chance(5) { 0 } else { 1 + self.below(if rank > 3 { 3 } else { 5 }) }).collect()
     }
 }

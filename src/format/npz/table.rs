@@ -45,6 +45,10 @@ impl Reader for NpzReader {
         Some(self.archive.names().collect())
     }
 
+    fn name(&self, n: usize) -> Option<&str> {
+        self.container.names.get(n).map(String::as_str)
+    }
+
     fn unchangeable(&self) -> Option<Unchangeable> {
         Some(Unchangeable::CheckSums)
     }

@@ -81,6 +81,10 @@ impl Reader for Store {
         self.members.as_ref().map(|container| container.names.iter().map(String::as_str).collect())
     }
 
+    fn name(&self, n: usize) -> Option<&str> {
+        self.members.as_ref()?.names.get(n).map(String::as_str)
+    }
+
     fn unchangeable(&self) -> Option<Unchangeable> {
         None
     }

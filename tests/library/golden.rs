@@ -1,0 +1,188 @@
+//! Golden files in tests of Rust programs: everything that is compared with one, what a failure says, and new ones.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use half::{bf16, f16};
+use ndarray::{ArrayD, ArrayView1, Axis, AxisDescription, ShapeBuilder, Slice, arr0, array};
+use num_complex::Complex;
+use predicates::prelude::Predicate;
+use tempfile::TempDir;
+use tensorop::golden::{Compared, TensorEq, UPDATE, tensor_eq};
+use tensorop::{Element, Tensor, assert_tensor_eq, read, write};
+
+/// Asserts, and returns what a failure says.
+fn said<A: Compared + ?Sized>(golden: impl Into<TensorEq>, actual: &A) -> Option<String> {
+    let golden = golden.into();
+    let failed = catch_unwind(AssertUnwindSafe(|| assert_tensor_eq!(golden.clone(), actual))).err()?;
+    Some(failed.downcast_ref::<String>().expect("a message").clone())
+}
+
+/// A golden file of a tensor, and its path.
+fn golden(folder: &TempDir, name: &str, tensor: &Tensor) -> PathBuf {
+    let path = folder.path().join(name);
+    write(&path, tensor).expect("written");
+    path
+}
+
+#[test]
+fn paths_and_bytes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (one, other) = (Tensor::from(&array![1.0_f32, 2.0]), Tensor::from(&array![1.0_f32, 2.5]));
+    let path = golden(&folder, "one.npy", &one);
+    let text = path.to_str().expect("UTF-8");
+    // the golden file in any form that a path has, and what is compared in any format
+    for name in ["same.npy", "same.safetensors", "same.pb", "same.npz"] {
+        assert_tensor_eq!(text, &golden(&folder, name, &one));
+    }
+    let bytes = std::fs::read(&path).expect("the golden file");
+    assert_tensor_eq!(text.to_owned(), text);
+    assert_tensor_eq!(path.as_path(), path.as_path());
+    assert_tensor_eq!(path.clone(), text.to_owned());
+    assert_tensor_eq!(&path, &bytes[..]);
+    assert_tensor_eq!(&path, bytes);
+    assert_tensor_eq!(&path, &bytes);
+    assert_tensor_eq!(&path, br#"{"dtype": "float32", "data": [1, 2]}"#);
+    let archive = folder.path().join("c.npz");
+    tensorop::write_all(&archive, [("one", &one), ("other", &other)]).expect("written");
+    assert_tensor_eq!(format!("{}:one", archive.display()), text);
+    // as a predicate
+    assert!(tensor_eq(&path).eval(&bytes[..]) && tensor_eq(&path).eval(Path::new(text)));
+    let wrong = golden(&folder, "other.npy", &other);
+    assert!(!tensor_eq(&path).eval(wrong.as_path()) && tensor_eq(&path).atol(0.5).eval(wrong.as_path()));
+    assert!(tensor_eq(&path).find_case(true, wrong.as_path()).is_none());
+    let case = tensor_eq(&path).find_case(false, wrong.as_path()).map(|case| {
+        case.products().map(|product| format!("{}: {}", product.name(), product.value())).collect::<String>()
+    });
+    assert!(case.as_ref().is_some_and(|told| told.starts_with("diff: \ndifferent: 1 of 2 items")), "{case:?}");
+}
+
+#[test]
+fn arrays_of_every_type() {
+    fn check<T: Element>(folder: &TempDir, items: [T; 6]) {
+        let array = ArrayD::from_shape_vec(vec![2, 3], items.to_vec()).expect("an array");
+        let path = golden(folder, "golden.npy", &Tensor::from(&array));
+        assert_tensor_eq!(&path, &array);
+        assert_tensor_eq!(&path, array.view());
+        assert_tensor_eq!(&path, &array.clone().into_shared());
+        // stored in another order, with steps and backwards: what counts is the logical order
+        let mut fortran = ArrayD::from_elem(vec![2, 3].f(), items[0]);
+        fortran.assign(&array);
+        assert_tensor_eq!(&path, &fortran);
+        let mut wide = ArrayD::from_elem(vec![4, 6], items[0]);
+        let steps = |axis: AxisDescription| Slice::new(0, None, [-2, 2][axis.axis.index()]);
+        wide.slice_each_axis_mut(steps).assign(&array);
+        assert_tensor_eq!(&path, &wide.slice_each_axis(steps));
+        let turned = golden(folder, "turned.npy", &Tensor::from(&array.t()));
+        assert_tensor_eq!(&turned, &array.t());
+        assert!(said(&path, &array.t()).is_some_and(|said| said.contains("different: shape [3, 2], expected [2, 3]")));
+        let mut backwards = array.view();
+        backwards.invert_axis(Axis(1));
+        assert_eq!(said(&path, &backwards).is_some(), items[0] != items[2] || items[3] != items[5]);
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    check(&folder, [true, false, true, true, false, false]);
+    check(&folder, [1_u8, 2, 3, 4, 5, 255]);
+    check(&folder, [-1_i8, 2, 3, 4, 5, 6]);
+    check(&folder, [1_u16, 2, 3, 4, 5, 6]);
+    check(&folder, [-1_i16, 2, 3, 4, 5, 6]);
+    check(&folder, [1_u32, 2, 3, 4, 5, 6]);
+    check(&folder, [-1_i32, 2, 3, 4, 5, 6]);
+    check(&folder, [u64::MAX, 2, 3, 4, 5, 6]);
+    check(&folder, [i64::MIN, 2, 3, 4, 5, 6]);
+    check(&folder, [1.0, 2.0, 3.0, 4.0, -0.0, 6e4].map(f16::from_f64));
+    check(&folder, [1.0, 2.0, 3.0, 4.0, -0.0, 1e30].map(bf16::from_f64));
+    check(&folder, [1.0_f32, f32::NAN, 3.0, f32::INFINITY, -0.0, 1e-45]);
+    check(&folder, [1.0_f64, 2.0, 3.0, f64::NEG_INFINITY, -0.0, 5e-324]);
+    check(&folder, [1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0].map(|re| Complex::new(re, -re)));
+    check(&folder, [1.0_f64, 2.0, 3.0, 4.0, 5.0, 6.0].map(|re| Complex::new(re, -re)));
+    // no axis, and no items
+    assert_tensor_eq!(golden(&folder, "scalar.npy", &Tensor::from(&arr0(5_i64))), &arr0(5_i64));
+    let none: &[f32] = &[];
+    assert_tensor_eq!(golden(&folder, "none.npy", &Tensor::from(&ArrayView1::from(none))), &ArrayView1::from(none));
+}
+
+#[test]
+fn what_a_failure_says() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = golden(&folder, "golden.npy", &Tensor::from(&array![1.0_f32, 2.0, f32::NAN]));
+    let shown = path.display();
+    let close = array![1.0_f32, 2.000_001, f32::NAN];
+    let all = tensor_eq(&path).rtol(1e-5).atol(1e-8).ulp(2);
+    assert_eq!(said(all.clone(), &close), None);
+    assert_eq!(said(tensor_eq(&path).ulp(4), &close), None);
+    let rows = [
+        (said(&path, &close), format!("not the tensor of {shown}:\ndifferent: 1 of 3 items (33.3 %) of float32 [3]\n")),
+        (
+            said(all, &array![1.0_f32, 3.0, f32::NAN]),
+            format!("not the tensor of {shown}, atol 1e-8, rtol 1e-5, 2 ulp:\ndifferent: 1 of 3 items"),
+        ),
+        (
+            said(&path, &array![1.0_f64, 2.0, f64::NAN]),
+            format!("not the tensor of {shown}:\ndifferent: dtype float64, expected float32"),
+        ),
+        (
+            said(tensor_eq(&path).ignore_dtype().nan_differs(), &array![1.0_f64, 2.0, f64::NAN]),
+            "1 of 3 items".to_owned(),
+        ),
+        (said(&path, "nowhere.npy"), "nowhere.npy: ".to_owned()),
+        (said(&path, b"garbage"), "the output: ".to_owned()),
+        (
+            said(folder.path().join("new.npy"), &close),
+            format!("run the test with {UPDATE}=1 to make it: golden file {}", folder.path().join("new.npy").display()),
+        ),
+    ];
+    for (found, expected) in rows {
+        let found = found.expect("a failure");
+        assert!(found.contains(&expected), "{found}\nlacks {expected}");
+    }
+    assert_eq!(said(tensor_eq(&path).ignore_dtype(), &array![1.0_f64, 2.0, f64::NAN]), None);
+}
+
+/// What the next test runs, in the folder that this names, with [`UPDATE`] set: that is read from the process, of which
+/// other tests are a part.
+const FOLDER: &str = "TENSOROP_TEST_GOLDEN";
+
+#[test]
+fn in_a_process_of_its_own() {
+    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
+    let actual = array![1_i64, 2, 3];
+    // other items, another dtype, what is no tensor; in every format, and beside other tensors
+    for name in ["a.npy", "b.json", "c.safetensors", "d.npz:x", "e.pb", "f.csv", "g.npy", "new/deep.npy"] {
+        assert_tensor_eq!(folder.join(name), &actual.view());
+    }
+    assert_tensor_eq!(tensor_eq(folder.join("near.npy")).atol(1.0), &actual);
+    assert!(said(folder.join("d.npz"), &actual).is_some_and(|said| said.contains("holds 2 tensors")));
+    assert!(said(folder.join("a.npy"), "nowhere.npy").is_some_and(|said| said.contains("nowhere.npy")));
+}
+
+#[test]
+fn new_golden_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (old, near) = (Tensor::from(&array![1.5_f32]), Tensor::from(&array![1_i64, 2, 4]));
+    for name in ["a.npy", "b.json", "c.safetensors", "e.pb", "f.csv"] {
+        golden(&folder, name, &old);
+    }
+    tensorop::write_all(folder.path().join("d.npz"), [("x", &old), ("y", &old)]).expect("written");
+    std::fs::write(folder.path().join("g.npy"), "no tensor").expect("written");
+    golden(&folder, "near.npy", &near);
+    let run = Command::new(std::env::current_exe().expect("this program"))
+        .args(["golden::in_a_process_of_its_own", "--exact", "--nocapture"])
+        .envs([(FOLDER, folder.path().as_os_str()), (UPDATE, "1".as_ref())])
+        .output()
+        .expect("this program runs");
+    let told = String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success(), "{told}{}", String::from_utf8_lossy(&run.stdout));
+    let wanted = Tensor::from(&array![1_i64, 2, 3]);
+    for name in ["a.npy", "b.json", "c.safetensors", "d.npz:x", "e.pb", "f.csv", "g.npy", "new/deep.npy"] {
+        let path = folder.path().join(name);
+        assert_eq!(read(&path).expect(name), wanted, "{name}");
+        assert!(told.contains(&format!("wrote golden file {}: int64 [3]", path.display())), "{name}: {told}");
+    }
+    assert_eq!(read(folder.path().join("near.npy")).expect("near"), near);
+    assert_eq!(read(folder.path().join("d.npz:y")).expect("y"), old);
+    assert_eq!(told.matches("wrote ").count(), 8, "{told}");
+    let left = std::fs::read_dir(folder.path()).expect("a folder").count();
+    assert_eq!(left, 9, "what is left beside the files");
+}
