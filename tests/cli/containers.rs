@@ -1,8 +1,6 @@
 //! Members of containers and ONNX tensors as operands of the operators, edits of a member in place, and files
 //! that lie.
 
-use std::io::Write;
-
 use crate::common::{
     self, Field, Folder, Named, Refusal, Zipped, bytes, deflated, difference, each, npy, npz, pb, prints, protobuf,
     refusals, safetensors, safetensors_with_header, tensor, words, zip,
@@ -519,6 +517,8 @@ fn external_data() {
 #[test]
 #[cfg(target_os = "linux")]
 fn bombs() {
+    use std::io::Write;
+
     const GIB: u32 = 1 << 30;
     let folder = Folder::new();
     let head = npy("<f4", &[1 << 14, 1 << 14], b"");
