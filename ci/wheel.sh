@@ -25,7 +25,7 @@ case $target in *-linux-gnu)
 esac
 step "$scripts/pip" install --quiet --disable-pip-version-check 'maturin[zig]>=1.9,<2.0'
 # a program of this machine's own prints them: the one of the wheel is built only when they are in it
-man_pages
+man_pages ""
 
 # what a wheel holds beside the program: pip puts it below the prefix that the program is in
 data=tensorop-cli.data/data/share
