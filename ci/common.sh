@@ -43,8 +43,16 @@ tool() {
     fi
 }
 
+# Has rustup install the standard library for a target. A cargo that is not rustup's has its own.
+install_target() {
+    if command -v rustup >/dev/null && ! rustup target list --installed | grep -x "$1" >/dev/null; then
+        step rustup target add "$1"
+    fi
+}
+
 # Builds the program as it is released, for a target, and sets `program` to where it is.
 build_release() {
+    install_target "$1"
     step cargo build --release --locked --bin tensorop --target "$1"
     program=target/$1/release/tensorop
     case $1 in *windows*) program+=.exe ;; esac

@@ -46,7 +46,7 @@ runner() {
 
 # The tests of the command line, without those that do not start the program, and those that are listed as not to be run.
 tests() {
-    local list=ci/platforms/$platform.txt cargo=cargo known skipped=(--skip guide:: --skip map:: --skip supply_chain::)
+    local list=ci/platforms/$platform.txt cargo=cargo known skipped=(--skip guide:: --skip map:: --skip supply_chain:: --skip workflows::)
     command -v cargo >/dev/null || cargo=/usr/bin/cargo
     known=$("$cargo" test --quiet --locked --test cli -- --list --format terse)
     while read -r name; do

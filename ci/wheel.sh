@@ -19,10 +19,9 @@ scripts=$venv/bin
 options=()
 case $target in *-linux-gnu)
     options=(--zig --compatibility manylinux2014)
-    # cargo of another system can be there alone
-    command -v rustup >/dev/null && { rustup target list --installed | grep -qx "$target" || step rustup target add "$target"; }
     ;;
 esac
+install_target "$target"
 step "$scripts/pip" install --quiet --disable-pip-version-check 'maturin[zig]>=1.9,<2.0'
 # a program of this machine's own prints them: the one of the wheel is built only when they are in it
 man_pages ""
