@@ -298,6 +298,25 @@ pub fn unnamed_file() -> io::Result<File> {
     tempfile::tempfile()
 }
 
+/// A file under a temporary name in a folder, with the usual mode where files have one.
+///
+/// # Errors
+/// Of creating it.
+#[cfg(all(unix, feature = "formats"))]
+pub fn tempfile_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    tempfile::Builder::new().permissions(mode).tempfile_in(folder)
+}
+
+/// A file under a temporary name in a folder.
+///
+/// # Errors
+/// Of creating it.
+#[cfg(all(not(unix), feature = "formats"))]
+pub fn tempfile_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    tempfile::NamedTempFile::new_in(folder)
+}
+
 /// What is kept until it can be written: in memory, and what is longer in a file without a name in the folder for
 /// temporary files.
 #[cfg(feature = "formats")]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempPath};
 
-use super::platform::{copy_mode, exchange, same_file, sync_all_of};
+use super::platform::{copy_mode, exchange, same_file, sync_all_of, tempfile_in};
 use super::signals;
 use crate::error::{Context, Result, bail};
 
@@ -110,10 +110,7 @@ impl Stage {
     /// # Errors
     /// Of writing.
     pub fn write(&self, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<NamedTempFile> {
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut file = builder.tempfile_in(self.path.join(NEW))?;
+        let mut file = tempfile_in(&self.path.join(NEW))?;
         write(file.as_file_mut())?;
         if self.synced {
             file.as_file().sync_all()?;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Folder, each, npz, safetensors, tensor, words};
+use crate::common::{Folder, each, npz, tensor, words};
 
 /// Rows of arguments, exit status and what is printed, of which each line is looked for.
 fn prints(folder: &Folder, rows: &[(&str, i32, &[&str])]) {
@@ -228,8 +228,9 @@ different: 1 same, 0 within, 3 different, 1 missing, 1 extra
 #[cfg(unix)]
 fn folders() {
     let folder = Folder::new();
-    let shard =
-        |name: &'static str, item: f32| safetensors(&[(name, "float32", &[1][..], item.to_le_bytes().to_vec())]);
+    let shard = |name: &'static str, item: f32| {
+        crate::common::safetensors(&[(name, "float32", &[1][..], item.to_le_bytes().to_vec())])
+    };
     for (name, item) in [("e", 1.0), ("a", 2.0)] {
         fs::create_dir(folder.path(name)).unwrap();
         folder.put(format!("{name}/model-1.safetensors"), shard("x", 1.0));
