@@ -72,7 +72,7 @@ windows)
     # Windows 10 has this function, which the standard library takes random numbers from; wine 8 has not
     step x86_64-w64-mingw32-gcc -O -shared -o "$folder/$target/debug/bcryptprimitives.dll" ci/platforms/prng.c -ladvapi32
     export WINEPREFIX=$own/wine WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml="
-    mkdir -p "$own"
+    mkdir -p "$WINEPREFIX"
     # one server for all runs, or each would start its own
     step /usr/lib/wine/wineserver64 --persistent
     trap '/usr/lib/wine/wineserver64 --kill' EXIT
