@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempPath};
 
-use super::platform::{copy_mode, exchange, same_file, sync_all_of, tempfile_in};
+use super::platform::{copy_mode, exchange, open_any, open_to_lock, same_file, sync_all_of, tempfile_in};
 use super::signals;
 use crate::error::{Context, Result, bail};
 
@@ -55,18 +55,18 @@ impl Stage {
     pub fn create(target: &Path) -> io::Result<Self> {
         for number in 0..SHARED_NAMES {
             let path = hidden_name(target, &format!("{number}.tmp"));
-            if let Ok(left) = File::open(&path)
+            if let Ok(left) = open_to_lock(&path)
                 && left.try_lock().is_ok()
                 && fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir())
             {
                 // its process is gone: the lock went with it
-                remove(&path);
+                remove_locked(&path, left);
             }
             match fs::create_dir(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 made => made?,
             }
-            let lock = File::open(&path)?;
+            let lock = open_to_lock(&path)?;
             let taken = lock.try_lock().is_err();
             let same = |found: Metadata| lock.metadata().is_ok_and(|own| same_file(&own, &found));
             if taken && !fs::metadata(&path).is_ok_and(same) {
@@ -143,7 +143,7 @@ impl Stage {
         let Some(existing) = existing else {
             return Ok(signals::deferred(|| fs::rename(&store, target))?);
         };
-        copy_mode(&File::open(&store)?, existing)?;
+        copy_mode(&open_any(&store)?, existing)?;
         // the old one may be all there is, so the new one is on the disk before it takes its name
         sync_all_of(&store)?;
         signals::deferred(|| match exchange(&store, target) {
@@ -213,10 +213,17 @@ pub fn remove(path: &Path) {
     }
 }
 
+/// Removes a folder under its lock, where that can be: Windows removes no folder in which a file is open.
+fn remove_locked(path: &Path, lock: File) {
+    let lock = (!cfg!(windows)).then_some(lock);
+    remove(path);
+    drop(lock);
+}
+
 impl Drop for Stage {
     fn drop(&mut self) {
-        if self.lock.is_some() {
-            remove(&self.path);
+        if let Some(lock) = self.lock.take() {
+            remove_locked(&self.path, lock);
         }
     }
 }

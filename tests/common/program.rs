@@ -92,7 +92,9 @@ impl Folder {
             .env_remove("TENSOROP_WINDOW")
             .env_remove("TENSOROP_THREADS")
             .env("NO_COLOR", "1");
-        command.timeout(std::time::Duration::from_secs(20));
+        // what is emulated may wait long for its turn
+        let seconds = if std::env::var_os("TENSOROP_TEST_PROGRAM").is_some() { 120 } else { 20 };
+        command.timeout(std::time::Duration::from_secs(seconds));
         command
     }
 
