@@ -26,10 +26,11 @@ step "$scripts/pip" install --quiet --disable-pip-version-check 'maturin[zig]>=1
 # a program of this machine's own prints them: the one of the wheel is built only when they are in it
 man_pages ""
 
-# what a wheel holds beside the program: pip puts it below the prefix that the program is in
-data=tensorop-cli.data/data/share
-rm -rf tensorop-cli.data
-trap 'rm -rf tensorop-cli.data' EXIT
+# What a wheel holds beside the program: pip puts it below the prefix that the program is in. maturin looks for a folder with
+# the name of the library.
+data=tensorop.data/data/share
+rm -rf tensorop.data
+trap 'rm -rf tensorop.data' EXIT
 mkdir -p $data/man/man1 $data/bash-completion/completions $data/zsh/site-functions $data/fish/vendor_completions.d
 cp target/man/*.1 $data/man/man1/
 cp completions/tensorop.bash $data/bash-completion/completions/tensorop
