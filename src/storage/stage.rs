@@ -131,7 +131,13 @@ impl Stage {
     /// # Errors
     /// Of writing and renaming.
     pub fn put_with(&self, key: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-        take_name(self.write(write)?.into_temp_path(), &self.store(), key)
+        match take_name(self.write(write)?.into_temp_path(), &self.store(), key) {
+            // Windows refuses it while another process gives a file that name: the same chunk, since the stage is shared
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && self.lock.is_none() && self.has(key) => {
+                Ok(())
+            }
+            done => done,
+        }
     }
 
     /// Gives what was made the name of its target, in place of what is there now.
