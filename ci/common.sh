@@ -11,6 +11,12 @@ fail() {
     exit 2
 }
 
+# Nothing has failed, but nothing has been checked either: what it takes is not here.
+not_run() {
+    printf 'not run: %s\n' "$*" >&2
+    exit 3
+}
+
 # The value of a key of Cargo.toml's first table.
 manifest() {
     sed -n "/^\[package\]/,/^\[[a-oq-z]/s/^$1 = \"\(.*\)\"\$/\1/p" Cargo.toml
@@ -33,21 +39,29 @@ tool() {
     PATH=$PWD/target/tools/bin:$PATH
     if ! command -v "$name" >/dev/null; then
         CARGO_PROFILE_DEV_DEBUG=0 step cargo install --quiet --locked --debug --root target/tools \
-            --version "$version" "$@" "$name"
+            --version "$version" "$@" "$name" || not_run "$name $version is not installed, and cannot be had"
+    fi
+}
+
+# Has rustup install the standard library for a target. A cargo that is not rustup's has its own.
+install_target() {
+    if command -v rustup >/dev/null && ! rustup target list --installed | grep -x "$1" >/dev/null; then
+        step rustup target add "$1"
     fi
 }
 
 # Builds the program as it is released, for a target, and sets `program` to where it is.
 build_release() {
+    install_target "$1"
     step cargo build --release --locked --bin tensorop --target "$1"
     program=target/$1/release/tensorop
     case $1 in *windows*) program+=.exe ;; esac
 }
 
-# The man pages, in target/man: by PROGRAM, if one is named and this machine runs it, else by one that is built for that.
+# The man pages, in target/man: by PROGRAM, if that is not empty and this machine runs it, else by one that is built for that.
 man_pages() {
     rm -rf target/man
-    if [ $# -gt 0 ] && "$1" --version >/dev/null 2>&1; then
+    if [ -n "$1" ] && "$1" --version >/dev/null 2>&1; then
         step "$1" man target/man
     else
         step cargo run --quiet --locked -- man target/man

@@ -45,15 +45,25 @@ runner() {
 }
 
 # The tests of the command line, without those that do not start the program, and those that are listed as not to be run.
+# Sets `result` to how many passed.
 tests() {
-    local list=ci/platforms/$platform.txt cargo=cargo known skipped=(--skip guide:: --skip map:: --skip supply_chain::)
+    local list=ci/platforms/$platform.txt cargo=cargo known listed wanted failed=()
     command -v cargo >/dev/null || cargo=/usr/bin/cargo
-    known=$("$cargo" test --quiet --locked --test cli -- --list --format terse)
+    known=$("$cargo" test --quiet --locked --test cli -- --list --format terse | sed -n 's/: test$//p')
+    listed=$(grep -v '^#' "$list")
     while read -r name; do
-        grep -x "$name: test" <<<"$known" >/dev/null || fail "$list: there is no test $name"
-        skipped+=(--skip "$name")
-    done < <(grep -v '^#' "$list")
-    step env TENSOROP_TEST_PROGRAM="$own/tensorop" "$cargo" test --quiet --locked --test cli -- "${skipped[@]}"
+        grep -x "$name" <<<"$known" >/dev/null || fail "$list: there is no test $name"
+    done <<<"$listed"
+    mapfile -t wanted < <(grep -vxF "$listed" <<<"$known" | grep -vE '^(guide|map|samples|supply_chain|workflows)::')
+    export TENSOROP_TEST_PROGRAM=$own/tensorop
+    if ! step "$cargo" test --locked --test cli -- --exact "${wanted[@]}" | tee "$own/tests.txt"; then
+        # where a machine is busy, an emulator now and then ends a program before it has begun
+        mapfile -t failed < <(sed -n 's/^test \(.*\) \.\.\. FAILED$/\1/p' "$own/tests.txt")
+        [ ${#failed[@]} -gt 0 ] || fail "the tests were not run to their end"
+        step "$cargo" test --locked --test cli -- --exact --test-threads 1 "${failed[@]}"
+    fi
+    result="${#wanted[@]} of $(wc -l <<<"$known") tests of the command line, ${#failed[@]} of them when they were run once more, alone"
+    result+="; $(wc -l <<<"$listed") are listed in $list, the rest do not start the program"
 }
 
 case $platform in
@@ -68,7 +78,7 @@ windows)
     # Windows 10 has this function, which the standard library takes random numbers from; wine 8 has not
     step x86_64-w64-mingw32-gcc -O -shared -o "$folder/$target/debug/bcryptprimitives.dll" ci/platforms/prng.c -ladvapi32
     export WINEPREFIX=$own/wine WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml="
-    mkdir -p "$own"
+    mkdir -p "$WINEPREFIX"
     # one server for all runs, or each would start its own
     step /usr/lib/wine/wineserver64 --persistent
     trap '/usr/lib/wine/wineserver64 --kill' EXIT
@@ -101,9 +111,10 @@ macos)
     # there is no SDK of Apple's here, and nothing is linked
     export SDKROOT=/
     cross check --all-targets --all-features
+    result="program, library, tests and benchmarks compile"
     ;;
 *)
     fail "ci/platforms.sh ${platform:-(nothing)}: expected windows, big-endian or macos"
     ;;
 esac
-printf '\n%s: passed\n' "$platform"
+printf '\n%s: passed: %s\n' "$platform" "$result"

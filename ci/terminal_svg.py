@@ -23,7 +23,7 @@ import termios
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 COLUMNS, ROWS = 80, 200
 # of a character, in pixels; the width that monospaced fonts of 14 pixels have
-WIDTH, HEIGHT, FONT, MARGIN = 8.43, 19, 14, 16
+WIDTH, HEIGHT, FONT, MARGIN, GAP = 8.43, 19, 14, 16, 9
 FOREGROUND, BACKGROUND, PROMPT = "#d6dae0", "#1b1f27", "#7f8896"
 # the eight colours of a terminal, and the eight bright ones
 COLOURS = ["#3b4252", "#f2777a", "#99cc99", "#f0c674", "#6ab0f3", "#c594c5", "#62c4c4", "#d6dae0",
@@ -98,10 +98,15 @@ def spans(line, style):
 
 def draw(lines):
     """The picture. Each line of text is an element of its own, which is what the test reads."""
-    rows, style = [], {}
-    for number, line in enumerate(lines):
-        y = MARGIN + HEIGHT * number
+    rows, style, top = [], {}, MARGIN
+    for line in lines:
+        y = top
+        top += HEIGHT
         if line.startswith("$ "):
+            # room above each command but the first sets its output apart; it is no line, so no test reads it as output
+            if rows:
+                y += GAP
+                top += GAP
             pieces = [("$ ", {"fill": PROMPT}), (line[2:], {"bold": True})]
         else:
             pieces, style = spans(line, style)
@@ -117,14 +122,15 @@ def draw(lines):
             column += len(piece)
         # the length keeps columns under each other, whatever font there is
         length = ' textLength="%.2f"' % (column * WIDTH) if column else ""
-        rows.append('%s<text x="%d" y="%d"%s>%s</text>' % (behind, MARGIN, y + FONT, length, text))
+        # on each element, since browsers do not let it inherit: without it they make one space of many
+        rows.append('%s<text xml:space="preserve" x="%d" y="%d"%s>%s</text>' % (behind, MARGIN, y + FONT, length, text))
     width = MARGIN * 2 + WIDTH * max(COLUMNS, *(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in lines))
-    height = MARGIN * 2 + HEIGHT * len(lines)
+    height = top + MARGIN
     return """<svg xmlns="http://www.w3.org/2000/svg" width="%(w)d" height="%(h)d" viewBox="0 0 %(w)d %(h)d">
 <!-- drawn by ci/terminal_svg.py, which says how to draw it again -->
 <rect width="100%%" height="100%%" rx="8" fill="%(background)s"/>
 <g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="%(font)dpx"
- fill="%(foreground)s" xml:space="preserve" style="white-space: pre">
+ fill="%(foreground)s">
 %(rows)s
 </g>
 </svg>
@@ -144,7 +150,8 @@ def main():
     parser.add_argument("file", metavar="FILE.svg")
     parser.add_argument("--program", default=os.path.join(ROOT, "target/debug/tensorop"))
     parser.add_argument("commands", metavar="COMMAND", nargs="*")
-    args = parser.parse_args()
+    # commands may follow an option that follows FILE.svg
+    args = parser.parse_intermixed_args()
     program = os.path.abspath(args.program)
     if not os.access(program, os.X_OK):
         sys.exit("error: %s: no program, expected what `cargo build` makes" % program)

@@ -19,18 +19,18 @@ scripts=$venv/bin
 options=()
 case $target in *-linux-gnu)
     options=(--zig --compatibility manylinux2014)
-    # cargo of another system can be there alone
-    command -v rustup >/dev/null && { rustup target list --installed | grep -qx "$target" || step rustup target add "$target"; }
     ;;
 esac
+install_target "$target"
 step "$scripts/pip" install --quiet --disable-pip-version-check 'maturin[zig]>=1.9,<2.0'
 # a program of this machine's own prints them: the one of the wheel is built only when they are in it
-man_pages
+man_pages ""
 
-# what a wheel holds beside the program: pip puts it below the prefix that the program is in
-data=tensorop-cli.data/data/share
-rm -rf tensorop-cli.data
-trap 'rm -rf tensorop-cli.data' EXIT
+# What a wheel holds beside the program: pip puts it below the prefix that the program is in. maturin looks for a folder with
+# the name of the library.
+data=tensorop.data/data/share
+rm -rf tensorop.data
+trap 'rm -rf tensorop.data' EXIT
 mkdir -p $data/man/man1 $data/bash-completion/completions $data/zsh/site-functions $data/fish/vendor_completions.d
 cp target/man/*.1 $data/man/man1/
 cp completions/tensorop.bash $data/bash-completion/completions/tensorop

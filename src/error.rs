@@ -206,9 +206,17 @@ impl From<io::Error> for Error {
         // what the library itself said may have passed through a reader or writer of the standard library
         match error.downcast::<Self>() {
             Ok(own) => own,
-            Err(error) => Self::of(ErrorKind::Io(error.kind()), error.to_string()),
+            Err(error) => Self::of(ErrorKind::Io(kind(&error)), error.to_string()),
         }
     }
+}
+
+/// The kind of a system's error. That nobody is connected to a pipe, which Windows says where it has a name and wine of every
+/// pipe, is what the standard library has no kind for: whoever read it has gone away.
+pub(crate) fn kind(error: &io::Error) -> io::ErrorKind {
+    const PIPE_NOT_CONNECTED: i32 = 233;
+    let gone = cfg!(windows) && error.raw_os_error() == Some(PIPE_NOT_CONNECTED);
+    if gone { io::ErrorKind::BrokenPipe } else { error.kind() }
 }
 
 /// A number that this machine's memory cannot have, such as a length in a file.

@@ -207,7 +207,7 @@ fn own<'a>(cause: &'a (dyn StdError + 'static)) -> Option<&'a crate::Error> {
 /// Whether the reader of the output has gone away, which is its right.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let closed = |cause: &(dyn StdError + 'static)| {
-        let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        let io = cause.downcast_ref::<io::Error>().map(crate::error::kind);
         let own = own(cause).map(crate::Error::kind);
         io == Some(io::ErrorKind::BrokenPipe) || own == Some(crate::error::ErrorKind::Io(io::ErrorKind::BrokenPipe))
     };

@@ -4,7 +4,7 @@
 //! when it is wanted, so that a folder may hold more of them than a program may have open.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::{self, Metadata};
+use std::fs;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,6 @@ use super::Format;
 use super::open::Input;
 use crate::error::{Context, Error, ErrorKind, Result, bail};
 use crate::parallel::Threads;
-use crate::storage::platform::same_file;
 
 /// The most files and folders of a folder that are looked at, and the most tensors: more are most likely links that lead
 /// in circles by different ways.
@@ -208,11 +207,12 @@ impl Walk<'_> {
         collection: &mut Collection,
         folder: &Path,
         prefix: &str,
-        within: &mut Vec<Metadata>,
+        within: &mut Vec<PathBuf>,
     ) -> Result<()> {
         let label = |path: &Path| format!("{} {}", self.opening.role, path.display());
-        let own = fs::metadata(folder).with_context(|| label(folder))?;
-        if within.iter().any(|outer| same_file(outer, &own)) {
+        // by its path without links: by what else is known of a folder some systems take two that were made together for one
+        let own = fs::canonicalize(folder).with_context(|| label(folder))?;
+        if within.contains(&own) {
             return Ok(());
         }
         let (mut files, mut folders) = (Vec::new(), Vec::new());

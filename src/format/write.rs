@@ -30,7 +30,7 @@ use crate::storage::chunked::{ChunkStyle, Chunked};
 use crate::storage::parts::Parts;
 use crate::storage::platform::{copy_range, is_full, reserve, same_file, write_at};
 use crate::storage::signals;
-use crate::storage::source::{Container, Source};
+use crate::storage::source::{Container, Section, Source};
 use crate::storage::stage::{self, Stage};
 use crate::storage::target::{Sink, Target};
 
@@ -611,11 +611,15 @@ impl engine::sink::Sink for ChunkSink<'_> {
 }
 
 impl ChunkSink<'_> {
-    /// Has the system copy bytes of a file to that of a box.
+    /// Copies bytes of a file to that of a box: in the kernel, where that can be.
     fn copied(&self, window: &Window, from: &File, at: u64, bytes: usize) -> Result<bool> {
         let put = self.stage.put_with(&self.chunks.key(self.n, window), |file| {
-            let copied = copy_range(from, at, file, 0, bytes)?;
-            if copied == bytes { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+            let copied = match copy_range(from, at, file, 0, bytes) {
+                // other systems, and files of two file systems
+                Err(error) if !is_full(&error) => io::copy(&mut Section::new(from, at, bytes as u64), file)?,
+                copied => copied? as u64,
+            };
+            if copied == bytes as u64 { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
         });
         match put {
             Ok(()) => Ok(true),

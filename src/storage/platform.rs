@@ -175,13 +175,54 @@ pub fn is_writable(path: &Path) -> io::Result<()> {
     Ok(rustix::fs::access(path, rustix::fs::Access::WRITE_OK)?)
 }
 
-/// Asks whether the user may write a file, by opening it.
+/// Asks whether the user may write a file, by opening it. No folder can be opened so: what may be done to one shows when it is
+/// done.
 ///
 /// # Errors
 /// That the user may not, as the system says it.
 #[cfg(not(all(target_os = "linux", feature = "formats")))]
 pub fn is_writable(path: &Path) -> io::Result<()> {
-    std::fs::OpenOptions::new().write(true).open(path).map(drop)
+    if path.is_dir() { Ok(()) } else { std::fs::OpenOptions::new().write(true).open(path).map(drop) }
+}
+
+/// A file or folder, whose times can be set.
+///
+/// # Errors
+/// Of opening it.
+#[cfg(all(unix, feature = "formats"))]
+pub fn open_any(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// A file or folder, whose times can be set. Windows opens folders for who asks for it, and sets times for who said so.
+///
+/// # Errors
+/// Of opening it.
+#[cfg(all(not(unix), feature = "formats"))]
+pub fn open_any(path: &Path) -> io::Result<File> {
+    use std::os::windows::fs::OpenOptionsExt;
+    const READ_AND_WRITE_ATTRIBUTES: u32 = 0x80 | 0x100;
+    const BACKUP_SEMANTICS: u32 = 0x0200_0000;
+    let mut options = std::fs::OpenOptions::new();
+    options.access_mode(READ_AND_WRITE_ATTRIBUTES).custom_flags(BACKUP_SEMANTICS).open(path)
+}
+
+/// What is locked by who uses a folder.
+///
+/// # Errors
+/// Of opening it.
+#[cfg(all(unix, feature = "formats"))]
+pub fn open_to_lock(folder: &Path) -> io::Result<File> {
+    File::open(folder)
+}
+
+/// What is locked by who uses a folder: a file in it, since Windows locks no folders.
+///
+/// # Errors
+/// Of opening or making it.
+#[cfg(all(not(unix), feature = "formats"))]
+pub fn open_to_lock(folder: &Path) -> io::Result<File> {
+    std::fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(folder.join("lock"))
 }
 
 /// A folder in which a file is about to be replaced, to be synced when it has been; `None` where that cannot be.
@@ -298,6 +339,25 @@ pub fn unnamed_file() -> io::Result<File> {
     tempfile::tempfile()
 }
 
+/// A file under a temporary name in a folder, with the usual mode where files have one.
+///
+/// # Errors
+/// Of creating it.
+#[cfg(all(unix, feature = "formats"))]
+pub fn tempfile_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    tempfile::Builder::new().permissions(mode).tempfile_in(folder)
+}
+
+/// A file under a temporary name in a folder.
+///
+/// # Errors
+/// Of creating it.
+#[cfg(all(not(unix), feature = "formats"))]
+pub fn tempfile_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    tempfile::NamedTempFile::new_in(folder)
+}
+
 /// What is kept until it can be written: in memory, and what is longer in a file without a name in the folder for
 /// temporary files.
 #[cfg(feature = "formats")]
@@ -367,7 +427,7 @@ const MARK: &str = "user.tensorop.parts";
 pub fn mark(path: &Path, number: u64) -> io::Result<()> {
     let set = rustix::fs::setxattr(path, MARK, &number.to_le_bytes(), rustix::fs::XattrFlags::empty());
     // a file system without such attributes
-    if set.is_err() { mark_by_time(&File::open(path)?, number) } else { Ok(()) }
+    if set.is_err() { mark_by_time(&open_any(path)?, number) } else { Ok(()) }
 }
 
 /// Whether a file or folder has that mark.
@@ -387,7 +447,7 @@ pub fn marked(path: &Path, number: u64) -> bool {
 /// Of marking it.
 #[cfg(all(not(target_os = "linux"), feature = "formats"))]
 pub fn mark(path: &Path, number: u64) -> io::Result<()> {
-    mark_by_time(&File::open(path)?, number)
+    mark_by_time(&open_any(path)?, number)
 }
 
 /// Whether a file or folder has that mark.
@@ -400,7 +460,13 @@ pub fn marked(path: &Path, number: u64) -> bool {
 #[cfg(feature = "formats")]
 fn mark_by_time(file: &File, hash: u64) -> io::Result<()> {
     let since = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
-    file.set_modified(UNIX_EPOCH + Duration::new(since.as_secs(), (hash % 1_000_000_000) as u32))
+    file.set_modified(UNIX_EPOCH + Duration::new(since.as_secs(), nanos_of(hash)))
+}
+
+/// The nanoseconds that stand for a number: of Windows the time goes in steps of 100.
+#[cfg(feature = "formats")]
+fn nanos_of(hash: u64) -> u32 {
+    (hash % 10_000_000) as u32 * 100
 }
 
 /// Whether a file has such a mark.
@@ -408,5 +474,5 @@ fn mark_by_time(file: &File, hash: u64) -> io::Result<()> {
 fn marked_by_time(path: &Path, hash: u64) -> bool {
     let modified = std::fs::metadata(path).and_then(|found| found.modified()).ok();
     let nanos = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).map(|since| since.subsec_nanos());
-    nanos.is_some_and(|nanos| u64::from(nanos) == hash % 1_000_000_000)
+    nanos == Some(nanos_of(hash))
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempPath};
 
-use super::platform::{copy_mode, exchange, same_file, sync_all_of};
+use super::platform::{copy_mode, exchange, open_any, open_to_lock, same_file, sync_all_of, tempfile_in};
 use super::signals;
 use crate::error::{Context, Result, bail};
 
@@ -55,18 +55,18 @@ impl Stage {
     pub fn create(target: &Path) -> io::Result<Self> {
         for number in 0..SHARED_NAMES {
             let path = hidden_name(target, &format!("{number}.tmp"));
-            if let Ok(left) = File::open(&path)
+            if let Ok(left) = open_to_lock(&path)
                 && left.try_lock().is_ok()
                 && fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir())
             {
                 // its process is gone: the lock went with it
-                remove(&path);
+                remove_locked(&path, left);
             }
             match fs::create_dir(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 made => made?,
             }
-            let lock = File::open(&path)?;
+            let lock = open_to_lock(&path)?;
             let taken = lock.try_lock().is_err();
             let same = |found: Metadata| lock.metadata().is_ok_and(|own| same_file(&own, &found));
             if taken && !fs::metadata(&path).is_ok_and(same) {
@@ -110,10 +110,7 @@ impl Stage {
     /// # Errors
     /// Of writing.
     pub fn write(&self, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<NamedTempFile> {
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut file = builder.tempfile_in(self.path.join(NEW))?;
+        let mut file = tempfile_in(&self.path.join(NEW))?;
         write(file.as_file_mut())?;
         if self.synced {
             file.as_file().sync_all()?;
@@ -134,7 +131,13 @@ impl Stage {
     /// # Errors
     /// Of writing and renaming.
     pub fn put_with(&self, key: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-        take_name(self.write(write)?.into_temp_path(), &self.store(), key)
+        match take_name(self.write(write)?.into_temp_path(), &self.store(), key) {
+            // Windows refuses it while another process gives a file that name: the same chunk, since the stage is shared
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && self.lock.is_none() && self.has(key) => {
+                Ok(())
+            }
+            done => done,
+        }
     }
 
     /// Gives what was made the name of its target, in place of what is there now.
@@ -146,7 +149,7 @@ impl Stage {
         let Some(existing) = existing else {
             return Ok(signals::deferred(|| fs::rename(&store, target))?);
         };
-        copy_mode(&File::open(&store)?, existing)?;
+        copy_mode(&open_any(&store)?, existing)?;
         // the old one may be all there is, so the new one is on the disk before it takes its name
         sync_all_of(&store)?;
         signals::deferred(|| match exchange(&store, target) {
@@ -216,10 +219,17 @@ pub fn remove(path: &Path) {
     }
 }
 
+/// Removes a folder under its lock, where that can be: Windows removes no folder in which a file is open.
+fn remove_locked(path: &Path, lock: File) {
+    let lock = (!cfg!(windows)).then_some(lock);
+    remove(path);
+    drop(lock);
+}
+
 impl Drop for Stage {
     fn drop(&mut self) {
-        if self.lock.is_some() {
-            remove(&self.path);
+        if let Some(lock) = self.lock.take() {
+            remove_locked(&self.path, lock);
         }
     }
 }

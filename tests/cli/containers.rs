@@ -1,8 +1,6 @@
 //! Members of containers and ONNX tensors as operands of the operators, edits of a member in place, and files
 //! that lie.
 
-use std::io::Write;
-
 use crate::common::{
     self, Field, Folder, Named, Refusal, Zipped, bytes, deflated, difference, each, npy, npz, pb, prints, protobuf,
     refusals, safetensors, safetensors_with_header, tensor, words, zip,
@@ -453,29 +451,43 @@ fn files_that_lie() {
     );
 }
 
-/// A TensorProto with its items in another file: only in one beside it.
+/// A TensorProto whose items, those of `data()`, are in another file.
+fn external(location: &str, more: &[(&str, &str)]) -> Vec<u8> {
+    let entry = |(key, value): &(&str, &str)| {
+        protobuf(&[(1, Field::Bytes(key.as_bytes())), (2, Field::Bytes(value.as_bytes()))])
+    };
+    let entries: Vec<_> = [("location", location)].iter().chain(more).map(entry).collect();
+    let mut fields = vec![(1, Field::Number(2)), (1, Field::Number(3)), (2, Field::Number(1))];
+    fields.extend(entries.iter().map(|entry| (13, Field::Bytes(entry))));
+    fields.push((14, Field::Number(1)));
+    protobuf(&fields)
+}
+
+/// Only a file beside the message is read, and it is no link to another.
 #[test]
 #[cfg(unix)]
+fn external_data_behind_a_link() {
+    let (folder, outside) = (folder(), Folder::new());
+    outside.put("items.bin", data().bytes());
+    std::os::unix::fs::symlink(outside.path("items.bin"), folder.path("link.bin")).expect("a link");
+    folder.put("bad.pb", external("link.bin", &[]));
+    for (args, operand) in [("slice bad.pb --at 1: -o out.npy", "DATA"), ("convert bad.pb -o out.npz", "IN")] {
+        let operand = format!("{operand} bad.pb");
+        folder.refuses(words(args), &[&operand, "expected a regular file and no link"]).expect(args);
+    }
+}
+
+/// A TensorProto with its items in another file: only in one beside it.
+#[test]
 fn external_data() {
     let folder = folder();
     let outside = Folder::new();
     outside.put("items.bin", data().bytes());
     std::fs::create_dir(folder.path("sub")).expect("a folder");
     folder.put("items.bin", [&[0; 16][..], &data().bytes()].concat()).put("sub/items.bin", data().bytes());
-    std::os::unix::fs::symlink(outside.path("items.bin"), folder.path("link.bin")).expect("a link");
-    let message = |location: &str, more: &[(&str, &str)]| {
-        let entry = |(key, value): &(&str, &str)| {
-            protobuf(&[(1, Field::Bytes(key.as_bytes())), (2, Field::Bytes(value.as_bytes()))])
-        };
-        let entries: Vec<_> = [("location", location)].iter().chain(more).map(entry).collect();
-        let mut fields = vec![(1, Field::Number(2)), (1, Field::Number(3)), (2, Field::Number(1))];
-        fields.extend(entries.iter().map(|entry| (13, Field::Bytes(entry))));
-        fields.push((14, Field::Number(1)));
-        protobuf(&fields)
-    };
     let absolute = outside.path("items.bin").display().to_string();
-    folder.put("good.pb", message("items.bin", &[("offset", "16"), ("length", "24")]));
-    folder.put("sub/good.pb", message("items.bin", &[]));
+    folder.put("good.pb", external("items.bin", &[("offset", "16"), ("length", "24")]));
+    folder.put("sub/good.pb", external("items.bin", &[]));
     let expected = float32("[1, 3]", "[[3.0, 4.0, 5.0]]");
     prints(&folder, &[("slice good.pb --at 1:", &expected), ("slice sub/good.pb --at 1:", &expected)]);
     prints(
@@ -495,7 +507,6 @@ fn external_data() {
             ("./items.bin", &[], "expected a file in the same folder"),
             ("..", &[], "expected a file in the same folder"),
             ("", &[], "expected a file in the same folder"),
-            ("link.bin", &[], "expected a regular file and no link"),
             ("sub", &[], "expected a regular file"),
             ("nothing.bin", &[], "(os error 2)"),
             ("items.bin", &[], "40 bytes of data, expected 24"),
@@ -507,7 +518,7 @@ fn external_data() {
         ],
         |(location, more, _)| format!("{location} {more:?}"),
         |(location, more, said)| {
-            folder.put("bad.pb", message(location, more));
+            folder.put("bad.pb", external(location, more));
             folder.refuses(words("slice bad.pb --at 1: -o out.npy"), &["DATA bad.pb", said])?;
             folder.refuses(words("convert bad.pb -o out.npz"), &["IN bad.pb", said])?;
             Ok(())
@@ -519,6 +530,8 @@ fn external_data() {
 #[test]
 #[cfg(target_os = "linux")]
 fn bombs() {
+    use std::io::Write;
+
     const GIB: u32 = 1 << 30;
     let folder = Folder::new();
     let head = npy("<f4", &[1 << 14, 1 << 14], b"");

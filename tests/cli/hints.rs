@@ -1,7 +1,5 @@
 //! Mistakes that people make, each answered with what would help: one line, status 2, nothing written.
 
-use std::io::Write;
-
 use crate::common::{Folder, each, npy, tensor, words};
 
 /// A ZIP archive of one stored member.
@@ -142,6 +140,8 @@ fn info_goes_on() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_file_that_may_not_be_written() {
+    use std::io::Write;
+
     let folder = folder();
     let script = "chmod 777 . && echo kept > kept.npy && chmod 444 kept.npy
         as() { if [ \"$(id -u)\" = 0 ]; then setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\"; else \"$@\"; fi; }

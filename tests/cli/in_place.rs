@@ -1,9 +1,9 @@
 //! `--in-place`: what changes and what does not, locks, aliases, refusals.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::{self, Folder, binary, each, header, npy, npy_with_header, refusals, to_fortran};
 
@@ -257,7 +257,7 @@ fn an_edit_costs_what_it_changes() {
     let shape = [1 << 20, 1 << 14];
     for fortran_order in [false, true] {
         folder.put("huge.npy", npy_with_header(&header("<f4", fortran_order, &shape), &[]));
-        let file = OpenOptions::new().write(true).open(folder.path("huge.npy")).unwrap();
+        let file = fs::OpenOptions::new().write(true).open(folder.path("huge.npy")).unwrap();
         let items = file.metadata().unwrap().len();
         if file.set_len(items + (4 << 34)).is_err() {
             eprintln!("skipped: the file system has no files of 64 GiB");
@@ -268,7 +268,7 @@ fn an_edit_costs_what_it_changes() {
             "scatter-update huge.npy [[5]] --fill 2 --axis 0 -i --dry-run",
             "scatter-nd huge.npy [[-1,-1],[0,0],[77,5]] [1,2,3] --reduction add -i",
         ] {
-            let begun = Instant::now();
+            let begun = std::time::Instant::now();
             folder.run(common::words(args)).printed().unwrap();
             assert!(begun.elapsed() < Duration::from_secs(20), "{args}: all of it was read");
         }

@@ -42,3 +42,4 @@ mod parts_guide;
 mod readme;
 mod samples;
 mod supply_chain;
+mod workflows;

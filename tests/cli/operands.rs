@@ -1,6 +1,6 @@
 //! What can be an operand, an index list, a dtype: paths, standard input, inline JSON, and how JSON is typed.
 
-use crate::common::{Folder, Refusal, binary, each, header, npy, npy_with_header, prints, refusals, tensor, words};
+use crate::common::{Folder, Refusal, each, header, npy, npy_with_header, prints, refusals, tensor, words};
 
 fn line(dtype: &str, shape: &str, data: &str) -> String {
     format!(r#"{{"dtype": "{dtype}", "shape": [{shape}], "data": {data}}}"#)
@@ -426,7 +426,7 @@ fn small_inputs_take_little_memory() {
     folder
         .put("whole.npy", npy("<i8", &[1_000_000_000_000, 0], b""))
         .put("digits", format!("[{}]", "1".repeat(1 << 20)));
-    let program = binary();
+    let program = crate::common::binary();
     each(
         [
             "slice /dev/zero --at :",

@@ -12,7 +12,7 @@ fn hidden(folder: &Folder) -> usize {
 }
 
 fn spawn(folder: &Folder, args: &str) -> Child {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("tensorop"));
+    let mut command = Command::new(crate::common::binary());
     command.current_dir(folder.path("")).args(words(args)).stdin(Stdio::null()).stderr(Stdio::piped());
     command.spawn().expect("the program starts")
 }

@@ -318,6 +318,32 @@ fn readme_is_short_and_says_how_to_build_and_test() {
     }
 }
 
+/// What README says of speed and memory is what the measured table says. Beginning and end of a process, which is all that
+/// a tensor of ten items takes, are no matter of 1 GiB.
+#[test]
+fn readme_says_what_was_measured() {
+    let page = Page::read("docs/performance.md".into()).text;
+    let mut lines = page.lines().filter_map(|line| line.strip_prefix("| ")).map(|line| line.split(" | "));
+    let head: Vec<&str> = lines.next().unwrap().collect();
+    let rows: Vec<Vec<&str>> = lines.map(Iterator::collect).filter(|row: &Vec<&str>| row.len() == head.len()).collect();
+    let large = rows.iter().filter(|row| !row[0].starts_with("tiny"));
+    let column = |name: &str| {
+        let at = head.iter().position(|found| found.trim_end_matches(" |") == name).unwrap();
+        let numbers = large.clone().map(move |row| row[at].trim_start_matches("under ").trim_end_matches(" |"));
+        numbers.filter_map(|number| number.parse().ok()).collect::<Vec<f64>>()
+    };
+    let most = |name: &str| column(name).into_iter().fold(0.0, f64::max);
+    let least = column("tensorop / NumPy").into_iter().fold(f64::INFINITY, f64::min);
+    let readme = Page::read("README.md".into()).text.replace('\n', " ");
+    for said in [
+        format!("between {least:.2} and {:.1} times as long as NumPy", most("tensorop / NumPy")),
+        format!("at most {} MiB of memory", most("tensorop, MiB")),
+        format!("up to {} MiB", most("NumPy, MiB")),
+    ] {
+        assert!(readme.contains(&said), "README.md lacks {said:?}, which is what docs/performance.md says");
+    }
+}
+
 #[test]
 fn readme_lists_the_sub_commands() {
     let readme = Page::read("README.md".into()).text;

@@ -1,7 +1,5 @@
 //! `tensorop show`: lines and items, what is elided and not read, and pictures.
 
-use std::fs;
-
 use crate::common::{Folder, each, npy, npz, safetensors, tensor, words};
 
 /// A file of each kind that shows something else.
@@ -262,7 +260,7 @@ fn reads_only_what_it_prints() {
     for (name, fortran) in [("c.npy", false), ("f.npy", true)] {
         let header = crate::common::header("<f4", fortran, &[150_000, 134_217]);
         folder.put(name, crate::common::npy_with_header(&header, &[]));
-        let file = fs::OpenOptions::new().write(true).open(folder.path(name)).unwrap();
+        let file = std::fs::OpenOptions::new().write(true).open(folder.path(name)).unwrap();
         file.set_len(file.metadata().unwrap().len() + 4 * 150_000 * 134_217).unwrap();
         let begun = std::time::Instant::now();
         // the program may have 64 MiB of addresses, most of which are its own code and the stacks of threads

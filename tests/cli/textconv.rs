@@ -91,7 +91,7 @@ fn refused() {
     let rows: &[(&str, &[&str])] = &[
         ("", &["<FILE>"]),
         ("d.npy f.npy", &["f.npy"]),
-        ("none.npy", &["FILE none.npy", "No such file"]),
+        ("none.npy", &["FILE none.npy", "(os error 2)"]),
         ("broken.npy", &["FILE broken.npy", "12 bytes of data, expected 24"]),
         ("empty.npz", &["FILE empty.npz", "no tensor"]),
         ("i.npz:c", &["FILE i.npz:c"]),
