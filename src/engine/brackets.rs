@@ -8,8 +8,6 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::quantiles::Fraction;
-
 /// The last bucket, of all that lies above the guesses.
 const ABOVE: u64 = u16::MAX as u64;
 
@@ -26,7 +24,7 @@ const CLASSES: usize = 32;
 /// How many standard deviations of a sample's rank lie on either side of a guess.
 const SPREAD: f64 = 5.0;
 
-/// The guesses for some fractions.
+/// The guesses for some quantiles.
 #[derive(Debug)]
 pub(super) struct Brackets {
     /// The keys up to here are in the first bucket, and all others up to `top` in buckets of `2^shift`.
@@ -47,19 +45,19 @@ pub(super) struct Seen {
 }
 
 impl Brackets {
-    /// From keys of which each may be any of `items` with the same chance; they are reordered. `None` if too many items
+    /// Of the quantiles at these shares of all items, from keys of which each may be any of `items` with the same chance;
+    /// they are reordered. `None` if too many items
     /// would have to be kept, as of many that are equal, or the sample is too small to tell.
-    pub(super) fn new(sample: &mut [u64], fractions: &[Fraction], items: usize) -> Option<Self> {
+    pub(super) fn new(sample: &mut [u64], shares: impl Iterator<Item = f64>, items: usize) -> Option<Self> {
         sample.sort_unstable();
         let (first, last) = (*sample.first()?, *sample.last()?);
-        let guess = |fraction: &Fraction| {
-            let share = fraction.value();
+        let guess = |share: f64| {
             let rank = share * sample.len() as f64;
             let spread = SPREAD * (rank * (1.0 - share)).sqrt() + SPREAD;
             let at = |rank: f64| sample.get(rank as usize).copied();
             (if rank < spread { first } else { at(rank - spread).unwrap_or(last) }, at(rank + spread).unwrap_or(last))
         };
-        let guesses: Vec<(u64, u64)> = fractions.iter().map(guess).collect();
+        let guesses: Vec<(u64, u64)> = shares.map(guess).collect();
         let least = guesses.iter().map(|guess| guess.0).min()?;
         let most = guesses.iter().map(|guess| guess.1).max()?;
         // of keys up to the base only 0 is known, if that is one

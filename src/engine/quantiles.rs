@@ -55,7 +55,7 @@ impl Fraction {
     }
 
     /// As a float.
-    pub(super) fn value(self) -> f64 {
+    fn value(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }
 
@@ -263,7 +263,8 @@ impl Search {
     #[must_use]
     pub fn sampled(bits: u32, fractions: &[Fraction], items: usize, sample: &mut [u64]) -> Self {
         let mut search = Self::new(bits, fractions, items);
-        if let (Pass::CountAll, Some(brackets)) = (&search.pass, Brackets::new(sample, fractions, items)) {
+        let shares = fractions.iter().map(|fraction| fraction.value());
+        if let (Pass::CountAll, Some(brackets)) = (&search.pass, Brackets::new(sample, shares, items)) {
             search.pass = Pass::Guess(brackets);
         }
         search
