@@ -429,10 +429,7 @@ impl Plan {
     /// Those of [`write`](Self::write); an output that is not made in shares.
     pub fn write_share(&self, parts: &Parts, share: Share, progress: Progress<'_>) -> Result<()> {
         match &self.layout {
-            Layout::Chunks(chunks) => {
-                let stage = parts.stage().with_context(|| self.failed())?;
-                self.put_chunks(&**chunks, &stage, Some(share), progress)
-            }
+            Layout::Chunks(chunks) => self.put_chunks(&**chunks, &parts.stage(), Some(share), progress),
             Layout::Places(places) => {
                 let (Some(units), [output], [place]) = (self.units(), &self.outputs[..], &places.tensors[..]) else {
                     return Err(self.no_shares());
