@@ -140,7 +140,7 @@ fn edit(work: Work, options: &OutputOptions, quiet: bool, mut report: Report) ->
 fn resolve(path: &Path, no_clobber: bool, format: Format) -> Result<Target> {
     let label = format!("output {}", path.display());
     let target = match format.is_folder() {
-        true => Target::resolve_folder(path, label, no_clobber, &|path| Format::of_folder(path) == Some(format)),
+        true => Target::resolve_folder(path, label, no_clobber, &|path| format.may_replace(path)),
         false => Target::resolve(path, label, no_clobber),
     };
     target.map_err(|error| {

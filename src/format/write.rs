@@ -218,6 +218,8 @@ fn edit_chunks(
     expect(touched.iter().map(|&number| windows.get(number).items().saturating_mul(itemsize)).sum());
     let written = Mutex::new(Vec::with_capacity(touched.len()));
     let put = |window: &Window, items: &[u8]| -> Result<()> {
+        // a chunk of which every item changes is not read, and a folder in its place would refuse it after others have changed
+        chunks.file_of(window).with_context(|| label.to_owned())?;
         let (key, bytes) = chunks.packed(window, items).with_context(|| label.to_owned())?;
         let file = stage
             .write(|file| file.write_all(&bytes))

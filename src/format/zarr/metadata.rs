@@ -113,10 +113,12 @@ pub(super) fn node(path: &Path) -> Result<Option<Node>> {
             _ => bail!("{V3}: node_type is neither array nor group"),
         };
     }
-    if path.join(V2_ARRAY).is_file() {
-        return Ok(Some(Node::Array));
-    }
-    Ok(path.join(V2_GROUP).is_file().then_some(Node::Group))
+    let is_there = |name: &str| Ok::<_, Error>(folder::open(&path.join(name)).context(name)?.is_some());
+    Ok(match (is_there(V2_ARRAY)?, is_there(V2_GROUP)?) {
+        (true, _) => Some(Node::Array),
+        (false, true) => Some(Node::Group),
+        (false, false) => None,
+    })
 }
 
 /// Reads the metadata of an array.
