@@ -58,7 +58,7 @@ pub(super) fn emit(
     let target = match options.output.as_deref() {
         None => Target::Stdout,
         Some(dash) if dash == Path::new("-") => Target::Stdout,
-        Some(path) => resolve(path, options.no_clobber, format)?,
+        Some(path) => resolve(path, options.no_clobber && !parted, format)?,
     };
     let label = target.label();
     let works = write::named(works, format).with_context(|| label)?;
@@ -74,7 +74,7 @@ pub(super) fn emit(
     if parted {
         let meter = Meter::new(None, quiet);
         let how = (options.dry_run, report);
-        return parts::run(&plan, &target, &options.parts, how, &|more| meter.add(more));
+        return parts::run(&plan, &target, &options.parts, options.no_clobber, how, &|more| meter.add(more));
     }
     if options.dry_run {
         for (name, meta, bytes) in plan.tensors() {
@@ -140,7 +140,7 @@ fn edit(work: Work, options: &OutputOptions, quiet: bool, mut report: Report) ->
 fn resolve(path: &Path, no_clobber: bool, format: Format) -> Result<Target> {
     let label = format!("output {}", path.display());
     let target = match format.is_folder() {
-        true => Target::resolve_folder(path, label, no_clobber, &|path| Format::of_folder(path) == Some(format)),
+        true => Target::resolve_folder(path, label, no_clobber, &|path| format.may_replace(path)),
         false => Target::resolve(path, label, no_clobber),
     };
     target.map_err(|error| {

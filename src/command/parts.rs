@@ -19,36 +19,46 @@ use crate::storage::platform::same_file;
 use crate::storage::stage;
 use crate::storage::target::Target;
 
-/// Options with a value that say how it is made and not what, and whether the next argument is that value.
-const LEFT_OUT: [(&str, bool); 8] = [
+/// Options that say how it is made and not what, and whether they have a value.
+const LEFT_OUT: [(&str, bool); 7] = [
     ("--part", true),
     ("--finish", true),
     ("--threads", true),
     ("--output", true),
-    ("-o", true),
     ("--restart", false),
     ("--quiet", false),
-    ("-q", false),
+    ("--dry-run", false),
 ];
+
+/// How many arguments an option takes, itself among them, that says how it is made; 0 of what says what is made.
+fn left_out(arg: &OsStr) -> usize {
+    let bytes = arg.as_encoded_bytes();
+    if let Some(letters) =
+        bytes.strip_prefix(b"-").filter(|letters| letters.first().is_some_and(|&first| first != b'-'))
+    {
+        // -q, -o FILE, and both in one
+        return match letters.strip_prefix(b"q").unwrap_or(letters) {
+            [] | [b'o', _, ..] => 1,
+            [b'o'] => 2,
+            _ => 0,
+        };
+    }
+    let long = |(name, takes): &(&str, bool)| match bytes.strip_prefix(name.as_bytes())? {
+        [] => Some(1 + usize::from(*takes)),
+        [b'=', ..] => Some(1),
+        _ => None,
+    };
+    LEFT_OUT.iter().find_map(long).unwrap_or(0)
+}
 
 /// The arguments that say what is made.
 fn asked(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut asked = Vec::new();
     let mut args = args.skip(1);
     while let Some(arg) = args.next() {
-        let bytes = arg.as_encoded_bytes();
-        let is = |name: &str| {
-            let attached = bytes.strip_prefix(name.as_bytes()).is_some_and(|rest| match name.starts_with("--") {
-                true => rest.starts_with(b"="),
-                false => name == "-o" && !rest.is_empty(),
-            });
-            (arg == OsStr::new(name), attached)
-        };
-        match LEFT_OUT.iter().find(|(name, _)| is(name) != (false, false)) {
-            Some((name, true)) if is(name).0 => drop(args.next()),
-            Some(_) => {}
-            None if arg == "--dry-run" => {}
-            None => asked.push(arg),
+        match left_out(&arg) {
+            0 => asked.push(arg),
+            taken => drop(args.by_ref().take(taken - 1).last()),
         }
     }
     asked
@@ -97,11 +107,13 @@ fn refuse_stdin() -> Result<()> {
     }
 }
 
-/// Makes the part that the options name, or puts all of them in place. `plan` has made every check.
+/// Makes the part that the options name, or puts all of them in place. `plan` has made every check but that an existing
+/// output is kept, if it is to be: the one that these parts have made is none of those.
 pub(super) fn run(
     plan: &Plan,
     target: &Target,
     options: &PartOptions,
+    no_clobber: bool,
     (dry_run, mut report): (bool, Report),
     progress: Progress<'_>,
 ) -> Result<Outcome> {
@@ -110,6 +122,14 @@ pub(super) fn run(
     // what cannot be made in parts is not begun
     plan.describe_share(options.part.unwrap_or(Share { number: 1, of })).map(drop)?;
     let parts = Parts::new(target, record(of, target)?)?;
+    let forget = || parts.forget().with_context(|| target.label());
+    let finished = !options.restart && parts.is_finished()?;
+    if finished && !dry_run {
+        forget()?;
+        return Ok(Outcome::Done);
+    }
+    let kept = no_clobber && !finished && target.existing().is_some();
+    ensure!(!kept, "{}: exists, and --no-clobber keeps it", target.label());
     if let Some(share) = options.part.filter(|_| dry_run) {
         let (own, units, writes, reads) = plan.describe_share(share)?;
         let number = share.number;
@@ -127,49 +147,45 @@ pub(super) fn run(
     let Some(share) = options.part else { return finish(&parts, of, dry_run) };
     if options.restart {
         parts.restart().with_context(|| target.label())?;
-    } else if parts.is_finished() {
-        return Ok(Outcome::Done);
     }
+    match make(plan, &parts, share, target, progress) {
+        // all parts have been put in place meanwhile, this one by another process
+        _ if parts.is_finished().is_ok_and(|finished| finished) => forget()?,
+        made => made?,
+    }
+    Ok(Outcome::Done)
+}
+
+/// Makes a part, if it is not there.
+fn make(
+    plan: &Plan,
+    parts: &Parts<'_>,
+    share: Share,
+    target: &Target,
+    progress: Progress<'_>,
+) -> crate::error::Result<()> {
     parts.begin()?;
-    // all parts have been put in place while this one looked
-    if !options.restart && parts.was_finished() {
-        parts.forget().with_context(|| target.label())?;
-        return Ok(Outcome::Done);
+    if parts.is_done(share.number) || parts.is_finished()? {
+        return Ok(());
     }
-    if parts.is_done(share.number) {
-        return Ok(Outcome::Done);
-    }
-    let done = plan
-        .write_share(&parts, share, progress)
-        .and_then(|()| parts.set_done(share.number).with_context(|| format!("{}: cannot be written", target.label())));
-    match done {
-        // another process has made this part, and all have been put in place meanwhile
-        Err(_) if parts.is_finished() => Ok(Outcome::Done),
-        done => Ok(done.map(|()| Outcome::Done)?),
-    }
+    plan.write_share(parts, share, progress)?;
+    parts.set_done(share.number).with_context(|| format!("{}: cannot be written", target.label()))
 }
 
 /// Puts the output in its place, or prints the parts that are missing.
 fn finish(parts: &Parts<'_>, of: usize, dry_run: bool) -> Result<Outcome> {
-    if parts.is_finished() {
-        return Ok(Outcome::Done);
-    }
-    if parts.has_begun() {
-        parts.compare()?;
-    }
+    let lock = parts.lock();
     let missing: Vec<usize> = (1..=of).filter(|&part| !parts.is_done(part)).collect();
-    if missing.is_empty() {
-        if !dry_run {
-            match parts.finish() {
-                // another process has put it in place
-                Err(_) if parts.is_finished() => {}
-                done => done?,
-            }
-        }
-        return Ok(Outcome::Done);
+    // another process may have put it in place while this one waited or looked
+    let finished = parts.is_finished()?;
+    if !finished && !missing.is_empty() {
+        writeln!(io::stdout(), "{}", listed(&missing)).context("standard output")?;
+        return Ok(Outcome::Different);
     }
-    writeln!(io::stdout(), "{}", listed(&missing)).context("standard output")?;
-    Ok(Outcome::Different)
+    if !finished && !dry_run {
+        parts.finish(lock)?;
+    }
+    Ok(Outcome::Done)
 }
 
 /// Ascending numbers with commas between them, three or more in a row as a range.
@@ -201,8 +217,11 @@ mod tests {
     fn what_is_asked_for() {
         let all = ["tensorop", "slice", "a.npy", "--part", "1/4", "-o", "out.npy", "--at", ":1", "--threads=3", "-q"];
         let other = ["tensorop", "slice", "a.npy", "--finish=4", "--at", ":1", "-oout.npy", "--dry-run", "--restart"];
+        let third =
+            ["tensorop", "slice", "-qo", "out.npy", "a.npy", "--output=o", "--at", ":1", "--threads", "3", "-qoo"];
         let expected = ["slice", "a.npy", "--at", ":1"].map(OsString::from);
         assert_eq!(asked(all.into_iter().map(OsString::from)), expected);
         assert_eq!(asked(other.into_iter().map(OsString::from)), expected);
+        assert_eq!(asked(third.into_iter().map(OsString::from)), expected);
     }
 }

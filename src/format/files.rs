@@ -120,7 +120,7 @@ pub fn write_all<'a, N: Into<String>>(
 /// Those of [`Target::resolve`] and [`Target::resolve_folder`].
 pub(crate) fn target(path: &Path, label: String, format: Format) -> Result<Target> {
     match format.is_folder() {
-        true => Target::resolve_folder(path, label, false, &|path| Format::of_folder(path) == Some(format)),
+        true => Target::resolve_folder(path, label, false, &|path| format.may_replace(path)),
         false => Target::resolve(path, label, false),
     }
 }

@@ -419,12 +419,18 @@ impl Format {
         self.0.reads.as_ref().is_some_and(|reads| !reads.marks.is_empty())
     }
 
-    /// The format of a folder; `None` of one that is in none.
+    /// The format of a folder; `None` of one that is in none. What marks it may be no file: who opens it is told so.
     pub fn of_folder(folder: &Path) -> Option<Self> {
-        let marked = |Self(row): &Self| {
-            row.reads.as_ref().is_some_and(|reads| reads.marks.iter().any(|mark| folder.join(mark).is_file()))
-        };
-        Self::all().find(marked)
+        Self::all().find(|format| format.marks(folder, |mark| mark.symlink_metadata().is_ok()))
+    }
+
+    /// Whether a folder is in this format, so that another may take its place.
+    pub fn may_replace(self, folder: &Path) -> bool {
+        self.marks(folder, Path::is_file)
+    }
+
+    fn marks(self, folder: &Path, is_mark: impl Fn(&Path) -> bool) -> bool {
+        self.0.reads.as_ref().is_some_and(|reads| reads.marks.iter().any(|mark| is_mark(&folder.join(mark))))
     }
 
     /// How it is written; what is only read refuses everything.

@@ -218,6 +218,8 @@ fn edit_chunks(
     expect(touched.iter().map(|&number| windows.get(number).items().saturating_mul(itemsize)).sum());
     let written = Mutex::new(Vec::with_capacity(touched.len()));
     let put = |window: &Window, items: &[u8]| -> Result<()> {
+        // a chunk of which every item changes is not read, and a folder in its place would refuse it after others have changed
+        chunks.file_of(window).with_context(|| label.to_owned())?;
         let (key, bytes) = chunks.packed(window, items).with_context(|| label.to_owned())?;
         let file = stage
             .write(|file| file.write_all(&bytes))
@@ -429,10 +431,7 @@ impl Plan {
     /// Those of [`write`](Self::write); an output that is not made in shares.
     pub fn write_share(&self, parts: &Parts, share: Share, progress: Progress<'_>) -> Result<()> {
         match &self.layout {
-            Layout::Chunks(chunks) => {
-                let stage = parts.stage().with_context(|| self.failed())?;
-                self.put_chunks(&**chunks, &stage, Some(share), progress)
-            }
+            Layout::Chunks(chunks) => self.put_chunks(&**chunks, &parts.stage(), Some(share), progress),
             Layout::Places(places) => {
                 let (Some(units), [output], [place]) = (self.units(), &self.outputs[..], &places.tensors[..]) else {
                     return Err(self.no_shares());

@@ -1,5 +1,6 @@
 //! Items that are stored in chunks: boxes of a grid, each in a file of its own and packed as a whole.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::fs::File;
 use std::path::PathBuf;
@@ -73,4 +74,6 @@ pub struct ChunkStyle {
     pub attributes: Option<String>,
     /// The names of the axes, as they stand in the format.
     pub dimension_names: Option<String>,
+    /// What is said of the groups of its store, by their paths from its folder on.
+    pub groups: Arc<BTreeMap<String, String>>,
 }

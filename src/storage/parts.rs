@@ -2,14 +2,15 @@
 //!
 //! Nothing in that folder is ever half written, and nothing of it says more than is done: so any part may be killed, run
 //! again, or run twice at once, on whatever machine. When all parts are there the output takes its name at once and the
-//! folder goes.
+//! folder goes. Only [`Parts::begin`] makes that folder: a process that is still at work when it goes has nothing left to
+//! write to, and leaves nothing behind.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::platform::{copy_mode, mark, marked, open_folder, sync_folder};
-use super::stage::{Stage, hidden_name, remove, take_name};
+use super::stage::{self, Stage, hidden_name, remove, take_name};
 use super::target::Target;
 use crate::error::{Context, Result, bail};
 
@@ -18,6 +19,9 @@ const RECORD: &str = "command";
 
 /// The output, where it is one file.
 const FILE: &str = "file";
+
+/// What is locked by whoever finishes.
+const LOCK: &str = "lock";
 
 /// The parts that are done, and how far the others are.
 const DONE: &str = "done";
@@ -42,14 +46,20 @@ impl<'a> Parts<'a> {
         Ok(Self { folder: hidden_name(path, "tensorop"), target, path, record })
     }
 
-    /// Whether the output is there and is what these parts have made.
-    pub fn is_finished(&self) -> bool {
-        !self.folder.exists() && self.was_finished()
+    /// Whether the output is there and is what these parts have made. What is left beside it has no more use then, and
+    /// [`forget`](Self::forget) removes it.
+    ///
+    /// # Errors
+    /// Something else is under way.
+    pub fn is_finished(&self) -> Result<bool> {
+        self.compare()?;
+        Ok(marked(self.path, self.hash()))
     }
 
-    /// The same, whatever has begun since.
-    pub fn was_finished(&self) -> bool {
-        marked(self.path, self.hash())
+    /// What is held by whoever finishes: an exchange of names that two make puts back the old output. `None` if nothing has
+    /// begun, or where there are no locks.
+    pub fn lock(&self) -> Option<File> {
+        stage::lock(&self.folder.join(LOCK), false).ok()
     }
 
     /// Forgets what is under way, and what was made.
@@ -58,7 +68,7 @@ impl<'a> Parts<'a> {
     /// Of removing it.
     pub fn restart(&self) -> io::Result<()> {
         self.forget()?;
-        if self.path.exists() { mark(self.path, 0) } else { Ok(()) }
+        if marked(self.path, self.hash()) { mark(self.path, 0) } else { Ok(()) }
     }
 
     /// Begins, or finds that others have begun the same.
@@ -68,10 +78,12 @@ impl<'a> Parts<'a> {
     pub fn begin(&self) -> Result<()> {
         let failed = || format!("{}: cannot be written", self.folder.display());
         fs::create_dir_all(self.folder.join(DONE)).with_context(failed)?;
+        self.stage().make_folders().with_context(failed)?;
+        let lock = OpenOptions::new().write(true).create(true).truncate(false).open(self.folder.join(LOCK));
+        lock.with_context(failed)?;
         let path = self.folder.join(RECORD);
         if !path.exists() {
-            let file =
-                self.stage().and_then(|stage| stage.write(|file| io::Write::write_all(file, self.record.as_bytes())));
+            let file = self.stage().write(|file| io::Write::write_all(file, self.record.as_bytes()));
             // the first one counts
             match file.with_context(failed)?.persist_noclobber(&path) {
                 Err(refused) if refused.error.kind() != io::ErrorKind::AlreadyExists => {
@@ -83,18 +95,16 @@ impl<'a> Parts<'a> {
         self.compare()
     }
 
-    /// Whether something is under way.
-    pub fn has_begun(&self) -> bool {
-        self.folder.join(RECORD).exists()
-    }
-
-    /// Compares what is under way with what is asked for.
+    /// Compares what is under way, if anything is, with what is asked for.
     ///
     /// # Errors
     /// Something else.
-    pub fn compare(&self) -> Result<()> {
+    fn compare(&self) -> Result<()> {
         let path = self.folder.join(RECORD);
-        let found = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let found = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            found => found.with_context(|| path.display().to_string())?,
+        };
         let (mut there, mut asked) = (found.lines(), self.record.lines());
         loop {
             match (there.next(), asked.next()) {
@@ -111,10 +121,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Where the files of a folder are put.
-    ///
-    /// # Errors
-    /// Of making folders.
-    pub fn stage(&self) -> io::Result<Stage> {
+    pub fn stage(&self) -> Stage {
         Stage::shared(self.folder.clone())
     }
 
@@ -145,7 +152,7 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// Of writing.
     pub fn set_done(&self, part: usize) -> io::Result<()> {
-        let file = self.stage()?.write(|_| Ok(()))?;
+        let file = self.stage().write(|_| Ok(()))?;
         take_name(file.into_temp_path(), &self.folder, &format!("{DONE}/{part}"))
     }
 
@@ -160,22 +167,30 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// Of writing.
     pub fn set_done_of(&self, part: usize, units: usize) -> io::Result<()> {
-        let file = self.stage()?.write(|file| io::Write::write_all(file, units.to_string().as_bytes()))?;
+        let file = self.stage().write(|file| io::Write::write_all(file, units.to_string().as_bytes()))?;
         take_name(file.into_temp_path(), &self.folder, &format!("{DONE}/{part}.units"))
     }
 
-    /// Gives the output its name, and removes all else.
+    /// Gives the output its name, and removes all else. The [`lock`](Self::lock) is not needed once the output has its name.
     ///
     /// # Errors
     /// Of renaming; of removing what is left.
-    pub fn finish(&self) -> Result<()> {
+    pub fn finish(&self, lock: Option<File>) -> Result<()> {
+        self.publish()?;
+        // Windows removes no folder in which a file is open
+        drop(lock);
+        self.forget().with_context(|| format!("{}: cannot be removed", self.folder.display()))
+    }
+
+    /// Gives the output its name. It has its mark before: whoever finds the mark knows that the rest has no more use.
+    fn publish(&self) -> Result<()> {
         let failed = || format!("{}: cannot be put in place", self.target.label());
         let existing = self.target.existing();
         match self.target {
             Target::Folder { .. } => {
-                let stage = self.stage().with_context(failed)?;
+                let stage = self.stage();
                 mark(&stage.store(), self.hash()).with_context(failed)?;
-                stage.publish(self.path, existing).with_context(failed)?;
+                stage.publish(self.path, existing).with_context(failed)
             }
             Target::File { .. } => {
                 let path = self.folder.join(FILE);
@@ -187,21 +202,24 @@ impl<'a> Parts<'a> {
                 fs::rename(&path, self.path).with_context(failed)?;
                 let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
                 let folder = open_folder(folder.unwrap_or(Path::new("."))).with_context(failed)?;
-                folder.map_or(Ok(()), |folder| sync_folder(&folder)).with_context(failed)?;
+                folder.map_or(Ok(()), |folder| sync_folder(&folder)).with_context(failed)
             }
-            Target::Stdout | Target::Device { .. } => {}
+            Target::Stdout | Target::Device { .. } => Ok(()),
         }
-        self.forget().with_context(|| format!("{}: cannot be removed", self.folder.display()))
     }
 
-    /// Removes what is under way: at once, so that nobody finds a half of it.
+    /// Removes what is under way: at once, so that nobody finds a half of it. Its new name is always the same, so that
+    /// what a killed process has left of it is found.
     ///
     /// # Errors
     /// Of renaming.
     pub fn forget(&self) -> io::Result<()> {
-        let gone = hidden_name(self.path, &format!("{}.gone", std::process::id()));
+        let gone = hidden_name(self.path, "tensorop.gone");
+        remove(&gone);
         match fs::rename(&self.folder, &gone) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // another process has given it that name just now
+            Err(_) if !self.folder.exists() => {}
             renamed => renamed?,
         }
         remove(&gone);
@@ -212,5 +230,98 @@ impl<'a> Parts<'a> {
     fn hash(&self) -> u64 {
         let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         self.record.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A store `out`, or a file, of which all of one part is there, and what is hidden beside it.
+    fn parts(folder: &Path, is_folder: bool, check: impl Fn(&Parts<'_>, &dyn Fn() -> Vec<String>)) {
+        let name = folder.join("out");
+        let target = match is_folder {
+            true => Target::resolve_folder(&name, "out".to_owned(), false, &|_| true),
+            false => Target::resolve(&name, "out".to_owned(), false),
+        };
+        let target = target.expect("a target");
+        let parts = Parts::new(&target, "one\ntwo\n".to_owned()).expect("parts");
+        parts.begin().expect("begun");
+        match is_folder {
+            true => parts.stage().put("c/0", b"new").expect("put"),
+            false => parts.file(3).and_then(|mut file| io::Write::write_all(&mut file, b"new")).expect("written"),
+        }
+        parts.set_done(1).expect("done");
+        check(&parts, &|| {
+            let names = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+            names.map(|name| name.to_string_lossy().into_owned()).filter(|name| name.starts_with('.')).collect()
+        });
+    }
+
+    /// Calls `each` for a file and a folder, new and in the place of an old one.
+    fn each(each: impl Fn(&Path, bool)) {
+        for (is_folder, is_old) in [(false, false), (false, true), (true, false), (true, true)] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let old = folder.path().join("out");
+            match (is_folder, is_old) {
+                (_, false) => {}
+                (false, true) => fs::write(old, "old").expect("written"),
+                (true, true) => {
+                    fs::create_dir_all(old.join("c"))
+                        .and_then(|()| fs::write(old.join("c/0"), "old"))
+                        .expect("written");
+                }
+            }
+            each(folder.path(), is_folder);
+        }
+    }
+
+    fn content(folder: &Path, is_folder: bool) -> String {
+        let out = folder.join("out");
+        fs::read_to_string(if is_folder { out.join("c/0") } else { out }).expect("a file")
+    }
+
+    #[test]
+    fn who_is_late_leaves_nothing() {
+        each(|folder, is_folder| {
+            parts(folder, is_folder, |parts, hidden| {
+                assert!(!parts.is_finished().expect("the same"));
+                parts.finish(parts.lock()).expect("finished");
+                assert_eq!((content(folder, is_folder), hidden()), ("new".to_owned(), vec![]));
+                // another process that has not heard of it
+                assert!(parts.set_done_of(2, 1).is_err() && parts.set_done(2).is_err() && parts.file(3).is_err());
+                assert!(parts.stage().put("c/1", b"late").is_err() && parts.lock().is_none());
+                assert!(parts.finish(None).is_err());
+                assert_eq!((content(folder, is_folder), hidden()), ("new".to_owned(), vec![]));
+                assert!(parts.is_finished().expect("the same"));
+            });
+        });
+    }
+
+    #[test]
+    fn who_finishes_may_be_killed() {
+        each(|folder, is_folder| {
+            parts(folder, is_folder, |parts, hidden| {
+                // after the output has its name, and while the rest is removed
+                parts.publish().expect("in its place");
+                fs::create_dir_all(folder.join(".out.tensorop.gone/done")).expect("a folder");
+                assert!(parts.is_finished().expect("the same") && !hidden().is_empty());
+                parts.forget().expect("removed");
+                assert_eq!((content(folder, is_folder), hidden()), ("new".to_owned(), vec![]));
+            });
+        });
+    }
+
+    #[test]
+    fn what_others_made_has_no_mark() {
+        each(|folder, is_folder| {
+            parts(folder, is_folder, |parts, hidden| {
+                let changed = || fs::metadata(folder.join("out")).and_then(|found| found.modified()).ok();
+                let before = changed();
+                parts.restart().expect("forgotten");
+                assert_eq!((hidden(), changed()), (vec![], before));
+                assert!(!parts.is_finished().expect("the same"));
+            });
+        });
     }
 }

@@ -80,17 +80,17 @@ impl Stage {
         Err(io::Error::other("too many outputs of that name are being written"))
     }
 
-    /// A stage that several processes share, at that path; its files are on the disk before they have their names.
-    ///
-    /// # Errors
-    /// Of making folders.
-    pub fn shared(path: PathBuf) -> io::Result<Self> {
-        let stage = Self { path, lock: None, synced: true };
-        stage.make_folders()?;
-        Ok(stage)
+    /// A stage that several processes share, at that path; its files are on the disk before they have their names. One of
+    /// them [makes its folders](Self::make_folders).
+    pub fn shared(path: PathBuf) -> Self {
+        Self { path, lock: None, synced: true }
     }
 
-    fn make_folders(&self) -> io::Result<()> {
+    /// Makes the folders that it consists of, as far as they are not there.
+    ///
+    /// # Errors
+    /// Of making them.
+    pub fn make_folders(&self) -> io::Result<()> {
         fs::create_dir_all(self.path.join(NEW))?;
         fs::create_dir_all(self.store())
     }

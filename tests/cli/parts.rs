@@ -150,6 +150,50 @@ fn what_was_begun_is_what_is_finished() {
     assert!(refused("convert d.zarr -o o.zarr --part 2/2").contains("operand \\\"d.zarr\\\" "));
 }
 
+/// Several that finish at once, and parts that come late, whatever a process that was killed has left.
+#[test]
+fn who_finishes_is_one_of_many() {
+    let folder = operands();
+    for output in ["o.zarr", "o.npy"] {
+        let made = format!("slice d.npy --at :3 -o {output}");
+        let old = format!("slice d.npy --at 3: -o {output}");
+        folder.run(words(&made)).printed().expect("made");
+        let expected = folder.tree(output);
+        for round in 0..4 {
+            folder.run(words(&old)).printed().expect("made");
+            for part in [2, 1] {
+                folder.run(words(&format!("{made} --part {part}/2"))).printed().expect("made");
+            }
+            let args = ["--finish 2", "--finish 2", "--finish 2", "--part 1/2"].map(|args| format!("{made} {args}"));
+            let all: Vec<Child> = args.iter().map(|args| spawn(&folder, args)).collect();
+            all.into_iter().for_each(|child| succeeds(child, &made));
+            assert!(folder.tree(output) == expected, "{made} {round}");
+            assert_eq!(hidden(&folder), 0);
+            // what is left of one that was killed goes with the next
+            fs::create_dir_all(folder.path(format!(".{output}.tensorop/done"))).expect("a folder");
+            fs::create_dir_all(folder.path(format!(".{output}.tensorop.gone/new"))).expect("a folder");
+            let made = folder.run(words(&format!("{made} {}", ["--finish 2", "--part 2/2"][round % 2])));
+            assert_eq!(made.printed(), Ok(String::new()));
+            assert_eq!(hidden(&folder), 0);
+        }
+    }
+}
+
+#[test]
+fn no_clobber_keeps_what_others_made() {
+    let folder = operands();
+    let run = |args: &str| folder.run(words(&format!("slice d.npy --at :3 -o o.npy --no-clobber {args}")));
+    for args in ["--part 1/2", "--part 2/2", "--finish 2", "--finish 2", "--part 1/2", "--dry-run --finish 2"] {
+        assert_eq!(run(args).printed(), Ok(String::new()), "{args}");
+    }
+    // of another N, and begun anew, it would be another
+    for args in ["--part 1/3", "--finish 3", "--part 1/2 --restart", "--part 1/3 --dry-run"] {
+        let refused = run(args);
+        assert_eq!(refused.stderr, "error: output o.npy: exists, and --no-clobber keeps it\n", "{args}");
+        assert_eq!((refused.status, hidden(&folder)), (Some(2), 0), "{args}");
+    }
+}
+
 #[test]
 fn parts_in_place() {
     let folder = operands();

@@ -52,7 +52,7 @@ fn is_made(folder: &Folder) {
 fn shell_blocks_run() {
     let [array, finish, parallel] = blocks("sh")[..] else { panic!("three blocks of sh") };
     let folder = folder();
-    // a Slurm that runs an array at once, one of whose tasks fails the first time, and that knows no other jobs
+    // a Slurm that runs what it is given at once; one task of an array fails the first time
     folder.put("convert.sh", array).put("finish.sh", finish);
     script(
         &folder,
@@ -61,11 +61,15 @@ fn shell_blocks_run() {
         for range in $(echo \"$list\" | tr , ' '); do for task in $(seq ${range%-*} ${range#*-}); do\n\
         if [ $task = 7 ] && [ ! -e failed ]; then touch failed; continue; fi\n\
         SLURM_CPUS_PER_TASK=1 SLURM_ARRAY_TASK_ID=$task sh convert.sh; done; done; echo 1 ;;\n\
-        *) sh finish.sh ;;\nesac",
+        *) echo \"$*\" >>rounds; while [ \"$1\" != finish.sh ]; do shift; done; sh \"$@\" ;;\nesac",
     );
-    sh(&folder, "sbatch --parsable --array=1-64 --requeue convert.sh; sbatch --dependency=singleton finish.sh", &[]);
+    sh(&folder, "sbatch finish.sh", &[]);
     assert!(folder.path("failed").exists(), "one was repeated");
     is_made(&folder);
+    assert_eq!(String::from_utf8_lossy(&folder.get("rounds")).lines().count(), 3);
+    // what a round has not made is not tried for ever
+    sh(&folder, "sbatch --dependency=afterany:1 finish.sh 1-64 && exit 1; exit 0", &[]);
+    assert!(!folder.path(".big.zarr.tensorop").exists());
     // a parallel that runs what comes after its options once for each number
     script(
         &folder,
@@ -88,6 +92,9 @@ fn python_blocks_name_the_same_command() {
     assert_eq!(python.len(), 2);
     for block in python {
         assert!(block.contains(r#"COMMAND = ["tensorop", "convert", "big.npy", "-o", "big.zarr"]"#), "{block}");
-        assert!(block.contains(r#""--part", f"{number}/{N}""#) && block.contains(r#""--finish", str(N)"#), "{block}");
+        assert!(
+            block.contains(r#""--part", f"{number}/{N}"], cwd=FOLDER"#) && block.contains(r#""--finish", str(N)"#),
+            "{block}"
+        );
     }
 }

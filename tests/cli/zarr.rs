@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::{Value, json};
+
 use crate::common::{Folder, each, npy, words};
 
 /// What does not belong there.
@@ -71,8 +73,8 @@ fn metadata() {
     let files = folder.tree("o.zarr");
     assert_eq!(files.keys().collect::<Vec<_>>(), ["c/0/0", "c/1/0", "zarr.json"]);
     let text = String::from_utf8(files["zarr.json"].clone()).expect("a text");
-    let found: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    let expected = serde_json::json!({
+    let found: Value = serde_json::from_str(&text).expect("JSON");
+    let expected = json!({
         "shape": [40, 30], "data_type": "int32", "fill_value": 0, "attributes": {},
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [20, 30]}},
         "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
@@ -81,8 +83,8 @@ fn metadata() {
     });
     assert_eq!(found, expected);
     let info = done(&folder, "info o.zarr --json").expect("info");
-    let info: serde_json::Value = serde_json::from_str(&info).expect("JSON");
-    assert_eq!((&info[0]["format"], &info[0]["offset"]), (&"zarr".into(), &serde_json::Value::Null));
+    let info: Value = serde_json::from_str(&info).expect("JSON");
+    assert_eq!((&info[0]["format"], &info[0]["offset"]), (&"zarr".into(), &Value::Null));
 }
 
 #[test]
@@ -100,8 +102,8 @@ fn what_is_kept_of_the_store_that_data_is_in() {
     for kept in ["123456789012345678901234567890", "[1.10]", r#"["y", null]"#, r#""name": "gzip""#] {
         assert!(text.contains(kept), "{kept}: {text}");
     }
-    let found: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(found["chunk_grid"]["configuration"]["chunk_shape"], serde_json::json!([8, 7]));
+    let found: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(found["chunk_grid"]["configuration"]["chunk_shape"], json!([8, 7]));
     // a chunk that another program packed otherwise is copied as it is
     let mut chunk = folder.get("d.zarr/c/0/0");
     chunk[9] = 77; // the system that packed it, which gzip tells
@@ -109,6 +111,45 @@ fn what_is_kept_of_the_store_that_data_is_in() {
     done(&folder, "scatter-update d.zarr [39] --fill 1 --axis 0 -o o.zarr").expect("written");
     assert_eq!(folder.get("o.zarr/c/0/0"), chunk);
     assert_ne!(folder.get("o.zarr/c/4/0"), folder.get("d.zarr/c/4/0"));
+}
+
+#[test]
+fn groups_keep_their_attributes() {
+    let folder = Folder::new();
+    counting(&folder);
+    done(&folder, "convert a=d.npy deep/er/b=[1,2,3] -o g.zarr").expect("written");
+    let group = |attributes: &str| {
+        format!("{{\n  \"attributes\": {attributes},\n  \"node_type\": \"group\",\n  \"zarr_format\": 3\n}}")
+    };
+    let metadata =
+        [("zarr.json", r#"{"version": [1.10], "of": 1}"#), ("deep/zarr.json", r#"{"x": 123456789012345678901}"#)];
+    for (name, attributes) in metadata {
+        folder.put(format!("g.zarr/{name}"), group(attributes));
+    }
+    done(&folder, "convert c=[1] -o one.npz").expect("written");
+    // of version 2
+    fs::create_dir_all(folder.path("old.zarr/x/c")).expect("folders");
+    folder.put("old.zarr/.zgroup", r#"{"zarr_format": 2}"#).put("old.zarr/.zattrs", r#"{"of": 2, "old": true}"#);
+    let array = json!({"zarr_format": 2, "shape": [2, 1], "chunks": [2, 1], "dtype": "<i4", "compressor": null,
+        "filters": null, "order": "C", "fill_value": 7});
+    folder.put("old.zarr/x/.zarray", array.to_string());
+    folder.put("old.zarr/x/.zattrs", r#"{"_ARRAY_DIMENSIONS": ["t", "u"]}"#);
+    done(&folder, "convert g.zarr -o h.zarr").expect("written");
+    assert!(folder.tree("h.zarr") == folder.tree("g.zarr"));
+    // with others, and under other names
+    done(&folder, "convert 0=one.npz g.zarr -o h.zarr").expect("written");
+    assert_eq!(folder.get("h.zarr/zarr.json"), folder.get("g.zarr/zarr.json"));
+    done(&folder, "convert g.zarr --rename deep/er/*=deep/* -o h.zarr").expect("written");
+    assert_eq!(folder.get("h.zarr/deep/zarr.json"), folder.get("g.zarr/deep/zarr.json"));
+    done(&folder, "convert old.zarr g.zarr -o h.zarr").expect("written");
+    let both = group(r#"{"of":1,"old":true,"version":[1.10]}"#);
+    assert_eq!(String::from_utf8_lossy(&folder.get("h.zarr/zarr.json")), both);
+    // the names of axes have a place of their own in version 3
+    let x: Value = serde_json::from_slice(&folder.get("h.zarr/x/zarr.json")).expect("JSON");
+    assert_eq!(x["dimension_names"], json!(["t", "u"]));
+    folder.put("old.zarr/.zattrs", "{");
+    let refused = folder.run(words("info old.zarr"));
+    assert!(refused.status == Some(2) && refused.stderr.contains("old.zarr: .zattrs: "), "{}", refused.stderr);
 }
 
 #[test]
@@ -380,8 +421,13 @@ fn what_was_found_is_accepted() {
         done(&folder, "convert d.npy -o s.zarr --chunks 8,7 --codec gzip:2").expect("written");
         done(&folder, "convert a=s.zarr deep/b=d.npy -o g.zarr").expect("written");
         done(&folder, "convert d.npy -o one.npz").expect("written");
-        for store in ["s.zarr", "g.zarr/a"] {
+        for store in ["s.zarr", "g.zarr/a", "g.zarr", "g.zarr/deep"] {
             let text = String::from_utf8(folder.get(format!("{store}/zarr.json"))).expect("a text");
+            if text.contains(r#""group""#) {
+                let attributes = format!(r#""attributes": {{"of": "{store}"}}"#);
+                folder.put(format!("{store}/zarr.json"), text.replace(r#""attributes": {}"#, &attributes));
+                continue;
+            }
             let text =
                 text.replace(r#""attributes": {}"#, r#""attributes": {"unit": "m"}, "dimension_names": ["y", "x"]"#);
             folder.put(format!("{store}/zarr.json"), text);
@@ -404,7 +450,11 @@ fn what_was_found_is_accepted() {
             ],
         ),
         ("g.zarr:deep/b s.zarr", "g.zarr:deep/b s.zarr", vec!["g.zarr/a/zarr.json", "g.zarr/deep/b/c/0/0"]),
-        ("g.zarr:deep/b o.npy", "g.zarr:deep/b o.npy", vec!["g.zarr/a/c/0/0", "g.zarr/deep/b/zarr.json"]),
+        (
+            "g.zarr:deep/b o.npy",
+            "g.zarr:deep/b o.npy",
+            vec!["g.zarr/a/c/0/0", "g.zarr/deep/b/zarr.json", "g.zarr/zarr.json"],
+        ),
         ("g.zarr:new o.npy", "g.zarr:new o.npy", vec!["g.zarr/a/zarr.json", "g.zarr/deep/b/c/0/0"]),
         ("there.zarr o.npy", "there.zarr o.npy", vec![]),
         ("there.zarr:x o.npy", "there.zarr:x o.npy", vec![]),
@@ -429,7 +479,7 @@ fn what_was_found_is_accepted() {
             done(&folder, &format!("diff {compared}"))?;
             for (name, before) in stay.iter().zip(before) {
                 // of metadata what they say, in whatever order
-                let said = |bytes: &[u8]| serde_json::from_slice::<serde_json::Value>(bytes).ok();
+                let said = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
                 if folder.get(name) != before && (said(&before).is_none() || said(&folder.get(name)) != said(&before)) {
                     return Err(format!("{name} has changed"));
                 }

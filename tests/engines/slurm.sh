@@ -1,6 +1,7 @@
 #!/bin/sh
-# Parts by a Slurm of this machine's own: an array of which a task is killed and requeued, and what --finish prints is
-# submitted again. Needs root and Debian's packages slurmctld, slurmd, slurm-client and munge; own folders and ports.
+# The guide's scripts for Slurm, by a Slurm of this machine's own: a task of the array is killed, what --finish prints is
+# submitted again, a part runs twice. Needs root and Debian's packages slurmctld, slurmd, slurm-client and munge; own folders
+# and ports.
 # usage: slurm.sh PROGRAM
 set -eu
 . "$(dirname "$0")/common.sh"
@@ -43,22 +44,14 @@ CTLD=$!
 slurmd -D >/dev/null 2>&1 &
 SLURMD=$!
 stop() { kill "$SLURMD" "$CTLD" "$(cat munge/pid)" "$MUNGED" 2>/dev/null || :; wait 2>/dev/null || :; }
-cat >part.sh <<'EOF'
-#!/bin/sh
-# the third task is killed in its first run, the ninth does nothing in its own
-if [ "$SLURM_ARRAY_TASK_ID" = 3 ] && [ ! -e killed ]; then
-    touch killed
-    "$PROGRAM" convert data.npy --chunks 100,100 -o out.zarr --part 3/16 & sleep 0.02; kill -9 $!
-    scontrol requeue "$SLURM_JOB_ID"; exit 1
-fi
-if [ "$SLURM_ARRAY_TASK_ID" = 9 ] && [ ! -e left ]; then touch left; exit 1; fi
-exec "$PROGRAM" convert data.npy --chunks 100,100 -o out.zarr --part "$SLURM_ARRAY_TASK_ID/16"
-EOF
 for _ in $(seq 30); do sinfo -h -o %t 2>/dev/null | grep -q idle && break; sleep 1; done
 sinfo -h -o %t | grep -q idle || { tail -3 ctld.log d.log; skip "this machine runs no Slurm"; }
-submit() { timeout 30 sbatch --wait --requeue --array="$1" --output=/dev/null part.sh >/dev/null 2>&1 || :; }
-submit 1-16
-missing=$("$PROGRAM" convert data.npy --chunks 100,100 -o out.zarr --finish 16) && { echo "nothing was missing"; exit 1; }
-case ,$missing, in *,9,*) ;; *) echo "missing: $missing"; exit 1 ;; esac
-submit "$missing,5"
-finished 16
+guide sh SLURM_ARRAY_TASK_ID >convert.sh
+guide sh "sbatch --parsable" >finish.sh
+sbatch finish.sh >sbatch.log
+for _ in $(seq 600); do
+    [ -d big.zarr ] || [ -z "$(squeue -h)" ] && break
+    sleep 0.5
+done
+[ -d big.zarr ] || { cat slurm-*.out; echo "the chain has ended without the output"; exit 1; }
+finished

@@ -205,7 +205,8 @@ fn links_pipes_and_folders() {
         fs::create_dir_all(folder.path(format!("{name}/c/0"))).expect("folders");
         folder.put(format!("{name}/zarr.json"), metadata(json!({})).to_string());
     };
-    ["dangling", "circle", "pipe", "large"].into_iter().for_each(store);
+    ["dangling", "circle", "pipe", "large", "covered"].into_iter().for_each(store);
+    fs::create_dir_all(folder.path("covered/c/1/0")).expect("a folder");
     symlink("not here", folder.path("dangling/c/0/0")).expect("a link");
     symlink("0", folder.path("circle/c/0/0")).expect("a link");
     let made = std::process::Command::new("mkfifo").arg(folder.path("pipe/c/0/0")).status();
@@ -215,6 +216,16 @@ fn links_pipes_and_folders() {
         .open(folder.path("large/zarr.json"))
         .and_then(|file| file.set_len(1 << 30))
         .expect("long");
+    // a folder where the metadata should be: no folder of files, nor one that may be replaced
+    ["v3/zarr.json", "v2/.zarray", "group/.zgroup"].iter().for_each(|name| {
+        fs::create_dir_all(folder.path(name)).expect("folders");
+        folder.put(format!("{name}/kept"), "1");
+        let store = name.split('/').next().expect("a name");
+        let refused = folder.run(["convert", "[1]", "--to", "zarr", "-o", store]);
+        let expected = format!("error: output {store}: is a folder that is not in its format, and is not replaced\n");
+        assert_eq!((refused.status, refused.stderr), (Some(2), expected));
+        assert!(folder.path(name).join("kept").exists());
+    });
     // groups in groups, by themselves and by links to what is around them
     let mut deep = folder.path("deep");
     for _ in 0..40 {
@@ -228,7 +239,11 @@ fn links_pipes_and_folders() {
     let rows = [
         ("dangling", "chunk c/0/0: is a link to what is not there"),
         ("circle", "chunk c/0/0: "),
+        ("covered", "chunk c/1/0: is a folder, expected a file"),
         ("pipe", "chunk c/0/0: is no regular file"),
+        ("v3", "zarr.json: is a folder, expected a file"),
+        ("v2", ".zarray: is a folder, expected a file"),
+        ("group", ".zgroup: is a folder, expected a file"),
         ("large", "zarr.json: 1073741824 bytes, at most"),
         ("deep", "groups in groups deeper than 32"),
         ("loop", "groups in groups deeper than 32"),
@@ -236,6 +251,16 @@ fn links_pipes_and_folders() {
     let commands = ["convert FILE -o out.npy", "info FILE --stats", "slice FILE --at ::-1 --to npy", "diff FILE FILE"];
     each(&rows, |(name, _)| (*name).to_owned(), |(name, expected)| is_refused(&folder, name, &commands, expected));
     assert!(!folder.path("out.npy").exists());
+    // all of each chunk changes, and none is read
+    let edit = ["slice-scatter FILE --fill 1 --at : -i"];
+    each(
+        &rows[..4],
+        |(name, _)| (*name).to_owned(),
+        |(name, expected)| {
+            is_refused(&folder, name, &edit, expected)?;
+            if folder.path(format!("{name}/c/0/1")).exists() { Err("it has changed".to_owned()) } else { Ok(()) }
+        },
+    );
 }
 
 #[test]

@@ -123,6 +123,13 @@ class Oracle:
                 what = f"{dtype} from version {version} {order}"
                 self.says(what, self.run("slice", "in.zarr", "--at", "::-2,1:", "-o", "out.zarr"))
                 self.is_read(what, "out.zarr", array[::-2, 1:])
+        # blocks that are split, and several of them
+        array = (np.arange(1_300_000) // 7).astype("i8")
+        for dtype, codec in itertools.product(["i1", "i2", "i8", "c16"], ["blosc", "gzip", "zstd"]):
+            np.save(self.folder / "C.npy", array.astype(dtype))
+            what = f"large {dtype} {codec}"
+            self.says(what, self.run("convert", "C.npy", "--chunks", "700001", "--codec", codec, "-o", "out.zarr"))
+            self.is_read(what, "out.zarr", array.astype(dtype))
         for shape, chunks in [((), ""), ((0, 3), ""), ((5,), "--chunks 2"), ((1, 1), "--chunks 3,3")]:
             array = items(rng, "f4", shape)
             np.save(self.folder / "C.npy", array)
@@ -203,6 +210,14 @@ class Oracle:
                 data.to_zarr(self.folder / "x.zarr", mode="w", zarr_format=version, consolidated=dtype == "f4")
                 for name in ["a", "x"]:
                     self.reads(f"xarray version {version} {dtype} {name}", f"x.zarr:{name}", data[name].values)
+                data.attrs["title"] = dtype
+                data.to_zarr(self.folder / "x.zarr", mode="w", zarr_format=version, consolidated=False)
+                problem = self.run("convert", "x.zarr", "-o", "y.zarr")
+                if problem is None:
+                    found = xarray.open_zarr(self.folder / "y.zarr", consolidated=False)
+                    kept = found.attrs.get("title") == dtype and found.equals(data)
+                    problem = None if kept else f"{found!r}, expected {data!r}"
+                self.says(f"xarray version {version} {dtype} written anew", problem)
 
 
 def main():

@@ -1,5 +1,6 @@
 //! The arrays of a group.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,13 +13,19 @@ const MOST_DEPTH: usize = 32;
 /// The most folders of a group that are looked at.
 const MOST_FOLDERS: usize = 1 << 20;
 
-/// The arrays in a group, by their paths from its folder on, in the order of these.
+/// The arrays in a group, by their paths from its folder on, in the order of these; and the attributes of the group (whose
+/// path is empty) and of those in it, by their paths.
 ///
 /// # Errors
 /// More folders than are looked at; of reading them.
-pub(super) fn arrays(group: &Path) -> Result<Vec<String>> {
+pub(super) fn arrays(group: &Path) -> Result<(Vec<String>, BTreeMap<String, String>)> {
+    let mut attributes = BTreeMap::new();
     let (mut found, mut pending, mut seen) = (Vec::new(), vec![(group.to_owned(), String::new(), 0)], 0_usize);
     while let Some((folder, name, depth)) = pending.pop() {
+        let own = metadata::group_attributes(&folder);
+        if let Some(own) = own.map_err(|error| if name.is_empty() { error } else { error.within(name.clone()) })? {
+            attributes.insert(name.clone(), own);
+        }
         for entry in fs::read_dir(&folder)? {
             let entry = entry?;
             let Ok(own) = entry.file_name().into_string() else { continue };
@@ -41,7 +48,7 @@ pub(super) fn arrays(group: &Path) -> Result<Vec<String>> {
         }
     }
     found.sort();
-    Ok(found)
+    Ok((found, attributes))
 }
 
 /// The folder of a member of a group, if its name leads nowhere else.

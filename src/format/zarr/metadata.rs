@@ -25,6 +25,9 @@ pub(super) const V3: &str = "zarr.json";
 pub(super) const V2_ARRAY: &str = ".zarray";
 pub(super) const V2_GROUP: &str = ".zgroup";
 
+/// The attributes of either, of version 2.
+const V2_ATTRIBUTES: &str = ".zattrs";
+
 /// The most bytes of metadata that are read.
 const MOST_BYTES: u64 = 1 << 26;
 
@@ -113,10 +116,33 @@ pub(super) fn node(path: &Path) -> Result<Option<Node>> {
             _ => bail!("{V3}: node_type is neither array nor group"),
         };
     }
-    if path.join(V2_ARRAY).is_file() {
-        return Ok(Some(Node::Array));
+    let is_there = |name: &str| Ok::<_, Error>(folder::open(&path.join(name)).context(name)?.is_some());
+    Ok(match (is_there(V2_ARRAY)?, is_there(V2_GROUP)?) {
+        (true, _) => Some(Node::Array),
+        (false, true) => Some(Node::Group),
+        (false, false) => None,
+    })
+}
+
+/// The attributes of a group, as they stand there; `None` if there are none.
+///
+/// # Errors
+/// What is not in order; the file is named.
+pub(super) fn group_attributes(path: &Path) -> Result<Option<String>> {
+    #[derive(Deserialize)]
+    struct Head<'a> {
+        #[serde(borrow)]
+        attributes: Option<&'a RawValue>,
     }
-    Ok(path.join(V2_GROUP).is_file().then_some(Node::Group))
+    let text = match read(&path.join(V3))? {
+        Some(text) => parse::<Head<'_>>(&text).context(V3)?.attributes.map(|raw| raw.get().to_owned()),
+        None => {
+            let text = read(&path.join(V2_ATTRIBUTES))?;
+            let raw = text.as_deref().map(parse::<&RawValue>).transpose().context(V2_ATTRIBUTES)?;
+            raw.map(|raw| raw.get().to_owned())
+        }
+    };
+    Ok(text.filter(|text| text != "{}" && text != "null"))
 }
 
 /// Reads the metadata of an array.
@@ -128,7 +154,7 @@ pub(super) fn array(path: &Path) -> Result<Array> {
         return v3(&text).context(V3);
     }
     let text = read(&path.join(V2_ARRAY))?.ok_or_else(|| malformed!("no {V3} or {V2_ARRAY}"))?;
-    let attributes = read(&path.join(".zattrs"))?;
+    let attributes = read(&path.join(V2_ATTRIBUTES))?;
     v2(&text, attributes.as_deref()).context(V2_ARRAY)
 }
 
@@ -233,8 +259,20 @@ fn v3(text: &[u8]) -> Result<Array> {
         fill,
         attributes: text("attributes"),
         dimension_names: text("dimension_names").filter(|names| names != "null"),
+        groups: Arc::default(),
     };
     Ok(Array { meta, style: style.into(), chain, shards, keys, file: V3 })
+}
+
+/// The names of the axes, for which version 2 has no place, and which xarray and others keep among the attributes.
+fn v2_names(attributes: &str, rank: usize) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Names {
+        #[serde(rename = "_ARRAY_DIMENSIONS")]
+        names: Vec<String>,
+    }
+    let Names { names } = serde_json::from_str(attributes).ok()?;
+    (names.len() == rank).then(|| json!(names).to_string())
 }
 
 /// What a list of codecs says: the sides of a chunk, what packs it, and how chunks lie in shards, if there are any.
@@ -333,7 +371,7 @@ fn v2(text: &[u8], attributes: Option<&[u8]>) -> Result<Array> {
         Some(Some("/")) => '/',
         Some(Some(_)) => bail!("dimension_separator is neither / nor ."),
     };
-    let attributes = attributes.map(parse::<&RawValue>).transpose().context(".zattrs")?;
+    let attributes = attributes.map(parse::<&RawValue>).transpose().context(V2_ATTRIBUTES)?;
     let style = ChunkStyle {
         unit: chunk.clone(),
         chunk,
@@ -341,7 +379,8 @@ fn v2(text: &[u8], attributes: Option<&[u8]>) -> Result<Array> {
         is_exact: as_v3(&list) == list,
         fill,
         attributes: attributes.map(|raw| raw.get().to_owned()),
-        dimension_names: None,
+        dimension_names: attributes.and_then(|raw| v2_names(raw.get(), rank)),
+        groups: Arc::default(),
     };
     Ok(Array { meta, style: style.into(), chain, shards: None, keys: Keys::V2(separator), file: V2_ARRAY })
 }

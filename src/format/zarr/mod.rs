@@ -10,6 +10,7 @@ mod metadata;
 mod read;
 mod write;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,11 +36,11 @@ pub(super) const MARKS: &[&str] = &[V3, V2_ARRAY, V2_GROUP];
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let Opened::Folder(path) = content.opened else { bail!("is a file, expected the folder of a Zarr store") };
     Ok(match metadata::node(&path)? {
-        Some(Node::Array) => Box::new(Store { path, members: None, lock: Mutex::default() }),
+        Some(Node::Array) => Box::new(Store { path, members: None, groups: Arc::default(), lock: Mutex::default() }),
         Some(Node::Group) => {
-            let members = group::arrays(&path)?;
+            let (members, groups) = group::arrays(&path)?;
             let container = Container::of_folder(&path, members)?;
-            Box::new(Store { path, members: Some(container.into()), lock: Mutex::default() })
+            Box::new(Store { path, members: Some(container.into()), groups: groups.into(), lock: Mutex::default() })
         }
         None => bail!("no Zarr store: has neither {V3} nor {V2_ARRAY}"),
     })
@@ -51,6 +52,8 @@ struct Store {
     path: PathBuf,
     /// The arrays of a group.
     members: Option<Arc<Container>>,
+    /// The attributes of the groups, by their paths.
+    groups: Arc<BTreeMap<String, String>>,
     /// What is locked, as long as it is read or changed.
     lock: Mutex<Option<Arc<File>>>,
 }
@@ -70,7 +73,8 @@ impl Store {
 
     fn chunks(&self, n: usize) -> Result<Chunks> {
         let folder = self.folder(n)?;
-        let array = metadata::array(&folder)?;
+        let mut array = metadata::array(&folder)?;
+        Arc::make_mut(&mut array.style).groups = Arc::clone(&self.groups);
         let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Ok(Chunks::new(&self.path, &folder, array, lock))
     }

@@ -1,5 +1,9 @@
 //! Stores of version 3, written: where each chunk goes, how it is packed, and the metadata.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::codecs::Chain;
@@ -251,6 +255,7 @@ impl Array {
             fill: fill.cloned().unwrap_or_else(|| vec![0; itemsize]),
             attributes: style.and_then(|style| style.attributes.clone()),
             dimension_names: style.and_then(|style| style.dimension_names.clone()),
+            groups: style.map(|style| Arc::clone(&style.groups)).unwrap_or_default(),
         };
         Ok(Self { name: name.to_owned(), meta: meta.clone(), style, chain, shards })
     }
@@ -287,11 +292,7 @@ impl Array {
             value["dimension_names"] = Value::Null;
         }
         let mut text = serde_json::to_string_pretty(&value).map_err(|error| malformed!("{error}"))?;
-        // texts that are kept as they are, whatever numbers are in them
-        let mut put = |key: &str, raw: &str| {
-            let (old, new) = (format!("\n  \"{key}\": null"), format!("\n  \"{key}\": {raw}"));
-            text = text.replacen(&old, &new, 1);
-        };
+        let mut put = |key: &str, raw: &str| text = put_raw(&text, key, raw);
         put("fill_value", &fill_text(&self.style.fill, &self.meta.dtype));
         if let Some(names) = &self.style.dimension_names {
             put("dimension_names", names);
@@ -299,6 +300,11 @@ impl Array {
         put("attributes", self.style.attributes.as_deref().unwrap_or("{}"));
         Ok(text)
     }
+}
+
+/// Puts a text in the place of the null that a key of an object has: it stays as it is, whatever numbers are in it.
+fn put_raw(text: &str, key: &str, raw: &str) -> String {
+    text.replacen(&format!("\n  \"{key}\": null"), &format!("\n  \"{key}\": {raw}"), 1)
 }
 
 /// Whole rows of a tensor, of about [`CHUNK`] bytes; of a shard that is given a part that fills it.
@@ -350,6 +356,30 @@ fn asked(codec: &str, itemsize: usize) -> Result<Option<Value>> {
     })
 }
 
+impl Store {
+    /// The text of a group's metadata. Its attributes are those of the groups of that path that its arrays come from, of two
+    /// of one name that of the first array's.
+    fn group_text(&self, path: &str) -> Result<String> {
+        let value = json!({"attributes": null, "zarr_format": 3, "node_type": "group"});
+        let text = serde_json::to_string_pretty(&value).map_err(|error| malformed!("{error}"))?;
+        let mut all: Vec<&String> = self.arrays.iter().filter_map(|array| array.style.groups.get(path)).collect();
+        all.dedup();
+        let attributes = match &all[..] {
+            [] => "{}".to_owned(),
+            [one] => (*one).clone(),
+            several => {
+                let mut merged = BTreeMap::new();
+                for text in several.iter().rev() {
+                    let own = serde_json::from_str::<BTreeMap<String, &RawValue>>(text);
+                    merged.extend(own.map_err(|error| malformed!("attributes of group {path:?}: {error}"))?);
+                }
+                serde_json::to_string(&merged).map_err(|error| malformed!("{error}"))?
+            }
+        };
+        Ok(put_raw(&text, "attributes", &attributes))
+    }
+}
+
 impl WriteChunks for Store {
     fn unit(&self, n: usize) -> &[usize] {
         self.arrays.get(n).map_or(&[], |array| &array.style.unit)
@@ -387,8 +417,6 @@ impl WriteChunks for Store {
             files.push((array.prefix() + V3, array.text()?.into_bytes()));
         }
         if self.is_group {
-            let group = json!({"attributes": {}, "zarr_format": 3, "node_type": "group"});
-            let text = serde_json::to_string_pretty(&group).map_err(|error| malformed!("{error}"))?;
             // the groups in it before it, so that what is there is whole from below
             let parents = |array: &Array| {
                 let name = array.name.clone();
@@ -396,10 +424,13 @@ impl WriteChunks for Store {
                 ends.into_iter().rev().map(move |end| name[..end].to_owned()).collect::<Vec<_>>()
             };
             let mut groups: Vec<String> = self.arrays.iter().flat_map(parents).collect();
+            groups.push(String::new());
             groups.sort();
             groups.dedup();
-            files.extend(groups.iter().rev().map(|name| (format!("{name}/{V3}"), text.clone().into_bytes())));
-            files.push((V3.to_owned(), text.into_bytes()));
+            for name in groups.iter().rev() {
+                let prefix = if name.is_empty() { String::new() } else { format!("{name}/") };
+                files.push((prefix + V3, self.group_text(name)?.into_bytes()));
+            }
         }
         Ok(files)
     }
