@@ -9,6 +9,17 @@ pub enum Number {
     Integer(u128),
 }
 
+impl Number {
+    /// A float64 of integers as the integer that it is.
+    pub(super) fn whole(self) -> Self {
+        match self {
+            // of integers of up to 32 bits, which are compared as float64s
+            Self::Float(number) => Self::Integer(number as u128),
+            Self::Integer(_) => self,
+        }
+    }
+}
+
 /// A type that holds the absolute difference of two items.
 pub(super) trait Distance: Copy + PartialOrd + Send {
     /// None.
@@ -23,6 +34,8 @@ pub(super) trait Distance: Copy + PartialOrd + Send {
     /// The nearest float64.
     fn near(self) -> f64;
     fn number(self) -> Number;
+    /// It as a number of steps, which it is of integers.
+    fn steps(self) -> u64;
 
     /// A number that orders as distances do, for ranks.
     fn key(self) -> u64;
@@ -44,6 +57,9 @@ impl Distance for f64 {
     }
     fn of_key(key: u64) -> Number {
         Number::Float(Self::from_bits(key))
+    }
+    fn steps(self) -> u64 {
+        self as u64
     }
     fn up(self) -> f64 {
         self
@@ -67,6 +83,9 @@ impl Distance for u32 {
     fn of_key(key: u64) -> Number {
         Number::Integer(key.into())
     }
+    fn steps(self) -> u64 {
+        self.into()
+    }
     fn up(self) -> f64 {
         self.into()
     }
@@ -88,6 +107,9 @@ impl Distance for u64 {
     }
     fn of_key(key: u64) -> Number {
         Number::Integer(key.into())
+    }
+    fn steps(self) -> u64 {
+        self
     }
     fn up(self) -> f64 {
         // up to here float64 holds all integers
@@ -117,6 +139,9 @@ impl Distance for u128 {
             None => key.into(),
             Some(more) => f64::from_bits((LONG as f64).to_bits() + more) as Self,
         })
+    }
+    fn steps(self) -> u64 {
+        u64::try_from(self).unwrap_or(u64::MAX)
     }
     fn up(self) -> f64 {
         let near = self as f64;

@@ -1,14 +1,13 @@
 //! What `diff` asks of an item: whether two are the same, and how far they are apart.
+//!
+//! It is asked of few types, which all others become first ([`reading`](super::reading)): a comparison is a lot of code to
+//! compile for each type, and runs no slower over float64s that are made of other items on the way.
 
-use std::array;
-
-use half::{bf16, f16};
 use num_complex::Complex;
 
 use super::distance::Distance;
 use crate::item::datetime::NAT;
-use crate::item::dtype::Kind;
-use crate::item::element::{self, Element, match_kind};
+use crate::item::element::Element;
 use crate::item::exact;
 
 /// Which items have a common meaning.
@@ -23,14 +22,16 @@ pub(super) enum ItemClass {
 /// An item that is a number, or a date.
 pub(super) trait ComparedItem: Copy + Send + Sync {
     type Distance: Distance;
-    /// A number of steps: the shorter its type, the more of them a loop has at once.
-    type Steps: Copy + PartialOrd + Into<u64> + TryFrom<u64>;
     const CLASS: ItemClass;
     const SIZE: usize;
     /// Sums of items count in 2^-UNIT, and those of squares in the square of that: what is below has no weight.
     const UNIT: i32 = 0;
     /// Whether the squares of items may be beyond float64.
     const IS_WIDE: bool = false;
+
+    /// The items that little-endian bytes are. How long one is, is known where a loop over them is compiled, whatever
+    /// is inlined there: else it is not vectorised.
+    fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone;
 
     /// Whether the bits are equal.
     fn same(self, other: Self) -> bool;
@@ -50,12 +51,6 @@ pub(super) trait ComparedItem: Copy + Send + Sync {
     /// The magnitude of an item.
     fn size(self) -> f64;
 
-    /// How many steps from value to neighbouring value lie between two items.
-    fn steps(self, other: Self) -> Self::Steps;
-
-    /// The item as an integer, if its class is that.
-    fn integer(self) -> i128;
-
     /// The real and the imaginary part.
     fn parts(self) -> (f64, f64);
 
@@ -71,13 +66,16 @@ pub(super) trait ComparedItem: Copy + Send + Sync {
 }
 
 macro_rules! integers {
-    ($($type:ty: $distance:ty, $steps:ty;)+) => {
+    ($($type:ty: $distance:ty;)+) => {
         $(impl ComparedItem for $type {
             type Distance = $distance;
-            type Steps = $steps;
             const CLASS: ItemClass = ItemClass::Integer;
             const SIZE: usize = size_of::<$type>();
 
+            #[inline(always)]
+            fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
+                bytes.as_chunks().0.iter().map(|item| Self::from_le_bytes(*item))
+            }
             fn same(self, other: Self) -> bool {
                 self == other
             }
@@ -95,12 +93,6 @@ macro_rules! integers {
             }
             fn size(self) -> f64 {
                 (self as f64).abs()
-            }
-            fn steps(self, other: Self) -> $steps {
-                <$steps>::try_from(self.abs_diff(other)).unwrap_or(<$steps>::MAX)
-            }
-            fn integer(self) -> i128 {
-                self.into()
             }
             fn parts(self) -> (f64, f64) {
                 (self as f64, 0.0)
@@ -123,15 +115,9 @@ macro_rules! integers {
 }
 
 integers! {
-    i8: u32, u32;
-    i16: u32, u32;
-    i32: u32, u32;
-    i64: u64, u64;
-    u8: u32, u32;
-    u16: u32, u32;
-    u32: u32, u32;
-    u64: u64, u64;
-    i128: u128, u64;
+    i64: u64;
+    u64: u64;
+    i128: u128;
 }
 
 /// A bool: each byte that is not zero is true.
@@ -140,10 +126,12 @@ pub(super) struct Bool(u8);
 
 impl ComparedItem for Bool {
     type Distance = u32;
-    type Steps = u32;
     const CLASS: ItemClass = ItemClass::Integer;
     const SIZE: usize = 1;
 
+    fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
+        bytes.iter().map(|item| Self(*item))
+    }
     fn same(self, other: Self) -> bool {
         self.0 == other.0
     }
@@ -161,12 +149,6 @@ impl ComparedItem for Bool {
     }
     fn size(self) -> f64 {
         u32::from(self.0 != 0).into()
-    }
-    fn steps(self, other: Self) -> u32 {
-        self.distance(other)
-    }
-    fn integer(self) -> i128 {
-        (self.0 != 0).into()
     }
     fn parts(self) -> (f64, f64) {
         (self.size(), 0.0)
@@ -188,10 +170,12 @@ pub(super) struct Ticks(i64);
 
 impl ComparedItem for Ticks {
     type Distance = u64;
-    type Steps = u64;
     const CLASS: ItemClass = ItemClass::Date;
     const SIZE: usize = 8;
 
+    fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
+        i64::items(bytes).map(Self)
+    }
     fn same(self, other: Self) -> bool {
         self.0 == other.0
     }
@@ -210,12 +194,6 @@ impl ComparedItem for Ticks {
     fn size(self) -> f64 {
         self.0.size()
     }
-    fn steps(self, other: Self) -> u64 {
-        self.0.abs_diff(other.0)
-    }
-    fn integer(self) -> i128 {
-        self.0.into()
-    }
     fn parts(self) -> (f64, f64) {
         self.0.parts()
     }
@@ -230,172 +208,65 @@ impl ComparedItem for Ticks {
     }
 }
 
-/// A float: what float64 makes of it, and its place among its like.
-pub(super) trait Float: Copy + Send + Sync {
-    /// A number of steps.
-    type Steps: Copy + Ord + Into<u64> + TryFrom<u64>;
-    const SIZE: usize;
+/// What float64 makes of an item is not below 2^-1074; 2^-1200 is below what any square adds to a sum.
+const FLOAT_UNIT: i32 = 1200;
 
-    /// Its bits, which no other item has.
-    fn bits(self) -> u64;
-
-    /// Its value.
-    fn wide(self) -> f64;
-
-    /// How many steps from value to neighbouring value lie between two: none between +0 and -0.
-    fn steps(self, other: Self) -> Self::Steps;
-}
-
-impl Float for f32 {
-    type Steps = u32;
-    const SIZE: usize = 4;
-
-    fn bits(self) -> u64 {
-        self.to_bits().into()
-    }
-    fn wide(self) -> f64 {
-        self.into()
-    }
-    fn steps(self, other: Self) -> u32 {
-        ordinal32(self.to_bits()).abs_diff(ordinal32(other.to_bits()))
-    }
-}
-
-impl Float for f64 {
-    type Steps = u64;
-    const SIZE: usize = 8;
-
-    fn bits(self) -> u64 {
-        self.to_bits()
-    }
-    fn wide(self) -> f64 {
-        self
-    }
-    fn steps(self, other: Self) -> u64 {
-        ordinal64(self.to_bits()).abs_diff(ordinal64(other.to_bits()))
-    }
-}
-
-/// The number of a float in the order of all values, neighbours being one apart, from its bits, which order values as
-/// integers do but for the sign. The subtraction never wraps; a check of that would keep loops from being vectorised.
-fn ordinal64(bits: u64) -> i64 {
-    let sign = bits as i64 >> 63;
-    ((bits & (u64::MAX >> 1)) as i64 ^ sign).wrapping_sub(sign)
-}
-
-/// The same of one of 32 bits, or of 16 as the upper ones of those.
-fn ordinal32(bits: u32) -> i32 {
-    let sign = bits as i32 >> 31;
-    ((bits & (u32::MAX >> 1)) as i32 ^ sign).wrapping_sub(sign)
-}
-
-macro_rules! short_floats {
-    ($($type:ty),+) => {
-        $(impl Float for $type {
-            type Steps = u32;
-            const SIZE: usize = 2;
-
-            fn bits(self) -> u64 {
-                self.to_bits().into()
-            }
-            fn wide(self) -> f64 {
-                element::Float::wide(self)
-            }
-            fn steps(self, other: Self) -> u32 {
-                let ordinal = |item: Self| ordinal32(u32::from(item.to_bits()) << 16) >> 16;
-                ordinal(self).abs_diff(ordinal(other))
-            }
-        })+
-    };
-}
-
-short_floats!(f16, bf16);
-
-/// A float of 8 bits or fewer, as a table tells it.
-#[derive(Clone, Copy)]
-pub(super) struct Small {
-    value: f64,
-    ordinal: i32,
-    bits: u8,
-}
-
-impl Float for Small {
-    type Steps = u32;
-    const SIZE: usize = 1;
-
-    fn bits(self) -> u64 {
-        self.bits.into()
-    }
-    fn wide(self) -> f64 {
-        self.value
-    }
-    fn steps(self, other: Self) -> u32 {
-        self.ordinal.abs_diff(other.ordinal)
-    }
-}
-
-impl<F: Float> ComparedItem for F {
+impl ComparedItem for f64 {
     type Distance = f64;
-    type Steps = F::Steps;
     const CLASS: ItemClass = ItemClass::Float;
-    const SIZE: usize = F::SIZE;
-    const UNIT: i32 = unit(F::SIZE);
-    const IS_WIDE: bool = F::SIZE == 8;
+    const SIZE: usize = 8;
+    const UNIT: i32 = FLOAT_UNIT;
+    const IS_WIDE: bool = true;
 
+    #[inline(always)]
+    fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
+        Self::chunks(bytes).iter().map(|item| Self::from_little(*item))
+    }
     fn same(self, other: Self) -> bool {
-        self.bits() == other.bits()
+        self.to_bits() == other.to_bits()
     }
     fn equals(self, other: Self) -> bool {
-        self.wide() == other.wide()
+        self == other
     }
     fn is_nan(self) -> bool {
-        self.wide().is_nan()
+        self.is_nan()
     }
     fn is_finite(self) -> bool {
-        self.wide().is_finite()
+        self.is_finite()
     }
     fn distance(self, other: Self) -> f64 {
-        (self.wide() - other.wide()).abs()
+        (self - other).abs()
     }
     fn size(self) -> f64 {
-        self.wide().abs()
-    }
-    fn steps(self, other: Self) -> F::Steps {
-        Float::steps(self, other)
-    }
-    fn integer(self) -> i128 {
-        0
+        self.abs()
     }
     fn parts(self) -> (f64, f64) {
-        (self.wide(), 0.0)
+        (self, 0.0)
     }
     #[inline(always)]
     fn offset(self, from: Self) -> f64 {
-        self.wide() - from.wide()
+        self - from
     }
     #[inline(always)]
     fn below(self, other: Self) -> bool {
-        self.wide() < other.wide()
+        self < other
     }
     fn exact(self) -> (bool, u64, i32) {
-        exact::parts(self.wide()).unwrap_or_default()
+        exact::parts(self).unwrap_or_default()
     }
 }
 
-/// What float64 makes of items of so many bytes is not below 2^-200 if they are short, and of float64 itself 2^-1200 is
-/// below what any square adds to a sum.
-const fn unit(bytes: usize) -> i32 {
-    if bytes == 8 { 1200 } else { 200 }
-}
-
-impl<F: Float> ComparedItem for Complex<F> {
+impl ComparedItem for Complex<f64> {
     type Distance = f64;
-    type Steps = F::Steps;
     const CLASS: ItemClass = ItemClass::Complex;
-    const SIZE: usize = 2 * F::SIZE;
-    const UNIT: i32 = unit(F::SIZE);
-    const IS_WIDE: bool = F::SIZE == 8;
+    const SIZE: usize = 16;
+    const UNIT: i32 = FLOAT_UNIT;
+    const IS_WIDE: bool = true;
 
+    #[inline(always)]
+    fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
+        Self::chunks(bytes).iter().map(|item| Self::from_little(*item))
+    }
     fn same(self, other: Self) -> bool {
         self.re.same(other.re) && self.im.same(other.im)
     }
@@ -409,19 +280,13 @@ impl<F: Float> ComparedItem for Complex<F> {
         self.re.is_finite() && self.im.is_finite()
     }
     fn distance(self, other: Self) -> f64 {
-        (self.re.wide() - other.re.wide()).hypot(self.im.wide() - other.im.wide())
+        (self.re - other.re).hypot(self.im - other.im)
     }
     fn size(self) -> f64 {
-        self.re.wide().hypot(self.im.wide())
-    }
-    fn steps(self, other: Self) -> F::Steps {
-        Float::steps(self.re, other.re).max(Float::steps(self.im, other.im))
-    }
-    fn integer(self) -> i128 {
-        0
+        self.re.hypot(self.im)
     }
     fn parts(self) -> (f64, f64) {
-        (self.re.wide(), self.im.wide())
+        (self.re, self.im)
     }
     fn offset(self, _: Self) -> f64 {
         0.0
@@ -434,45 +299,54 @@ impl<F: Float> ComparedItem for Complex<F> {
     }
 }
 
-/// What is done with the items of a dtype, whichever it is.
+/// The type that items are compared as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compared {
+    /// Floats, and integers that float64 holds.
+    Real,
+    Int64,
+    UInt64,
+    /// Integers of two dtypes.
+    Int128,
+    Ticks,
+    Bool,
+    Complex,
+}
+
+/// What is done with items, of whichever type they are.
 pub(super) trait Task {
     type Output;
 
-    /// `read` makes an item of its little-endian bytes.
-    fn run<T: ComparedItem>(self, read: impl Fn(&[u8]) -> T + Copy + Send + Sync + 'static) -> Self::Output;
+    fn run<T: ComparedItem + 'static>(self) -> Self::Output;
 }
 
-/// Does a task with the items that a dtype has.
-///
-/// # Errors
-/// The task again, for items that are no numbers and no dates.
-pub(super) fn with_items<K: Task>(kind: &Kind, task: K) -> Result<K::Output, K> {
-    Ok(match_kind!(*kind, {
-        // the bits of two bools may differ although both are true
-        bool T => task.run(|bytes| Bool(u8::read_le(bytes))),
-        integer T => task.run(T::read_le),
-        float T => task.run(T::read_le),
-        complex T => task.run(T::read_le),
-        Kind::Datetime(_) | Kind::Timedelta(_) => task.run(|bytes| Ticks(i64::read_le(bytes))),
-        Kind::Narrow(narrow) if narrow.is_integer() => {
-            let table: [i8; 256] = array::from_fn(|item| narrow.value(item as u8) as i8);
-            task.run(move |bytes| table[usize::from(u8::read_le(bytes))])
-        }
-        Kind::Narrow(narrow) => {
-            let mask = ((1_u32 << narrow.bits()) - 1) as u8;
-            let table: [Small; 256] = array::from_fn(|item| Small {
-                value: narrow.value(item as u8),
-                ordinal: narrow.ordinal(item as u8).unwrap_or(0) as i32,
-                bits: item as u8 & mask,
-            });
-            task.run(move |bytes| table[usize::from(u8::read_le(bytes))])
-        }
-        Kind::LongDouble(_) | Kind::ComplexLongDouble(_) => return Err(task),
-        Kind::Bytes(_) | Kind::Str(_) | Kind::Void(_) | Kind::Struct(_) => return Err(task),
-    }))
+/// Asks for the bytes of an item.
+struct Size;
+
+impl Task for Size {
+    type Output = usize;
+
+    fn run<T: ComparedItem + 'static>(self) -> usize {
+        T::SIZE
+    }
 }
 
-/// An integer of 16 bytes, which no dtype has: what integers of two dtypes are compared as.
-pub(super) fn read_i128(bytes: &[u8]) -> i128 {
-    i128::from_le_bytes(*bytes.first_chunk().unwrap_or(&[0; 16]))
+impl Compared {
+    /// The bytes of an item.
+    pub(super) fn size(self) -> usize {
+        self.with(Size)
+    }
+
+    /// Does a task with items of that type.
+    pub(super) fn with<K: Task>(self, task: K) -> K::Output {
+        match self {
+            Self::Real => task.run::<f64>(),
+            Self::Int64 => task.run::<i64>(),
+            Self::UInt64 => task.run::<u64>(),
+            Self::Int128 => task.run::<i128>(),
+            Self::Ticks => task.run::<Ticks>(),
+            Self::Bool => task.run::<Bool>(),
+            Self::Complex => task.run::<Complex<f64>>(),
+        }
+    }
 }

@@ -2,17 +2,14 @@
 //!
 //! The comparison itself asks whole blocks and is several times as fast; but what is drawn needs each item.
 
-use num_complex::Complex;
-
-use super::item::{ComparedItem, ItemClass, Task, read_i128, with_items};
-use super::tally::Rule;
-use super::widen::Widen;
-use super::{Common, Options, distance::Distance, same_text};
+use super::item::{ComparedItem, Task};
+use super::reading::{Common, Reading};
+use super::tally::{Rule, pairs_of};
+use super::{Options, distance::Distance, same_text};
 use crate::engine::job::Progress;
 use crate::engine::scan::scan;
 use crate::error::{Error, ErrorKind, Result};
 use crate::item::dtype::DType;
-use crate::item::element::Element;
 use crate::item::meta::Meta;
 use crate::layout::window::Window;
 use crate::memory::resize;
@@ -42,48 +39,36 @@ fn judge(one: &DType, other: &DType, options: &Options) -> Option<(Judge, bool)>
     };
     let widths = [one.itemsize(), other.itemsize()];
     Some(match Common::new(one, other).filter(|_| options.ignore_dtype || one == other)? {
-        Common::Same => match with_items(one.kind(), Judging(rule, None)) {
-            Ok(judge) => (judge, true),
-            Err(_) => opaque(widths, Box::new(|expected, actual| expected == actual)),
-        },
-        Common::Numbers(ItemClass::Integer, widen) => (Judging(rule, Some(widen)).run(read_i128), true),
-        Common::Numbers(ItemClass::Complex, widen) => (Judging(rule, Some(widen)).run(Complex::<f64>::read_le), true),
-        Common::Numbers(ItemClass::Float | ItemClass::Date, widen) => {
-            (Judging(rule, Some(widen)).run(f64::read_le), true)
-        }
+        Common::Numbers(reading) => (reading.compared.with(Judging(rule, reading)), true),
+        Common::Bytes => opaque(widths, Box::new(|expected, actual| expected == actual)),
         Common::Text(wide) => opaque(widths, Box::new(move |expected, actual| same_text(wide, expected, actual))),
     })
 }
 
-/// Asks how items are judged, once they are widened, if they have to be.
-struct Judging(Rule, Option<[Widen; 2]>);
+/// Asks how numbers are judged.
+struct Judging(Rule, Reading);
 
 impl Task for Judging {
     type Output = Judge;
 
-    fn run<T: ComparedItem>(self, read: impl Fn(&[u8]) -> T + Copy + Send + Sync + 'static) -> Judge {
-        let Self(rule, widen) = self;
-        let each = move |expected: &[u8], actual: &[u8], out: &mut Vec<Judged>| {
-            let pairs = expected.chunks_exact(T::SIZE).zip(actual.chunks_exact(T::SIZE));
-            out.extend(pairs.map(|(expected, actual)| {
-                let (expected, actual) = (read(expected), read(actual));
-                (error(expected, actual), rule.differ(expected, actual))
-            }));
-        };
-        Box::new(move |expected, actual, out| match &widen {
-            None => each(expected, actual, out),
-            Some([one, other]) => {
-                let (mut left, mut right) = (Vec::new(), Vec::new());
-                one(expected, &mut left);
-                other(actual, &mut right);
-                each(&left, &right, out);
-            }
+    fn run<T: ComparedItem + 'static>(self) -> Judge {
+        let Self(rule, reading) = self;
+        Box::new(move |expected, actual, out| {
+            let raw = (expected, actual);
+            let mut widened = Default::default();
+            let (expected, actual) = reading.widened(raw, &mut widened);
+            let steps = rule.steps(&reading, raw, pairs_of::<T>(expected, actual));
+            out.extend(
+                pairs_of::<T>(expected, actual)
+                    .enumerate()
+                    .map(|(number, pair)| (error(pair), rule.differ(pair, steps.get(number).copied().unwrap_or(0)))),
+            );
         })
     }
 }
 
 /// The error of a pair: none of what is the same number, NaN where one side alone is NaN, infinity where one is.
-fn error<T: ComparedItem>(expected: T, actual: T) -> f64 {
+fn error<T: ComparedItem>((expected, actual): (T, T)) -> f64 {
     match (expected.is_nan(), actual.is_nan()) {
         (true, true) => 0.0,
         (true, false) | (false, true) => f64::NAN,

@@ -30,12 +30,13 @@ mod metrics;
 #[doc(hidden)]
 pub mod models;
 mod places;
+mod reading;
 mod report;
+mod steps;
 mod sums;
 mod tally;
 #[cfg(test)]
 mod tests;
-mod widen;
 mod worst;
 
 use std::io;
@@ -43,24 +44,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Advice, Context, Error, ErrorKind, Result, bail};
 
-use num_complex::Complex;
-
 pub use self::difference::{Difference, Extreme, Mismatch, Outline, Reason};
 use self::distance::Distance;
 pub use self::distance::Number;
 use self::found::FoundMismatch;
-use self::item::{ComparedItem, ItemClass, Task, read_i128, with_items};
+use self::item::{ComparedItem, ItemClass, Task};
 pub use self::metrics::{Allowed, Failure, MetricLimits, Metrics};
 pub use self::places::AxisPlaces;
 use self::places::{Places, Runs};
+use self::reading::{Common, Reading};
 use self::sums::{Cuts, Summing, Sums, Variety};
-use self::tally::{ItemPairs, Marks, Most, Rule, Tally};
-use self::widen::{ClassOf, Widen, WidenTo};
+use self::tally::{ItemPairs, Marks, Most, Rule, Tally, pairs_of};
 use crate::engine::job::Progress;
 use crate::engine::quantiles::{Counts, Fraction, Search};
 use crate::engine::scan::{same_bytes, scan, scan_some};
-use crate::item::dtype::{DType, Kind};
-use crate::item::element::Element;
+use crate::item::dtype::DType;
 use crate::item::meta::Order;
 use crate::item::print;
 use crate::item::tensor::Tensor;
@@ -71,9 +69,9 @@ pub use crate::report::Style;
 use crate::report::json;
 use crate::storage::source::Source;
 
-/// Items of two dtypes are widened to a common one so many at a time. They stay in a core's cache (16 KiB of
-/// complex128 on either side), where a window, widened whole, would be written to memory and read back.
-const WIDENED: usize = 1024;
+/// Items are made others, and all is asked of them, so many at a time. They stay in a core's cache (16 KiB of complex128
+/// on either side), where a window, widened whole, would be written to memory and read back.
+const PART: usize = 1024;
 
 /// Of more items than this, quantiles are guessed from a sample. Of fewer, one more pass takes less time than the sample.
 const SAMPLED: usize = 1 << 21;
@@ -241,13 +239,8 @@ pub fn compare_sources(
         start: unknown(Reason::Values),
     };
     match common {
-        Common::Same => match with_items(one.kind(), Same(comparison)) {
-            Ok(found) => found,
-            Err(Same(comparison)) => comparison.opaque(|expected, actual| expected == actual),
-        },
-        Common::Numbers(ItemClass::Integer, widen) => comparison.numbers(read_i128, Some(widen)),
-        Common::Numbers(ItemClass::Complex, widen) => comparison.numbers(Complex::<f64>::read_le, Some(widen)),
-        Common::Numbers(ItemClass::Float | ItemClass::Date, widen) => comparison.numbers(f64::read_le, Some(widen)),
+        Common::Numbers(reading) => reading.compared.with(Numbers(comparison, &reading)),
+        Common::Bytes => comparison.opaque(|expected, actual| expected == actual),
         Common::Text(wide) => comparison.opaque(|expected, actual| same_text(wide, expected, actual)),
     }
 }
@@ -266,43 +259,6 @@ fn same_text(wide: [bool; 2], expected: &[u8], actual: &[u8]) -> bool {
 pub fn write_json_of_new(out: &mut dyn io::Write, actual: &Source) -> io::Result<()> {
     let actual = Outline::new(actual.dtype(), actual.shape());
     writeln!(out, "{}", json::object(Difference::of_one_side(None, Some(&actual))))
-}
-
-/// What the items of two tensors are compared as.
-enum Common {
-    /// As the numbers or dates they are, or as so many bytes.
-    Same,
-    /// As numbers of a class, which they become first.
-    Numbers(ItemClass, [Widen; 2]),
-    /// As code points, of 4 bytes each where they are wide, else of one.
-    Text([bool; 2]),
-}
-
-impl Common {
-    /// `None` if two dtypes have no common meaning.
-    fn new(expected: &DType, actual: &DType) -> Option<Self> {
-        if expected == actual {
-            return Some(Self::Same);
-        }
-        let classes = [expected, actual].map(|dtype| with_items(dtype.kind(), ClassOf).ok());
-        if let [Some(one), Some(other)] = classes {
-            let class = match (one, other) {
-                (ItemClass::Date, _) | (_, ItemClass::Date) => return None,
-                (ItemClass::Integer, ItemClass::Integer) => ItemClass::Integer,
-                (ItemClass::Complex, _) | (_, ItemClass::Complex) => ItemClass::Complex,
-                (ItemClass::Float, _) | (_, ItemClass::Float) => ItemClass::Float,
-            };
-            let widen = |dtype: &DType, nan| with_items(dtype.kind(), WidenTo(class, nan)).ok();
-            // no NaN of the one has the bits of one of the other
-            let other_nan = f64::from_bits(f64::NAN.to_bits() | 1);
-            return Some(Self::Numbers(class, [widen(expected, f64::NAN)?, widen(actual, other_nan)?]));
-        }
-        let wide = |dtype: &DType| {
-            let text = matches!(dtype.kind(), Kind::Str(_) | Kind::Bytes(_));
-            text.then(|| matches!(dtype.kind(), Kind::Str(_)))
-        };
-        Some(Self::Text([wide(expected)?, wide(actual)?]))
-    }
 }
 
 /// The code points of an item of strings.
@@ -329,14 +285,14 @@ struct Comparison<'a> {
     start: Difference,
 }
 
-/// Compares items of one dtype.
-struct Same<'a>(Comparison<'a>);
+/// Compares numbers.
+struct Numbers<'a>(Comparison<'a>, &'a Reading);
 
-impl Task for Same<'_> {
+impl Task for Numbers<'_> {
     type Output = Result<Difference>;
 
-    fn run<T: ComparedItem>(self, read: impl Fn(&[u8]) -> T + Copy + Send + Sync + 'static) -> Self::Output {
-        self.0.numbers(read, None)
+    fn run<T: ComparedItem + 'static>(self) -> Self::Output {
+        self.0.numbers::<T>(self.1)
     }
 }
 
@@ -349,7 +305,7 @@ struct Seen<T: ComparedItem> {
     runs: Vec<(usize, Runs)>,
     /// Equal windows that nothing was summed of.
     skipped: Vec<usize>,
-    /// Items widened to a common type.
+    /// Items widened to the type that they are compared as.
     widened: [Vec<u8>; 2],
     /// What is known of quantiles, and keys on their way there.
     counts: Option<Counts>,
@@ -372,11 +328,8 @@ impl<T: ComparedItem> Default for Seen<T> {
 }
 
 /// Makes `keys` those of the distances of some items; what does not count comes behind all that do.
-fn keys_of<T: ComparedItem>(keys: &mut Vec<u64>, (expected, actual): (&[u8], &[u8]), read: &impl Fn(&[u8]) -> T) {
-    let pairs = || {
-        let pairs = expected.chunks_exact(T::SIZE).zip(actual.chunks_exact(T::SIZE));
-        pairs.map(|(expected, actual)| (read(expected), read(actual)))
-    };
+fn keys_of<T: ComparedItem>(keys: &mut Vec<u64>, (expected, actual): (&[u8], &[u8])) {
+    let pairs = || pairs_of::<T>(expected, actual);
     keys.resize(expected.len() / T::SIZE, 0);
     // two loops, each of which is vectorised; one that decides for each item is not
     keys.iter_mut().zip(pairs()).for_each(|(key, (expected, actual))| *key = expected.distance(actual).key());
@@ -392,13 +345,49 @@ fn left_out<T: ComparedItem>() -> u64 {
 }
 
 impl<T: ComparedItem> Seen<T> {
-    /// Takes the distances of some items for quantiles.
-    fn count(&mut self, search: &Search, (expected, actual): (&[u8], &[u8]), read: &impl Fn(&[u8]) -> T) {
-        let counts = self.counts.get_or_insert_with(|| search.begin());
-        let bytes = WIDENED * T::SIZE;
-        for items in expected.chunks(bytes).zip(actual.chunks(bytes)) {
-            keys_of(&mut self.keys, items, read);
-            search.count(counts, &self.keys);
+    /// Sums some items, and takes their distances for quantiles.
+    ///
+    /// # Errors
+    /// No memory.
+    fn sum(
+        &mut self,
+        window: (usize, usize),
+        items: (&[u8], &[u8]),
+        cuts: &Cuts,
+        search: Option<&Search>,
+    ) -> Result<()> {
+        let Self { summing, counts, keys, .. } = self;
+        let count = |items: (&[u8], &[u8]), errors: Option<&[f64]>| {
+            let Some(search) = search else { return };
+            match errors.filter(|_| T::CLASS == ItemClass::Float) {
+                // an error is a distance, but for its sign
+                Some(errors) => {
+                    keys.clear();
+                    keys.extend(errors.iter().map(|error| error.abs().key()));
+                }
+                None => keys_of::<T>(keys, items),
+            }
+            search.count(counts.get_or_insert_with(|| search.begin()), keys);
+        };
+        summing.window(window, items, cuts, count).map_err(Error::memory)
+    }
+
+    /// Takes items for [`Variety`], of which `expected` are the bytes.
+    fn vary(&mut self, reading: &Reading, expected: &[u8], width: usize) {
+        // nothing new in one item again and again, which is seen by comparing all with those before them
+        let is_one_item = expected.len() > width && expected[width..] == expected[..expected.len() - width];
+        let expected = if is_one_item { &expected[..width] } else { expected };
+        for items in expected.chunks(PART * width) {
+            if self.variety.varies {
+                return;
+            }
+            match &reading.widen {
+                None => self.variety.see(items),
+                Some([widen, _]) => {
+                    widen(items, &mut self.widened[0]);
+                    self.variety.see(&self.widened[0]);
+                }
+            }
         }
     }
 
@@ -421,56 +410,47 @@ struct Overall {
 }
 
 impl Comparison<'_> {
-    /// Compares numbers, that `widen` makes of the items, if they have to be made.
-    fn numbers<T: ComparedItem>(
-        mut self,
-        read: impl Fn(&[u8]) -> T + Sync,
-        widen: Option<[Widen; 2]>,
-    ) -> Result<Difference> {
-        let steps = widen.is_none();
+    /// Compares numbers.
+    fn numbers<T: ComparedItem>(mut self, reading: &Reading) -> Result<Difference> {
         let widths = self.dtypes.map(DType::itemsize);
         let total = self.start.items;
         let wants_metrics = self.wants_metrics();
-        // what comes once cannot be looked at again, and what is widened has no bytes that are equal
+        // what comes once cannot be looked at again, and of two dtypes no bytes are equal
         let once = self.expected.is_stream() || self.actual.is_stream();
-        let (differs, cuts) = (AtomicBool::new(once || widen.is_some()), Cuts::default());
+        let (differs, cuts) = (AtomicBool::new(once || !reading.is_one_dtype), Cuts::default());
         let places = self.places();
         let equal = self.are_equal_as_stored()?;
-        let search = self.effort.quantiles.then(|| self.search(&read, widen.as_ref())).transpose()?;
+        let search = self.effort.quantiles.then(|| self.search::<T>(reading)).transpose()?;
         let (rule, options, verdict_only) = (self.rule, self.options, self.effort.verdict_only);
-        let sum = |seen: &mut Seen<T>, start, items: (&[u8], &[u8])| {
-            seen.summing.window((start, total), items, &read, &cuts).map_err(Error::memory)?;
-            if let Some(search) = &search {
-                seen.count(search, items, &read);
-            }
-            Ok(())
-        };
+        let sum =
+            |seen: &mut Seen<T>, start, items: (&[u8], &[u8])| seen.sum((start, total), items, &cuts, search.as_ref());
         let each = |seen: &mut Seen<T>, start: usize, [expected, actual]: [&[u8]; 2]| {
             let window = ItemPairs { start, expected, actual };
             let mut marks = Marks { places: places.as_ref(), runs: Runs::default() };
-            match &widen {
-                None => {
-                    seen.tally.window(&rule, window, (expected, actual), &read, &mut marks);
-                    if wants_metrics && !differs.load(Ordering::Relaxed) && expected == actual {
-                        seen.variety.see(expected, &read);
-                        seen.skipped.push(start);
-                    } else if wants_metrics {
-                        differs.store(true, Ordering::Relaxed);
-                        sum(seen, start, (expected, actual))?;
-                    }
+            let is_equal = reading.is_one_dtype && expected == actual;
+            let is_skipped = is_equal && !differs.load(Ordering::Relaxed);
+            let sums = wants_metrics && !is_skipped;
+            if !is_skipped {
+                differs.store(true, Ordering::Relaxed);
+            }
+            for part in window.chunks(PART, widths) {
+                let is_settled = is_equal && seen.tally.is_settled();
+                if is_settled && !sums {
+                    break;
                 }
-                Some([one, other]) => {
-                    for part in window.chunks(WIDENED, widths) {
-                        let mut widened = std::mem::take(&mut seen.widened);
-                        one(part.expected, &mut widened[0]);
-                        other(part.actual, &mut widened[1]);
-                        seen.tally.window(&rule, part, (&widened[0], &widened[1]), &read, &mut marks);
-                        if wants_metrics {
-                            sum(seen, part.start, (&widened[0], &widened[1]))?;
-                        }
-                        seen.widened = widened;
-                    }
+                let mut widened = std::mem::take(&mut seen.widened);
+                let items = reading.widened((part.expected, part.actual), &mut widened);
+                if !is_settled {
+                    seen.tally.window::<T>(&rule, reading, part, items, &mut marks);
                 }
+                if sums {
+                    sum(seen, part.start, items)?;
+                }
+                seen.widened = widened;
+            }
+            if wants_metrics && is_skipped {
+                seen.vary(reading, expected, widths[0]);
+                seen.skipped.push(start);
             }
             if let Marks { runs, places: Some(_) } = marks
                 && !runs.is_empty()
@@ -482,7 +462,7 @@ impl Comparison<'_> {
                 bail!("mismatches to be told: {message}");
             }
             // of equal tensors all that is left to be known is which items are the first that can be compared
-            let maxima = tally.max_abs.is_some() && tally.max_rel.is_some() && tally.max_ulp.is_some();
+            let maxima = tally.is_settled() && tally.max_ulp.is_some();
             let known = equal && maxima && (seen.variety.varies || !wants_metrics);
             let enough = known || verdict_only && decided(options, tally, total);
             Ok(!enough)
@@ -503,7 +483,12 @@ impl Comparison<'_> {
                 skipped.sort_unstable();
                 let wanted = |start: usize| skipped.binary_search(&start).is_ok();
                 let each = |seen: &mut Seen<T>, start: usize, [expected, actual]: [&[u8]; 2]| {
-                    sum(seen, start, (expected, actual)).map(|()| true)
+                    for part in (ItemPairs { start, expected, actual }).chunks(PART, widths) {
+                        let mut widened = std::mem::take(&mut seen.widened);
+                        sum(seen, part.start, reading.widened((part.expected, part.actual), &mut widened))?;
+                        seen.widened = widened;
+                    }
+                    Ok(true)
                 };
                 let sources = [&mut *self.expected, &mut *self.actual];
                 let later = scan_some(sources, self.effort.limits, &|_| {}, wanted, Seen::default, each)?;
@@ -519,11 +504,9 @@ impl Comparison<'_> {
             });
         }
         if let Some(search) = search.filter(|_| !enough) {
-            let (read, widen) = (&read, widen.as_ref());
-            overall.quantiles = Some(self.quantiles(&all, (search, counts), read, widen)?);
+            overall.quantiles = Some(self.quantiles(&all, (search, counts), reading)?);
         }
-        let integers = matches!(T::CLASS, ItemClass::Integer | ItemClass::Date);
-        Ok(self.finish(all.tally, overall, integers, steps))
+        Ok(self.finish(all.tally, overall, reading.integers, reading.is_one_dtype))
     }
 
     /// Compares what is no number.
@@ -585,11 +568,7 @@ impl Comparison<'_> {
 
     /// The search for quantiles, with a sample if one can be taken at little cost: whether a piece of it is read depends
     /// on its place alone, but not on anything that could be regular in a tensor.
-    fn search<T: ComparedItem>(
-        &mut self,
-        read: &(impl Fn(&[u8]) -> T + Sync),
-        widen: Option<&[Widen; 2]>,
-    ) -> Result<Search> {
+    fn search<T: ComparedItem>(&mut self, reading: &Reading) -> Result<Search> {
         let items = self.start.items;
         let is_plain = |source: &Source| source.as_file().is_some() && source.view().is_forward();
         if items < SAMPLED || !is_plain(self.expected) || !is_plain(self.actual) {
@@ -599,7 +578,7 @@ impl Comparison<'_> {
         let limits =
             Limits { window: Some(self.effort.limits.window.unwrap_or(PIECE).min(PIECE)), ..self.effort.limits };
         let wanted = |start: usize| mixed(start as u64).is_multiple_of(one_of as u64);
-        let pieces = self.each_key(read, widen, limits, wanted, Vec::new, |sample: &mut Vec<u64>, keys| {
+        let pieces = self.each_key::<T, _>(reading, limits, wanted, Vec::new, |sample: &mut Vec<u64>, keys| {
             sample.extend(keys.iter().filter(|&&key| key != left_out::<T>()));
         })?;
         Ok(Search::sampled(T::Distance::BITS, &FRACTIONS, items, &mut pieces.concat()))
@@ -608,8 +587,7 @@ impl Comparison<'_> {
     /// Shows the keys of the distances of some windows' items to `each`.
     fn each_key<T: ComparedItem, S: Send>(
         &mut self,
-        read: &(impl Fn(&[u8]) -> T + Sync),
-        widen: Option<&[Widen; 2]>,
+        reading: &Reading,
         limits: Limits,
         wanted: impl Fn(usize) -> bool + Sync,
         begin: impl Fn() -> S + Sync,
@@ -620,15 +598,8 @@ impl Comparison<'_> {
         let begin = || (begin(), Vec::new(), [Vec::new(), Vec::new()]);
         let states = scan_some(sources, limits, &|_| {}, wanted, begin, |state, start, [expected, actual]| {
             let (state, keys, widened) = state;
-            for part in (ItemPairs { start, expected, actual }).chunks(WIDENED, widths) {
-                match widen {
-                    None => keys_of(keys, (part.expected, part.actual), read),
-                    Some([one, other]) => {
-                        one(part.expected, &mut widened[0]);
-                        other(part.actual, &mut widened[1]);
-                        keys_of(keys, (&widened[0], &widened[1]), read);
-                    }
-                }
+            for part in (ItemPairs { start, expected, actual }).chunks(PART, widths) {
+                keys_of::<T>(keys, reading.widened((part.expected, part.actual), widened));
                 each(state, keys);
             }
             Ok(true)
@@ -642,12 +613,12 @@ impl Comparison<'_> {
         &mut self,
         all: &Seen<T>,
         (mut search, mut counts): (Search, Vec<Counts>),
-        read: &(impl Fn(&[u8]) -> T + Sync),
-        widen: Option<&[Widen; 2]>,
+        reading: &Reading,
     ) -> Result<[Option<Number>; 4]> {
-        let of_key = |key: u64| Some(T::Distance::of_key(key));
+        let told = |number: Number| if reading.integers { number.whole() } else { number };
+        let of_key = |key: u64| Some(told(T::Distance::of_key(key)));
         if all.tally.differing == 0 {
-            let zero = all.tally.max_abs.map(|most| most.value.number());
+            let zero = all.tally.max_abs.map(|most| told(most.value.number()));
             return Ok([zero; 4]);
         }
         let Sums { count, zeros, .. } = all.summing.sums;
@@ -663,9 +634,8 @@ impl Comparison<'_> {
                 return Ok(std::array::from_fn(|n| found.get(n).and_then(|&key| of_key(key))));
             }
             let limits = self.effort.limits;
-            counts = self.each_key(
-                read,
-                widen,
+            counts = self.each_key::<T, _>(
+                reading,
                 limits,
                 |_| true,
                 || search.begin(),
@@ -706,12 +676,13 @@ impl Comparison<'_> {
         let hope = !tally.hopeless;
         let max_abs = tally.max_abs.map(|Most { value, item }| (value, extreme(item)));
         let min_atol = max_abs.as_ref().map_or(0.0, |(value, _)| value.up());
-        let max_ulp = tally.max_ulp.filter(|_| steps);
+        let max_ulp = tally.max_ulp;
+        let number = |number: Number| if integers { number.whole() } else { number };
         let told = |found: &FoundMismatch| Mismatch {
             index: extreme(found.item),
             expected: text(self.dtypes[0], &found.expected),
             actual: text(self.dtypes[1], &found.actual),
-            abs: found.errors.map(|errors| errors.abs),
+            abs: found.errors.map(|errors| number(errors.abs)),
             rel: found.errors.and_then(|errors| errors.rel),
             ulp: found.errors.filter(|_| steps).map(|errors| errors.ulp),
         };
@@ -719,7 +690,7 @@ impl Comparison<'_> {
             reason: (!passes).then_some(Reason::Values),
             differing: Some(tally.differing),
             mismatches: Some(tally.mismatches),
-            max_abs: max_abs.map(|(value, index)| Extreme { value: value.number(), index }),
+            max_abs: max_abs.map(|(value, index)| Extreme { value: number(value.number()), index }),
             max_rel: tally.max_rel.map(|Most { value, item }| Extreme { value, index: extreme(item) }),
             max_ulp: max_ulp.map(|Most { value, item }| Extreme { value, index: extreme(item) }),
             min_atol: (none || hope && min_atol.is_finite()).then_some(if none { 0.0 } else { min_atol }),

@@ -101,13 +101,14 @@ impl<T: ComparedItem> Sums<T> {
         self.squared_errors.add_float(sums.errors.squares, 2 * (unit + sums.errors.power), 1);
     }
 
-    /// Takes the items of a block, those of one side as little-endian bytes.
-    fn block(&mut self, expected: &[u8], actual: &[u8], read: &impl Fn(&[u8]) -> T, scratch: &mut Offsets) {
-        let pairs = || expected.chunks_exact(T::SIZE).zip(actual.chunks_exact(T::SIZE));
-        let pairs = || pairs().map(|(expected, actual)| (read(expected), read(actual)));
-        let Some(origins) = pairs().next() else { return };
+    /// Takes the items of a block, those of one side as little-endian bytes. Returns whether the errors in `scratch` are
+    /// those of all items.
+    fn block(&mut self, expected: &[u8], actual: &[u8], scratch: &mut Offsets) -> bool {
+        let pairs = || T::items(expected).zip(T::items(actual));
+        let Some(origins) = pairs().next() else { return false };
         if T::CLASS == ItemClass::Complex {
-            return self.parts(pairs(), scratch);
+            self.parts(pairs(), scratch);
+            return false;
         }
         scratch.resize(expected.len() / T::SIZE);
         let Offsets { expected: x, actual: y, errors } = &mut *scratch;
@@ -127,16 +128,16 @@ impl<T: ComparedItem> Sums<T> {
             for (ends, (origin, range, items)) in self.ends.iter_mut().zip(sides) {
                 // offsets are rounded: where they could tell of a new end, the items do
                 if ends.is_none_or(|(low, high)| range.0 <= low.offset(origin) || range.1 >= high.offset(origin)) {
-                    let items = || items.chunks_exact(T::SIZE).map(read);
+                    let items = || T::items(items);
                     let (low, high) = (items().fold(origin, least), items().fold(origin, most));
                     widen(ends, Some((low, high)));
                 }
             }
-            return;
+            return true;
         }
         // NaN, infinities, or numbers whose squares float64 does not have
         let finite = || pairs().filter(|(expected, actual)| expected.is_finite() && actual.is_finite());
-        let Some(origins) = finite().next() else { return };
+        let Some(origins) = finite().next() else { return false };
         let bound = |power: i32| if power > 1000 { 4 } else { 0 };
         let size = |items: &mut dyn Iterator<Item = T>| items.map(|item| exponent(item.parts().0)).max().unwrap_or(0);
         let powers = [bound(size(&mut finite().map(|pair| pair.0))), bound(size(&mut finite().map(|pair| pair.1)))];
@@ -158,6 +159,7 @@ impl<T: ComparedItem> Sums<T> {
         self.zeros += zeros(&scratch.errors);
         let sums = scratch.scaled([powers[0], powers[1], powers[0].max(powers[1])]);
         self.add(scratch.errors.len(), [Some(origins.0), Some(origins.1)], &sums);
+        false
     }
 
     /// Takes complex items: the sums of squares and products are those of their parts, and of errors there is a modulus.
@@ -420,7 +422,8 @@ impl<T> Default for Summing<T> {
 
 impl<T: ComparedItem> Summing<T> {
     /// Takes the items of a window of a tensor of `total`, of which the first has the number `start`: items of one type,
-    /// as little-endian bytes.
+    /// as little-endian bytes. `seen` gets those of each block that is complete, and all their errors where these are
+    /// known, in float64.
     ///
     /// # Errors
     /// No memory for a piece of a block.
@@ -428,21 +431,25 @@ impl<T: ComparedItem> Summing<T> {
         &mut self,
         (start, total): (usize, usize),
         (expected, actual): (&[u8], &[u8]),
-        read: &impl Fn(&[u8]) -> T,
         cuts: &Cuts,
+        mut seen: impl FnMut((&[u8], &[u8]), Option<&[f64]>),
     ) -> Result<(), String> {
+        let mut block = |expected: &[u8], actual: &[u8]| {
+            let is_known = self.sums.block(expected, actual, &mut self.scratch);
+            seen((expected, actual), is_known.then_some(self.scratch.errors.as_slice()));
+        };
         let end = start + expected.len() / T::SIZE;
         let mut at = start;
         while at < end {
-            let block = at / BLOCK * BLOCK;
-            let items = BLOCK.min(total - block);
-            let next = (block + items).min(end);
+            let begin = at / BLOCK * BLOCK;
+            let items = BLOCK.min(total - begin);
+            let next = (begin + items).min(end);
             let bytes = (at - start) * T::SIZE..(next - start) * T::SIZE;
             let (expected, actual) = (&expected[bytes.clone()], &actual[bytes]);
             if next - at == items {
-                self.sums.block(expected, actual, read, &mut self.scratch);
-            } else if let Some(whole) = cuts.put((block, items), at, (expected, actual), T::SIZE)? {
-                self.sums.block(&whole.expected, &whole.actual, read, &mut self.scratch);
+                block(expected, actual);
+            } else if let Some(whole) = cuts.put((begin, items), at, (expected, actual), T::SIZE)? {
+                block(&whole.expected, &whole.actual);
             }
             at = next;
         }
@@ -465,11 +472,8 @@ impl<T> Default for Variety<T> {
 
 impl<T: ComparedItem> Variety<T> {
     /// Takes items.
-    pub(super) fn see(&mut self, items: &[u8], read: &impl Fn(&[u8]) -> T) {
-        // nothing new in one item again and again, which is seen by comparing all with those before them
-        let is_one_item = items.len() > T::SIZE && items[T::SIZE..] == items[..items.len() - T::SIZE];
-        let items = if is_one_item { &items[..T::SIZE] } else { items };
-        for item in items.chunks_exact(T::SIZE).map(read).filter(|item| item.is_finite()) {
+    pub(super) fn see(&mut self, items: &[u8]) {
+        for item in T::items(items).filter(|item| item.is_finite()) {
             if self.varies {
                 return;
             }

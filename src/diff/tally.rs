@@ -7,8 +7,9 @@
 use super::Options;
 use super::distance::Distance;
 use super::found::{Errors, FoundMismatch};
-use super::item::ComparedItem;
+use super::item::{ComparedItem, ItemClass};
 use super::places::{Places, Runs};
+use super::reading::Reading;
 use super::worst::Worst;
 use crate::memory;
 
@@ -16,6 +17,9 @@ use crate::memory;
 /// block is less work when it has to be looked at again; 1 KiB of each tensor still is 128 items of 8 bytes, over which
 /// the vectorised loop spreads what it costs to begin.
 const BLOCK: usize = 1024;
+
+/// Of so many items that are the same bytes, none is asked by itself whether it differs.
+const GROUP: usize = 8;
 
 /// Memory is made sure of for each mismatch of more bytes than this. The user says how many mismatches are told, and
 /// the file how long an item is: an allocation that fails would end the process, so whether there is memory is asked
@@ -56,15 +60,29 @@ impl Rule {
         self.atol >= 0.0 || self.ulp.is_some()
     }
 
-    /// Whether two items do not pass.
-    pub(super) fn differ<T: ComparedItem>(&self, expected: T, actual: T) -> bool {
+    /// Whether two items do not pass, so many steps apart.
+    pub(super) fn differ<T: ComparedItem>(&self, (expected, actual): (T, T), steps: u64) -> bool {
         if expected.same(actual) || expected.is_nan() && actual.is_nan() && !self.nan_differs {
             return false;
         }
         match expected.is_finite() && actual.is_finite() {
-            true => !self.accepts(expected.distance(actual).up(), expected.size(), expected.steps(actual).into()),
+            true => !self.accepts(expected.distance(actual).up(), expected.size(), steps),
             false => !(expected.equals(actual) && self.is_tolerant()),
         }
+    }
+
+    /// The steps between pairs of items, if there is a limit to them: one for each pair, or none at all.
+    pub(super) fn steps<T: ComparedItem>(
+        &self,
+        reading: &Reading,
+        raw: (&[u8], &[u8]),
+        pairs: impl Iterator<Item = (T, T)>,
+    ) -> Vec<u64> {
+        let mut steps = Vec::new();
+        if self.ulp.is_some() {
+            reading.steps.fill(raw, pairs.map(|(expected, actual)| expected.distance(actual)), &mut steps);
+        }
+        steps
     }
 
     /// Whether a tolerance accepts finite items that are so far apart, the expected one being of that size.
@@ -89,7 +107,7 @@ fn raise<V: PartialOrd + Copy>(most: &mut Option<Most<V>>, value: V, item: usize
     }
 }
 
-/// The items of one window of both tensors, as they were before they were widened to a common type.
+/// The items of one window of both tensors, as they were before they were widened to the type they are compared as.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ItemPairs<'a> {
     /// The number of its first item.
@@ -99,23 +117,31 @@ pub(super) struct ItemPairs<'a> {
 }
 
 impl<'a> ItemPairs<'a> {
-    /// Both items of that number in a window of `items`.
-    fn pair(self, index: usize, items: usize) -> (&'a [u8], &'a [u8]) {
-        (nth(self.expected, index, items), nth(self.actual, index, items))
+    /// So many of its items from a number on, an item of either side being so many bytes.
+    pub(super) fn part(self, first: usize, items: usize, widths: [usize; 2]) -> Self {
+        let part = |bytes: &'a [u8], width: usize| {
+            bytes.get(first * width..).and_then(|rest| rest.get(..items * width)).unwrap_or_default()
+        };
+        let (expected, actual) = (part(self.expected, widths[0]), part(self.actual, widths[1]));
+        Self { start: self.start + first, expected, actual }
     }
 
-    /// It in windows of so many items, of which each has so many bytes.
-    pub(super) fn chunks(self, items: usize, widths: [usize; 2]) -> impl Iterator<Item = Self> {
-        let [expected, actual] = widths.map(|width| width.max(1) * items);
-        let pairs = self.expected.chunks(expected).zip(self.actual.chunks(actual)).enumerate();
-        pairs.map(move |(number, (expected, actual))| Self { start: self.start + number * items, expected, actual })
+    /// The bytes of an item of either side, where there are so many.
+    fn widths(self, items: usize) -> [usize; 2] {
+        [self.expected, self.actual].map(|bytes| bytes.len() / items.max(1))
     }
-}
 
-/// One of so many items.
-fn nth(bytes: &[u8], index: usize, items: usize) -> &[u8] {
-    let width = bytes.len() / items.max(1);
-    bytes.get(index * width..).and_then(|rest| rest.get(..width)).unwrap_or_default()
+    /// It in windows of up to so many items, which begin at their multiples.
+    pub(super) fn chunks(self, most: usize, widths: [usize; 2]) -> impl Iterator<Item = Self> {
+        let items = self.expected.len() / widths[0].max(1);
+        let mut first = 0;
+        std::iter::from_fn(move || {
+            let count = (most - (self.start + first) % most).min(items - first);
+            let part = (count > 0).then(|| self.part(first, count, widths));
+            first += count;
+            part
+        })
+    }
 }
 
 /// What is known of the items seen so far.
@@ -184,142 +210,151 @@ impl<D: Distance> Tally<D> {
         }
     }
 
-    /// Takes the items of a window, later than all before; `expected` and `actual` are those of `window`, widened to
-    /// one type.
+    /// Whether equal items tell nothing new: once there are maxima.
+    pub(super) fn is_settled(&self) -> bool {
+        self.max_abs.is_some() && self.max_rel.is_some()
+    }
+
+    /// Takes the items of a window, later than all before; `expected` and `actual` are those of `window` as they are
+    /// compared.
     pub(super) fn window<T: ComparedItem<Distance = D>>(
         &mut self,
         rule: &Rule,
+        reading: &Reading,
         window: ItemPairs<'_>,
         (expected, actual): (&[u8], &[u8]),
-        read: &impl Fn(&[u8]) -> T,
         marks: &mut Marks<'_>,
     ) {
-        let block = BLOCK / T::SIZE * T::SIZE;
-        let items = expected.len() / T::SIZE;
-        for (number, (expected, actual)) in expected.chunks(block).zip(actual.chunks(block)).enumerate() {
-            // equal items tell nothing new once there are maxima
-            let settled = self.max_abs.is_some() && self.max_rel.is_some();
-            if settled && expected == actual {
+        let widths = window.widths(expected.len() / T::SIZE);
+        let block = BLOCK / T::SIZE;
+        let blocks = expected.chunks(block * T::SIZE).zip(actual.chunks(block * T::SIZE)).enumerate();
+        for (number, (expected, actual)) in blocks {
+            let items = expected.len() / T::SIZE;
+            let raw = window.part(number * block, items, widths);
+            if reading.is_one_dtype && self.is_settled() && raw.expected == raw.actual {
                 continue;
             }
-            let (first, before) = (number * (block / T::SIZE), self.mismatches);
-            let pairs = || expected.chunks_exact(T::SIZE).zip(actual.chunks_exact(T::SIZE));
-            if let Some((differing, mismatches)) = self.glance(rule, expected, actual, read) {
+            let before = self.mismatches;
+            let pairs = pairs_of::<T>(expected, actual);
+            if let Some((differing, mismatches)) = self.glance(rule, reading, raw, pairs.clone()) {
                 self.differing += differing;
                 self.mismatches += mismatches;
             } else {
-                for (index, (expected, actual)) in pairs().enumerate() {
-                    self.item(rule, window, (first + index, items), (read(expected), read(actual)));
+                for (index, pair) in pairs.clone().enumerate() {
+                    self.item(rule, reading, raw.part(index, 1, widths), pair);
                 }
             }
-            let place = (window.start + first, expected.len() / T::SIZE);
-            marks.mark(place, self.mismatches - before, |bits| {
-                set(bits, pairs().map(|(expected, actual)| rule.differ(read(expected), read(actual))));
-            });
+            marks.mark((raw.start, items), self.mismatches - before, |bits| set(bits, rule, reading, raw, pairs));
         }
     }
 
     /// How many items of a block differ, and how many of them no tolerance accepts; `None` if more has to be known.
     ///
-    /// One short loop a question, over items that are in the nearest cache, each of which asks all items and puts the
-    /// answers together with `|` and not `||`: these are vectorised, where a branch, a check of overflow or a division
-    /// would leave a loop that takes many times as long. What is found out in vain is less than what that costs, since
-    /// after the first blocks hardly any raises a maximum.
+    /// Short loops over items that are in the nearest cache, each of which asks all items and puts the answers together
+    /// with `|` and not `||`: these are vectorised, where a branch, a check of overflow or a division would leave a loop
+    /// that takes many times as long. What is found out in vain is less than what that costs, since after the first
+    /// blocks hardly any raises a maximum.
     #[inline]
     fn glance<T: ComparedItem<Distance = D>>(
         &self,
         rule: &Rule,
-        expected: &[u8],
-        actual: &[u8],
-        read: &impl Fn(&[u8]) -> T,
-    ) -> Option<(usize, usize)> {
-        let (max_abs, rtol) = (self.max_abs?.value, self.rtol);
-        let max_ulp = T::Steps::try_from(self.max_ulp?.value).ok()?;
-        let pairs = || {
-            let pairs = expected.chunks_exact(T::SIZE).zip(actual.chunks_exact(T::SIZE));
-            pairs.map(|(expected, actual)| (read(expected), read(actual)))
-        };
-        let differs = |(expected, actual): (T, T)| !expected.same(actual);
-        let is_finite = |(expected, actual): (T, T)| expected.is_finite() & actual.is_finite();
-        if any(pairs(), |pair| differs(pair) & !is_finite(pair))
-            || any(pairs(), |(expected, actual)| expected.distance(actual) > max_abs)
-            || any(pairs(), |(expected, actual)| expected.steps(actual) > max_ulp)
-            || self.is_farther(pairs(), is_finite, rtol)
-        {
-            return None;
-        }
-        let differing = count(pairs(), differs);
-        let passes = |(expected, actual): (T, T)| {
-            rule.accepts(expected.distance(actual).up(), expected.size(), expected.steps(actual).into())
-        };
-        let mismatch = |pair| differs(pair) & !passes(pair);
-        let mismatches = if rule.is_tolerant() { count(pairs(), mismatch) } else { differing };
-        let (any_counts, floor) = self.worst.floor(rule.worst);
-        let is_worse = |pair: (T, T)| mismatch(pair) & (any_counts | (pair.0.distance(pair.1) > floor));
-        let is_told = mismatches > 0 && (self.first.len() < rule.shown || rule.worst > 0 && any(pairs(), is_worse));
-        (!is_told).then_some((differing as usize, mismatches as usize))
-    }
-
-    /// Whether an item of finite ones, or ones that are the same, has a larger relative error than any before, or needs
-    /// a larger tolerance than `rtol`.
-    #[inline]
-    fn is_farther<T: ComparedItem<Distance = D>>(
-        &self,
+        reading: &Reading,
+        raw: ItemPairs<'_>,
         pairs: impl Iterator<Item = (T, T)> + Clone,
-        is_finite: impl Fn((T, T)) -> bool,
-        rtol: f64,
-    ) -> bool {
-        let Some(Most { value: max_rel, .. }) = self.max_rel else {
-            // where only zeros were expected, and none was there
-            let is_first = |pair: (T, T)| {
-                let (near, size) = (pair.0.distance(pair.1).near(), pair.0.size());
-                is_finite(pair) & ((size > 0.0) | (near == 0.0)) | (pair.0.distance(pair.1).up() > rtol * size)
-            };
-            return any(pairs, is_first);
-        };
+    ) -> Option<(usize, usize)> {
+        let (max_abs, max_ulp) = (self.max_abs?.value, self.max_ulp.map(|most| most.value));
+        let is_finite = |(expected, actual): (T, T)| expected.is_finite() & actual.is_finite();
         // A quotient is above the maximum only if the error is no less than the rounded product. Most blocks have no
         // such item, and so no quotient of theirs is computed. Of equal items none is larger; once zero was expected where
         // something else was, no tolerance is, and there is no quotient where it is expected again.
-        let least = max_rel.min(rtol);
-        let may_be = |(expected, actual): (T, T)| {
-            let abs = expected.distance(actual).up();
-            (abs >= least * expected.size()) & (abs > 0.0)
+        let least = self.max_rel.map_or(0.0, |most| most.value.min(self.rtol));
+        let smallest = if self.rtol.is_finite() { -1.0 } else { 0.0 };
+        // Where a number is not finite, the difference is not, either, and is not within any distance.
+        let ask = |(within, may_be_farther, differing): (u64, u64, u64), pair: (T, T)| {
+            let (distance, size) = (pair.0.distance(pair.1), pair.0.size());
+            let abs = distance.up();
+            let farther = (abs >= least * size) & (abs > 0.0) & (size > smallest);
+            let within = within & u64::from(distance <= max_abs);
+            // a block has no more; a check of overflow would keep the loop from being vectorised
+            (within, may_be_farther | u64::from(farther), differing.wrapping_add(differs(pair).into()))
         };
-        let may_be_beside_zero = |(expected, actual): (T, T)| {
-            let size = expected.size();
-            (expected.distance(actual).up() >= least * size) & (size > 0.0)
+        let (within, may_be_farther, differing) = pairs.clone().fold((1, 0, 0), ask);
+        // that an item is no date, no distance shows
+        let is_new = |pair: (T, T)| differs(pair) & !is_finite(pair) | (pair.0.distance(pair.1) > max_abs);
+        if (within == 0 || T::CLASS == ItemClass::Date) && any(pairs.clone(), is_new)
+            || reading.steps.any_above(raw.expected, raw.actual, max_ulp)
+            || (may_be_farther != 0 || self.max_rel.is_none()) && self.is_farther(pairs.clone(), is_finite)
+        {
+            return None;
+        }
+        let differing = differing as u32;
+        let mismatches = match rule.steps(reading, (raw.expected, raw.actual), pairs.clone()) {
+            steps if steps.is_empty() => self.mismatches_of(rule, pairs.map(|pair| (pair, 0)), differing),
+            steps => self.mismatches_of(rule, pairs.zip(steps.iter().copied()), differing),
         };
-        let may = match rtol.is_finite() {
-            true => any(pairs.clone(), may_be),
-            false => any(pairs.clone(), may_be_beside_zero),
-        };
-        let is = |(expected, actual): (T, T)| {
-            let (distance, size) = (expected.distance(actual), expected.size());
-            (size > 0.0) & (distance.near() / size > max_rel) | (distance.up() > rtol * size)
-        };
-        may && any(pairs, is)
+        mismatches.map(|mismatches| (differing as usize, mismatches as usize))
     }
 
-    /// Takes one item of a window, of which `index` is its number among so many.
+    /// How many of the pairs of a block, each so many steps apart, are mismatches; `None` if any of them is to be told.
+    #[inline]
+    fn mismatches_of<T: ComparedItem<Distance = D>>(
+        &self,
+        rule: &Rule,
+        pairs: impl Iterator<Item = ((T, T), u64)> + Clone,
+        differing: u32,
+    ) -> Option<u32> {
+        let passes = |(expected, actual): (T, T), steps: u64| {
+            rule.accepts(expected.distance(actual).up(), expected.size(), steps)
+        };
+        let mismatch = |(pair, steps)| differs(pair) & !passes(pair, steps);
+        let mismatches = if rule.is_tolerant() { count(pairs.clone(), mismatch) } else { differing };
+        let (any_counts, floor) = self.worst.floor(rule.worst);
+        let is_worse =
+            |(pair, steps): ((T, T), u64)| mismatch((pair, steps)) & (any_counts | (pair.0.distance(pair.1) > floor));
+        let is_told = mismatches > 0 && (self.first.len() < rule.shown || rule.worst > 0 && any(pairs, is_worse));
+        (!is_told).then_some(mismatches)
+    }
+
+    /// Whether an item of finite ones, or ones that are the same, has a larger relative error than any before, or needs
+    /// a larger tolerance than before.
+    fn is_farther<T: ComparedItem<Distance = D>>(
+        &self,
+        mut pairs: impl Iterator<Item = (T, T)>,
+        is_finite: impl Fn((T, T)) -> bool,
+    ) -> bool {
+        let (max_rel, rtol) = (self.max_rel.map(|most| most.value), self.rtol);
+        pairs.any(|pair| {
+            let (distance, size) = (pair.0.distance(pair.1), pair.0.size());
+            let is_above = match max_rel {
+                Some(max_rel) => size > 0.0 && distance.near() / size > max_rel,
+                // where only zeros were expected, and none was there
+                None => is_finite(pair) && (size > 0.0 || distance.near() == 0.0),
+            };
+            is_above || distance.up() > rtol * size
+        })
+    }
+
+    /// Takes a pair of items, of which `raw` has the bytes.
     fn item<T: ComparedItem<Distance = D>>(
         &mut self,
         rule: &Rule,
-        window: ItemPairs<'_>,
-        (index, items): (usize, usize),
+        reading: &Reading,
+        raw: ItemPairs<'_>,
         (expected, actual): (T, T),
     ) {
-        let item = window.start + index;
         let finite = expected.is_finite() && actual.is_finite();
         let errors = finite.then(|| {
             let (distance, size) = (expected.distance(actual), expected.size());
-            let steps = expected.steps(actual).into();
+            let steps = reading.steps.between((raw.expected, raw.actual), distance);
             let rel = relative(distance.near(), size);
-            raise(&mut self.max_abs, distance, item);
-            raise(&mut self.max_ulp, steps, item);
-            if let Some(rel) = rel {
-                raise(&mut self.max_rel, rel, item);
+            raise(&mut self.max_abs, distance, raw.start);
+            if let Some(steps) = steps {
+                raise(&mut self.max_ulp, steps, raw.start);
             }
-            (distance, size, steps, rel)
+            if let Some(rel) = rel {
+                raise(&mut self.max_rel, rel, raw.start);
+            }
+            (distance, size, steps.unwrap_or(0), rel)
         });
         if expected.same(actual) || expected.is_nan() && actual.is_nan() && !rule.nan_differs {
             return;
@@ -342,18 +377,12 @@ impl<D: Distance> Tally<D> {
         if !accepted {
             let distance = errors.map(|(distance, ..)| distance);
             let errors = errors.map(|(distance, _, ulp, rel)| Errors { abs: distance.number(), rel, ulp });
-            self.mismatch(rule, item, window.pair(index, items), distance, errors);
+            self.mismatch(rule, raw, distance, errors);
         }
     }
 
-    fn mismatch(
-        &mut self,
-        rule: &Rule,
-        item: usize,
-        (expected, actual): (&[u8], &[u8]),
-        distance: Option<D>,
-        errors: Option<Errors>,
-    ) {
+    fn mismatch(&mut self, rule: &Rule, raw: ItemPairs<'_>, distance: Option<D>, errors: Option<Errors>) {
+        let ItemPairs { start: item, expected, actual } = raw;
         self.mismatches += 1;
         let is_first = self.first.len() < rule.shown;
         if (is_first || self.worst.takes(distance, rule.worst)) && self.too_much.is_none() {
@@ -382,29 +411,43 @@ impl<D: Distance> Tally<D> {
         same: impl Fn(&[u8], &[u8]) -> bool,
         marks: &mut Marks<'_>,
     ) {
-        for index in 0..items {
-            let (expected, actual) = window.pair(index, items);
-            if !same(expected, actual) {
+        let widths = window.widths(items);
+        for pair in (0..items).map(|index| window.part(index, 1, widths)) {
+            if !same(pair.expected, pair.actual) {
                 self.differing += 1;
                 self.hopeless = true;
-                self.mismatch(rule, window.start + index, (expected, actual), None, None);
-                marks.mark((window.start + index, 1), 1, |_| {});
+                self.mismatch(rule, pair, None, None);
+                marks.mark((pair.start, 1), 1, |_| {});
             }
         }
     }
 }
 
-/// Whether something is so of any of some pairs; all are asked.
-#[inline(always)]
-fn any<T>(pairs: impl Iterator<Item = (T, T)>, is_so: impl Fn((T, T)) -> bool) -> bool {
-    pairs.fold(false, |any, pair| any | is_so(pair))
+/// The pairs of two rows of items.
+pub(super) fn pairs_of<T: ComparedItem>(
+    expected: &[u8],
+    actual: &[u8],
+) -> impl ExactSizeIterator<Item = (T, T)> + Clone {
+    T::items(expected).zip(T::items(actual))
 }
 
-/// Of how many pairs of a block something is so.
+/// Whether the bits of two items differ.
 #[inline(always)]
-fn count<T>(pairs: impl Iterator<Item = (T, T)>, is_so: impl Fn((T, T)) -> bool) -> u32 {
+fn differs<T: ComparedItem>((expected, actual): (T, T)) -> bool {
+    !expected.same(actual)
+}
+
+/// Whether something is so of any; all are asked.
+#[inline(always)]
+fn any<I: Iterator>(items: I, is_so: impl Fn(I::Item) -> bool) -> bool {
+    items.fold(false, |any, item| any | is_so(item))
+}
+
+/// Of how many of a block something is so.
+#[inline(always)]
+fn count<I: Iterator>(items: I, is_so: impl Fn(I::Item) -> bool) -> u32 {
     // a block has no more than that, and a check of overflow would keep the loop from being vectorised
-    pairs.fold(0_u32, |count, pair| count.wrapping_add(is_so(pair).into()))
+    items.fold(0_u32, |count, item| count.wrapping_add(is_so(item).into()))
 }
 
 /// Where the mismatches of a window are marked, if they are.
@@ -421,14 +464,29 @@ impl Marks<'_> {
     }
 }
 
-/// A bit for each of some answers.
-fn set(bits: &mut Vec<u64>, answers: impl Iterator<Item = bool>) {
-    for (number, answer) in answers.enumerate() {
-        if number % 64 == 0 {
-            bits.push(0);
+/// A bit for each pair of a block, which is set if it is a mismatch.
+fn set<T: ComparedItem>(
+    bits: &mut Vec<u64>,
+    rule: &Rule,
+    reading: &Reading,
+    raw: ItemPairs<'_>,
+    pairs: impl ExactSizeIterator<Item = (T, T)> + Clone,
+) {
+    let steps = rule.steps(reading, (raw.expected, raw.actual), pairs.clone());
+    let mut pairs = pairs.enumerate();
+    let items = pairs.len();
+    let widths = raw.widths(items);
+    bits.resize(items.div_ceil(64), 0);
+    for first in (0..items).step_by(GROUP) {
+        let count = GROUP.min(items - first);
+        let group = raw.part(first, count, widths);
+        if reading.is_one_dtype && group.expected == group.actual {
+            pairs.nth(count - 1);
+            continue;
         }
-        if let Some(word) = bits.last_mut() {
-            *word |= u64::from(answer) << (number % 64);
+        for (item, pair) in pairs.by_ref().take(count) {
+            let differs = rule.differ(pair, steps.get(item).copied().unwrap_or(0));
+            bits[item / 64] |= u64::from(differs) << (item % 64);
         }
     }
 }

@@ -1,14 +1,14 @@
+use std::collections::HashSet;
 use std::num::NonZero;
 
 use half::f16;
 
 use super::found::{Errors, FoundMismatch};
-use super::item::Float;
 use super::tally::least_rtol;
 use super::*;
 use crate::error::Subject;
 use crate::format::json;
-use crate::item::dtype::Narrow;
+use crate::item::dtype::{Kind, Narrow};
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 use crate::parallel::Threads;
@@ -652,17 +652,29 @@ fn steps_between_all_small_floats() {
     assert!(wrong.is_empty(), "{} wrong: {}", wrong.len(), wrong[..wrong.len().min(10)].join("\n"));
 }
 
+/// How items of a dtype are compared with their like.
+fn reading_of(kind: Kind) -> Reading {
+    let dtype = DType::from(kind);
+    match Common::new(&dtype, &dtype) {
+        Some(Common::Numbers(reading)) => reading,
+        _ => panic!("{} is no number", dtype.name()),
+    }
+}
+
 #[test]
 fn every_float_of_16_bits() {
-    struct Wide;
-    impl Task for Wide {
-        type Output = Vec<f64>;
-        fn run<T: ComparedItem>(self, read: impl Fn(&[u8]) -> T + Copy + Send + Sync + 'static) -> Vec<f64> {
-            (0..=u16::MAX).map(|bits| read(&bits.to_le_bytes()).parts().0).collect()
-        }
-    }
-    let halves = with_items(&Kind::Float16, Wide).ok().unwrap();
-    let brains = with_items(&Kind::BFloat16, Wide).ok().unwrap();
+    let wide = |kind: Kind| {
+        let reading = reading_of(kind);
+        let all: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
+        let mut widened = Default::default();
+        let items = reading.widened((&all, &all), &mut widened).0;
+        let items: Vec<f64> = items.as_chunks().0.iter().map(|item| f64::from_le_bytes(*item)).collect();
+        // no two become the same, nor do two NaN
+        let different: HashSet<u64> = items.iter().map(|item| item.to_bits()).collect();
+        assert_eq!(different.len(), items.len());
+        items
+    };
+    let (halves, brains) = (wide(Kind::Float16), wide(Kind::BFloat16));
     let wrong = (0..=u16::MAX).filter(|&bits| {
         let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
         let (half, brain) = (f16::from_bits(bits).to_f64(), half::bf16::from_bits(bits).to_f64());
@@ -725,10 +737,15 @@ fn bytes_of(items: &[f64]) -> Vec<u8> {
 
 /// What a tally should be, by the definitions alone.
 fn reference(rule: &Rule, expected: &[f64], actual: &[f64]) -> Tally<f64> {
+    // neighbours are one apart, and so are 0 and the smallest number of either sign
+    let ordinal = |item: f64| {
+        let size = item.abs().to_bits() as i64;
+        if item.is_sign_negative() { -size } else { size }
+    };
     let mut tally = Tally::default();
     for (item, (&e, &a)) in expected.iter().zip(actual).enumerate() {
         let (d, finite) = ((a - e).abs(), e.is_finite() && a.is_finite());
-        let steps = Float::steps(e, a);
+        let steps = ordinal(e).abs_diff(ordinal(a));
         let rel = if d == 0.0 { Some(0.0) } else { Some(d / e.abs()).filter(|_| e != 0.0) };
         if finite {
             if tally.max_abs.is_none_or(|most| d > most.value) {
@@ -766,6 +783,7 @@ fn reference(rule: &Rule, expected: &[f64], actual: &[f64]) -> Tally<f64> {
 #[test]
 fn as_defined_in_any_windows() {
     let mut random = Random(2);
+    let reading = reading_of(Kind::Float64);
     for round in 0..300 {
         let items = random.below(3000);
         let (expected, actual) = random_pair(&mut random, items, [0, 1, 30, 100][round % 4]);
@@ -788,7 +806,7 @@ fn as_defined_in_any_windows() {
             let window = ItemPairs { start, expected: &e[8 * start..8 * end], actual: &a[8 * start..8 * end] };
             let mut marks = Marks { places: None, runs: Runs::default() };
             let thread = random.below(tallies.len());
-            tallies[thread].window(&rule, window, (window.expected, window.actual), &f64::read_le, &mut marks);
+            tallies[thread].window::<f64>(&rule, &reading, window, (window.expected, window.actual), &mut marks);
             start = end;
         }
         let mut found = Tally::default();
