@@ -144,7 +144,7 @@ pub(super) fn run(
         report.print()?;
         return Ok(Outcome::Done);
     }
-    let Some(share) = options.part else { return finish(&parts, of, dry_run) };
+    let Some(share) = options.part else { return finish(plan, &parts, of, dry_run) };
     if options.restart {
         parts.restart().with_context(|| target.label())?;
     }
@@ -173,9 +173,10 @@ fn make(
 }
 
 /// Puts the output in its place, or prints the parts that are missing.
-fn finish(parts: &Parts<'_>, of: usize, dry_run: bool) -> Result<Outcome> {
+fn finish(plan: &Plan, parts: &Parts<'_>, of: usize, dry_run: bool) -> Result<Outcome> {
     let lock = parts.lock();
-    let missing: Vec<usize> = (1..=of).filter(|&part| !parts.is_done(part)).collect();
+    let is_missing = |number| plan.is_wanted(Share { number, of }) && !parts.is_done(number);
+    let missing: Vec<usize> = (1..=of).filter(|&number| is_missing(number)).collect();
     // another process may have put it in place while this one waited or looked
     let finished = parts.is_finished()?;
     if !finished && !missing.is_empty() {

@@ -242,7 +242,8 @@ const UNIT: u64 = 1 << 20;
 /// How many units are written before they count as done.
 const UNITS_AT_ONCE: usize = 16;
 
-/// A share of work that is cut into units: number `number` of `of`, counted from 1. Shares differ by one unit at most.
+/// A share of work that is cut into units: number `number` of `of`, counted from 1. Shares differ by one unit at most, and
+/// of more shares than units those beyond them are empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// Which one it is.
@@ -254,7 +255,9 @@ pub struct Share {
 impl Share {
     /// The units of this share.
     pub fn of(self, units: usize) -> Range<usize> {
-        let end = |number: usize| (units as u128 * number as u128 / self.of.max(1) as u128) as usize;
+        let (each, more) = (units / self.of.max(1), units % self.of.max(1));
+        // the first ones have one more
+        let end = |number: usize| each * number + number.min(more);
         end(self.number - 1)..end(self.number)
     }
 }
@@ -456,6 +459,12 @@ impl Plan {
             }
             Layout::Whole(_) | Layout::Sequence(_) => Err(self.no_shares()),
         }
+    }
+
+    /// Whether there is something to be made in a share. Of an output without units the first one still makes what says
+    /// so.
+    pub fn is_wanted(&self, share: Share) -> bool {
+        share.number == 1 || self.units().is_some_and(|units| !share.of(units).is_empty())
     }
 
     fn no_shares(&self) -> Error {
