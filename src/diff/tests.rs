@@ -684,6 +684,23 @@ fn every_float_of_16_bits() {
 }
 
 #[test]
+fn cosine_of_what_is_nearly_orthogonal() {
+    let rows: [(&[f64], &[f64], f64); 5] = [
+        (&[1.0, 1e-20], &[1e-20, 1.0], 2e-20),
+        (&[1.0, 1e-8], &[1e-8, 1.0], 2e-8),
+        (&[1.0, 3.0, 1e-9], &[3.0, -1.0, 1e-9], 1e-19),
+        (&[1e200, 1e190], &[1e190, -2e200], -5e-11),
+        (&[f64::NAN, 1.0, 1e-12], &[1.0, 1e-12, 1.0], 2e-12),
+    ];
+    check(rows.map(|(expected, actual, wanted)| {
+        let side = |items: &[f64]| source("<f8", &[items.len()], bytes_of(items));
+        let cosine = compared(side(expected), side(actual), "").metrics.and_then(|metrics| metrics.cosine);
+        let found = cosine.map_or("none".to_owned(), |cosine| format!("{cosine:.9e}"));
+        (format!("{expected:?} {actual:?}"), found, format!("{wanted:.9e}"))
+    }));
+}
+
+#[test]
 fn smallest_relative_tolerance() {
     let mut random = Random(1);
     let mut wrong = Vec::new();
