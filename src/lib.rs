@@ -71,7 +71,7 @@
 //! | `picture/` | (feature `cli`) tensors as pictures: heat maps, half blocks, PNG | `engine` |
 //! | `report/` | how both are written: JSON, tables, colour | `item` |
 //! | `format/` | the table of formats, one row and one file (or folder) each; `open`, `write`; `values/` texts without a dtype | `engine` |
-//! | `engine/` | the window loop: jobs, sinks, scans | `ops` |
+//! | `engine/` | the window loop: jobs, sinks, scans; quantiles in bounded memory | `ops` |
 //! | `ops/` | one file an operator: checks, kernel, what it fills into a window; `indexed/` index tensors read, and the kernel of the scatters | `storage` |
 //! | `storage/` | sources (items read by window, in files or in chunks), targets and stages (files and folders complete or not at all), parts, conversion, system calls | `item` |
 //! | `item/` | element types and what is known of a tensor; texts, values, casts | `layout` |

@@ -44,6 +44,12 @@ impl Runs {
         self.last.is_none()
     }
 
+    /// Whether all ranges that are told are known, and where the last of them ends.
+    fn is_full(&self) -> bool {
+        let end = self.ranges.last().map(|range| range.end);
+        self.ranges.len() == RANGES && self.last >= end
+    }
+
     /// Adds places that do not begin before the last.
     fn mark(&mut self, places: Range<usize>) {
         let start = match self.last {
@@ -131,6 +137,11 @@ impl Places {
         let mut bits = Vec::new();
         for axis in &self.axes {
             let (first, last) = (start / axis.stride, (start + items - 1) / axis.stride);
+            // where each item is a place of its own, only how many more there are is left to be known
+            if axis.stride == 1 && axis.marks.is_empty() && runs.is_full() {
+                (runs.count, runs.last) = (runs.count + mismatches, Some(last));
+                continue;
+            }
             if axis.is_marked(runs, first, last) {
                 continue;
             }
