@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::json;
+
 use crate::common::{Folder, each, npz, safetensors, tensor, words};
 
 /// Rows of arguments, exit status and what is printed, of which each line is looked for.
@@ -323,7 +325,7 @@ fn accepted() {
     same("made a");
     // what cannot be written
     each(
-        [("[1] [2]", "this is none"), ("text.csv [[[1]]]", "more than 2 axes"), ("dump.bin:float32 w.npy", "dump.bin")],
+        [("[1] [2]", "this is none"), ("text.csv [[[1]]]", "more than 2 axes")],
         |(args, _)| (*args).to_owned(),
         |(args, found)| {
             folder.put("text.csv", "1\n").put("dump.bin", [0; 8]);
@@ -431,6 +433,124 @@ fn accepted_in_every_format() {
         assert!(run.status == Some(2) && run.stderr.starts_with("error: EXPECTED g.npy: "), "{run:?}");
         assert_eq!(folder.get("g.npy"), old.npy());
     }
+}
+
+/// What is not accepted: one line before any report, and nothing is written.
+#[test]
+fn not_accepted() {
+    let folder = models();
+    folder.put("dump.bin", [0; 12]);
+    let old = json!({"zarr_format": 2, "shape": [3], "chunks": [3], "dtype": "<f4", "compressor": null,
+        "filters": null, "order": "C", "fill_value": 0});
+    fs::create_dir_all(folder.path("old.zarr/x")).unwrap();
+    folder.put("old.zarr/.zgroup", r#"{"zarr_format": 2}"#);
+    folder.put("old.zarr/x/.zarray", old.to_string()).put("old.zarr/x/0", [0; 12]);
+    let version =
+        "in a Zarr store of version 2 only items are changed: tensorop convert STORE -o NAME.zarr makes version 3";
+    let endings = format!(
+        "end it in .npy, .npz, .safetensors, .pb, {}.json, .csv or .tsv",
+        if cfg!(feature = "zarr") { ".zarr, " } else { "" }
+    );
+    let zarr = [
+        ("old.zarr:x [[1]]", format!("EXPECTED old.zarr:x: float32 [3], and ACTUAL is float32 [1, 1]; {version}")),
+        (
+            "old.zarr:x [1.5,2.5] --dtype float32",
+            format!("EXPECTED old.zarr:x: float32 [3], and ACTUAL is float32 [2]; {version}"),
+        ),
+        ("old.zarr:y w.npy", format!("EXPECTED old.zarr: has no such tensor; {version}")),
+        ("old.zarr a.npz", format!("EXPECTED old.zarr: has no such tensor; {version}")),
+    ];
+    let mut rows = vec![
+        ("new.txt w.npy", format!("EXPECTED new.txt: text is written, but not read again: {endings}")),
+        ("new.bin w.npy", format!("EXPECTED new.bin: raw is written, but not read again: {endings}")),
+        ("new.xyz w.npy", format!("EXPECTED new.xyz: the name does not tell the format: {endings}")),
+        ("new w.npy --json", format!("EXPECTED new: the name does not tell the format: {endings}")),
+        ("new a.npz", format!("EXPECTED new: the name does not tell the format: {endings}")),
+        (
+            "dump.bin:float32 [[1],[2],[3]]",
+            "EXPECTED dump.bin:float32: float32 [3], and ACTUAL is float32 [3, 1]; of bytes without a header only items \
+             are changed: name a file of another format"
+                .to_owned(),
+        ),
+        (
+            "dump.bin:int32 w.npy -q",
+            "EXPECTED dump.bin:int32: int32 [3], and ACTUAL is float32 [3]; of bytes without a header only items are \
+             changed: name a file of another format"
+                .to_owned(),
+        ),
+    ];
+    rows.extend(zarr.into_iter().filter(|_| cfg!(feature = "zarr")));
+    each(
+        &rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, message)| {
+            let before = (folder.content(), folder.tree("old.zarr"));
+            let run = folder.run([vec!["diff".to_owned(), "--accept".to_owned()], words(args)].concat());
+            let is_refused =
+                run.status == Some(2) && run.stdout.is_empty() && run.stderr == format!("error: {message}\n");
+            let is_kept = (folder.content(), folder.tree("old.zarr")) == before;
+            if is_refused && is_kept { Ok(()) } else { Err(format!("kept {is_kept}: {run:?}")) }
+        },
+    );
+}
+
+/// What is not written as it is takes items where it lies, and a compressed archive stays one.
+#[test]
+fn accepted_as_it_is() {
+    let folder = Folder::new();
+    let (old, new) = (tensor::<f32>(&[2], &[1., 2.]), tensor::<f32>(&[2], &[1., 5.]));
+    folder.put("old.npy", old.npy()).put("new.npy", new.npy_fortran());
+    let accept = |args: &str, line: &str| {
+        let run = folder.run(words(&format!("diff --accept {args}")));
+        let text = String::from_utf8_lossy(&run.stdout).into_owned();
+        assert!(
+            run.status == Some(0) && run.stderr.is_empty() && text.ends_with(&format!("\n{line}\n")),
+            "{text}{run:?}"
+        );
+        let again = folder.run(words(&format!("diff --accept {args} -q"))).printed().unwrap();
+        assert_eq!(again, "equal: 2 items of float32 [2]\n", "{args}");
+    };
+    // only the bytes of the view, of whatever order
+    let big = |tensor: &crate::common::Tensor<f32>| {
+        tensor.bytes().chunks(4).flat_map(|item| item.iter().rev().copied().collect::<Vec<_>>()).collect::<Vec<u8>>()
+    };
+    folder.put("dump.bin", [&[7; 5][..], &big(&old), &[9; 3]].concat());
+    accept("dump.bin:>f4[2]@5 new.npy", "wrote dump.bin:>f4[2]@5: 1 tensor");
+    assert_eq!(folder.get("dump.bin"), [&[7; 5][..], &big(&new), &[9; 3]].concat());
+    // from its own file
+    folder.put("dump.bin", [old.bytes(), new.bytes()].concat());
+    accept("dump.bin:float32[2]@0 dump.bin:float32[2]@8", "wrote dump.bin:float32[2]@0: 1 tensor");
+    assert_eq!(folder.get("dump.bin"), [new.bytes(), new.bytes()].concat());
+    for (packed, method) in [("--compress", 8), ("", 0)] {
+        folder.run(words(&format!("convert a=old.npy b=old.npy {packed} -o m.npz"))).printed().unwrap();
+        accept("m.npz:b new.npy", "wrote m.npz: 1 of 2 tensors");
+        folder.run(words(&format!("convert a=old.npy b=new.npy {packed} -o again.npz"))).printed().unwrap();
+        assert_eq!((folder.get("m.npz"), folder.get("m.npz")[8]), (folder.get("again.npz"), method));
+    }
+    if !cfg!(feature = "zarr") {
+        return;
+    }
+    let array = json!({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "<f4", "compressor": null,
+        "filters": null, "order": "C", "fill_value": 0});
+    for (name, tensor) in [("x", &old), ("y", &new)] {
+        fs::create_dir_all(folder.path(format!("v2.zarr/{name}"))).unwrap();
+        folder.put(format!("v2.zarr/{name}/.zarray"), array.to_string());
+        folder.put(format!("v2.zarr/{name}/0"), tensor.bytes());
+    }
+    folder.put("v2.zarr/.zgroup", r#"{"zarr_format": 2}"#);
+    let mut tree = folder.tree("v2.zarr");
+    accept("v2.zarr:x new.npy", "wrote v2.zarr:x: 1 tensor");
+    tree.iter_mut().filter(|(name, _)| name.as_str() == "x/0").for_each(|(_, file)| *file = new.bytes().to_vec());
+    assert!(folder.tree("v2.zarr") == tree);
+    // by names, of which one does not pass
+    folder.put(
+        "both.safetensors",
+        safetensors(&[("x", "float32", &[2], old.bytes()), ("y", "float32", &[2], new.bytes())]),
+    );
+    let run = folder.run(words("diff --accept v2.zarr both.safetensors")).printed().unwrap();
+    assert!(run.ends_with("\nwrote v2.zarr: 1 tensor\n"), "{run}");
+    tree.iter_mut().filter(|(name, _)| name.as_str() == "x/0").for_each(|(_, file)| *file = old.bytes().to_vec());
+    assert!(folder.tree("v2.zarr") == tree);
 }
 
 #[test]
