@@ -116,7 +116,20 @@ fn limits() {
             ("[1.0,2,3,4] [1.0,2,3,5] --max-mean-abs 0.25 --min-snr 10 --min-psnr 15", 0, &[within]),
             ("[1.0,2,3,4] [1.0,2,3,5] --max-mean-abs 0.2 -q", 1, &["different: values"]),
             // what is not finite must be the same; a metric that is undefined is within no limit
-            ("[1.0,2] [1.0,\"NaN\"] --min-cosine -1", 1, &["different: 1 of 2 items"]),
+            (
+                "[1.0,2] [1.0,\"NaN\"] --min-cosine -1",
+                1,
+                &[
+                    "different: 1 of 2 items",
+                    "\n  [1] is NaN, infinite or no number, and not the same: within no limit on a metric\n",
+                    "\n  absolute     none  none\n  relative     none  none\n",
+                ],
+            ),
+            ("[1.0,2] [1.0,\"NaN\"] --max-rmse 1 --max-mismatch 0", 1, &["\n  an item is NaN, infinite or no number"]),
+            // no relative error of items that are the same stands for that of one that has none
+            ("[0.0,1] [5.0,1]", 1, &["\n  relative                 none       none\n"]),
+            ("[0.0,1] [5.0,1.5]", 1, &["\n  relative                  0.5  [1]  none\n"]),
+            ("[0.0,1] [5.0,1] --json", 1, &["\"max_rel\": {\"value\": 0.0, \"index\": [1]}"]),
             ("[1.0,\"NaN\"] [1.5,\"NaN\"] --min-cosine -1", 0, &["equal within the limits"]),
             ("[\"a\"] [\"a\"] --min-cosine 1", 0, &["equal: 1 item"]),
             ("[\"a\"] [\"b\"] --min-cosine 0", 1, &["cosine undefined is not within --min-cosine 0"]),
@@ -172,6 +185,17 @@ different: 1 same, 0 within, 3 different, 1 missing, 1 extra
     let text = String::from_utf8_lossy(&run.stdout).into_owned();
     let spaced = |text: &str| -> Vec<String> { text.lines().map(|line| words(line).join(" ")).collect() };
     assert_eq!((run.status, spaced(&text)), (Some(1), spaced(report)), "{text}");
+    // errors of the items that are the same hide none that has no number
+    folder.put("nan.npy", tensor::<f32>(&[3], &[1., f32::NAN, 3.]).npy());
+    folder.put("zero.npy", tensor::<f32>(&[3], &[1., 0., 3.]).npy());
+    folder.run(words("convert n=w.npy z=zero.npy -o one.npz")).printed().unwrap();
+    folder.run(words("convert n=nan.npy z=w.npy -o other.npz")).printed().unwrap();
+    let run = folder.run(["diff", "one.npz", "other.npz"]);
+    let text = String::from_utf8_lossy(&run.stdout).into_owned();
+    let lines: Vec<_> = text.lines().skip(3).map(|line| words(line).join(" ")).collect();
+    let expected =
+        ["different 1 of 3 (33.3 %) nan/inf nan/inf n: axis 0 at 1", "different 1 of 3 (33.3 %) 2 none z: axis 0 at 1"];
+    assert_eq!(lines, expected, "{text}");
     prints(
         &folder,
         &[
@@ -571,4 +595,10 @@ fn drawn() {
         assert!(folder.get("out.png").starts_with(b"\x89PNG"), "{args}");
         fs::remove_file(folder.path("out.png")).unwrap();
     }
+    // the verdict only, one line
+    for (args, lines) in [("[[1.0,2]] [[1.0,3]]", 1), ("[1] [1,2]", 1)] {
+        let run = folder.run(words(&format!("diff {args} -q --heatmap quiet.png")));
+        assert_eq!(run.stdout.iter().filter(|&&byte| byte == b'\n').count(), lines, "{run:?}");
+    }
+    assert!(folder.get("quiet.png").starts_with(b"\x89PNG"));
 }
