@@ -378,10 +378,11 @@ impl Diff {
                 let told = [format!("no {}: another dtype or shape", printable(&path.display().to_string()))];
                 self.tell(if self.summary { &[] } else { &told })?;
             }
-            (None, None) => match &changes {
-                Some(changes) => return self.accept_one(changes, actual, limits),
-                None => {}
-            },
+            (None, None) => {
+                if let Some(changes) = &changes {
+                    return self.accept_one(changes, actual, limits);
+                }
+            }
         }
         match changes {
             None if found.equal() => Ok(Outcome::Done),

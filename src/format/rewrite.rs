@@ -177,8 +177,7 @@ pub fn in_place((path, name, label): (&Path, Option<&str>, &str), new: Source, l
     input.lock(n, false)?;
     check_in_place((&input, n), &new, label)?;
     let old = input.source(n)?;
-    let whole =
-        || -> Result<_> { Ok(SliceScatter::resolve(old.shape(), &SliceArgs::new(&[], &[], None, None)?, None)?) };
+    let whole = || -> Result<_> { SliceScatter::resolve(old.shape(), &SliceArgs::new(&[], &[], None, None)?, None) };
     let places = whole().with_context(|| label.to_owned())?;
     let conversion = Conversion::new(new.dtype(), old.dtype()).with_context(|| format!("{label}: another dtype"))?;
     let mut updates = Updates::new(new, conversion);
