@@ -273,7 +273,7 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('--skip-rows', '--skip-rows', [CompletionResultType]::ParameterName, 'Lines at the beginning of CSV and TSV to leave out, such as headings')
             [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
             [CompletionResult]::new('--stats', '--stats', [CompletionResultType]::ParameterName, 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN')
-            [CompletionResult]::new('--histogram', '--histogram', [CompletionResultType]::ParameterName, 'How the finite items are distributed between the smallest and the largest, in ten bins')
+            [CompletionResult]::new('--histogram', '--histogram', [CompletionResultType]::ParameterName, 'How the finite items are distributed between the smallest and the largest, in at most ten bins')
             [CompletionResult]::new('--hash', '--hash', [CompletionResultType]::ParameterName, 'SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print a JSON array with one object for each tensor')
             [CompletionResult]::new('--members', '--members', [CompletionResultType]::ParameterName, 'Print only the names of the members, one a line')

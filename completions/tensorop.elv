@@ -262,7 +262,7 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand --skip-rows 'Lines at the beginning of CSV and TSV to leave out, such as headings'
             cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
             cand --stats 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN'
-            cand --histogram 'How the finite items are distributed between the smallest and the largest, in ten bins'
+            cand --histogram 'How the finite items are distributed between the smallest and the largest, in at most ten bins'
             cand --hash 'SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it'
             cand --json 'Print a JSON array with one object for each tensor'
             cand --members 'Print only the names of the members, one a line'

@@ -611,7 +611,7 @@ tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l stats -d 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN'
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l histogram -d 'How the finite items are distributed between the smallest and the largest, in ten bins'
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l histogram -d 'How the finite items are distributed between the smallest and the largest, in at most ten bins'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l hash -d 'SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l json -d 'Print a JSON array with one object for each tensor'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l members -d 'Print only the names of the members, one a line'

@@ -38,7 +38,6 @@ use predicates_core::reflection::{Case, PredicateReflection, Product};
 
 use crate::diff::{self, Difference, Effort, Options, Style};
 use crate::error::{Context, ErrorKind, Result, malformed};
-use crate::format::Format;
 use crate::format::open::Input;
 pub use crate::format::rewrite::UPDATE_GOLDEN as UPDATE;
 use crate::format::rewrite::{self, Rewrite};
@@ -145,12 +144,12 @@ impl TensorEq {
             if missing { error.within(format!("run the test with {UPDATE}=1 to make it")) } else { error }
         })?;
         let mut golden = golden.source(golden.pick(member.as_deref())?)?;
-        diff::compare_sources(&mut golden, &mut actual.source()?.0, &self.options, Effort::default(), &|_| {})
+        diff::compare_sources(&mut golden, &mut actual.source()?, &self.options, Effort::default(), &|_| {})
     }
 
     /// Makes what was found the golden file.
     fn update(&self, actual: &Actual<'_>) -> Result<()> {
-        let (label, (mut source, format)) = (self.label(), actual.source()?);
+        let (label, mut source) = (self.label(), actual.source()?);
         // what is cut off is no golden file
         source.settle()?;
         let (path, member) = rewrite::divided(&self.golden);
@@ -171,7 +170,10 @@ impl TensorEq {
             fs::create_dir_all(folder).with_context(|| format!("{label}: its folder cannot be made"))?;
         }
         let shown = format!("{} {:?}", source.dtype().native(), source.shape());
-        let format = rewrite::new_format(&path, format);
+        let format = match &old {
+            Some(old) => old.format(),
+            None => rewrite::new_format(&path).with_context(|| label.clone())?,
+        };
         Rewrite::new((&path, &label), old.as_ref(), format, vec![(name, source)], Limits::default())?.write()?;
         // not with a macro: what tests print is shown only if they fail
         writeln!(io::stderr(), "wrote {label}: {shown}")?;
@@ -200,17 +202,17 @@ enum Kind<'a> {
 }
 
 impl Actual<'_> {
-    /// Its items, and the format that it is in.
-    fn source(&self) -> Result<(Source, Format)> {
+    /// Its items.
+    fn source(&self) -> Result<Source> {
         let (input, member) = match &self.0 {
             Kind::Bytes(bytes) => {
                 let bytes = io::Cursor::new(bytes.to_vec());
                 (Input::stream(Box::new(bytes), None, "the output", Threads::default())?, None)
             }
             Kind::Path(path) => Input::path(path, None, &path.display().to_string(), Threads::default())?,
-            Kind::Array(tensor) => return Ok((Source::memory(tensor.clone(), "the array".to_owned()), Format::NPY)),
+            Kind::Array(tensor) => return Ok(Source::memory(tensor.clone(), "the array".to_owned())),
         };
-        Ok((input.source(input.pick(member.as_deref())?)?, input.format()))
+        input.source(input.pick(member.as_deref())?)
     }
 }
 

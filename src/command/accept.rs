@@ -7,14 +7,15 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 
 use super::asked::Asked;
+use super::emit;
 use super::options::operands::OperandArg;
 use super::sides::Pairs;
 use crate::error::Context;
 use crate::format::Format;
 use crate::format::collection::Place;
 use crate::format::open::Input;
-use crate::format::raw::View;
 use crate::format::rewrite::{self, Rewrite};
+use crate::format::write::Work;
 use crate::ops::fill::Limits;
 use crate::report::printable;
 use crate::storage::source::Source;
@@ -32,15 +33,60 @@ pub(super) struct Changes {
 }
 
 struct Change {
-    /// The format of a file that is not there.
-    format: Format,
+    how: How,
     tensors: Vec<(Option<String>, From)>,
+}
+
+/// How a file becomes what it is to be.
+#[derive(Clone, Copy)]
+enum How {
+    /// It is written anew; one that is not there in this format.
+    Anew(Format),
+    /// The items of its tensors are changed where they lie, since its kind is not written.
+    InPlace,
+}
+
+impl How {
+    fn of(input: &Input) -> Self {
+        if input.unwritten().is_some() { Self::InPlace } else { Self::Anew(input.format()) }
+    }
+
+    fn is_container(self) -> bool {
+        match self {
+            Self::Anew(format) => format.is_container(),
+            Self::InPlace => false,
+        }
+    }
 }
 
 #[derive(Default)]
 struct IndexChange {
     added: BTreeMap<String, String>,
     more_bytes: i128,
+}
+
+/// A file about to be changed, with all that can be checked before checked.
+enum Prepared {
+    Anew(Box<Rewrite>),
+    /// Its tensors, each of which is locked.
+    InPlace(Vec<Work>),
+}
+
+impl Prepared {
+    /// Changes it, and tells how many tensors it holds then, or has changed where they lie.
+    fn write(self) -> Result<usize> {
+        match self {
+            Self::Anew(rewrite) => {
+                rewrite.write()?;
+                Ok(rewrite.tensors())
+            }
+            Self::InPlace(works) => {
+                let count = works.len();
+                works.into_iter().try_for_each(|work| emit::change(work, None, "--accept", true))?;
+                Ok(count)
+            }
+        }
+    }
 }
 
 /// Where a tensor is taken from.
@@ -52,34 +98,51 @@ enum From {
 }
 
 impl Changes {
-    /// Of a single tensor that does not pass: `expected` is what was typed, `actual` the file that it was compared with.
+    /// Of a single tensor that does not pass: `expected` is what was typed, and the file and its tensor that were opened
+    /// for it, if it is there.
     ///
     /// # Errors
-    /// What is no file.
-    pub(super) fn of_one(expected: &OperandArg, actual: &Input, member: Option<&str>, bytes: usize) -> Result<Self> {
-        let OperandArg::Path(path) = expected else {
+    /// What is no file, or is not written; what can be changed only where it lies, and not to be `actual`.
+    pub(super) fn of_one(expected: &OperandArg, opened: Option<&(Input, usize)>, actual: &Source) -> Result<Self> {
+        let OperandArg::Path(typed) = expected else {
             bail!("EXPECTED: --accept writes a file, and this is none");
         };
-        let (path, typed) = rewrite::divided(path);
-        if typed.as_deref().is_some_and(|view| View::parse(view).is_ok()) && !names_container(&path) {
-            bail!("{}: --accept does not write bytes without a header: name a file of another format", label(&path));
-        }
-        let old = rewrite::existing(&path, &label(&path))?;
         let mut changes = Self::default();
-        let format = rewrite::new_format(&path, actual.format());
+        if let Some((input, n)) = opened.filter(|(input, _)| input.unwritten().is_some()) {
+            rewrite::check_in_place((input, *n), actual, &label(typed))?;
+            changes.put(typed.clone(), How::InPlace, None, From::Actual);
+            return Ok(changes);
+        }
+        let (path, typed) = rewrite::divided(typed);
+        let old = rewrite::existing(&path, &label(&path))?;
+        let how = Self::how(&path, old.as_ref())?;
         let name = match &old {
             Some(old) => match old.names() {
                 // the only one, where none was named
                 Some(names) => typed.or_else(|| names.first().map(|name| (*name).to_owned())),
                 None => None,
             },
-            None => typed.or_else(|| member.filter(|_| format.is_container()).map(str::to_owned)),
+            None => typed.or_else(|| actual.member().filter(|_| how.is_container()).map(str::to_owned)),
         };
         match old.filter(|old| old.format().names_files()).zip(name.clone()) {
-            Some((index, name)) => changes.put_into_index(&path, &index, &name, From::Actual, bytes as u64)?,
-            None => changes.put(path, format, name, From::Actual),
+            Some((index, name)) => {
+                changes.put_into_index(&path, &index, &name, From::Actual, actual.bytes() as u64)?;
+            }
+            None => changes.put(path, how, name, From::Actual),
         }
         Ok(changes)
+    }
+
+    /// How a file takes a tensor that it does not have; it may not be there.
+    ///
+    /// # Errors
+    /// A file of a kind that is not written, or a name that tells none that is.
+    fn how(path: &Path, old: Option<&Input>) -> Result<How> {
+        match old.map(|old| (old, old.unwritten())) {
+            Some((old, None)) => Ok(How::Anew(old.format())),
+            Some((_, Some(why))) => bail!("{}: has no such tensor; {why}", label(path)),
+            None => Ok(How::Anew(rewrite::new_format(path).with_context(|| label(path))?)),
+        }
     }
 
     /// Of all tensors whose names are in `failed`. `expected` is what was typed.
@@ -109,9 +172,9 @@ impl Changes {
         Ok(changes)
     }
 
-    fn put(&mut self, path: PathBuf, format: Format, name: Option<String>, from: From) {
+    fn put(&mut self, path: PathBuf, how: How, name: Option<String>, from: From) {
         self.folders.extend(path.parent().filter(|folder| !folder.as_os_str().is_empty()).map(Path::to_owned));
-        self.files.entry(path).or_insert_with(|| Change { format, tensors: Vec::new() }).tensors.push((name, from));
+        self.files.entry(path).or_insert_with(|| Change { how, tensors: Vec::new() }).tensors.push((name, from));
     }
 
     /// A tensor that both sides have.
@@ -126,7 +189,12 @@ impl Changes {
                 self.put_into_index(&path, &input, &name, From::Place(actual), bytes)
             }
             name => {
-                self.put(path, input.format(), name, From::Place(actual));
+                let how = How::of(&input);
+                if matches!(how, How::InPlace) {
+                    let (n, label) = side.find(&input, expected)?;
+                    rewrite::check_in_place((&input, n), &pairs.open_one(1, actual, asked)?, &label)?;
+                }
+                self.put(path, how, name, From::Place(actual));
                 Ok(())
             }
         }
@@ -140,17 +208,15 @@ impl Changes {
             root.is_dir() && !is_store || !root.exists() && found.stem(actual.file).is_some() && !names_container(root);
         if !is_folder {
             // into the one container, which may not be there yet
-            let format = found.open(actual.file)?.format();
-            let format = if format.is_container() && format.is_written() { format } else { Format::SAFETENSORS };
             let old = expected.container()?;
-            return match old.filter(|old| old.format().names_files()) {
-                Some(index) => {
+            return match old {
+                Some(index) if index.format().names_files() => {
                     let bytes = pairs.open_one(1, actual, asked)?.bytes() as u64;
                     self.put_into_index(root, &index, name, From::Place(actual), bytes)
                 }
-                None => {
-                    let format = rewrite::new_format(root, format);
-                    self.put(root.to_owned(), format, Some(name.to_owned()), From::Place(actual));
+                old => {
+                    let how = Self::how(root, old.as_deref())?;
+                    self.put(root.to_owned(), how, Some(name.to_owned()), From::Place(actual));
                     Ok(())
                 }
             };
@@ -172,7 +238,8 @@ impl Changes {
                 let bytes = pairs.open_one(1, actual, asked)?.bytes() as u64;
                 return self.put_into_index(&path, &old, within, From::Place(actual), bytes);
             }
-            self.put(path, old.format(), Some(within.clone()), From::Place(actual));
+            let how = Self::how(&path, Some(&old))?;
+            self.put(path, how, Some(within.clone()), From::Place(actual));
             return Ok(());
         }
         let format = match found.stem(actual.file) {
@@ -184,7 +251,7 @@ impl Changes {
             bail!("--accept: {stem:?} is no name of a file in {}", root.display());
         }
         let path = root.join(format!("{stem}.{}", format.extension()));
-        self.put(path, format, within, From::Place(actual));
+        self.put(path, How::Anew(format), within, From::Place(actual));
         Ok(())
     }
 
@@ -204,7 +271,7 @@ impl Changes {
                 change.added.insert(name.to_owned(), file);
             }
         }
-        self.put(shard, Format::SAFETENSORS, Some(name.to_owned()), from);
+        self.put(shard, How::Anew(Format::SAFETENSORS), Some(name.to_owned()), from);
         Ok(())
     }
 
@@ -213,9 +280,8 @@ impl Changes {
     /// # Errors
     /// A file that may not be written, or cannot hold a tensor; of reading and writing.
     pub(super) fn write(&self, open: &dyn Fn(Option<Place>) -> Result<Source>, limits: Limits) -> Result<Vec<String>> {
-        let prepare = |path: &Path, change: &Change| -> Result<Rewrite> {
+        let prepare = |path: &Path, change: &Change| -> Result<Prepared> {
             let label = label(path);
-            let old = rewrite::existing(path, &label)?;
             let mut tensors = Vec::with_capacity(change.tensors.len());
             for (name, from) in &change.tensors {
                 let source = open(match from {
@@ -224,7 +290,20 @@ impl Changes {
                 })?;
                 tensors.push((name.clone(), source));
             }
-            Ok(Rewrite::new((path, &label), old.as_ref(), change.format, tensors, limits)?)
+            match change.how {
+                How::Anew(format) => {
+                    let old = rewrite::existing(path, &label)?;
+                    let rewrite = Rewrite::new((path, &label), old.as_ref(), format, tensors, limits)?;
+                    Ok(Prepared::Anew(Box::new(rewrite)))
+                }
+                How::InPlace => {
+                    let works = tensors.into_iter().map(|(name, source)| {
+                        let label = name.as_ref().map_or(label.clone(), |name| format!("{label}:{name}"));
+                        Ok(rewrite::in_place((path, name.as_deref(), &label), source, limits)?)
+                    });
+                    Ok(Prepared::InPlace(works.collect::<Result<_>>()?))
+                }
+            }
         };
         let made = self.make_folders()?;
         let written = self.write_files(&prepare);
@@ -247,7 +326,7 @@ impl Changes {
         Ok(made)
     }
 
-    fn write_files(&self, prepare: &dyn Fn(&Path, &Change) -> Result<Rewrite>) -> Result<Vec<String>> {
+    fn write_files(&self, prepare: &dyn Fn(&Path, &Change) -> Result<Prepared>) -> Result<Vec<String>> {
         let mut texts = Vec::new();
         for (path, IndexChange { added, more_bytes }) in &self.indices {
             if let Some(text) = rewrite::index_text(path, &label(path), added, *more_bytes)? {
@@ -260,10 +339,9 @@ impl Changes {
         }
         let mut lines = Vec::new();
         for (path, change) in &self.files {
-            let rewrite = prepare(path, change)?;
-            rewrite.write()?;
-            let noun = if rewrite.tensors() == 1 { "tensor" } else { "tensors" };
-            let (put, all) = (change.tensors.len(), rewrite.tensors());
+            let all = prepare(path, change)?.write()?;
+            let put = change.tensors.len();
+            let noun = if all == 1 { "tensor" } else { "tensors" };
             let of = if put == all { format!("{all} {noun}") } else { format!("{put} of {all} {noun}") };
             lines.push(format!("wrote {}: {of}", printable(&path.display().to_string())));
         }

@@ -103,7 +103,8 @@ pub(super) struct Diff {
     /// Where ACTUAL does not pass, make it what is expected: EXPECTED is written anew
     ///
     /// In EXPECTED's own format, in C order, each file as a whole or not at all, with a line for each; the status is then 0.
-    /// Tensors that only ACTUAL has are added (in a folder as files of ACTUAL's format), an EXPECTED that is not there is
+    /// What is not written as it is, bytes without a header (FILE:DTYPE[DIMS]) and Zarr stores of version 2, takes items of
+    /// the same dtype and shape where it lies, which is not atomic, and anything else is refused. Tensors that only ACTUAL has are added (in a folder as files of ACTUAL's format), an EXPECTED that is not there is
     /// made, and what only EXPECTED has is named and left. TENSOROP_UPDATE_GOLDEN=1 in the environment does the same.
     #[arg(long, help_heading = REPORT)]
     pub accept: bool,
@@ -128,7 +129,7 @@ pub(super) struct LimitOptions {
     /// The least cosine of the angle between the flattened tensors
     ///
     /// If any limit on a metric is given, a tensor passes if all such limits hold, and, only if a tolerance or --allow is
-    /// given too, its items pass. An item that is NaN or infinite on either side must be the same on both. A metric that is
+    /// given too, its items pass; with --atol GLOB=A and the like only those of the tensors that GLOB matches. An item that is NaN or infinite on either side must be the same on both. A metric that is
     /// undefined (see --json) is within no limit, unless all items are the same.
     #[arg(long, value_name = "X", value_parser = parse_limit, value_hint = ValueHint::Other, allow_hyphen_values = true)]
     pub min_cosine: Option<f64>,
@@ -166,7 +167,15 @@ Examples:
 
 The report says how much of what would have passed. With --json: equal, reason (null, dtype, shape, values), expected \
 and actual (dtype and shape), items, mismatches, max_abs, max_rel and max_ulp (over all items that are neither NaN nor \
-infinite on either side), min_atol, min_rtol and min_ulp (the smallest that alone would have passed), first.
+infinite on either side), min_atol, min_rtol and min_ulp (the smallest that alone would have passed), first (or, with \
+--worst, worst: rows of index, expected, actual, abs, rel, ulp), metrics (mean_abs, rmse, cosine, snr_db, psnr_db, pearson), \
+quantiles (of |ACTUAL - EXPECTED| at 0.5, 0.9, 0.99, 0.999) and axes (of each axis how many places hold a mismatch, and \
+which). Of several tensors: equal, counts (same, within, different, missing, extra) and tensors, each with name, verdict and \
+these keys.
+
+Metrics are over the items that are finite on both sides, and null where undefined: all where there is no such item, \
+pearson where either side is constant, psnr_db and pearson of complex numbers. Where the range or the sum of squares of \
+EXPECTED is zero, psnr_db and snr_db are -Infinity, and without any error Infinity.
 
 --dtype also says what the bits of an unsigned integer operand are (uint16 as bfloat16, uint8 as float8_e4m3fn).
 
@@ -267,6 +276,7 @@ impl Diff {
         let asked = Asked::new(self.input.dtype.as_ref());
         let source = sides::one((input, *n), &asked)?;
         asked.finish()?;
+        let changes = Changes::of_one(&self.expected, None, &source)?;
         let mut out = BufWriter::new(io::stdout().lock());
         let printed = match self.json {
             true => diff::write_json_of_new(&mut out, &source),
@@ -274,12 +284,11 @@ impl Diff {
         };
         printed.and_then(|()| out.flush()).context("standard output")?;
         drop(out);
-        self.accept_one(source, input, limits)
+        self.accept_one(&changes, source, limits)
     }
 
     /// Makes a tensor what is expected.
-    fn accept_one(&self, actual: Source, input: &Input, limits: Limits) -> Result<Outcome> {
-        let changes = Changes::of_one(&self.expected, input, actual.member(), actual.bytes())?;
+    fn accept_one(&self, changes: &Changes, actual: Source, limits: Limits) -> Result<Outcome> {
         let actual = RefCell::new(Some(actual));
         // of one file it is asked for once
         let open = |_| actual.take().context("ACTUAL: is read already");
@@ -338,6 +347,9 @@ impl Diff {
         let meter = Meter::new(Some(expected.bytes().saturating_add(actual.bytes())), self.summary);
         let found = diff::compare_sources(&mut expected, &mut actual, &options, effort, &|bytes| meter.add(bytes))?;
         meter.finish();
+        // what cannot be accepted is told before the report
+        let accepts = self.accepts() && !found.equal();
+        let changes = accepts.then(|| Changes::of_one(&self.expected, Some(&files[0]), &actual)).transpose()?;
         let stdout = io::stdout();
         let style = style(&stdout);
         let mut out = BufWriter::new(stdout.lock());
@@ -363,17 +375,21 @@ impl Diff {
             (Some(target), _) => self.draw([expected, actual], &options, &target, limits)?,
             (None, Some(path)) => {
                 // the report has said why
-                self.tell(&[format!("no {}: another dtype or shape", printable(&path.display().to_string()))])?;
+                let told = [format!("no {}: another dtype or shape", printable(&path.display().to_string()))];
+                self.tell(if self.summary { &[] } else { &told })?;
             }
-            (None, None) if self.accepts() && !found.equal() => return self.accept_one(actual, &files[1].0, limits),
-            (None, None) => {}
+            (None, None) => {
+                if let Some(changes) = &changes {
+                    return self.accept_one(changes, actual, limits);
+                }
+            }
         }
-        match (found.equal(), self.accepts()) {
-            (true, _) => Ok(Outcome::Done),
-            (false, false) => Ok(Outcome::Different),
-            (false, true) => {
+        match changes {
+            None if found.equal() => Ok(Outcome::Done),
+            None => Ok(Outcome::Different),
+            Some(changes) => {
                 let [_, actual] = sides::two([(&files[0].0, files[0].1), (&files[1].0, files[1].1)], &asked)?;
-                self.accept_one(actual, &files[1].0, limits)
+                self.accept_one(&changes, actual, limits)
             }
         }
     }
@@ -384,7 +400,8 @@ impl Diff {
         let picture = Picture::of_numbers(plane, limits)?;
         let scale = picture.scale(None, &|_| ())?;
         let told = write_png(&picture, scale.as_ref(), target, &|_| ())?;
-        self.tell(&told.into_iter().collect::<Vec<_>>()).map(drop)
+        let told = told.into_iter().filter(|_| !self.summary);
+        self.tell(&told.collect::<Vec<_>>()).map(drop)
     }
 
     /// The name of a single pair, which patterns look at: that of a member, if either is one.
@@ -415,6 +432,9 @@ impl Diff {
         let failed = how.compare(&mut models, &|bytes| meter.add(bytes))?;
         asked.finish()?;
         meter.finish();
+        // what cannot be accepted is told before the report
+        let accepts = self.accepts() && !models.equal();
+        let changes = accepts.then(|| Changes::of_many(pairs, &failed, &self.expected, &asked)).transpose()?;
         let stdout = io::stdout();
         let style = style(&stdout);
         let mut out = BufWriter::new(stdout.lock());
@@ -425,10 +445,9 @@ impl Diff {
         };
         printed.and_then(|()| out.flush()).context("standard output")?;
         drop(out);
-        if models.equal() || !self.accepts() {
+        let Some(changes) = changes else {
             return Ok(if models.equal() { Outcome::Done } else { Outcome::Different });
-        }
-        let changes = Changes::of_many(pairs, &failed, &self.expected, &asked)?;
+        };
         let open = |place: Option<Place>| pairs.open_one(1, place.context("ACTUAL: no tensor")?, &asked);
         self.tell(&changes.write(&open, limits)?)
     }

@@ -15,7 +15,7 @@ use super::options::output::OutputOptions;
 use super::parts;
 use crate::error::{Context, ErrorKind, Subject};
 use crate::format::Format;
-use crate::format::write::{self, Plan, Work};
+use crate::format::write::{self, Plan, Share, Work};
 use crate::item::meta::Meta;
 use crate::ops::fill::Patch;
 use crate::storage::signals;
@@ -118,22 +118,27 @@ fn edit(work: Work, options: &OutputOptions, quiet: bool, mut report: Report) ->
         report.print()?;
         return Ok(Outcome::Done);
     }
+    change(work, options.parts.part, "--in-place", quiet)?;
+    Ok(Outcome::Done)
+}
+
+/// Changes data where it lies, as `option` says, or a share of it.
+pub(super) fn change(work: Work, share: Option<Share>, option: &'static str, quiet: bool) -> Result<()> {
     let meter = Meter::new(None, quiet);
     let changing = Arc::new(AtomicBool::new(false));
     let (begun, label) = (Arc::clone(&changing), work.label());
     signals::call_when_ended(move || {
         if begun.load(Ordering::SeqCst) {
-            complain(&anyhow!("{label}: is partly changed: ended by a signal in the middle of --in-place"));
+            complain(&anyhow!("{label}: is partly changed: ended by a signal in the middle of {option}"));
         }
     });
     let expect = |bytes| {
         meter.expect(bytes);
         changing.store(true, Ordering::SeqCst);
     };
-    let edited = write::edit(work, options.parts.part, &expect, &|bytes| meter.add(bytes));
+    let edited = write::edit(work, share, &expect, &|bytes| meter.add(bytes));
     changing.store(false, Ordering::SeqCst);
-    edited?;
-    Ok(Outcome::Done)
+    Ok(edited?)
 }
 
 /// What the output goes to.

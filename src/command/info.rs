@@ -16,7 +16,7 @@ use crate::format::open::Input;
 use crate::info::{self, Places, Stats};
 use crate::layout::axis::resolve_axis;
 use crate::ops::fill::Limits;
-use crate::report::Style;
+use crate::report::{Style, printable};
 use crate::storage::source::Source;
 
 /// Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins
@@ -45,7 +45,9 @@ pub(super) struct Info {
     /// those of the whole tensor.
     #[arg(long, value_name = "N", value_parser = parse_axis, value_hint = ValueHint::Other, allow_hyphen_values = true)]
     pub by_axis: Option<i64>,
-    /// How the finite items are distributed between the smallest and the largest, in ten bins
+    /// How the finite items are distributed between the smallest and the largest, in at most ten bins
+    ///
+    /// Of bool and of integers in a small range there are as many bins as values.
     #[arg(long)]
     pub histogram: bool,
     /// SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it
@@ -73,9 +75,11 @@ Examples:
   tensorop info model.safetensors:head.bias --stats
   tensorop info *.npy --json | jq '.[].shape'
 
-With --json each object has file, member, format (npy, npz, safetensors, index, onnx, json, csv, tsv, raw), dtype (as --dtype takes it; fields as NumPy's descr), shape, \
+With --json each object has file, member, format (npy, npz, safetensors, index, onnx, zarr, json, csv, tsv, raw), dtype (as --dtype takes it; fields as NumPy's descr), shape, \
 order (C or F), byte_order (little, big, or null), items, bytes (as stored, before compression), offset (where the \
-items begin in the file, or null), and with --stats also stats: min and max with their index, mean, std, nan, inf, zero; where the file says something of itself, metadata.";
+items begin in the file, or null), and with --stats also stats: min and max with their index, mean, std, nan, inf, zero, first_nan (its index, or null) \
+and quantiles (at 0.001, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99 and 0.999); with --by-axis also by_axis (the same keys for \
+each place), with --hash also hash; where the file says something of itself, metadata. A file without tensors has no object.";
 
 impl Info {
     /// Whether more than headers is wanted.
@@ -123,6 +127,7 @@ impl Info {
         let mut out = BufWriter::new(stdout.lock());
         let mut infos = Vec::new();
         let mut names = Vec::new();
+        let mut without = Vec::new();
         let limits = self.threads.limits()?;
         let asked = Asked::new(self.input.dtype.as_ref());
         let mut outcome = Outcome::Done;
@@ -130,7 +135,7 @@ impl Info {
             let found = if self.members {
                 members(file, self, limits, &mut names)
             } else {
-                describe_all(file, (self, &asked, style), limits, &mut infos)
+                describe_all(file, (self, &asked, style), limits, (&mut infos, &mut without))
             };
             // one bad file among many should not hide what the others hold
             if let Err(error) = found {
@@ -143,9 +148,11 @@ impl Info {
             (Outcome::Done, true) => info::write_json(&mut out, &mut infos),
             // JSON must not look whole where something is missing
             (_, true) => Ok(()),
-            (outcome, false) if infos.is_empty() && outcome != Outcome::Done => Ok(()),
+            (_, false) if infos.is_empty() => Ok(()),
             (_, false) => info::write_table(&mut out, &mut infos, style),
         };
+        let told = without.iter().filter(|_| !self.json);
+        let printed = printed.and_then(|()| told.clone().try_for_each(|line| writeln!(out, "{line}")));
         printed.and_then(|()| out.flush()).context("standard output")?;
         Ok(outcome)
     }
@@ -183,11 +190,14 @@ fn describe_all(
     file: &OperandArg,
     (args, asked, style): (&Info, &Asked<'_>, Style),
     limits: Limits,
-    infos: &mut Vec<info::Info>,
+    (infos, without): (&mut Vec<info::Info>, &mut Vec<String>),
 ) -> Result<()> {
     let (input, member) = sources::open(file, &sources::label("FILE", file), &args.input, limits.threads)?;
     let selected = input.select(member.as_deref())?;
     let file = sources::named(file, member.as_deref());
+    if selected.is_empty() {
+        without.push(format!("{}: holds no tensors", printable(&file)));
+    }
     for (n, member) in selected {
         infos.push(describe(&input, n, file.clone(), member, (args, asked, style), limits)?);
     }

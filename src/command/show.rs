@@ -65,7 +65,7 @@ pub(super) struct Show {
     pub page: PageOptions,
     /// Draw the last two axes of a tensor instead: numbers as colours, or the picture that bytes are
     ///
-    /// Of the other axes the first place is drawn, unless --at names another. Colours go from dark blue (the smallest finite
+    /// Of the other axes the first place is drawn, unless --at names another. Colours go from dark purple (the smallest finite
     /// item) over green to yellow (the largest); NaN is red, Infinity white, -Infinity black. Complex numbers are drawn by
     /// modulus, a tensor of one axis as a line. A uint8 tensor [H, W, 3] or [H, W, 4] is drawn in its own colours. On a
     /// terminal a character is two pixels, and the picture is as wide as the terminal; a pixel that stands for several

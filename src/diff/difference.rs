@@ -92,6 +92,10 @@ pub struct Difference {
     pub(super) failures: Vec<Failure>,
     /// Whether errors are integers.
     pub(super) integers: bool,
+    /// Whether a number differs that is NaN or infinite on either side, of which no error is told.
+    pub(super) hopeless: bool,
+    /// Whether limits on metrics do not hold because of such an item, or one that is no number.
+    pub(super) unlike: bool,
 }
 
 impl Difference {

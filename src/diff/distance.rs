@@ -18,6 +18,13 @@ impl Number {
             Self::Integer(_) => self,
         }
     }
+
+    pub(super) fn is_zero(self) -> bool {
+        match self {
+            Self::Integer(number) => number == 0,
+            Self::Float(number) => number == 0.0,
+        }
+    }
 }
 
 /// A type that holds the absolute difference of two items.

@@ -217,6 +217,8 @@ pub fn compare_sources(
         axes: Vec::new(),
         failures: Vec::new(),
         integers: false,
+        hopeless: false,
+        unlike: false,
     };
     let Some(common) = Common::new(&one, &other).filter(|_| options.ignore_dtype || one == other) else {
         return Ok(unknown(Reason::Dtype));
@@ -538,7 +540,8 @@ impl Comparison<'_> {
         let metrics = self.wants_metrics().then(Metrics::default);
         let quantiles = self.effort.quantiles.then_some([None; 4]);
         let steps = self.dtypes[0] == self.dtypes[1];
-        Ok(self.finish(all.tally, Overall { metrics, quantiles, axes }, true, steps))
+        let found = self.finish(all.tally, Overall { metrics, quantiles, axes }, true, steps);
+        Ok(Difference { hopeless: false, ..found })
     }
 
     /// Whether metrics are told, or limited.
@@ -703,6 +706,8 @@ impl Comparison<'_> {
             axes: overall.axes,
             failures,
             integers,
+            hopeless: tally.hopeless,
+            unlike,
             ..start
         }
     }

@@ -248,16 +248,18 @@ fn line(name: &str, found: &Found) -> Line {
     } else if verdict == Verdict::Different {
         text += &axes_of(found);
     }
+    // the errors of the other items would hide it; of strings there are none at all
+    let not_finite = (found.hopeless && found.metrics.is_some()).then(|| "nan/inf".to_owned());
+    let error = |told: Option<String>| not_finite.clone().or(told).unwrap_or_default();
+    let relative = found.max_rel.as_ref().map(|most| match found.min_rtol {
+        None if most.value == 0.0 => "none".to_owned(),
+        Some(_) | None => four_digits(most.value),
+    });
     Line {
         verdict,
         share: mismatches as f64 / found.items.max(1) as f64,
         relative: found.max_rel.as_ref().map_or(0.0, |most| most.value),
-        cells: [
-            told,
-            found.max_abs.as_ref().map_or_else(String::new, |most| brief(most.value)),
-            found.max_rel.as_ref().map_or_else(String::new, |most| four_digits(most.value)),
-            text,
-        ],
+        cells: [told, error(found.max_abs.as_ref().map(|most| brief(most.value))), error(relative), text],
     }
 }
 

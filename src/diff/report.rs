@@ -126,6 +126,11 @@ impl Difference {
             writeln!(out, "  {}", failure.text(style))?;
         }
         let told = self.worst.as_ref().unwrap_or(&self.first);
+        if self.unlike {
+            let one = told.iter().find(|found| found.abs.is_none());
+            let one = one.map_or_else(|| "an item".to_owned(), |found| list(&found.index));
+            writeln!(out, "  {one} is NaN, infinite or no number, and not the same: within no limit on a metric")?;
+        }
         if !told.is_empty() {
             writeln!(out)?;
             self.mismatch_table(told).write(out, style)?;
@@ -182,7 +187,10 @@ impl Difference {
     fn error_table(&self, style: Style) -> Table<'_> {
         let none = || "none".to_owned();
         let index = |index: Option<&Vec<usize>>| index.map_or_else(String::new, |index| list(index));
-        let (abs, rel, ulp) = (self.max_abs.as_ref(), self.max_rel.as_ref(), self.max_ulp.as_ref());
+        // no error of items that are the same says anything of those that no tolerance accepts
+        let abs = self.max_abs.as_ref().filter(|most| self.min_atol.is_some() || !most.value.is_zero());
+        let rel = self.max_rel.as_ref().filter(|most| self.min_rtol.is_some() || most.value > 0.0);
+        let ulp = self.max_ulp.as_ref().filter(|most| self.min_ulp.is_some() || most.value > 0);
         let mut rows = vec![
             [
                 "absolute".to_owned(),

@@ -63,6 +63,17 @@ pub trait Reader: Debug + Send + Sync {
         false
     }
 
+    /// Why nothing of its kind is written, so that only its items can become others, where they lie; `None` if something
+    /// is.
+    fn unwritten(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether items are compressed in it that need not be in its format.
+    fn is_compressed(&self) -> bool {
+        false
+    }
+
     /// Leaves out so many lines at the beginning of a text that has headings. Elsewhere there are none.
     fn skip_rows(&mut self, _rows: usize) {}
 

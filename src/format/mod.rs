@@ -487,8 +487,11 @@ impl Format {
         // an index is JSON, and what does not begin as JSON is none
         let rows = TABLE.iter().filter(|row| row.name != INDEX.name);
         let words: Vec<_> = rows.filter_map(|row| row.reads.as_ref()?.words).collect();
-        let headerless = "if these are items without a header, say what they are: FILE:DTYPE[DIMS]";
-        Err(format!("neither {}: begins with byte 0x{byte:02x}; {headerless}", listed(&words, "nor")))
+        let cure = match foreign::text(&String::from_utf8_lossy(begin)) {
+            Some(foreign::Text::Rows) if !begin.contains(&0) => "this looks like CSV: try --from csv (or tsv)",
+            Some(_) | None => "if these are items without a header, say what they are: FILE:DTYPE[DIMS]",
+        };
+        Err(format!("neither {}: begins with byte 0x{byte:02x}; {cure}", listed(&words, "nor")))
     }
 }
 

@@ -250,6 +250,17 @@ impl Input {
         self.reader.is_other()
     }
 
+    /// Why nothing of its kind is written, so that only its items can become others, where they lie; `None` if something
+    /// is.
+    pub fn unwritten(&self) -> Option<&'static str> {
+        self.reader.unwritten()
+    }
+
+    /// Whether items are compressed in it that need not be in its format.
+    pub fn is_compressed(&self) -> bool {
+        self.reader.is_compressed()
+    }
+
     /// Leaves out so many lines at the beginning of a text that has headings.
     #[must_use]
     pub fn skipping(mut self, rows: usize) -> Self {

@@ -195,6 +195,10 @@ struct RawFile {
 }
 
 impl Reader for RawFile {
+    fn unwritten(&self) -> Option<&'static str> {
+        Some("of bytes without a header only items are changed: name a file of another format")
+    }
+
     fn unchangeable(&self) -> Option<Unchangeable> {
         None
     }

@@ -1,7 +1,6 @@
 //! Files written anew with other tensors in them, in the format that they have: golden files that become what was found.
 
 use std::collections::{BTreeMap, HashSet};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,11 +10,16 @@ use super::files;
 use super::open::{Input, files_before_colons};
 use super::text::TextOptions;
 use super::write::{Plan, Work, named};
-use super::{Extras, Format};
+use super::{Extras, Format, listed};
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
 use crate::ops::fill::Limits;
+use crate::ops::selection::Selection;
+use crate::ops::slice::SliceArgs;
+use crate::ops::slice_scatter::SliceScatter;
+use crate::ops::updates::Updates;
 use crate::parallel::Threads;
 use crate::storage::chunked::ChunkStyle;
+use crate::storage::conversion::Conversion;
 use crate::storage::source::{Source, merged};
 use crate::storage::target::Target;
 
@@ -46,7 +50,7 @@ impl Rewrite {
     ) -> Result<Self> {
         let place = || label.to_owned();
         let format = old.map_or(format, Input::format);
-        if !format.is_read() || !format.is_written() {
+        if !format.is_read() || !format.is_written() || old.is_some_and(|old| old.unwritten().is_some()) {
             let message = format!("{} is not written anew: name a file of another format", format.name());
             return Err(Error::of(ErrorKind::Unsupported, message).within(label));
         }
@@ -74,7 +78,8 @@ impl Rewrite {
             work.check(format)
                 .with_context(|| if format.is_container() { format!("{label}:{name}") } else { place() })?;
         }
-        let extras = Extras { notes: merged(&notes), is_group, ..Extras::default() };
+        let compress = old.is_some_and(Input::is_compressed);
+        let extras = Extras { notes: merged(&notes), compress, is_group, ..Extras::default() };
         Ok(Self { plan: Plan::new(works, format, label, &extras)?, target })
     }
 
@@ -126,10 +131,62 @@ pub fn divided(path: &Path) -> (PathBuf, Option<String>) {
     }
 }
 
-/// The format that a file which is not there is made in: the one that its name tells, else `other`.
-pub fn new_format(path: &Path, other: Format) -> Format {
-    let name = path.file_name().map(OsString::from).unwrap_or_default();
-    Format::of_file_name(&name.to_string_lossy()).map_or(other, |(format, _)| format)
+/// The format that a file which is not there is made in, by its name.
+///
+/// # Errors
+/// A name that does not tell it; a format that is read only, or written only: what is expected is read again.
+pub fn new_format(path: &Path) -> Result<Format> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let format = Format::of_file_name(&name).map(|(format, _)| format).or_else(|| Format::of_name(path).ok());
+    let is_kept = |format: &Format| format.is_read() && format.is_written();
+    let why = match format {
+        Some(format) if is_kept(&format) => return Ok(format),
+        Some(format) if format.is_read() => format!("{} is read, but not written", format.name()),
+        Some(format) => format!("{} is written, but not read again", format.name()),
+        None => "the name does not tell the format".to_owned(),
+    };
+    let endings: Vec<_> = Format::all().filter(is_kept).map(|format| format!(".{}", format.extension())).collect();
+    Err(Error::of(ErrorKind::Unsupported, format!("{why}: end it in {}", listed(&endings, "or"))))
+}
+
+/// Checks whether a tensor of which nothing of its kind is written ([`Input::unwritten`]) can become `new` where it lies.
+/// Messages call it `label`.
+///
+/// # Errors
+/// Another dtype or shape, of which items alone could not tell; a tensor of no axis; one that cannot be opened.
+pub fn check_in_place((input, n): (&Input, usize), new: &Source, label: &str) -> Result<()> {
+    let old = input.source(n)?;
+    let is_like = old.dtype().native() == new.dtype().native() && old.shape() == new.shape();
+    // places of a slice have an axis
+    if is_like && !old.shape().is_empty() {
+        return Ok(());
+    }
+    let described = |source: &Source| format!("{} {:?}", source.dtype().native().name(), source.shape());
+    let why = input.unwritten().unwrap_or("only items are changed");
+    let message = format!("{}, and ACTUAL is {}; {why}", described(&old), described(new));
+    Err(Error::of(ErrorKind::Unsupported, message).within(label))
+}
+
+/// The work of putting `new` in the place of a tensor where it lies. It is locked first. Messages call it `label`.
+///
+/// # Errors
+/// Those of [`Input::locked`] and [`check_in_place`].
+pub fn in_place((path, name, label): (&Path, Option<&str>, &str), new: Source, limits: Limits) -> Result<Work> {
+    let (input, typed) = Input::locked(path, None, label, limits.threads)?;
+    let n = input.pick(typed.as_deref().or(name))?;
+    input.lock(n, false)?;
+    check_in_place((&input, n), &new, label)?;
+    let old = input.source(n)?;
+    let whole = || -> Result<_> { SliceScatter::resolve(old.shape(), &SliceArgs::new(&[], &[], None, None)?, None) };
+    let places = whole().with_context(|| label.to_owned())?;
+    let conversion = Conversion::new(new.dtype(), old.dtype()).with_context(|| format!("{label}: another dtype"))?;
+    let mut updates = Updates::new(new, conversion);
+    let file = old.as_file().map(|(file, _)| file.metadata()).transpose().with_context(|| label.to_owned())?;
+    if file.is_some_and(|file| updates.source().lies_in(&file)) {
+        // the file that is about to change
+        updates.make_resident(old.dtype())?;
+    }
+    Ok(Work::new(Box::new(places.link(Selection::in_place(old), updates)), limits))
 }
 
 /// An index of shards that is to be written anew, as the text that it becomes.

@@ -114,7 +114,7 @@ impl Target {
             bail!("{label}: is a file, expected a folder of its format, or nothing there");
         }
         if existing.is_some() && !is_ours(name) {
-            bail!("{label}: is a folder that is not in its format, and is not replaced");
+            bail!("{label}: is a folder and no Zarr store, and is not replaced");
         }
         // a name may end in a slash, and `.` has no name
         let path = follow(&name.components().collect::<PathBuf>()).with_context(|| label.clone())?;

@@ -22,6 +22,7 @@ fn folder() -> Folder {
     folder.put("m.pt", zip("archive/data.pkl")).put("x.zip", zip("notes.txt"));
     folder.put("a.npy.gz", b"\x1f\x8b\x08\0").put("g.gguf", b"GGUF\x03\0\0\0").put("old.pt", b"\x80\x02\x8a\x0al");
     folder.put("m.onnx", b"\x08\x08\x12\x07pytorch\x3a\x02\x12\x01").put("rows.dat", b"a,b\n1,2\n");
+    folder.put("cells", b"1,2\n3,4\n");
     // name, elem_type, tensor_values
     let tensor = [&b"\x08\x06\x10\x01\x4a\x18"[..], &[0; 24]].concat();
     folder.put("s.pb", [&b"\x0a\x03seq\x10\x01\x1a\x1e"[..], &tensor].concat());
@@ -54,7 +55,8 @@ fn the_cure_is_named() {
         ("slice old.pt --at :", &["DATA old.pt", "pickle"]),
         ("slice m.onnx --at :", &["DATA m.onnx", "ONNX model"]),
         ("slice s.pb --at :", &["DATA s.pb", "SequenceProto"]),
-        ("slice rows.dat --at :", &["DATA rows.dat", "CSV"]),
+        ("slice rows.dat --at :", &["DATA rows.dat", "CSV", "--from csv"]),
+        ("info cells", &["FILE cells", "CSV", "--from csv"]),
         ("slice v.npy --at :", &["|V1 cannot be printed", "-o FILE.npy", "--dtype"]),
         ("slice v.npy --at : --to json", &["|V1", "-o FILE.npy", "--dtype"]),
         ("convert v.npy --cast float32", &["IN v.npy", "|V1 is not cast to float32", "--dtype"]),

@@ -482,3 +482,27 @@ fn an_error_after_others() {
     let run = folder.run(["info", "d.npy", "missing.npy", "--json"]);
     assert_eq!((run.status, run.stdout.len()), (Some(2), 0));
 }
+
+/// A container without tensors says so, and is no mistake.
+#[test]
+fn no_tensors() {
+    let folder = Folder::new();
+    folder.put("a.npy", npy("|u1", &[2], &[1, 2])).put("no.npz", npz(&[])).put("no.safetensors", safetensors(&[]));
+    let table = "name   dtype  shape  size\na.npy  uint8  [2]     2 B\n";
+    let rows = [
+        ("info no.npz no.safetensors", "no.npz: holds no tensors\nno.safetensors: holds no tensors\n".to_owned()),
+        ("info no.npz a.npy", format!("{table}no.npz: holds no tensors\n")),
+        ("info no.npz --stats --hash", "no.npz: holds no tensors\n".to_owned()),
+        ("info no.npz --json", "[]\n".to_owned()),
+        ("info no.npz --members", String::new()),
+    ];
+    each(
+        &rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, expected)| {
+            let printed = folder.run(words(args)).printed()?;
+            if printed == *expected { Ok(()) } else { Err(printed) }
+        },
+    );
+    folder.refuses(words("show no.npz"), &["FILE no.npz", "holds no tensors"]).expect("a refusal");
+}

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::json;
+
 use crate::common::{Folder, each, npz, safetensors, tensor, words};
 
 /// Rows of arguments, exit status and what is printed, of which each line is looked for.
@@ -114,7 +116,20 @@ fn limits() {
             ("[1.0,2,3,4] [1.0,2,3,5] --max-mean-abs 0.25 --min-snr 10 --min-psnr 15", 0, &[within]),
             ("[1.0,2,3,4] [1.0,2,3,5] --max-mean-abs 0.2 -q", 1, &["different: values"]),
             // what is not finite must be the same; a metric that is undefined is within no limit
-            ("[1.0,2] [1.0,\"NaN\"] --min-cosine -1", 1, &["different: 1 of 2 items"]),
+            (
+                "[1.0,2] [1.0,\"NaN\"] --min-cosine -1",
+                1,
+                &[
+                    "different: 1 of 2 items",
+                    "\n  [1] is NaN, infinite or no number, and not the same: within no limit on a metric\n",
+                    "\n  absolute     none  none\n  relative     none  none\n",
+                ],
+            ),
+            ("[1.0,2] [1.0,\"NaN\"] --max-rmse 1 --max-mismatch 0", 1, &["\n  an item is NaN, infinite or no number"]),
+            // no relative error of items that are the same stands for that of one that has none
+            ("[0.0,1] [5.0,1]", 1, &["\n  relative                 none       none\n"]),
+            ("[0.0,1] [5.0,1.5]", 1, &["\n  relative                  0.5  [1]  none\n"]),
+            ("[0.0,1] [5.0,1] --json", 1, &["\"max_rel\": {\"value\": 0.0, \"index\": [1]}"]),
             ("[1.0,\"NaN\"] [1.5,\"NaN\"] --min-cosine -1", 0, &["equal within the limits"]),
             ("[\"a\"] [\"a\"] --min-cosine 1", 0, &["equal: 1 item"]),
             ("[\"a\"] [\"b\"] --min-cosine 0", 1, &["cosine undefined is not within --min-cosine 0"]),
@@ -170,6 +185,17 @@ different: 1 same, 0 within, 3 different, 1 missing, 1 extra
     let text = String::from_utf8_lossy(&run.stdout).into_owned();
     let spaced = |text: &str| -> Vec<String> { text.lines().map(|line| words(line).join(" ")).collect() };
     assert_eq!((run.status, spaced(&text)), (Some(1), spaced(report)), "{text}");
+    // errors of the items that are the same hide none that has no number
+    folder.put("nan.npy", tensor::<f32>(&[3], &[1., f32::NAN, 3.]).npy());
+    folder.put("zero.npy", tensor::<f32>(&[3], &[1., 0., 3.]).npy());
+    folder.run(words("convert n=w.npy z=zero.npy -o one.npz")).printed().unwrap();
+    folder.run(words("convert n=nan.npy z=w.npy -o other.npz")).printed().unwrap();
+    let run = folder.run(["diff", "one.npz", "other.npz"]);
+    let text = String::from_utf8_lossy(&run.stdout).into_owned();
+    let lines: Vec<_> = text.lines().skip(3).map(|line| words(line).join(" ")).collect();
+    let expected =
+        ["different 1 of 3 (33.3 %) nan/inf nan/inf n: axis 0 at 1", "different 1 of 3 (33.3 %) 2 none z: axis 0 at 1"];
+    assert_eq!(lines, expected, "{text}");
     prints(
         &folder,
         &[
@@ -323,7 +349,7 @@ fn accepted() {
     same("made a");
     // what cannot be written
     each(
-        [("[1] [2]", "this is none"), ("text.csv [[[1]]]", "more than 2 axes"), ("dump.bin:float32 w.npy", "dump.bin")],
+        [("[1] [2]", "this is none"), ("text.csv [[[1]]]", "more than 2 axes")],
         |(args, _)| (*args).to_owned(),
         |(args, found)| {
             folder.put("text.csv", "1\n").put("dump.bin", [0; 8]);
@@ -433,6 +459,124 @@ fn accepted_in_every_format() {
     }
 }
 
+/// What is not accepted: one line before any report, and nothing is written.
+#[test]
+fn not_accepted() {
+    let folder = models();
+    folder.put("dump.bin", [0; 12]);
+    let old = json!({"zarr_format": 2, "shape": [3], "chunks": [3], "dtype": "<f4", "compressor": null,
+        "filters": null, "order": "C", "fill_value": 0});
+    fs::create_dir_all(folder.path("old.zarr/x")).unwrap();
+    folder.put("old.zarr/.zgroup", r#"{"zarr_format": 2}"#);
+    folder.put("old.zarr/x/.zarray", old.to_string()).put("old.zarr/x/0", [0; 12]);
+    let version =
+        "in a Zarr store of version 2 only items are changed: tensorop convert STORE -o NAME.zarr makes version 3";
+    let endings = format!(
+        "end it in .npy, .npz, .safetensors, .pb, {}.json, .csv or .tsv",
+        if cfg!(feature = "zarr") { ".zarr, " } else { "" }
+    );
+    let zarr = [
+        ("old.zarr:x [[1]]", format!("EXPECTED old.zarr:x: float32 [3], and ACTUAL is float32 [1, 1]; {version}")),
+        (
+            "old.zarr:x [1.5,2.5] --dtype float32",
+            format!("EXPECTED old.zarr:x: float32 [3], and ACTUAL is float32 [2]; {version}"),
+        ),
+        ("old.zarr:y w.npy", format!("EXPECTED old.zarr: has no such tensor; {version}")),
+        ("old.zarr a.npz", format!("EXPECTED old.zarr: has no such tensor; {version}")),
+    ];
+    let mut rows = vec![
+        ("new.txt w.npy", format!("EXPECTED new.txt: text is written, but not read again: {endings}")),
+        ("new.bin w.npy", format!("EXPECTED new.bin: raw is written, but not read again: {endings}")),
+        ("new.xyz w.npy", format!("EXPECTED new.xyz: the name does not tell the format: {endings}")),
+        ("new w.npy --json", format!("EXPECTED new: the name does not tell the format: {endings}")),
+        ("new a.npz", format!("EXPECTED new: the name does not tell the format: {endings}")),
+        (
+            "dump.bin:float32 [[1],[2],[3]]",
+            "EXPECTED dump.bin:float32: float32 [3], and ACTUAL is float32 [3, 1]; of bytes without a header only items \
+             are changed: name a file of another format"
+                .to_owned(),
+        ),
+        (
+            "dump.bin:int32 w.npy -q",
+            "EXPECTED dump.bin:int32: int32 [3], and ACTUAL is float32 [3]; of bytes without a header only items are \
+             changed: name a file of another format"
+                .to_owned(),
+        ),
+    ];
+    rows.extend(zarr.into_iter().filter(|_| cfg!(feature = "zarr")));
+    each(
+        &rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, message)| {
+            let before = (folder.content(), folder.tree("old.zarr"));
+            let run = folder.run([vec!["diff".to_owned(), "--accept".to_owned()], words(args)].concat());
+            let is_refused =
+                run.status == Some(2) && run.stdout.is_empty() && run.stderr == format!("error: {message}\n");
+            let is_kept = (folder.content(), folder.tree("old.zarr")) == before;
+            if is_refused && is_kept { Ok(()) } else { Err(format!("kept {is_kept}: {run:?}")) }
+        },
+    );
+}
+
+/// What is not written as it is takes items where it lies, and a compressed archive stays one.
+#[test]
+fn accepted_as_it_is() {
+    let folder = Folder::new();
+    let (old, new) = (tensor::<f32>(&[2], &[1., 2.]), tensor::<f32>(&[2], &[1., 5.]));
+    folder.put("old.npy", old.npy()).put("new.npy", new.npy_fortran());
+    let accept = |args: &str, line: &str| {
+        let run = folder.run(words(&format!("diff --accept {args}")));
+        let text = String::from_utf8_lossy(&run.stdout).into_owned();
+        assert!(
+            run.status == Some(0) && run.stderr.is_empty() && text.ends_with(&format!("\n{line}\n")),
+            "{text}{run:?}"
+        );
+        let again = folder.run(words(&format!("diff --accept {args} -q"))).printed().unwrap();
+        assert_eq!(again, "equal: 2 items of float32 [2]\n", "{args}");
+    };
+    // only the bytes of the view, of whatever order
+    let big = |tensor: &crate::common::Tensor<f32>| {
+        tensor.bytes().chunks(4).flat_map(|item| item.iter().rev().copied().collect::<Vec<_>>()).collect::<Vec<u8>>()
+    };
+    folder.put("dump.bin", [&[7; 5][..], &big(&old), &[9; 3]].concat());
+    accept("dump.bin:>f4[2]@5 new.npy", "wrote dump.bin:>f4[2]@5: 1 tensor");
+    assert_eq!(folder.get("dump.bin"), [&[7; 5][..], &big(&new), &[9; 3]].concat());
+    // from its own file
+    folder.put("dump.bin", [old.bytes(), new.bytes()].concat());
+    accept("dump.bin:float32[2]@0 dump.bin:float32[2]@8", "wrote dump.bin:float32[2]@0: 1 tensor");
+    assert_eq!(folder.get("dump.bin"), [new.bytes(), new.bytes()].concat());
+    for (packed, method) in [("--compress", 8), ("", 0)] {
+        folder.run(words(&format!("convert a=old.npy b=old.npy {packed} -o m.npz"))).printed().unwrap();
+        accept("m.npz:b new.npy", "wrote m.npz: 1 of 2 tensors");
+        folder.run(words(&format!("convert a=old.npy b=new.npy {packed} -o again.npz"))).printed().unwrap();
+        assert_eq!((folder.get("m.npz"), folder.get("m.npz")[8]), (folder.get("again.npz"), method));
+    }
+    if !cfg!(feature = "zarr") {
+        return;
+    }
+    let array = json!({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "<f4", "compressor": null,
+        "filters": null, "order": "C", "fill_value": 0});
+    for (name, tensor) in [("x", &old), ("y", &new)] {
+        fs::create_dir_all(folder.path(format!("v2.zarr/{name}"))).unwrap();
+        folder.put(format!("v2.zarr/{name}/.zarray"), array.to_string());
+        folder.put(format!("v2.zarr/{name}/0"), tensor.bytes());
+    }
+    folder.put("v2.zarr/.zgroup", r#"{"zarr_format": 2}"#);
+    let mut tree = folder.tree("v2.zarr");
+    accept("v2.zarr:x new.npy", "wrote v2.zarr:x: 1 tensor");
+    tree.iter_mut().filter(|(name, _)| name.as_str() == "x/0").for_each(|(_, file)| *file = new.bytes().to_vec());
+    assert!(folder.tree("v2.zarr") == tree);
+    // by names, of which one does not pass
+    folder.put(
+        "both.safetensors",
+        safetensors(&[("x", "float32", &[2], old.bytes()), ("y", "float32", &[2], new.bytes())]),
+    );
+    let run = folder.run(words("diff --accept v2.zarr both.safetensors")).printed().unwrap();
+    assert!(run.ends_with("\nwrote v2.zarr: 1 tensor\n"), "{run}");
+    tree.iter_mut().filter(|(name, _)| name.as_str() == "x/0").for_each(|(_, file)| *file = old.bytes().to_vec());
+    assert!(folder.tree("v2.zarr") == tree);
+}
+
 #[test]
 fn drawn() {
     let folder = Folder::new();
@@ -451,4 +595,10 @@ fn drawn() {
         assert!(folder.get("out.png").starts_with(b"\x89PNG"), "{args}");
         fs::remove_file(folder.path("out.png")).unwrap();
     }
+    // the verdict only, one line
+    for (args, lines) in [("[[1.0,2]] [[1.0,3]]", 1), ("[1] [1,2]", 1)] {
+        let run = folder.run(words(&format!("diff {args} -q --heatmap quiet.png")));
+        assert_eq!(run.stdout.iter().filter(|&&byte| byte == b'\n').count(), lines, "{run:?}");
+    }
+    assert!(folder.get("quiet.png").starts_with(b"\x89PNG"));
 }

@@ -222,7 +222,7 @@ fn links_pipes_and_folders() {
         folder.put(format!("{name}/kept"), "1");
         let store = name.split('/').next().expect("a name");
         let refused = folder.run(["convert", "[1]", "--to", "zarr", "-o", store]);
-        let expected = format!("error: output {store}: is a folder that is not in its format, and is not replaced\n");
+        let expected = format!("error: output {store}: is a folder and no Zarr store, and is not replaced\n");
         assert_eq!((refused.status, refused.stderr), (Some(2), expected));
         assert!(folder.path(name).join("kept").exists());
     });

@@ -14,7 +14,8 @@ const OPERANDS_HELP: &str = "An operand is a path (.npy, .npz, .safetensors, an 
 content; .csv and .tsv, told by the name), `-` for standard input (one operand of a command), or an inline JSON value: an \
 argument that begins with [ or {, or is a number. A file of such a name is given as ./[... A member of a .npz or \
 .safetensors file, or of the .safetensors.index.json of several, is named after a colon, as in weights.npz:conv1; a file \
-with one member needs no name, and a path that exists is never divided.
+with one member needs no name, and a path that exists is never divided. A Zarr store is a folder (with zarr.json, .zarray \
+or .zgroup), and DIR:PATH an array in a group.
 
 Bytes without a header are given with what they are, FILE:DTYPE[DIMS]@OFFSET, as in dump.bin:float32[16,3,-1] or \
 'fw.img:>u2[4]@0x80': items in C order from byte OFFSET on (default 0). One dim may be -1, the rest of the file; without \

@@ -65,7 +65,9 @@ pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_
             let message = "not JSON (no commas) but a tensor printed as text";
             error(message.to_owned()).advising(Advice::PassTensor)
         }
-        Some(foreign::Text::Rows) => error(format!("{}: this looks like CSV", describe_syntax(text, &e))),
+        Some(foreign::Text::Rows) => {
+            error(format!("{}: this looks like CSV: try --from csv (or tsv)", describe_syntax(text, &e)))
+        }
         None => error(describe_syntax(text, &e)),
     };
     match text.trim_start_matches([' ', '\n', '\r', '\t']).bytes().next() {

@@ -167,6 +167,11 @@ impl Archive {
         self.members.iter().map(|member| member.name.as_str())
     }
 
+    /// Whether a member is deflated.
+    pub fn is_deflated(&self) -> bool {
+        self.members.iter().any(|member| member.method == CompressionMethod::DEFLATE)
+    }
+
     /// The header of a member, and where its items begin, in bytes from the beginning of the file, if it is stored.
     /// (What is deflated has no such place.) No more than the header is inflated.
     ///

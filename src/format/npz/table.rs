@@ -49,6 +49,10 @@ impl Reader for NpzReader {
         self.container.names.get(n).map(String::as_str)
     }
 
+    fn is_compressed(&self) -> bool {
+        self.archive.is_deflated()
+    }
+
     fn unchangeable(&self) -> Option<Unchangeable> {
         Some(Unchangeable::CheckSums)
     }

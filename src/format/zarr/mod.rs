@@ -89,6 +89,15 @@ impl Reader for Store {
         self.members.as_ref()?.names.get(n).map(String::as_str)
     }
 
+    fn unwritten(&self) -> Option<&'static str> {
+        let folders = (0..self.members.as_ref().map_or(1, |members| members.names.len())).map(|n| self.folder(n));
+        let is_old = |folder: PathBuf| metadata::array(&folder).is_ok_and(|array| array.file == V2_ARRAY);
+        // a group without arrays tells its version itself
+        (!self.path.join(V3).exists() || folders.filter_map(Result::ok).any(is_old)).then_some(
+            "in a Zarr store of version 2 only items are changed: tensorop convert STORE -o NAME.zarr makes version 3",
+        )
+    }
+
     fn unchangeable(&self) -> Option<Unchangeable> {
         None
     }
