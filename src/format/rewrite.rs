@@ -157,9 +157,11 @@ pub fn new_format(path: &Path) -> Result<Format> {
 pub fn check_in_place((input, n): (&Input, usize), new: &Source, label: &str) -> Result<()> {
     let old = input.source(n)?;
     let is_like = old.dtype().native() == new.dtype().native() && old.shape() == new.shape();
-    // places of a slice have an axis
-    if is_like && !old.shape().is_empty() {
-        return Ok(());
+    if is_like {
+        // places of a slice have an axis
+        let why = "a tensor without axes is not changed where it lies";
+        let refused = || Err(Error::of(ErrorKind::Unsupported, why.to_owned()).within(label));
+        return if old.shape().is_empty() { refused() } else { Ok(()) };
     }
     let described = |source: &Source| format!("{} {:?}", source.dtype().native().name(), source.shape());
     let why = input.unwritten().unwrap_or("only items are changed");

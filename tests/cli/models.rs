@@ -497,6 +497,10 @@ fn not_accepted() {
                 .to_owned(),
         ),
         (
+            "dump.bin:float32[]@0 2.5 --dtype float32",
+            "EXPECTED dump.bin:float32[]@0: a tensor without axes is not changed where it lies".to_owned(),
+        ),
+        (
             "dump.bin:int32 w.npy -q",
             "EXPECTED dump.bin:int32: int32 [3], and ACTUAL is float32 [3]; of bytes without a header only items are \
              changed: name a file of another format"
