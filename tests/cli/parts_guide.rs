@@ -27,8 +27,8 @@ fn script(folder: &Folder, name: &str, text: &str) {
 fn folder() -> Folder {
     let folder = Folder::new();
     fs::create_dir(folder.path("bin")).expect("a folder");
-    let items = |count: i32| -> Vec<u8> { (0..count).flat_map(i32::to_le_bytes).collect() };
-    folder.put("big.npy", npy("<i4", &[128, 6], &items(768)));
+    // more than a chunk of 16 MiB: three of a row each
+    folder.put("big.npy", npy("<i4", &[3, 2_250_000], &vec![1; 27_000_000]));
     folder
 }
 
@@ -59,7 +59,7 @@ fn shell_blocks_run() {
         "sbatch",
         "case \"$*\" in\n*--array=*) list=${*#*--array=}; list=${list%% *}\n\
         for range in $(echo \"$list\" | tr , ' '); do for task in $(seq ${range%-*} ${range#*-}); do\n\
-        if [ $task = 7 ] && [ ! -e failed ]; then touch failed; continue; fi\n\
+        if [ $task = 2 ] && [ ! -e failed ]; then touch failed; continue; fi\n\
         SLURM_CPUS_PER_TASK=1 SLURM_ARRAY_TASK_ID=$task sh convert.sh; done; done; echo 1 ;;\n\
         *) echo \"$*\" >>rounds; while [ \"$1\" != finish.sh ]; do shift; done; sh \"$@\" ;;\nesac",
     );
@@ -68,7 +68,7 @@ fn shell_blocks_run() {
     is_made(&folder);
     assert_eq!(String::from_utf8_lossy(&folder.get("rounds")).lines().count(), 3);
     // what a round has not made is not tried for ever
-    sh(&folder, "sbatch --dependency=afterany:1 finish.sh 1-64 && exit 1; exit 0", &[]);
+    sh(&folder, "sbatch --dependency=afterany:1 finish.sh 1-3 && exit 1; exit 0", &[]);
     assert!(!folder.path(".big.zarr.tensorop").exists());
     // a parallel that runs what comes after its options once for each number
     script(
