@@ -104,8 +104,9 @@ pub(super) struct Diff {
     ///
     /// In EXPECTED's own format, in C order, each file as a whole or not at all, with a line for each; the status is then 0.
     /// What is not written as it is, bytes without a header (FILE:DTYPE[DIMS]) and Zarr stores of version 2, takes items of
-    /// the same dtype and shape where it lies, which is not atomic, and anything else is refused. Tensors that only ACTUAL has are added (in a folder as files of ACTUAL's format), an EXPECTED that is not there is
-    /// made, and what only EXPECTED has is named and left. TENSOROP_UPDATE_GOLDEN=1 in the environment does the same.
+    /// the same dtype and shape where it lies, which is not atomic, and anything else is refused. Tensors that only ACTUAL
+    /// has are added (in a folder as files of ACTUAL's format), an EXPECTED that is not there is made, and what only
+    /// EXPECTED has is named and left. TENSOROP_UPDATE_GOLDEN=1 in the environment does the same.
     #[arg(long, help_heading = REPORT)]
     pub accept: bool,
     /// Print the verdict only, one line (with --json still the object); stops at the first mismatch
@@ -129,8 +130,9 @@ pub(super) struct LimitOptions {
     /// The least cosine of the angle between the flattened tensors
     ///
     /// If any limit on a metric is given, a tensor passes if all such limits hold, and, only if a tolerance or --allow is
-    /// given too, its items pass; with --atol GLOB=A and the like only those of the tensors that GLOB matches. An item that is NaN or infinite on either side must be the same on both. A metric that is
-    /// undefined (see --json) is within no limit, unless all items are the same.
+    /// given too, its items pass; with --atol GLOB=A and the like only those of the tensors that GLOB matches. An item that
+    /// is NaN or infinite on either side must be the same on both. A metric that is undefined (see --json) is within no
+    /// limit, unless all items are the same.
     #[arg(long, value_name = "X", value_parser = parse_limit, value_hint = ValueHint::Other, allow_hyphen_values = true)]
     pub min_cosine: Option<f64>,
     /// The least signal to noise ratio, 10 log10(sum of EXPECTED^2 / sum of errors^2)

@@ -120,7 +120,7 @@ pub(super) fn run(
     refuse_stdin()?;
     let of = options.part.map(|share| share.of).or(options.finish.map(usize::from)).unwrap_or(1);
     // what cannot be made in parts is not begun
-    plan.describe_share(options.part.unwrap_or(Share { number: 1, of })).map(drop)?;
+    let (own, units, writes, reads) = plan.describe_share(options.part.unwrap_or(Share { number: 1, of }))?;
     let parts = Parts::new(target, record(of, target)?)?;
     let forget = || parts.forget().with_context(|| target.label());
     let finished = !options.restart && parts.is_finished()?;
@@ -131,7 +131,6 @@ pub(super) fn run(
     let kept = no_clobber && !finished && target.existing().is_some();
     ensure!(!kept, "{}: exists, and --no-clobber keeps it", target.label());
     if let Some(share) = options.part.filter(|_| dry_run) {
-        let (own, units, writes, reads) = plan.describe_share(share)?;
         let number = share.number;
         report.line(match own.is_empty() {
             true => format!("part {number} of {of}: none of {units} units"),
@@ -144,7 +143,7 @@ pub(super) fn run(
         report.print()?;
         return Ok(Outcome::Done);
     }
-    let Some(share) = options.part else { return finish(plan, &parts, of, dry_run) };
+    let Some(share) = options.part else { return finish(&parts, units.clamp(1, of), dry_run) };
     if options.restart {
         parts.restart().with_context(|| target.label())?;
     }
@@ -172,11 +171,11 @@ fn make(
     parts.set_done(share.number).with_context(|| format!("{}: cannot be written", target.label()))
 }
 
-/// Puts the output in its place, or prints the parts that are missing.
-fn finish(plan: &Plan, parts: &Parts<'_>, of: usize, dry_run: bool) -> Result<Outcome> {
+/// Puts the output in its place, or prints the parts that are missing of so many, the first: there is nothing to be made in
+/// those beyond the number of units. (Of an output without units the first one still makes what says so.)
+fn finish(parts: &Parts<'_>, wanted: usize, dry_run: bool) -> Result<Outcome> {
     let lock = parts.lock();
-    let is_missing = |number| plan.is_wanted(Share { number, of }) && !parts.is_done(number);
-    let missing: Vec<usize> = (1..=of).filter(|&number| is_missing(number)).collect();
+    let missing: Vec<usize> = (1..=wanted).filter(|&number| !parts.is_done(number)).collect();
     // another process may have put it in place while this one waited or looked
     let finished = parts.is_finished()?;
     if !finished && !missing.is_empty() {

@@ -141,10 +141,8 @@ impl<'a> Operands<'a> {
             check_widths(&source, &conversion, data.dtype())?;
         }
         let mut updates = Updates::new(source, conversion);
-        let data_file = if self.in_place { data.as_file().map(|(file, _)| file.metadata()).transpose()? } else { None };
-        if data_file.is_some_and(|file| updates.source().lies_in(&file)) {
-            // they are the data that is about to change
-            updates.make_resident(data.dtype())?;
+        if self.in_place {
+            updates.keep_from(data)?;
         }
         Ok(updates)
     }

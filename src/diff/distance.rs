@@ -10,12 +10,11 @@ pub enum Number {
 }
 
 impl Number {
-    /// A float64 of integers as the integer that it is.
-    pub(super) fn whole(self) -> Self {
+    /// It as it is told: of integers of up to 32 bits, which are compared as float64s, as the integer that it is.
+    pub(super) fn told(self, integers: bool) -> Self {
         match self {
-            // of integers of up to 32 bits, which are compared as float64s
-            Self::Float(number) => Self::Integer(number as u128),
-            Self::Integer(_) => self,
+            Self::Float(number) if integers => Self::Integer(number as u128),
+            Self::Float(_) | Self::Integer(_) => self,
         }
     }
 

@@ -464,8 +464,7 @@ impl Comparison<'_> {
                 bail!("mismatches to be told: {message}");
             }
             // of equal tensors all that is left to be known is which items are the first that can be compared
-            let maxima = tally.is_settled() && tally.max_ulp.is_some();
-            let known = equal && maxima && (seen.variety.varies || !wants_metrics);
+            let known = equal && tally.is_settled() && (seen.variety.varies || !wants_metrics);
             let enough = known || verdict_only && decided(options, tally, total);
             Ok(!enough)
         };
@@ -618,10 +617,9 @@ impl Comparison<'_> {
         (mut search, mut counts): (Search, Vec<Counts>),
         reading: &Reading,
     ) -> Result<[Option<Number>; 4]> {
-        let told = |number: Number| if reading.integers { number.whole() } else { number };
-        let of_key = |key: u64| Some(told(T::Distance::of_key(key)));
+        let of_key = |key: u64| Some(T::Distance::of_key(key).told(reading.integers));
         if all.tally.differing == 0 {
-            let zero = all.tally.max_abs.map(|most| told(most.value.number()));
+            let zero = all.tally.max_abs.map(|most| most.value.number().told(reading.integers));
             return Ok([zero; 4]);
         }
         let Sums { count, zeros, .. } = all.summing.sums;
@@ -679,13 +677,11 @@ impl Comparison<'_> {
         let hope = !tally.hopeless;
         let max_abs = tally.max_abs.map(|Most { value, item }| (value, extreme(item)));
         let min_atol = max_abs.as_ref().map_or(0.0, |(value, _)| value.up());
-        let max_ulp = tally.max_ulp;
-        let number = |number: Number| if integers { number.whole() } else { number };
         let told = |found: &FoundMismatch| Mismatch {
             index: extreme(found.item),
             expected: text(self.dtypes[0], &found.expected),
             actual: text(self.dtypes[1], &found.actual),
-            abs: found.errors.map(|errors| number(errors.abs)),
+            abs: found.errors.map(|errors| errors.abs.told(integers)),
             rel: found.errors.and_then(|errors| errors.rel),
             ulp: found.errors.filter(|_| steps).map(|errors| errors.ulp),
         };
@@ -693,12 +689,16 @@ impl Comparison<'_> {
             reason: (!passes).then_some(Reason::Values),
             differing: Some(tally.differing),
             mismatches: Some(tally.mismatches),
-            max_abs: max_abs.map(|(value, index)| Extreme { value: number(value.number()), index }),
+            max_abs: max_abs.map(|(value, index)| Extreme { value: value.number().told(integers), index }),
             max_rel: tally.max_rel.map(|Most { value, item }| Extreme { value, index: extreme(item) }),
-            max_ulp: max_ulp.map(|Most { value, item }| Extreme { value, index: extreme(item) }),
+            max_ulp: tally.max_ulp.map(|Most { value, item }| Extreme { value, index: extreme(item) }),
             min_atol: (none || hope && min_atol.is_finite()).then_some(if none { 0.0 } else { min_atol }),
             min_rtol: (none || hope && tally.rtol.is_finite()).then_some(tally.rtol),
-            min_ulp: (steps && (none || hope)).then_some(if none { 0 } else { max_ulp.map_or(0, |most| most.value) }),
+            min_ulp: (steps && (none || hope)).then_some(if none {
+                0
+            } else {
+                tally.max_ulp.map_or(0, |most| most.value)
+            }),
             first: tally.first.iter().map(told).collect(),
             worst: self.options.worst.map(|_| tally.worst.iter().map(told).collect()),
             metrics: overall.metrics,

@@ -183,11 +183,7 @@ pub fn in_place((path, name, label): (&Path, Option<&str>, &str), new: Source, l
     let places = whole().with_context(|| label.to_owned())?;
     let conversion = Conversion::new(new.dtype(), old.dtype()).with_context(|| format!("{label}: another dtype"))?;
     let mut updates = Updates::new(new, conversion);
-    let file = old.as_file().map(|(file, _)| file.metadata()).transpose().with_context(|| label.to_owned())?;
-    if file.is_some_and(|file| updates.source().lies_in(&file)) {
-        // the file that is about to change
-        updates.make_resident(old.dtype())?;
-    }
+    updates.keep_from(&old)?;
     Ok(Work::new(Box::new(places.link(Selection::in_place(old), updates)), limits))
 }
 

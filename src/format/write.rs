@@ -461,12 +461,6 @@ impl Plan {
         }
     }
 
-    /// Whether there is something to be made in a share. Of an output without units the first one still makes what says
-    /// so.
-    pub fn is_wanted(&self, share: Share) -> bool {
-        share.number == 1 || self.units().is_some_and(|units| !share.of(units).is_empty())
-    }
-
     fn no_shares(&self) -> Error {
         Error::of(ErrorKind::Unsupported, format!("{}: a {} is not made in parts", self.label, self.format.argument()))
     }

@@ -71,6 +71,19 @@ impl Updates {
         self.source.flatten(limits.threads)
     }
 
+    /// Keeps them in memory if they lie in the file of `data`, which is about to change where it lies.
+    ///
+    /// # Errors
+    /// Those of [`make_resident`](Self::make_resident); of asking for the file.
+    pub fn keep_from(&mut self, data: &Source) -> Result<()> {
+        let file =
+            data.as_file().map(|(file, _)| file.metadata()).transpose().with_context(|| data.label().to_owned())?;
+        if file.is_some_and(|file| self.source.lies_in(&file)) {
+            self.make_resident(data.dtype())?;
+        }
+        Ok(())
+    }
+
     /// Reads all of them into memory, converted and in C order of their view; one item for all places stays that.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ mod write;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use self::metadata::Node;
 use self::read::Chunks;
@@ -36,11 +36,23 @@ pub(super) const MARKS: &[&str] = &[V3, V2_ARRAY, V2_GROUP];
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let Opened::Folder(path) = content.opened else { bail!("is a file, expected the folder of a Zarr store") };
     Ok(match metadata::node(&path)? {
-        Some(Node::Array) => Box::new(Store { path, members: None, groups: Arc::default(), lock: Mutex::default() }),
+        Some(Node::Array) => Box::new(Store {
+            path,
+            members: None,
+            groups: Arc::default(),
+            is_old: OnceLock::new(),
+            lock: Mutex::default(),
+        }),
         Some(Node::Group) => {
             let (members, groups) = group::arrays(&path)?;
             let container = Container::of_folder(&path, members)?;
-            Box::new(Store { path, members: Some(container.into()), groups: groups.into(), lock: Mutex::default() })
+            Box::new(Store {
+                path,
+                members: Some(container.into()),
+                groups: groups.into(),
+                is_old: OnceLock::new(),
+                lock: Mutex::default(),
+            })
         }
         None => bail!("no Zarr store: has neither {V3} nor {V2_ARRAY}"),
     })
@@ -54,6 +66,8 @@ struct Store {
     members: Option<Arc<Container>>,
     /// The attributes of the groups, by their paths.
     groups: Arc<BTreeMap<String, String>>,
+    /// Whether any of it is of version 2, once that was asked: who changes its arrays asks for each, and all are read.
+    is_old: OnceLock<bool>,
     /// What is locked, as long as it is read or changed.
     lock: Mutex<Option<Arc<File>>>,
 }
@@ -93,7 +107,8 @@ impl Reader for Store {
         let folders = (0..self.members.as_ref().map_or(1, |members| members.names.len())).map(|n| self.folder(n));
         let is_old = |folder: PathBuf| metadata::array(&folder).is_ok_and(|array| array.file == V2_ARRAY);
         // a group without arrays tells its version itself
-        (!self.path.join(V3).exists() || folders.filter_map(Result::ok).any(is_old)).then_some(
+        let any = || !self.path.join(V3).exists() || folders.filter_map(Result::ok).any(is_old);
+        self.is_old.get_or_init(any).then_some(
             "in a Zarr store of version 2 only items are changed: tensorop convert STORE -o NAME.zarr makes version 3",
         )
     }
