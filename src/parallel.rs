@@ -63,6 +63,26 @@ fn start<'scope, T: Send + 'scope>(
     Builder::new().spawn_scoped(scope, work).ok()
 }
 
+/// Calls `work` on up to so many threads, one of them this one. Compiled once, and not for each kind of work.
+fn on_each(threads: usize, work: &(dyn Fn() + Sync)) {
+    thread::scope(|scope| {
+        // where no thread can be had, fewer do it
+        (1..threads).for_each(|_| drop(start(scope, work)));
+        work();
+    });
+}
+
+/// Calls `work(0..count)`, each on a thread of its own where there is one, the last on this one. Compiled once, too.
+fn on_their_own(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    thread::scope(|scope| {
+        let start = |n| if n + 1 < count { start(scope, move || work(n)) } else { None };
+        let threads: Vec<_> = (0..count).map(start).collect();
+        (0..count).filter(|&n| threads[n].is_none()).for_each(work);
+        // one that panicked has left nothing, which whoever called will see
+        threads.into_iter().flatten().for_each(|thread| drop(thread.join()));
+    });
+}
+
 /// Calls `each(0..count)` by up to so many threads, each with what `begin` gives it. Numbers are taken in order, and
 /// each thread's ascend. False from `each` ends it, and so does an error: of several errors that of the lowest number
 /// is returned, which is the same whatever the threads do. What each thread has in the end is returned in no order.
@@ -100,11 +120,7 @@ pub fn share<S: Send, E: Send>(
         }
         states.lock().unwrap_or_else(PoisonError::into_inner).push(state);
     };
-    thread::scope(|scope| {
-        // where no thread can be had, fewer do it
-        (1..threads).for_each(|_| drop(start(scope, work)));
-        work();
-    });
+    on_each(threads, &work);
     match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some((_, error)) => Err(error),
         None => Ok(states.into_inner().unwrap_or_else(PoisonError::into_inner)),
@@ -113,15 +129,13 @@ pub fn share<S: Send, E: Send>(
 
 /// Calls `work(0..count)`, each on a thread of its own where there is one, and returns what they return.
 pub fn on_threads<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let work = &work;
-    thread::scope(|scope| {
-        // the last one stays on this thread
-        let start = |n| if n + 1 < count { start(scope, move || work(n)) } else { None };
-        let threads: Vec<_> = (0..count).map(start).collect();
-        let here: Vec<_> = threads.iter().enumerate().map(|(n, t)| t.is_none().then(|| work(n))).collect();
-        let both = threads.into_iter().zip(here).enumerate();
-        both.map(|(n, (thread, here))| here.or_else(|| thread?.join().ok()).unwrap_or_else(|| work(n))).collect()
-    })
+    let done: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::default()).collect();
+    let kept = |n: usize| done[n].lock().unwrap_or_else(PoisonError::into_inner);
+    on_their_own(count, &|n| {
+        let found = work(n);
+        *kept(n) = Some(found);
+    });
+    (0..count).map(|n| kept(n).take().unwrap_or_else(|| work(n))).collect()
 }
 
 /// Calls `there` on a thread of its own and `here` on this one meanwhile, and returns what they return. With one

@@ -80,29 +80,29 @@ pub fn scan<S: Send, const N: usize>(
 /// # Panics
 /// If the shapes differ.
 pub fn scan_some<S: Send, const N: usize>(
-    sources: [&mut Source; N],
+    mut sources: [&mut Source; N],
     limits: Limits,
     progress: Progress<'_>,
     wanted: impl Fn(usize) -> bool + Sync,
     begin: impl Fn() -> S + Sync,
     each: impl Fn(&mut S, usize, [&[u8]; N]) -> Result<bool> + Sync,
 ) -> Result<Vec<S>> {
-    for source in sources.iter().skip(1) {
-        assert_eq!(source.shape(), sources[0].shape(), "tensors of one shape");
-    }
-    let mut settled = Vec::with_capacity(N);
+    settle(&mut sources, limits)?;
+    let parts = sources.map(|source| (&*source, source.view()));
+    scan_parts(parts, limits, progress, wanted, begin, each)
+}
+
+/// Makes of tensors of one shape what can be read in windows of that shape: compiled once, as [`scan_windows`] is.
+fn settle(sources: &mut [&mut Source], limits: Limits) -> Result<()> {
+    let shape = sources.first().map(|source| source.shape().to_vec());
     for source in sources {
+        assert_eq!(Some(source.shape()), shape.as_deref(), "tensors of one shape");
         if must_settle(source, &source.view()) {
             source.settle()?;
         }
         source.flatten(limits.threads)?;
-        settled.push((&*source, source.view()));
     }
-    match <[_; N]>::try_from(settled) {
-        Ok(parts) => scan_parts(parts, limits, progress, wanted, begin, each),
-        // as many as there were
-        Err(_) => Ok(Vec::new()),
-    }
+    Ok(())
 }
 
 /// Shows the items of parts of tensors, as [`scan_some`] does, in the order in which views of their storage have them: that
