@@ -156,7 +156,6 @@ impl NanBits {
 
 /// A number as a dtype has it.
 trait Stored: Copy {
-    const SIZE: usize;
     const CLASS: ItemClass;
     /// The type that it is compared as with its like.
     const COMPARED: Compared;
@@ -173,13 +172,13 @@ trait Stored: Copy {
 macro_rules! stored_integers {
     ($($type:ty: $compared:ident),+) => {
         $(impl Stored for $type {
-            const SIZE: usize = size_of::<$type>();
             const CLASS: ItemClass = ItemClass::Integer;
             const COMPARED: Compared = Compared::$compared;
 
             fn integer(self) -> i128 {
                 self.into()
             }
+            #[inline]
             fn parts(self) -> [(f64, u64); 2] {
                 [(self as f64, 0), (0.0, 0)]
             }
@@ -190,7 +189,6 @@ macro_rules! stored_integers {
 stored_integers!(i8: Real, i16: Real, i32: Real, i64: Int64, u8: Real, u16: Real, u32: Real, u64: UInt64);
 
 impl Stored for bool {
-    const SIZE: usize = 1;
     const CLASS: ItemClass = ItemClass::Integer;
     // the bits of two may differ although both are true
     const COMPARED: Compared = Compared::Bool;
@@ -198,6 +196,7 @@ impl Stored for bool {
     fn integer(self) -> i128 {
         self.into()
     }
+    #[inline]
     fn parts(self) -> [(f64, u64); 2] {
         u8::from(self).parts()
     }
@@ -219,20 +218,20 @@ macro_rules! stored_floats {
         }
 
         impl Stored for $type {
-            const SIZE: usize = size_of::<$type>();
             const CLASS: ItemClass = ItemClass::Float;
             const COMPARED: Compared = Compared::Real;
 
+            #[inline]
             fn parts(self) -> [(f64, u64); 2] {
                 [(element::Float::wide(self), self.to_bits().into()), (0.0, 0)]
             }
         }
 
         impl Stored for Complex<$type> {
-            const SIZE: usize = 2 * size_of::<$type>();
             const CLASS: ItemClass = ItemClass::Complex;
             const COMPARED: Compared = Compared::Complex;
 
+            #[inline]
             fn parts(self) -> [(f64, u64); 2] {
                 [self.re.parts()[0], self.im.parts()[0]]
             }
@@ -250,10 +249,10 @@ struct Small {
 }
 
 impl Stored for Small {
-    const SIZE: usize = 1;
     const CLASS: ItemClass = ItemClass::Float;
     const COMPARED: Compared = Compared::Real;
 
+    #[inline]
     fn parts(self) -> [(f64, u64); 2] {
         [(self.value, self.bits.into()), (0.0, 0)]
     }
@@ -262,34 +261,36 @@ impl Stored for Small {
 /// What makes numbers of a dtype those of a type; `None` if they are no numbers.
 fn widen(kind: &Kind, to: Compared, nan: NanBits) -> Option<Widen> {
     Some(match_kind!(*kind, {
-        number T => widen_stored(to, nan, T::read_le),
+        number T => widen_stored(to, nan, |bytes: &[u8; size_of::<T>()]| T::read_le(bytes)),
         Kind::Narrow(narrow) if narrow.is_integer() => {
             let table: [i8; 256] = array::from_fn(|item| narrow.value(item as u8) as i8);
-            widen_stored(to, nan, move |bytes| table[usize::from(u8::read_le(bytes))])
+            widen_stored(to, nan, move |[item]: &[u8; 1]| table[usize::from(*item)])
         }
         Kind::Narrow(narrow) => {
             let mask = ((1_u32 << narrow.bits()) - 1) as u8;
             let small = |item: u8| Small { value: narrow.value(item), bits: item & mask };
             let table: [Small; 256] = array::from_fn(|item| small(item as u8));
-            widen_stored(to, nan, move |bytes| table[usize::from(u8::read_le(bytes))])
+            widen_stored(to, nan, move |[item]: &[u8; 1]| table[usize::from(*item)])
         }
         Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Datetime(_) | Kind::Timedelta(_) => return None,
         Kind::Bytes(_) | Kind::Str(_) | Kind::Void(_) | Kind::Struct(_) => return None,
     }))
 }
 
-fn widen_stored<S: Stored>(to: Compared, nan: NanBits, read: impl Fn(&[u8]) -> S + Send + Sync + 'static) -> Widen {
+fn widen_stored<S: Stored, const SIZE: usize>(
+    to: Compared,
+    nan: NanBits,
+    read: impl Fn(&[u8; SIZE]) -> S + Send + Sync + 'static,
+) -> Widen {
     let (kept, more) = nan.masks();
     let part = move |(value, bits): (f64, u64)| match value.is_nan() {
         true => (bits & kept | more).to_le_bytes(),
         false => value.to_le_bytes(),
     };
     match to {
-        Compared::Int128 => {
-            Box::new(move |bytes, out| each(S::SIZE, bytes, out, |item| read(item).integer().to_le_bytes()))
-        }
+        Compared::Int128 => Box::new(move |bytes, out| each(bytes, out, |item| read(item).integer().to_le_bytes())),
         Compared::Complex => Box::new(move |bytes, out| {
-            each(S::SIZE, bytes, out, |item| {
+            each(bytes, out, |item| {
                 let [re, im] = read(item).parts().map(part);
                 let mut both = [0; 16];
                 both[..8].copy_from_slice(&re);
@@ -299,23 +300,23 @@ fn widen_stored<S: Stored>(to: Compared, nan: NanBits, read: impl Fn(&[u8]) -> S
         }),
         Compared::Real | Compared::Int64 | Compared::UInt64 | Compared::Ticks | Compared::Bool => {
             Box::new(move |bytes, out| {
-                let value = |item: &[u8]| read(item).parts()[0].0;
-                each(S::SIZE, bytes, out, |item| value(item).to_le_bytes());
+                let value = |item: &[u8; SIZE]| read(item).parts()[0].0;
+                each(bytes, out, |item| value(item).to_le_bytes());
                 // rare, and to ask for it at each item would take longer than all else
                 let is_nan = |item: &[u8; 8]| f64::from_le_bytes(*item).is_nan();
                 if out.as_chunks().0.iter().fold(false, |any, item| any | is_nan(item)) {
-                    each(S::SIZE, bytes, out, |item| part(read(item).parts()[0]));
+                    each(bytes, out, |item| part(read(item).parts()[0]));
                 }
             })
         }
     }
 }
 
-/// Makes `out` one of `N` bytes for each item of so many. Memory of before is used again, and each item written in its
+/// Makes `out` one of `N` bytes for each item of `SIZE`. Memory of before is used again, and each item written in its
 /// place: to append them would ask at each whether there is room.
 #[inline(always)]
-fn each<const N: usize>(size: usize, bytes: &[u8], out: &mut Vec<u8>, item: impl Fn(&[u8]) -> [u8; N]) {
-    out.resize(bytes.len() / size * N, 0);
-    let slots = out.as_chunks_mut::<N>().0;
-    slots.iter_mut().zip(bytes.chunks_exact(size)).for_each(|(slot, bytes)| *slot = item(bytes));
+fn each<const SIZE: usize, const N: usize>(bytes: &[u8], out: &mut Vec<u8>, item: impl Fn(&[u8; SIZE]) -> [u8; N]) {
+    let items = bytes.as_chunks::<SIZE>().0;
+    out.resize(items.len() * N, 0);
+    out.as_chunks_mut::<N>().0.iter_mut().zip(items).for_each(|(slot, bytes)| *slot = item(bytes));
 }

@@ -174,8 +174,10 @@ impl<T: ComparedItem> Sums<T> {
         for (expected, actual) in pairs.filter(|(expected, actual)| expected.is_finite() && actual.is_finite()) {
             count += 1;
             let (e, a) = (expected.parts(), actual.parts());
-            scratch.expected.extend([e.0, e.1]);
-            scratch.actual.extend([a.0, a.1]);
+            scratch.expected.push(e.0);
+            scratch.expected.push(e.1);
+            scratch.actual.push(a.0);
+            scratch.actual.push(a.1);
             largest = [e.0, e.1, a.0, a.1].iter().fold(largest, |most, part| most.max(part.abs()));
         }
         let power = if exponent(largest) > 1000 { 4 } else { 0 };

@@ -36,7 +36,9 @@ impl Decimal {
     /// zeros there is one at most before the point. Beyond the 17 digits that count there are only zeros.
     fn read(text: &[u8]) -> Self {
         let (negative, text) = text.strip_prefix(b"-").map_or((false, text), |t| (true, t));
-        let mark = text.len() - text.iter().rev().take(5).position(|&byte| byte == b'e').map_or(0, |i| i + 1);
+        // an exponent is a mark, a sign and three digits at most
+        let end = text.len().saturating_sub(5);
+        let mark = text[end..].iter().rposition(|&byte| byte == b'e').map_or(text.len(), |at| end + at);
         let (mantissa, exponent) = text.split_at(mark);
         let exponent = match exponent {
             [_, b'-', digits @ ..] => -integer(digits),

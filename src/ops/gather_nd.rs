@@ -96,6 +96,7 @@ impl Blocks {
     }
 
     /// The number, in C order, of the block that a tuple addresses.
+    #[inline]
     fn place(&self, near: &Near<'_>, tuple: usize) -> usize {
         tuple / self.tuples * self.dim + near.get(tuple)
     }

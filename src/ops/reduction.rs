@@ -7,6 +7,7 @@ use num_complex::Complex;
 use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, match_kind};
+use crate::item::float16::f16_to_f32;
 
 /// The reduction of ScatterND.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -254,12 +255,10 @@ fn is_smaller(old: f32, update: f32) -> bool {
 const LANES: usize = 32;
 
 fn f16_floats<const BIG: bool>(bytes: &[u8]) -> [f32; LANES] {
-    let mut items = [f16::ZERO; LANES];
-    for (item, bytes) in items.iter_mut().zip(bytes.as_chunks().0) {
-        *item = if BIG { f16::from_be_bytes(*bytes) } else { f16::from_le_bytes(*bytes) };
-    }
     let mut floats = [0.0; LANES];
-    items.convert_to_f32_slice(&mut floats);
+    for (float, bytes) in floats.iter_mut().zip(bytes.as_chunks().0) {
+        *float = f16_to_f32(if BIG { f16::from_be_bytes(*bytes) } else { f16::from_le_bytes(*bytes) });
+    }
     floats
 }
 

@@ -50,6 +50,7 @@ impl Real for f16 {
     const SMALL: f64 = f16::from_f64_const(1e-4).to_f64_const();
     const DIGITS: usize = 5;
 
+    #[inline]
     fn wide(self) -> f64 {
         Float::wide(self)
     }
@@ -73,6 +74,7 @@ impl Real for bf16 {
     const SMALL: f64 = f32::SMALL;
     const DIGITS: usize = <f32 as Real>::DIGITS;
 
+    #[inline]
     fn wide(self) -> f64 {
         Float::wide(self)
     }

@@ -50,6 +50,7 @@ impl Middle for f64 {
         self
     }
 
+    #[inline]
     fn exact<T: Integer>(self) -> (T, bool) {
         let found = T::from_float(self);
         // The largest integer of 64 bits rounds up to the number above it.
@@ -87,6 +88,7 @@ macro_rules! integers {
                 $rounded_to_odd(self)
             }
 
+            #[inline]
             fn exact<T: Integer>(self) -> (T, bool) {
                 let found = T::$wrap(self);
                 (found, found.$back() == self && found.negative() == (self < Self::default()))

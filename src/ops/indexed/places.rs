@@ -138,6 +138,7 @@ impl Places {
 
 impl Near<'_> {
     /// The place that one of the tuples names.
+    #[inline]
     pub fn get(&self, tuple: usize) -> usize {
         match self {
             Self::Held(held) => held.get(tuple),
@@ -172,6 +173,7 @@ impl Held {
     }
 
     /// The place that index tuple number `tuple` names; of tuples of no number the one place there is.
+    #[inline]
     pub(in crate::ops) fn get(&self, tuple: usize) -> usize {
         let part = self.starts.partition_point(|&start| start <= tuple).saturating_sub(1);
         let (Some(part), Some(&start)) = (self.parts.get(part), self.starts.get(part)) else { return 0 };

@@ -4,6 +4,8 @@
 //! end of the slice, and only then are they looked at one by one, to name the first. A loop that could stop at each number
 //! took 87 ns a tuple together with what followed; this one is bound by memory.
 
+use std::array;
+
 use super::Index;
 
 /// An axis that a number of a tuple addresses.
@@ -73,11 +75,14 @@ impl Resolver {
             _ => {
                 let mut good = true;
                 places.extend(words.chunks_exact(self.axes.len()).map(|tuple| {
-                    tuple.iter().zip(&self.axes).fold(0_u64, |place, (&word, axis)| {
+                    let mut place = 0_u64;
+                    for (n, &word) in tuple.iter().enumerate() {
+                        let axis = self.axes[n];
                         let number = read(word).place(axis.wrap);
                         good &= number < axis.dim;
-                        place.wrapping_add(number.wrapping_mul(axis.stride))
-                    })
+                        place = place.wrapping_add(number.wrapping_mul(axis.stride));
+                    }
+                    place
                 }));
                 good
             }
@@ -94,7 +99,7 @@ impl Resolver {
 }
 
 /// The places of tuples of `K` numbers, for as many as there are in a cache line or so: the loop over a tuple has no end
-/// to look for.
+/// to look for. (An array of what its numbers add, since zipped iterators are made by a call for each tuple.)
 fn tuples<W: Copy, I: Index, const K: usize>(
     axes: [Axis; K],
     words: &[W],
@@ -103,13 +108,12 @@ fn tuples<W: Copy, I: Index, const K: usize>(
 ) -> bool {
     let mut good = true;
     places.extend(words.as_chunks::<K>().0.iter().map(|tuple| {
-        let mut place = 0_u64;
-        for (&word, axis) in tuple.iter().zip(&axes) {
-            let number = read(word).place(axis.wrap);
-            good &= number < axis.dim;
-            place = place.wrapping_add(number.wrapping_mul(axis.stride));
-        }
-        place
+        let steps: [u64; K] = array::from_fn(|n| {
+            let number = read(tuple[n]).place(axes[n].wrap);
+            good &= number < axes[n].dim;
+            number.wrapping_mul(axes[n].stride)
+        });
+        steps.into_iter().fold(0, u64::wrapping_add)
     }));
     good
 }
