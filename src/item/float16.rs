@@ -31,6 +31,23 @@ pub(crate) fn bf16_to_f32(item: bf16) -> f32 {
     f32::from_bits(u32::from(item.to_bits()) << 16)
 }
 
+/// The float16 nearest to a float32, ties to even; NaN becomes the quiet NaN of its sign and of the upper bits of its
+/// payload, as an instruction of the machine would make it.
+#[inline]
+pub(crate) fn f16_from_f32(value: f32) -> f16 {
+    // 2^16, which is beyond the largest number, has the bits that infinity has
+    let size = value.abs().min(65536.0);
+    let bits = size.to_bits();
+    // half a unit less a little, and that little if the last bit is 1 (a check for overflow would be a branch)
+    let normal = (bits.wrapping_add(0xfff + ((bits >> 13) & 1)) >> 13).wrapping_sub((127 - 15) << 10);
+    // the last bit of numbers from 0.5 on is 2^-24, the smallest number there is
+    let subnormal = (size + 0.5).to_bits().wrapping_sub(0.5_f32.to_bits());
+    let number = if size < f32::from_bits((127 - 14) << 23) { subnormal } else { normal };
+    let nan = 0x7e00 | (value.to_bits() >> 13) & 0x3ff;
+    let magnitude = if value.is_nan() { nan } else { number };
+    f16::from_bits(magnitude as u16 | (value.to_bits() >> 16) as u16 & 0x8000)
+}
+
 /// The float16 nearest to a number, ties to even; NaN becomes the quiet NaN of its sign.
 #[inline]
 pub(crate) fn f16_from_f64(value: f64) -> f16 {
@@ -87,6 +104,20 @@ mod tests {
                 assert_eq!(b.to_bits(), brain.to_f32_const().to_bits(), "{bits:#x}");
                 assert_eq!(bf16_from_f64(b.into()).to_bits(), bits);
             }
+        }
+    }
+
+    #[test]
+    fn float32_becomes_what_others_make_of_it() {
+        // each step between two float16s in some hundred places, and the ends of each
+        let mut bits = 0_u32;
+        while bits < f32::INFINITY.to_bits() | 0x7f_ffff {
+            for bits in [bits, bits | 1 << 31, bits & !0x1fff | 0x1000, bits & !0x1fff | 0xfff, bits & !0x1fff | 0x1001]
+            {
+                let value = f32::from_bits(bits);
+                assert_eq!(f16_from_f32(value).to_bits(), f16::from_f32_const(value).to_bits(), "{bits:#x}");
+            }
+            bits += 997;
         }
     }
 

@@ -1,13 +1,12 @@
 //! What ScatterND does with an old item and an update: one rounding a step, in the item's own type.
 
-use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use num_complex::Complex;
 
 use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, match_kind};
-use crate::item::float16::f16_to_f32;
+use crate::item::float16::{bf16_to_f32, f16_from_f32, f16_to_f32};
 
 /// The reduction of ScatterND.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -162,129 +161,38 @@ macro_rules! reducible {
     };
 }
 
+/// Items that have an order: that of what `$value` makes of them. NaN on either side of max and min is NaN.
 macro_rules! ordered {
-    ($type:ty; $add:expr, $mul:expr, $nan:expr) => {
+    ($type:ty; $add:expr, $mul:expr, $nan:expr, $value:expr) => {
         reducible!($type: Add $add, Mul $mul,
-            Max |old: $type, update: $type| if $nan(old) || !($nan(update) || update > old) { old } else { update },
-            Min |old: $type, update: $type| if $nan(old) || !($nan(update) || update < old) { old } else { update };
+            Max |old: $type, update: $type| {
+                let (a, b) = ($value(old), $value(update));
+                if $nan(a) || !($nan(b) || b > a) { old } else { update }
+            },
+            Min |old: $type, update: $type| {
+                let (a, b) = ($value(old), $value(update));
+                if $nan(a) || !($nan(b) || b < a) { old } else { update }
+            };
             undefined:);
     };
 }
 
 macro_rules! integers {
     ($($type:ty)+) => {
-        $(ordered!($type; |old, update| old.wrapping_add(update), |old, update| old.wrapping_mul(update), |_: $type| false);)+
+        $(ordered!($type; |old, update| old.wrapping_add(update), |old, update| old.wrapping_mul(update), |_| false, |item: $type| item);)+
     };
 }
 
 integers!(i8 i16 i32 i64 u8 u16 u32 u64);
-ordered!(f32; |old, update| old + update, |old, update| old * update, f32::is_nan);
-ordered!(f64; |old, update| old + update, |old, update| old * update, f64::is_nan);
+ordered!(f32; |old, update| old + update, |old, update| old * update, f32::is_nan, |item: f32| item);
+ordered!(f64; |old, update| old + update, |old, update| old * update, f64::is_nan, |item: f64| item);
 // float32 has more than twice the digits of the 16-bit floats: what it rounds away cannot change the last rounding.
-ordered!(bf16; |old, update| bf16::from_f32(old.to_f32() + update.to_f32()), bf16_product, bf16::is_nan);
-
-/// The operations of float16, and of the float32 in which they are made; NaN on either side of max and min is NaN.
-///
-/// The conversions are those of the `half` crate, here as in the blocks below: both must keep the same bits of a NaN.
-impl Reducible for f16 {
-    fn operation(reduction: Reduction) -> Option<fn(Self, Self) -> Self> {
-        Some(match reduction {
-            Reduction::None => |_, update| update,
-            Reduction::Add => f16_sum,
-            Reduction::Mul => f16_product,
-            Reduction::Max => f16_larger,
-            Reduction::Min => f16_smaller,
-        })
-    }
-
-    fn on_bytes(reduction: Reduction, big: bool) -> Option<Combine> {
-        let blocks: OnBytes = match (reduction, big) {
-            (Reduction::None, _) => return None,
-            (Reduction::Add, false) => |old, updates| f16_blocks::<false>(old, updates, |a, b| a + b),
-            (Reduction::Add, true) => |old, updates| f16_blocks::<true>(old, updates, |a, b| a + b),
-            (Reduction::Mul, false) => |old, updates| f16_blocks::<false>(old, updates, |a, b| a * b),
-            (Reduction::Mul, true) => |old, updates| f16_blocks::<true>(old, updates, |a, b| a * b),
-            (Reduction::Max, false) => |old, updates| f16_picks::<false>(old, updates, is_larger),
-            (Reduction::Max, true) => |old, updates| f16_picks::<true>(old, updates, is_larger),
-            (Reduction::Min, false) => |old, updates| f16_picks::<false>(old, updates, is_smaller),
-            (Reduction::Min, true) => |old, updates| f16_picks::<true>(old, updates, is_smaller),
-        };
-        // one by one the conversions cost what they cost
-        let points: OnPoints = match (reduction, big) {
-            (Reduction::None, _) => return None,
-            (Reduction::Add, false) => |o, f, at, u| points::<f16, false>(o, f, at, u, f16_sum),
-            (Reduction::Add, true) => |o, f, at, u| points::<f16, true>(o, f, at, u, f16_sum),
-            (Reduction::Mul, false) => |o, f, at, u| points::<f16, false>(o, f, at, u, f16_product),
-            (Reduction::Mul, true) => |o, f, at, u| points::<f16, true>(o, f, at, u, f16_product),
-            (Reduction::Max, false) => |o, f, at, u| points::<f16, false>(o, f, at, u, f16_larger),
-            (Reduction::Max, true) => |o, f, at, u| points::<f16, true>(o, f, at, u, f16_larger),
-            (Reduction::Min, false) => |o, f, at, u| points::<f16, false>(o, f, at, u, f16_smaller),
-            (Reduction::Min, true) => |o, f, at, u| points::<f16, true>(o, f, at, u, f16_smaller),
-        };
-        Some(Combine { blocks, points })
-    }
-}
-
-fn f16_sum(old: f16, update: f16) -> f16 {
-    f16::from_f32(old.to_f32() + update.to_f32())
-}
-
-fn f16_product(old: f16, update: f16) -> f16 {
-    f16::from_f32(old.to_f32() * update.to_f32())
-}
-
-fn f16_larger(old: f16, update: f16) -> f16 {
-    if is_larger(old.to_f32(), update.to_f32()) { update } else { old }
-}
-
-fn f16_smaller(old: f16, update: f16) -> f16 {
-    if is_smaller(old.to_f32(), update.to_f32()) { update } else { old }
-}
-
-/// Whether the update is the larger of two, or NaN.
-fn is_larger(old: f32, update: f32) -> bool {
-    !old.is_nan() && (update.is_nan() || update > old)
-}
-
-/// Whether the update is the smaller of two, or NaN.
-fn is_smaller(old: f32, update: f32) -> bool {
-    !old.is_nan() && (update.is_nan() || update < old)
-}
-
-/// Machines convert float16 several at a time: one by one it takes ten times as long.
-const LANES: usize = 32;
-
-fn f16_floats<const BIG: bool>(bytes: &[u8]) -> [f32; LANES] {
-    let mut floats = [0.0; LANES];
-    for (float, bytes) in floats.iter_mut().zip(bytes.as_chunks().0) {
-        *float = f16_to_f32(if BIG { f16::from_be_bytes(*bytes) } else { f16::from_le_bytes(*bytes) });
-    }
-    floats
-}
-
-/// Sums and products.
-fn f16_blocks<const BIG: bool>(old: &mut [u8], updates: &[u8], operation: impl Fn(f32, f32) -> f32) {
-    for (old, updates) in old.chunks_mut(2 * LANES).zip(updates.chunks(2 * LANES)) {
-        let (mut a, b) = (f16_floats::<BIG>(old), f16_floats::<BIG>(updates));
-        a.iter_mut().zip(b).for_each(|(a, b)| *a = operation(*a, b));
-        let mut items = [f16::ZERO; LANES];
-        items.convert_from_f32_slice(&a);
-        for (bytes, item) in old.as_chunks_mut().0.iter_mut().zip(items) {
-            *bytes = if BIG { item.to_be_bytes() } else { item.to_le_bytes() };
-        }
-    }
-}
-
-/// Maxima and minima: one of the two items as it is.
-fn f16_picks<const BIG: bool>(old: &mut [u8], updates: &[u8], is_update: impl Fn(f32, f32) -> bool) {
-    for (old, updates) in old.chunks_mut(2 * LANES).zip(updates.chunks(2 * LANES)) {
-        let (a, b) = (f16_floats::<BIG>(old), f16_floats::<BIG>(updates));
-        let items = old.as_chunks_mut::<2>().0.iter_mut().zip(updates.as_chunks::<2>().0);
-        for ((old, update), (a, b)) in items.zip(a.into_iter().zip(b)) {
-            *old = if is_update(a, b) { *update } else { *old };
-        }
-    }
-}
+ordered!(f16;
+    |old, update| f16_from_f32(f16_to_f32(old) + f16_to_f32(update)),
+    |old, update| f16_from_f32(f16_to_f32(old) * f16_to_f32(update)),
+    f32::is_nan, f16_to_f32);
+ordered!(bf16;
+    |old, update| bf16::from_f32(bf16_to_f32(old) + bf16_to_f32(update)), bf16_product, f32::is_nan, bf16_to_f32);
 
 /// float32 rounds a product that is subnormal in it, as it is then in bfloat16: such a product is rounded to whole
 /// units of 2^-133, the smallest bfloat16, while it is still exact in float64.
