@@ -354,7 +354,12 @@ impl Fill for Linked {
     fn prepare(&mut self) -> Result<()> {
         self.data.settle()?;
         self.data.flatten(self.threads)?;
-        if (self.data.as_file().is_some() || self.data.as_chunks().is_some()) && self.data.bytes() <= self.resident {
+        // what is read block by block anyway is not read as a whole: a part of the output needs few of them
+        let most = match self.blocks.block * self.meta.dtype.itemsize() {
+            SHORT_PIECE.. if self.data.as_file().is_some() => SLAB,
+            _ => self.resident,
+        };
+        if (self.data.as_file().is_some() || self.data.as_chunks().is_some()) && self.data.bytes() <= most {
             self.data.make_resident()?;
         }
         Ok(())

@@ -51,3 +51,7 @@ pub const ENTRIES: usize = 1 << 30;
 
 /// Updates of so many bytes are kept in memory, where single items are picked from them.
 pub const RESIDENT: usize = 1 << 24;
+
+/// What comes in pieces of so many bytes, a page, is not kept in memory if it is more than a [`SLAB`]: the system reads no
+/// less, so each piece is read for itself, and a process that makes a part of an output does not read them all.
+pub const KEPT_PIECE: usize = 1 << 12;

@@ -86,6 +86,64 @@ fn many_tuples_of_a_large_file() {
     assert!(folder.get("rows-of-c.npy").len() > 100 * 16384 * 4);
 }
 
+/// What comes in long pieces is more than is kept in memory, and read piece by piece.
+#[test]
+fn long_pieces_of_updates() {
+    const ROW: usize = 5000;
+    let folder = Folder::new();
+    let words_of = |count: usize, salt: u32| -> Vec<u32> {
+        (0..count as u32).map(|n| (n ^ salt).wrapping_mul(2_654_435_761)).collect()
+    };
+    let bytes = |items: &[u32]| -> Vec<u8> { items.iter().flat_map(|item| item.to_le_bytes()).collect() };
+    let (data, updates) = (words_of(120 * ROW, 1), words_of(70 * ROW, 2));
+    // in no order, and some rows several times: the last of these stays, or all are added
+    let rows: Vec<usize> = (0..70).map(|n| n * 37 % 60 * 2).collect();
+    let numbers: Vec<u8> = rows.iter().flat_map(|&row| (row as i64).to_le_bytes()).collect();
+    folder.put("data.npy", npy("<u4", &[120, ROW], &bytes(&data)));
+    folder.put("updates.npy", npy("<u4", &[70, ROW], &bytes(&updates)));
+    folder.put("tuples.npy", npy("<i8", &[70, 1], &numbers)).put("rows.npy", npy("<i8", &[70], &numbers));
+    let scattered = |each: fn(u32, u32) -> u32| {
+        let mut out = data.clone();
+        for (n, row) in rows.iter().enumerate() {
+            for at in 0..ROW {
+                out[row * ROW + at] = each(out[row * ROW + at], updates[n * ROW + at]);
+            }
+        }
+        npy("<u4", &[120, ROW], &bytes(&out))
+    };
+    let gathered: Vec<u32> = rows.iter().flat_map(|row| data[row * ROW..][..ROW].to_vec()).collect();
+    let table = [
+        ("scatter-nd data.npy tuples.npy updates.npy", scattered(|_, new| new)),
+        ("scatter-nd data.npy tuples.npy updates.npy --reduction add", scattered(u32::wrapping_add)),
+        ("scatter-update data.npy rows.npy updates.npy --axis 0", scattered(|_, new| new)),
+        ("gather-nd data.npy tuples.npy", npy("<u4", &[70, ROW], &bytes(&gathered))),
+    ];
+    each(
+        &table,
+        |(args, _)| format!("`{args}`"),
+        |(args, expected)| {
+            // windows that end within pieces; of a few bytes they would be a hundred thousand
+            for window in [None, Some(8000)] {
+                for threads in ["1", "3"] {
+                    let all = words(args).into_iter().chain(["-o", "out.npy", "--threads", threads].map(str::to_owned));
+                    folder.run_with(all, window, None).printed()?;
+                    if folder.get("out.npy") != *expected {
+                        return Err(format!("window {window:?}, {threads} threads"));
+                    }
+                }
+            }
+            if !args.starts_with("gather") {
+                folder.put("edited.npy", folder.get("data.npy"));
+                folder.run(words(&args.replace("data.npy", "edited.npy -i"))).printed()?;
+                if folder.get("edited.npy") != *expected {
+                    return Err("in place".to_owned());
+                }
+            }
+            Ok(())
+        },
+    );
+}
+
 #[test]
 fn streams_backwards_go_through_a_file() {
     let folder = Folder::new();

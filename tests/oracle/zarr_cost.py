@@ -4,10 +4,10 @@
     zarr_cost.py BINARY [MIB]  (MIB: a multiple of 4)
 
 Bytes are those that the kernel counts for read and write calls, and for copies that it makes itself (strace), summed over
-all N parts, for N = 1, 4, 16, 64; they may be 1.10 of those of the single run, N times the index tensor and updates of at
-most 16 MiB, and a chunk for each part of a .npy that is made from a store. Peak memory is
-that of 16 MiB chunks with each codec, and of shards, for convert, slice, slice-scatter, --in-place and --part; it may be a
-chunk or shard, decoded and encoded, for each thread, and 256 MiB at most. MIB is the size of DATA, 256 by default. Linux only;
+all N parts, for N = 1, 4, 16, 64; they may be 1.10 of those of the single run, N times the index tensor, and a chunk for
+each part of a .npy that is made from a store. Peak memory is that of 16 MiB chunks with each codec, and of shards, for
+convert, slice, slice-scatter, --in-place and --part; it may be a chunk or shard, decoded and encoded, for each thread, and
+256 MiB at most. MIB is the size of DATA, 256 by default. Linux only;
 needs numpy and strace.
 """
 
@@ -64,7 +64,7 @@ class Cost:
         np.save(self.folder / "u.npy", data[: rows // 64])
         np.save(self.folder / "s.npy", data[: rows // 4])
         self.run("convert d.npy -o d.zarr --chunks 256,1024 --codec zstd")
-        index, updates = ((self.folder / name).stat().st_size for name in ["i.npy", "u.npy"])
+        index = (self.folder / "i.npy").stat().st_size
         for command in ["convert d.npy --chunks 256,1024", "convert d.zarr", "slice-scatter D s.npy --at 0:999999999:4",
                         "scatter-nd D i.npy u.npy", "scatter-nd D i.npy u.npy --reduction add"]:
             for data, output in [("d.zarr", "o.zarr"), ("d.npy", "o.npy"), ("d.zarr", "o.npy")]:
@@ -82,8 +82,6 @@ class Cost:
                     self.remove(output)
                     for name, found, one in zip(["read", "written"], sums, single):
                         most = 1.10 * one + (count * index if "i.npy" in full else 0)
-                        # few updates are read by each part that looks for its own among them
-                        most += count * updates if "i.npy" in full and updates <= 2**24 and name == "read" else 0
                         # where a part of a file ends a chunk of the store does not, and both parts read it
                         most += count * 2**20 if "d.zarr" in full and (output, name) == ("o.npy", "read") else 0
                         # the libraries of the system, and the records of parts

@@ -15,7 +15,7 @@ use crate::ops::reduction::Combine;
 use crate::ops::reduction::Repeats;
 use crate::ops::selection::Selection;
 use crate::ops::updates::Updates;
-use crate::ops::window_size::{EDIT_WINDOW, ENTRIES, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
+use crate::ops::window_size::{EDIT_WINDOW, ENTRIES, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use crate::storage::source::Source;
 
 /// A resolved scatter, linked to what it reads.
@@ -27,8 +27,8 @@ pub struct Linked {
     /// What is done with an old block and its update; `None` puts the update in its place.
     combine: Option<Combine>,
     window: usize,
-    /// Updates of so many bytes are kept in memory.
-    resident: usize,
+    /// Whether updates that are read from a file are kept in memory.
+    keeps_updates: bool,
     limits: Limits,
 }
 
@@ -68,6 +68,7 @@ impl Linked {
         let (data_bytes, update_bytes) = (base.meta().bytes(), updates.bytes());
         let resident = indices.bytes().clamp(RESIDENT, ENTRIES);
         let few = updates.source().as_file().is_none() || update_bytes <= resident;
+        let keeps_updates = update_bytes <= SLAB || update_bytes <= resident && block * itemsize < KEPT_PIECE;
         let together = update_bytes / outer.max(1) <= SLAB;
         let point = outer == 1 && block * itemsize <= 16;
         let sweep = !few && !together && !point && block * itemsize < SHORT_PIECE;
@@ -88,7 +89,7 @@ impl Linked {
             indices.make_resident()?;
         }
         let sweeps = Sweeps::new(numbers, indices, Some(&updates), (roles.repeats, group), limits)?;
-        Ok(Self { base, sweeps, updates, combine: roles.combine, window, resident, limits })
+        Ok(Self { base, sweeps, updates, combine: roles.combine, window, keeps_updates, limits })
     }
 
     /// A sweep; see [`Sweeps::get`].
@@ -169,8 +170,7 @@ impl Fill for Linked {
             return Ok(());
         }
         self.updates.settle()?;
-        let few = self.updates.bytes() <= self.resident;
-        if self.updates.in_runs() && self.updates.source().as_file().is_some() && few {
+        if self.updates.in_runs() && self.updates.source().as_file().is_some() && self.keeps_updates {
             return self.updates.make_resident(&self.base.meta().dtype);
         }
         self.updates.make_runs(&self.base.meta().dtype, self.limits)
