@@ -1,9 +1,8 @@
-//! Floats of 16 bits, one by one: bits to values and values to the nearest bits, for every caller but those that
-//! convert whole slices through the `half` crate.
+//! Floats of 16 bits, one by one: bits to values and values to the nearest bits.
 //!
-//! The crate's own conversions of single items ask at each item whether the machine has an instruction for it, which
-//! keeps loops from being vectorised, and from float64 they round twice on some machines and drop bits on others.
-//! These have no branches, no such question, and round once.
+//! The conversions of the `half` crate ask at each item whether the machine has an instruction for it, which keeps loops
+//! from being vectorised; those of slices are a call for every eight items; and from float64 they round twice on some
+//! machines and drop bits on others. These have no branches, no such question, and round once.
 
 use half::{bf16, f16};
 
