@@ -296,13 +296,7 @@ impl Changes {
                     let rewrite = Rewrite::new((path, &label), old.as_ref(), format, tensors, limits)?;
                     Ok(Prepared::Anew(Box::new(rewrite)))
                 }
-                How::InPlace => {
-                    let works = tensors.into_iter().map(|(name, source)| {
-                        let label = name.as_ref().map_or(label.clone(), |name| format!("{label}:{name}"));
-                        Ok(rewrite::in_place((path, name.as_deref(), &label), source, limits)?)
-                    });
-                    Ok(Prepared::InPlace(works.collect::<Result<_>>()?))
-                }
+                How::InPlace => Ok(Prepared::InPlace(rewrite::in_place((path, &label), tensors, limits)?)),
             }
         };
         let made = self.make_folders()?;

@@ -75,10 +75,10 @@ Examples:
   tensorop info model.safetensors:head.bias --stats
   tensorop info *.npy --json | jq '.[].shape'
 
-With --json each object has file, member, format (npy, npz, safetensors, index, onnx, zarr, json, csv, tsv, raw), dtype (as --dtype takes it; fields as NumPy's descr), shape, \
-order (C or F), byte_order (little, big, or null), items, bytes (as stored, before compression), offset (where the \
-items begin in the file, or null), and with --stats also stats: min and max with their index, mean, std, nan, inf, zero, first_nan (its index, or null) \
-and quantiles (at 0.001, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99 and 0.999); with --by-axis also by_axis (the same keys for \
+With --json each object has file, member, format (npy, npz, safetensors, index, onnx, zarr, json, csv, tsv, raw), dtype \
+(as --dtype takes it; fields as NumPy's descr), shape, order (C or F), byte_order (little, big, or null), items, bytes (as stored, before compression), offset (where the \
+items begin in the file, or null), and with --stats also stats: min and max with their index, mean, std, nan, inf, zero, \
+first_nan (its index, or null) and quantiles (at 0.001, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99 and 0.999); with --by-axis also by_axis (the same keys for \
 each place), with --hash also hash; where the file says something of itself, metadata. A file without tensors has no object.";
 
 impl Info {

@@ -54,7 +54,7 @@ pub(super) trait FloatSteps: Send + Sync {
     /// Whether any pair is more steps apart.
     fn any_above(&self, expected: &[u8], actual: &[u8], most: u64) -> bool;
 
-    /// Puts the steps between each pair to `out`.
+    /// Puts the steps between each pair to `out`, which is empty.
     fn fill(&self, expected: &[u8], actual: &[u8], out: &mut Vec<u64>);
 
     /// The steps between the items of one pair.
@@ -111,14 +111,13 @@ impl<const BYTES: usize, O: Ordinal, R: Fn([u8; BYTES]) -> O + Send + Sync> Floa
     }
 
     fn fill(&self, expected: &[u8], actual: &[u8], out: &mut Vec<u64>) {
-        let begin = out.len();
         out.extend(self.each(expected, actual).map(Into::into));
         if self.is_complex {
-            let count = (out.len() - begin) / 2;
+            let count = out.len() / 2;
             for item in 0..count {
-                out[begin + item] = out[begin + 2 * item].max(out[begin + 2 * item + 1]);
+                out[item] = out[2 * item].max(out[2 * item + 1]);
             }
-            out.truncate(begin + count);
+            out.truncate(count);
         }
     }
 

@@ -169,22 +169,33 @@ pub fn check_in_place((input, n): (&Input, usize), new: &Source, label: &str) ->
     Err(Error::of(ErrorKind::Unsupported, message).within(label))
 }
 
-/// The work of putting `new` in the place of a tensor where it lies. It is locked first. Messages call it `label`.
+/// The work of putting new tensors in the places of those of a file where they lie, one for each. The file is opened once,
+/// and each tensor locked first. Messages call the file `label`.
 ///
 /// # Errors
 /// Those of [`Input::locked`] and [`check_in_place`].
-pub fn in_place((path, name, label): (&Path, Option<&str>, &str), new: Source, limits: Limits) -> Result<Work> {
+pub fn in_place(
+    (path, label): (&Path, &str),
+    tensors: Vec<(Option<String>, Source)>,
+    limits: Limits,
+) -> Result<Vec<Work>> {
     let (input, typed) = Input::locked(path, None, label, limits.threads)?;
-    let n = input.pick(typed.as_deref().or(name))?;
-    input.lock(n, false)?;
-    check_in_place((&input, n), &new, label)?;
-    let old = input.source(n)?;
-    let whole = || -> Result<_> { SliceScatter::resolve(old.shape(), &SliceArgs::new(&[], &[], None, None)?, None) };
-    let places = whole().with_context(|| label.to_owned())?;
-    let conversion = Conversion::new(new.dtype(), old.dtype()).with_context(|| format!("{label}: another dtype"))?;
-    let mut updates = Updates::new(new, conversion);
-    updates.keep_from(&old)?;
-    Ok(Work::new(Box::new(places.link(Selection::in_place(old), updates)), limits))
+    let work = |(name, new): (Option<String>, Source)| {
+        let label = name.as_ref().map_or_else(|| label.to_owned(), |name| format!("{label}:{name}"));
+        let n = input.pick(typed.as_deref().or(name.as_deref()))?;
+        input.lock(n, false)?;
+        check_in_place((&input, n), &new, &label)?;
+        let old = input.source(n)?;
+        let places = SliceArgs::new(&[], &[], None, None)
+            .and_then(|args| SliceScatter::resolve(old.shape(), &args, None))
+            .with_context(|| label.clone())?;
+        let conversion =
+            Conversion::new(new.dtype(), old.dtype()).with_context(|| format!("{label}: another dtype"))?;
+        let mut updates = Updates::new(new, conversion);
+        updates.keep_from(&old)?;
+        Ok(Work::new(Box::new(places.link(Selection::in_place(old), updates)), limits))
+    };
+    tensors.into_iter().map(work).collect()
 }
 
 /// An index of shards that is to be written anew, as the text that it becomes.

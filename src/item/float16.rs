@@ -31,7 +31,8 @@ pub(crate) fn bf16_to_f32(item: bf16) -> f32 {
 }
 
 /// The float16 nearest to a float32, ties to even; NaN becomes the quiet NaN of its sign and of the upper bits of its
-/// payload, as an instruction of the machine would make it.
+/// payload, as an instruction of the machine would make it. What [`nearest`] does by way of float64, of which a vector has
+/// half as many.
 #[inline]
 pub(crate) fn f16_from_f32(value: f32) -> f16 {
     // 2^16, which is beyond the largest number, has the bits that infinity has

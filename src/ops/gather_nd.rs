@@ -355,11 +355,10 @@ impl Fill for Linked {
         self.data.settle()?;
         self.data.flatten(self.threads)?;
         // what is read block by block anyway is not read as a whole: a part of the output needs few of them
-        let most = match self.blocks.block * self.meta.dtype.itemsize() {
-            SHORT_PIECE.. if self.data.as_file().is_some() => SLAB,
-            _ => self.resident,
-        };
-        if (self.data.as_file().is_some() || self.data.as_chunks().is_some()) && self.data.bytes() <= most {
+        let is_file = self.data.as_file().is_some();
+        let is_long = self.blocks.block * self.meta.dtype.itemsize() >= SHORT_PIECE;
+        let most = if is_file && is_long { SLAB } else { self.resident };
+        if (is_file || self.data.as_chunks().is_some()) && self.data.bytes() <= most {
             self.data.make_resident()?;
         }
         Ok(())
