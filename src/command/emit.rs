@@ -110,11 +110,10 @@ pub(super) fn emit(
 /// Changes the data where it lies.
 fn edit(work: Work, options: &OutputOptions, quiet: bool, mut report: Report) -> Result<Outcome> {
     if options.dry_run {
-        let (label, data) = (work.label(), work.fill.sources().first().map(|data| data.meta().clone()));
+        let (label, data) = (work.label(), work.fill.data().meta().clone());
         work.fill.as_patch().map_or(Ok(()), Patch::finish_updates)?;
-        if let Some(Meta { dtype, shape, .. }) = data {
-            report.line(format!("output: {label} changed in place, {dtype} {shape:?}"));
-        }
+        let Meta { dtype, shape, .. } = data;
+        report.line(format!("output: {label} changed in place, {dtype} {shape:?}"));
         report.print()?;
         return Ok(Outcome::Done);
     }

@@ -29,10 +29,9 @@ pub(super) fn put(
     quiet: bool,
     report: Report,
 ) -> Result<Outcome> {
-    let sources = fill.sources();
-    let keeps_name = sources.first().and_then(|data| data.member()).filter(|_| names_tensors(output));
+    let keeps_name = fill.data().member().filter(|_| names_tensors(output));
     let name = keeps_name.map(str::to_owned);
-    let notes = merged(sources.iter().filter_map(|source| source.container()).map(|container| &container.notes));
+    let notes = merged(fill.operands().into_iter().filter_map(Source::container).map(|container| &container.notes));
     let origin = Origin { notes, left_out: &|_| false };
     let mut work = Work::new(fill, limits);
     work.recast.big_endian = output.big_endian();

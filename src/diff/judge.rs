@@ -140,7 +140,11 @@ impl Fill for ErrorPlane {
         &self.meta
     }
 
-    fn sources(&self) -> Vec<&Source> {
+    fn data(&self) -> &Source {
+        &self.sources[0]
+    }
+
+    fn operands(&self) -> Vec<&Source> {
         self.sources.iter().collect()
     }
 

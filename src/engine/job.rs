@@ -13,6 +13,7 @@ use crate::item::meta::Meta;
 use crate::layout::window::{Boxes, Window, Windows, boxes_of_run};
 use crate::memory;
 use crate::ops::fill::{Fill, Limits, Patch, Scratch};
+use crate::ops::selection::Stored;
 use crate::ops::window_size::{
     EDIT_WINDOW, LEAST_BOX, MOST_BOX, MOST_SPARSE_WINDOWS, SPARSE, SPARSE_EDIT_WINDOW, WINDOW,
 };
@@ -44,7 +45,7 @@ impl Job {
     pub fn new(mut fill: Box<dyn Fill>, limits: Limits) -> Result<Self> {
         fill.prepare()?;
         // what comes once can be read by one thread only
-        let once = fill.sources().into_iter().any(Source::is_stream);
+        let once = fill.operands().into_iter().any(Source::is_stream);
         let threads = if once { 1 } else { limits.threads.for_bytes(fill.meta().bytes()) };
         let window = limits.window.unwrap_or_else(|| fill.window_bytes(threads));
         Ok(Self { fill, threads, window, boxes: None, limits })
@@ -219,17 +220,6 @@ impl Job {
         Ok(())
     }
 
-    /// The bytes of data that are read for a window, as far as that is known beforehand.
-    pub fn bytes_read(&self, window: &Window) -> u64 {
-        let items = window.items() as u64;
-        let Some(data) = self.fill.sources().first().copied() else { return 0 };
-        let places = self.fill.as_patch().and_then(|patch| patch.base().places(window));
-        match (data.as_chunks(), places) {
-            (Some(chunks), Some(places)) => chunks.bytes_at(&places),
-            _ => items * data.dtype().itemsize() as u64,
-        }
-    }
-
     /// Hands all windows in order to `take`.
     ///
     /// # Errors
@@ -239,7 +229,7 @@ impl Job {
         let itemsize = self.fill.widest().max(1);
         if self.fill.grid().is_some() && windows.largest().saturating_mul(itemsize) > MOST_ROW {
             // each chunk would be read again and again
-            let label = self.fill.sources().first().map_or("", |data| data.label());
+            let label = self.fill.data().label();
             let file = unnamed_file().with_context(|| format!("{label}: cannot be kept in a temporary file"))?;
             self.write_items(&file, label, 0, progress)?;
             let mut items = vec![0; MOST_ROW.min(self.meta().bytes())];
@@ -358,25 +348,15 @@ impl Job {
         suits && alone() && clone_file(data, file)
     }
 
-    /// Whether a sink has taken a window straight from the data's file, since nothing changes in it.
+    /// Lets `sink` copy a window from where its items are stored already; returns whether it has.
     fn copied(&self, window: &Window, sink: &dyn Sink) -> Result<bool> {
-        let Some(patch) = self.fill.as_patch() else { return Ok(false) };
-        if let Some(chunks) = patch.base().source().as_chunks() {
-            let shape = patch.base().source().shape();
-            let Some(places) = patch.base().places(window) else { return Ok(false) };
-            if places.iter().any(|span| span.step != 1) || patch.touches(window)? {
-                return Ok(false);
+        match self.fill.stored(window)? {
+            None => Ok(false),
+            Some(Stored::Chunks { chunks, places }) => sink.copy_packed(window, chunks, &places),
+            Some(Stored::File { file, at }) => {
+                sink.copy(window, file, at, window.items() * self.meta().dtype.itemsize())
             }
-            let there = places.iter().map(|span| span.start..span.start + span.len).collect();
-            return sink.copy_packed(window, &**chunks, &Window::new(there, shape));
         }
-        let Some((data, start)) = patch.base().source().as_file() else { return Ok(false) };
-        let Some(first) = patch.base().view().part(&window.ranges).as_run() else { return Ok(false) };
-        if patch.touches(window)? {
-            return Ok(false);
-        }
-        let itemsize = self.meta().dtype.itemsize();
-        sink.copy(window, data, start + (first * itemsize) as u64, window.items() * itemsize)
     }
 }
 

@@ -80,7 +80,7 @@ impl Work {
 
     /// What messages call the data.
     pub fn label(&self) -> String {
-        self.fill.sources().first().map_or(String::new(), |data| data.label().to_owned())
+        self.fill.data().label().to_owned()
     }
 
     /// What it will be in a format.
@@ -157,14 +157,14 @@ pub fn named<T>(tensors: Vec<(Option<String>, T)>, format: Format) -> Result<Vec
 pub fn check_replaced(target: &Target, works: &[(String, Work)], left_out: &dyn Fn(&str) -> bool) -> Result<()> {
     let Some(existing) = target.existing() else { return Ok(()) };
     let refuse = |message: String| Err(Error::of(ErrorKind::Unsupported, message).within(target.label()));
-    let inputs = || works.iter().flat_map(|(_, work)| work.fill.sources());
+    let inputs = || works.iter().flat_map(|(_, work)| work.fill.operands());
     let is_index = |container: &Container| container.index.as_ref().is_some_and(|index| same_file(index, existing));
     if inputs().filter_map(Source::container).any(is_index) {
         return refuse("is the index of other files, and would be lost: choose another file".to_owned());
     }
     let here = |source: &&Source| source.container().is_some_and(|container| same_file(&container.file, existing));
     let Some(container) = inputs().find(here).and_then(Source::container) else { return Ok(()) };
-    let data = works.iter().filter_map(|(_, work)| work.fill.sources().first().copied());
+    let data = works.iter().map(|(_, work)| work.fill.data());
     let mut stay: HashSet<&str> = data.filter(here).filter_map(Source::member).collect();
     stay.extend(works.iter().map(|(name, _)| name.as_str()));
     let lost = container.names.iter().filter(|name| !stay.contains(name.as_str()) && !left_out(name)).count();
@@ -299,10 +299,10 @@ impl Plan {
         let (mut styles, mut same) = (Vec::new(), true);
         for (name, work) in works {
             let (meta, source) = (work.meta(format), work.label());
-            let data = work.fill.sources().first().copied();
-            let own = || data.and_then(Source::as_chunks).map(|chunks| Arc::clone(chunks.style()));
+            let data = work.fill.data();
+            let own = || data.as_chunks().map(|chunks| Arc::clone(chunks.style()));
             styles.push(work.style.or_else(own));
-            same &= data.is_none_or(|data| *data.dtype() == meta.dtype);
+            same &= *data.dtype() == meta.dtype;
             let lossy = work.recast.cast.as_ref().is_some_and(|(_, lossy)| *lossy);
             let fill = CastFill::over(work.fill, meta.dtype.clone(), lossy).context(source)?;
             let job = Job::new(fill, work.limits)?;
@@ -481,7 +481,7 @@ impl Plan {
                     for number in own.start.clamp(first, end) - first..own.end.clamp(first, end) - first {
                         let window = windows.get(number);
                         writes += (window.items() * output.meta.dtype.itemsize()) as u64;
-                        reads += output.job.bytes_read(&window);
+                        reads += output.job.fill().bytes_read(&window);
                     }
                     first = end;
                 }

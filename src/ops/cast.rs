@@ -36,8 +36,12 @@ impl Fill for CastFill {
         &self.meta
     }
 
-    fn sources(&self) -> Vec<&Source> {
-        self.inner.sources()
+    fn data(&self) -> &Source {
+        self.inner.data()
+    }
+
+    fn operands(&self) -> Vec<&Source> {
+        self.inner.operands()
     }
 
     fn prepare(&mut self) -> Result<()> {
@@ -46,11 +50,10 @@ impl Fill for CastFill {
 
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         let Scratch { items, inner, .. } = scratch;
-        let label = || self.sources().first().map_or("", |source| source.label());
         self.inner.fill(window, items, inner.get_or_insert_default())?;
         self.cast.apply(items, out).map_err(|(item, why)| {
             let at = window.index_of(item);
-            malformed!("{}: {why} at {at:?}", label())
+            malformed!("{}: {why} at {at:?}", self.data().label())
         })
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::fill::{Fill, Patch, Scratch};
-use super::selection::Selection;
+use super::selection::{Selection, Stored};
 use crate::error::Result;
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
@@ -14,7 +14,11 @@ impl Fill for Selection {
         self.meta()
     }
 
-    fn sources(&self) -> Vec<&Source> {
+    fn data(&self) -> &Source {
+        self.source()
+    }
+
+    fn operands(&self) -> Vec<&Source> {
         vec![self.source()]
     }
 
@@ -38,6 +42,14 @@ impl Fill for Selection {
         true
     }
 
+    fn stored(&self, window: &Window) -> Result<Option<Stored<'_>>> {
+        Ok(self.stored(window))
+    }
+
+    fn bytes_read(&self, window: &Window) -> u64 {
+        self.bytes_read(window)
+    }
+
     fn as_patch(&self) -> Option<&dyn Patch> {
         Some(self)
     }
@@ -55,10 +67,6 @@ impl Patch for Selection {
 
     fn touched(&self, _: &Windows) -> Result<Vec<usize>> {
         Ok(Vec::new())
-    }
-
-    fn touches(&self, _: &Window) -> Result<bool> {
-        Ok(false)
     }
 
     fn extent(&self, _: &Window) -> Result<Range<usize>> {

@@ -6,7 +6,7 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
-use super::selection::Selection;
+use super::selection::{Selection, Stored};
 use super::window_size::WINDOW;
 use crate::error::Result;
 use crate::item::meta::Meta;
@@ -41,8 +41,14 @@ pub trait Fill: Debug + Send + Sync {
     /// The output. Its order is C: windows are cut from it so, whatever order a file keeps it in.
     fn meta(&self) -> &Meta;
 
-    /// What is read, the data first.
-    fn sources(&self) -> Vec<&Source>;
+    /// Returns the operand that the output stands for: it lends the output its name, its style of storage and what
+    /// messages call it. An operator whose operands are all alike, such as a concatenation, names one of them here.
+    fn data(&self) -> &Source;
+
+    /// Returns every operand whose items become items of the output, the [`data`](Self::data) among them, each once. Their
+    /// files are what the output is made of: what these files say of themselves goes over to it. An index tensor, which
+    /// says only where items go, is not among them.
+    fn operands(&self) -> Vec<&Source>;
 
     /// Makes everything readable in the order in which windows will need it: what comes once, from front to back, is
     /// kept if it must be read otherwise. Called once, before any window is filled.
@@ -78,26 +84,41 @@ pub trait Fill: Debug + Send + Sync {
         false
     }
 
-    /// The output as stored items of which some change; `None` if it is something else.
+    /// Returns where the items of a window are stored exactly as the output has them, so that a sink can copy them from
+    /// there; `None` if they must be filled. A window may lie in any operand: an operator that joins many of them answers
+    /// for each window by itself.
+    ///
+    /// # Errors
+    /// Of reading what tells whether the window is altered.
+    fn stored(&self, _window: &Window) -> Result<Option<Stored<'_>>> {
+        Ok(None)
+    }
+
+    /// Returns how many bytes of the data are read for a window, as far as that is known without reading.
+    fn bytes_read(&self, window: &Window) -> u64 {
+        (window.items() * self.data().dtype().itemsize()) as u64
+    }
+
+    /// Returns this operator as a patch, if its output is one stored tensor with some items replaced.
     fn as_patch(&self) -> Option<&dyn Patch> {
         None
     }
 
-    /// To be called when all that was wanted has been read: it must have been whole, and must be as it was.
+    /// Checks, when all that was wanted has been read, that every operand was whole and has not changed meanwhile.
     ///
     /// # Errors
     /// Those of [`Source::finish`].
     fn finish(&self) -> Result<()> {
-        self.sources().into_iter().try_for_each(Source::finish)
+        self.operands().into_iter().try_for_each(Source::finish)
     }
 }
 
-/// An output that consists of stored items, of which some change.
+/// An output that equals one stored tensor, its base, in which some items are replaced.
 ///
-/// This is what makes an edit cost what it changes: windows that nothing touches are left to the kernel's own copy, or,
-/// in place, left alone.
+/// A patch is what can be changed in place, and what can begin as a clone of the file of its base: only the windows in
+/// which something changes are filled and written then.
 pub trait Patch: Sync {
-    /// The stored items.
+    /// Returns the stored items that the patch begins with.
     fn base(&self) -> &Selection;
 
     /// How many items change, at most.
@@ -108,12 +129,6 @@ pub trait Patch: Sync {
     /// # Errors
     /// Of reading what says so once more; not enough memory.
     fn touched(&self, windows: &Windows) -> Result<Vec<usize>>;
-
-    /// Whether anything changes in a window.
-    ///
-    /// # Errors
-    /// Those of [`touched`](Self::touched).
-    fn touches(&self, window: &Window) -> Result<bool>;
 
     /// From the first item of a window that changes to behind the last, counted from its own beginning.
     ///

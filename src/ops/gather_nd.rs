@@ -347,7 +347,11 @@ impl Fill for Linked {
         &self.meta
     }
 
-    fn sources(&self) -> Vec<&Source> {
+    fn data(&self) -> &Source {
+        &self.data
+    }
+
+    fn operands(&self) -> Vec<&Source> {
         vec![&self.data]
     }
 

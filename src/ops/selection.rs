@@ -1,5 +1,7 @@
 //! Stored items as an output has them: all of a tensor, or a slice of it.
 
+use std::fs::File;
+
 use super::window_size::{ACROSS_WINDOWS, EDIT_WINDOW, WINDOW};
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
@@ -7,6 +9,7 @@ use crate::layout::axis::Span;
 use crate::layout::view::View;
 use crate::layout::window::Window;
 use crate::memory::resize;
+use crate::storage::chunked::Chunked;
 use crate::storage::source::Source;
 
 /// Items of a source, seen through a view of its storage.
@@ -138,10 +141,49 @@ impl Selection {
         along.is_sorted().then_some(places)
     }
 
+    /// Returns where the items of a window lie: in one piece of a file, or as whole places of chunks, taken one by one.
+    pub fn stored(&self, window: &Window) -> Option<Stored<'_>> {
+        if let Some(chunks) = self.source.as_chunks() {
+            let places = self.places(window).filter(|places| places.iter().all(|span| span.step == 1))?;
+            let places = places.iter().map(|span| span.start..span.start + span.len).collect();
+            return Some(Stored::Chunks { chunks: &**chunks, places: Window::new(places, self.source.shape()) });
+        }
+        let (file, start) = self.source.as_file()?;
+        let first = self.view.part(&window.ranges).as_run()?;
+        Some(Stored::File { file, at: start + (first * self.meta.dtype.itemsize()) as u64 })
+    }
+
+    /// Returns how many bytes of the source are read for a window, as far as that is known without reading.
+    pub fn bytes_read(&self, window: &Window) -> u64 {
+        match (self.source.as_chunks(), self.places(window)) {
+            (Some(chunks), Some(places)) => chunks.bytes_at(&places),
+            _ => (window.items() * self.meta.dtype.itemsize()) as u64,
+        }
+    }
+
     /// Whether all of the source is there, in the order in which it is stored.
     pub fn is_whole_storage(&self) -> bool {
         self.view.is_c_order() && self.view.items() == self.source.meta().items()
     }
+}
+
+/// Where the items of a window are stored as an output has them.
+#[derive(Debug)]
+pub enum Stored<'a> {
+    /// In a file, one after the other from byte `at` on.
+    File {
+        /// The file.
+        file: &'a File,
+        /// The position of the first item, in bytes.
+        at: u64,
+    },
+    /// In chunks.
+    Chunks {
+        /// The tensor that is stored in chunks.
+        chunks: &'a dyn Chunked,
+        /// The box of that tensor that the window shows.
+        places: Window,
+    },
 }
 
 /// Whether a source must be made readable in any order before its items are read as `view` shows them. So must a

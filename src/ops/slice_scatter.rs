@@ -6,7 +6,7 @@ use std::ops::Range;
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::fill::{Fill, Patch, Scratch};
-use super::selection::{Selection, must_settle};
+use super::selection::{Selection, Stored, must_settle};
 use super::slice::SliceArgs;
 use super::updates::Updates;
 use super::window_size::ACROSS_WINDOWS;
@@ -100,7 +100,11 @@ impl Fill for Linked {
         self.base.meta()
     }
 
-    fn sources(&self) -> Vec<&Source> {
+    fn data(&self) -> &Source {
+        self.base.source()
+    }
+
+    fn operands(&self) -> Vec<&Source> {
         vec![self.base.source(), self.updates.source()]
     }
 
@@ -149,6 +153,14 @@ impl Fill for Linked {
         true
     }
 
+    fn stored(&self, window: &Window) -> Result<Option<Stored<'_>>> {
+        Ok(self.base.stored(window).filter(|_| self.places.part(window).is_none()))
+    }
+
+    fn bytes_read(&self, window: &Window) -> u64 {
+        self.base.bytes_read(window)
+    }
+
     fn as_patch(&self) -> Option<&dyn Patch> {
         Some(self)
     }
@@ -165,10 +177,6 @@ impl Patch for Linked {
 
     fn touched(&self, windows: &Windows) -> Result<Vec<usize>> {
         windows.touched_by(&self.places.spans)
-    }
-
-    fn touches(&self, window: &Window) -> Result<bool> {
-        Ok(self.places.part(window).is_some())
     }
 
     fn extent(&self, window: &Window) -> Result<Range<usize>> {

@@ -13,7 +13,7 @@ use crate::memory;
 use crate::ops::fill::{Fill, Limits, Patch, Scratch};
 use crate::ops::reduction::Combine;
 use crate::ops::reduction::Repeats;
-use crate::ops::selection::Selection;
+use crate::ops::selection::{Selection, Stored};
 use crate::ops::updates::Updates;
 use crate::ops::window_size::{EDIT_WINDOW, ENTRIES, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use crate::storage::source::Source;
@@ -159,7 +159,11 @@ impl Fill for Linked {
         self.base.meta()
     }
 
-    fn sources(&self) -> Vec<&Source> {
+    fn data(&self) -> &Source {
+        self.base.source()
+    }
+
+    fn operands(&self) -> Vec<&Source> {
         vec![self.base.source(), self.updates.source()]
     }
 
@@ -206,6 +210,22 @@ impl Fill for Linked {
         }
     }
 
+    fn stored(&self, window: &Window) -> Result<Option<Stored<'_>>> {
+        let Some(stored) = self.base.stored(window) else { return Ok(None) };
+        for piece in window.pieces(&self.base.meta().shape) {
+            for number in self.sweeps.near(&piece) {
+                if self.sweep(number)?.touches(&piece) {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(stored))
+    }
+
+    fn bytes_read(&self, window: &Window) -> u64 {
+        self.base.bytes_read(window)
+    }
+
     fn as_patch(&self) -> Option<&dyn Patch> {
         Some(self)
     }
@@ -237,17 +257,6 @@ impl Patch for Linked {
             added?;
         }
         numbers.in_order()
-    }
-
-    fn touches(&self, window: &Window) -> Result<bool> {
-        for piece in window.pieces(&self.base.meta().shape) {
-            for number in self.sweeps.near(&piece) {
-                if self.sweep(number)?.touches(&piece) {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
     }
 
     fn extent(&self, window: &Window) -> Result<Range<usize>> {
