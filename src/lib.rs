@@ -78,7 +78,7 @@
 //! | `layout/` | axes, views of storage, windows, the walk that copies, gathering | `error` |
 //! | `parallel.rs`, `memory.rs`, `error.rs` | threads, which start nowhere else; memory that may not be there; the one error | |
 //!
-//! - A **format** is a row of the table in `format/mod.rs` with a `Reader` and a `Writer`. Nothing else asks which format
+//! - A **format** is a row of the table in `format/table.rs` with a `Reader` and a `Writer`. Nothing else asks which format
 //!   something is in.
 //! - An **operator** is a [`Fill`](ops::fill::Fill): what it fills into a window. The engine knows none of them by name.
 //! - A **sink** takes windows: a file at an offset, a stream, memory, a folder of chunks. Windows are contiguous in C order,

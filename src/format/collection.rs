@@ -8,8 +8,8 @@ use std::fs;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use super::Format;
 use super::open::Input;
+use super::table::Format;
 use crate::error::{Context, Error, ErrorKind, Result, bail};
 use crate::parallel::Threads;
 

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use super::interface::Extras;
+use super::interface::TextOptions;
 use super::open::Input;
-use super::text::TextOptions;
+use super::table::Format;
 use super::write::{Plan, Work, named};
-use super::{Extras, Format};
 use crate::error::{Context, Error, Result, malformed};
 use crate::item::tensor::Tensor;
 use crate::memory;

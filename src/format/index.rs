@@ -13,8 +13,8 @@ use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Vi
 
 use super::beside::is_plain_name;
 use super::content::{Content, Description};
+use super::interface::{Extras, Layout, Reader, Sure, Unchangeable, Writer};
 use super::safetensors::{self, MAX_HEADER, MAX_MEMBERS};
-use super::{Extras, Layout, Reader, Sure, Unchangeable, Writer};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use super::content::Description;
 use super::packed;
-use super::text::TextOptions;
 use super::values::Values;
 use crate::engine::sink::Take;
 use crate::error::{Result, Subject};
@@ -317,6 +316,26 @@ pub trait WriteChunks: Debug + Send + Sync {
     /// # Errors
     /// What cannot be said of a tensor.
     fn seal(&self) -> Result<Vec<(String, Vec<u8>)>>;
+}
+
+/// How a tensor is printed; the names are those of `numpy.set_printoptions`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextOptions {
+    /// Tensors of more items are elided; `None` elides none.
+    pub threshold: Option<usize>,
+    /// How many items an elided axis keeps at either end.
+    pub edgeitems: usize,
+    /// How many characters a line may have.
+    pub linewidth: usize,
+    /// The most digits after a float's point (as under `floatmode="maxprec"`); `None` for as many as read back to the
+    /// same float. As in NumPy, a tensor of rank 0 ignores it.
+    pub precision: Option<usize>,
+}
+
+impl Default for TextOptions {
+    fn default() -> Self {
+        Self { threshold: None, edgeitems: 3, linewidth: 75, precision: None }
+    }
 }
 
 /// Hands the items of a tensor, which is told by its number, to whoever takes them.

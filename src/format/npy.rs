@@ -8,7 +8,7 @@ use ndarray_npy::npy::header::{Header as RawHeader, Layout as RawLayout, ParseHe
 use py_literal::Value;
 
 use super::content::{Content, Description, Opened};
-use super::{Layout, Places, Reader, Sure, Unchangeable, Writer};
+use super::interface::{Layout, Places, Reader, Sure, Unchangeable, Writer};
 use crate::error::{bail, malformed};
 
 use crate::item::dtype::{DType, Field, Kind};

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::content::{BEGIN, Content, Description, Opened, read_begin};
+use super::interface::{Reader, Unchangeable};
 use super::json::JsonReader;
 use super::raw::{self, View};
+use super::table::{Format, containers};
 use super::values::Values;
-use super::{Format, Reader, Unchangeable, containers};
 use crate::error::{Advice, Context, Error, ErrorKind, Result, Subject, bail, malformed};
 use crate::item::glob::Glob;
 use crate::parallel::Threads;

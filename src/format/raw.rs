@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 
 use super::content::{BEGIN, Content, Description, Opened};
-use super::{Extras, Layout, Places, Reader, Unchangeable, Writer};
+use super::interface::{Extras, Layout, Places, Reader, Unchangeable, Writer};
 use crate::error::{Result, bail, ensure, malformed};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::files;
+use super::interface::{Extras, TextOptions};
 use super::open::{Input, files_before_colons};
-use super::text::TextOptions;
+use super::table::{Format, listed};
 use super::write::{Plan, Work, named};
-use super::{Extras, Format, listed};
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
 use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;

@@ -14,8 +14,8 @@ use safetensors::tensor::{Metadata, TensorInfo};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 
 use super::content::{Content, Description};
+use super::interface::{Extras, Layout, Places, Reader, Sure, Unchangeable, Writer};
 use super::packed::{Unpack, bits, bytes_of_items};
-use super::{Extras, Layout, Places, Reader, Sure, Unchangeable, Writer};
 use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::meta::Meta;

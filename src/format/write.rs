@@ -9,9 +9,9 @@ use std::io::{self, Seek, Write};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::interface::{Extras, Layout, Place, Places, TextOptions, WriteChunks, WriteSequence};
 use super::packed::Packer;
-use super::text::TextOptions;
-use super::{Extras, Format, Layout, Place, Places, WriteChunks, WriteSequence, containers};
+use super::table::{Format, containers};
 use crate::engine;
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::Take;

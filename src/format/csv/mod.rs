@@ -5,9 +5,9 @@ mod write;
 
 pub(super) use self::write::CsvWriter;
 use super::content::{Content, Description};
+use super::interface::{Reader, Sure, Unchangeable};
 use super::values::cells::{Cells, Dialect};
 use super::values::{self, Items, Values};
-use super::{Reader, Sure, Unchangeable};
 use crate::error::{Result, Subject};
 use crate::storage::source::Source;
 

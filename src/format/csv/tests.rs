@@ -1,7 +1,7 @@
 use super::*;
 use crate::error::Advice;
+use crate::format::interface::{Extras, WriteWhole, Writer};
 use crate::format::text::TextOptions;
-use crate::format::{Extras, WriteWhole, Writer};
 use crate::item::meta::Meta;
 use crate::{DType, Tensor};
 

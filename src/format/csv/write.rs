@@ -5,10 +5,9 @@ use std::io::{self, Write};
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 
 use crate::error::{Advice, Error, ErrorKind, Result, Subject, bail};
-use crate::format::text::TextOptions;
+use crate::format::interface::{Extras, Layout, TextOptions, WriteWhole, Writer};
 use crate::format::values::cannot_hold;
 use crate::format::values::cells::{BYTE_ORDER_MARK, Dialect, holds};
-use crate::format::{Extras, Layout, WriteWhole, Writer};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::item::print::ItemWriter;

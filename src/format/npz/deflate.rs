@@ -11,7 +11,7 @@ use flate2::{Compression, Crc};
 
 use super::write::ArchiveWriter;
 use crate::error::{Result, malformed};
-use crate::format::Items;
+use crate::format::interface::Items;
 use crate::storage::platform::write_at;
 
 /// zlib's default level, which NumPy's `savez_compressed` has, too.

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::{Archive, ArchiveWriter, deflate, is_npz};
 use crate::error::Result;
 use crate::format::content::{Content, Description};
-use crate::format::{
-    Extras, Items, Layout, Place, Places, Reader, Seal, Sure, Unchangeable, WriteSequence, Writer, npy,
+use crate::format::interface::{
+    Extras, Items, Layout, Place, Places, Reader, Seal, Sure, Unchangeable, WriteSequence, Writer,
 };
+use crate::format::npy;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::parallel::Threads;

@@ -12,6 +12,7 @@ use std::ops::Range;
 
 pub(super) use self::table::TextWriter;
 use crate::error::{Advice, Error, Subject};
+pub use crate::format::interface::TextOptions;
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::{Element, match_kind};
@@ -24,26 +25,6 @@ use floats::{Role, complex_scalar, complexes, real_scalar, reals};
 /// Bytes of text that are gathered before they are written: the output may be a pipe or a terminal, where each write
 /// is a system call, and a line is too little for one.
 const BLOCK: usize = 1 << 16;
-
-/// How a tensor is printed; the names are those of `numpy.set_printoptions`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextOptions {
-    /// Tensors of more items are elided; `None` elides none.
-    pub threshold: Option<usize>,
-    /// How many items an elided axis keeps at either end.
-    pub edgeitems: usize,
-    /// How many characters a line may have.
-    pub linewidth: usize,
-    /// The most digits after a float's point (as under `floatmode="maxprec"`); `None` for as many as read back to the
-    /// same float. As in NumPy, a tensor of rank 0 ignores it.
-    pub precision: Option<usize>,
-}
-
-impl Default for TextOptions {
-    fn default() -> Self {
-        Self { threshold: None, edgeitems: 3, linewidth: 75, precision: None }
-    }
-}
 
 /// Whether items of this dtype can be printed.
 ///

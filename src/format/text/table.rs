@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{TextOptions, check, shown, write_shown};
 use crate::error::{Result, bail};
-use crate::format::{Extras, Layout, WriteWhole, Writer};
+use crate::format::interface::{Extras, Layout, WriteWhole, Writer};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use self::metadata::Node;
 use self::read::Chunks;
 use super::content::{Content, Description, Opened};
-use super::{Reader, Unchangeable};
+use super::interface::{Reader, Unchangeable};
 use crate::error::{Result, bail, malformed};
 use crate::storage::source::{Container, Source};
 use crate::storage::stage;

@@ -11,7 +11,7 @@ use super::dtypes::{fill_text, has_order, is_held, to_v3};
 use super::metadata::{Keys, Shards, V3, packing};
 use super::read::Chunks;
 use crate::error::{Advice, Context, Error, Result, Subject, bail, ensure, malformed};
-use crate::format::{Extras, Layout, WriteChunks, Writer};
+use crate::format::interface::{Extras, Layout, WriteChunks, Writer};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::view::View;
