@@ -75,7 +75,7 @@ fn shell_blocks_run() {
         &folder,
         "parallel",
         "while [ \"$1\" != tensorop ]; do shift; done\nline=\"$*\"\n\
-        for n in ${line#*::: }; do sh -c \"$(echo \"${line%%:::*}\" | sed \"s/{}/$n/\")\"; done",
+        numbers=${line#*::: } line=${line%%:::*}\nfor n in $numbers; do sh -c \"${line%%\\{\\}*}$n${line#*\\{\\}}\"; done",
     );
     sh(&folder, parallel, &[]);
     is_made(&folder);

@@ -8,19 +8,24 @@
 //!   its own, so that only files are left for the next. Where a line of a command ends in `\` the next belongs to it.
 //! - A block ` ```sh ` is a script that has to succeed. What it prints is not compared.
 //!
-//! A block that cannot be run is marked in the line before it, with the reason: `<!-- not run: it needs a cluster -->`. A page
-//! that begins with `<!-- needs: git -->` is skipped where there is no such program.
+//! A block that cannot be run is marked in the line before it, with the reason: `<!-- not run: it needs a cluster -->`.
+//!
+//! A block that needs more than `sh`, coreutils and tensorop itself names the other programs in the line before it:
+//! `<!-- needs: git-lfs sed -->`. If such a line is the first one of a page, it holds for all blocks of the page. A block is
+//! skipped where one of its programs is missing, and the test lists and counts the skipped ones.
+//!
 //! Pages are found by listing docs/; the pictures of terminals there, which `ci/terminal_svg.py` draws, are read as console
 //! blocks.
 
 #![cfg(unix)]
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::common::{binary, each};
+use crate::common::{binary, each, missing, skip};
 
 /// The page whose commands make the golden file of `tests/golden/example.rs`, and which shows that test.
 const GOLDEN: &str = "docs/golden.md";
@@ -35,7 +40,7 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// of the build folder, which would take minutes, or for ever.
 const CARGO_RUN: &str = "cargo run --quiet --release --locked -- ";
 
-/// What a page begins with that needs another program, whose name stands after it.
+/// The beginning of the comment that lists the programs which a block or a whole page needs.
 const NEEDS: &str = "<!-- needs: ";
 
 /// What makes a block one that is not run, and the reason that stands after it.
@@ -68,6 +73,7 @@ impl Page {
     fn blocks(&self) -> Result<Vec<Block<'_>>, String> {
         let mut blocks = Vec::new();
         let mut open: Option<Block> = None;
+        let for_all = self.text.lines().next().and_then(programs);
         let mut before = "";
         for (number, line) in (1..).zip(self.text.lines()) {
             match (line.strip_prefix("```"), &mut open) {
@@ -79,12 +85,20 @@ impl Page {
                     if reason.is_none() && before.starts_with("<!-- not run") || reason.is_some_and(str::is_empty) {
                         return Err(format!("{}: expected {NOT_RUN}REASON -->", self.at(number - 1)));
                     }
-                    open = Some(Block { language, line: number + 1, lines: Vec::new(), is_run: reason.is_none() });
+                    if before.starts_with("<!-- needs") && programs(before).is_none() {
+                        return Err(format!("{}: expected {NEEDS}PROGRAM ... -->", self.at(number - 1)));
+                    }
+                    let needs = for_all.into_iter().chain(programs(before)).flat_map(str::split_whitespace).collect();
+                    let is_run = reason.is_none();
+                    open = Some(Block { language, line: number + 1, lines: Vec::new(), is_run, needs });
                 }
                 (Some(_), Some(_)) => blocks.extend(open.take()),
                 (None, Some(block)) => block.lines.push(line),
                 (None, None) if line.trim_start().starts_with("```") => {
                     return Err(format!("{}: a block that does not begin its line is not found", self.at(number)));
+                }
+                (None, None) if number > 2 && before.starts_with("<!-- needs") => {
+                    return Err(format!("{}: expected a block after {before}", self.at(number - 1)));
                 }
                 (None, None) => {}
             }
@@ -96,13 +110,23 @@ impl Page {
         }
     }
 
-    /// Everything that is run, in order.
+    /// Returns the blocks that are skipped, as messages name them, each with the reason.
     ///
     /// # Errors
-    /// What is no page that can be run.
+    /// Fails if the page is not in order.
+    fn skipped(&self) -> Result<Vec<(String, String)>, String> {
+        let blocks = self.blocks()?;
+        let lacks = blocks.iter().filter(|block| block.is_run).filter_map(|block| Some((block.line, block.missing()?)));
+        Ok(lacks.map(|(line, program)| (self.at(line), format!("there is no {program}"))).collect())
+    }
+
+    /// Returns everything that is run here, in order.
+    ///
+    /// # Errors
+    /// Fails if the page is not in order.
     fn sessions(&self) -> Result<Vec<Session>, String> {
         let mut sessions = Vec::new();
-        for block in self.blocks()?.iter().filter(|block| block.is_run) {
+        for block in self.blocks()?.iter().filter(|block| block.is_run && block.missing().is_none()) {
             match block.language {
                 "console" => sessions.extend(self.commands(block)?),
                 "sh" => {
@@ -151,12 +175,6 @@ impl Page {
         Ok(sessions)
     }
 
-    /// The program that the page needs and that is not there.
-    fn missing(&self) -> Option<&str> {
-        let (program, _) = self.text.strip_prefix(NEEDS)?.split_once(" -->")?;
-        Command::new(program).arg("--version").output().is_err().then_some(program)
-    }
-
     /// Runs everything on the page, in a folder.
     ///
     /// # Errors
@@ -180,12 +198,28 @@ impl Page {
     }
 }
 
-/// A fenced block: its language, the number of its first line, its lines.
+/// A fenced block.
 struct Block<'a> {
     language: &'a str,
+    /// The number of its first line in the page.
     line: usize,
     lines: Vec<&'a str>,
+    /// Whether no comment says that it is not run.
     is_run: bool,
+    /// The programs that it needs besides `sh`, coreutils and tensorop.
+    needs: Vec<&'a str>,
+}
+
+impl Block<'_> {
+    /// Returns the first program that the block needs and that is not there.
+    fn missing(&self) -> Option<&str> {
+        missing(self.needs.iter().copied())
+    }
+}
+
+/// Returns the list of programs in a line that says what a block needs.
+fn programs(line: &str) -> Option<&str> {
+    line.strip_prefix(NEEDS)?.strip_suffix(" -->").filter(|programs| !programs.trim().is_empty())
 }
 
 /// Something that is run: the number of its line, what is typed, what is printed, if that is shown.
@@ -256,14 +290,14 @@ fn shell(command: &str, folder: &Path) -> std::process::Output {
 
 #[test]
 fn commands_print_what_is_shown() {
+    let skipped = Cell::new(0);
     each(
         pages(),
         |page| page.path.display().to_string(),
         |page| {
-            if let Some(program) = page.missing() {
-                println!("{} is not run: there is no {program}", page.path.display());
-                return Ok(());
-            }
+            let lacking = page.skipped()?;
+            skipped.set(skipped.get() + lacking.len());
+            lacking.iter().for_each(|(block, why)| skip(block, why));
             let scratch = tempfile::tempdir().unwrap();
             page.run(scratch.path()).map_err(|why| format!("\n{why}"))?;
             if page.path == Path::new(GOLDEN) {
@@ -273,6 +307,9 @@ fn commands_print_what_is_shown() {
             Ok(())
         },
     );
+    if skipped.get() > 0 {
+        skip("readme::commands_print_what_is_shown", &format!("{} blocks of pages in all", skipped.get()));
+    }
 }
 
 /// The rules of the head of this file, on pages made for them.
@@ -288,6 +325,14 @@ fn what_a_page_must_look_like() {
         ("<!-- not run: it needs a cluster -->\n```sh\nsbatch false\n```\n", ""),
         ("<!-- not run -->\n```sh\nfalse\n```\n", "page.md:1: expected <!-- not run: REASON -->"),
         ("<!-- not run:  -->\n```sh\nfalse\n```\n", "page.md:1: expected <!-- not run: REASON -->"),
+        ("<!-- needs: sh no-such-program -->\n```sh\nfalse\n```\n", ""),
+        ("<!-- needs: no-such-program -->\n# Title\n\n```sh\nfalse\n```\n", ""),
+        ("<!-- needs: sh cat -->\n```sh\nfalse\n```\n", "page.md:3: exit status: 1"),
+        (
+            "# Title\n\n<!-- needs: cat -->\n\n```sh\ntrue\n```\n",
+            "page.md:3: expected a block after <!-- needs: cat -->",
+        ),
+        ("# Title\n<!-- needs: -->\n```sh\ntrue\n```\n", "page.md:2: expected <!-- needs: PROGRAM ... -->"),
         ("```sh\ncargo test\n```\n", "page.md:2: is not run: set -e\ncargo test"),
         ("```bash\nfalse\n```\n", "page.md:1: a block \"bash\", expected console or sh"),
         ("```\nfalse\n```\n", "page.md:1: a block \"\", expected console or sh"),

@@ -3,11 +3,15 @@
 #![allow(dead_code, unused_imports, reason = "each test binary uses its share")]
 
 mod files;
+#[cfg(all(unix, feature = "cli"))]
+mod machine;
 #[cfg(feature = "cli")]
 mod program;
 mod tensors;
 
 pub(crate) use files::*;
+#[cfg(all(unix, feature = "cli"))]
+pub(crate) use machine::*;
 #[cfg(feature = "cli")]
 pub(crate) use program::*;
 pub(crate) use tensors::*;
