@@ -463,7 +463,7 @@ fn closed_pipes_and_full_devices() {
     let folder = folder();
     let files = "d.npy ".repeat(2000);
     for args in ["", "--json"] {
-        let run = folder.script(&format!("$T info {files} {args} | true; echo ${{PIPESTATUS[0]}}"));
+        let run = folder.status_before_pipe(&format!("info {files} {args}"), "true");
         assert_eq!((run.stdout.as_slice(), run.stderr.as_str()), (&b"0\n"[..], ""), "{args}");
         let run = folder.script(&format!("$T info d.npy {args} > /dev/full"));
         assert_eq!(run.status, Some(2), "{args}: {}", run.stderr);

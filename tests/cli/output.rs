@@ -3,11 +3,15 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use crate::common::{self, Folder, binary, each, npy, tensor, words};
+use rustix::process::Signal;
+
+use crate::common::{self, Folder, Run, binary, each, has, npy, send, stop_ignoring_signals, tensor, words};
 
 const SLICE: &str = "slice d.npy --at 1:";
 
@@ -31,18 +35,13 @@ fn mode(folder: &Folder, name: &str) -> u32 {
     fs::metadata(folder.path(name)).expect("a file").mode() & 0o7777
 }
 
-/// Runs a script of a shell, `$T` being the program.
+/// Runs a script of `sh`, in which `$T` is the program. Returns the status, standard output and standard error.
 fn shell(folder: &Folder, script: &str) -> (Option<i32>, String, String) {
-    let output = Command::new("bash")
-        .args(["-c", script])
-        .env("T", binary())
-        .env_remove("TENSOROP_WINDOW")
-        .current_dir(folder.path(""))
-        .stdin(Stdio::null())
-        .output()
-        .expect("bash");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code(), text(&output.stdout), text(&output.stderr))
+    streams(folder.script(script))
+}
+
+fn streams(run: Run) -> (Option<i32>, String, String) {
+    (run.status, String::from_utf8_lossy(&run.stdout).into_owned(), run.stderr)
 }
 
 #[test]
@@ -223,10 +222,13 @@ fn devices_and_pipes() {
         ("a fifo", "mkfifo p; cat p & $T slice d.npy --at 1: -o p --to json; wait"),
         ("standard output by its name", "$T slice d.npy --at 1: -o /dev/stdout --to json | cat"),
         ("a descriptor", "$T slice d.npy --at 1: -o /dev/fd/3 --to json 3>&1 | cat"),
-        ("a substituted process", "$T slice d.npy --at 1: --to json -o >(cat); sleep 0.3"),
+        // which is what bash gives for `<(cat d.npy)`
+        ("data from a descriptor", "cat d.npy | $T slice /dev/fd/3 --at 1: --to json 3<&0 0</dev/null"),
+        (
+            "a list from a descriptor",
+            "echo '[1]' | $T slice d.npy --start /dev/fd/3 --stop 3 --to json 3<&0 0</dev/null",
+        ),
         ("data from a fifo", "mkfifo q; cat d.npy > q & $T slice q --at 1: --to json"),
-        ("data from a substituted process", "$T slice <(cat d.npy) --at 1: --to json"),
-        ("a list from a substituted process", "$T slice d.npy --start <(echo '[1]') --stop 3 --to json"),
         ("standard input by its name", "cat d.npy | $T slice /dev/stdin --at 1: --to json"),
         ("standard input that is a file", "$T slice - --at 1: --to json < d.npy"),
     ];
@@ -253,13 +255,13 @@ fn closed_pipes() {
     folder.put("big.npy", npy("<f8", &[50_000], &[1; 400_000]));
     for format in ["npy", "json", "text"] {
         for reader in ["true", "head -c 1 > /dev/null"] {
-            let script = format!("$T slice big.npy --at : --to {format} | {reader}; echo ${{PIPESTATUS[0]}}");
-            let (_, out, err) = shell(&folder, &script);
+            let run = folder.status_before_pipe(&format!("slice big.npy --at : --to {format}"), reader);
+            let (_, out, err) = streams(run);
             assert_eq!((out.as_str(), err.as_str()), ("0\n", ""), "{format} to {reader}");
         }
     }
     for args in ["--help", "slice --help", "--version", "slice d.npy --at : --dry-run", "completions bash"] {
-        let (_, out, err) = shell(&folder, &format!("$T {args} | true; echo ${{PIPESTATUS[0]}}"));
+        let (_, out, err) = streams(folder.status_before_pipe(args, "true"));
         assert_eq!((out.as_str(), err.as_str()), ("0\n", ""), "{args}");
     }
 }
@@ -425,21 +427,25 @@ fn dtypes_that_a_format_cannot_hold() {
 fn ended_by_a_signal() {
     let folder = folder();
     folder.put("out.npy", "old");
-    for signal in ["TERM", "INT", "HUP"] {
-        // it waits for the rest of its data, which never comes, then for the signal
-        let script = format!(
-            "mkfifo p; (head -c 100 d.npy; sleep 5) > p & $T slice p --at : -o out.npy & sleep 0.3; kill -{signal} $!; wait $!; echo $?; rm p; kill %1"
-        );
-        let (_, out, err) = shell(&folder, &format!("set -m; {script}"));
-        let expected = match signal {
-            "TERM" => "143",
-            "INT" => "130",
-            _ => "129",
-        };
-        assert_eq!(out.lines().next(), Some(expected), "{signal}: {err}");
-        assert!(!err.contains("panicked"), "{err}");
-        let names: Vec<_> = folder.content().into_keys().collect();
-        assert_eq!((names.len(), folder.get("out.npy")), (2, b"old".to_vec()), "{names:?}");
+    let made = Command::new("mkfifo").arg(folder.path("p")).status();
+    assert!(made.is_ok_and(|status| status.success()), "mkfifo");
+    stop_ignoring_signals();
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let mut command = Command::new(binary());
+        command.args(words("slice p --at : -o out.npy")).current_dir(folder.path("")).stderr(Stdio::piped());
+        let child = command.spawn().expect("the program starts");
+        // this waits until the program opens the pipe; the rest of the data never comes
+        let mut data = fs::OpenOptions::new().write(true).open(folder.path("p")).expect("a pipe");
+        data.write_all(&folder.get("d.npy")[..100]).expect("a part of the data");
+        std::thread::sleep(Duration::from_millis(300));
+        send(&child, signal);
+        let output = child.wait_with_output().expect("an end");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(signal.as_raw()), "{signal:?}: {said}");
+        assert_eq!(said, "", "{signal:?}");
+        let names: Vec<_> =
+            fs::read_dir(folder.path("")).expect("a folder").map(|e| e.expect("an entry").file_name()).collect();
+        assert_eq!((names.len(), folder.get("out.npy")), (3, b"old".to_vec()), "{names:?}");
     }
 }
 
@@ -448,8 +454,9 @@ fn ended_by_a_signal() {
 #[test]
 fn binary_is_not_written_to_a_terminal() {
     let folder = folder();
-    if Command::new("script").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
-        return; // nothing here makes a terminal
+    // which makes a terminal
+    if !has("output::binary_is_not_written_to_a_terminal", &["script"]) {
+        return;
     }
     let program = binary();
     for options in ["--to npy", "-o - --to npy", "-o /dev/stdout --to npy", "-o /dev/tty --to npy"] {

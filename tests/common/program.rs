@@ -166,10 +166,10 @@ impl Folder {
         first.ok_or_else(|| "never ran".to_owned())
     }
 
-    /// A script for bash, run here: `$T` is the program.
+    /// Runs a script of `sh` here, in which `$T` is the program.
     #[cfg(unix)]
     pub(crate) fn script(&self, script: &str) -> Run {
-        let output = std::process::Command::new("bash")
+        let output = std::process::Command::new("sh")
             .args(["-c", script])
             .current_dir(self.path(""))
             .env("T", binary())
@@ -177,9 +177,15 @@ impl Folder {
             .env_remove("TENSOROP_THREADS")
             .stdin(std::process::Stdio::null())
             .output()
-            .expect("bash");
+            .expect("a shell");
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         Run { status: output.status.code(), stdout: output.stdout, stderr }
+    }
+
+    /// Runs a command whose standard output goes through a pipe to `reader`, and prints the status of the command.
+    #[cfg(unix)]
+    pub(crate) fn status_before_pipe(&self, args: &str, reader: &str) -> Run {
+        self.script(&format!("{{ {{ $T {args}; echo $? >&3; }} | {reader}; }} 3>&1"))
     }
 
     /// Whether a command is refused as every refusal must be: status 2, nothing on standard output, one line that

@@ -6,10 +6,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
 use super::{Mounted, is_one_error, large, litter, shell, spawn, stderr};
-use crate::common::{Folder, each, npy, words};
+use crate::common::{Folder, each, npy, send, words};
 
 const FORMATS: [&str; 2] = ["npz", "safetensors"];
 
@@ -45,7 +45,7 @@ fn killed_while_it_converts() {
                 let begun = Instant::now();
                 let mut child = start();
                 std::thread::sleep(moment.saturating_sub(begun.elapsed()));
-                let _ = kill_process(Pid::from_raw(child.id() as i32).expect("a process"), signal);
+                send(&child, signal);
                 ended += u32::from(child.wait().unwrap().signal().is_some());
                 let found = folder.get(&out);
                 assert!(found == b"before" || found == new, "{format}: {signal:?} in round {round}: torn");

@@ -3,19 +3,13 @@
 use std::fs;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
 use super::{litter, spawn};
-use crate::common::{Folder, npy};
-
-fn send(child: &Child, signal: Signal) {
-    let pid = Pid::from_raw(child.id() as i32).expect("a process");
-    // it may have ended already; it is not waited for, so its number is still its own
-    let _ = kill_process(pid, signal);
-}
+use crate::common::{Folder, npy, send};
 
 const SIGNALS: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::KILL];
 

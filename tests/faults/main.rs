@@ -19,10 +19,11 @@ use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-use common::{Folder, binary, header, npy_with_header, words};
+use common::{Folder, binary, header, npy_with_header, skip, stop_ignoring_signals, words};
 
 /// The program, not yet started, in a folder.
 fn program(folder: &Folder, args: &str) -> Command {
+    stop_ignoring_signals();
     let mut command = Command::new(binary());
     command.args(words(args)).current_dir(folder.path("")).stdin(Stdio::null()).stderr(Stdio::piped());
     command.env_remove("TENSOROP_WINDOW").env_remove("TENSOROP_THREADS");
@@ -75,7 +76,7 @@ impl Mounted {
         let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(&at).output();
         let done = mounted.is_ok_and(|output| output.status.success());
         if !done {
-            eprintln!("skipped: mounting a small file system needs root");
+            skip(&at.display().to_string(), "mounting a small file system needs `mount` and root");
         }
         done.then_some(Self(at))
     }
