@@ -1,4 +1,9 @@
-//! All items of some tensors shown, a window at a time: what comparisons and statistics are made of.
+//! Scans: passes over all items of one or several tensors, window by window. Comparisons and statistics are made of them.
+//!
+//! A scan shares its windows out to threads. Each thread has a state of its own, which a visitor updates window by
+//! window, and the caller merges the states of all threads at the end. The work is split in two so that little code is
+//! compiled for each visitor: [`scan_windows`] reads, converts and shares out, and is compiled once; [`scan_parts`] adds
+//! the typed state.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -15,11 +20,13 @@ use crate::parallel::share;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
-/// Whether two tensors of one dtype and shape, stored in one order, are the same bytes. They are read as they are stored,
-/// and no further than to the first window in which they differ, so that it costs little to ask.
+/// Returns whether two tensors of one dtype and shape, stored in one order, consist of the same bytes.
+///
+/// Both are read in the order in which they are stored, and only up to the first window that differs, so the question
+/// costs little.
 ///
 /// # Errors
-/// Of reading, among them a tensor that changes meanwhile.
+/// Reading fails, or a tensor changes meanwhile.
 pub fn same_bytes(a: &Source, b: &Source, limits: Limits, progress: Progress<'_>) -> Result<bool> {
     let stored = |source: &Source| -> View { source.meta().as_stored().view() };
     let (one, other) = (stored(a), stored(b));
@@ -51,13 +58,16 @@ pub fn same_bytes(a: &Source, b: &Source, limits: Limits, progress: Progress<'_>
     Ok(same)
 }
 
-/// Shows all items of tensors of one shape, a window at a time: `each` gets its thread's state (of which `begin`
-/// makes one a thread), the number of the window's first item in C order, and for each tensor the items of the
-/// window, in C order and little-endian. False from `each` ends the scan early. The states are returned in no order.
-/// Of tensors without items, or with items of no bytes, there is no window.
+/// Shows all items of tensors of one shape to `each`, a window at a time, and returns the states of all threads in no
+/// particular order.
+///
+/// `begin` makes the state of a thread. `each` gets that state, the number of the window's first item in C order, and for
+/// each tensor the items of the window, in C order and little-endian. If it returns false, the scan ends early. A tensor
+/// without items, or with items of no bytes, has no window.
 ///
 /// # Errors
-/// Of reading, among them a tensor that changes meanwhile; of several errors of `each` that of the first window.
+/// Reading fails, or a tensor changes meanwhile. If several calls of `each` fail, the error of the first window is
+/// returned.
 ///
 /// # Panics
 /// If the shapes differ.
@@ -71,11 +81,11 @@ pub fn scan<S: Send, const N: usize>(
     scan_some(sources, limits, progress, |_| true, begin, each)
 }
 
-/// The same of some windows, which `wanted` tells by the number of their first item; no others are read. The windows of
-/// the same tensors under the same limits are the same each time.
+/// Scans only the windows for whose first item `wanted` returns true; the others are not read. Scans of the same tensors
+/// under the same limits have the same windows.
 ///
 /// # Errors
-/// Those of [`scan`].
+/// As for [`scan`].
 ///
 /// # Panics
 /// If the shapes differ.
@@ -88,11 +98,11 @@ pub fn scan_some<S: Send, const N: usize>(
     each: impl Fn(&mut S, usize, [&[u8]; N]) -> Result<bool> + Sync,
 ) -> Result<Vec<S>> {
     settle(&mut sources, limits)?;
-    let parts = sources.map(|source| (&*source, source.view()));
+    let parts = sources.map(|source| ScannedPart { source, view: source.view() });
     scan_parts(parts, limits, progress, wanted, begin, each)
 }
 
-/// Makes of tensors of one shape what can be read in windows of that shape: compiled once, as [`scan_windows`] is.
+/// Makes tensors of one shape readable in windows of that shape.
 fn settle(sources: &mut [&mut Source], limits: Limits) -> Result<()> {
     let shape = sources.first().map(|source| source.shape().to_vec());
     for source in sources {
@@ -105,16 +115,25 @@ fn settle(sources: &mut [&mut Source], limits: Limits) -> Result<()> {
     Ok(())
 }
 
-/// Shows the items of parts of tensors, as [`scan_some`] does, in the order in which views of their storage have them: that
-/// may be another order of the axes than the tensor's own. What can be read only once must be viewed from front to back.
+/// The part of a tensor that a view of its storage selects.
+#[derive(Clone, Debug)]
+pub struct ScannedPart<'a> {
+    /// The tensor.
+    pub source: &'a Source,
+    /// The items, in the order in which they are scanned.
+    pub view: View,
+}
+
+/// Scans parts of tensors as [`scan_some`] scans whole ones, in the order of their views, whose axes may be permuted. What
+/// can be read only once must be viewed from front to back.
 ///
 /// # Errors
-/// Those of [`scan`].
+/// As for [`scan`].
 ///
 /// # Panics
 /// If the views have different shapes.
 pub fn scan_parts<S: Send, const N: usize>(
-    parts: [(&Source, View); N],
+    parts: [ScannedPart<'_>; N],
     limits: Limits,
     progress: Progress<'_>,
     wanted: impl Fn(usize) -> bool + Sync,
@@ -123,46 +142,45 @@ pub fn scan_parts<S: Send, const N: usize>(
 ) -> Result<Vec<S>> {
     let states = Mutex::new(Vec::new());
     let each = &each;
-    let visit = || -> Visit<'_> {
-        let mut kept = Kept { state: Some(begin()), all: &states };
-        Box::new(move |start, items| match &mut kept.state {
-            Some(state) => each(state, start, std::array::from_fn(|i| items[i].as_slice())),
-            // it is there until the closure goes
-            None => Ok(false),
+    let visit = || -> Visitor<'_> {
+        let mut kept = KeptState { state: Some(begin()), all: &states };
+        Box::new(move |start, items| {
+            let state = kept.state.as_mut().expect("only dropping takes the state");
+            each(state, start, std::array::from_fn(|i| items[i].as_slice()))
         })
     };
     scan_windows(&parts, limits, progress, &wanted, &visit)?;
     Ok(states.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Sees a window, as a thread does: the number of its first item, and the items of each tensor.
-type Visit<'a> = Box<dyn FnMut(usize, &[Vec<u8>]) -> Result<bool> + Send + 'a>;
+/// What a thread calls with each of its windows: the number of the first item, and the items of each tensor. False ends
+/// the scan.
+type Visitor<'a> = Box<dyn FnMut(usize, &[Vec<u8>]) -> Result<bool> + Send + 'a>;
 
-/// The state of a thread, put to those of all threads when the thread is done.
-struct Kept<'a, S> {
+/// The state of a thread, which is handed over to `all` when the thread's [`Visitor`] is dropped.
+struct KeptState<'a, S> {
     state: Option<S>,
     all: &'a Mutex<Vec<S>>,
 }
 
-impl<S> Drop for Kept<'_, S> {
+impl<S> Drop for KeptState<'_, S> {
     fn drop(&mut self) {
         self.all.lock().unwrap_or_else(PoisonError::into_inner).extend(self.state.take());
     }
 }
 
-/// What [`scan_parts`] does, whatever is done with the windows: compiled once, and not for each type of item that a
-/// comparison or statistics are compiled for.
+/// Reads the windows of [`scan_parts`] and calls a visitor of each thread with them.
 fn scan_windows<'a>(
-    parts: &[(&Source, View)],
+    parts: &[ScannedPart<'_>],
     limits: Limits,
     progress: Progress<'_>,
     wanted: &(dyn Fn(usize) -> bool + Sync),
-    visit: &(dyn Fn() -> Visit<'a> + Sync),
+    visit: &(dyn Fn() -> Visitor<'a> + Sync),
 ) -> Result<()> {
-    let Some(shape) = parts.first().map(|(_, view)| view.shape()) else { return Ok(()) };
+    let shape = parts.first().expect("a scan has a tensor").view.shape();
     let (mut once, mut fortran, mut bytes, mut widest) = (false, false, 0, 1);
     let mut conversions = Vec::with_capacity(parts.len());
-    for (source, view) in parts {
+    for ScannedPart { source, view } in parts {
         assert_eq!(view.shape(), shape, "parts of one shape");
         let itemsize = source.dtype().itemsize();
         once |= source.is_stream();
@@ -174,13 +192,13 @@ fn scan_windows<'a>(
     }
     let threads = if once { 1 } else { limits.threads.for_bytes(bytes) };
     let window = if fortran { ACROSS_WINDOWS / threads / parts.len() } else { WINDOW };
-    // items of no bytes can be more than anybody could be shown
+    // there may be more items of no bytes than can be counted, so they get no window
     let windows = match shape.contains(&0) || bytes == 0 {
         true => Windows::new(&[0], 1),
         false => {
             let items = (limits.window.unwrap_or(window) / widest).max(1);
-            // of chunks whole rows: each chunk is read for one window
-            let grid = parts.iter().find_map(|(source, view)| {
+            // windows of whole rows of chunks, so that each chunk is read for one window only
+            let grid = parts.iter().find_map(|ScannedPart { source, view }| {
                 let chunks = source.as_chunks()?;
                 (view.is_c_order() && view.shape() == source.shape()).then(|| chunks.grid())
             });
@@ -198,7 +216,8 @@ fn scan_windows<'a>(
         if !wanted(window.start) {
             return Ok(true);
         }
-        for (((source, view), conversion), items) in parts.iter().zip(&conversions).zip(items.iter_mut()) {
+        for ((ScannedPart { source, view }, conversion), items) in parts.iter().zip(&conversions).zip(items.iter_mut())
+        {
             resize(items, window.items() * conversion.itemsize(), source.label())?;
             conversion.read(source, &view.part(&window.ranges), items, scratch)?;
         }
@@ -210,7 +229,110 @@ fn scan_windows<'a>(
         Ok(go_on)
     })?;
     if whole.into_inner() {
-        parts.iter().try_for_each(|(source, _)| source.finish())?;
+        parts.iter().try_for_each(|part| part.source.finish())?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZero;
+
+    use super::*;
+    use crate::item::dtype::DType;
+    use crate::item::tensor::Tensor;
+    use crate::parallel::Threads;
+
+    fn source(dtype: &str, shape: &[usize], bytes: &[u8]) -> Source {
+        let tensor = Tensor::new(DType::parse(dtype).unwrap(), shape.to_vec(), bytes.to_vec()).unwrap();
+        Source::memory(tensor, "data".to_owned())
+    }
+
+    fn limits(window: usize, threads: usize) -> Limits {
+        Limits { window: Some(window), threads: Threads::new(NonZero::new(threads)) }
+    }
+
+    /// The windows of a scan in order: the number of the first item, and the items of each tensor.
+    fn windows_of<const N: usize>(
+        sources: [&mut Source; N],
+        limits: Limits,
+        wanted: impl Fn(usize) -> bool + Sync,
+    ) -> Vec<(usize, Vec<Vec<u8>>)> {
+        let each = |seen: &mut Vec<_>, start, items: [&[u8]; N]| {
+            seen.push((start, items.map(<[u8]>::to_vec).to_vec()));
+            Ok(true)
+        };
+        let mut seen = scan_some(sources, limits, &|_| (), wanted, Vec::new, each).unwrap().concat();
+        seen.sort();
+        seen
+    }
+
+    #[test]
+    fn windows_are_native_and_in_c_order() {
+        // dtype, shape, bytes, window in bytes, the first items of the windows, all items
+        type Row = (&'static str, &'static [usize], &'static [u8], usize, &'static [usize], &'static [u8]);
+        let rows: [Row; 6] = [
+            ("int8", &[5], &[1, 2, 3, 4, 5], 2, &[0, 2, 4], &[1, 2, 3, 4, 5]),
+            ("int8", &[2, 2], &[1, 2, 3, 4], 100, &[0], &[1, 2, 3, 4]),
+            (">u2", &[2], &[0, 1, 0, 2], 2, &[0, 1], &[1, 0, 2, 0]),
+            // a window smaller than an item holds one
+            ("int16", &[2], &[1, 0, 2, 0], 1, &[0, 1], &[1, 0, 2, 0]),
+            ("int8", &[], &[7], 1, &[0], &[7]),
+            ("int8", &[0, 3], &[], 1, &[], &[]),
+        ];
+        for (dtype, shape, bytes, window, starts, items) in rows {
+            for threads in [1, 3] {
+                let found = windows_of([&mut source(dtype, shape, bytes)], limits(window, threads), |_| true);
+                let (found_starts, found_items): (Vec<_>, Vec<_>) =
+                    found.into_iter().map(|(start, items)| (start, items.concat())).unzip();
+                assert_eq!(
+                    (found_starts.as_slice(), found_items.concat().as_slice()),
+                    (starts, items),
+                    "{dtype} {shape:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn several_tensors_are_shown_together() {
+        let (mut one, mut other) = (source("int8", &[3], &[1, 2, 3]), source("int16", &[3], &[4, 0, 5, 0, 6, 0]));
+        let found = windows_of([&mut one, &mut other], limits(4, 1), |_| true);
+        assert_eq!(found, [(0, vec![vec![1, 2], vec![4, 0, 5, 0]]), (2, vec![vec![3], vec![6, 0]])]);
+    }
+
+    #[test]
+    fn unwanted_windows_are_left_out() {
+        let mut items = source("int8", &[6], &[1, 2, 3, 4, 5, 6]);
+        let found = windows_of([&mut items], limits(2, 1), |start| start != 2);
+        assert_eq!(found, [(0, vec![vec![1, 2]]), (4, vec![vec![5, 6]])]);
+    }
+
+    #[test]
+    fn false_and_errors_end_a_scan() {
+        let visited = |fails: bool| {
+            let each = |seen: &mut usize, start: usize, _: [&[u8]; 1]| {
+                *seen += 1;
+                match (start, fails) {
+                    (2.., true) => Err(crate::error::malformed!("window {start}")),
+                    (2.., false) => Ok(false),
+                    _ => Ok(true),
+                }
+            };
+            scan([&mut source("int8", &[6], &[0; 6])], limits(1, 1), &|_| (), || 0, each)
+        };
+        assert_eq!(visited(false).unwrap(), [3]);
+        assert_eq!(visited(true).unwrap_err().to_string(), "window 2");
+    }
+
+    #[test]
+    fn equal_bytes_are_equal_tensors() {
+        let rows = [(vec![1, 2, 3, 4], true), (vec![1, 2, 3, 5], false), (vec![0, 2, 3, 4], false)];
+        for (bytes, same) in rows {
+            let [one, other] = [&[1, 2, 3, 4][..], &bytes].map(|bytes| source("int8", &[4], bytes));
+            assert_eq!(same_bytes(&one, &other, limits(1, 1), &|_| ()).unwrap(), same, "{bytes:?}");
+        }
+        let empty = || source("int8", &[0], &[]);
+        assert!(same_bytes(&empty(), &empty(), limits(1, 1), &|_| ()).unwrap());
+    }
 }

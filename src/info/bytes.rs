@@ -7,7 +7,7 @@ use super::items::{Byte, CountedItem};
 use super::part::Part;
 use crate::engine::job::Progress;
 use crate::engine::quantiles::Key;
-use crate::engine::scan::scan_parts;
+use crate::engine::scan::{ScannedPart, scan_parts};
 use crate::error::Result;
 use crate::layout::numbers::Numbers;
 use crate::ops::fill::Limits;
@@ -78,7 +78,7 @@ impl Counts {
     /// Counts all bytes of a part of a tensor.
     pub(super) fn of(source: &Source, part: &Part, byte: Byte, limits: Limits, progress: Progress<'_>) -> Result<Self> {
         let values: [f64; 256] = std::array::from_fn(|item| byte.value(item as u8));
-        let parts = [(source, part.view.clone())];
+        let parts = [ScannedPart { source, view: part.view.clone() }];
         let threads = scan_parts(
             parts,
             limits,

@@ -5,7 +5,7 @@ use super::items::{BLOCK, Byte, CountedItem};
 use super::part::Part;
 use super::stats::Stats;
 use crate::engine::job::Progress;
-use crate::engine::scan::scan_parts;
+use crate::engine::scan::{ScannedPart, scan_parts};
 use crate::error::Result;
 use crate::item::dtype::Kind;
 use crate::item::element::match_kind;
@@ -143,7 +143,7 @@ fn real<T: CountedItem<Edge: Edge>>(
     let edges = T::Edge::between(min, max);
     // how many items are not below each edge, and how many are above the end
     let begin = || (vec![0_u64; edges.len() + 1], Vec::new(), Vec::new());
-    let parts = [(source, Part::whole(source.meta()).view)];
+    let parts = [ScannedPart { source, view: Part::whole(source.meta()).view }];
     let states = scan_parts(
         parts,
         limits,

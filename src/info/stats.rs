@@ -12,7 +12,7 @@ use super::items::{BLOCK, Byte, CountedItem, Sums, Ticks};
 use super::part::Part;
 use crate::engine::job::Progress;
 use crate::engine::quantiles::{Fraction, Search};
-use crate::engine::scan::scan_parts;
+use crate::engine::scan::{ScannedPart, scan_parts};
 use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, match_kind};
@@ -250,7 +250,7 @@ impl ItemPasses<'_> {
         begin: impl Fn() -> S + Sync,
         each: impl Fn(&mut S, usize, &[u8]) + Sync,
     ) -> Result<Vec<S>> {
-        let part = (self.source, self.part.view.clone());
+        let part = ScannedPart { source: self.source, view: self.part.view.clone() };
         scan_parts(
             [part],
             self.limits,
