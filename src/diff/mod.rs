@@ -162,10 +162,7 @@ const FRACTIONS: [Fraction; 4] =
 /// of both tensors.
 pub fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> Result<Difference> {
     let source = |tensor: &Tensor, name: &str| {
-        let mut bytes = memory::of(tensor.bytes().len()).map_err(|why| Error::memory(why).within(name))?;
-        bytes.extend_from_slice(tensor.bytes());
-        let copy = Tensor::new(tensor.dtype().clone(), tensor.shape().to_vec(), bytes);
-        Ok::<_, Error>(Source::memory(copy.context("a tensor of another length")?, name.to_owned()))
+        Ok::<_, Error>(Source::memory(tensor.try_clone().context(name)?, name.to_owned()))
     };
     let (mut expected, mut actual) = (source(expected, "expected")?, source(actual, "actual")?);
     let effort = Effort { quantiles: true, ..Effort::default() };

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use super::interface::Extras;
-use super::interface::TextOptions;
+use super::interface::{Extras, TextOptions};
 use super::open::Input;
 use super::table::Format;
 use super::write::{Plan, Work, named};
-use crate::error::{Context, Error, Result, malformed};
+use crate::error::{Context, Error, Result};
 use crate::item::tensor::Tensor;
 use crate::memory;
 use crate::ops::fill::Limits;
@@ -133,7 +132,7 @@ fn write_named(path: &Path, tensors: Vec<(Option<String>, &Tensor)>) -> Result<(
     let target = target(path, label.clone(), format)?;
     let mut works = Vec::with_capacity(tensors.len());
     for (name, tensor) in named(tensors, format).with_context(place)? {
-        let data = Source::memory(copied(tensor).with_context(place)?, label.clone());
+        let data = Source::memory(tensor.try_clone().with_context(place)?, label.clone());
         let work = Work::copy(data, Limits::default());
         work.check(format).with_context(|| if format.is_container() { format!("{label}:{name}") } else { place() })?;
         works.push((name, work));
@@ -152,14 +151,5 @@ fn whole(mut source: Source) -> Result<Tensor> {
     let mut bytes = memory::zeros(source.bytes()).map_err(Error::memory).with_context(|| label.clone())?;
     source.read(&source.view(), &mut bytes, &mut Vec::new())?;
     source.finish()?;
-    let (dtype, shape) = (source.dtype().clone(), source.shape().to_vec());
-    Tensor::new(dtype, shape, bytes).ok_or_else(|| malformed!("{label}: no tensor"))
-}
-
-/// A tensor again, if there is memory for it.
-fn copied(tensor: &Tensor) -> Result<Tensor> {
-    let mut bytes = memory::of(tensor.bytes().len()).map_err(Error::memory)?;
-    bytes.extend_from_slice(tensor.bytes());
-    let (dtype, shape) = (tensor.dtype().clone(), tensor.shape().to_vec());
-    Tensor::new(dtype, shape, bytes).ok_or_else(|| malformed!("no tensor"))
+    Tensor::new(source.dtype().clone(), source.shape().to_vec(), bytes).context(label)
 }

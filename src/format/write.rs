@@ -658,7 +658,7 @@ pub fn items_at(
         None => job.stream(progress, take)?,
         Some(places) => job.pick(&Boxes::new(&meta.shape, places), progress, take)?,
     }
-    Tensor::new(meta.dtype.clone(), shape, bytes).ok_or_else(|| malformed!("{place}: no tensor"))
+    Tensor::new(meta.dtype.clone(), shape, bytes).with_context(|| place.to_owned())
 }
 
 /// Hands the items of a job to `put`, several to a byte.

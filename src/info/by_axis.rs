@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::part::Part;
 use super::stats::{Stats, stats_of};
 use crate::engine::job::Progress;
-use crate::error::{Context, Result};
+use crate::error::Result;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::memory;
@@ -91,6 +91,6 @@ fn read_group(source: &Source, axis: usize, places: Range<usize>) -> Result<Sour
     let mut bytes = Vec::new();
     memory::resize(&mut bytes, view.items() * source.dtype().itemsize(), source.label())?;
     source.read(&view, &mut bytes, &mut Vec::new())?;
-    let tensor = Tensor::new(source.dtype().clone(), view.shape(), bytes).context("a tensor of another length")?;
+    let tensor = Tensor::new(source.dtype().clone(), view.shape(), bytes)?;
     Ok(Source::memory(tensor, source.label().to_owned()))
 }

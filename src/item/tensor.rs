@@ -1,71 +1,181 @@
 //! A tensor in memory: dtype, shape and bytes.
 
+use std::fmt;
+
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
-use super::dtype::DType;
+use super::cast::Cast;
+use super::dtype::{DType, Kind};
 use super::element::Element;
 use super::meta::Meta;
+use super::print::write_item;
 use crate::error::{Error, ErrorKind, Result, Subject};
-use crate::layout::shape::{MAX_RANK, bytes_of};
+use crate::layout::shape::{MAX_RANK, bytes_of, coordinates};
 use crate::memory;
 
-/// A dense tensor held in memory, its items in C order.
+/// How many items `{:?}` shows.
+const SHOWN_ITEMS: usize = 6;
+/// How many bytes of one item `{:?}` shows at most: strings and void items have any length.
+const SHOWN_BYTES: usize = 64;
+
+/// A dense tensor in memory, its items in C order.
 ///
 /// ```
 /// use tensorop::{DType, Tensor};
-/// let t = Tensor::new(DType::parse("<i2").unwrap(), vec![2, 1], vec![1, 0, 2, 0]).unwrap();
+/// let t = Tensor::new(DType::parse("<i2")?, vec![2, 1], vec![1, 0, 2, 0])?;
 /// assert_eq!((t.shape(), t.items(), t.bytes().len()), (&[2, 1][..], 2, 4));
+/// // the first items are shown, never all of a large tensor
+/// assert_eq!(format!("{t:?}"), "Tensor(int16 [2, 1]: 1, 2)");
+/// # Ok::<(), tensorop::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Tensor {
-    /// Always in C order.
+    /// The order is always C.
     meta: Meta,
     bytes: Vec<u8>,
 }
 
 impl Tensor {
-    /// A tensor of `bytes.len()` bytes; `None` if that is not what dtype and shape need, or if the shape is
-    /// beyond [`MAX_RANK`] axes or [`bytes_of`]'s limit.
-    pub fn new(dtype: DType, shape: Vec<usize>, bytes: Vec<u8>) -> Option<Self> {
-        let fits = shape.len() <= MAX_RANK && bytes_of(&shape, dtype.itemsize())? == bytes.len();
-        fits.then(|| Self { meta: Meta::new(dtype, shape), bytes })
+    /// Makes a tensor of `shape` from the bytes of its items, which are in C order and in the byte order of `dtype`.
+    ///
+    /// ```
+    /// use tensorop::{DType, Tensor};
+    /// let refused = Tensor::new(DType::parse("float32")?, vec![2, 3], vec![0; 20]).unwrap_err();
+    /// assert_eq!(refused.to_string(), "data: 20 bytes, expected 24 (float32 [2, 3])");
+    /// # Ok::<(), tensorop::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Every error is about [`Subject::Data`]: more than 64 axes; a shape of more bytes than memory can have; a number
+    /// of bytes that is not what dtype and shape need.
+    pub fn new(dtype: DType, shape: Vec<usize>, bytes: Vec<u8>) -> Result<Self> {
+        let refuse = |message: String| Err(Error::new(Subject::Data, message));
+        if shape.len() > MAX_RANK {
+            return refuse(format!("more than {MAX_RANK} axes"));
+        }
+        match bytes_of(&shape, dtype.itemsize()) {
+            None => refuse(format!("{} {shape:?} is larger than memory can be", dtype.name())),
+            Some(expected) if expected != bytes.len() => {
+                refuse(format!("{} bytes, expected {expected} ({} {shape:?})", bytes.len(), dtype.name()))
+            }
+            Some(_) => Ok(Self { meta: Meta::new(dtype, shape), bytes }),
+        }
     }
 
-    /// Dtype and dims; the order is always C.
+    /// Returns the dtype, the shape, and the order, which is always C.
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
 
-    /// The dtype of every item.
+    /// Returns the dtype of the items.
     pub fn dtype(&self) -> &DType {
         &self.meta.dtype
     }
 
-    /// The dims, outermost axis first.
+    /// Returns the number of places on each axis, outermost axis first.
     pub fn shape(&self) -> &[usize] {
         &self.meta.shape
     }
 
-    /// The items in C order, each [`DType::itemsize`] bytes long, in the dtype's byte order.
+    /// Returns the items in C order, each [`DType::itemsize`] bytes long, in the dtype's byte order.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The number of items.
+    /// Returns the number of items.
     pub fn items(&self) -> usize {
         self.meta.items()
     }
 
-    /// The parts the tensor is made of.
+    /// Takes the tensor apart, so that its bytes need not be copied.
     pub fn into_parts(self) -> (Meta, Vec<u8>) {
         (self.meta, self.bytes)
     }
-    /// The tensor as an array, its items in C order. Either byte order is read; of a bool any byte but 0 is true.
+
+    /// Copies the tensor, as `clone` does, but returns an error where there is no memory for the copy.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Memory`].
+    pub fn try_clone(&self) -> Result<Self> {
+        let mut bytes = memory::of(self.bytes.len()).map_err(Error::memory)?;
+        bytes.extend_from_slice(&self.bytes);
+        Ok(Self { meta: self.meta.clone(), bytes })
+    }
+
+    /// Casts the values of all items to another dtype, exactly or not at all.
+    ///
+    /// Floats and complex numbers become the nearest value of `dtype`, ties to even. Integers and bool must be exact, and
+    /// so must strings that become shorter and dates that change their unit. Another byte order of the same dtype is a
+    /// cast, too.
     ///
     /// ```
     /// use ndarray::array;
     /// use tensorop::{DType, Tensor};
-    /// let tensor = Tensor::new(DType::parse(">i2")?, vec![2], vec![0, 1, 1, 0]).unwrap();
+    /// let tensor = Tensor::from(&array![1_i32, -1]);
+    /// assert_eq!(tensor.cast(&DType::parse("bfloat16")?)?.bytes(), [0x80, 0x3f, 0x80, 0xbf]);
+    /// let refused = tensor.cast(&DType::parse("uint8")?).unwrap_err();
+    /// assert_eq!(refused.to_string(), "data: -1 is out of range for uint8 at [1]");
+    /// assert_eq!(tensor.cast_lossy(&DType::parse("uint8")?)?.bytes(), [1, 0]);
+    /// # Ok::<(), tensorop::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Dtypes between which no values are cast ([`Subject::Dtype`]); the first item that `dtype` cannot hold, with its
+    /// index; [`ErrorKind::Memory`].
+    pub fn cast(&self, dtype: &DType) -> Result<Self> {
+        self.cast_with(Cast::new(self.dtype(), dtype, false)?)
+    }
+
+    /// Casts the values of all items to another dtype, as [`cast`](Self::cast) does, but accepts a loss: a fraction is
+    /// dropped, a number out of range becomes the end of the range, NaN becomes the integer 0, an imaginary part is
+    /// dropped, a string is cut, a date is rounded down to its new unit.
+    ///
+    /// # Errors
+    /// Dtypes between which no values are cast ([`Subject::Dtype`]); [`ErrorKind::Memory`].
+    pub fn cast_lossy(&self, dtype: &DType) -> Result<Self> {
+        self.cast_with(Cast::new(self.dtype(), dtype, true)?)
+    }
+
+    fn cast_with(&self, cast: Cast) -> Result<Self> {
+        let mut bytes = Vec::new();
+        cast.apply(&self.bytes, &mut bytes).map_err(|(item, why)| {
+            Error::new(Subject::Data, format!("{why} at {:?}", coordinates(item, self.shape())))
+        })?;
+        Self::new(cast.to().clone(), self.shape().to_vec(), bytes)
+    }
+
+    /// Reads the bits of the items as another dtype with items of as many bytes, such as the void items that NumPy's
+    /// files have in place of bfloat16. No byte changes.
+    ///
+    /// ```
+    /// use tensorop::{DType, Tensor};
+    /// let stored = Tensor::new(DType::parse("V2")?, vec![1], vec![0x80, 0x3f])?;
+    /// let one = stored.view_as(&DType::parse("bfloat16")?)?;
+    /// assert_eq!(one.to_array::<half::bf16>()?.first(), Some(&half::bf16::ONE));
+    /// # Ok::<(), tensorop::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// All are about [`Subject::Dtype`]: an itemsize that is another; big-endian items that the dtype cannot have.
+    pub fn view_as(self, dtype: &DType) -> Result<Self> {
+        let (stored, itemsize) = (self.dtype(), dtype.itemsize());
+        let refuse = |message: String| Error::new(Subject::Dtype, message);
+        if itemsize != stored.itemsize() {
+            let (from, to) = (stored.name(), dtype.name());
+            return Err(refuse(format!("{from} has {} bytes an item, {to} has {itemsize}", stored.itemsize())));
+        }
+        let dtype = dtype
+            .read_from(stored)
+            .ok_or_else(|| refuse(format!("big-endian {} cannot be read as {}", stored.name(), dtype.name())))?;
+        Ok(Self { meta: Meta { dtype, ..self.meta }, bytes: self.bytes })
+    }
+
+    /// Copies the items into an array, in C order. Either byte order is read; as a bool any byte but 0 is true.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use tensorop::{DType, Tensor};
+    /// let tensor = Tensor::new(DType::parse(">i2")?, vec![2], vec![0, 1, 1, 0])?;
     /// assert_eq!(tensor.to_array::<i16>()?, array![1, 256].into_dyn());
     /// let refused = tensor.to_array::<f32>().unwrap_err();
     /// assert_eq!(refused.to_string(), "dtype: int16, expected float32");
@@ -73,7 +183,8 @@ impl Tensor {
     /// ```
     ///
     /// # Errors
-    /// A dtype that is not `T`'s ([`Subject::Dtype`]): values are not cast. An array larger than memory.
+    /// A dtype that is not `T`'s ([`Subject::Dtype`]), since values are not cast here; [`ErrorKind::Memory`]; a shape
+    /// that ndarray does not have.
     pub fn to_array<T: Element>(&self) -> Result<ArrayD<T>> {
         let wanted = T::dtype();
         if !self.meta.dtype.same_kind(&wanted) {
@@ -92,7 +203,32 @@ impl Tensor {
     }
 }
 
-/// A tensor of an array's items, little-endian and in C order, whatever the array's own layout is.
+/// Shows dtype, shape and the first items.
+impl fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tensor({} {:?}", self.dtype(), self.shape())?;
+        // items of no bytes are not shown
+        let items = self.bytes.chunks_exact(self.dtype().itemsize().max(1));
+        let more = if items.len() > SHOWN_ITEMS { ", …" } else { "" };
+        for (number, item) in items.take(SHOWN_ITEMS).enumerate() {
+            f.write_str(if number == 0 { ": " } else { ", " })?;
+            let is_text = matches!(self.dtype().kind(), Kind::Str(_) | Kind::Bytes(_));
+            let shown = if is_text { &item[..item.len().min(SHOWN_BYTES)] } else { item };
+            let mut text = Vec::new();
+            match write_item(&mut text, self.dtype(), shown) {
+                Ok(()) => f.write_str(&String::from_utf8_lossy(&text))?,
+                // JSON has no form of void items, of long doubles, and of strings that are no Unicode
+                Err(_) => write!(f, "{:02x?}", &item[..item.len().min(SHOWN_BYTES)])?,
+            }
+            if shown.len() < item.len() {
+                f.write_str("…")?;
+            }
+        }
+        write!(f, "{more})")
+    }
+}
+
+/// Copies an array's items into a tensor, little-endian and in C order, whatever the array's own layout is.
 ///
 /// ```
 /// use ndarray::array;
@@ -102,8 +238,7 @@ impl Tensor {
 /// ```
 ///
 /// # Panics
-/// An array that is no tensor: of more than [`MAX_RANK`] axes, or of dims that [`bytes_of`] refuses, as those of a
-/// view that repeats its items may be.
+/// If the array has more than 64 axes, or more bytes than memory can have, as a view that repeats its items may.
 impl<T: Element, S: Data<Elem = T>, D: Dimension> From<&ArrayBase<S, D>> for Tensor {
     fn from(array: &ArrayBase<S, D>) -> Self {
         let shape = array.shape().to_vec();
@@ -222,6 +357,56 @@ mod tests {
     #[should_panic(expected = "an array of 65 axes, expected at most 64")]
     fn too_many_axes() {
         let _ = Tensor::from(&ArrayD::<u8>::zeros(vec![1; MAX_RANK + 1]));
+    }
+
+    #[test]
+    fn the_wrong_length_is_named() {
+        let float = || DType::parse("float32").unwrap();
+        let rows = [
+            (vec![1; MAX_RANK + 1], 4, "data: more than 64 axes"),
+            (vec![usize::MAX], 4, "data: float32 [18446744073709551615] is larger than memory can be"),
+            (vec![2, 3], 20, "data: 20 bytes, expected 24 (float32 [2, 3])"),
+            (vec![2, 0], 1, "data: 1 bytes, expected 0 (float32 [2, 0])"),
+        ];
+        for (shape, bytes, expected) in rows {
+            assert_eq!(Tensor::new(float(), shape, vec![0; bytes]).unwrap_err().to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_shown_is_short() {
+        let rows = [
+            ("float32", vec![100, 100], "Tensor(float32 [100, 100]: 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, …)".to_owned()),
+            (">i2", vec![1], "Tensor(int16 (big-endian) [1]: 0)".to_owned()),
+            ("V2", vec![2], "Tensor(|V2 [2]: [00, 00], [00, 00])".to_owned()),
+            ("S0", vec![2], "Tensor(|S0 [2])".to_owned()),
+            ("U1000000", vec![], "Tensor(<U1000000 []: \"\"…)".to_owned()),
+            ("int8", vec![0, 3], "Tensor(int8 [0, 3])".to_owned()),
+        ];
+        for (dtype, shape, expected) in rows {
+            let dtype = DType::parse(dtype).unwrap();
+            let bytes = vec![0; bytes_of(&shape, dtype.itemsize()).unwrap()];
+            assert_eq!(format!("{:?}", Tensor::new(dtype, shape, bytes).unwrap()), expected);
+        }
+    }
+
+    #[test]
+    fn bits_are_read_as_another_dtype() {
+        let view = |from: &str, to: &str| {
+            let from = DType::parse(from).unwrap();
+            let tensor = Tensor::new(from.clone(), vec![1], (0..from.itemsize() as u8).collect()).unwrap();
+            tensor.view_as(&DType::parse(to).unwrap()).map(|t| t.dtype().descr()).map_err(|e| e.to_string())
+        };
+        let rows = [
+            ("V2", "float16", Ok("'<f2'")),
+            (">u4", "float32", Ok("'>f4'")),
+            ("<u4", "S4", Ok("'|S4'")),
+            (">u4", "S4", Err("dtype: big-endian uint32 cannot be read as |S4")),
+            ("V2", "int8", Err("dtype: |V2 has 2 bytes an item, int8 has 1")),
+        ];
+        for (from, to, expected) in rows {
+            assert_eq!(view(from, to), expected.map(str::to_owned).map_err(str::to_owned), "{from} as {to}");
+        }
     }
 
     #[test]

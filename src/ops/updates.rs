@@ -96,7 +96,7 @@ impl Updates {
         let mut items = memory::zeros(bytes).map_err(|why| Error::memory(why).within(self.source.label()))?;
         self.conversion.read(&self.source, &self.view, &mut items, &mut Vec::new())?;
         let impossible = || Error::of(ErrorKind::Unsupported, "updates of a shape that cannot be");
-        let tensor = Tensor::new(dtype.clone(), self.view.shape(), items).ok_or_else(impossible)?;
+        let tensor = Tensor::new(dtype.clone(), self.view.shape(), items)?;
         let source = Source::memory(tensor, self.source.label().to_owned());
         *self = Self::new(source, Conversion::new(dtype, dtype).ok_or_else(impossible)?);
         Ok(())

@@ -96,7 +96,7 @@ fn items(dtype: &DType, count: usize) -> Vec<u8> {
 /// A tensor as the library writes it in a format; `None` if that cannot hold it.
 fn written(format: &str, dtype: &DType, shape: &[usize], items: &[u8]) -> Option<Vec<u8>> {
     let name = dtype.name();
-    let tensor = Tensor::new(dtype.clone(), shape.to_vec(), items.to_vec())?;
+    let tensor = Tensor::new(dtype.clone(), shape.to_vec(), items.to_vec()).ok()?;
     match format {
         "npy" => Some([write_header(tensor.meta()), items.to_vec()].concat()),
         "npz" => Some(npz(&[("arr_0", written("npy", dtype, shape, items)?)])),

@@ -144,8 +144,8 @@ fn check_onnx(path: &Path, golden: &Golden) -> Result<(), String> {
         return Ok(());
     }
     let out = if strings {
-        let tensor =
-            Tensor::new(golden.dtype.clone(), golden.shape.clone(), golden.items.clone()).ok_or("no tensor")?;
+        let tensor = Tensor::new(golden.dtype.clone(), golden.shape.clone(), golden.items.clone())
+            .map_err(|error| error.to_string())?;
         onnx::write_strings(&golden.shape, &golden.member, &tensor)
     } else {
         onnx::write_header(&Meta::new(golden.dtype.clone(), golden.shape.clone()), &golden.member)

@@ -151,7 +151,7 @@ fn reads_back(tensor: &Tensor) {
     let again = again.unwrap_or_else(|error| panic!("{}: {}", String::from_utf8_lossy(&text), error.message()));
     let native = Tensor::new(tensor.dtype().native(), tensor.shape().to_vec(), again.bytes().to_vec());
     // in the machine's byte order, whatever it was
-    let same = again.bytes() == tensor.bytes() || tensor.dtype().is_big_endian() && native.as_ref() == Some(&again);
+    let same = again.bytes() == tensor.bytes() || tensor.dtype().is_big_endian() && native.as_ref() == Ok(&again);
     assert!(
         same && again.shape() == tensor.shape(),
         "{} reads as {again:?}, not {tensor:?}",

@@ -73,7 +73,7 @@ pub(crate) fn onnx() -> Vec<Vec<u8>> {
     ];
     let mut all: Vec<Vec<u8>> = raw.iter().filter_map(|tensor| write_onnx("name", tensor)).collect();
     let text = Tensor::new(DType::parse("<U2").expect("a dtype"), vec![2], b"a\0\0\0b\0\0\0c\0\0\0\0\0\0\0".to_vec());
-    all.extend(text.and_then(|text| write_onnx("", &text)));
+    all.extend(write_onnx("", &text.expect("a tensor")));
     // dims, data_type, then float_data, int32_data (packed and not), double_data, uint64_data
     all.push(b"\x08\x02\x10\x01\x22\x08\x00\x00\x80\x3f\x00\x00\x00\x40".to_vec());
     all.push(b"\x08\x03\x10\x03\x2a\x0c\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x07".to_vec());

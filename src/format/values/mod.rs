@@ -246,7 +246,7 @@ impl Values<'_> {
                 shape.clone()
             }
         };
-        Tensor::new(dtype, shape, bytes).ok_or_else(|| self.error(format!("more than {MAX_RANK} axes")))
+        Tensor::new(dtype, shape, bytes).map_err(|error| self.error(error.message().to_owned()))
     }
 
     /// The items of a string dtype, padded with NUL.

@@ -148,6 +148,11 @@ impl Cast {
         matches!(&self.plan, CastPlan::Swap(swaps) if swaps.is_empty())
     }
 
+    /// Returns the dtype that items are cast to.
+    pub fn to(&self) -> &DType {
+        &self.to
+    }
+
     /// Bytes of one item before the cast.
     pub fn from_size(&self) -> usize {
         self.from.itemsize()
