@@ -38,13 +38,12 @@ use predicates_core::reflection::{Case, PredicateReflection, Product};
 
 use crate::diff::{self, Difference, Effort, Options, Style};
 use crate::error::{Context, ErrorKind, Result, malformed};
-use crate::format::open::Input;
+use crate::format::open::{Input, OpenOptions};
 pub use crate::format::rewrite::UPDATE_GOLDEN as UPDATE;
 use crate::format::rewrite::{self, Rewrite};
 use crate::item::element::Element;
 use crate::item::tensor::Tensor;
 use crate::ops::fill::Limits;
-use crate::parallel::Threads;
 use crate::storage::source::Source;
 
 /// Compares a tensor with a golden file, and panics with the report of their differences if it does not pass.
@@ -138,12 +137,11 @@ impl TensorEq {
     }
 
     fn compare(&self, actual: &Actual<'_>) -> Result<Difference> {
-        let opened = Input::path(&self.golden, None, &self.label(), Threads::default());
-        let (golden, member) = opened.map_err(|error| {
+        let golden = OpenOptions::new(self.label()).open(&self.golden).map_err(|error| {
             let missing = error.kind() == ErrorKind::Io(io::ErrorKind::NotFound);
             if missing { error.within(format!("run the test with {UPDATE}=1 to make it")) } else { error }
         })?;
-        let mut golden = golden.source(golden.pick(member.as_deref())?)?;
+        let mut golden = golden.source(golden.chosen()?)?;
         diff::compare_sources(&mut golden, &mut actual.source()?, &self.options, Effort::default(), &|_| {})
     }
 
@@ -204,15 +202,15 @@ enum Kind<'a> {
 impl Actual<'_> {
     /// Its items.
     fn source(&self) -> Result<Source> {
-        let (input, member) = match &self.0 {
+        let input = match &self.0 {
             Kind::Bytes(bytes) => {
                 let bytes = io::Cursor::new(bytes.to_vec());
-                (Input::stream(Box::new(bytes), None, "the output", Threads::default())?, None)
+                OpenOptions::new("the output").open_stream(Box::new(bytes))?
             }
-            Kind::Path(path) => Input::path(path, None, &path.display().to_string(), Threads::default())?,
+            Kind::Path(path) => OpenOptions::new(path.display().to_string()).open(path)?,
             Kind::Array(tensor) => return Ok(Source::memory(tensor.clone(), "the array".to_owned())),
         };
-        input.source(input.pick(member.as_deref())?)
+        input.source(input.chosen()?)
     }
 }
 

@@ -254,9 +254,9 @@ impl Convert {
         let mut unnamed = 0..;
         for (explicit, operand) in operands {
             let label = sources::label("IN", operand);
-            let (input, member) = sources::open(operand, &label, &self.input, threads)?;
+            let input = sources::open(operand, &label, &self.input, threads)?;
             let names = input.names();
-            if let (None, None, Some(names)) = (explicit, &member, &names)
+            if let (None, None, Some(names)) = (explicit, input.member(), &names)
                 && (container || !self.members.is_empty())
             {
                 // a whole container goes over with its names
@@ -269,7 +269,7 @@ impl Convert {
                     chosen.push(Chosen {
                         input: inputs.len(),
                         n,
-                        label: input.member_label(old),
+                        label: input.label_of(Some(old)),
                         old: (*old).to_owned(),
                         name: Some(renamed).filter(|renamed| container || renamed != old),
                         explicit: false,
@@ -277,7 +277,7 @@ impl Convert {
                     });
                 }
             } else {
-                let n = input.pick(member.as_deref())?;
+                let n = input.chosen()?;
                 if format.writer().has_notes() {
                     notes.extend(input.notes(n)?);
                 }

@@ -175,8 +175,8 @@ fn resolve(axis: i64, source: &Source) -> Result<usize> {
 /// The names of a file's members, each with the end of its line. Control characters in them are escaped: they are
 /// shown to people, too.
 fn members(file: &OperandArg, args: &Info, limits: Limits, found: &mut Vec<String>) -> Result<()> {
-    let (input, member) = sources::open(file, &sources::label("FILE", file), &args.input, limits.threads)?;
-    let selected = input.select(member.as_deref())?;
+    let input = sources::open(file, &sources::label("FILE", file), &args.input, limits.threads)?;
+    let selected = input.select()?;
     let names: Vec<String> = selected.into_iter().filter_map(|(_, name)| name).collect();
     found.extend(names.iter().map(|name| {
         let shown = name.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() });
@@ -192,9 +192,9 @@ fn describe_all(
     limits: Limits,
     (infos, without): (&mut Vec<info::Info>, &mut Vec<String>),
 ) -> Result<()> {
-    let (input, member) = sources::open(file, &sources::label("FILE", file), &args.input, limits.threads)?;
-    let selected = input.select(member.as_deref())?;
-    let file = sources::named(file, member.as_deref());
+    let input = sources::open(file, &sources::label("FILE", file), &args.input, limits.threads)?;
+    let selected = input.select()?;
+    let file = sources::named(file, input.member());
     if selected.is_empty() {
         without.push(format!("{}: holds no tensors", printable(&file)));
     }

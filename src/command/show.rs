@@ -148,10 +148,10 @@ impl Show {
 
     /// A file, and which of its members are shown: their numbers, and what they are called.
     fn open(&self, file: &OperandArg, limits: Limits) -> Result<(Input, Vec<(usize, Name)>)> {
-        let (input, member) = sources::open(file, &sources::label("FILE", file), &self.input, limits.threads)?;
-        let selected = input.select(member.as_deref())?;
+        let input = sources::open(file, &sources::label("FILE", file), &self.input, limits.threads)?;
+        let selected = input.select()?;
         ensure!(!selected.is_empty(), "{}: holds no tensors", input.label());
-        let file = sources::named(file, member.as_deref());
+        let file = sources::named(file, input.member());
         let name = |member: Option<String>| Name { file: file.clone(), member };
         let selected = selected.into_iter().map(|(n, member)| (n, name(member))).collect();
         Ok((input, selected))

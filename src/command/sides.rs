@@ -12,7 +12,7 @@ use super::options::operands::{InputOptions, OperandArg};
 use super::sources::{self, Operand};
 use crate::error::{Error, Subject};
 use crate::format::collection::{Collection, Opening, Place};
-use crate::format::open::{Input, files_before_colons, folders_before_colons};
+use crate::format::open::{Input, OpenOptions, files_before_colons, folders_before_colons};
 use crate::format::raw::View;
 use crate::format::{Format, rewrite};
 use crate::parallel::Threads;
@@ -62,11 +62,10 @@ pub(super) fn expected(arg: &OperandArg, how: &InputOptions, threads: Threads, i
 
 /// Whether there is no such file, or no such tensor in it.
 fn is_absent(path: &Path) -> bool {
-    let opened = |file: &Path| Input::path(file, None, "", Threads::default()).map(|(input, _)| input);
     match files_before_colons(path).chain(folders_before_colons(path)).next() {
         _ if path.exists() => false,
         None => true,
-        Some((file, name)) => opened(&file).is_ok_and(|input| {
+        Some((file, name)) => OpenOptions::default().open(&file).is_ok_and(|input| {
             let has = |names: Vec<&str>| names.iter().any(|other| other.as_bytes() == name);
             input.names().is_some_and(|names| !has(names)) && !View::is_meant(&String::from_utf8_lossy(name))
         }),
@@ -84,11 +83,11 @@ pub(super) fn side(role: &str, arg: &OperandArg, how: &InputOptions, threads: Th
     {
         return Ok(Side::Folder(path.clone()));
     }
-    let (input, member) = sources::open(arg, &sources::label(role, arg), how, threads)?;
+    let input = sources::open(arg, &sources::label(role, arg), how, threads)?;
     let count = input.names().map(|names| names.len());
-    Ok(match (member, count) {
-        (Some(name), _) => {
-            let n = input.pick(Some(&name))?;
+    Ok(match (input.member(), count) {
+        (Some(_), _) => {
+            let n = input.chosen()?;
             Side::One(input, n)
         }
         (None, None) => Side::One(input, 0),

@@ -13,7 +13,7 @@ use super::options::updates::UpdatesOptions;
 use crate::error::{Error, ErrorKind, Subject, malformed};
 use crate::format::Unchangeable;
 use crate::format::json;
-use crate::format::open::Input;
+use crate::format::open::{Input, OpenOptions};
 use crate::format::values::{self, Values};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
@@ -297,8 +297,8 @@ impl Found {
     /// # Errors
     /// What is not there, or no tensor.
     pub(super) fn load((arg, label): &(&OperandArg, String), how: &InputOptions, threads: Threads) -> Result<Self> {
-        let (input, member) = open(arg, label, how, threads)?;
-        Ok(Self { member: input.pick(member.as_deref())?, input })
+        let input = open(arg, label, how, threads)?;
+        Ok(Self { member: input.chosen()?, input })
     }
 
     /// DATA that is changed where it lies.
@@ -309,7 +309,8 @@ impl Found {
         together: bool,
     ) -> Result<Self> {
         let OperandArg::Path(path) = arg else { bail!("{label}: --in-place changes a file") };
-        let (input, member) = Input::locked(path, how.from, label, threads).map_err(|error| {
+        let options = OpenOptions { format: how.from, threads, locked: true, ..OpenOptions::new(label) };
+        let input = options.open(path).map_err(|error| {
             let special = error.kind() == ErrorKind::Unsupported;
             if special { anyhow!("{label}: --in-place changes a regular file") } else { error.into() }
         })?;
@@ -323,13 +324,13 @@ impl Found {
             };
             bail!("{label}: --in-place changes a .npy file, a tensor of a .safetensors file or a Zarr store; {why}");
         }
-        let mut found = Self { member: input.pick(member.as_deref())?, input };
+        let mut found = Self { member: input.chosen()?, input };
         found.input.lock(found.member, together)?;
         if let Some(shard) = found.input.elsewhere(found.member)? {
             let name = found.input.name(found.member).unwrap_or_default().to_owned();
             // the index itself is not changed, and others may edit tensors of other shards meanwhile
             drop(found);
-            let (input, _) = Input::locked(&shard, None, label, threads)?;
+            let input = OpenOptions { format: None, ..options }.open(&shard)?;
             found = Self { member: input.pick(Some(&name))?, input };
         }
         let source = found.source()?;
@@ -366,26 +367,21 @@ fn or_fill(arg: &OperandArg, error: anyhow::Error) -> anyhow::Error {
     }
 }
 
-/// Opens an operand that messages call `label`; also the name of a member, if there is one.
+/// Opens an operand that messages call `label`.
 ///
 /// # Errors
 /// What is not there, or in no known format.
-pub(super) fn open(
-    arg: &OperandArg,
-    label: &str,
-    how: &InputOptions,
-    threads: Threads,
-) -> Result<(Input, Option<String>)> {
-    let (input, member) = match arg {
+pub(super) fn open(arg: &OperandArg, label: &str, how: &InputOptions, threads: Threads) -> Result<Input> {
+    let options = OpenOptions { format: how.from, skip_rows: how.skip_rows, threads, ..OpenOptions::new(label) };
+    Ok(match arg {
         OperandArg::Inline(text) if Path::new(text).exists() && !is_json(text, threads) => {
             bail!("{label}: no JSON; the file of that name is given as ./{text}")
         }
-        OperandArg::Inline(text) => (Input::json_text(text.clone().into_bytes(), label, threads), None),
-        OperandArg::Stdin => (Input::stream(Box::new(io::stdin()), how.from, label, threads)?, None),
-        OperandArg::StdinAs(view) => (Input::stream_as(Box::new(io::stdin()), view, label, threads)?, None),
-        OperandArg::Path(path) => Input::path(path, how.from, label, threads)?,
-    };
-    Ok((input.skipping(how.skip_rows), member))
+        OperandArg::Inline(text) => options.open_json(text.clone().into_bytes()),
+        OperandArg::Stdin => options.open_stream(Box::new(io::stdin()))?,
+        OperandArg::StdinAs(view) => options.open_stream_as(Box::new(io::stdin()), view)?,
+        OperandArg::Path(path) => options.open(path)?,
+    })
 }
 
 fn is_json(text: &str, threads: Threads) -> bool {
@@ -446,8 +442,8 @@ fn integers_of(tensor: &Source) -> Result<Vec<i64>> {
 
 fn index_file(path: &Path, option: &str, input: &InputOptions, threads: Threads) -> Result<Source> {
     let label = format!("{option} {}", path.display());
-    let skip_rows = input.skip_rows;
-    let (input, member) = Input::path(path, input.from, &label, threads).map_err(|error| match error.kind() {
+    let how = OpenOptions { format: input.from, skip_rows: input.skip_rows, threads, ..OpenOptions::new(&label) };
+    let input = how.open(path).map_err(|error| match error.kind() {
         ErrorKind::Io(io::ErrorKind::NotFound) => {
             let end = matches!(path.to_str(), Some("end" | "END" | "max" | "None" | "none" | ":" | "inf"));
             let cure = if end { " (INT_MAX is the end of any axis)" } else { "" };
@@ -455,8 +451,7 @@ fn index_file(path: &Path, option: &str, input: &InputOptions, threads: Threads)
         }
         _ => error.into(),
     })?;
-    let input = input.skipping(skip_rows);
-    integers(&Found { member: input.pick(member.as_deref())?, input }, &label)
+    integers(&Found { member: input.chosen()?, input }, &label)
 }
 
 /// Whether every item of updates with wider strings fits the data's width.

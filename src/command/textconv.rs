@@ -49,8 +49,8 @@ impl Textconv {
     pub(super) fn run(&self) -> Result<Outcome> {
         let limits = self.threads.limits()?;
         let label = sources::label("FILE", &self.file);
-        let (input, member) = sources::open(&self.file, &label, &self.input, limits.threads)?;
-        let mut selected = input.select(member.as_deref())?;
+        let input = sources::open(&self.file, &label, &self.input, limits.threads)?;
+        let mut selected = input.select()?;
         selected.sort_by(|(_, a), (_, b)| a.cmp(b));
         let asked = Asked::new(self.input.dtype.as_ref());
         let mut out = BufWriter::new(io::stdout().lock());

@@ -8,7 +8,7 @@ use std::fs;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use super::open::Input;
+use super::open::{Input, OpenOptions};
 use super::table::Format;
 use crate::error::{Context, Error, ErrorKind, Result, bail};
 use crate::parallel::Threads;
@@ -155,7 +155,7 @@ impl Collection {
     /// Opens a file, if it is not open.
     ///
     /// # Errors
-    /// Those of [`Input::path`].
+    /// Those of [`OpenOptions::open`].
     pub fn open(&self, file: usize) -> Result<Opened<'_>> {
         let Listed { path, label, input, .. } = &self.files[file];
         match input {
@@ -176,8 +176,7 @@ impl Collection {
 
 /// Opens a file of a folder. What stands behind a colon in its name is a part of it.
 fn opened(path: &Path, label: &str, (from, skip): (Option<Format>, usize), threads: Threads) -> Result<Input> {
-    let (input, _) = Input::path(path, from, label, threads)?;
-    Ok(input.skipping(skip))
+    OpenOptions { format: from, skip_rows: skip, threads, ..OpenOptions::new(label) }.open(path)
 }
 
 /// A walk through a folder.

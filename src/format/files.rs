@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use super::interface::{Extras, TextOptions};
-use super::open::Input;
+use super::open::OpenOptions;
 use super::table::Format;
 use super::write::{Plan, Work, named};
 use crate::error::{Context, Error, Result};
 use crate::item::tensor::Tensor;
 use crate::memory;
 use crate::ops::fill::Limits;
-use crate::parallel::Threads;
 use crate::storage::source::Source;
 use crate::storage::target::Target;
 
@@ -37,8 +36,8 @@ use crate::storage::target::Target;
 /// tensor in it.
 pub fn read(path: impl AsRef<Path>) -> Result<Tensor> {
     let path = path.as_ref();
-    let (input, member) = Input::path(path, None, &path.display().to_string(), Threads::default())?;
-    whole(input.source(input.pick(member.as_deref())?)?)
+    let input = OpenOptions::new(path.display().to_string()).open(path)?;
+    whole(input.source(input.chosen()?)?)
 }
 
 /// Reads all tensors of a file, each with its name, in the order in which the file has them; of `FILE:NAME` only that
@@ -58,12 +57,12 @@ pub fn read(path: impl AsRef<Path>) -> Result<Tensor> {
 /// Those of [`read`]; a file without tensors is none.
 pub fn read_all(path: impl AsRef<Path>) -> Result<Vec<(String, Tensor)>> {
     let path = path.as_ref();
-    let (input, member) = Input::path(path, None, &path.display().to_string(), Threads::default())?;
+    let input = OpenOptions::new(path.display().to_string()).open(path)?;
     let Some(names) = input.names() else {
-        let n = input.pick(member.as_deref())?;
+        let n = input.chosen()?;
         return Ok(vec![(input.own_name().unwrap_or_default().to_owned(), whole(input.source(n)?)?)]);
     };
-    let numbers = match &member {
+    let numbers = match input.member() {
         None => 0..names.len(),
         Some(name) => {
             let n = input.pick(Some(name))?;
@@ -72,7 +71,7 @@ pub fn read_all(path: impl AsRef<Path>) -> Result<Vec<(String, Tensor)>> {
     };
     let read = |n: usize| {
         let name = names.get(n).copied().unwrap_or_default();
-        Ok((name.to_owned(), whole(input.source_as(n, input.member_label(name))?)?))
+        Ok((name.to_owned(), whole(input.source_as(n, input.label_of(Some(name)))?)?))
     };
     numbers.map(read).collect()
 }

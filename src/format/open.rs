@@ -1,6 +1,12 @@
-//! Files that hold tensors, opened: which format they are in, which members they have, and where each tensor lies.
+//! Opens what holds tensors: a file, a folder that is a store, a stream, or bytes without a header.
+//!
+//! [`OpenOptions`] finds out which format the content is in and gives an [`Input`], which knows the names of the members
+//! and makes a [`Source`] of each. A path may name a member or the type of raw bytes behind a colon
+//! (`weights.npz:conv1`, `dump.bin:float32[16,-1]`). What exists under the whole path is never divided, because a colon is
+//! an ordinary character in the name of a file; so what a path means depends on the files that are there, and is decided
+//! here alone.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,265 +23,246 @@ use crate::parallel::Threads;
 use crate::storage::platform::same_file;
 use crate::storage::source::{Notes, Source};
 
-/// How many names an error lists.
+/// The number of names that an error message lists.
 const NAMES: usize = 5;
 
-/// A file or stream that holds one tensor, or several with names (a container).
-#[derive(Debug)]
-pub struct Input {
-    label: String,
-    format: Format,
-    reader: Box<dyn Reader>,
+/// How something is opened. [`OpenOptions::new`] and the default values suit most callers.
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    /// What messages call it.
+    pub label: String,
+    /// The format that it is read in, whatever its content looks like. `None` lets the content decide, and the ending of
+    /// the name for formats such as CSV that no content tells.
+    pub format: Option<Format>,
+    /// The number of lines to skip at the beginning of CSV and TSV.
+    pub skip_rows: usize,
+    /// The threads that may share what is read before items are wanted.
+    pub threads: Threads,
+    /// Whether a file is opened for writing, too, and locked before anything of it is read, so that no other edit comes
+    /// between. [`Input::lock`] locks the members of a folder.
+    pub locked: bool,
 }
 
-/// What the path of a file tells of it.
-struct Named<'a> {
-    /// Where it lies, for tensors that are kept beside it.
-    folder: Option<&'a Path>,
-    /// The format that its name tells, if only names do.
-    format: Option<Format>,
-    /// What follows its name after a colon.
-    after: Option<String>,
-}
-
-impl Input {
-    /// Opens a path. One that exists is taken as it is; otherwise a colon in it parts a container from the name of a
-    /// member, which is returned, or any file from a [`View`] of its bytes. Messages call it `label`; `from` overrides
-    /// what the content tells, and the name where any content may be in its format; `threads` may share what is read.
-    ///
-    /// # Errors
-    /// No such file; a folder; content that is in no known format, or not in the one that `from` says; bytes that are
-    /// not what a view of them says.
-    pub fn path(path: &Path, from: Option<Format>, label: &str, threads: Threads) -> Result<(Self, Option<String>)> {
-        if let Some((folder, member)) = folder(path) {
-            return Ok((Self::folder(&folder, from, label, threads)?, member));
-        }
-        let (file, path, after) = opened(path, OpenOptions::new().read(true)).with_context(|| label.to_owned())?;
-        let named = Named { folder: path.parent(), format: Format::told_by_name(&path), after };
-        Self::named(file, named, from, label, threads)
+impl OpenOptions {
+    /// Options for something that messages call `label`.
+    pub fn new(label: impl Into<String>) -> Self {
+        Self { label: label.into(), ..Self::default() }
     }
 
-    /// Opens a file to be changed where it lies, as [`path`](Self::path) does: locked before anything of it is read,
-    /// so that no other edit comes between. Whether its format can be changed so tells
-    /// [`unchangeable`](Self::unchangeable).
+    /// Opens a path. If nothing exists under the whole path, a colon in it separates a container from the name of a
+    /// [member](Input::member), or any file from the description of its bytes, a [`View`].
     ///
     /// # Errors
-    /// Those of `path`; of the kind [`Unsupported`](ErrorKind::Unsupported) what is no regular file.
-    pub fn locked(path: &Path, from: Option<Format>, label: &str, threads: Threads) -> Result<(Self, Option<String>)> {
-        let context = || label.to_owned();
+    /// There is no such file; it is a folder in no known format; the content is in no known format, or not in
+    /// [`format`](Self::format); the bytes are not what the view says. With [`locked`](Self::locked) a file that is not a
+    /// regular one is refused as [`Unsupported`](ErrorKind::Unsupported).
+    pub fn open(&self, path: &Path) -> Result<Input> {
         if let Some((folder, member)) = folder(path) {
-            // which of its tensors is locked, and how, is known when it is
-            return Ok((Self::folder(&folder, from, label, threads)?, member));
+            let wanted = |format: &Format| self.format.is_none_or(|wanted| wanted == *format);
+            let format = self.format.filter(|format| format.is_folder()).or_else(|| Format::of_folder(&folder));
+            let format = format.filter(wanted).ok_or_else(|| malformed!("is a folder, expected a file"));
+            let content = Content::of_folder(&folder, self.threads);
+            let reader = format.and_then(|format| Ok((format, format.open(content)?)));
+            let (format, reader) = reader.with_context(|| self.label.clone())?;
+            return Ok(Input { member, ..self.input(format, reader) });
         }
+        let found =
+            if self.locked { self.find_locked(path) } else { FoundFile::find(path, fs::File::options().read(true)) };
+        self.file(found.with_context(|| self.label.clone())?)
+    }
+
+    /// Opens a stream, which is read from front to back once. A container is first copied to a nameless file in the
+    /// folder for temporary files.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open), and of reading the stream.
+    pub fn open_stream(&self, stream: Box<dyn Read + Send>) -> Result<Input> {
+        self.content(Content::of_stream(stream, self.threads).with_context(|| self.label.clone())?, None)
+    }
+
+    /// Opens a stream of bytes without a header, which `view` describes as [`View::parse`] reads it. If the view leaves a
+    /// dim open, the stream is first copied to a nameless file.
+    ///
+    /// # Errors
+    /// The text is no view; the bytes are not what it says; of reading the stream.
+    pub fn open_stream_as(&self, stream: Box<dyn Read + Send>, view: &str) -> Result<Input> {
+        let context = || self.label.clone();
+        let view = View::parse(view).with_context(context)?;
+        self.viewed(Content::of_stream(stream, self.threads).with_context(context)?, &view)
+    }
+
+    /// Opens a JSON text.
+    pub fn open_json(&self, text: Vec<u8>) -> Input {
+        self.input(Format::JSON, Box::new(JsonReader { text, threads: self.threads }))
+    }
+
+    fn input(&self, format: Format, mut reader: Box<dyn Reader>) -> Input {
+        reader.skip_rows(self.skip_rows);
+        Input { label: self.label.clone(), format, reader, member: None }
+    }
+
+    /// Opens and locks a regular file.
+    fn find_locked(&self, path: &Path) -> Result<FoundFile> {
         loop {
-            let (file, name, after) = opened(path, OpenOptions::new().read(true).write(true)).with_context(context)?;
-            let metadata = file.metadata().with_context(context)?;
+            let found = FoundFile::find(path, fs::File::options().read(true).write(true))?;
+            let metadata = found.file.metadata()?;
             if !metadata.is_file() {
-                return Err(Error::of(ErrorKind::Unsupported, "no regular file").within(label));
+                return Err(Error::of(ErrorKind::Unsupported, "no regular file"));
             }
-            file.lock().with_context(|| format!("{label}: cannot be locked"))?;
-            // while this one waited, another file may have taken the name
-            if same_file(&metadata, &std::fs::metadata(&name).with_context(context)?) {
-                let named = Named { folder: name.parent(), format: Format::told_by_name(&name), after };
-                return Self::named(file, named, from, label, threads);
+            found.file.lock().context("cannot be locked")?;
+            // while this process waited for the lock, another file may have taken the name
+            if same_file(&metadata, &fs::metadata(&found.path)?) {
+                return Ok(found);
             }
         }
     }
 
-    /// Opens a folder that is in some format.
-    fn folder(path: &Path, from: Option<Format>, label: &str, threads: Threads) -> Result<Self> {
-        let format = from.filter(|format| format.is_folder()).or_else(|| Format::of_folder(path));
-        let format = format.filter(|format| from.is_none_or(|from| from == *format));
-        let format = format.ok_or_else(|| malformed!("{label}: is a folder, expected a file"))?;
-        let reader = format.open(Content::of_folder(path, threads)).with_context(|| label.to_owned())?;
-        Ok(Self { label: label.to_owned(), format, reader })
-    }
-
-    /// Locks what holds member number `n` of a folder, as long as its source is there: alone, or together with others that
-    /// change other parts of it.
-    ///
-    /// # Errors
-    /// A member that is not in order; of locking.
-    pub fn lock(&self, n: usize, together: bool) -> Result<()> {
-        self.reader.lock(n, together).with_context(|| self.label.clone())
-    }
-
-    /// A file whose name tells more than its content.
-    fn named(
-        mut file: File,
-        Named { folder, format, after }: Named<'_>,
-        from: Option<Format>,
-        label: &str,
-        threads: Threads,
-    ) -> Result<(Self, Option<String>)> {
-        let context = || label.to_owned();
+    /// Opens a file whose path may say more than its content.
+    fn file(&self, FoundFile { mut file, path, after }: FoundFile) -> Result<Input> {
+        let context = || self.label.clone();
+        let (folder, by_name) = (path.parent(), Format::told_by_name(&path));
         let Some(after) = after else {
-            return Ok((
-                Self::content(Content::of_file(file, folder, threads).with_context(context)?, (from, format), label)?,
-                None,
-            ));
+            return self.content(Content::of_file(file, folder, self.threads).with_context(context)?, by_name);
         };
         let view = View::parse(&after);
-        // a member of that name comes before a view, and a view that is none does not come at all
+        // a member of that name is preferred to a view, and text that is no view names a member
         if view.is_ok() || View::is_meant(&after) {
-            let member = Self::container(&mut file, folder, from, label, threads)
-                .filter(|container| view.is_err() || container.names().is_some_and(|names| names.contains(&&*after)));
-            if let Some(container) = member {
-                return Ok((container, Some(after)));
+            let container = self.container(&mut file, folder);
+            let has = |container: &Input| container.names().is_some_and(|names| names.contains(&&*after));
+            if let Some(container) = container.filter(|container| view.is_err() || has(container)) {
+                return Ok(Input { member: Some(after), ..container });
             }
-            let content = Content::of_file(file, folder, threads).with_context(context)?;
-            return Ok((Self::viewed(content, &view.with_context(context)?, label)?, None));
+            let content = Content::of_file(file, folder, self.threads).with_context(context)?;
+            return self.viewed(content, &view.with_context(context)?);
         }
-        let content = Content::of_file(file, folder, threads).with_context(context)?;
-        match (Self::content(content, (from, format), label), view) {
-            // neither a file that could have members nor a dtype
-            (Err(error), Err(unknown)) if from.is_none() && error.kind() == ErrorKind::Malformed => {
+        let content = Content::of_file(file, folder, self.threads).with_context(context)?;
+        match (self.content(content, by_name), view) {
+            // the file could have no members, and what follows the colon is no dtype
+            (Err(error), Err(unknown)) if self.format.is_none() && error.kind() == ErrorKind::Malformed => {
                 Err(malformed!("{error}; as bytes without a header: {}", unknown.message()))
             }
-            (opened, _) => Ok((opened?, Some(after))),
+            (opened, _) => Ok(Input { member: Some(after), ..opened? }),
         }
     }
 
-    /// The container that a regular file is, if it is one that is in order.
-    fn container(
-        file: &mut File,
-        folder: Option<&Path>,
-        from: Option<Format>,
-        label: &str,
-        threads: Threads,
-    ) -> Option<Self> {
+    /// Opens a regular file as a container; `None` if it is no valid one.
+    fn container(&self, file: &mut File, folder: Option<&Path>) -> Option<Input> {
         let metadata = file.metadata().ok().filter(|metadata| metadata.is_file())?;
         let begin = read_begin(file).ok()?;
         file.rewind().ok()?;
-        Format::recognise(&begin, Some(metadata.len()), (from, None)).ok().filter(|format| format.is_container())?;
-        let content = Content::of_file(file.try_clone().ok()?, folder, threads).ok()?;
-        let container = Self::content(content, (from, None), label).ok();
-        // the clone has moved the place from which both are read
+        Format::recognise(&begin, Some(metadata.len()), (self.format, None))
+            .ok()
+            .filter(|format| format.is_container())?;
+        let content = Content::of_file(file.try_clone().ok()?, folder, self.threads).ok()?;
+        let container = self.content(content, None).ok();
+        // the clone shares the position of the file, and has moved it
         file.rewind().ok()?;
         container
     }
 
-    /// Bytes that a view says what they are.
-    fn viewed(content: Content, view: &View, label: &str) -> Result<Self> {
-        let reader = raw::open(content, view).with_context(|| label.to_owned())?;
-        Ok(Self { label: label.to_owned(), format: Format::RAW, reader })
+    /// Opens bytes as what a view says that they are.
+    fn viewed(&self, content: Content, view: &View) -> Result<Input> {
+        let reader = raw::open(content, view).with_context(|| self.label.clone())?;
+        Ok(self.input(Format::RAW, reader))
     }
 
-    /// An open file, or what it leads to (a device, a pipe). `folder` is where it lies, for tensors that are kept
-    /// beside it; without one they are refused.
-    ///
-    /// # Errors
-    /// Those of [`path`](Self::path).
-    pub fn file(
-        file: File,
-        folder: Option<&Path>,
-        from: Option<Format>,
-        label: &str,
-        threads: Threads,
-    ) -> Result<Self> {
-        Self::content(Content::of_file(file, folder, threads).with_context(|| label.to_owned())?, (from, None), label)
-    }
-
-    /// What comes once, from front to back. A container is first written to a file without a name in the folder for
-    /// temporary files.
-    ///
-    /// # Errors
-    /// Those of [`path`](Self::path), and of reading.
-    pub fn stream(stream: Box<dyn Read + Send>, from: Option<Format>, label: &str, threads: Threads) -> Result<Self> {
-        Self::content(Content::of_stream(stream, threads).with_context(|| label.to_owned())?, (from, None), label)
-    }
-
-    /// What comes once, as what a [`View`] says that it is. Where that leaves a dim open, it is first written to a file.
-    ///
-    /// # Errors
-    /// A view that is none, and bytes that are not what it says; of reading.
-    pub fn stream_as(stream: Box<dyn Read + Send>, view: &str, label: &str, threads: Threads) -> Result<Self> {
-        let context = || label.to_owned();
-        let view = View::parse(view).with_context(context)?;
-        Self::viewed(Content::of_stream(stream, threads).with_context(context)?, &view, label)
-    }
-
-    /// Opens what is in the format that its first bytes tell; or `from`, or the one that its name tells.
-    fn content(content: Content, told: (Option<Format>, Option<Format>), label: &str) -> Result<Self> {
+    /// Opens content in [`format`](Self::format), else in the format that its name tells, else in the one that its first
+    /// bytes tell.
+    fn content(&self, content: Content, by_name: Option<Format>) -> Result<Input> {
+        let label = &self.label;
         let len = match &content.opened {
             Opened::File { len, .. } => Some(*len),
             Opened::Folder(_) => None,
             Opened::Stream(_) => (content.begin.len() < BEGIN).then_some(content.begin.len() as u64),
         };
-        let format = Format::recognise(&content.begin, len, told).map_err(|m| {
-            let refused = malformed!("{label}: {m}");
+        let format = Format::recognise(&content.begin, len, (self.format, by_name)).map_err(|message| {
+            let refused = malformed!("{label}: {message}");
             // what should have been written here may have been printed elsewhere
             if content.begin.is_empty() { refused.advising(Advice::PassTensor) } else { refused }
         })?;
-        let reader = format.open(content).with_context(|| label.to_owned())?;
-        Ok(Self { label: label.to_owned(), format, reader })
+        Ok(self.input(format, format.open(content).with_context(|| label.clone())?))
+    }
+}
+
+/// Something open that holds one tensor, or several with names (a container).
+///
+/// Its tensors are its members, numbered from 0 in the order of the content; a format that holds one tensor has the one
+/// member 0, which has no name.
+#[derive(Debug)]
+pub struct Input {
+    label: String,
+    format: Format,
+    reader: Box<dyn Reader>,
+    member: Option<String>,
+}
+
+impl Input {
+    /// Locks what holds member `n` of a folder for as long as its source exists: alone, or, if `together`, shared with
+    /// others that change other parts of it.
+    ///
+    /// # Errors
+    /// The member is damaged; of locking.
+    pub fn lock(&self, n: usize, together: bool) -> Result<()> {
+        self.reader.lock(n, together).with_context(|| self.label.clone())
     }
 
-    /// A JSON text.
-    pub fn json_text(text: Vec<u8>, label: &str, threads: Threads) -> Self {
-        Self { label: label.to_owned(), format: Format::JSON, reader: Box::new(JsonReader { text, threads }) }
-    }
-
-    /// What messages call it.
+    /// Returns what messages call it.
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// The format it is in.
+    /// Returns the format that it is in.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// The names of a container's members; `None` if it holds one tensor, without a name.
+    /// Returns the name of a member that the path gave behind a colon.
+    pub fn member(&self) -> Option<&str> {
+        self.member.as_deref()
+    }
+
+    /// Returns the names of a container's members; `None` if the format holds one tensor, without a name.
     pub fn names(&self) -> Option<Vec<&str>> {
         self.reader.names()
     }
 
-    /// The name of member number `n`, without making a list of all; `None` if there is no such member, or it has no name.
+    /// Returns the name of member `n` without making a list of all; `None` if there is no such member, or it has no name.
     pub fn name(&self, n: usize) -> Option<&str> {
         self.reader.name(n)
     }
 
-    /// The name that an ONNX tensor carries itself.
+    /// Returns the name that an ONNX tensor carries itself.
     pub fn own_name(&self) -> Option<&str> {
         self.reader.own_name()
     }
 
-    /// The values in it, if it is a text whose dtype may depend on other operands. Errors are about `subject`.
+    /// Returns the values in a text whose dtype may depend on other operands; `None` for any other content. Errors are
+    /// about `subject`.
     pub fn values(&self, subject: Subject) -> Option<Result<Values<'_>>> {
         self.reader.values(subject)
     }
 
-    /// Whether it is in order, but something else than a tensor, such as the configuration of a model in JSON.
+    /// Returns whether the content is valid but holds no tensor, such as the configuration of a model in JSON.
     pub fn is_other(&self) -> bool {
         self.reader.is_other()
     }
 
-    /// Why nothing of its kind is written, so that only its items can become others, where they lie; `None` if something
-    /// is.
+    /// Returns why no writer can write such a file anew, so that its items can only be changed in place; `None` if one can.
     pub fn unwritten(&self) -> Option<&'static str> {
         self.reader.unwritten()
     }
 
-    /// Whether items are compressed in it that need not be in its format.
+    /// Returns whether items are compressed although the format does not demand it.
     pub fn is_compressed(&self) -> bool {
         self.reader.is_compressed()
     }
 
-    /// Leaves out so many lines at the beginning of a text that has headings.
-    #[must_use]
-    pub fn skipping(mut self, rows: usize) -> Self {
-        self.reader.skip_rows(rows);
-        self
-    }
-
-    /// Whether its items can be had only once, as those of a `.npy` that comes from a pipe.
+    /// Returns whether items can be read only once, as those of a `.npy` that comes from a pipe.
     pub fn is_once(&self) -> bool {
         self.reader.is_once()
     }
 
-    /// What the file that member number `n` lies in says of itself: the metadata of a safetensors file. `None` where its
-    /// format has no place for that.
+    /// Returns the metadata of the file that member `n` lies in; `None` if the format has no place for any.
     ///
     /// # Errors
     /// A shard that cannot be read.
@@ -283,7 +270,7 @@ impl Input {
         self.reader.notes(n).with_context(|| self.label.clone())
     }
 
-    /// The file that member number `n` lies in, if it is another than this one.
+    /// Returns the path of the file that member `n` lies in, if that is another file than this one.
     ///
     /// # Errors
     /// A shard that cannot be read, or has no such member.
@@ -291,16 +278,24 @@ impl Input {
         self.reader.elsewhere(n).with_context(|| self.label.clone())
     }
 
-    /// Why its items cannot be changed where they lie; `None` if they can.
+    /// Returns why items cannot be changed in place; `None` if they can.
     pub fn unchangeable(&self) -> Option<Unchangeable> {
         self.reader.unchangeable()
     }
 
-    /// The number of the member called `name`, or of the only one.
+    /// Returns the number of the tensor that the path means: the [member](Self::member) that it names, else the only one.
     ///
     /// # Errors
-    /// A name that is not there (near ones are told), or that the format does not have; no name where there are
-    /// several members.
+    /// There is no such member (the message lists similar names); the format has no members; no member is named and there
+    /// are several.
+    pub fn chosen(&self) -> Result<usize> {
+        self.pick(self.member())
+    }
+
+    /// Returns the number of the member called `name`, or of the only one.
+    ///
+    /// # Errors
+    /// Those of [`chosen`](Self::chosen).
     pub fn pick(&self, name: Option<&str>) -> Result<usize> {
         let label = &self.label;
         let Some(names) = self.names() else {
@@ -326,18 +321,19 @@ impl Input {
         }
     }
 
-    /// The numbers of the members that `name` selects, with their names: all of a container if there is none, the one of
-    /// that name, or those that it matches as a [glob](Glob).
+    /// Returns the numbers and names of the members that the path means: all members of a container, or if it names
+    /// [one](Self::member), that one or those that it matches as a [glob](Glob).
     ///
     /// # Errors
-    /// Those of [`pick`](Self::pick); a glob that matches none.
-    pub fn select(&self, name: Option<&str>) -> Result<Vec<(usize, Option<String>)>> {
-        let Some(names) = self.names() else { return Ok(vec![(self.pick(name)?, None)]) };
+    /// Those of [`chosen`](Self::chosen); a glob that matches nothing.
+    pub fn select(&self) -> Result<Vec<(usize, Option<String>)>> {
+        let name = self.member();
+        let Some(names) = self.names() else { return Ok(vec![(self.chosen()?, None)]) };
         let glob = name.filter(|name| name.contains(['*', '?', '[']) && !names.contains(name)).map(Glob::new);
         let found: Vec<_> = match (name, &glob) {
             (None, _) => (0..names.len()).collect(),
             (Some(_), Some(glob)) => (0..names.len()).filter(|&n| glob.matches(names[n])).collect(),
-            (Some(name), None) => vec![self.pick(Some(name))?],
+            (Some(_), None) => vec![self.chosen()?],
         };
         if let Some(glob) = glob.filter(|_| found.is_empty()) {
             bail!("{}: has no tensor that {:?} matches, but {}", self.label, glob.text(), list(&names));
@@ -345,38 +341,34 @@ impl Input {
         Ok(found.into_iter().map(|n| (n, Some(names[n].to_owned()))).collect())
     }
 
-    /// What is known of member number `n` (0 where there is only one tensor). Of a plain JSON value all is read.
+    /// Describes member `n` without reading its items; plain JSON is read whole.
     ///
     /// # Errors
-    /// A member whose own header is not in order; JSON that holds no tensor.
+    /// The member's own header is damaged; the JSON holds no tensor.
     pub fn describe(&self, n: usize) -> Result<Description> {
-        let label = || self.label_of(self.name(n));
-        self.reader.describe(n).with_context(label)
+        self.reader.describe(n).with_context(|| self.label_of(self.name(n)))
     }
 
-    /// What messages call a member that was selected, or what has none.
+    /// Returns what messages call the member of that name, or the whole if there is none.
     pub fn label_of(&self, member: Option<&str>) -> String {
-        member.map_or_else(|| self.label.clone(), |name| self.member_label(name))
-    }
-
-    /// What messages call a member, which may be the one that the label names.
-    pub fn member_label(&self, name: &str) -> String {
         let label = &self.label;
-        match label.strip_suffix(name).is_some_and(|file| file.ends_with(':')) {
-            true => label.clone(),
-            false => format!("{label}:{name}"),
+        match member {
+            Some(name) if !label.strip_suffix(name).is_some_and(|file| file.ends_with(':')) => {
+                format!("{label}:{name}")
+            }
+            Some(_) | None => label.clone(),
         }
     }
 
-    /// The items of member number `n` (0 where there is only one tensor). Those of a stream can be had once.
+    /// Returns the items of member `n`; those of a stream can be had once.
     ///
     /// # Errors
-    /// A member that is not in order, as far as is known before its items are read.
+    /// The member is damaged, as far as that is known before its items are read.
     pub fn source(&self, n: usize) -> Result<Source> {
         self.source_as(n, self.label.clone())
     }
 
-    /// The same, but messages call it `label`.
+    /// Returns the items of member `n`, which messages call `label`.
     ///
     /// # Errors
     /// Those of [`source`](Self::source).
@@ -385,7 +377,43 @@ impl Input {
     }
 }
 
-/// The folder that a path is, or the part of it before a colon if that is one in some format, and what follows the colon.
+/// An open file, where it was found, and what followed a colon after its path.
+struct FoundFile {
+    file: File,
+    path: PathBuf,
+    after: Option<String>,
+}
+
+impl FoundFile {
+    /// Opens a path, or the part of it before a colon.
+    fn find(path: &Path, how: &fs::OpenOptions) -> Result<Self> {
+        use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
+        let missing = match how.open(path) {
+            Ok(file) => return Ok(Self { file, path: path.to_owned(), after: None }),
+            // a view with many dims makes a name longer than a file may have
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory | InvalidFilename) => error,
+            // some systems do not open folders, and their own messages say little
+            Err(_) if path.is_dir() => bail!("is a folder, expected a file"),
+            Err(error) => return Err(error.into()),
+        };
+        let after = |(file, after): (PathBuf, &[u8])| Some((file, std::str::from_utf8(after).ok()?.to_owned()));
+        // a pipe has no members, but its bytes may be described by a view
+        let piped = || {
+            parts_before_colons(path)
+                .filter_map(after)
+                .find(|(file, view)| !file.is_dir() && file.exists() && View::parse(view).is_ok())
+        };
+        let divided = match files_before_colons(path).next() {
+            Some(divided) => after(divided),
+            None => piped(),
+        };
+        let Some((path, after)) = divided else { return Err(missing.into()) };
+        Ok(Self { file: how.open(&path)?, path, after: Some(after) })
+    }
+}
+
+/// Returns the folder that a path is, or the part of it before a colon if that is a folder in a known format, and what
+/// follows the colon.
 fn folder(path: &Path) -> Option<(PathBuf, Option<String>)> {
     if path.is_dir() {
         return Some((path.to_owned(), None));
@@ -394,69 +422,46 @@ fn folder(path: &Path) -> Option<(PathBuf, Option<String>)> {
     Some((folder, Some(str::from_utf8(member).ok()?.to_owned())))
 }
 
-/// The parts of a path before a colon that are folders in some format, the longest first, each with what follows its colon.
+/// Returns the parts of a path before a colon that are folders in a known format, the longest first, each with the bytes
+/// that follow its colon.
 pub fn folders_before_colons(path: &Path) -> impl Iterator<Item = (PathBuf, &[u8])> {
     parts_before_colons(path).filter(|(folder, _)| folder.is_dir() && Format::of_folder(folder).is_some())
 }
 
-/// Opens a path, or the part of it before a colon: also returns the path of the file, and what follows the colon.
-fn opened(path: &Path, options: &OpenOptions) -> Result<(File, PathBuf, Option<String>)> {
-    use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
-    let missing = match options.open(path) {
-        Ok(file) => return Ok((file, path.to_owned(), None)),
-        // many dims make a long name
-        Err(error) if matches!(error.kind(), NotFound | NotADirectory | InvalidFilename) => error,
-        // not every system opens a folder, and what each says then tells little
-        Err(_) if path.is_dir() => bail!("is a folder, expected a file"),
-        Err(error) => return Err(error.into()),
-    };
-    let after = |(file, after): (PathBuf, &[u8])| Some((file, std::str::from_utf8(after).ok()?.to_owned()));
-    // a pipe has no members, but may be bytes
-    let piped = || {
-        parts_before_colons(path)
-            .filter_map(after)
-            .find(|(file, view)| !file.is_dir() && file.exists() && View::parse(view).is_ok())
-    };
-    match files_before_colons(path).next() {
-        Some(divided) => after(divided),
-        None => piped(),
-    }
-    .map_or(Err(missing.into()), |(file, after)| Ok((options.open(&file)?, file, Some(after))))
-}
-
-/// The parts of a path before a colon that are regular files, the longest first, each with what follows its colon.
+/// Returns the parts of a path before a colon that are regular files, the longest first, each with the bytes that follow
+/// its colon.
 pub fn files_before_colons(path: &Path) -> impl Iterator<Item = (PathBuf, &[u8])> {
     parts_before_colons(path).filter(|(file, _)| file.is_file())
 }
 
-/// The parts of a path before a colon, the longest first, each with what follows its colon.
+/// Returns the parts of a path before each colon, the longest first, with the bytes that follow that colon.
 fn parts_before_colons(path: &Path) -> impl Iterator<Item = (PathBuf, &[u8])> {
     let text = path.as_os_str().as_encoded_bytes();
     let colons = (0..text.len()).rev().filter(|&at| text[at] == b':');
     colons.filter_map(move |at| Some((part_of_path(path, at)?, &text[at + 1..])))
 }
 
-/// The first `len` bytes of a path, which end before a colon.
+/// Returns the first `len` bytes of a path, which end before a colon.
 #[cfg(unix)]
 fn part_of_path(path: &Path, len: usize) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     Some(std::ffi::OsStr::from_bytes(path.as_os_str().as_bytes().get(..len)?).into())
 }
 
-/// The first `len` bytes of a path, which end before a colon; here of one that is Unicode.
+/// Returns the first `len` bytes of a path, which end before a colon, if it is Unicode.
 #[cfg(not(unix))]
 fn part_of_path(path: &Path, len: usize) -> Option<PathBuf> {
     Some(path.to_str()?.get(..len)?.into())
 }
 
-/// The first names, and how many more there are, for a message.
+/// Lists the first names, and how many more there are, for a message.
 pub fn list(names: &[&str]) -> String {
     let shown: Vec<_> = names.iter().take(NAMES).map(|name| format!("{name:?}")).collect();
     let more = names.len().saturating_sub(NAMES);
     if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
 }
 
-/// The names most like `name`, in quotes: three at most, or none.
+/// Returns the names most like `name`, in quotes: three at most.
 pub fn alike(name: &str, names: &[&str]) -> Vec<String> {
     const ALIKE: f64 = 0.8;
     let lower = name.to_lowercase();
@@ -497,9 +502,8 @@ mod tests {
             ("FILE a.npz:bad", "bad", "FILE a.npz:bad: "),
             ("FILE a.npz", "good", ""),
         ] {
-            let input =
-                Input::file(named.reopen().expect("a file"), None, Some(Format::NPZ), label, Threads::default())
-                    .expect("read");
+            let options = OpenOptions { format: Some(Format::NPZ), ..OpenOptions::new(label) };
+            let input = options.open(named.path()).expect("read");
             let n = input.pick(Some(member)).expect("a member");
             let described = input.describe(n).map(|_| ()).map_err(|e| format!("{e:#}"));
             let opened = input.source_as(n, expected.trim_end_matches(": ").to_owned()).map(|_| ());

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::files;
 use super::interface::{Extras, TextOptions};
-use super::open::{Input, files_before_colons};
+use super::open::{Input, OpenOptions, files_before_colons};
 use super::table::{Format, listed};
 use super::write::{Plan, Work, named};
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
@@ -17,7 +17,6 @@ use crate::ops::selection::Selection;
 use crate::ops::slice::SliceArgs;
 use crate::ops::slice_scatter::SliceScatter;
 use crate::ops::updates::Updates;
-use crate::parallel::Threads;
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::{Source, merged};
@@ -62,7 +61,8 @@ impl Rewrite {
             for (n, name) in old.names().into_iter().flatten().enumerate() {
                 notes.extend(old.notes(n)?);
                 if !replaced.contains(name) {
-                    works.push((Some(name.to_owned()), Work::copy(old.source_as(n, old.member_label(name))?, limits)));
+                    works
+                        .push((Some(name.to_owned()), Work::copy(old.source_as(n, old.label_of(Some(name)))?, limits)));
                 }
             }
         }
@@ -173,16 +173,17 @@ pub fn check_in_place((input, n): (&Input, usize), new: &Source, label: &str) ->
 /// and each tensor locked first. Messages call the file `label`.
 ///
 /// # Errors
-/// Those of [`Input::locked`] and [`check_in_place`].
+/// Those of [`OpenOptions::open`] and [`check_in_place`].
 pub fn in_place(
     (path, label): (&Path, &str),
     tensors: Vec<(Option<String>, Source)>,
     limits: Limits,
 ) -> Result<Vec<Work>> {
-    let (input, typed) = Input::locked(path, None, label, limits.threads)?;
+    let options = OpenOptions { threads: limits.threads, locked: true, ..OpenOptions::new(label) };
+    let input = options.open(path)?;
     let work = |(name, new): (Option<String>, Source)| {
         let label = name.as_ref().map_or_else(|| label.to_owned(), |name| format!("{label}:{name}"));
-        let n = input.pick(typed.as_deref().or(name.as_deref()))?;
+        let n = input.pick(input.member().or(name.as_deref()))?;
         input.lock(n, false)?;
         check_in_place((&input, n), &new, &label)?;
         let old = input.source(n)?;
@@ -239,10 +240,10 @@ pub fn write_text(path: &Path, label: &str, text: &str) -> Result<()> {
 /// Opens a file that is there to be written anew; `None` of one that is not.
 ///
 /// # Errors
-/// Those of [`Input::path`], but that of a file that is not there.
+/// Those of [`OpenOptions::open`], but that of a file that is not there.
 pub fn existing(path: &Path, label: &str) -> Result<Option<Input>> {
     match path.try_exists() {
         Ok(false) => Ok(None),
-        _ => Input::path(path, None, label, Threads::default()).map(|(input, _)| Some(input)),
+        _ => OpenOptions::new(label).open(path).map(Some),
     }
 }

@@ -680,7 +680,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::format::open::Input;
+    use crate::format::open::OpenOptions;
 
     fn tensor(dtype: &str, shape: &[usize], bytes: &[u8]) -> Tensor {
         Tensor::new(DType::parse(dtype).expect("a dtype"), shape.to_vec(), bytes.to_vec()).expect("a tensor")
@@ -791,8 +791,8 @@ mod tests {
     fn archives_are_sealed() {
         let bytes =
             both(&plan(vec![("a", work("int8", &[2], &[1, 2])), ("b", work(">i2", &[1], &[3, 4]))], Format::NPZ));
-        let input = Input::stream(Box::new(io::Cursor::new(bytes)), Some(Format::NPZ), "a.npz", Threads::default())
-            .expect("an archive");
+        let options = OpenOptions { format: Some(Format::NPZ), ..OpenOptions::new("a.npz") };
+        let input = options.open_stream(Box::new(io::Cursor::new(bytes))).expect("an archive");
         assert_eq!(input.names(), Some(vec!["a", "b"]));
         // the check sum is looked at here
         assert!((0..2).all(|n| input.source(n).is_ok()));
@@ -830,7 +830,7 @@ mod tests {
         let path = folder.path().join("two.npz");
         let one = tensor("int8", &[1], &[1]);
         crate::write_all(&path, [("a", &one), ("b", &one)]).expect("written");
-        let input = Input::path(&path, None, "two.npz", Threads::default()).expect("an archive").0;
+        let input = OpenOptions::new("two.npz").open(&path).expect("an archive");
         let member = |n: usize| (n.to_string(), Work::copy(input.source(n).expect("a member"), Limits::default()));
         let target = |path: &Path| Target::resolve(path, "out".to_owned(), false).expect("a target");
         let refused = check_replaced(&target(&path), &[member(0)], &|_| false).unwrap_err().to_string();

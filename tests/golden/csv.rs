@@ -4,16 +4,15 @@ use std::io::Cursor;
 
 use serde_json::Value;
 use tensorop::error::Subject;
-use tensorop::format::{Format, open::Input};
-use tensorop::parallel::Threads;
+use tensorop::format::{Format, open::OpenOptions};
 use tensorop::{DType, Tensor};
 
 use crate::common::each;
 
 fn read(text: &str, format: &str, skip: usize, dtype: &DType) -> Result<Tensor, String> {
     let stream = Box::new(Cursor::new(text.as_bytes().to_vec()));
-    let input = Input::stream(stream, Format::named(format), "FILE", Threads::default()).map_err(|e| e.to_string())?;
-    let input = input.skipping(skip);
+    let options = OpenOptions { format: Format::named(format), skip_rows: skip, ..OpenOptions::new("FILE") };
+    let input = options.open_stream(stream).map_err(|e| e.to_string())?;
     let values = input.values(Subject::Data).expect("a text");
     values.and_then(|values| values.read(dtype)).map_err(|e| e.to_string())
 }

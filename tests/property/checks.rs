@@ -11,6 +11,7 @@ use tensorop::{
     engine::scan::scan,
     error::Subject,
     format::npy::{self, Begun, Header},
+    format::open::OpenOptions,
     format::{json, values},
     item::meta::Order,
     layout::shape::{MAX_RANK, bytes_of},
@@ -111,9 +112,10 @@ pub(crate) fn json(text: &[u8]) {
 pub(crate) fn csv(bytes: &[u8]) {
     for format in ["csv", "tsv"].map(tensorop::format::Format::named) {
         let stream = Box::new(Cursor::new(bytes.to_vec()));
-        let input = match tensorop::format::open::Input::stream(stream, format, "FILE", Threads::default()) {
+        let skip_rows = usize::from(bytes.first() == Some(&b'#'));
+        let input = match (OpenOptions { format, skip_rows, ..OpenOptions::new("FILE") }).open_stream(stream) {
             Err(error) => return is_one_line(&error.to_string()),
-            Ok(input) => input.skipping(usize::from(bytes.first() == Some(&b'#'))),
+            Ok(input) => input,
         };
         let values = match input.values(Subject::Data).expect("a text") {
             Err(error) => return is_one_line(error.message()),
@@ -133,8 +135,7 @@ pub(crate) fn csv(bytes: &[u8]) {
 
 /// What bytes without a header are said to be, from any text.
 pub(crate) fn view(text: &str) {
-    use tensorop::format::open::Input;
-    if let Err(error) = Input::stream_as(Box::new(Cursor::new(vec![1; 96])), text, "FILE", Threads::default()) {
+    if let Err(error) = OpenOptions::new("FILE").open_stream_as(Box::new(Cursor::new(vec![1; 96])), text) {
         is_one_line(&error.to_string());
     }
 }

@@ -9,7 +9,7 @@ use tensorop::parallel::Threads;
 use tensorop::{DType, Tensor};
 use tensorop::{
     engine::scan::scan,
-    format::open::Input,
+    format::open::{Input, OpenOptions},
     format::{Format, npy, npz, onnx, packed, safetensors},
     info,
     item::dtype::Kind,
@@ -38,7 +38,8 @@ fn refused<T>(result: tensorop::error::Result<T>) -> Option<T> {
 }
 
 fn stream(bytes: &[u8], from: Option<Format>) -> tensorop::error::Result<Input> {
-    Input::stream(Box::new(Cursor::new(bytes.to_vec())), from, "FILE", Threads::default())
+    let options = OpenOptions { format: from, ..OpenOptions::new("FILE") };
+    options.open_stream(Box::new(Cursor::new(bytes.to_vec())))
 }
 
 /// All items in C order, little-endian.

@@ -27,7 +27,7 @@ use tensorop::parallel::Threads;
 use tensorop::{
     error::Subject,
     format::npy::{Begun, read_header},
-    format::open::Input,
+    format::open::OpenOptions,
     format::{Format, json},
 };
 
@@ -178,7 +178,7 @@ fn seeds_are_accepted() {
         assert!(seeds.len() >= 4, "{format:?}");
         for (n, seed) in seeds.iter().enumerate() {
             check(seed);
-            let input = Input::stream(Box::new(std::io::Cursor::new(seed.clone())), None, "FILE", Threads::default());
+            let input = OpenOptions::new("FILE").open_stream(Box::new(std::io::Cursor::new(seed.clone())));
             let input = input.unwrap_or_else(|error| panic!("{format:?} {n}: {error:#}"));
             assert_eq!(input.format(), format);
             let (members, read) = (input.names().map_or(1, |names| names.len()), containers::any(seed, None).len());

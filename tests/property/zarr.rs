@@ -3,8 +3,7 @@
 
 use std::fs;
 
-use tensorop::format::open::Input;
-use tensorop::parallel::Threads;
+use tensorop::format::open::OpenOptions;
 use tensorop::{Tensor, read, write};
 
 use crate::checks::is_one_line;
@@ -49,7 +48,7 @@ pub(crate) fn zarr(bytes: &[u8]) {
             let _ = fs::write(path, chunk);
         }
     }
-    let Some((input, _)) = refused(Input::path(&store, None, "FILE", Threads::default())) else { return };
+    let Some(input) = refused(OpenOptions::new("FILE").open(&store)) else { return };
     let Some(described) = refused(input.describe(0)) else { return };
     let Some(source) = refused(input.source(0)) else { return };
     assert_eq!((source.dtype(), source.shape()), (&described.meta.dtype, &described.meta.shape[..]));
