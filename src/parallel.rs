@@ -4,6 +4,7 @@
 //! Each piece of work runs on the thread that calls, too, and all of it does where no other can be had.
 
 use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
@@ -78,8 +79,9 @@ fn on_their_own(count: usize, work: &(dyn Fn(usize) + Sync)) {
         let start = |n| if n + 1 < count { start(scope, move || work(n)) } else { None };
         let threads: Vec<_> = (0..count).map(start).collect();
         (0..count).filter(|&n| threads[n].is_none()).for_each(work);
-        // one that panicked has left nothing, which whoever called will see
-        threads.into_iter().flatten().for_each(|thread| drop(thread.join()));
+        for thread in threads.into_iter().flatten() {
+            thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+        }
     });
 }
 
@@ -135,7 +137,7 @@ pub fn on_threads<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Ve
         let found = work(n);
         *kept(n) = Some(found);
     });
-    (0..count).map(|n| kept(n).take().unwrap_or_else(|| work(n))).collect()
+    (0..count).map(|n| kept(n).take().expect("each piece of work has left its result")).collect()
 }
 
 /// Calls `there` on a thread of its own and `here` on this one meanwhile, and returns what they return. With one
@@ -145,7 +147,7 @@ pub fn beside<A: Send, B>(threads: usize, there: impl Fn() -> A + Sync, here: im
         None => (there(), here()),
         Some(thread) => {
             let here = here();
-            (thread.join().unwrap_or_else(|_| there()), here)
+            (thread.join().unwrap_or_else(|panic| resume_unwind(panic)), here)
         }
     })
 }

@@ -268,10 +268,10 @@ impl Job {
     /// Of reading and writing.
     pub fn write(&self, file: &File, label: &str, header: &[u8], progress: Progress<'_>) -> Result<()> {
         let base = header.len() as u64;
-        if self.cloned_to(file, base) {
+        if let Some(patch) = self.fill.as_patch().filter(|patch| self.cloned_to(*patch, file, base)) {
             // what the data's file has in its place may say the same in other words
             write_at(file, header, 0).with_context(|| failed(label))?;
-            self.edit(file, label, base, &|_| {}, progress)?;
+            self.edit(patch, file, label, base, &|_| {}, progress)?;
             return self.fill.finish();
         }
         reserve(file, base + self.meta().bytes() as u64).with_context(|| failed(label))?;
@@ -289,21 +289,20 @@ impl Job {
     }
 
     /// Writes the windows that change to `file`, the data's own or its exact copy, whose items begin at byte `base`
-    /// and lie in C order of the output's shape. What is no patch has nothing to change.
+    /// and lie in C order of the output's shape. `patch` is the operator, as a patch. Before the first byte is changed
+    /// `expect` is called with the number of bytes that `progress` will add up to.
     ///
     /// # Errors
     /// Of reading and writing.
-    ///
-    /// Before the first byte is changed `expect` is told of how many bytes `progress` will be.
     pub fn edit(
         &self,
+        patch: &dyn Patch,
         file: &File,
         label: &str,
         base: u64,
         expect: &dyn Fn(usize),
         progress: Progress<'_>,
     ) -> Result<()> {
-        let Some(patch) = self.fill.as_patch() else { return Ok(()) };
         let (windows, touched) = self.to_edit(patch)?;
         let size = self.meta().dtype.itemsize();
         expect(touched.iter().map(|&number| windows.get(number).items().saturating_mul(size)).sum());
@@ -338,9 +337,9 @@ impl Job {
         Ok((windows, touched))
     }
 
-    /// Whether `file` is now a clone of the data's file that shares its blocks, in which only changes are missing.
-    fn cloned_to(&self, file: &File, base: u64) -> bool {
-        let Some(patch) = self.fill.as_patch() else { return false };
+    /// Makes `file` a clone of the file of the patch's base that shares its blocks, in which only changes are missing, if
+    /// it can; returns whether it has.
+    fn cloned_to(&self, patch: &dyn Patch, file: &File, base: u64) -> bool {
         let Some((data, start)) = patch.base().source().as_file() else { return false };
         // a member of a container begins or ends elsewhere than its file
         let alone = || data.metadata().is_ok_and(|file| file.len() == base + self.meta().bytes() as u64);

@@ -23,7 +23,7 @@ use crate::layout::shape::bytes_of;
 use crate::layout::window::{Boxes, Window, Windows};
 use crate::memory;
 use crate::ops::cast::CastFill;
-use crate::ops::fill::{Fill, Limits};
+use crate::ops::fill::{Fill, Limits, Patch};
 use crate::ops::selection::Selection;
 use crate::parallel::Threads;
 use crate::storage::chunked::{ChunkStyle, Chunked};
@@ -182,32 +182,31 @@ pub fn check_replaced(target: &Target, works: &[(String, Work)], left_out: &dyn 
 pub fn edit(work: Work, share: Option<Share>, expect: &dyn Fn(usize), progress: Progress<'_>) -> Result<()> {
     let label = work.label();
     let job = Job::new(work.fill, work.limits)?;
-    let chunks = job.fill().as_patch().and_then(|patch| patch.base().source().as_chunks());
-    if let Some(chunks) = chunks {
-        return edit_chunks(&job, &**chunks, &label, share, expect, progress);
+    let patch = job.fill().as_patch().expect("what changes data where it lies is a patch");
+    if patch.base().source().as_chunks().is_some() {
+        return edit_chunks(&job, patch, &label, share, expect, progress);
     }
     if share.is_some() {
         return Err(
             Error::of(ErrorKind::Unsupported, "parts of it are changed in place only in a Zarr store").within(label)
         );
     }
-    let data = job.fill().as_patch().and_then(|patch| patch.base().source().as_file());
-    let (file, start) = data.ok_or_else(|| malformed!("{label}: no file"))?;
+    let (file, start) = patch.base().source().as_file().ok_or_else(|| malformed!("{label}: no file"))?;
     signals::survive_size_limit();
-    job.edit(file, &label, start, expect, progress)
+    job.edit(patch, file, &label, start, expect, progress)
 }
 
 /// Rewrites the chunks in which something changes, those of a share of the grid if one is given. All of them are written
 /// beside the store first, so that nothing is changed if one of them cannot be read or written; then each takes its name.
 fn edit_chunks(
     job: &Job,
-    chunks: &dyn Chunked,
+    patch: &dyn Patch,
     label: &str,
     share: Option<Share>,
     expect: &dyn Fn(usize),
     progress: Progress<'_>,
 ) -> Result<()> {
-    let Some(patch) = job.fill().as_patch() else { return Ok(()) };
+    let chunks = patch.base().source().as_chunks().expect("the data lies in chunks");
     let windows = Windows::boxes(&job.meta().shape, &chunks.style().unit);
     let own = share.map_or(0..windows.count(), |share| share.of(windows.count()));
     let touched: Vec<usize> = patch.touched(&windows)?.into_iter().filter(|number| own.contains(number)).collect();

@@ -101,8 +101,10 @@ pub fn gather<E>(
 
 /// Pieces of storage that are gathered several at a time.
 struct Tiles<'a> {
-    /// The axes along which the pieces lie; the last is the one along which they are stacked in a tile.
+    /// The axes along which the pieces lie, but for the next.
     outer: Walk,
+    /// The axis along which the pieces of a tile lie.
+    along: Step,
     /// The axes of a piece.
     within: &'a [Step],
     /// The items from the first to behind the last of a piece.
@@ -124,9 +126,8 @@ impl<'a> Tiles<'a> {
         // neighbours in the output make whole lines of it
         let along = (0..blocks.steps.len()).min_by_key(|&axis| blocks.steps[axis].to)?;
         let mut outer = blocks.clone();
-        let axis = outer.steps.remove(along);
-        outer.steps.push(axis);
-        Some(Self { outer, within, piece: extent / itemsize, itemsize, stack: stack.min(axis.dim) })
+        let along = outer.steps.remove(along);
+        Some(Self { outer, along, within, piece: extent / itemsize, itemsize, stack: stack.min(along.dim) })
     }
 
     fn gather<E>(
@@ -135,7 +136,7 @@ impl<'a> Tiles<'a> {
         scratch: &mut Vec<u8>,
         mut read: impl FnMut(&mut [u8], u64) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(&axis) = self.outer.steps.last() else { return Ok(()) };
+        let axis = self.along;
         let bytes = self.piece * self.itemsize;
         if scratch.len() < self.stack * bytes {
             scratch.resize(self.stack * bytes, 0);
@@ -143,7 +144,7 @@ impl<'a> Tiles<'a> {
         // where a piece begins in storage, if some of its axes run backwards
         let back: isize = self.within.iter().filter(|s| s.from < 0).map(|s| s.from * (s.dim - 1) as isize).sum();
         let mut result = Ok(());
-        self.outer.rows(1, |from, to| {
+        self.outer.rows(0, |from, to| {
             if result.is_err() {
                 return;
             }

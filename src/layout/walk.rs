@@ -24,7 +24,7 @@ impl Walk {
     pub(super) fn new(from: &View, to: &View) -> Option<Self> {
         let mut walk = Self { from: from.offset, to: to.offset, steps: Vec::with_capacity(to.axes.len()) };
         for (&(dim, from), &(other, to)) in from.axes.iter().zip(&to.axes) {
-            debug_assert_eq!(dim, other);
+            assert_eq!(dim, other, "views of one shape");
             match dim {
                 0 => return None,
                 1 => {}

@@ -118,7 +118,9 @@ pub fn boxes_of_run(shape: &[usize], start: usize, end: usize) -> Vec<Window> {
             split(shape, done, range, out);
             done.pop();
         };
-        part(last.min(dim.saturating_sub(1)), (0, end % inner), done);
+        if end % inner != 0 {
+            part(last, (0, end % inner), done);
+        }
     }
     let mut out = Vec::new();
     if start < end {
@@ -340,7 +342,7 @@ fn place_in(ranges: &[Range<usize>], mut n: usize) -> usize {
         }
         n -= range.len();
     }
-    0
+    panic!("a place beyond those of the ranges")
 }
 
 fn places_in(ranges: &[Range<usize>]) -> usize {

@@ -163,7 +163,11 @@ impl Linked {
             Order::Fortran => {
                 tuples.extend((0..count).map(|n| (in_fortran_order(self.blocks.place(near, first + n), lead), n)));
                 tuples.sort_unstable();
-                let ranges = &window.ranges[self.blocks.tuple_axes..];
+                // a block without axes is one item
+                let (block, ranges) = match &window.ranges[self.blocks.tuple_axes..] {
+                    [] => (&[1][..], std::slice::from_ref(&(0..1))),
+                    ranges => (block, ranges),
+                };
                 // of each axis of a block: the items from one place to the next, in storage and in the window
                 let mut steps = vec![(lead.iter().product::<usize>(), 1); block.len()];
                 for axis in 1..block.len() {
@@ -175,15 +179,14 @@ impl Linked {
                 let (places, itemsize) = (lead.iter().product::<usize>(), self.data.dtype().itemsize());
                 // where the tuples take most of what lies side by side, all of that is read, and picked from
                 if places * itemsize <= COLUMNS && places.div_ceil(count.max(1)) * itemsize <= GAP {
-                    let step = steps.first().map_or(0, |step| step.1);
-                    let mut columns = Columns { reads, places, tuples: &tuples, len, step, rows: Vec::new() };
+                    let mut columns =
+                        Columns { reads, places, tuples: &tuples, len, step: steps[0].1, rows: Vec::new() };
                     in_storage_order(ranges, &steps, |from, to, count| columns.add(from, to, count))?;
                     return columns.flush();
                 }
                 in_storage_order(ranges, &steps, |from, to, count| {
-                    let step = steps.first().map_or((0, 0), |step| *step);
                     (0..count).try_for_each(|item| {
-                        let (from, to) = (from + item * step.0, to + item * step.1);
+                        let (from, to) = (from + item * steps[0].0, to + item * steps[0].1);
                         tuples.iter().try_for_each(|&(place, n)| reads.add((from + place, n * len + to, 1)))
                     })
                 })?;
@@ -201,7 +204,7 @@ fn in_storage_order(
     steps: &[(usize, usize)],
     mut each: impl FnMut(usize, usize, usize) -> Result<()>,
 ) -> Result<()> {
-    let (count, mut at) = (ranges.first().map_or(1, ExactSizeIterator::len), vec![0; ranges.len()]);
+    let (count, mut at) = (ranges[0].len(), vec![0; ranges.len()]);
     loop {
         let (mut from, mut to) = (0, 0);
         for ((at, range), step) in at.iter().zip(ranges).zip(steps) {
@@ -296,7 +299,8 @@ impl Columns<'_> {
                     self.flush()?;
                 }
             }
-            let read = self.rows.first().map_or(0, |(first, ..)| (from - first) / self.places);
+            let first = self.rows.first().map_or(from, |(first, ..)| *first);
+            let read = (from - first) / self.places;
             let here = count.min(most - read);
             self.rows.push((from, to, here));
             (from, to, count) = (from + here * self.places, to + here * self.step, count - here);
@@ -337,8 +341,8 @@ impl Columns<'_> {
 
 /// Copies so many words, some words apart on either side.
 fn pick<const N: usize>(from: &[u8], out: &mut [u8], (from_step, out_step): (usize, usize), count: usize) {
-    let from = from.as_chunks::<N>().0.iter().step_by(from_step.max(1));
-    let out = out.as_chunks_mut::<N>().0.iter_mut().step_by(out_step.max(1));
+    let from = from.as_chunks::<N>().0.iter().step_by(from_step);
+    let out = out.as_chunks_mut::<N>().0.iter_mut().step_by(out_step);
     out.zip(from).take(count).for_each(|(out, from)| *out = *from);
 }
 

@@ -87,7 +87,7 @@ impl SliceArgs {
         let all = |f: &dyn Fn(&StepRange) -> String| self.ranges.iter().map(f).collect::<Vec<_>>();
         let axes = (0..self.ranges.len()).map(|i| {
             let typed = self.axes.as_ref().map_or(i as i64, |axes| axes[i]);
-            resolve_axis(typed, rank).unwrap_or(0).to_string()
+            resolve_axis(typed, rank).expect("the axes were resolved before they are described").to_string()
         });
         let axes: Vec<String> = axes.collect();
         let plural = if axes.len() == 1 { "axis" } else { "axes" };

@@ -2,7 +2,7 @@
 
 use super::fill::Limits;
 use super::window_size::{ACROSS_WINDOWS, RESIDENT};
-use crate::error::{Context, Error, ErrorKind, Result};
+use crate::error::{Context, Error, Result};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
@@ -95,10 +95,9 @@ impl Updates {
         let bytes = self.view.items() * dtype.itemsize();
         let mut items = memory::zeros(bytes).map_err(|why| Error::memory(why).within(self.source.label()))?;
         self.conversion.read(&self.source, &self.view, &mut items, &mut Vec::new())?;
-        let impossible = || Error::of(ErrorKind::Unsupported, "updates of a shape that cannot be");
         let tensor = Tensor::new(dtype.clone(), self.view.shape(), items)?;
         let source = Source::memory(tensor, self.source.label().to_owned());
-        *self = Self::new(source, Conversion::new(dtype, dtype).ok_or_else(impossible)?);
+        *self = Self::new(source, Conversion::identity(dtype));
         Ok(())
     }
 
@@ -130,9 +129,8 @@ impl Updates {
             Ok(true)
         })?;
         self.source.finish()?;
-        let impossible = || Error::of(ErrorKind::Unsupported, "updates of a dtype that cannot be");
         let source = Source::file(Meta::new(dtype.clone(), shape), file, 0, self.source.label().to_owned());
-        *self = Self::new(source, Conversion::new(dtype, dtype).ok_or_else(impossible)?);
+        *self = Self::new(source, Conversion::identity(dtype));
         Ok(())
     }
 

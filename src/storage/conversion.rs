@@ -31,6 +31,16 @@ impl Conversion {
         Some(Self { from: from.itemsize(), to: to.itemsize(), swaps: from.swaps_to(to) })
     }
 
+    /// Returns the conversion to the byte order of this machine's kind, which items of every dtype have.
+    pub fn to_native(from: &DType) -> Self {
+        Self { from: from.itemsize(), to: from.itemsize(), swaps: from.swaps_to(&from.native()) }
+    }
+
+    /// Returns the conversion that leaves items of a dtype as they are.
+    pub fn identity(dtype: &DType) -> Self {
+        Self { from: dtype.itemsize(), to: dtype.itemsize(), swaps: Vec::new() }
+    }
+
     /// The bytes of an item as it becomes.
     pub fn itemsize(&self) -> usize {
         self.to

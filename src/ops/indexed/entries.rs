@@ -128,7 +128,7 @@ impl Words {
             limits: Limits,
         ) -> Result<Vec<Buckets<N>>> {
             let parts = collect(indices, numbers, limits, |part, tuples| {
-                let entries = only.and_then(|(_, entries)| entries.get(part).copied()).unwrap_or(tuples);
+                let entries = only.map_or(tuples, |(_, entries)| entries[part]);
                 let only = only.map(|(places, _)| places);
                 Ok(Collector { buckets: Buckets::<N>::new(cut, entries)?, only, belongings, words: Vec::new() })
             })?;
@@ -140,7 +140,8 @@ impl Words {
             2 => Self::Two(of(operand, room, belongings, limits)?),
             4 => Self::Four(of(operand, room, belongings, limits)?),
             8 => Self::Eight(of(operand, room, belongings, limits)?),
-            _ => Self::Sixteen(of(operand, room, belongings, limits)?),
+            16 => Self::Sixteen(of(operand, room, belongings, limits)?),
+            _ => unreachable!("words have 1, 2, 4, 8 or 16 bytes, not {size}"),
         })
     }
 
@@ -192,7 +193,7 @@ impl Entries {
     /// Calls `each(place, position)` for the places in `lo..hi`, where updates are not carried along.
     pub(super) fn positions(&self, lo: usize, hi: usize, mut each: impl FnMut(usize, usize)) {
         match self {
-            Entries::Values(_) => {}
+            Entries::Values(_) => unreachable!("entries that carry their updates are applied"),
             Entries::Positions(words) => words.positions(lo, hi, each),
             Entries::Whole { from, to } if lo == 0 && hi > 0 => (*from..*to).for_each(|position| each(0, position)),
             Entries::Whole { .. } => {}
@@ -201,7 +202,7 @@ impl Entries {
 
     /// Applies the updates that are carried along to `out`, which begins with place `lo`.
     pub(super) fn apply(&self, lo: usize, hi: usize, out: &mut [u8], combine: Option<Combine>) {
-        let Entries::Values(words) = self else { return };
+        let Entries::Values(words) = self else { unreachable!("only updates that are carried along are applied") };
         each_size!(words, parts => for part in parts {
             part.near(lo, hi, |first, at, with| {
                 // a place that is not in `out` becomes one far beyond its end
@@ -217,7 +218,7 @@ impl Entries {
     /// The earliest position that repeats a place, and the first position of that place; of entries that are positions.
     pub(super) fn earliest_repeat(&self, cut: Cut) -> Option<(usize, usize)> {
         match self {
-            Entries::Values(_) => None,
+            Entries::Values(_) => unreachable!("where repeats are refused, entries are positions"),
             Entries::Whole { from, to } => (to - from > 1).then_some((from + 1, *from)),
             Entries::Positions(words) => {
                 let mut all = Vec::new();

@@ -283,9 +283,8 @@ impl Patch for Linked {
 #[inline]
 fn copy_item(old: &mut [u8], new: &[u8]) {
     fn word<const N: usize>(old: &mut [u8], new: &[u8]) {
-        if let ([old], [new]) = (old.as_chunks_mut::<N>().0, new.as_chunks::<N>().0) {
-            *old = *new;
-        }
+        let old: &mut [u8; N] = old.try_into().expect("N bytes");
+        *old = *<&[u8; N]>::try_from(new).expect("as many bytes as the old item has");
     }
     match old.len() {
         1 => word::<1>(old, new),

@@ -66,6 +66,8 @@ impl Collect for Checked {
 enum Part {
     Small(Vec<u32>),
     Large(Vec<u64>),
+    /// The place of every tuple, where tuples have no number and all name the one place there is.
+    OnlyPlace,
 }
 
 impl Collect for Part {
@@ -74,6 +76,7 @@ impl Collect for Part {
         match self {
             Part::Small(small) => small.extend(places.iter().map(|&place| place as u32)),
             Part::Large(large) => large.extend_from_slice(places),
+            Part::OnlyPlace => unreachable!("tuples of no number are not read"),
         }
         Ok(())
     }
@@ -92,13 +95,14 @@ impl Places {
         {
             indices.settle()?;
             collect(&indices, numbers, limits, |_, _| Ok(Checked))?;
-            let native = indices.dtype().native();
-            if let Some(conversion) = Conversion::new(indices.dtype(), &native) {
-                let mut indices = Updates::new(indices, conversion);
-                indices.make_runs(&native, limits)?;
-                let unheld = Unheld { indices, numbers: numbers.clone(), kind: native.kind().clone() };
-                return Ok(Self::Unheld(Box::new(unheld)));
-            }
+            let (native, conversion) = (indices.dtype().native(), Conversion::to_native(indices.dtype()));
+            let mut indices = Updates::new(indices, conversion);
+            indices.make_runs(&native, limits)?;
+            let unheld = Unheld { indices, numbers: numbers.clone(), kind: native.kind().clone() };
+            return Ok(Self::Unheld(Box::new(unheld)));
+        }
+        if numbers.width() == 0 {
+            return Ok(Self::Held(Held::of(vec![Part::OnlyPlace])));
         }
         let refuse = |why| Error::new(Subject::Indices, why);
         let parts = collect(&indices, numbers, limits, |_, tuples| {
@@ -142,7 +146,7 @@ impl Near<'_> {
     pub fn get(&self, tuple: usize) -> usize {
         match self {
             Self::Held(held) => held.get(tuple),
-            Self::Read { first, places } => places.get(tuple - first).map_or(0, |&place| place as usize),
+            Self::Read { first, places } => places[tuple - first] as usize,
         }
     }
 }
@@ -153,6 +157,9 @@ impl Held {
     /// # Errors
     /// A number that names no place.
     pub(in crate::ops) fn of_numbers(numbers: &Numbers, words: &[impl super::Index]) -> Result<Self> {
+        if numbers.width() == 0 {
+            return Ok(Self::of(vec![Part::OnlyPlace]));
+        }
         let mut places = Vec::new();
         numbers.resolve_words(words, |word| word, 0, &mut places)?;
         Ok(Self::of(vec![Part::Large(places)]))
@@ -165,6 +172,7 @@ impl Held {
             start += match part {
                 Part::Small(places) => places.len(),
                 Part::Large(places) => places.len(),
+                Part::OnlyPlace => 0,
             };
             here
         });
@@ -175,11 +183,12 @@ impl Held {
     /// The place that index tuple number `tuple` names; of tuples of no number the one place there is.
     #[inline]
     pub(in crate::ops) fn get(&self, tuple: usize) -> usize {
-        let part = self.starts.partition_point(|&start| start <= tuple).saturating_sub(1);
-        let (Some(part), Some(&start)) = (self.parts.get(part), self.starts.get(part)) else { return 0 };
-        match part {
-            Part::Small(places) => places.get(tuple - start).map_or(0, |&place| place as usize),
-            Part::Large(places) => places.get(tuple - start).map_or(0, |&place| place as usize),
+        let part = self.starts.partition_point(|&start| start <= tuple) - 1;
+        let at = tuple - self.starts[part];
+        match &self.parts[part] {
+            Part::Small(places) => places[at] as usize,
+            Part::Large(places) => places[at] as usize,
+            Part::OnlyPlace => 0,
         }
     }
 }

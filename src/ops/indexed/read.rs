@@ -35,8 +35,11 @@ pub(super) fn collect<C: Collect>(
     limits: Limits,
     begin: impl Fn(usize, usize) -> Result<C> + Sync,
 ) -> Result<Vec<C>> {
-    let rows = indices.shape().first().copied().unwrap_or(1);
-    let row = indices.shape().get(1..).unwrap_or_default().iter().product::<usize>();
+    // a tensor without axes is one row of one number
+    let (rows, row) = match indices.shape().split_first() {
+        Some((&rows, rest)) => (rows, rest.iter().product::<usize>()),
+        None => (1, 1),
+    };
     let width = numbers.width();
     if width == 0 || rows == 0 || row == 0 {
         return Ok(vec![begin(0, 0)?]);
@@ -123,7 +126,7 @@ pub fn each_window(
     mut take: impl FnMut(usize, &Kind, &[u8]) -> Result<()>,
 ) -> Result<()> {
     let native = tensor.dtype().native();
-    let Some(conversion) = Conversion::new(tensor.dtype(), &native) else { return Ok(()) };
+    let conversion = Conversion::to_native(tensor.dtype());
     let mut ranges: Vec<_> = tensor.shape().iter().map(|&dim| 0..dim).collect();
     if let Some(first) = ranges.first_mut() {
         *first = rows;

@@ -94,7 +94,7 @@ impl Resolver {
             let axis = self.axes[n % self.axes.len()];
             read(word).place(axis.wrap) >= axis.dim
         };
-        words.iter().enumerate().position(is_bad).map_or(Ok(()), Err)
+        Err(words.iter().enumerate().position(is_bad).expect("one of the numbers was found to be out of range"))
     }
 }
 

@@ -50,10 +50,20 @@ pub struct Sweeps {
 enum Kept {
     /// Tuples of no number have no place to tell.
     Whole { from: usize, to: usize },
-    /// Its update.
-    Value,
-    /// The position of its update.
-    Position,
+    /// Its update, of so many bytes.
+    Value { bytes: usize },
+    /// The position of its update, in so many bytes.
+    Position { bytes: usize },
+}
+
+impl Kept {
+    /// Returns the bytes that are kept of a tuple beside its place.
+    fn bytes(self) -> usize {
+        match self {
+            Self::Whole { .. } => 0,
+            Self::Value { bytes } | Self::Position { bytes } => bytes,
+        }
+    }
 }
 
 /// A range of places whose entries are held together.
@@ -97,19 +107,19 @@ impl Sweeps {
         let kept = if numbers.width() == 0 {
             let from = if repeats == Repeats::LastWins { count.saturating_sub(1) } else { 0 };
             Kept::Whole { from, to: count }
-        } else if updates.is_some_and(|updates| numbers.carries(updates, (cut, group), &indices, repeats)) {
-            Kept::Value
+        } else if let Some(updates) = updates.filter(|it| numbers.carries(it, (cut, group), &indices, repeats)) {
+            Kept::Value { bytes: numbers.arrangement.block * updates.itemsize() }
         } else {
-            Kept::Position
+            Kept::Position { bytes: if u32::try_from(count).is_ok() { 4 } else { 8 } }
         };
         let all = vec![Sweep { places: 0..places, cut, entries: None }];
         let mut sweeps =
             Self { numbers: numbers.clone(), indices, kept, limits, plan: all, made: Mutex::new(Vec::new()) };
         let most = limits.window.map_or(ENTRIES, |window| window.saturating_mul(ENTRIES_OF_TESTS));
-        if !matches!(kept, Kept::Whole { .. }) && cut.bytes(count, sweeps.word(updates)) > most {
+        if !matches!(kept, Kept::Whole { .. }) && cut.bytes(count, kept.bytes()) > most {
             sweeps.indices.settle()?;
             // an entry, and its share of what is left free in blocks
-            let bytes = (4 + sweeps.word(updates)) * 5 / 4 + 1;
+            let bytes = (4 + kept.bytes()) * 5 / 4 + 1;
             sweeps.plan = sweeps.planned(most / HELD_SWEEPS / bytes, group_places)?;
         }
         if repeats == Repeats::Refused {
@@ -134,7 +144,7 @@ impl Sweeps {
 
     /// Whether the updates are carried along with their places.
     pub fn carries_updates(&self) -> bool {
-        self.kept == Kept::Value
+        matches!(self.kept, Kept::Value { .. })
     }
 
     /// The numbers of all sweeps.
@@ -176,20 +186,11 @@ impl Sweeps {
         Ok(scatter)
     }
 
-    /// The bytes that are kept of a tuple beside its place.
-    fn word(&self, updates: Option<&Updates>) -> usize {
-        match (self.kept, updates) {
-            (Kept::Value, Some(updates)) => self.numbers.arrangement.block * updates.itemsize(),
-            (Kept::Value | Kept::Position | Kept::Whole { .. }, _) if u32::try_from(self.numbers.count()).is_ok() => 4,
-            (Kept::Value | Kept::Position | Kept::Whole { .. }, _) => 8,
-        }
-    }
-
     /// Checks and counts all of the index tensor, and cuts its places into ranges of at most so many entries: more where
     /// very many tuples name neighbouring places.
     fn planned(&self, most: usize, group: usize) -> Result<Vec<Sweep>> {
         let places = self.numbers.places();
-        let shift = (0..).find(|shift| places >> shift <= MOST_SLOTS).unwrap_or_default();
+        let shift = (0..usize::BITS).find(|shift| places >> shift <= MOST_SLOTS).expect("a number has no more bits");
         let slots = (places.saturating_sub(1) >> shift) + 1;
         let parts =
             collect(&self.indices, &self.numbers, self.limits, |_, _| Ok(Count { shift, slots: vec![0; slots] }))?;
@@ -218,16 +219,17 @@ impl Sweeps {
 
     fn make(&self, sweep: &Sweep, updates: Option<&Updates>) -> Result<Scatter> {
         let Arrangement { outer, block, .. } = self.numbers.arrangement;
-        let (count, size) = (self.numbers.count(), self.word(updates));
+        let count = self.numbers.count();
         let tensor = (&self.indices, &self.numbers);
         let room = Room { cut: sweep.cut, only: sweep.entries.as_deref().map(|entries| (&sweep.places, entries)) };
-        let entries = match (self.kept, updates) {
-            (Kept::Whole { from, to }, _) => Entries::Whole { from, to },
-            (Kept::Value, Some(updates)) => {
-                Entries::Values(Words::read(size, tensor, room, &TheirUpdates { updates, block }, self.limits)?)
+        let entries = match self.kept {
+            Kept::Whole { from, to } => Entries::Whole { from, to },
+            Kept::Value { bytes } => {
+                let updates = updates.expect("the updates that are carried along are there as long as the sweeps");
+                Entries::Values(Words::read(bytes, tensor, room, &TheirUpdates { updates, block }, self.limits)?)
             }
-            (Kept::Value | Kept::Position, _) => {
-                Entries::Positions(Words::read(size, tensor, room, &TheirPositions(size), self.limits)?)
+            Kept::Position { bytes } => {
+                Entries::Positions(Words::read(bytes, tensor, room, &TheirPositions(bytes), self.limits)?)
             }
         };
         Ok(Scatter { outer, dim: self.numbers.places(), block, count, entries })
