@@ -4,6 +4,10 @@
 
 use std::process::ExitCode;
 
+use tensorop::command::{self, Io};
+use tensorop::storage::signals;
+
 fn main() -> ExitCode {
-    tensorop::command::main()
+    signals::handle();
+    command::run(std::env::args_os(), &Io::of_process()).into()
 }

@@ -8,6 +8,7 @@ use anyhow::{Result, anyhow, bail};
 
 use super::asked::Asked;
 use super::emit;
+use super::io::Io;
 use super::options::operands::OperandArg;
 use super::sides::Pairs;
 use crate::error::Context;
@@ -74,7 +75,7 @@ enum Prepared {
 
 impl Prepared {
     /// Changes it, and tells how many tensors it holds then, or has changed where they lie.
-    fn write(self) -> Result<usize> {
+    fn write(self, io: &Io) -> Result<usize> {
         match self {
             Self::Anew(rewrite) => {
                 rewrite.write()?;
@@ -82,7 +83,7 @@ impl Prepared {
             }
             Self::InPlace(works) => {
                 let count = works.len();
-                works.into_iter().try_for_each(|work| emit::change(work, None, "--accept", true))?;
+                works.into_iter().try_for_each(|work| emit::change(work, io, None, "--accept", true))?;
                 Ok(count)
             }
         }
@@ -279,7 +280,12 @@ impl Changes {
     ///
     /// # Errors
     /// A file that may not be written, or cannot hold a tensor; of reading and writing.
-    pub(super) fn write(&self, open: &dyn Fn(Option<Place>) -> Result<Source>, limits: Limits) -> Result<Vec<String>> {
+    pub(super) fn write(
+        &self,
+        io: &Io,
+        open: &dyn Fn(Option<Place>) -> Result<Source>,
+        limits: Limits,
+    ) -> Result<Vec<String>> {
         let prepare = |path: &Path, change: &Change| -> Result<Prepared> {
             let label = label(path);
             let mut tensors = Vec::with_capacity(change.tensors.len());
@@ -300,7 +306,7 @@ impl Changes {
             }
         };
         let made = self.make_folders()?;
-        let written = self.write_files(&prepare);
+        let written = self.write_files(io, &prepare);
         if written.is_err() {
             // those that nothing has come into
             made.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
@@ -320,7 +326,7 @@ impl Changes {
         Ok(made)
     }
 
-    fn write_files(&self, prepare: &dyn Fn(&Path, &Change) -> Result<Prepared>) -> Result<Vec<String>> {
+    fn write_files(&self, io: &Io, prepare: &dyn Fn(&Path, &Change) -> Result<Prepared>) -> Result<Vec<String>> {
         let mut texts = Vec::new();
         for (path, IndexChange { added, more_bytes }) in &self.indices {
             if let Some(text) = rewrite::index_text(path, &label(path), added, *more_bytes)? {
@@ -333,7 +339,7 @@ impl Changes {
         }
         let mut lines = Vec::new();
         for (path, change) in &self.files {
-            let all = prepare(path, change)?.write()?;
+            let all = prepare(path, change)?.write(io)?;
             let put = change.tensors.len();
             let noun = if all == 1 { "tensor" } else { "tensors" };
             let of = if put == all { format!("{all} {noun}") } else { format!("{put} of {all} {noun}") };

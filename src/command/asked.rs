@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 
 use anyhow::{Result, anyhow};
 
-use super::advised;
+use super::outcome::advised;
 use crate::error::{Error, Subject};
 use crate::format::open::Input;
 use crate::item::dtype::{DType, Kind};

@@ -1,12 +1,14 @@
 //! `completions`: what clap_complete makes of the grammar, and the names of tensors after `FILE:`.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use anyhow::{Context, Result};
 use clap::Args;
 use clap_complete::Shell;
 
-use super::{Outcome, grammar};
+use super::grammar;
+use super::io::Io;
+use super::outcome::Outcome;
 
 /// Print a completion script for a shell
 #[derive(Debug, Args)]
@@ -27,8 +29,8 @@ Examples:
 
 impl Completions {
     /// Prints the script.
-    pub(super) fn run(&self) -> Result<Outcome> {
-        io::stdout().write_all(script(self.shell)?.as_bytes()).context("standard output")?;
+    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+        io.stdout.clone().write_all(script(self.shell)?.as_bytes()).context("standard output")?;
         Ok(Outcome::Done)
     }
 }

@@ -8,16 +8,17 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::Outcome;
 use super::asked::{Asked, Reading};
 use super::dry_run::Report;
 use super::emit::{Origin, emit};
+use super::io::Io;
 use super::options::cast::{self, CastArg, CastParser};
 use super::options::members::MemberOptions;
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::OutputOptions;
 use super::options::run::RunOptions;
 use super::options::values::dtype_help;
+use super::outcome::Outcome;
 use super::sources;
 use crate::DType;
 use crate::format::open::{Input, files_before_colons, folders_before_colons};
@@ -197,7 +198,7 @@ struct Inputs {
 
 impl Convert {
     /// Writes tensors in another form.
-    pub(super) fn run(&self) -> Result<Outcome> {
+    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operands: Vec<_> = self.inputs.iter().map(NamedOperand::meant).collect();
         sources::one_stdin(operands.iter().map(|(_, operand)| ("IN", *operand)))?;
         allow_open_files(operands.len());
@@ -211,9 +212,9 @@ impl Convert {
             let several = containers("and");
             bail!("standard output: {count} tensors, and only {several} hold several: -o {label}?");
         }
-        let limits = self.run.limits()?;
+        let limits = self.run.limits(&io.environment)?;
         let format = self.output.format()?;
-        let Inputs { inputs, chosen, replaced, notes } = self.choose(&operands, format, limits.threads)?;
+        let Inputs { inputs, chosen, replaced, notes } = self.choose(io, &operands, format, limits.threads)?;
         if chosen.is_empty() {
             let empty: Vec<_> = operands.iter().map(|(_, operand)| sources::label("IN", operand)).collect();
             bail!("{}: no tensors", empty.join(", "));
@@ -241,20 +242,26 @@ impl Convert {
             works.push((name, self.work(data, dtype.cloned(), limits)));
         }
         let left_out = |name: &str| !self.members.takes(name) || replaced.contains(name);
-        emit(works, Origin { notes, left_out: &left_out }, &self.output, self.run.quiet, report)
+        emit(works, io, Origin { notes, left_out: &left_out }, &self.output, self.run.quiet, report)
     }
 
     /// Opens the inputs and finds out what is taken of them, and under which names.
     ///
     /// # Errors
     /// What is not there; patterns that match nothing; two tensors of one name.
-    fn choose(&self, operands: &[(Option<&str>, &OperandArg)], format: Format, threads: Threads) -> Result<Inputs> {
+    fn choose(
+        &self,
+        io: &Io,
+        operands: &[(Option<&str>, &OperandArg)],
+        format: Format,
+        threads: Threads,
+    ) -> Result<Inputs> {
         let container = format.is_container();
         let (mut inputs, mut chosen, mut notes, mut whole_names) = (vec![], vec![], vec![], vec![]);
         let mut unnamed = 0..;
         for (explicit, operand) in operands {
             let label = sources::label("IN", operand);
-            let input = sources::open(operand, &label, &self.input, threads)?;
+            let input = sources::open(io, operand, &label, &self.input, threads)?;
             let names = input.names();
             if let (None, None, Some(names)) = (explicit, input.member(), &names)
                 && (container || !self.members.is_empty())

@@ -1,7 +1,7 @@
 //! `diff`: two tensors compared, or many by their names.
 
 use std::cell::RefCell;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
@@ -11,20 +11,21 @@ use clap::{Args, ValueHint};
 use super::accept::Changes;
 use super::asked::Asked;
 use super::compared::Comparing;
+use super::io::Io;
 use super::meter::Meter;
 use super::options::members::MemberOptions;
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::run::ThreadOptions;
 use super::options::values::parse_number;
+use super::outcome::Outcome;
 use super::show::{png_target, write_png};
 use super::sides::{self, Pairs, ROLES, Sides};
-use super::{Outcome, sources, style};
+use super::sources;
 use crate::diff::judge::{self, Density};
 use crate::diff::models::Models;
 use crate::diff::{self, Allowed, Effort, MetricLimits, Options, Reason};
 use crate::format::collection::Place;
 use crate::format::open::Input;
-use crate::format::rewrite::UPDATE_GOLDEN;
 use crate::item::glob::Glob;
 use crate::ops::fill::Limits;
 use crate::picture::Picture;
@@ -243,58 +244,58 @@ impl<T: Tolerance> Bound<T> {
 
 impl Diff {
     /// Compares, and prints the report.
-    pub(super) fn run(&self) -> Result<Outcome> {
-        let limits = self.threads.limits()?;
+    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+        let limits = self.threads.limits(&io.environment)?;
         let args = [&self.expected, &self.actual];
         sources::one_stdin(ROLES.into_iter().zip(args))?;
-        let expected = sides::expected(args[0], &self.input, limits.threads, self.accepts())?;
-        let actual = sides::side(ROLES[1], args[1], &self.input, limits.threads)?;
+        let expected = sides::expected(io, args[0], &self.input, limits.threads, self.accepts(io))?;
+        let actual = sides::side(io, ROLES[1], args[1], &self.input, limits.threads)?;
         match sides::resolve([expected, actual], args, &self.members, &self.input, limits.threads)? {
-            Sides::Two(files) => self.two(&files, limits),
-            Sides::New(file) => self.new_one(&file, limits),
-            Sides::Many(pairs) => self.many(&pairs, limits),
+            Sides::Two(files) => self.two(io, &files, limits),
+            Sides::New(file) => self.new_one(io, &file, limits),
+            Sides::Many(pairs) => self.many(io, &pairs, limits),
         }
     }
 
     /// Whether what is expected becomes what is found.
-    fn accepts(&self) -> bool {
-        self.accept || std::env::var_os(UPDATE_GOLDEN).is_some_and(|value| value == "1")
+    fn accepts(&self, io: &Io) -> bool {
+        self.accept || io.environment.update_golden
     }
 
     /// Tells which files were written: behind the report, or beside an object of JSON.
-    fn tell(&self, lines: &[String]) -> Result<Outcome> {
+    fn tell(&self, io: &Io, lines: &[String]) -> Result<Outcome> {
         for line in lines {
             match self.json {
-                true => writeln!(io::stderr(), "{line}").context("standard error")?,
-                false => writeln!(io::stdout(), "{line}").context("standard output")?,
+                true => writeln!(io.stderr.clone(), "{line}").context("standard error")?,
+                false => writeln!(io.stdout.clone(), "{line}").context("standard output")?,
             }
         }
         Ok(Outcome::Done)
     }
 
     /// A tensor that is expected from now on.
-    fn new_one(&self, file: &(Input, usize), limits: Limits) -> Result<Outcome> {
+    fn new_one(&self, io: &Io, file: &(Input, usize), limits: Limits) -> Result<Outcome> {
         let (input, n) = file;
         let asked = Asked::new(self.input.dtype.as_ref());
         let source = sides::one((input, *n), &asked)?;
         asked.finish()?;
         let changes = Changes::of_one(&self.expected, None, &source)?;
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = BufWriter::new(io.stdout.clone());
         let printed = match self.json {
             true => diff::write_json_of_new(&mut out, &source),
             false => writeln!(out, "different: {} is not there", sources::label(ROLES[0], &self.expected)),
         };
         printed.and_then(|()| out.flush()).context("standard output")?;
         drop(out);
-        self.accept_one(&changes, source, limits)
+        self.accept_one(io, &changes, source, limits)
     }
 
     /// Makes a tensor what is expected.
-    fn accept_one(&self, changes: &Changes, actual: Source, limits: Limits) -> Result<Outcome> {
+    fn accept_one(&self, io: &Io, changes: &Changes, actual: Source, limits: Limits) -> Result<Outcome> {
         let actual = RefCell::new(Some(actual));
         // of one file it is asked for once
         let open = |_| actual.take().context("ACTUAL: is read already");
-        self.tell(&changes.write(&open, limits)?)
+        self.tell(io, &changes.write(io, &open, limits)?)
     }
 
     /// What passes for a tensor of that name.
@@ -328,37 +329,37 @@ impl Diff {
     }
 
     /// Two tensors.
-    fn two(&self, files: &[(Input, usize); 2], limits: Limits) -> Result<Outcome> {
+    fn two(&self, io: &Io, files: &[(Input, usize); 2], limits: Limits) -> Result<Outcome> {
         let asked = Asked::new(self.input.dtype.as_ref());
         let [mut expected, mut actual] = sides::two([(&files[0].0, files[0].1), (&files[1].0, files[1].1)], &asked)?;
         asked.finish()?;
         let name = self.name([&expected, &actual])?;
         let (options, effort) = (self.options(&name), self.effort(limits));
-        if self.accepts() || self.map || self.heatmap.is_some() {
+        if self.accepts(io) || self.map || self.heatmap.is_some() {
             // they may be read again
             expected.settle()?;
             actual.settle()?;
         }
         let drawn = match &self.heatmap {
-            Some(path) => judge::check_plane(&expected, &actual, &options)?.map(|()| png_target(path)).transpose()?,
+            Some(path) => {
+                judge::check_plane(&expected, &actual, &options)?.map(|()| png_target(path, io)).transpose()?
+            }
             None => None,
         };
-        if drawn.as_ref().is_some_and(|target| matches!(target, Target::Stdout)) {
+        if drawn.as_ref().is_some_and(|target| matches!(target, Target::Stdout(_))) {
             bail!("--heatmap: standard output has the report: name a file");
         }
-        let meter = Meter::new(Some(expected.bytes().saturating_add(actual.bytes())), self.summary);
+        let meter = Meter::new(io, Some(expected.bytes().saturating_add(actual.bytes())), self.summary);
         let found = diff::compare_sources(&mut expected, &mut actual, &options, effort, &|bytes| meter.add(bytes))?;
         meter.finish();
         // what cannot be accepted is told before the report
-        let accepts = self.accepts() && !found.equal();
+        let accepts = self.accepts(io) && !found.equal();
         let changes = accepts.then(|| Changes::of_one(&self.expected, Some(&files[0]), &actual)).transpose()?;
-        let stdout = io::stdout();
-        let style = style(&stdout);
-        let mut out = BufWriter::new(stdout.lock());
+        let mut out = BufWriter::new(io.stdout.clone());
         let printed = match (self.json, self.summary) {
             (true, _) => found.write_json(&mut out),
             (false, true) => writeln!(out, "{}", found.verdict()),
-            (false, false) => found.write_report(&mut out, style).and_then(|()| match found.reason() {
+            (false, false) => found.write_report(&mut out, io.style()).and_then(|()| match found.reason() {
                 Some(Reason::Dtype) if !self.ignore_dtype => writeln!(out, "  --ignore-dtype compares the values"),
                 _ => Ok(()),
             }),
@@ -374,15 +375,15 @@ impl Diff {
         out.flush().context("standard output")?;
         drop(out);
         match (drawn, &self.heatmap) {
-            (Some(target), _) => self.draw([expected, actual], &options, &target, limits)?,
+            (Some(target), _) => self.draw(io, [expected, actual], &options, &target, limits)?,
             (None, Some(path)) => {
                 // the report has said why
                 let told = [format!("no {}: another dtype or shape", printable(&path.display().to_string()))];
-                self.tell(if self.summary { &[] } else { &told })?;
+                self.tell(io, if self.summary { &[] } else { &told })?;
             }
             (None, None) => {
                 if let Some(changes) = &changes {
-                    return self.accept_one(changes, actual, limits);
+                    return self.accept_one(io, changes, actual, limits);
                 }
             }
         }
@@ -391,19 +392,19 @@ impl Diff {
             None => Ok(Outcome::Different),
             Some(changes) => {
                 let [_, actual] = sides::two([(&files[0].0, files[0].1), (&files[1].0, files[1].1)], &asked)?;
-                self.accept_one(&changes, actual, limits)
+                self.accept_one(io, &changes, actual, limits)
             }
         }
     }
 
     /// Draws the errors of two tensors.
-    fn draw(&self, sources: [Source; 2], options: &Options, target: &Target, limits: Limits) -> Result<()> {
+    fn draw(&self, io: &Io, sources: [Source; 2], options: &Options, target: &Target, limits: Limits) -> Result<()> {
         let Some(plane) = judge::error_plane(sources, options)? else { return Ok(()) };
         let picture = Picture::of_numbers(plane, limits)?;
         let scale = picture.scale(None, &|_| ())?;
         let told = write_png(&picture, scale.as_ref(), target, &|_| ())?;
         let told = told.into_iter().filter(|_| !self.summary);
-        self.tell(&told.collect::<Vec<_>>()).map(drop)
+        self.tell(io, &told.collect::<Vec<_>>()).map(drop)
     }
 
     /// The name of a single pair, which patterns look at: that of a member, if either is one.
@@ -420,7 +421,7 @@ impl Diff {
     }
 
     /// Tensors by name.
-    fn many(&self, pairs: &Pairs, limits: Limits) -> Result<Outcome> {
+    fn many(&self, io: &Io, pairs: &Pairs, limits: Limits) -> Result<Outcome> {
         for (option, is_given) in [("--map", self.map), ("--heatmap", self.heatmap.is_some())] {
             if is_given {
                 bail!("{option}: is of one tensor, and these are several: name a member after a colon, or a file");
@@ -428,22 +429,20 @@ impl Diff {
         }
         self.check_tolerances(pairs.named.keys().map(String::as_str))?;
         let asked = Asked::new(self.input.dtype.as_ref());
-        let meter = Meter::new(Some(pairs.bytes()), self.summary);
+        let meter = Meter::new(io, Some(pairs.bytes()), self.summary);
         let mut models = Models::new(self.json);
         let how = Comparing { pairs, asked: &asked, options: &|name| self.options(name), effort: self.effort(limits) };
         let failed = how.compare(&mut models, &|bytes| meter.add(bytes))?;
         asked.finish()?;
         meter.finish();
         // what cannot be accepted is told before the report
-        let accepts = self.accepts() && !models.equal();
+        let accepts = self.accepts(io) && !models.equal();
         let changes = accepts.then(|| Changes::of_many(pairs, &failed, &self.expected, &asked)).transpose()?;
-        let stdout = io::stdout();
-        let style = style(&stdout);
-        let mut out = BufWriter::new(stdout.lock());
+        let mut out = BufWriter::new(io.stdout.clone());
         let printed = match (self.json, self.summary) {
             (true, _) => models.write_json(&mut out),
             (false, true) => writeln!(out, "{}", models.verdict()),
-            (false, false) => models.write_report(&mut out, style),
+            (false, false) => models.write_report(&mut out, io.style()),
         };
         printed.and_then(|()| out.flush()).context("standard output")?;
         drop(out);
@@ -451,6 +450,6 @@ impl Diff {
             return Ok(if models.equal() { Outcome::Done } else { Outcome::Different });
         };
         let open = |place: Option<Place>| pairs.open_one(1, place.context("ACTUAL: no tensor")?, &asked);
-        self.tell(&changes.write(&open, limits)?)
+        self.tell(io, &changes.write(io, &open, limits)?)
     }
 }

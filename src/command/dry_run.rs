@@ -1,9 +1,10 @@
 //! What `--dry-run` prints: what was resolved of the arguments, and what would be written.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use anyhow::{Context, Result};
 
+use super::io::Io;
 use crate::DType;
 use crate::layout::axis::Span;
 use crate::storage::source::Source;
@@ -23,8 +24,8 @@ impl Report {
     }
 
     /// Prints it.
-    pub(super) fn print(self) -> Result<()> {
-        io::stdout().write_all(self.0.as_bytes()).context("standard output")
+    pub(super) fn print(self, io: &Io) -> Result<()> {
+        io.stdout.clone().write_all(self.0.as_bytes()).context("standard output")
     }
 
     /// A line about an operand.

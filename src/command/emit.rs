@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use anyhow::{Result, anyhow, bail};
 
-use super::Outcome;
-use super::complain;
 use super::dry_run::Report;
+use super::io::Io;
 use super::meter::Meter;
 use super::options::output::OutputOptions;
+use super::outcome::{Outcome, complain};
 use super::parts;
 use crate::error::{Context, ErrorKind, Subject};
 use crate::format::Format;
@@ -37,6 +37,7 @@ pub(super) struct Origin<'a> {
 /// where the format has names.
 pub(super) fn emit(
     mut works: Vec<(Option<String>, Work)>,
+    io: &Io,
     origin: Origin<'_>,
     options: &OutputOptions,
     quiet: bool,
@@ -45,7 +46,7 @@ pub(super) fn emit(
     if let [(_, work)] = &works[..]
         && work.is_in_place()
     {
-        return works.pop().map_or(Ok(Outcome::Done), |(_, work)| edit(work, options, quiet, report));
+        return works.pop().map_or(Ok(Outcome::Done), |(_, work)| edit(work, io, options, quiet, report));
     }
     let parted = options.parts.is_given();
     if parted && options.output.as_deref().is_none_or(|path| path == Path::new("-")) {
@@ -56,8 +57,8 @@ pub(super) fn emit(
         bail!("standard output: {} is a folder: name it with -o", format.argument());
     }
     let target = match options.output.as_deref() {
-        None => Target::Stdout,
-        Some(dash) if dash == Path::new("-") => Target::Stdout,
+        None => Target::Stdout(io.stdout.clone()),
+        Some(dash) if dash == Path::new("-") => Target::Stdout(io.stdout.clone()),
         Some(path) => resolve(path, options.no_clobber && !parted, format)?,
     };
     let label = target.label();
@@ -72,9 +73,9 @@ pub(super) fn emit(
         _ => error.into(),
     })?;
     if parted {
-        let meter = Meter::new(None, quiet);
+        let meter = Meter::new(io, None, quiet);
         let how = (options.dry_run, report);
-        return parts::run(&plan, &target, &options.parts, options.no_clobber, how, &|more| meter.add(more));
+        return parts::run(&plan, io, &target, &options.parts, options.no_clobber, how, &|more| meter.add(more));
     }
     if options.dry_run {
         for (name, meta, bytes) in plan.tensors() {
@@ -86,7 +87,7 @@ pub(super) fn emit(
         if let Some(sink) = target.probe()? {
             check_binary(&sink, format)?;
         }
-        report.print()?;
+        report.print(io)?;
         return Ok(Outcome::Done);
     }
     let mut sink = target.create()?;
@@ -94,7 +95,7 @@ pub(super) fn emit(
     let elided = sink.is_terminal().then_some(TERMINAL_THRESHOLD);
     let text = options.page.above(options.threshold.or(elided));
     let bytes = plan.bytes();
-    let (meter, done) = (Meter::new(Some(bytes), quiet), AtomicUsize::new(0));
+    let (meter, done) = (Meter::new(io, Some(bytes), quiet), AtomicUsize::new(0));
     let progress = |more| {
         meter.add(more);
         // what is printed after the last item must not be mixed with a bar
@@ -108,27 +109,27 @@ pub(super) fn emit(
 }
 
 /// Changes the data where it lies.
-fn edit(work: Work, options: &OutputOptions, quiet: bool, mut report: Report) -> Result<Outcome> {
+fn edit(work: Work, io: &Io, options: &OutputOptions, quiet: bool, mut report: Report) -> Result<Outcome> {
     if options.dry_run {
         let (label, data) = (work.label(), work.fill.data().meta().clone());
         work.fill.as_patch().map_or(Ok(()), Patch::finish_updates)?;
         let Meta { dtype, shape, .. } = data;
         report.line(format!("output: {label} changed in place, {dtype} {shape:?}"));
-        report.print()?;
+        report.print(io)?;
         return Ok(Outcome::Done);
     }
-    change(work, options.parts.part, "--in-place", quiet)?;
+    change(work, io, options.parts.part, "--in-place", quiet)?;
     Ok(Outcome::Done)
 }
 
 /// Changes data where it lies, as `option` says, or a share of it.
-pub(super) fn change(work: Work, share: Option<Share>, option: &'static str, quiet: bool) -> Result<()> {
-    let meter = Meter::new(None, quiet);
+pub(super) fn change(work: Work, io: &Io, share: Option<Share>, option: &'static str, quiet: bool) -> Result<()> {
+    let meter = Meter::new(io, None, quiet);
     let changing = Arc::new(AtomicBool::new(false));
-    let (begun, label) = (Arc::clone(&changing), work.label());
+    let (begun, label, stderr) = (Arc::clone(&changing), work.label(), io.stderr.clone());
     signals::call_when_ended(move || {
         if begun.load(Ordering::SeqCst) {
-            complain(&anyhow!("{label}: is partly changed: ended by a signal in the middle of {option}"));
+            complain(&stderr, &anyhow!("{label}: is partly changed: ended by a signal in the middle of {option}"));
         }
     });
     let expect = |bytes| {
@@ -156,7 +157,7 @@ fn resolve(path: &Path, no_clobber: bool, format: Format) -> Result<Target> {
 /// Refuses to show a person what is not meant to be read by people.
 fn check_binary(sink: &Sink<'_>, format: Format) -> Result<()> {
     if format.is_binary() && sink.is_terminal() {
-        let label = if matches!(sink, Sink::Stdout(_)) { Target::Stdout.label() } else { "output" };
+        let label = if matches!(sink, Sink::Stdout(_)) { "standard output" } else { "output" };
         bail!("{label}: is a terminal, and the output is binary: use -o FILE");
     }
     Ok(())

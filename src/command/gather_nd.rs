@@ -3,13 +3,14 @@
 use anyhow::Result;
 use clap::{Args, ValueHint};
 
-use super::Outcome;
 use super::dry_run::Report;
+use super::io::Io;
 use super::operator::put;
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::OutputOptions;
 use super::options::run::RunOptions;
 use super::options::values::parse_number;
+use super::outcome::Outcome;
 use super::sources::Operands;
 use crate::item::meta::Order;
 use crate::ops::gather_nd::{Linked, check};
@@ -55,9 +56,9 @@ Of an index tensor at most 1 GiB is held in memory (some 100 million tuples); of
 
 impl GatherNd {
     /// Resolves the index tuples, and writes the blocks of DATA that they address.
-    pub(super) fn run(&self) -> Result<Outcome> {
-        let limits = self.run.limits()?;
-        let operands = Operands::new(&self.data, Some(&self.indices), None, &self.input, false, limits.threads)?;
+    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+        let limits = self.run.limits(&io.environment)?;
+        let operands = Operands::new(io, &self.data, Some(&self.indices), None, &self.input, false, limits.threads)?;
         let (data, _) = operands.tensors()?;
         let indices = operands.indices()?;
         let explain = |error| operands.explain(error);
@@ -68,6 +69,6 @@ impl GatherNd {
         report.source(&indices);
         report.line(format!("batch dims {}: {} index tuples", self.batch_dims, numbers.count()));
         let fill = Linked::new(data, &numbers, indices, limits).map_err(explain)?;
-        put(Box::new(fill), limits, &self.output, self.run.quiet, report)
+        put(Box::new(fill), limits, io, &self.output, self.run.quiet, report)
     }
 }

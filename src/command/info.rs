@@ -1,22 +1,24 @@
 //! `info`: what files hold.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 
 use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reading};
+use super::io::Io;
 use super::meter::Meter;
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::run::ThreadOptions;
+use super::outcome::{Outcome, complain};
 use super::sources;
-use super::{Outcome, complain, style};
+
 use crate::format::content::Description;
 use crate::format::open::Input;
 use crate::info::{self, Places, Stats};
 use crate::layout::axis::resolve_axis;
 use crate::ops::fill::Limits;
-use crate::report::{Style, printable};
+use crate::report::printable;
 use crate::storage::source::Source;
 
 /// Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins
@@ -88,14 +90,14 @@ impl Info {
     }
 
     /// Says what is wanted of the items.
-    fn read_items(&self, mut source: Source, info: &mut info::Info, limits: Limits, style: Style) -> Result<()> {
+    fn read_items(&self, io: &Io, mut source: Source, info: &mut info::Info, limits: Limits) -> Result<()> {
         let axis = self.by_axis.map(|axis| resolve(axis, &source)).transpose()?;
         // how much is read: the first pass over the items, and with quantiles one more, as a rule
         let passes = 2 * usize::from(self.stats || self.histogram)
             + usize::from(self.histogram)
             + usize::from(self.hash)
             + usize::from(axis.is_some());
-        let meter = Meter::new(Some(source.bytes().saturating_mul(passes)), false);
+        let meter = Meter::new(io, Some(source.bytes().saturating_mul(passes)), false);
         let progress = |bytes| meter.add(bytes);
         if self.stats || self.histogram {
             let stats = info::stats(&mut source, limits, &progress)?;
@@ -106,8 +108,8 @@ impl Info {
             info.stats = self.stats.then_some(stats);
         }
         if let Some(axis) = axis {
-            let mut places = if self.json { Places::json() } else { Places::table(style) };
-            let kept = |done: io::Result<()>| done.map_err(|error| crate::Error::from(error).within("statistics"));
+            let mut places = if self.json { Places::json() } else { Places::table(io.style()) };
+            let kept = |done: std::io::Result<()>| done.map_err(|error| crate::Error::from(error).within("statistics"));
             let mut push = |stats: Option<Stats>| kept(places.push(stats.as_ref()));
             info::by_axis(&mut source, axis, limits, &progress, &mut push)?;
             kept(places.finish())?;
@@ -120,26 +122,24 @@ impl Info {
     }
 
     /// Describes the tensors of all files.
-    pub(super) fn run(&self) -> Result<Outcome> {
+    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         sources::one_stdin(self.files.iter().map(|file| ("FILE", file)))?;
-        let stdout = io::stdout();
-        let style = style(&stdout);
-        let mut out = BufWriter::new(stdout.lock());
+        let mut out = BufWriter::new(io.stdout.clone());
         let mut infos = Vec::new();
         let mut names = Vec::new();
         let mut without = Vec::new();
-        let limits = self.threads.limits()?;
+        let limits = self.threads.limits(&io.environment)?;
         let asked = Asked::new(self.input.dtype.as_ref());
         let mut outcome = Outcome::Done;
         for file in &self.files {
             let found = if self.members {
-                members(file, self, limits, &mut names)
+                members(io, file, self, limits, &mut names)
             } else {
-                describe_all(file, (self, &asked, style), limits, (&mut infos, &mut without))
+                describe_all(io, file, (self, &asked), limits, (&mut infos, &mut without))
             };
             // one bad file among many should not hide what the others hold
             if let Err(error) = found {
-                outcome = complain(&error);
+                outcome = complain(&io.stderr, &error);
             }
         }
         asked.finish()?;
@@ -149,7 +149,7 @@ impl Info {
             // JSON must not look whole where something is missing
             (_, true) => Ok(()),
             (_, false) if infos.is_empty() => Ok(()),
-            (_, false) => info::write_table(&mut out, &mut infos, style),
+            (_, false) => info::write_table(&mut out, &mut infos, io.style()),
         };
         let told = without.iter().filter(|_| !self.json);
         let printed = printed.and_then(|()| told.clone().try_for_each(|line| writeln!(out, "{line}")));
@@ -174,8 +174,8 @@ fn resolve(axis: i64, source: &Source) -> Result<usize> {
 
 /// The names of a file's members, each with the end of its line. Control characters in them are escaped: they are
 /// shown to people, too.
-fn members(file: &OperandArg, args: &Info, limits: Limits, found: &mut Vec<String>) -> Result<()> {
-    let input = sources::open(file, &sources::label("FILE", file), &args.input, limits.threads)?;
+fn members(io: &Io, file: &OperandArg, args: &Info, limits: Limits, found: &mut Vec<String>) -> Result<()> {
+    let input = sources::open(io, file, &sources::label("FILE", file), &args.input, limits.threads)?;
     let selected = input.select()?;
     let names: Vec<String> = selected.into_iter().filter_map(|(_, name)| name).collect();
     found.extend(names.iter().map(|name| {
@@ -187,30 +187,32 @@ fn members(file: &OperandArg, args: &Info, limits: Limits, found: &mut Vec<Strin
 
 /// What is to be said of a file, or of all its members.
 fn describe_all(
+    io: &Io,
     file: &OperandArg,
-    (args, asked, style): (&Info, &Asked<'_>, Style),
+    (args, asked): (&Info, &Asked<'_>),
     limits: Limits,
     (infos, without): (&mut Vec<info::Info>, &mut Vec<String>),
 ) -> Result<()> {
-    let input = sources::open(file, &sources::label("FILE", file), &args.input, limits.threads)?;
+    let input = sources::open(io, file, &sources::label("FILE", file), &args.input, limits.threads)?;
     let selected = input.select()?;
     let file = sources::named(file, input.member());
     if selected.is_empty() {
         without.push(format!("{}: holds no tensors", printable(&file)));
     }
     for (n, member) in selected {
-        infos.push(describe(&input, n, file.clone(), member, (args, asked, style), limits)?);
+        infos.push(describe(io, &input, n, file.clone(), member, (args, asked), limits)?);
     }
     Ok(())
 }
 
 /// What is to be said of member number `n`, which is called `member`, of a file.
 fn describe(
+    io: &Io,
     input: &Input,
     n: usize,
     file: String,
     member: Option<String>,
-    (args, asked, style): (&Info, &Asked<'_>, Style),
+    (args, asked): (&Info, &Asked<'_>),
     limits: Limits,
 ) -> Result<info::Info> {
     let label = input.label_of(member.as_deref());
@@ -238,7 +240,7 @@ fn describe(
     if args.reads_items() {
         let open = || asked.source(input.source_as(n, label.clone())?, Reading::Unsigned);
         let source = plain.map_or_else(open, Ok)?;
-        args.read_items(source, &mut info, limits, style)?;
+        args.read_items(io, source, &mut info, limits)?;
     }
     Ok(info)
 }

@@ -1,14 +1,15 @@
 //! `man`: manual pages, made from the grammar of the command line.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
-use super::Outcome;
+use super::io::Io;
+use super::outcome::Outcome;
 
 /// Write the man pages
 ///
@@ -29,11 +30,11 @@ Examples:
 
 impl Man {
     /// Writes a page for the program and for each of its sub-commands into a folder, or the program's to standard output.
-    pub(super) fn run(&self) -> Result<Outcome> {
+    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let mut grammar = super::grammar().disable_help_subcommand(true);
         grammar.build();
         let Some(folder) = self.folder.as_deref().filter(|folder| *folder != Path::new("-")) else {
-            io::stdout().write_all(&page(&grammar)?).context("standard output")?;
+            io.stdout.clone().write_all(&page(&grammar)?).context("standard output")?;
             return Ok(Outcome::Done);
         };
         fs::create_dir_all(folder).with_context(|| format!("{}: cannot be created", folder.display()))?;

@@ -1,12 +1,13 @@
 //! How far a long job has come: a bar on standard error, if that is a terminal, once a second has passed.
 
 use std::fmt::Write;
-use std::io::{self, IsTerminal};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{BinaryBytes, ProgressBar, ProgressState, ProgressStyle};
+
+use super::io::Io;
 
 /// Nothing is shown before.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -24,8 +25,8 @@ pub(super) struct Meter {
 
 impl Meter {
     /// For a job of so many bytes.
-    pub(super) fn new(bytes: Option<usize>, quiet: bool) -> Self {
-        let shown = !quiet && io::stderr().is_terminal();
+    pub(super) fn new(io: &Io, bytes: Option<usize>, quiet: bool) -> Self {
+        let shown = !quiet && io.stderr.is_terminal();
         let total = bytes.map_or_else(OnceLock::new, OnceLock::from);
         Self { shown, total, begun: Instant::now(), done: AtomicU64::new(0), bar: OnceLock::new() }
     }

@@ -11,10 +11,12 @@ mod emit;
 mod gather_nd;
 mod help;
 mod info;
+mod io;
 mod man;
 mod meter;
 mod operator;
 mod options;
+mod outcome;
 mod parts;
 mod scatter_nd;
 mod scatter_update;
@@ -26,18 +28,18 @@ mod sources;
 mod textconv;
 mod usage;
 
-use std::error::Error as StdError;
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
-use std::process::ExitCode;
+use std::io::Write;
 
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::diff::Style;
-use crate::error::Advice;
-use crate::storage::signals;
+pub use self::io::{Environment, Io, TerminalSize};
+use self::outcome::{Outcome, complain, is_closed_pipe, printable};
+
+/// The exit status of a run without errors.
+const SUCCESS: u8 = 0;
 
 /// The exit status of a difference that `diff` found.
 const DIFFERENT: u8 = 1;
@@ -82,9 +84,9 @@ macro_rules! sub_commands {
         }
 
         impl Command {
-            fn run(&self) -> Result<Outcome> {
+            fn run(&self, io: &Io) -> Result<Outcome> {
                 match self {
-                    $(Self::$Command(args) => args.run(),)*
+                    $(Self::$Command(args) => args.run(io),)*
                 }
             }
         }
@@ -114,120 +116,47 @@ sub_commands! {
     "man" man::Man
 }
 
-/// What the exit status tells of a run without errors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
-    /// All is well.
-    Done,
-    /// `diff` found a difference.
-    Different,
-    /// Something could not be done, which has been said, and the rest was.
-    Incomplete,
-}
-
-/// Does what the command line asks for, and reports. Nothing else decides the exit status.
-pub fn main() -> ExitCode {
-    signals::handle();
-    let done = match parse(std::env::args_os()) {
-        Ok(command) => command.run(),
-        Err(Ended::Help(help)) => print_help(&help).context("standard output").map(|()| Outcome::Done),
+/// Does what the command line asks for, reports on standard error what went wrong, and returns the exit status. Nothing
+/// else decides the exit status.
+///
+/// What belongs to a process as a whole is left to the caller: `main.rs` handles signals.
+pub fn run(args: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
+    let done = match parse(args, io.help_width()) {
+        Ok(command) => command.run(io),
+        Err(Ended::Help(help)) => print_help(&help, io).context("standard output").map(|()| Outcome::Done),
         Err(Ended::Usage(message)) => {
-            let _ = write!(io::stderr(), "{}", printable(&message, "\n"));
-            return TROUBLE.into();
+            let _ = write!(io.stderr.clone(), "{}", printable(&message, "\n"));
+            return TROUBLE;
         }
     };
     match done {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Different) => DIFFERENT.into(),
-        Ok(Outcome::Incomplete) => TROUBLE.into(),
-        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Ok(Outcome::Done) => SUCCESS,
+        Ok(Outcome::Different) => DIFFERENT,
+        Ok(Outcome::Incomplete) => TROUBLE,
+        Err(error) if is_closed_pipe(&error) => SUCCESS,
         Err(error) => {
-            complain(&error);
-            TROUBLE.into()
+            complain(&io.stderr, &error);
+            TROUBLE
         }
     }
-}
-
-/// Prints an error, its line of standard error; what comes of a command that goes on after it.
-fn complain(error: &anyhow::Error) -> Outcome {
-    let _ = writeln!(io::stderr(), "error: {}", printable(&told(error), ""));
-    Outcome::Incomplete
-}
-
-/// A message fit for a terminal: its control characters (file names may hold them) escaped, except `allowed`, and its
-/// middle left out if it is long.
-fn printable(message: &str, allowed: &str) -> String {
-    const HEAD: usize = 400;
-    const TAIL: usize = 150;
-    let length = message.chars().count();
-    let shown = |(i, _): &(usize, char)| length <= HEAD + TAIL || *i < HEAD || *i >= length - TAIL;
-    let mut out = String::new();
-    for (i, c) in message.chars().enumerate().filter(shown) {
-        if length > HEAD + TAIL && i == length - TAIL {
-            out.push_str(" ... ");
-        }
-        if c.is_control() && !allowed.contains(c) { out.extend(c.escape_default()) } else { out.push(c) }
-    }
-    out
-}
-
-/// An error in one line: what it happened in, outermost first, what is wrong, and what would help.
-fn told(error: &anyhow::Error) -> String {
-    let cause = |cause: &(dyn StdError + 'static)| own(cause).map_or_else(|| cause.to_string(), advise);
-    error.chain().map(cause).collect::<Vec<_>>().join(": ")
-}
-
-/// An error of the library, with the advice in it said as it is typed.
-fn advise(error: &crate::Error) -> String {
-    advised(error.to_string(), error.advice())
-}
-
-/// What is wrong, and what would help, said as it is typed.
-fn advised(message: String, advice: Option<Advice>) -> String {
-    match advice {
-        None => message,
-        Some(Advice::WriteNpy) => format!("{message}: use -o FILE.npy"),
-        Some(Advice::ReadBits) => format!("{message}; --dtype reads the bits as it"),
-        Some(Advice::SkipRows(rows)) => format!("{message}; --skip-rows {rows} leaves out what may be headings"),
-        Some(Advice::NameItems) => format!("{message}: say with --dtype what it is (bfloat16, int4, ...)"),
-        Some(Advice::WriteOrName) => {
-            format!("{message}: use -o FILE.npy, or say with --dtype what it is (bfloat16, int4, ...)")
-        }
-        Some(Advice::PassTensor) => format!("{message}; give --to npy to the command that wrote it"),
-        Some(Advice::ChangeOption) => format!("--{message}"),
-    }
-}
-
-/// The library's error that a cause is; it may have come through a reader or writer of the standard library.
-fn own<'a>(cause: &'a (dyn StdError + 'static)) -> Option<&'a crate::Error> {
-    let inner = || cause.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref();
-    cause.downcast_ref().or_else(inner)
-}
-
-/// Whether the reader of the output has gone away, which is its right.
-fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    let closed = |cause: &(dyn StdError + 'static)| {
-        let io = cause.downcast_ref::<io::Error>().map(crate::error::kind);
-        let own = own(cause).map(crate::Error::kind);
-        io == Some(io::ErrorKind::BrokenPipe) || own == Some(crate::error::ErrorKind::Io(io::ErrorKind::BrokenPipe))
-    };
-    error.chain().any(closed)
 }
 
 /// What the user asked for, or the text that ends the program.
-fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, Ended> {
+fn parse(args: impl IntoIterator<Item = OsString>, help_width: usize) -> Result<Command, Ended> {
     let args: Vec<_> = args.into_iter().map(options::operands::sheltered).collect();
-    parse_with(|| typed_grammar(&args), &args)
+    parse_with(|| typed_grammar(&args), &args, help_width)
 }
 
 /// The same with a grammar of these arguments.
-fn parse_with(grammar: impl Fn() -> clap::Command, args: &[OsString]) -> Result<Command, Ended> {
+fn parse_with(grammar: impl Fn() -> clap::Command, args: &[OsString], help_width: usize) -> Result<Command, Ended> {
     let parsed = |grammar: clap::Command| {
         grammar.try_get_matches_from(args).and_then(|matches| Command::from_arg_matches(&matches))
     };
     parsed(grammar()).map_err(|error| match error.kind() {
         // to keep examples on their lines takes half as long as all the rest of a small run, so only a help is laid out so
-        ErrorKind::DisplayHelp => Ended::Help(parsed(help::unbroken(grammar())).err().unwrap_or(error)),
+        ErrorKind::DisplayHelp => {
+            Ended::Help(parsed(help::unbroken(grammar()).term_width(help_width)).err().unwrap_or(error))
+        }
         _ if !error.use_stderr() => Ended::Help(error),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Ended::Usage(no_sub_command()),
         ErrorKind::UnknownArgument => Ended::Usage(usage::with_file(&unsheltered(error), args)),
@@ -241,10 +170,10 @@ fn unsheltered(error: clap::Error) -> String {
 }
 
 /// Prints the help, or the version.
-fn print_help(help: &clap::Error) -> io::Result<()> {
-    let mut stdout = io::stdout();
+fn print_help(help: &clap::Error, io: &Io) -> std::io::Result<()> {
+    let mut stdout = io.stdout.clone();
     let styled = help.render();
-    let text = if is_coloured(&stdout) { styled.ansi().to_string() } else { styled.to_string() };
+    let text = if io.is_coloured() { styled.ansi().to_string() } else { styled.to_string() };
     stdout.write_all(help::plain(&text).as_bytes())?;
     stdout.flush()
 }
@@ -283,16 +212,6 @@ fn program() -> clap::Command {
     Program::command().subcommand_required(true).arg_required_else_help(true)
 }
 
-/// How reports are shown there: whether in colour, and options as they are typed.
-fn style(stdout: &io::Stdout) -> Style {
-    Style::plain().with_colour(is_coloured(stdout)).with_option_prefix("--")
-}
-
-fn is_coloured(stdout: &io::Stdout) -> bool {
-    let unset = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    unset && stdout.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,7 +223,7 @@ mod tests {
 
     /// What a command line comes to: the arguments that were understood, or the text that is shown.
     fn outcome(grammar: impl Fn() -> clap::Command, args: &[OsString]) -> String {
-        match parse_with(grammar, args) {
+        match parse_with(grammar, args, 100) {
             Ok(command) => format!("{command:?}"),
             Err(Ended::Help(help)) => format!("help, {}:\n{}", help.exit_code(), help.render().ansi()),
             Err(Ended::Usage(message)) => format!("usage:\n{message}"),

@@ -2,12 +2,13 @@
 
 use anyhow::{Result, anyhow};
 
-use super::Outcome;
 use super::dry_run::Report;
 use super::emit::{Origin, emit};
+use super::io::Io;
 use super::options::operands::InputOptions;
 use super::options::output::OutputOptions;
 use super::options::slices::SliceOptions;
+use super::outcome::Outcome;
 use super::sources;
 use crate::format::Format;
 use crate::format::write::Work;
@@ -25,6 +26,7 @@ use crate::storage::source::{Source, merged};
 pub(super) fn put(
     fill: Box<dyn Fill>,
     limits: Limits,
+    io: &Io,
     output: &OutputOptions,
     quiet: bool,
     report: Report,
@@ -35,7 +37,7 @@ pub(super) fn put(
     let origin = Origin { notes, left_out: &|_| false };
     let mut work = Work::new(fill, limits);
     work.recast.big_endian = output.big_endian();
-    emit(vec![(name, work)], origin, output, quiet, report)
+    emit(vec![(name, work)], io, origin, output, quiet, report)
 }
 
 /// Whether the output has names of tensors, as far as it is known to have a format at all.

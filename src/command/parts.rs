@@ -2,14 +2,15 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail, ensure};
 
-use super::Outcome;
 use super::dry_run::Report;
+use super::io::Io;
 use super::options::parts::PartOptions;
+use super::outcome::Outcome;
 use crate::engine::job::Progress;
 use crate::error::Context;
 use crate::format::open::{files_before_colons, folders_before_colons};
@@ -111,6 +112,7 @@ fn refuse_stdin() -> Result<()> {
 /// output is kept, if it is to be: the one that these parts have made is none of those.
 pub(super) fn run(
     plan: &Plan,
+    io: &Io,
     target: &Target,
     options: &PartOptions,
     no_clobber: bool,
@@ -140,10 +142,10 @@ pub(super) fn run(
                 own.end
             ),
         });
-        report.print()?;
+        report.print(io)?;
         return Ok(Outcome::Done);
     }
-    let Some(share) = options.part else { return finish(&parts, units.clamp(1, of), dry_run) };
+    let Some(share) = options.part else { return finish(&parts, io, units.clamp(1, of), dry_run) };
     if options.restart {
         parts.restart().with_context(|| target.label())?;
     }
@@ -173,13 +175,13 @@ fn make(
 
 /// Puts the output in its place, or prints the parts that are missing of so many, the first: there is nothing to be made in
 /// those beyond the number of units. (Of an output without units the first one still makes what says so.)
-fn finish(parts: &Parts<'_>, wanted: usize, dry_run: bool) -> Result<Outcome> {
+fn finish(parts: &Parts<'_>, io: &Io, wanted: usize, dry_run: bool) -> Result<Outcome> {
     let lock = parts.lock();
     let missing: Vec<usize> = (1..=wanted).filter(|&number| !parts.is_done(number)).collect();
     // another process may have put it in place while this one waited or looked
     let finished = parts.is_finished()?;
     if !finished && !missing.is_empty() {
-        writeln!(io::stdout(), "{}", listed(&missing)).context("standard output")?;
+        writeln!(io.stdout.clone(), "{}", listed(&missing)).context("standard output")?;
         return Ok(Outcome::Different);
     }
     if !finished && !dry_run {

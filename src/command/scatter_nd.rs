@@ -3,8 +3,8 @@
 use anyhow::{Result, bail};
 use clap::{Args, ValueHint};
 
-use super::Outcome;
 use super::dry_run::Report;
+use super::io::Io;
 use super::operator::{base, put};
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::{EditOptions, OutputOptions};
@@ -12,6 +12,7 @@ use super::options::run::RunOptions;
 use super::options::scatter::{self, DuplicateOptions, ReductionArg};
 use super::options::updates::UpdatesOptions;
 use super::options::values::parse_number;
+use super::outcome::Outcome;
 use super::sources::Operands;
 use crate::ops::indexed::{Linked, Roles};
 use crate::ops::reduction::{self, Reduction};
@@ -79,7 +80,7 @@ Of an index tensor at most 1 GiB is held in memory (some 100 million tuples); of
 
 impl ScatterNd {
     /// Resolves the index tuples, and writes DATA with UPDATES in the blocks that they address, or reduced with them.
-    pub(super) fn run(&self) -> Result<Outcome> {
+    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let reduction = Reduction::from(self.reduction);
         if reduction != Reduction::None && self.duplicates.on_duplicate.is_some() {
             bail!("--on-duplicate: not with --reduction {}, which is meant for repeated indices", reduction.name());
@@ -91,10 +92,10 @@ impl ScatterNd {
             let name = reduction.name();
             bail!("--part: not with --in-place and --reduction {name}: a part that runs again would {name} again");
         }
-        let limits = self.run.limits()?;
+        let limits = self.run.limits(&io.environment)?;
         let in_place = self.edit.in_place;
         let (indices, updates) = (Some(&self.indices), self.updates.updates.as_ref());
-        let operands = Operands::new(&self.data, indices, updates, &self.input, in_place, limits.threads)?
+        let operands = Operands::new(io, &self.data, indices, updates, &self.input, in_place, limits.threads)?
             .together(self.output.parts.part.is_some());
         let (data, updates) = operands.tensors()?;
         scatter_nd::check_opset(self.opset, reduction, data.dtype()).map_err(|e| operands.explain(e))?;
@@ -121,6 +122,6 @@ impl ScatterNd {
         let repeats = self.duplicates.repeats(reduction);
         let roles = Roles { repeats, combine };
         let fill = Linked::new(base, &numbers, indices, updates, roles, limits).map_err(|e| operands.explain(e))?;
-        put(Box::new(fill), limits, &self.output, self.run.quiet, report)
+        put(Box::new(fill), limits, io, &self.output, self.run.quiet, report)
     }
 }

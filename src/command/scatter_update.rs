@@ -3,8 +3,8 @@
 use anyhow::Result;
 use clap::{Args, ValueHint};
 
-use super::Outcome;
 use super::dry_run::Report;
+use super::io::Io;
 use super::operator::{base, put};
 use super::options::index_list::IndexList;
 use super::options::operands::{InputOptions, OperandArg, data_help};
@@ -12,6 +12,7 @@ use super::options::output::{EditOptions, OutputOptions};
 use super::options::run::RunOptions;
 use super::options::scatter::{self, DuplicateOptions};
 use super::options::updates::UpdatesOptions;
+use super::outcome::Outcome;
 use super::sources::{self, Operands};
 use crate::Reduction;
 use crate::ops::indexed::{Linked, Roles};
@@ -61,11 +62,11 @@ Of an index tensor at most 1 GiB is held in memory (some 100 million tuples); of
 
 impl ScatterUpdate {
     /// Resolves the indices of the axis, and writes DATA with UPDATES there.
-    pub(super) fn run(&self) -> Result<Outcome> {
-        let limits = self.run.limits()?;
+    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+        let limits = self.run.limits(&io.environment)?;
         let in_place = self.edit.in_place;
         let (indices, updates) = (Some(&self.indices), self.updates.updates.as_ref());
-        let operands = Operands::new(&self.data, indices, updates, &self.input, in_place, limits.threads)?
+        let operands = Operands::new(io, &self.data, indices, updates, &self.input, in_place, limits.threads)?
             .together(self.output.parts.part.is_some());
         let axis = sources::axis(&self.axis, &self.input, limits.threads)?;
         let (data, updates) = operands.tensors()?;
@@ -84,6 +85,6 @@ impl ScatterUpdate {
         let repeats = self.duplicates.repeats(Reduction::None);
         let roles = Roles { repeats, combine: None };
         let fill = Linked::new(base, &numbers, indices, updates, roles, limits).map_err(|e| operands.explain(e))?;
-        put(Box::new(fill), limits, &self.output, self.run.quiet, report)
+        put(Box::new(fill), limits, io, &self.output, self.run.quiet, report)
     }
 }

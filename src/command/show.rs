@@ -1,6 +1,6 @@
 //! `show`: the items of tensors, as text or as a picture.
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -8,14 +8,15 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reading};
+use super::io::{Io, TerminalSize};
 use super::meter::Meter;
 use super::options::at::{At, parse_typed};
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::run::ThreadOptions;
 use super::options::text::PageOptions;
 use super::options::values::parse_number;
+use super::outcome::{Outcome, complain};
 use super::sources;
-use super::{Outcome, complain, is_coloured};
 use crate::engine::job::{Job, Progress};
 use crate::error::Subject;
 use crate::format::open::Input;
@@ -113,22 +114,22 @@ struct Shown {
 
 impl Show {
     /// Shows the tensors of all files.
-    pub(super) fn run(&self) -> Result<Outcome> {
+    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         sources::one_stdin(self.files.iter().map(|file| ("FILE", file)))?;
-        let limits = self.threads.limits()?;
+        let limits = self.threads.limits(&io.environment)?;
         if self.image {
-            return self.draw(limits).map(|()| Outcome::Done);
+            return self.draw(io, limits).map(|()| Outcome::Done);
         }
         let threshold = if self.all { None } else { Some(self.threshold.unwrap_or(THRESHOLD)) };
         let options = self.page.above(threshold);
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = BufWriter::new(io.stdout.clone());
         let mut outcome = Outcome::Done;
         let asked = Asked::new(self.input.dtype.as_ref());
         for file in &self.files {
-            let (input, members) = match self.open(file, limits) {
+            let (input, members) = match self.open(io, file, limits) {
                 Ok(opened) => opened,
                 Err(error) => {
-                    outcome = troubled(&mut out, &error)?;
+                    outcome = troubled(&mut out, io, &error)?;
                     continue;
                 }
             };
@@ -137,7 +138,7 @@ impl Show {
                     Ok(shown) => writeln!(out, "{}", shown.title)
                         .and_then(|()| text::write_shown(&mut out, &shown.items, &shown.shape, &options))
                         .context("standard output")?,
-                    Err(error) => outcome = troubled(&mut out, &error)?,
+                    Err(error) => outcome = troubled(&mut out, io, &error)?,
                 }
             }
         }
@@ -147,8 +148,8 @@ impl Show {
     }
 
     /// A file, and which of its members are shown: their numbers, and what they are called.
-    fn open(&self, file: &OperandArg, limits: Limits) -> Result<(Input, Vec<(usize, Name)>)> {
-        let input = sources::open(file, &sources::label("FILE", file), &self.input, limits.threads)?;
+    fn open(&self, io: &Io, file: &OperandArg, limits: Limits) -> Result<(Input, Vec<(usize, Name)>)> {
+        let input = sources::open(io, file, &sources::label("FILE", file), &self.input, limits.threads)?;
         let selected = input.select()?;
         ensure!(!selected.is_empty(), "{}: holds no tensors", input.label());
         let file = sources::named(file, input.member());
@@ -207,19 +208,18 @@ impl Show {
     }
 
     /// Draws the one tensor.
-    fn draw(&self, limits: Limits) -> Result<()> {
+    fn draw(&self, io: &Io, limits: Limits) -> Result<()> {
         let [file] = &self.files[..] else {
             bail!("--image: {} files, and a picture shows one tensor", self.files.len())
         };
-        let stdout = io::stdout();
-        if self.output.is_none() && !stdout.is_terminal() {
+        if self.output.is_none() && !io.stdout.is_terminal() {
             bail!("--image: standard output is no terminal: use -o OUT.png");
         }
-        if self.output.is_none() && !is_coloured(&stdout) {
+        if self.output.is_none() && !io.is_coloured() {
             bail!("--image: NO_COLOR or TERM=dumb turns colours off, and a picture needs them: use -o OUT.png");
         }
-        let target = self.output.as_deref().map(png_target).transpose()?;
-        let (input, members) = self.open(file, limits)?;
+        let target = self.output.as_deref().map(|path| png_target(path, io)).transpose()?;
+        let (input, members) = self.open(io, file, limits)?;
         let [(n, name)] = &members[..] else {
             let names: Vec<_> = members.iter().filter_map(|(_, name)| name.member.as_deref()).take(5).collect();
             let (label, count) = (input.label(), members.len());
@@ -231,7 +231,7 @@ impl Show {
         let title = self.title(name, &source, &spans);
         let picture = Picture::new(source, spans, limits)?;
         let times = if self.range.is_some() { 1 } else { 2 };
-        let meter = Meter::new(Some(picture.bytes().saturating_mul(times)), false);
+        let meter = Meter::new(io, Some(picture.bytes().saturating_mul(times)), false);
         let progress = |bytes| meter.add(bytes);
         let scale = picture.scale(self.range, &progress)?;
         if scale.is_none() && self.range.is_some() {
@@ -243,10 +243,10 @@ impl Show {
         };
         match target {
             None => {
-                let mut out = BufWriter::new(stdout);
+                let mut out = BufWriter::new(io.stdout.clone());
                 writeln!(out, "{title}{plane}").context("standard output")?;
-                terminal().draw(&picture, scale.as_ref(), &mut out, &progress)?;
-                let averaged = averaged(&picture, terminal().fit(picture.size()).0);
+                terminal(io).draw(&picture, scale.as_ref(), &mut out, &progress)?;
+                let averaged = averaged(&picture, terminal(io).fit(picture.size()).0);
                 if !averaged.is_empty() {
                     writeln!(out, "{averaged}").context("standard output")?;
                 }
@@ -256,7 +256,9 @@ impl Show {
                 let told = write_png(&picture, scale.as_ref(), &target, &progress)?;
                 meter.finish();
                 // on standard output what is said would be mixed with what is drawn, and lies in the file, too
-                told.map_or(Ok(()), |told| writeln!(io::stdout(), "{title}{plane}\n{told}").context("standard output"))
+                told.map_or(Ok(()), |told| {
+                    writeln!(io.stdout.clone(), "{title}{plane}\n{told}").context("standard output")
+                })
             }
         }
     }
@@ -311,9 +313,9 @@ pub(super) fn write_png(
 }
 
 /// Tells an error after what has been printed.
-fn troubled(out: &mut impl Write, error: &anyhow::Error) -> Result<Outcome> {
+fn troubled(out: &mut impl Write, io: &Io, error: &anyhow::Error) -> Result<Outcome> {
     out.flush().context("standard output")?;
-    Ok(complain(error))
+    Ok(complain(&io.stderr, error))
 }
 
 /// How a tensor was named.
@@ -329,24 +331,23 @@ impl Name {
 }
 
 /// Where a PNG goes.
-pub(super) fn png_target(path: &Path) -> Result<Target> {
+pub(super) fn png_target(path: &Path, io: &Io) -> Result<Target> {
     if path == Path::new("-") {
-        return Ok(Target::Stdout);
+        return Ok(Target::Stdout(io.stdout.clone()));
     }
     let label = format!("output {}", path.display());
     let target = Target::resolve(path, label, false)?;
     let is_png = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png"));
-    if !is_png && !matches!(target, Target::Device { .. } | Target::Stdout) {
+    if !is_png && !matches!(target, Target::Device { .. } | Target::Stdout(_)) {
         bail!("{}: a picture is written as PNG: give it a name that ends in .png", target.label());
     }
     Ok(target)
 }
 
 /// The terminal on standard output.
-fn terminal() -> Terminal {
-    let (columns, lines) = terminal_size::terminal_size().map_or((80, 24), |(width, height)| (width.0, height.0));
-    let all_colours = std::env::var_os("COLORTERM").is_some_and(|value| value == "truecolor" || value == "24bit");
-    Terminal { columns: columns.into(), lines: lines.into(), all_colours }
+fn terminal(io: &Io) -> Terminal {
+    let size = io.terminal.unwrap_or(TerminalSize { columns: 80, lines: 24 });
+    Terminal { columns: size.columns, lines: size.lines, all_colours: io.environment.has_all_colours }
 }
 
 /// What is said of a picture that has fewer pixels than items; nothing of any other.

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 
-use super::advised;
 use super::asked::{Asked, Reading};
+use super::io::Io;
 use super::options::members::MemberOptions;
 use super::options::operands::{InputOptions, OperandArg};
+use super::outcome::advised;
 use super::sources::{self, Operand};
 use crate::error::{Error, Subject};
 use crate::format::collection::{Collection, Opening, Place};
@@ -53,10 +54,10 @@ pub(super) struct Pairs {
 ///
 /// # Errors
 /// Those of [`side`].
-pub(super) fn expected(arg: &OperandArg, how: &InputOptions, threads: Threads, is_made: bool) -> Result<Side> {
+pub(super) fn expected(io: &Io, arg: &OperandArg, how: &InputOptions, threads: Threads, is_made: bool) -> Result<Side> {
     match arg {
         OperandArg::Path(path) if is_made && is_absent(path) => Ok(Side::Absent(path.clone())),
-        arg => side(ROLES[0], arg, how, threads),
+        arg => side(io, ROLES[0], arg, how, threads),
     }
 }
 
@@ -76,14 +77,14 @@ fn is_absent(path: &Path) -> bool {
 ///
 /// # Errors
 /// What is not there, or holds no tensors.
-pub(super) fn side(role: &str, arg: &OperandArg, how: &InputOptions, threads: Threads) -> Result<Side> {
+pub(super) fn side(io: &Io, role: &str, arg: &OperandArg, how: &InputOptions, threads: Threads) -> Result<Side> {
     if let OperandArg::Path(path) = arg
         && path.is_dir()
         && Format::of_folder(path).is_none()
     {
         return Ok(Side::Folder(path.clone()));
     }
-    let input = sources::open(arg, &sources::label(role, arg), how, threads)?;
+    let input = sources::open(io, arg, &sources::label(role, arg), how, threads)?;
     let count = input.names().map(|names| names.len());
     Ok(match (input.member(), count) {
         (Some(_), _) => {

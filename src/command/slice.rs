@@ -3,13 +3,14 @@
 use anyhow::Result;
 use clap::{Args, ValueHint};
 
-use super::Outcome;
 use super::dry_run::Report;
+use super::io::Io;
 use super::operator::{put, slice_args};
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::OutputOptions;
 use super::options::run::RunOptions;
 use super::options::slices::SliceOptions;
+use super::outcome::Outcome;
 use super::sources::Operands;
 use crate::ops::selection::Selection;
 
@@ -47,9 +48,9 @@ Only the bytes that the slice needs are read from a .npy file.";
 
 impl Slice {
     /// Resolves the slice, and writes the places of DATA that it names.
-    pub(super) fn run(&self) -> Result<Outcome> {
-        let limits = self.run.limits()?;
-        let operands = Operands::new(&self.data, None, None, &self.input, false, limits.threads)?;
+    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+        let limits = self.run.limits(&io.environment)?;
+        let operands = Operands::new(io, &self.data, None, None, &self.input, false, limits.threads)?;
         let slices = slice_args(&self.slices, &self.input, limits.threads)?;
         let (data, _) = operands.tensors()?;
         let spans = slices.resolve(data.shape()).map_err(|e| operands.explain(e))?;
@@ -57,6 +58,6 @@ impl Slice {
         report.source(&data);
         report.spans(&spans, data.shape());
         let fill = Box::new(Selection::slice(data, &spans));
-        put(fill, limits, &self.output, self.run.quiet, report)
+        put(fill, limits, io, &self.output, self.run.quiet, report)
     }
 }

@@ -3,14 +3,15 @@
 use anyhow::Result;
 use clap::{Args, ValueHint};
 
-use super::Outcome;
 use super::dry_run::Report;
+use super::io::Io;
 use super::operator::{base, put, slice_args};
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::{EditOptions, OutputOptions};
 use super::options::run::RunOptions;
 use super::options::slices::SliceOptions;
 use super::options::updates::UpdatesOptions;
+use super::outcome::Outcome;
 use super::sources::Operands;
 use crate::ops::slice_scatter;
 use crate::storage::source::Source;
@@ -49,11 +50,11 @@ Examples:
 
 impl SliceScatter {
     /// Resolves the slice, and writes DATA with UPDATES in its places.
-    pub(super) fn run(&self) -> Result<Outcome> {
-        let limits = self.run.limits()?;
+    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+        let limits = self.run.limits(&io.environment)?;
         let in_place = self.edit.in_place;
         let operands =
-            Operands::new(&self.data, None, self.updates.updates.as_ref(), &self.input, in_place, limits.threads)?
+            Operands::new(io, &self.data, None, self.updates.updates.as_ref(), &self.input, in_place, limits.threads)?
                 .together(self.output.parts.part.is_some());
         let slices = slice_args(&self.slices, &self.input, limits.threads)?;
         let (data, updates) = operands.tensors()?;
@@ -65,6 +66,6 @@ impl SliceScatter {
         report.source(updates.source());
         report.spans(places.spans(), data.shape());
         let fill = Box::new(places.link(base(data, in_place), updates));
-        put(fill, limits, &self.output, self.run.quiet, report)
+        put(fill, limits, io, &self.output, self.run.quiet, report)
     }
 }

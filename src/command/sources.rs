@@ -5,11 +5,12 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 
-use super::advised;
 use super::asked::{Asked, Reading, refusal};
+use super::io::Io;
 use super::options::index_list::IndexList;
 use super::options::operands::{InputOptions, OperandArg};
 use super::options::updates::UpdatesOptions;
+use super::outcome::{advised, told};
 use crate::error::{Error, ErrorKind, Subject, malformed};
 use crate::format::Unchangeable;
 use crate::format::json;
@@ -25,6 +26,7 @@ use crate::storage::source::Source;
 
 /// The operands of a command: what the user typed, what messages call them, how to read them.
 pub(super) struct Operands<'a> {
+    io: &'a Io,
     data: (&'a OperandArg, String),
     indices: Option<(&'a OperandArg, String)>,
     updates: Option<(&'a OperandArg, String)>,
@@ -40,6 +42,7 @@ impl<'a> Operands<'a> {
     /// # Errors
     /// Standard input for more than one of them.
     pub(super) fn new(
+        io: &'a Io,
         data: &'a OperandArg,
         indices: Option<&'a OperandArg>,
         updates: Option<&'a OperandArg>,
@@ -52,7 +55,7 @@ impl<'a> Operands<'a> {
         one_stdin(all.into_iter().flatten())?;
         let [indices, updates] =
             [(indices, "INDICES"), (updates, "UPDATES")].map(|(arg, role)| arg.map(|arg| named(role, arg)));
-        Ok(Self { data: named("DATA", data), indices, updates, input, in_place, together: false, threads })
+        Ok(Self { io, data: named("DATA", data), indices, updates, input, in_place, together: false, threads })
     }
 
     /// The same, but others may change other parts of DATA meanwhile.
@@ -90,12 +93,11 @@ impl<'a> Operands<'a> {
         let data = if self.in_place {
             Found::locked(&self.data, self.input, self.threads, self.together)
         } else {
-            Found::load(&self.data, self.input, self.threads)
+            Found::load(self.io, &self.data, self.input, self.threads)
         }?;
-        let updates = self
-            .updates
-            .as_ref()
-            .map(|operand| Found::load(operand, self.input, self.threads).map_err(|error| or_fill(operand.0, error)));
+        let updates = self.updates.as_ref().map(|operand| {
+            Found::load(self.io, operand, self.input, self.threads).map_err(|error| or_fill(operand.0, error))
+        });
         let updates = updates.transpose()?;
         let asked = Asked::new(self.input.dtype.as_ref());
         let updates = updates.as_ref().map(|found| found.operand(Subject::Updates));
@@ -108,7 +110,7 @@ impl<'a> Operands<'a> {
     /// INDICES, of whatever integer dtype.
     pub(super) fn indices(&self) -> Result<Source> {
         let operand = self.indices.as_ref().ok_or_else(|| anyhow!("INDICES: missing"))?;
-        integers(&Found::load(operand, self.input, self.threads)?, &operand.1)
+        integers(&Found::load(self.io, operand, self.input, self.threads)?, &operand.1)
     }
 
     /// Updates of shape `shape`: the operand, or `--fill`'s one value in its place; their items are, or become,
@@ -296,8 +298,13 @@ impl Found {
     ///
     /// # Errors
     /// What is not there, or no tensor.
-    pub(super) fn load((arg, label): &(&OperandArg, String), how: &InputOptions, threads: Threads) -> Result<Self> {
-        let input = open(arg, label, how, threads)?;
+    pub(super) fn load(
+        io: &Io,
+        (arg, label): &(&OperandArg, String),
+        how: &InputOptions,
+        threads: Threads,
+    ) -> Result<Self> {
+        let input = open(io, arg, label, how, threads)?;
         Ok(Self { member: input.chosen()?, input })
     }
 
@@ -362,7 +369,7 @@ fn or_fill(arg: &OperandArg, error: anyhow::Error) -> anyhow::Error {
         None => error,
         Some(value) => {
             let value = if value.is_nan() { "nan".to_owned() } else { value.to_string() };
-            anyhow!("{}; --fill {value} puts it in every place", super::told(&error))
+            anyhow!("{}; --fill {value} puts it in every place", told(&error))
         }
     }
 }
@@ -371,15 +378,15 @@ fn or_fill(arg: &OperandArg, error: anyhow::Error) -> anyhow::Error {
 ///
 /// # Errors
 /// What is not there, or in no known format.
-pub(super) fn open(arg: &OperandArg, label: &str, how: &InputOptions, threads: Threads) -> Result<Input> {
+pub(super) fn open(io: &Io, arg: &OperandArg, label: &str, how: &InputOptions, threads: Threads) -> Result<Input> {
     let options = OpenOptions { format: how.from, skip_rows: how.skip_rows, threads, ..OpenOptions::new(label) };
     Ok(match arg {
         OperandArg::Inline(text) if Path::new(text).exists() && !is_json(text, threads) => {
             bail!("{label}: no JSON; the file of that name is given as ./{text}")
         }
         OperandArg::Inline(text) => options.open_json(text.clone().into_bytes()),
-        OperandArg::Stdin => options.open_stream(Box::new(io::stdin()))?,
-        OperandArg::StdinAs(view) => options.open_stream_as(Box::new(io::stdin()), view)?,
+        OperandArg::Stdin => options.open_stream(Box::new(io.stdin.clone()))?,
+        OperandArg::StdinAs(view) => options.open_stream_as(Box::new(io.stdin.clone()), view)?,
         OperandArg::Path(path) => options.open(path)?,
     })
 }

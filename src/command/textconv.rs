@@ -1,15 +1,17 @@
 //! `textconv`: what `git diff` compares.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reading};
+use super::io::Io;
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::run::ThreadOptions;
+use super::outcome::Outcome;
 use super::show::{THRESHOLD, read_shown};
-use super::{Outcome, sources};
+use super::sources;
 use crate::format::open::Input;
 use crate::format::text::{self, TextOptions};
 use crate::info;
@@ -46,14 +48,14 @@ Then git diff, git show and git log -p tell what has changed in which tensor.";
 
 impl Textconv {
     /// Prints the tensors of the file.
-    pub(super) fn run(&self) -> Result<Outcome> {
-        let limits = self.threads.limits()?;
+    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+        let limits = self.threads.limits(&io.environment)?;
         let label = sources::label("FILE", &self.file);
-        let input = sources::open(&self.file, &label, &self.input, limits.threads)?;
+        let input = sources::open(io, &self.file, &label, &self.input, limits.threads)?;
         let mut selected = input.select()?;
         selected.sort_by(|(_, a), (_, b)| a.cmp(b));
         let asked = Asked::new(self.input.dtype.as_ref());
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = BufWriter::new(io.stdout.clone());
         if selected.is_empty() {
             // an error would end git diff
             writeln!(out, "holds no tensors").context("standard output")?;

@@ -11,4 +11,6 @@ pub mod source;
 #[cfg(feature = "formats")]
 pub mod stage;
 #[cfg(feature = "formats")]
+pub mod stream;
+#[cfg(feature = "formats")]
 pub mod target;

@@ -204,7 +204,7 @@ impl<'a> Parts<'a> {
                 let folder = open_folder(folder.unwrap_or(Path::new("."))).with_context(failed)?;
                 folder.map_or(Ok(()), |folder| sync_folder(&folder)).with_context(failed)
             }
-            Target::Stdout | Target::Device { .. } => Ok(()),
+            Target::Stdout(_) | Target::Device { .. } => Ok(()),
         }
     }
 

@@ -12,13 +12,14 @@ use std::path::{Path, PathBuf};
 use super::platform::{copy_mode, is_writable, link, open_folder, remove_stale, same_file, sync_folder, unnamed};
 use super::signals;
 use super::stage::Stage;
+use super::stream::OutputStream;
 use crate::error::{Context, Error, ErrorKind, Result, bail};
 
 /// Where to write.
 #[derive(Debug)]
 pub enum Target {
     /// Standard output.
-    Stdout,
+    Stdout(OutputStream),
     /// A file that does not exist yet, or a regular file that will be replaced.
     File {
         /// What messages call it.
@@ -75,7 +76,9 @@ impl Target {
             Some(path) if existing.as_ref().is_none_or(Metadata::is_file) => path,
             None if existing.is_none() => name.to_owned(),
             // a name for something that is open already
-            None if fs::canonicalize(name).ok() == fs::canonicalize("/proc/self/fd/1").ok() => return Ok(Self::Stdout),
+            None if fs::canonicalize(name).ok() == fs::canonicalize("/proc/self/fd/1").ok() => {
+                return Ok(Self::Stdout(OutputStream::stdout()));
+            }
             _ => return Ok(Self::Device { name: name.to_owned(), label }),
         };
         if name.as_os_str().as_encoded_bytes().ends_with(b"/") || path.file_name().is_none() {
@@ -133,14 +136,14 @@ impl Target {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Target::File { path, .. } | Target::Folder { path, .. } => Some(path),
-            Target::Stdout | Target::Device { .. } => None,
+            Target::Stdout(_) | Target::Device { .. } => None,
         }
     }
 
     /// How messages call it.
     pub fn label(&self) -> &str {
         match self {
-            Target::Stdout => "standard output",
+            Target::Stdout(_) => "standard output",
             Target::File { label, .. } | Target::Folder { label, .. } | Target::Device { label, .. } => label,
         }
     }
@@ -149,7 +152,7 @@ impl Target {
     pub fn existing(&self) -> Option<&Metadata> {
         match self {
             Target::File { existing, .. } | Target::Folder { existing, .. } => existing.as_deref(),
-            Target::Stdout | Target::Device { .. } => None,
+            Target::Stdout(_) | Target::Device { .. } => None,
         }
     }
 
@@ -160,7 +163,7 @@ impl Target {
     pub fn probe(&self) -> Result<Option<Sink<'_>>> {
         match self {
             Target::Device { .. } => Ok(None),
-            Target::Stdout | Target::File { .. } | Target::Folder { .. } => self.begin().map(Some),
+            Target::Stdout(_) | Target::File { .. } | Target::Folder { .. } => self.begin().map(Some),
         }
     }
 
@@ -178,7 +181,7 @@ impl Target {
     fn begin(&self) -> Result<Sink<'_>> {
         signals::survive_size_limit();
         let begun = match self {
-            Target::Stdout => Ok(Sink::Stdout(io::stdout())),
+            Target::Stdout(stdout) => Ok(Sink::Stdout(stdout.clone())),
             Target::Device { name, .. } => OpenOptions::new().append(true).open(name).map(Sink::Device),
             Target::File { path, .. } => Draft::create(path).map(|draft| Sink::File { draft, target: self }),
             Target::Folder { path, .. } => Stage::create(path).map(|stage| Sink::Folder { stage, target: self }),
@@ -192,7 +195,7 @@ impl Target {
 #[derive(Debug)]
 pub enum Sink<'a> {
     /// Standard output.
-    Stdout(io::Stdout),
+    Stdout(OutputStream),
     /// A device or pipe.
     Device(File),
     /// A draft beside its target.

@@ -4,6 +4,7 @@ use std::num::NonZero;
 
 use clap::{Args, ValueHint};
 
+use crate::command::io::Environment;
 use crate::ops::fill::Limits;
 use crate::parallel::Threads;
 
@@ -21,8 +22,8 @@ pub(crate) struct RunOptions {
 
 impl RunOptions {
     /// What the run may use.
-    pub(crate) fn limits(&self) -> anyhow::Result<Limits> {
-        self.threads.limits()
+    pub(crate) fn limits(&self, environment: &Environment) -> anyhow::Result<Limits> {
+        self.threads.limits(environment)
     }
 }
 
@@ -39,17 +40,17 @@ pub(crate) struct ThreadOptions {
 impl ThreadOptions {
     /// What the run may use: as many threads as asked for, here or in the environment. Tests ask for windows of so many
     /// bytes by `TENSOROP_WINDOW`, and for threads that share whatever little there is to do then.
-    pub(crate) fn limits(&self) -> anyhow::Result<Limits> {
-        let threads = Threads::new(self.asked()?);
-        let window = std::env::var_os("TENSOROP_WINDOW").and_then(|bytes| bytes.to_str()?.parse().ok());
+    pub(crate) fn limits(&self, environment: &Environment) -> anyhow::Result<Limits> {
+        let threads = Threads::new(self.asked(environment)?);
+        let window = environment.window;
         Ok(match window {
             Some(_) => Limits { threads: threads.started_for(0), window },
             None => Limits { threads, window },
         })
     }
 
-    fn asked(&self) -> anyhow::Result<Option<NonZero<usize>>> {
-        Ok(match (self.threads, std::env::var_os("TENSOROP_THREADS").filter(|text| !text.is_empty())) {
+    fn asked(&self, environment: &Environment) -> anyhow::Result<Option<NonZero<usize>>> {
+        Ok(match (self.threads, &environment.threads) {
             (Some(threads), _) => Some(threads),
             (None, None) => None,
             (None, Some(text)) => {

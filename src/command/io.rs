@@ -1,0 +1,96 @@
+//! What a run of the program has of its process: streams, terminal and environment, all in one value.
+//!
+//! `main.rs` makes it from the process and tests make their own, so a test runs a command line in its own process. No
+//! sub-command looks at `std::env` or at the standard streams itself.
+
+use std::ffi::OsString;
+
+use crate::diff::Style;
+use crate::format::rewrite::UPDATE_GOLDEN;
+use crate::storage::stream::{InputStream, OutputStream};
+
+/// The streams, the terminal and the environment of a run.
+#[derive(Clone)]
+pub struct Io {
+    /// Standard input.
+    pub stdin: InputStream,
+    /// Standard output.
+    pub stdout: OutputStream,
+    /// Standard error, where errors and the progress of long commands go.
+    pub stderr: OutputStream,
+    /// The size of the terminal, if any of the streams is one.
+    pub terminal: Option<TerminalSize>,
+    /// The variables of the environment that the program reads.
+    pub environment: Environment,
+}
+
+/// The size of a terminal in characters.
+#[derive(Clone, Copy, Debug)]
+pub struct TerminalSize {
+    /// Characters in a line.
+    pub columns: usize,
+    /// Lines on the screen.
+    pub lines: usize,
+}
+
+/// The variables of the environment that the program reads.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    /// `TENSOROP_THREADS` as it is set, unless it is empty: the number of threads where `--threads` is not given.
+    pub threads: Option<OsString>,
+    /// `TENSOROP_WINDOW`, bytes: the size of windows, which tests make small.
+    pub window: Option<usize>,
+    /// `TENSOROP_UPDATE_GOLDEN=1`: `diff` accepts what it finds.
+    pub update_golden: bool,
+    /// `NO_COLOR` or `TERM=dumb`: nothing is coloured.
+    pub is_plain: bool,
+    /// `COLORTERM`: the terminal shows any colour, not only the 256 of the usual table.
+    pub has_all_colours: bool,
+    /// `COLUMNS`: the width of the help where there is no terminal.
+    pub columns: Option<usize>,
+}
+
+impl Io {
+    /// Returns the streams, the terminal and the environment of this process.
+    pub fn of_process() -> Self {
+        let terminal = terminal_size::terminal_size();
+        Self {
+            stdin: InputStream::stdin(),
+            stdout: OutputStream::stdout(),
+            stderr: OutputStream::stderr(),
+            terminal: terminal.map(|(width, height)| TerminalSize { columns: width.0.into(), lines: height.0.into() }),
+            environment: Environment::of(|name| std::env::var_os(name)),
+        }
+    }
+
+    /// Returns whether standard output is a terminal that may be coloured.
+    pub(super) fn is_coloured(&self) -> bool {
+        self.stdout.is_terminal() && !self.environment.is_plain
+    }
+
+    /// Returns the characters in a line of help: as clap has them, which would ask the process itself.
+    pub(super) fn help_width(&self) -> usize {
+        self.terminal.map(|size| size.columns).or(self.environment.columns).unwrap_or(100).max(1)
+    }
+
+    /// Returns how reports look on standard output. They name options as they are typed.
+    pub(super) fn style(&self) -> Style {
+        Style::plain().with_colour(self.is_coloured()).with_option_prefix("--")
+    }
+}
+
+impl Environment {
+    /// Reads the environment, in which `value` looks up a variable.
+    pub fn of(value: impl Fn(&str) -> Option<OsString>) -> Self {
+        let number = |name| value(name)?.to_str()?.parse().ok();
+        let is_one_of = |name, values: &[&str]| value(name).is_some_and(|value| values.iter().any(|&one| value == one));
+        Self {
+            threads: value("TENSOROP_THREADS").filter(|text| !text.is_empty()),
+            window: number("TENSOROP_WINDOW"),
+            update_golden: is_one_of(UPDATE_GOLDEN, &["1"]),
+            is_plain: value("NO_COLOR").is_some_and(|value| !value.is_empty()) || is_one_of("TERM", &["dumb"]),
+            has_all_colours: is_one_of("COLORTERM", &["truecolor", "24bit"]),
+            columns: number("COLUMNS"),
+        }
+    }
+}

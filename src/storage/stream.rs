@@ -1,0 +1,80 @@
+//! The streams that a program is started with: standard input, standard output and standard error.
+//!
+//! A command reads and prints through these values instead of `std::io::stdin()` and its siblings, so that a test can run
+//! it on bytes in memory, in its own process and beside others.
+
+use std::fmt;
+use std::io::{self, IsTerminal, Read, Write};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Standard input. Clones read from the same stream.
+#[derive(Clone)]
+pub struct InputStream(Arc<Mutex<dyn Read + Send>>);
+
+impl InputStream {
+    /// Reads from any source of bytes.
+    pub fn new(reader: impl Read + Send + 'static) -> Self {
+        Self(Arc::new(Mutex::new(reader)))
+    }
+
+    /// Returns the standard input of this process.
+    pub fn stdin() -> Self {
+        Self::new(io::stdin())
+    }
+}
+
+impl Read for InputStream {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        lock(&self.0).read(bytes)
+    }
+}
+
+/// Standard output or standard error. Clones write to the same stream.
+#[derive(Clone)]
+pub struct OutputStream {
+    writer: Arc<Mutex<dyn Write + Send>>,
+    is_terminal: bool,
+}
+
+impl OutputStream {
+    /// Writes to any writer, which `is_terminal` says a person reads.
+    pub fn new(writer: impl Write + Send + 'static, is_terminal: bool) -> Self {
+        Self { writer: Arc::new(Mutex::new(writer)), is_terminal }
+    }
+
+    /// Returns the standard output of this process.
+    pub fn stdout() -> Self {
+        Self::new(io::stdout(), io::stdout().is_terminal())
+    }
+
+    /// Returns the standard error of this process.
+    pub fn stderr() -> Self {
+        Self::new(io::stderr(), io::stderr().is_terminal())
+    }
+
+    /// Returns whether a person reads what is written.
+    pub fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+}
+
+impl Write for OutputStream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        lock(&self.writer).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        lock(&self.writer).flush()
+    }
+}
+
+impl fmt::Debug for OutputStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutputStream").field("is_terminal", &self.is_terminal).finish_non_exhaustive()
+    }
+}
+
+/// Locks a stream. One that panicked while it was locked has written a part of its bytes, as any failed write may.
+fn lock<T: ?Sized>(stream: &Mutex<T>) -> MutexGuard<'_, T> {
+    stream.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
