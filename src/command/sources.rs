@@ -341,7 +341,7 @@ impl Found {
             found = Self { member: input.pick(Some(&name))?, input };
         }
         let source = found.source()?;
-        if source.as_file().is_none() && source.as_chunks().is_none() {
+        if source.as_local_file().is_none() && source.as_chunks().is_none() {
             bail!("{label}: --in-place cannot change items of fewer than 8 bits, which share bytes");
         }
         Ok(found)

@@ -569,7 +569,7 @@ impl Comparison<'_> {
     /// on its place alone, but not on anything that could be regular in a tensor.
     fn search<T: ComparedItem>(&mut self, reading: &Reading) -> Result<Search> {
         let items = self.start.items;
-        let is_plain = |source: &Source| source.as_file().is_some() && source.view().is_forward();
+        let is_plain = |source: &Source| source.is_read_by_position() && source.view().is_forward();
         if items < SAMPLED || !is_plain(self.expected) || !is_plain(self.actual) {
             return Ok(Search::new(T::Distance::BITS, &FRACTIONS, items));
         }
@@ -649,7 +649,7 @@ impl Comparison<'_> {
     fn are_equal_as_stored(&self) -> Result<bool> {
         let metas = [self.expected.meta(), self.actual.meta()];
         let across = metas[0] == metas[1] && metas[0].order == Order::Fortran && !metas[0].view().is_forward();
-        let files = self.expected.as_file().is_some() && self.actual.as_file().is_some();
+        let files = self.expected.is_read_by_position() && self.actual.is_read_by_position();
         Ok(across && files && same_bytes(self.expected, self.actual, self.effort.limits, self.progress)?)
     }
 

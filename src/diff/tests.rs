@@ -1,5 +1,6 @@
 use std::collections::HashSet;
 use std::num::NonZero;
+use std::sync::Arc;
 
 use half::f16;
 
@@ -12,6 +13,7 @@ use crate::item::dtype::{Kind, Narrow};
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 use crate::parallel::Threads;
+use crate::storage::read_at::MemoryBytes;
 
 fn source(dtype: &str, shape: &[usize], bytes: Vec<u8>) -> Source {
     let dtype = DType::parse(dtype).unwrap();
@@ -868,10 +870,9 @@ fn threads_and_order_make_no_difference() {
         source("<f8", &[rows, columns], bytes_of(&actual)),
         "",
     );
-    let mut file = tempfile::tempfile().unwrap();
-    std::io::Write::write_all(&mut file, &bytes_of(&across)).unwrap();
+    let stored = Arc::new(MemoryBytes::new(bytes_of(&across)));
     let meta = || Meta::new(DType::parse("<f8").unwrap(), vec![rows, columns]);
-    let file = Source::file(meta().in_order(Order::Fortran), file, 0, String::new());
+    let file = Source::stored(meta().in_order(Order::Fortran), stored, 0, String::new()).unwrap();
     let bytes = bytes_of(&expected);
     let len = bytes.len() as u64;
     let reader = Box::new(std::io::Cursor::new(bytes));

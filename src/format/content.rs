@@ -3,10 +3,12 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::{Context, Result, bail, ensure};
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
+use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::fill_from;
 
 /// How many bytes of a file are read to see what it is: a page, which is read in one piece anyway, and in which an ONNX
@@ -25,13 +27,13 @@ pub struct Content {
 
 /// Where bytes come from.
 pub enum Opened {
-    /// A regular file, read up to behind its first bytes.
-    File {
-        /// The file.
-        file: File,
-        /// Its bytes.
-        len: u64,
-        /// The folder that it lies in, if that is known.
+    /// Bytes that are read by position: a regular file, or what stands for one.
+    Bytes {
+        /// The bytes, the first of them included.
+        bytes: Arc<dyn ReadAt>,
+        /// How many they are.
+        size: u64,
+        /// The folder that the file lies in, if that is known.
         folder: Option<PathBuf>,
     },
     /// A folder of files, of which nothing has been read.
@@ -54,7 +56,11 @@ impl Content {
             return Self::of_stream(Box::new(file), threads);
         }
         let begin = read_begin(&mut file)?;
-        let opened = Opened::File { file, len: metadata.len(), folder: folder.map(Path::to_owned) };
+        // the files of /proc and /sys are regular ones whose size the system does not know
+        if begin.len() as u64 != metadata.len().min(BEGIN as u64) {
+            return Ok(Self { begin, opened: Opened::Stream(Box::new(file)), threads });
+        }
+        let opened = Opened::Bytes { bytes: Arc::new(file), size: metadata.len(), folder: folder.map(Path::to_owned) };
         Ok(Self { begin, opened, threads })
     }
 
@@ -62,20 +68,20 @@ impl Content {
         Ok(Self { begin: read_begin(&mut stream)?, opened: Opened::Stream(stream), threads })
     }
 
-    /// A file that can be read by position, and the folder that it lies in. A stream is first written to a file without
-    /// a name in the folder for temporary files.
+    /// Returns all bytes as what can be read by position, and the folder that they lie in. A stream is first written to
+    /// a file without a name in the folder for temporary files.
     ///
     /// # Errors
-    /// Of reading the stream, and of writing that file.
-    pub fn into_file(self) -> Result<(File, Option<PathBuf>)> {
+    /// Those of reading the stream, and of writing that file.
+    pub fn into_bytes(self) -> Result<(Arc<dyn ReadAt>, Option<PathBuf>)> {
         match self.opened {
-            Opened::File { file, folder, .. } => Ok((file, folder)),
+            Opened::Bytes { bytes, folder, .. } => Ok((bytes, folder)),
             Opened::Folder(_) => bail!("is a folder, expected a file"),
             Opened::Stream(stream) => {
                 let kept = || format!("cannot be kept in {}", std::env::temp_dir().display());
                 let mut file = tempfile::tempfile().with_context(kept)?;
                 io::copy(&mut self.begin.chain(stream), &mut file).with_context(kept)?;
-                Ok((file, None))
+                Ok((Arc::new(file), None))
             }
         }
     }
@@ -87,7 +93,10 @@ impl Content {
     pub fn read(self) -> Result<Vec<u8>> {
         let mut bytes = self.begin;
         match self.opened {
-            Opened::File { mut file, .. } => file.read_to_end(&mut bytes)?,
+            Opened::Bytes { bytes: all, size, .. } => {
+                let left = size - bytes.len() as u64;
+                Section::new(all, bytes.len() as u64, left).read_to_end(&mut bytes)?
+            }
             Opened::Folder(_) => bail!("is a folder, expected a file"),
             Opened::Stream(mut stream) => stream.read_to_end(&mut bytes)?,
         };

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -19,6 +19,7 @@ use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::python;
+use crate::storage::read_at::{Identity, ReadAt};
 use crate::storage::source::{Container, Notes, Source};
 
 /// The key of the object that says where tensors are.
@@ -38,11 +39,11 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
 /// More bytes than a header of safetensors may have; what is no JSON, or no such object; a name that stands in it twice;
 /// more tensors than one file may hold; of reading.
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
-    let (file, folder) = content.into_file()?;
-    let metadata = file.metadata()?;
-    ensure!(metadata.len() <= MAX_HEADER, "an index of {} bytes, expected at most {MAX_HEADER}", metadata.len());
-    let mut text = crate::memory::zeros(usize::try_from(metadata.len())?).map_err(Error::memory)?;
-    crate::storage::platform::read_at(&file, &mut text, 0)?;
+    let (bytes, folder) = content.into_bytes()?;
+    let size = bytes.size()?;
+    ensure!(size <= MAX_HEADER, "an index of {size} bytes, expected at most {MAX_HEADER}");
+    let mut text = crate::memory::zeros(usize::try_from(size)?).map_err(Error::memory)?;
+    bytes.read_at(&mut text, 0)?;
     // what stands in place of a name is quoted as it is
     let one_line = |error: serde_json::Error| error.to_string().replace(char::is_control, " ");
     let Map(map) = serde_json::from_slice::<Top>(&text).map_err(|error| malformed!("index: {}", one_line(error)))?.0;
@@ -57,14 +58,14 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         });
         members.push((name, shard));
     }
-    Ok(Box::new(IndexReader { metadata, folder, shards, members }))
+    Ok(Box::new(IndexReader { identity: bytes.identity()?, folder, shards, members }))
 }
 
 /// The tensors that an index names, and the shards that they lie in.
 #[derive(Debug)]
 struct IndexReader {
     /// The index itself.
-    metadata: Metadata,
+    identity: Identity,
     /// The folder that all files lie in, if it is known.
     folder: Option<PathBuf>,
     shards: Vec<Shard>,
@@ -81,7 +82,7 @@ struct Shard {
 
 #[derive(Debug)]
 struct Opened {
-    file: Arc<File>,
+    file: Arc<dyn ReadAt>,
     index: safetensors::HeaderIndex,
     container: Arc<Container>,
     /// The numbers of its tensors by their names: an index asks for all of them.
@@ -134,12 +135,9 @@ impl IndexReader {
         let index = safetensors::HeaderIndex::read(&file)?;
         let names: Vec<String> = index.names().map(str::to_owned).collect();
         let numbers = names.iter().cloned().enumerate().map(|(n, name)| (name, n)).collect();
-        let container = Container {
-            notes: Arc::clone(index.notes()),
-            index: Some(self.metadata.clone()),
-            ..Container::new(&file, names)?
-        };
-        Ok(Opened { file: file.into(), index, container: container.into(), numbers })
+        let container =
+            Container { notes: Arc::clone(index.notes()), index: Some(self.identity), ..Container::new(&file, names)? };
+        Ok(Opened { file: Arc::new(file), index, container: container.into(), numbers })
     }
 }
 

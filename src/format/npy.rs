@@ -1,6 +1,5 @@
 //! NumPy's `.npy`: its header, read and written. The items follow the header as they are in memory.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 
@@ -15,6 +14,7 @@ use crate::item::dtype::{DType, Field, Kind};
 use crate::item::meta::{Meta, Order};
 use crate::item::python;
 use crate::layout::shape::{MAX_RANK, bytes_of};
+use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::{Source, wrong_length};
 
 /// The first bytes of every `.npy` file.
@@ -282,13 +282,14 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
 pub(super) fn open(content: Content) -> crate::error::Result<Box<dyn Reader>> {
     let Content { mut begin, opened, .. } = content;
     Ok(match opened {
-        Opened::File { mut file, len, .. } => {
-            let header = read_on(&mut file, &mut begin)?;
-            let found = len.saturating_sub(header.offset as u64);
+        Opened::Bytes { bytes, size, .. } => {
+            let mut rest = Section::new(&*bytes, begin.len() as u64, size - begin.len() as u64);
+            let header = read_on(&mut rest, &mut begin)?;
+            let found = size.saturating_sub(header.offset as u64);
             if found != header.bytes as u64 {
                 bail!("{}", wrong_length(found, header.bytes as u64, &header.meta));
             }
-            Box::new(NpyFile { file: file.into(), header })
+            Box::new(NpyFile { bytes, header })
         }
         Opened::Folder(_) => bail!("is a folder, expected a file"),
         Opened::Stream(mut stream) => {
@@ -318,7 +319,7 @@ fn read_on(stream: &mut impl Read, begin: &mut Vec<u8>) -> crate::error::Result<
 /// A `.npy` whose items are read by position.
 #[derive(Debug)]
 struct NpyFile {
-    file: Arc<File>,
+    bytes: Arc<dyn ReadAt>,
     header: Header,
 }
 
@@ -333,7 +334,7 @@ impl Reader for NpyFile {
 
     fn source(&self, _: usize, label: String) -> crate::error::Result<Source> {
         let Header { meta, offset, .. } = &self.header;
-        Ok(Source::file(meta.clone(), Arc::clone(&self.file), *offset as u64, label))
+        Source::stored(meta.clone(), Arc::clone(&self.bytes), *offset as u64, label)
     }
 }
 

@@ -171,7 +171,7 @@ impl OpenOptions {
     fn content(&self, content: Content, by_name: Option<Format>) -> Result<Input> {
         let label = &self.label;
         let len = match &content.opened {
-            Opened::File { len, .. } => Some(*len),
+            Opened::Bytes { size, .. } => Some(*size),
             Opened::Folder(_) => None,
             Opened::Stream(_) => (content.begin.len() < BEGIN).then_some(content.begin.len() as u64),
         };

@@ -1,7 +1,6 @@
 //! Items alone, without a header: read through a view that says what the bytes are, such as `float32[2,5]@0x80`, and
 //! written one after the other.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 
@@ -11,6 +10,7 @@ use crate::error::{Result, bail, ensure, malformed};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::shape::MAX_RANK;
+use crate::storage::read_at::ReadAt;
 use crate::storage::source::{Source, wrong_length};
 
 /// What the bytes of a file are: `DTYPE`, `DTYPE[DIMS]`, either with `@OFFSET` after it.
@@ -156,13 +156,13 @@ fn offset(text: &str) -> Result<u64> {
 pub(super) fn open(content: Content, view: &View) -> Result<Box<dyn Reader>> {
     let Content { begin, opened, threads } = content;
     Ok(match opened {
-        Opened::File { file, len, .. } => file_as(file, len, view)?,
+        Opened::Bytes { bytes, size, .. } => bytes_as(bytes, size, view)?,
         Opened::Folder(_) => bail!("is a folder, expected a file"),
         Opened::Stream(stream) if view.is_open() => {
             // how long it is shows when it has ended
-            let (file, _) = Content { begin, opened: Opened::Stream(stream), threads }.into_file()?;
-            let len = file.metadata()?.len();
-            file_as(file, len, view)?
+            let (bytes, _) = Content { begin, opened: Opened::Stream(stream), threads }.into_bytes()?;
+            let size = bytes.size()?;
+            bytes_as(bytes, size, view)?
         }
         Opened::Stream(stream) => {
             if begin.len() < BEGIN {
@@ -181,15 +181,15 @@ pub(super) fn open(content: Content, view: &View) -> Result<Box<dyn Reader>> {
     })
 }
 
-fn file_as(file: File, len: u64, view: &View) -> Result<Box<dyn Reader>> {
-    let (meta, start) = view.within(len)?;
-    Ok(Box::new(RawFile { file: file.into(), meta, start }))
+fn bytes_as(bytes: Arc<dyn ReadAt>, size: u64, view: &View) -> Result<Box<dyn Reader>> {
+    let (meta, start) = view.within(size)?;
+    Ok(Box::new(RawFile { bytes, meta, start }))
 }
 
 /// A file whose items are read by position.
 #[derive(Debug)]
 struct RawFile {
-    file: Arc<File>,
+    bytes: Arc<dyn ReadAt>,
     meta: Meta,
     start: u64,
 }
@@ -208,7 +208,7 @@ impl Reader for RawFile {
     }
 
     fn source(&self, _: usize, label: String) -> Result<Source> {
-        Ok(Source::file(self.meta.clone(), Arc::clone(&self.file), self.start, label))
+        Source::stored(self.meta.clone(), Arc::clone(&self.bytes), self.start, label)
     }
 }
 

@@ -5,7 +5,6 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::fs::File;
 use std::sync::Arc;
 
 use crate::error::{Context, Result, bail, ensure, malformed};
@@ -22,8 +21,8 @@ use crate::item::meta::Meta;
 use crate::item::python;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::memory;
-use crate::storage::platform::read_at;
-use crate::storage::source::{Container, Notes, Section, Source, wrong_length};
+use crate::storage::read_at::{ReadAt, Section};
+use crate::storage::source::{Container, Notes, Source, wrong_length};
 
 /// The most bytes that the JSON of a header may take: the format's own limit.
 pub const MAX_HEADER: u64 = 100_000_000;
@@ -103,13 +102,13 @@ impl HeaderIndex {
     /// that stands in it twice; more than [`MAX_MEMBERS`] tensors; a tensor whose place does not fit its dtype and
     /// shape, or does not begin where the one before it ends; data that is longer or shorter than all tensors; more
     /// than [`MAX_RANK`] axes; of reading.
-    pub fn read(file: &File) -> Result<Self> {
-        let file_len = file.metadata()?.len();
+    pub fn read(file: &dyn ReadAt) -> Result<Self> {
+        let file_len = file.size()?;
         let after_prefix = file_len.checked_sub(PREFIX);
         let after_prefix =
             after_prefix.ok_or_else(|| malformed!("{file_len} bytes, expected the {PREFIX} of a header's length"))?;
         let mut length = [0; PREFIX as usize];
-        read_at(file, &mut length, 0)?;
+        file.read_at(&mut length, 0)?;
         let length = u64::from_le_bytes(length);
         ensure!(length <= MAX_HEADER, "a header of {length} bytes, expected at most {MAX_HEADER}");
         ensure!(
@@ -117,7 +116,7 @@ impl HeaderIndex {
             "a header of {length} bytes, and {after_prefix} bytes in the file after its length"
         );
         let mut text = memory::zeros(usize::try_from(length)?).map_err(Error::memory)?;
-        read_at(file, &mut text, PREFIX)?;
+        file.read_at(&mut text, PREFIX)?;
         Self::parse(&text, after_prefix - length)
     }
 
@@ -199,11 +198,11 @@ impl HeaderIndex {
     /// # Errors
     /// There is no such tensor; items of 6 bits, whose order the format does not tell; the file cannot be opened a
     /// second time.
-    pub fn source(&self, file: &Arc<File>, n: usize, label: String) -> Result<Source> {
+    pub fn source(&self, file: &Arc<dyn ReadAt>, n: usize, label: String) -> Result<Source> {
         let Some(member) = self.members.get(n) else { bail!("tensor {n} of {}", self.members.len()) };
         let Member { meta, offset, bytes, packed, .. } = member;
         if !packed {
-            return Ok(Source::file(meta.clone(), Arc::clone(file), *offset, label));
+            return Source::stored(meta.clone(), Arc::clone(file), *offset, label);
         }
         if !stores(&meta.dtype) {
             bail!("items of dtype {} are packed in an order that safetensors does not tell", meta.dtype.name());
@@ -406,17 +405,17 @@ pub(super) fn sure(begin: &[u8], len: Option<u64>) -> Sure {
 /// # Errors
 /// Those of [`HeaderIndex::read`], and of keeping a stream.
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
-    let (file, _) = content.into_file()?;
-    let index = HeaderIndex::read(&file)?;
+    let (file, _) = content.into_bytes()?;
+    let index = HeaderIndex::read(&*file)?;
     let names = index.names().map(str::to_owned).collect();
-    let container = Container { notes: Arc::clone(index.notes()), ..Container::new(&file, names)? };
-    Ok(Box::new(SafetensorsReader { file: file.into(), index, container: container.into() }))
+    let container = Container { notes: Arc::clone(index.notes()), ..Container::new(&*file, names)? };
+    Ok(Box::new(SafetensorsReader { file, index, container: container.into() }))
 }
 
 /// A file whose items are read by position.
 #[derive(Debug)]
 struct SafetensorsReader {
-    file: Arc<File>,
+    file: Arc<dyn ReadAt>,
     index: HeaderIndex,
     container: Arc<Container>,
 }
@@ -474,15 +473,8 @@ impl Writer for SafetensorsWriter {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
-
     use super::*;
-
-    fn file(bytes: &[u8]) -> File {
-        let mut file = tempfile::tempfile().unwrap();
-        file.write_all(bytes).unwrap();
-        file
-    }
+    use crate::storage::read_at::MemoryBytes;
 
     fn stored(json: &str, items: usize) -> Vec<u8> {
         [&(json.len() as u64).to_le_bytes()[..], json.as_bytes(), &vec![0; items]].concat()
@@ -490,10 +482,10 @@ mod tests {
 
     /// What there is to read, or why not.
     fn read(bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
-        let file = file(bytes);
-        let index = HeaderIndex::read(&file)?;
+        let file: Arc<dyn ReadAt> = Arc::new(MemoryBytes::new(bytes));
+        let index = HeaderIndex::read(&*file)?;
         let items = |n| {
-            let mut source = index.source(&file.try_clone()?.into(), n, "x".to_owned())?;
+            let mut source = index.source(&file, n, "x".to_owned())?;
             source.settle()?;
             let mut out = vec![0; source.bytes()];
             source.read(&source.view(), &mut out, &mut Vec::new())?;
@@ -590,7 +582,7 @@ mod tests {
         ];
         let mut failures = Vec::new();
         for (json, items, names) in rows {
-            match HeaderIndex::read(&file(&stored(json, *items))) {
+            match HeaderIndex::read(&MemoryBytes::new(stored(json, *items))) {
                 Ok(index) if index.names().eq(names.iter().copied()) => {}
                 found => failures.push(format!("{json}: {found:?}")),
             }

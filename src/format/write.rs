@@ -28,9 +28,10 @@ use crate::ops::selection::Selection;
 use crate::parallel::Threads;
 use crate::storage::chunked::{ChunkStyle, Chunked};
 use crate::storage::parts::Parts;
-use crate::storage::platform::{copy_range, is_full, reserve, same_file, write_at};
+use crate::storage::platform::{copy_range, is_full, reserve, write_at};
+use crate::storage::read_at::{Identity, Section};
 use crate::storage::signals;
-use crate::storage::source::{Container, Section, Source};
+use crate::storage::source::{Container, Source};
 use crate::storage::stage::{self, Stage};
 use crate::storage::target::{Sink, Target};
 
@@ -155,14 +156,14 @@ pub fn named<T>(tensors: Vec<(Option<String>, T)>, format: Format) -> Result<Vec
 /// # Errors
 /// That, and the index of such files; nothing else.
 pub fn check_replaced(target: &Target, works: &[(String, Work)], left_out: &dyn Fn(&str) -> bool) -> Result<()> {
-    let Some(existing) = target.existing() else { return Ok(()) };
+    let Some(existing) = target.existing().map(Identity::of) else { return Ok(()) };
     let refuse = |message: String| Err(Error::of(ErrorKind::Unsupported, message).within(target.label()));
     let inputs = || works.iter().flat_map(|(_, work)| work.fill.operands());
-    let is_index = |container: &Container| container.index.as_ref().is_some_and(|index| same_file(index, existing));
+    let is_index = |container: &Container| container.index == Some(existing);
     if inputs().filter_map(Source::container).any(is_index) {
         return refuse("is the index of other files, and would be lost: choose another file".to_owned());
     }
-    let here = |source: &&Source| source.container().is_some_and(|container| same_file(&container.file, existing));
+    let here = |source: &&Source| source.container().is_some_and(|container| container.file == existing);
     let Some(container) = inputs().find(here).and_then(Source::container) else { return Ok(()) };
     let data = works.iter().map(|(_, work)| work.fill.data());
     let mut stay: HashSet<&str> = data.filter(here).filter_map(Source::member).collect();
@@ -191,7 +192,7 @@ pub fn edit(work: Work, share: Option<Share>, expect: &dyn Fn(usize), progress: 
             Error::of(ErrorKind::Unsupported, "parts of it are changed in place only in a Zarr store").within(label)
         );
     }
-    let (file, start) = patch.base().source().as_file().ok_or_else(|| malformed!("{label}: no file"))?;
+    let (file, start) = patch.base().source().as_local_file().ok_or_else(|| malformed!("{label}: no file"))?;
     signals::survive_size_limit();
     job.edit(patch, file, &label, start, expect, progress)
 }

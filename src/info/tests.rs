@@ -1,4 +1,5 @@
 use std::num::NonZero;
+use std::sync::Arc;
 
 use super::*;
 use crate::Tensor;
@@ -7,6 +8,7 @@ use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::ops::fill::Limits;
 use crate::parallel::Threads;
+use crate::storage::read_at::MemoryBytes;
 use crate::storage::source::Source;
 
 fn threads(n: usize) -> Limits {
@@ -317,9 +319,8 @@ fn storage_changes_nothing() {
             let by_columns = View::fortran_order(shape);
             let mut stored = vec![0; values.len()];
             copy_bytes(&values, &View::c_order(shape), &mut stored, &by_columns, size);
-            let mut file = tempfile::tempfile().unwrap();
-            file.write_all(&stored).unwrap();
-            let mut fortran = Source::file(meta.clone().in_order(Order::Fortran), file, 0, "f".into());
+            let stored = Arc::new(MemoryBytes::new(stored));
+            let mut fortran = Source::stored(meta.clone().in_order(Order::Fortran), stored, 0, "f".into()).unwrap();
             let mut c = Source::memory(Tensor::new(dtype.clone(), shape.to_vec(), values.clone()).unwrap(), "c".into());
             for window in [Some(1), Some(64)] {
                 let limits = Limits { threads: Threads::new(NonZero::new(3)).started_for(0), window };

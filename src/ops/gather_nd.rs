@@ -363,7 +363,7 @@ impl Fill for Linked {
         self.data.settle()?;
         self.data.flatten(self.threads)?;
         // what is read block by block anyway is not read as a whole: a part of the output needs few of them
-        let is_file = self.data.as_file().is_some();
+        let is_file = self.data.is_read_by_position();
         let is_long = self.blocks.block * self.meta.dtype.itemsize() >= SHORT_PIECE;
         let most = if is_file && is_long { SLAB } else { self.resident };
         if (is_file || self.data.as_chunks().is_some()) && self.data.bytes() <= most {
@@ -400,7 +400,7 @@ impl Fill for Linked {
             Order::C => block,
             Order::Fortran => self.meta.dtype.itemsize(),
         };
-        if self.data.as_file().is_none() || together >= SHORT_PIECE {
+        if !self.data.is_read_by_position() || together >= SHORT_PIECE {
             return WINDOW;
         }
         let listed = block + size_of::<(usize, usize)>();

@@ -148,7 +148,7 @@ impl Selection {
             let places = places.iter().map(|span| span.start..span.start + span.len).collect();
             return Some(Stored::Chunks { chunks: &**chunks, places: Window::new(places, self.source.shape()) });
         }
-        let (file, start) = self.source.as_file()?;
+        let (file, start) = self.source.as_local_file()?;
         let first = self.view.part(&window.ranges).as_run()?;
         Some(Stored::File { file, at: start + (first * self.meta.dtype.itemsize()) as u64 })
     }

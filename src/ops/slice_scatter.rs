@@ -140,7 +140,7 @@ impl Fill for Linked {
 
     fn window_bytes(&self, threads: usize) -> usize {
         let bytes = self.base.window_bytes(threads);
-        let across = self.updates.source().as_file().is_some() && !self.updates.view().is_forward();
+        let across = self.updates.source().is_read_by_position() && !self.updates.view().is_forward();
         // as of data that is stored across: a small window would read a few bytes of each column of the updates
         if across && self.places.is_forward() { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
     }

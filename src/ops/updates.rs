@@ -1,5 +1,7 @@
 //! Updates as the scatters take them: a source, and how its items become items of the data.
 
+use std::sync::Arc;
+
 use super::fill::Limits;
 use super::window_size::{ACROSS_WINDOWS, RESIDENT};
 use crate::error::{Context, Error, Result};
@@ -76,9 +78,7 @@ impl Updates {
     /// # Errors
     /// Those of [`make_resident`](Self::make_resident); of asking for the file.
     pub fn keep_from(&mut self, data: &Source) -> Result<()> {
-        let file =
-            data.as_file().map(|(file, _)| file.metadata()).transpose().with_context(|| data.label().to_owned())?;
-        if file.is_some_and(|file| self.source.lies_in(&file)) {
+        if self.source.shares_bytes_with(data)? {
             self.make_resident(data.dtype())?;
         }
         Ok(())
@@ -111,7 +111,7 @@ impl Updates {
             return Ok(());
         }
         let itemsize = dtype.itemsize();
-        if self.bytes() <= RESIDENT || self.source.as_file().is_none() {
+        if self.bytes() <= RESIDENT || !self.source.is_read_by_position() {
             return self.make_resident(dtype);
         }
         let threads = limits.threads.for_bytes(self.bytes());
@@ -129,7 +129,8 @@ impl Updates {
             Ok(true)
         })?;
         self.source.finish()?;
-        let source = Source::file(Meta::new(dtype.clone(), shape), file, 0, self.source.label().to_owned());
+        let label = self.source.label().to_owned();
+        let source = Source::stored(Meta::new(dtype.clone(), shape), Arc::new(file), 0, label)?;
         *self = Self::new(source, Conversion::identity(dtype));
         Ok(())
     }

@@ -5,6 +5,7 @@ pub mod conversion;
 #[cfg(feature = "formats")]
 pub mod parts;
 pub mod platform;
+pub mod read_at;
 #[cfg(feature = "formats")]
 pub mod signals;
 pub mod source;

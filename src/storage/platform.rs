@@ -6,20 +6,25 @@ use std::path::Path;
 #[cfg(feature = "formats")]
 use std::time::{Duration, UNIX_EPOCH};
 
-/// Whether two files are one, by whatever path.
-#[cfg(unix)]
+/// Returns whether two files are one, by whatever path.
 pub fn same_file(a: &Metadata, b: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
+    file_number(a) == file_number(b)
 }
 
-/// Whether two files can be one, by whatever path: those that were made at different times are two. The system's own numbers
+/// Returns the number that a file has in the system, by whatever path.
+#[cfg(unix)]
+pub fn file_number(metadata: &Metadata) -> [u64; 2] {
+    use std::os::unix::fs::MetadataExt;
+    [metadata.dev(), metadata.ino()]
+}
+
+/// Returns a number for a file that is the same by whatever path: the time when it was made. The system's own numbers
 /// of files are not to be had without unsafe code, and to take two files for one costs less than the reverse: it refuses
 /// an output that would lose nothing, or reads updates before it needs to.
 #[cfg(windows)]
-pub fn same_file(a: &Metadata, b: &Metadata) -> bool {
+pub fn file_number(metadata: &Metadata) -> [u64; 2] {
     use std::os::windows::fs::MetadataExt;
-    a.creation_time() == b.creation_time()
+    [metadata.creation_time(), 0]
 }
 
 /// Fills `bytes` from byte `at` of a file on, whatever the file's own position is.

@@ -5,17 +5,17 @@
 //! access ends the process with a signal, where a read returns an error that names the file. Reads by position also
 //! share one open file between threads, which have no common place in it to move.
 
-use std::borrow::Borrow;
 use std::collections::BTreeMap;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::error::{Context, Error, Result, bail};
+use crate::error::{Context, Error, Result, bail, ensure};
 
 use super::chunked::{Chunked, MOST_ROW};
-use super::platform::{read_at, same_file, unnamed_file, write_at};
+use super::platform::{unnamed_file, write_at};
+use super::read_at::{Identity, ReadAt, Stamp};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
@@ -38,7 +38,7 @@ const MEMORY_SPOOL: usize = 1 << 24;
 #[derive(Debug)]
 pub struct Source {
     meta: Meta,
-    store: Store,
+    store: Storage,
     /// What messages call it.
     label: String,
     /// The file that holds it and others, and its number there.
@@ -65,22 +65,22 @@ pub fn merged<'a>(all: impl IntoIterator<Item = &'a Arc<Notes>>) -> Notes {
 #[derive(Clone, Debug)]
 pub struct Container {
     /// Which file it is.
-    pub file: Metadata,
+    pub file: Identity,
     /// The names of all tensors it holds.
     pub names: Vec<String>,
     /// What it says of itself.
     pub notes: Arc<Notes>,
     /// The file that says which tensors lie in this one, if it was opened by that.
-    pub index: Option<Metadata>,
+    pub index: Option<Identity>,
 }
 
 impl Container {
-    /// What is known of an open file that holds tensors of these names.
+    /// Describes an open file that holds tensors of these names.
     ///
     /// # Errors
     /// Of asking the system for it.
-    pub fn new(file: &File, names: Vec<String>) -> Result<Self> {
-        Ok(Self { file: file.metadata()?, names, notes: Arc::default(), index: None })
+    pub fn new(file: &dyn ReadAt, names: Vec<String>) -> Result<Self> {
+        Ok(Self { file: file.identity()?, names, notes: Arc::default(), index: None })
     }
 
     /// What is known of a folder that holds tensors of these names.
@@ -88,53 +88,61 @@ impl Container {
     /// # Errors
     /// Of asking the system for it.
     pub fn of_folder(folder: &Path, names: Vec<String>) -> Result<Self> {
-        Ok(Self { file: std::fs::metadata(folder)?, names, notes: Arc::default(), index: None })
+        Ok(Self { file: Identity::of(&std::fs::metadata(folder)?), names, notes: Arc::default(), index: None })
     }
 }
 
 #[derive(Debug)]
-enum Store {
-    /// Items in a file, from byte `start` on.
-    File { file: Arc<File>, start: u64, stamp: Option<Stamp> },
+enum Storage {
+    /// Items in bytes that are read by position, from byte `start` on. The stamp was taken when the source was made.
+    Bytes { bytes: Arc<dyn ReadAt>, start: u64, stamp: Stamp },
     /// Items that come once, in the order of storage. The lock is there for the type, since reading moves the stream
     /// and sources are shared by threads; a job reads a stream with one thread only.
     Stream(Mutex<Stream>),
     /// Items in the chunks of a grid.
     Chunks(Arc<dyn Chunked>),
-    /// Items in memory, from byte `start` on.
-    Memory { bytes: Vec<u8>, start: usize },
+    /// Items in memory.
+    Memory(Vec<u8>),
     /// The same item everywhere.
     Item(Vec<u8>),
+}
+
+impl Storage {
+    fn stored(bytes: Arc<dyn ReadAt>, start: u64) -> Result<Self> {
+        Ok(Self::Bytes { stamp: bytes.stamp()?, bytes, start })
+    }
 }
 
 impl Source {
     /// Items in C order in memory.
     pub fn memory(tensor: Tensor, label: String) -> Self {
         let (meta, bytes) = tensor.into_parts();
-        Self { meta, store: Store::Memory { bytes, start: 0 }, label, container: None }
+        Self { meta, store: Storage::Memory(bytes), label, container: None }
     }
 
-    /// Items in a file, from byte `start` on. Several sources may share one open file.
-    pub fn file(meta: Meta, file: impl Into<Arc<File>>, start: u64, label: String) -> Self {
-        let file = file.into();
-        let stamp = Stamp::of(&file);
-        Self { meta, store: Store::File { file, start, stamp }, label, container: None }
+    /// Makes a source of items that lie in `bytes` from byte `start` on, in the order and the byte order that `meta` has.
+    /// Several sources may share the bytes.
+    ///
+    /// # Errors
+    /// The system's, when it is asked which version the bytes have.
+    pub fn stored(meta: Meta, bytes: Arc<dyn ReadAt>, start: u64, label: String) -> Result<Self> {
+        Ok(Self { meta, store: Storage::stored(bytes, start)?, label, container: None })
     }
 
     /// Items in chunks.
     pub fn chunks(meta: Meta, chunks: Arc<dyn Chunked>, label: String) -> Self {
-        Self { meta, store: Store::Chunks(chunks), label, container: None }
+        Self { meta, store: Storage::Chunks(chunks), label, container: None }
     }
 
     /// The `bytes` bytes of items that `reader` gives before it ends.
     pub fn stream(meta: Meta, reader: Box<dyn Read + Send>, bytes: u64, label: String) -> Self {
-        let store = Store::Stream(Mutex::new(Stream { reader, at: 0, bytes }));
+        let store = Storage::Stream(Mutex::new(Stream { reader, at: 0, bytes }));
         Self { meta, store, label, container: None }
     }
 
     /// One item for every place of a shape.
     pub fn item(meta: Meta, item: Vec<u8>, label: String) -> Self {
-        Self { meta, store: Store::Item(item), label, container: None }
+        Self { meta, store: Storage::Item(item), label, container: None }
     }
 
     /// The same tensor, known to be number `n` of several in a file.
@@ -186,27 +194,40 @@ impl Source {
 
     /// Whether one item stands for all.
     pub fn is_one_item(&self) -> bool {
-        matches!(self.store, Store::Item(_))
+        matches!(self.store, Storage::Item(_))
     }
 
     /// Whether it can be read only once, from front to back.
     pub fn is_stream(&self) -> bool {
-        matches!(self.store, Store::Stream(_))
+        matches!(self.store, Storage::Stream(_))
     }
 
-    /// The file it lies in, and where its items begin there.
-    pub fn as_file(&self) -> Option<(&File, u64)> {
+    /// Returns whether its items lie in bytes that are read by position: then each read costs a call of the system or a
+    /// request, and items that lie apart take many. In memory, in chunks and in streams they do not.
+    pub fn is_read_by_position(&self) -> bool {
+        matches!(self.store, Storage::Bytes { .. })
+    }
+
+    /// Returns the open local file in which its items lie as they are, and the byte at which they begin there. Only what
+    /// needs a descriptor asks for it: copies by the kernel, and writing in place.
+    pub fn as_local_file(&self) -> Option<(&File, u64)> {
         match &self.store {
-            Store::File { file, start, .. } => Some((file, *start)),
-            Store::Stream(_) | Store::Chunks(_) | Store::Memory { .. } | Store::Item(_) => None,
+            Storage::Bytes { bytes, start, .. } => bytes.as_file().map(|file| (file, *start)),
+            Storage::Stream(_) | Storage::Chunks(_) | Storage::Memory(_) | Storage::Item(_) => None,
         }
+    }
+
+    /// Returns the byte at which its items begin in the bytes that are read by position.
+    #[cfg(test)]
+    pub fn offset(&self) -> Option<u64> {
+        if let Storage::Bytes { start, .. } = &self.store { Some(*start) } else { None }
     }
 
     /// The chunks that it lies in.
     pub fn as_chunks(&self) -> Option<&Arc<dyn Chunked>> {
         match &self.store {
-            Store::Chunks(chunks) => Some(chunks),
-            Store::File { .. } | Store::Stream(_) | Store::Memory { .. } | Store::Item(_) => None,
+            Storage::Chunks(chunks) => Some(chunks),
+            Storage::Bytes { .. } | Storage::Stream(_) | Storage::Memory(_) | Storage::Item(_) => None,
         }
     }
 
@@ -220,15 +241,23 @@ impl Source {
     /// All items as they are stored, if they are in memory.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match &self.store {
-            Store::Memory { bytes, start } => Some(&bytes[*start..]),
-            Store::File { .. } | Store::Stream(_) | Store::Chunks(_) | Store::Item(_) => None,
+            Storage::Memory(bytes) => Some(bytes),
+            Storage::Bytes { .. } | Storage::Stream(_) | Storage::Chunks(_) | Storage::Item(_) => None,
         }
     }
 
-    /// Whether it lies in the file of that metadata, by whatever path.
-    pub fn lies_in(&self, other: &Metadata) -> bool {
-        let own = self.as_file().and_then(|(file, _)| file.metadata().ok());
-        own.is_some_and(|own| same_file(&own, other))
+    /// Returns whether both lie in the same bytes, by whatever name these were opened: a change of one may change the
+    /// other.
+    ///
+    /// # Errors
+    /// The system's, when it is asked which file each is.
+    pub fn shares_bytes_with(&self, other: &Self) -> Result<bool> {
+        let identity = |source: &Self| match &source.store {
+            Storage::Bytes { bytes, .. } => bytes.identity().map(Some).with_context(|| source.label.clone()),
+            Storage::Stream(_) | Storage::Chunks(_) | Storage::Memory(_) | Storage::Item(_) => Ok(None),
+        };
+        let own = identity(self)?;
+        Ok(own.is_some() && own == identity(other)?)
     }
 
     /// The view of all items where they are stored.
@@ -245,7 +274,7 @@ impl Source {
         self.read(&self.view(), &mut bytes, &mut Vec::new())?;
         self.finish()?;
         self.meta.order = Order::C;
-        self.store = Store::Memory { bytes, start: 0 };
+        self.store = Storage::Memory(bytes);
         Ok(())
     }
 
@@ -255,7 +284,7 @@ impl Source {
     /// # Errors
     /// Of reading the stream or writing the file; a stream of another length than it should have.
     pub fn settle(&mut self) -> Result<()> {
-        let Store::Stream(stream) = &mut self.store else { return Ok(()) };
+        let Storage::Stream(stream) = &mut self.store else { return Ok(()) };
         let stream = stream.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut spooled = None;
         let mut bytes = Vec::new();
@@ -272,8 +301,8 @@ impl Source {
         }
         self.finish()?;
         self.store = match spooled {
-            Some(file) => Store::File { stamp: Stamp::of(&file), file: file.into(), start: 0 },
-            None => Store::Memory { bytes, start: 0 },
+            Some(file) => Storage::stored(Arc::new(file), 0)?,
+            None => Storage::Memory(bytes),
         };
         Ok(())
     }
@@ -303,7 +332,7 @@ impl Source {
             Ok(true)
         })?;
         self.finish()?;
-        self.store = Store::File { stamp: Stamp::of(&file), file: file.into(), start: 0 };
+        self.store = Storage::stored(Arc::new(file), 0)?;
         Ok(())
     }
 
@@ -314,7 +343,7 @@ impl Source {
     /// A stream that is shorter or longer; a file that has changed; of reading.
     pub fn finish(&self) -> Result<()> {
         match &self.store {
-            Store::Stream(stream) => {
+            Storage::Stream(stream) => {
                 let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
                 let Stream { reader, at, bytes } = &mut *stream;
                 // one byte more shows that there is more
@@ -330,11 +359,13 @@ impl Source {
                 let what = wrong_length((*at).min(*bytes), *bytes, &self.meta);
                 bail!("{}: {more}{what}", self.label)
             }
-            Store::File { file, stamp, .. } if Stamp::of(file).is_some_and(|now| *stamp != Some(now)) => {
-                bail!("{}: changed while it was read", self.label)
+            Storage::Bytes { bytes, stamp, .. } => {
+                let now = bytes.stamp().with_context(|| self.label.clone())?;
+                ensure!(now == *stamp, "{}: changed while it was read", self.label);
+                Ok(())
             }
-            Store::Chunks(chunks) => chunks.finish().with_context(|| self.label.clone()),
-            Store::File { .. } | Store::Memory { .. } | Store::Item(_) => Ok(()),
+            Storage::Chunks(chunks) => chunks.finish().with_context(|| self.label.clone()),
+            Storage::Memory(_) | Storage::Item(_) => Ok(()),
         }
     }
 
@@ -348,15 +379,15 @@ impl Source {
             return Ok(());
         }
         match &self.store {
-            Store::Memory { bytes, start } => {
-                copy_bytes(&bytes[*start..], view, out, &View::c_order(&view.shape()), itemsize);
+            Storage::Memory(bytes) => {
+                copy_bytes(bytes, view, out, &View::c_order(&view.shape()), itemsize);
                 Ok(())
             }
-            Store::Item(item) => {
+            Storage::Item(item) => {
                 fill(out, item);
                 Ok(())
             }
-            Store::Chunks(chunks) => match view.as_selection(&self.meta.shape) {
+            Storage::Chunks(chunks) => match view.as_selection(&self.meta.shape) {
                 Some((places, axes)) => {
                     // the axes may come in another order than they have in the chunks
                     if axes.is_sorted() {
@@ -371,7 +402,7 @@ impl Source {
                 }
                 None => gather(view, itemsize, out, scratch, READ_AT_ONCE, |bytes, at| self.read_at(bytes, at)),
             },
-            Store::File { .. } | Store::Stream(_) => {
+            Storage::Bytes { .. } | Storage::Stream(_) => {
                 gather(view, itemsize, out, scratch, READ_AT_ONCE, |bytes, at| self.read_at(bytes, at))
             }
         }
@@ -383,10 +414,10 @@ impl Source {
     /// Those of [`read`](Self::read).
     pub fn read_at(&self, out: &mut [u8], at: u64) -> Result<()> {
         match &self.store {
-            Store::File { file, start, .. } => {
-                read_at(file, out, start + at).with_context(|| format!("{}: cannot be read", self.label))
+            Storage::Bytes { bytes, start, .. } => {
+                bytes.read_at(out, start + at).with_context(|| format!("{}: cannot be read", self.label))
             }
-            Store::Stream(stream) => {
+            Storage::Stream(stream) => {
                 let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
                 let read = stream.read_at(out, at).with_context(|| self.label.clone())?;
                 if read < out.len() {
@@ -394,7 +425,7 @@ impl Source {
                 }
                 Ok(())
             }
-            Store::Chunks(chunks) => {
+            Storage::Chunks(chunks) => {
                 let itemsize = self.meta.dtype.itemsize().max(1);
                 let (first, mut rest, mut scratch) = (at as usize / itemsize, out, Vec::new());
                 for window in boxes_of_run(&self.meta.shape, first, first + rest.len() / itemsize) {
@@ -405,11 +436,11 @@ impl Source {
                 }
                 Ok(())
             }
-            Store::Memory { bytes, start } => {
-                out.copy_from_slice(&bytes[*start..][at as usize..][..out.len()]);
+            Storage::Memory(bytes) => {
+                out.copy_from_slice(&bytes[at as usize..][..out.len()]);
                 Ok(())
             }
-            Store::Item(item) => {
+            Storage::Item(item) => {
                 fill(out, item);
                 Ok(())
             }
@@ -424,22 +455,6 @@ pub fn wrong_length(found: u64, expected: u64, meta: &Meta) -> String {
 
 fn fill(out: &mut [u8], item: &[u8]) {
     out.chunks_exact_mut(item.len().max(1)).for_each(|place| place.copy_from_slice(item));
-}
-
-/// What shows that a file has changed: its length and the time of its last change.
-///
-/// Items are read window by window while another program may write the file, and an output of half the old and half the
-/// new would look like any other. A lock would not help, as nobody else takes it. So the stamp is taken when the file
-/// is opened and compared once all has been read, before the output takes its name; a change within the clock's
-/// resolution that leaves the length is missed. Where the system has no such times nothing is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp(u64, std::time::SystemTime);
-
-impl Stamp {
-    fn of(file: &File) -> Option<Self> {
-        let metadata = file.metadata().ok()?;
-        Some(Self(metadata.len(), metadata.modified().ok()?))
-    }
 }
 
 /// A tensor's items as they come.
@@ -485,27 +500,5 @@ pub fn fill_from(reader: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// A part of a file, read from front to back by position: the file's own position is neither used nor moved.
-#[derive(Debug)]
-pub struct Section<F> {
-    file: F,
-    at: u64,
-    left: u64,
-}
-
-impl<F: Borrow<File>> Section<F> {
-    /// `bytes` bytes from byte `at` on.
-    pub fn new(file: F, at: u64, bytes: u64) -> Self {
-        Self { file, at, left: bytes }
-    }
-}
-
-impl<F: Borrow<File>> Read for Section<F> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let count = usize::try_from(self.left).map_or(out.len(), |left| left.min(out.len()));
-        read_at(self.file.borrow(), &mut out[..count], self.at)?;
-        self.at += count as u64;
-        self.left -= count as u64;
-        Ok(count)
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 use tensorop::{DType, Tensor};
@@ -11,7 +12,7 @@ use tensorop::{
     format::{onnx, packed::Packer, safetensors},
     item::dtype::Kind,
     item::meta::Meta,
-    storage::source::Source,
+    storage::{read_at::ReadAt, source::Source},
 };
 
 use crate::common::{difference, each};
@@ -80,12 +81,12 @@ fn stored(golden: &Golden) -> Vec<u8> {
 }
 
 fn check_safetensors(path: &Path, members: &[Golden]) -> Result<(), String> {
-    let file = File::open(path).map_err(|e| e.to_string())?;
+    let file: Arc<dyn ReadAt> = Arc::new(File::open(path).map_err(|e| e.to_string())?);
     let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
     if !safetensors::is_safetensors(&bytes, Some(bytes.len() as u64)) || onnx::looks_like_onnx(&bytes) {
         return Err("not taken for safetensors".to_owned());
     }
-    let index = safetensors::HeaderIndex::read(&file).map_err(|e| format!("{e}"))?;
+    let index = safetensors::HeaderIndex::read(&*file).map_err(|e| format!("{e}"))?;
     if index.len() != members.len() {
         return Err(format!("{} members", index.len()));
     }
@@ -96,12 +97,7 @@ fn check_safetensors(path: &Path, members: &[Golden]) -> Result<(), String> {
         if bytes.get(place) != Some(&stored(golden)[..]) {
             return Err(format!("{} is not where its header says", golden.member));
         }
-        compare(
-            golden,
-            index
-                .source(&std::sync::Arc::new(file.try_clone().map_err(|e| e.to_string())?), n, String::new())
-                .map_err(|e| format!("{e}"))?,
-        )?;
+        compare(golden, index.source(&file, n, String::new()).map_err(|e| format!("{e}"))?)?;
     }
     if members.iter().any(|golden| !golden.same) {
         return Ok(());
@@ -118,12 +114,12 @@ fn check_safetensors(path: &Path, members: &[Golden]) -> Result<(), String> {
 }
 
 fn check_onnx(path: &Path, golden: &Golden) -> Result<(), String> {
-    let file = File::open(path).map_err(|e| e.to_string())?;
+    let file: Arc<dyn ReadAt> = Arc::new(File::open(path).map_err(|e| e.to_string())?);
     let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
     if safetensors::is_safetensors(&bytes, Some(bytes.len() as u64)) || !onnx::looks_like_onnx(&bytes) {
         return Err("not taken for ONNX".to_owned());
     }
-    let proto = onnx::Proto::read(&file).map_err(|e| format!("{e}"))?;
+    let proto = onnx::Proto::read(&*file).map_err(|e| format!("{e}"))?;
     if proto.name != golden.member {
         return Err(format!("the name {}", proto.name));
     }
@@ -134,12 +130,7 @@ fn check_onnx(path: &Path, golden: &Golden) -> Result<(), String> {
             return Err("the items are not where its header says".to_owned());
         }
     }
-    compare(
-        golden,
-        proto
-            .source(&std::sync::Arc::new(file.try_clone().map_err(|e| e.to_string())?), path.parent(), String::new())
-            .map_err(|e| format!("{e}"))?,
-    )?;
+    compare(golden, proto.source(&file, path.parent(), String::new()).map_err(|e| format!("{e}"))?)?;
     if !golden.same {
         return Ok(());
     }

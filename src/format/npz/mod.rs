@@ -10,7 +10,6 @@ pub(super) mod table;
 mod tests;
 mod write;
 
-use std::fs::File;
 use std::io::{self, Read};
 
 use flate2::Crc;
@@ -18,7 +17,7 @@ use flate2::Crc;
 pub use self::read::Archive;
 pub use self::write::ArchiveWriter;
 use crate::parallel::{Threads, on_threads};
-use crate::storage::source::Section;
+use crate::storage::read_at::{ReadAt, Section};
 
 /// The most members that an archive is read or written with. The directory is held in memory,
 /// and a file that claims 2^64 of them must not take all there is.
@@ -45,7 +44,7 @@ pub fn is_npz(begin: &[u8]) -> bool {
 
 /// The checksum of `len` bytes of a file from byte `at` on, by several threads if there are many: each makes that of a
 /// stretch, and those are combined in order.
-fn checksum(file: &File, at: u64, len: u64, threads: Threads) -> io::Result<Crc> {
+fn checksum(file: &dyn ReadAt, at: u64, len: u64, threads: Threads) -> io::Result<Crc> {
     let threads = threads.for_bytes(usize::try_from(len).unwrap_or(usize::MAX));
     let stretch = len.div_ceil(threads as u64);
     let sums = on_threads(threads, |n| -> io::Result<Crc> {

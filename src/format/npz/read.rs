@@ -5,7 +5,6 @@
 //! damaged or was made so; so it is refused, whatever else is in order.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 
@@ -17,7 +16,8 @@ use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipArchive, ZipArchiveEntry
 use super::{END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS, checksum};
 use crate::format::npy::{self, Begun, Header};
 use crate::parallel::Threads;
-use crate::storage::source::{Section, Source, wrong_length};
+use crate::storage::read_at::{ReadAt, Section};
+use crate::storage::source::{Source, wrong_length};
 
 /// The bytes read at once of a header. Most are 128 bytes long, and to list the members of an archive reads one of
 /// each.
@@ -81,8 +81,8 @@ impl Archive {
     /// # Errors
     /// A file that is no whole archive, or more than that; a directory that contradicts itself or the file; names that
     /// are not UTF-8, or given twice; more than [`MAX_MEMBERS`] members; of reading.
-    pub fn read(file: Arc<File>) -> Result<Archive> {
-        let len = file.metadata()?.len();
+    pub fn read(file: Arc<dyn ReadAt>) -> Result<Archive> {
+        let len = file.size()?;
         let mut buffer = vec![0; ITEMS_BUFFER];
         let mut zip = ZipLocator::new()
             .max_search_space(END_BYTES as u64 + u64::from(u16::MAX))
@@ -203,9 +203,9 @@ impl Archive {
         let header = MemberContent::new(file, member, at, HEADER_BUFFER).header()?;
         let Header { meta, offset, bytes } = header;
         if member.method == CompressionMethod::STORE {
-            same_crc(checksum(file, at, member.size(), threads)?.sum(), member.crc)
+            same_crc(checksum(&**file, at, member.size(), threads)?.sum(), member.crc)
                 .map_err(|message| malformed!("{message}"))?;
-            return Ok(Source::file(meta, Arc::clone(file), at + offset as u64, label));
+            return Source::stored(meta, Arc::clone(file), at + offset as u64, label);
         }
         let (file, member) = (Arc::clone(file), member.clone());
         let open = move || {
@@ -217,7 +217,7 @@ impl Archive {
         Ok(Source::stream(meta, Box::new(items), bytes as u64, label))
     }
 
-    fn file(&self) -> &Arc<File> {
+    fn file(&self) -> &Arc<dyn ReadAt> {
         &self.zip.get_ref().file
     }
 
@@ -313,8 +313,8 @@ struct MemberContent {
 }
 
 enum Compressed {
-    Stored(BufReader<Section<Arc<File>>>),
-    Deflated(DeflateDecoder<BufReader<Section<Arc<File>>>>),
+    Stored(BufReader<Section<Arc<dyn ReadAt>>>),
+    Deflated(DeflateDecoder<BufReader<Section<Arc<dyn ReadAt>>>>),
 }
 
 /// Items that are inflated from when the first is read until the last has been: of many members that are open none
@@ -343,7 +343,7 @@ impl Read for LazyContent {
 
 impl MemberContent {
     /// What a member of `file` holds, which begins at byte `at` and is read `buffer` bytes at once.
-    fn new(file: &Arc<File>, member: &Member, at: u64, buffer: usize) -> Self {
+    fn new(file: &Arc<dyn ReadAt>, member: &Member, at: u64, buffer: usize) -> Self {
         let (stored, size, crc) = (member.stored(), member.size(), member.crc);
         let data = BufReader::with_capacity(buffer, Section::new(Arc::clone(file), at, stored));
         let data = match member.method {
@@ -442,7 +442,7 @@ impl Read for Compressed {
 /// The first bytes of a file, as rawzip reads them: all while the directory is looked for, then those before it.
 #[derive(Clone, Debug)]
 struct FileFront {
-    file: Arc<File>,
+    file: Arc<dyn ReadAt>,
     len: u64,
 }
 

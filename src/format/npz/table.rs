@@ -26,9 +26,9 @@ pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
 /// Those of [`Archive::read`], and of keeping a stream.
 pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let threads = content.threads;
-    let file = Arc::new(content.into_file()?.0);
+    let file = content.into_bytes()?.0;
     let archive = Archive::read(Arc::clone(&file))?;
-    let container = Container::new(&file, archive.names().map(str::to_owned).collect())?;
+    let container = Container::new(&*file, archive.names().map(str::to_owned).collect())?;
     Ok(Box::new(NpzReader { archive, container: container.into(), threads }))
 }
 

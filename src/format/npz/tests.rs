@@ -1,6 +1,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::num::NonZero;
+use std::sync::Arc;
 
 use crate::error::Result;
 use flate2::write::DeflateEncoder;
@@ -14,17 +15,19 @@ use crate::item::meta::{Meta, Order};
 use crate::layout::view::View;
 use crate::parallel::{Threads, started};
 use crate::storage::platform::{read_at, write_at};
+use crate::storage::read_at::{MemoryBytes, ReadAt};
 
 /// The little-endian number in up to eight bytes from byte `at` on.
 fn number(bytes: &[u8], at: usize, len: usize) -> u64 {
     bytes.iter().skip(at).take(len).rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// A file that holds `bytes`, its own position at its end.
-fn file(bytes: &[u8]) -> File {
-    let mut file = tempfile::tempfile().expect("a temporary file");
-    file.write_all(bytes).expect("written");
-    file
+fn in_memory(bytes: &[u8]) -> Arc<dyn ReadAt> {
+    Arc::new(MemoryBytes::new(bytes))
+}
+
+fn empty_file() -> File {
+    tempfile::tempfile().expect("a temporary file")
 }
 
 fn all(file: &File) -> Vec<u8> {
@@ -41,7 +44,7 @@ fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
 fn written(members: &[(&str, Vec<u8>, Vec<u8>)]) -> Result<Vec<u8>> {
     let laid = members.iter().map(|(name, header, items)| (name.to_string(), header.clone(), items.len() as u64));
     let writer = ArchiveWriter::new(laid.collect())?;
-    let file = file(&[]);
+    let file = empty_file();
     for (n, (_, _, items)) in members.iter().enumerate().rev() {
         write_at(&file, items, writer.items_at(n))?;
     }
@@ -64,7 +67,7 @@ fn small() -> Vec<u8> {
 
 /// The same members, deflated one by one.
 fn deflated(archive: &[u8]) -> Vec<u8> {
-    let directory = Archive::read(file(archive).into()).expect("an archive");
+    let directory = Archive::read(in_memory(archive)).expect("an archive");
     let (mut out, mut central) = (Vec::new(), Vec::new());
     for member in &directory.members {
         let new = NewMember {
@@ -100,12 +103,12 @@ type Content = Vec<(String, Header, Vec<u8>)>;
 
 /// All that an archive holds.
 fn read(bytes: &[u8]) -> Result<Content> {
-    let archive = Archive::read(file(bytes).into())?;
+    let archive = Archive::read(in_memory(bytes))?;
     let names: Vec<_> = archive.names().map(str::to_owned).collect();
     let read = |(n, name): (usize, String)| {
         let (header, at) = archive.header(n)?;
         let source = archive.source(n, name.clone(), Threads::default())?;
-        assert_eq!(source.as_file().map(|(_, at)| at), at);
+        assert_eq!(source.offset(), at);
         assert_eq!(source.meta(), &header.meta);
         let mut items = vec![0; header.bytes];
         source.read(&View::c_order(&header.meta.shape), &mut items, &mut Vec::new())?;
@@ -405,9 +408,9 @@ fn more_members_than_16_bits_count() {
     // only the directory is looked at
     let mut bytes: Vec<u8> = writer.members.iter().flat_map(|member| member.central(0)).collect();
     bytes.extend(writer.closing());
-    let file = file(&[]);
+    let file = empty_file();
     write_at(&file, &bytes, writer.end).expect("written");
-    let archive = Archive::read(file.into()).expect("read");
+    let archive = Archive::read(Arc::new(file)).expect("read");
     assert_eq!(archive.names().len(), 70_000);
     assert_eq!(archive.names().last(), Some("69999"));
 }
@@ -443,7 +446,7 @@ fn golden_archives_of_numpy() {
 fn one_thread_starts_no_other() {
     let items = vec![7; 5 << 20];
     let head = header("|u1", &[items.len()]);
-    let (file, members) = (file(&[]), vec![("x".to_owned(), head, items.len() as u64)]);
+    let (file, members) = (empty_file(), vec![("x".to_owned(), head, items.len() as u64)]);
     let writer = ArchiveWriter::new(members).expect("laid out");
     write_at(&file, &items, writer.items_at(0)).expect("written");
     let two = Threads::new(NonZero::new(2));
@@ -451,7 +454,7 @@ fn one_thread_starts_no_other() {
         let (started, finished) = started::by(|| writer.finish(&file, threads));
         finished.expect("finished");
         assert_eq!(started, expected, "written, {threads:?}");
-        let archive = Archive::read(file.try_clone().expect("a file").into()).expect("read");
+        let archive = Archive::read(Arc::new(file.try_clone().expect("a file"))).expect("read");
         let (started, source) = started::by(|| archive.source(0, "x".to_owned(), threads));
         assert_eq!(source.expect("a source").bytes(), items.len());
         assert_eq!(started, expected, "read, {threads:?}");

@@ -11,7 +11,6 @@ mod tests;
 mod typed;
 mod write;
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -30,8 +29,8 @@ use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::memory;
-use crate::storage::platform::read_at;
-use crate::storage::source::{Section, Source, wrong_length};
+use crate::storage::read_at::{ReadAt, Section};
+use crate::storage::source::{Source, wrong_length};
 
 /// The most bytes of a protobuf message.
 const MAX_MESSAGE: u64 = i32::MAX as u64;
@@ -196,7 +195,7 @@ impl Proto {
     /// What is no protobuf message, or one of another kind than TensorProto; a data type that is unknown; dims that
     /// are negative, too many or too large; items in two fields, in another than the data type's, or other than the
     /// dims need; items that the data type cannot hold; one of several segments of a tensor; of reading.
-    pub fn read(file: &File) -> Result<Self> {
+    pub fn read(file: &dyn ReadAt) -> Result<Self> {
         let scan = Scan::of(file)?;
         let message = scan.message(file)?;
         let number = message.data_type.unwrap_or_default();
@@ -249,7 +248,7 @@ impl Proto {
     /// # Errors
     /// Of items in another file: the folder is not known, the location is not the plain name of a regular file in it,
     /// or that file has not the bytes that the dims need (its checksum is not looked at); of opening.
-    pub fn source(&self, file: &Arc<File>, folder: Option<&Path>, label: String) -> Result<Source> {
+    pub fn source(&self, file: &Arc<dyn ReadAt>, folder: Option<&Path>, label: String) -> Result<Source> {
         match &self.items {
             Items::Typed(items) => {
                 let mut copy = memory::of(items.len()).map_err(Error::memory)?;
@@ -260,16 +259,16 @@ impl Proto {
             Items::Raw(at) => self.stored(file, *at, label),
             Items::External(elsewhere) => {
                 let (file, at) = elsewhere.open(folder, self)?;
-                self.stored(&file.into(), at, label)
+                self.stored(&(Arc::new(file) as Arc<dyn ReadAt>), at, label)
             }
         }
     }
 
     /// Items from byte `at` of a file on.
-    fn stored(&self, file: &Arc<File>, at: u64, label: String) -> Result<Source> {
+    fn stored(&self, file: &Arc<dyn ReadAt>, at: u64, label: String) -> Result<Source> {
         let meta = self.meta.clone();
         if !self.packed {
-            return Ok(Source::file(meta, Arc::clone(file), at, label));
+            return Source::stored(meta, Arc::clone(file), at, label);
         }
         let items = meta.items() as u64;
         let reader = Unpack::new(Section::new(Arc::clone(file), at, self.bytes), bits(&meta.dtype), items);
@@ -309,7 +308,7 @@ struct Scan {
 }
 
 impl Scan {
-    fn of(file: &File) -> Result<Self> {
+    fn of(file: &dyn ReadAt) -> Result<Self> {
         let mut bytes = Cursor::new(file)?;
         ensure!(bytes.len > 0, "an empty file, expected an ONNX TensorProto");
         let mut scan = Self::default();
@@ -354,14 +353,14 @@ impl Scan {
     }
 
     /// The message without `raw_data`.
-    fn message(&self, file: &File) -> Result<Message> {
+    fn message(&self, file: &dyn ReadAt) -> Result<Message> {
         let total: u64 = self.runs.iter().map(|(begin, end)| end - begin).sum();
         ensure!(total <= MAX_MESSAGE, "{total} bytes beside raw_data, expected at most {MAX_MESSAGE}");
         let mut bytes = memory::zeros(usize::try_from(total)?).map_err(Error::memory)?;
         let mut rest = &mut bytes[..];
         for (begin, end) in &self.runs {
             let (run, others) = rest.split_at_mut((end - begin) as usize);
-            read_at(file, run, *begin)?;
+            file.read_at(run, *begin)?;
             rest = others;
         }
         let mut message = Message::with_capacity_for(&bytes).map_err(Error::memory)?;
@@ -376,7 +375,7 @@ fn not_a_tensor(at: u64) -> String {
 
 /// A file that is read in steps, by position.
 struct Cursor<'a> {
-    file: &'a File,
+    file: &'a dyn ReadAt,
     len: u64,
     at: u64,
     /// The bytes of the file from `begin` on.
@@ -389,8 +388,8 @@ impl<'a> Cursor<'a> {
     /// The most bytes of a varint.
     const VARINT: u64 = 10;
 
-    fn new(file: &'a File) -> io::Result<Self> {
-        Ok(Self { file, len: file.metadata()?.len(), at: 0, buffer: Vec::new(), begin: 0 })
+    fn new(file: &'a dyn ReadAt) -> io::Result<Self> {
+        Ok(Self { file, len: file.size()?, at: 0, buffer: Vec::new(), begin: 0 })
     }
 
     /// The next bytes: as many as a varint can have, or as there are.
@@ -400,7 +399,7 @@ impl<'a> Cursor<'a> {
             // a place far from the last one is likely to be followed by another
             let most = if self.at > end || self.begin == end { 1 << 12 } else { Self::BUFFER };
             self.buffer.resize((self.len - self.at).min(most) as usize, 0);
-            read_at(self.file, &mut self.buffer, self.at)?;
+            self.file.read_at(&mut self.buffer, self.at)?;
             self.begin = self.at;
         }
         Ok(self.buffer.get((self.at - self.begin) as usize..).unwrap_or_default())

@@ -1,6 +1,5 @@
 //! ONNX in the table of formats.
 
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use crate::format::interface::{Extras, Layout, Places, Reader, Sure, TextOptions
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
+use crate::storage::read_at::ReadAt;
 use crate::storage::source::Source;
 
 /// How sure it is that a file that begins so is a TensorProto.
@@ -24,17 +24,17 @@ pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
 /// # Errors
 /// Those of [`Proto::read`], and of keeping a stream.
 pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
-    let (file, folder) = content.into_file()?;
-    let proto = Proto::read(&file)?;
+    let (file, folder) = content.into_bytes()?;
+    let proto = Proto::read(&*file)?;
     // of a bare name the folder is empty
     let folder = folder.map(|folder| if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder });
-    Ok(Box::new(OnnxReader { file: file.into(), proto, folder }))
+    Ok(Box::new(OnnxReader { file, proto, folder }))
 }
 
 /// A TensorProto, and the folder in which data outside the message may lie.
 #[derive(Debug)]
 struct OnnxReader {
-    file: Arc<File>,
+    file: Arc<dyn ReadAt>,
     proto: Proto,
     folder: Option<PathBuf>,
 }

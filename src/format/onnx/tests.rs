@@ -1,21 +1,15 @@
 use crate::item::meta::Meta;
-use std::fs::File;
-use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::error::Result;
 use prost::Message as _;
 use prost::encoding::{WireType, encode_key, encode_varint};
 
 use super::{Entry, Message, Proto, check, field, looks_like_onnx, write_header, write_strings};
+use crate::storage::read_at::{MemoryBytes, ReadAt};
 use crate::storage::source::Source;
 use crate::{DType, Tensor};
-
-fn file(bytes: &[u8]) -> File {
-    let mut file = tempfile::tempfile().unwrap();
-    file.write_all(bytes).unwrap();
-    file
-}
 
 fn items(mut source: Source) -> Result<Vec<u8>> {
     source.settle()?;
@@ -27,9 +21,9 @@ fn items(mut source: Source) -> Result<Vec<u8>> {
 
 /// The items, or why there are none.
 fn read_in(bytes: &[u8], folder: Option<&Path>) -> Result<(Proto, Vec<u8>)> {
-    let file = file(bytes);
-    let proto = Proto::read(&file)?;
-    let items = items(proto.source(&file.try_clone()?.into(), folder, "x".to_owned())?)?;
+    let bytes: Arc<dyn ReadAt> = Arc::new(MemoryBytes::new(bytes));
+    let proto = Proto::read(&*bytes)?;
+    let items = items(proto.source(&bytes, folder, "x".to_owned())?)?;
     Ok((proto, items))
 }
 

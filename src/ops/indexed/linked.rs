@@ -67,7 +67,7 @@ impl Linked {
         let itemsize = base.meta().dtype.itemsize();
         let (data_bytes, update_bytes) = (base.meta().bytes(), updates.bytes());
         let resident = indices.bytes().clamp(RESIDENT, ENTRIES);
-        let few = updates.source().as_file().is_none() || update_bytes <= resident;
+        let few = !updates.source().is_read_by_position() || update_bytes <= resident;
         let keeps_updates = update_bytes <= SLAB || update_bytes <= resident && block * itemsize < KEPT_PIECE;
         let together = update_bytes / outer.max(1) <= SLAB;
         let point = outer == 1 && block * itemsize <= 16;
@@ -83,8 +83,7 @@ impl Linked {
         }
         let items = limits.window.unwrap_or(window) / itemsize.max(1);
         let group = Windows::new(&base.meta().shape, items).largest();
-        let data = base.source().as_file().map(|(file, _)| file.metadata()).transpose()?;
-        if base.is_in_place() && data.is_some_and(|data| indices.lies_in(&data)) {
+        if base.is_in_place() && indices.shares_bytes_with(base.source())? {
             // they will have been changed when they are read again
             indices.make_resident()?;
         }
@@ -174,7 +173,7 @@ impl Fill for Linked {
             return Ok(());
         }
         self.updates.settle()?;
-        if self.updates.in_runs() && self.updates.source().as_file().is_some() && self.keeps_updates {
+        if self.updates.in_runs() && self.updates.source().is_read_by_position() && self.keeps_updates {
             return self.updates.make_resident(&self.base.meta().dtype);
         }
         self.updates.make_runs(&self.base.meta().dtype, self.limits)

@@ -1,0 +1,225 @@
+//! Bytes that are read by position: [`ReadAt`], which every reader of a format and every [`Source`](super::source::Source)
+//! reads from.
+//!
+//! A reader asks for bytes at a place and does not know what holds them. Here that is a [local file](File) or
+//! [memory](MemoryBytes); whoever adds another kind (an object behind an address) implements the same five methods and
+//! changes no reader. The methods take `&self` and block, so that several threads read at once, each a place of its own:
+//! that is how one reader has several requests under way. Nothing is mapped into memory: of a mapped file that becomes
+//! shorter meanwhile the next access ends the process with a signal, where a read returns an error that names the file.
+
+use std::fmt::Debug;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::ops::Deref;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+use super::platform;
+
+/// Bytes of a fixed number that can be read in any order, by several threads at once.
+pub trait ReadAt: Debug + Send + Sync {
+    /// Returns the number of bytes.
+    ///
+    /// # Errors
+    /// The system's, when it is asked for the size.
+    fn size(&self) -> io::Result<u64>;
+
+    /// Fills all of `out` with the bytes from byte `at` on.
+    ///
+    /// # Errors
+    /// An end before the last byte of `out` is of the kind [`UnexpectedEof`](io::ErrorKind::UnexpectedEof); others are
+    /// the system's.
+    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()>;
+
+    /// Returns the version that the bytes have now.
+    ///
+    /// # Errors
+    /// The system's, when it is asked for the version.
+    fn stamp(&self) -> io::Result<Stamp>;
+
+    /// Returns what tells these bytes from all others, by whatever name they were opened.
+    ///
+    /// # Errors
+    /// The system's, when it is asked for the identity.
+    fn identity(&self) -> io::Result<Identity>;
+
+    /// Returns the open local file that the bytes are, if they are one. Only what needs a descriptor asks for it: copies
+    /// by the kernel, locks, writing in place. `None` does not mean that reads are slow or come in one order only.
+    fn as_file(&self) -> Option<&File> {
+        None
+    }
+}
+
+/// The version of some bytes. Two stamps of the same bytes differ if these have changed in between.
+///
+/// Items are read window by window while another program may write the file, and an output of half the old and half the
+/// new would look like any other. A lock would not help, since no other program takes it. So a stamp is taken when bytes
+/// are opened and compared when all items have been read, before the output takes its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stamp {
+    /// The size and the time of the last change of a file. A change within the resolution of the system's clock that
+    /// leaves the size is missed. A file system without such times gives `None`.
+    Modified(u64, Option<SystemTime>),
+    /// A number that is raised with each change.
+    Revision(u64),
+}
+
+impl Stamp {
+    /// Returns the stamp of a file with that metadata.
+    pub fn of(metadata: &Metadata) -> Self {
+        Self::Modified(metadata.len(), metadata.modified().ok())
+    }
+}
+
+/// What tells a file, a folder or an object from all others. It stays the same while the content changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Identity {
+    /// The system's number of a local file or folder.
+    Local([u64; 2]),
+    /// The number of an object in the memory of this process.
+    Memory(u64),
+}
+
+impl Identity {
+    /// Returns the identity of a local file or folder with that metadata.
+    pub fn of(metadata: &Metadata) -> Self {
+        Self::Local(platform::file_number(metadata))
+    }
+}
+
+impl ReadAt for File {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+        platform::read_at(self, out, at)
+    }
+
+    fn stamp(&self) -> io::Result<Stamp> {
+        Ok(Stamp::of(&self.metadata()?))
+    }
+
+    fn identity(&self) -> io::Result<Identity> {
+        Ok(Identity::of(&self.metadata()?))
+    }
+
+    fn as_file(&self) -> Option<&File> {
+        Some(self)
+    }
+}
+
+/// Bytes in memory, which do not change.
+#[derive(Debug)]
+pub struct MemoryBytes {
+    bytes: Vec<u8>,
+    number: u64,
+}
+
+impl MemoryBytes {
+    /// Takes bytes as an object of their own: two of the same bytes have two identities.
+    pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self { bytes: bytes.into(), number: NEXT.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+impl ReadAt for MemoryBytes {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.bytes.len() as u64)
+    }
+
+    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+        let rest = usize::try_from(at).ok().and_then(|at| self.bytes.get(at..));
+        let bytes = rest.and_then(|rest| rest.get(..out.len())).ok_or(io::ErrorKind::UnexpectedEof)?;
+        out.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn stamp(&self) -> io::Result<Stamp> {
+        Ok(Stamp::Revision(0))
+    }
+
+    fn identity(&self) -> io::Result<Identity> {
+        Ok(Identity::Memory(self.number))
+    }
+}
+
+/// A part of some bytes, read from front to back. `B` is a pointer to them: a reference or an `Arc`.
+#[derive(Debug)]
+pub struct Section<B> {
+    bytes: B,
+    at: u64,
+    left: u64,
+}
+
+impl<B: Deref<Target: ReadAt>> Section<B> {
+    /// Reads `size` bytes from byte `at` on.
+    pub fn new(bytes: B, at: u64, size: u64) -> Self {
+        Self { bytes, at, left: size }
+    }
+}
+
+impl<B: Deref<Target: ReadAt>> Read for Section<B> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = usize::try_from(self.left).map_or(out.len(), |left| left.min(out.len()));
+        self.bytes.read_at(&mut out[..count], self.at)?;
+        self.at += count as u64;
+        self.left -= count as u64;
+        Ok(count)
+    }
+}
+
+/// What tests read from to see what becomes of bytes that change or cannot be read.
+#[cfg(test)]
+pub(crate) mod faulty {
+    use std::sync::Arc;
+
+    use super::{AtomicU64, Identity, MemoryBytes, Ordering, ReadAt, Stamp, io};
+
+    /// Bytes in memory of which those from byte `end` on cannot be read, and whose revision a test may raise.
+    #[derive(Debug)]
+    pub(crate) struct FaultyBytes {
+        inner: MemoryBytes,
+        end: AtomicU64,
+        revision: AtomicU64,
+    }
+
+    impl FaultyBytes {
+        pub(crate) fn new(bytes: impl Into<Vec<u8>>) -> Arc<Self> {
+            let inner = MemoryBytes::new(bytes);
+            Arc::new(Self { inner, end: AtomicU64::new(u64::MAX), revision: AtomicU64::new(0) })
+        }
+
+        /// Lets every read fail that goes beyond byte `end`.
+        pub(crate) fn fail_from(&self, end: u64) {
+            self.end.store(end, Ordering::Relaxed);
+        }
+
+        /// Makes the bytes look changed.
+        pub(crate) fn touch(&self) {
+            self.revision.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    impl ReadAt for FaultyBytes {
+        fn size(&self) -> io::Result<u64> {
+            self.inner.size()
+        }
+
+        fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+            match at + out.len() as u64 > self.end.load(Ordering::Relaxed) {
+                true => Err(io::Error::other("a fault of the device")),
+                false => self.inner.read_at(out, at),
+            }
+        }
+
+        fn stamp(&self) -> io::Result<Stamp> {
+            Ok(Stamp::Revision(self.revision.load(Ordering::Relaxed)))
+        }
+
+        fn identity(&self) -> io::Result<Identity> {
+            self.inner.identity()
+        }
+    }
+}

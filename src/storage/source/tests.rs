@@ -1,0 +1,201 @@
+use std::io::Cursor;
+
+use super::*;
+use crate::storage::read_at::MemoryBytes;
+use crate::storage::read_at::faulty::FaultyBytes;
+
+const SHAPE: [usize; 3] = [3, 4, 5];
+
+fn meta(order: Order) -> Meta {
+    Meta::new(DType::parse("<u2").unwrap(), SHAPE.to_vec()).in_order(order)
+}
+
+/// The items of the tensor in C order: each is its own number.
+fn items() -> Vec<u8> {
+    (0..60_u16).flat_map(u16::to_le_bytes).collect()
+}
+
+/// The items as a tensor of that order stores them.
+fn stored(order: Order) -> Vec<u8> {
+    let mut out = vec![0; 120];
+    copy_bytes(&items(), &View::c_order(&SHAPE), &mut out, &meta(order).view(), 2);
+    out
+}
+
+fn label() -> String {
+    "DATA x".to_owned()
+}
+
+/// The same tensor from every kind of storage, each with a name for messages.
+fn every_kind() -> Vec<(&'static str, Source)> {
+    let (c, fortran) = (stored(Order::C), stored(Order::Fortran));
+    let mut file = tempfile::tempfile().unwrap();
+    io::Write::write_all(&mut file, &c).unwrap();
+    let after_a_header = MemoryBytes::new([&[9; 7][..], &c, &[9]].concat());
+    let at = |meta, bytes: Arc<dyn ReadAt>, start| Source::stored(meta, bytes, start, label()).unwrap();
+    let stream = |order, bytes| Source::stream(meta(order), Box::new(Cursor::new(bytes)), 120, label());
+    let settled = |mut source: Source| {
+        source.settle().unwrap();
+        source
+    };
+    vec![
+        ("memory", Source::memory(Tensor::new(meta(Order::C).dtype, SHAPE.to_vec(), c.clone()).unwrap(), label())),
+        ("a file", at(meta(Order::C), Arc::new(file), 0)),
+        ("bytes after a header", at(meta(Order::C), Arc::new(after_a_header), 7)),
+        ("bytes in Fortran order", at(meta(Order::Fortran), Arc::new(MemoryBytes::new(&*fortran)), 0)),
+        ("a stream", stream(Order::C, c.clone())),
+        ("a stream that was settled", settled(stream(Order::C, c))),
+        ("a stream in Fortran order that was settled", settled(stream(Order::Fortran, fortran))),
+    ]
+}
+
+#[test]
+fn windows_of_every_kind() {
+    let mut wrong = Vec::new();
+    for size in [60, 7, 1] {
+        for (name, source) in every_kind() {
+            for threads in [1, 3] {
+                // a stream comes once, from front to back
+                if source.is_stream() && threads > 1 {
+                    continue;
+                }
+                let windows = Windows::new(&SHAPE, size);
+                let found = Mutex::new(vec![0; 120]);
+                share(threads, windows.count(), Vec::new, |number, scratch| -> Result<bool> {
+                    let window = windows.get(number);
+                    let mut out = vec![0; window.items() * 2];
+                    source.read(&source.view().part(&window.ranges), &mut out, scratch)?;
+                    let place = View::c_order(&SHAPE).part(&window.ranges);
+                    copy_bytes(&out, &View::c_order(&place.shape()), &mut found.lock().unwrap(), &place, 2);
+                    Ok(true)
+                })
+                .and_then(|_| source.finish())
+                .unwrap_or_else(|error| wrong.push(format!("{name}, windows of {size}: {error}")));
+                if found.into_inner().unwrap() != items() {
+                    wrong.push(format!("{name}, windows of {size}, {threads} threads: other items"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn runs_of_every_kind() {
+    for (name, source) in every_kind() {
+        let expected = stored(source.meta().order);
+        for (at, len) in [(0, 2), (2, 34), (36, 0), (100, 20)] {
+            let mut out = vec![0; len];
+            source.read_at(&mut out, at as u64).unwrap();
+            assert_eq!(out, expected[at..][..len], "{name} {at}");
+        }
+    }
+}
+
+#[test]
+fn what_each_kind_is() {
+    let mut found: Vec<_> = every_kind();
+    found.push(("an item", Source::item(meta(Order::C), vec![1, 2], label())));
+    let shown: Vec<_> = found
+        .iter()
+        .map(|(name, source)| {
+            let is = [
+                ("read by position", source.is_read_by_position()),
+                ("a local file", source.as_local_file().is_some()),
+                ("in memory", source.as_bytes().is_some()),
+                ("a stream", source.is_stream()),
+                ("one item", source.is_one_item()),
+            ];
+            let is: Vec<_> = is.iter().filter(|(_, is)| *is).map(|(what, _)| *what).collect();
+            format!("{name}: {}", is.join(", "))
+        })
+        .collect();
+    let expected = [
+        "memory: in memory",
+        "a file: read by position, a local file",
+        "bytes after a header: read by position",
+        "bytes in Fortran order: read by position",
+        "a stream: a stream",
+        "a stream that was settled: in memory",
+        "a stream in Fortran order that was settled: in memory",
+        "an item: one item",
+    ];
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn one_item_stands_everywhere() {
+    let mut source = Source::item(meta(Order::C), vec![1, 2], label());
+    let mut out = vec![0; 6];
+    source.read(&source.view().part(&[0..1, 1..2, 2..5]), &mut out, &mut Vec::new()).unwrap();
+    assert_eq!(out, [1, 2, 1, 2, 1, 2]);
+    source.make_resident().unwrap();
+    assert_eq!(source.as_bytes(), Some(&[1, 2].repeat(60)[..]));
+}
+
+#[test]
+fn resident_items_are_in_c_order() {
+    for (name, mut source) in every_kind() {
+        source.make_resident().unwrap();
+        assert_eq!((source.as_bytes(), source.meta().order), (Some(&items()[..]), Order::C), "{name}");
+    }
+}
+
+/// The message of what reads all items, and then asks whether they have changed.
+fn refusal(source: &Source) -> String {
+    let mut out = vec![0; source.bytes()];
+    let read = source.read(&source.view(), &mut out, &mut Vec::new()).and_then(|()| source.finish());
+    read.map_or_else(|error| error.to_string(), |()| "read".to_owned())
+}
+
+#[test]
+fn reads_that_fail() {
+    let wide = "bytes of data, expected 120 (uint16 [3, 4, 5])";
+    for (len, expected) in [
+        (0, format!("DATA x: 0 {wide}")),
+        (119, format!("DATA x: 119 {wide}")),
+        (120, "read".to_owned()),
+        (121, format!("DATA x: more than 120 {wide}")),
+    ] {
+        let stream = || {
+            Source::stream(
+                meta(Order::C),
+                Box::new(Cursor::new([stored(Order::C), vec![7; 9]].concat()).take(len)),
+                120,
+                label(),
+            )
+        };
+        assert_eq!(refusal(&stream()), expected);
+        let settled = stream().settle().map_or_else(|error| error.to_string(), |()| "read".to_owned());
+        assert_eq!(settled, expected);
+    }
+    let short = Arc::new(MemoryBytes::new(&stored(Order::C)[..119]));
+    let short = Source::stored(meta(Order::C), short, 0, label()).unwrap();
+    assert_eq!(refusal(&short), "DATA x: cannot be read: unexpected end of file");
+    let bytes = FaultyBytes::new(stored(Order::C));
+    let source = Source::stored(meta(Order::C), bytes.clone(), 0, label()).unwrap();
+    assert_eq!(refusal(&source), "read");
+    bytes.fail_from(119);
+    assert_eq!(refusal(&source), "DATA x: cannot be read: a fault of the device");
+    let mut first = [0; 118];
+    source.read_at(&mut first, 0).unwrap();
+}
+
+#[test]
+fn bytes_that_change() {
+    let bytes = FaultyBytes::new(stored(Order::C));
+    let source = |start| Source::stored(meta(Order::C), bytes.clone(), start, label()).unwrap();
+    let before = source(0);
+    assert_eq!(refusal(&before), "read");
+    bytes.touch();
+    assert_eq!(refusal(&before), "DATA x: changed while it was read");
+    // the stamp is that of the time when the source was made
+    let after = source(0);
+    assert_eq!(refusal(&after), "read");
+    assert!(before.shares_bytes_with(&after).unwrap());
+    let other = Source::stored(meta(Order::C), FaultyBytes::new(stored(Order::C)), 0, label()).unwrap();
+    assert!(!before.shares_bytes_with(&other).unwrap() && !every_kind()[0].1.shares_bytes_with(&before).unwrap());
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let opened = || Source::stored(meta(Order::C), Arc::new(file.reopen().unwrap()), 0, label()).unwrap();
+    assert!(opened().shares_bytes_with(&opened()).unwrap());
+}
