@@ -18,7 +18,7 @@ use tensorop::ops::reduction::Repeats;
 use tensorop::ops::slice_scatter::SliceScatter;
 use tensorop::ops::{reduction, scatter_nd, scatter_update};
 use tensorop::storage::source::Source;
-use tensorop::{DType, Reduction, SliceArgs};
+use tensorop::{DType, Reduction, SliceArgs, StepRange};
 
 /// Bytes of a tensor: one stays in a core's cache (as the program's windows do), the other in no cache of most
 /// machines.
@@ -77,7 +77,7 @@ impl Case {
 
     /// Puts updates into a slice of the tensor.
     fn put(self, bencher: Bencher, start: i64, step: i64, axis: i64) {
-        let args = SliceArgs::new(&[start], &[i64::MAX], Some(&[step]), Some(&[axis])).unwrap();
+        let args = SliceArgs::default().axis(axis, StepRange::from(start..).by(step));
         let plan = SliceScatter::resolve(&self.shape(), &args, None).unwrap();
         let (_, to) = plan.part(&Window::whole(&self.shape())).unwrap();
         let (from, mut target) = (View::c_order(&plan.updates_shape()), self.all());

@@ -15,7 +15,7 @@
 //! let conv1 = tensorop::read("w.npz:conv1")?;
 //! // as an ndarray array, if its items are of that type
 //! let weights: ArrayD<f32> = conv1.to_array()?;
-//! let first_row = SliceArgs::new(&[0], &[1], None, None)?;
+//! let first_row = SliceArgs::default().axis(0, ..1);
 //! let patched = slice_scatter(&weights, &array![[0.0, 0.5]], &first_row)?;
 //! // the format follows the name; the file is complete or not there at all
 //! tensorop::write("patched.npy", &Tensor::from(&patched))?;
@@ -130,6 +130,7 @@ pub use format::files::{read, read_all, write, write_all};
 pub use item::dtype::DType;
 pub use item::element::Element;
 pub use item::tensor::Tensor;
+pub use layout::axis::{Span, StepRange};
 pub use ops::gather_nd::gather_nd;
 pub use ops::reduction::{Reducible, Reduction};
 pub use ops::scatter_nd::{scatter_nd, scatter_nd_reduce};

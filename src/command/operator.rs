@@ -64,6 +64,8 @@ pub(super) fn slice_args(options: &SliceOptions, input: &InputOptions, threads: 
     let start = list(&options.start, "--start")?.unwrap_or_default();
     let stop = list(&options.stop, "--stop")?.unwrap_or_default();
     let (step, axes) = (list(&options.step, "--step")?, list(&options.axes, "--axes")?);
-    SliceArgs::new(&start, &stop, step.as_deref(), axes.as_deref())
+    SliceArgs::new(&start, &stop)
+        .and_then(|args| step.map_or(Ok(args.clone()), |steps| args.with_steps(&steps)))
+        .and_then(|args| axes.map_or(Ok(args.clone()), |axes| args.with_axes(&axes)))
         .map_err(|e| anyhow!("--{}: {}", e.subject(), e.message()))
 }

@@ -187,9 +187,7 @@ pub fn in_place(
         input.lock(n, false)?;
         check_in_place((&input, n), &new, &label)?;
         let old = input.source(n)?;
-        let places = SliceArgs::new(&[], &[], None, None)
-            .and_then(|args| SliceScatter::resolve(old.shape(), &args, None))
-            .with_context(|| label.clone())?;
+        let places = SliceScatter::resolve(old.shape(), &SliceArgs::default(), None).with_context(|| label.clone())?;
         let conversion =
             Conversion::new(new.dtype(), old.dtype()).with_context(|| format!("{label}: another dtype"))?;
         let mut updates = Updates::new(new, conversion);

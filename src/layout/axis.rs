@@ -1,5 +1,7 @@
 //! From the user's numbers to numbers in range: axes, indices, start/stop/step. Negative numbers end here.
 
+use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
+
 /// The axis that `axis` names in a tensor of that rank: `[-rank, rank - 1]`, else `None`.
 ///
 /// ```
@@ -31,6 +33,42 @@ pub struct StepRange {
     pub stop: Option<i64>,
     /// From one place to the next; not 0.
     pub step: i64,
+}
+
+impl StepRange {
+    /// Returns the same range with another step.
+    #[must_use]
+    pub fn by(self, step: i64) -> Self {
+        Self { step, ..self }
+    }
+}
+
+/// The whole axis.
+impl From<RangeFull> for StepRange {
+    fn from(_: RangeFull) -> Self {
+        Self { start: None, stop: None, step: 1 }
+    }
+}
+
+/// The places from the start to before the end, with a step of 1.
+impl From<Range<i64>> for StepRange {
+    fn from(range: Range<i64>) -> Self {
+        Self { start: Some(range.start), stop: Some(range.end), step: 1 }
+    }
+}
+
+/// The places from the start on, with a step of 1.
+impl From<RangeFrom<i64>> for StepRange {
+    fn from(range: RangeFrom<i64>) -> Self {
+        Self { start: Some(range.start), stop: None, step: 1 }
+    }
+}
+
+/// The places before the end, with a step of 1.
+impl From<RangeTo<i64>> for StepRange {
+    fn from(range: RangeTo<i64>) -> Self {
+        Self { start: None, stop: Some(range.end), step: 1 }
+    }
 }
 
 /// A resolved range: `len` places of an axis from `start` on, `step` apart, all of them on the axis.

@@ -1,64 +1,99 @@
 //! Slice, as OpenVINO's [Slice-8](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/slice-8.html)
 //! specifies it: the places that Python's `data[start:stop:step]` takes on each axis.
 
+use std::str::FromStr;
+
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::{check_rank, items};
 use crate::error::{Error, Subject};
+use crate::item::tensor::Tensor;
 use crate::layout::axis::{Span, StepRange, resolve_axis};
 use crate::layout::view::View;
-use crate::layout::walk::copy;
+use crate::layout::walk::{copy, copy_bytes};
+use crate::memory;
 
-/// The arguments of Slice and SliceScatter: a range for each of some axes. Axes not named are taken whole.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The arguments of Slice and SliceScatter: a range for each of some axes. Axes that are not named are taken whole.
+///
+/// They are made in three ways, and mean what Python's `data[start:stop:step]` means: negative numbers count from the end,
+/// numbers beyond the axis are clamped, a negative step runs backwards.
+///
+/// ```
+/// use tensorop::{SliceArgs, StepRange};
+/// // from NumPy's notation
+/// let parsed: SliceArgs = "1:8:2, ..., ::-1".parse()?;
+/// // axis by axis
+/// let built = SliceArgs::default().axis(0, StepRange::from(1..8).by(2)).axis(-1, StepRange::from(..).by(-1));
+/// assert_eq!(parsed, built);
+/// // from the lists that the operators' specifications name: start, stop, and optionally steps and axes
+/// let listed = SliceArgs::new(&[1, -1], &[8, i64::MIN])?.with_steps(&[2, -1])?.with_axes(&[0, -1])?;
+/// assert_eq!(listed.resolve(&[10, 4, 3])?, built.resolve(&[10, 4, 3])?);
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SliceArgs {
     ranges: Vec<StepRange>,
-    /// The axis of each range; the first axes if `None`.
-    axes: Option<Vec<i64>>,
-    /// Whether they were given in NumPy's notation, for the messages.
-    notation: bool,
+    /// The axis of each range, as it was given.
+    axes: Vec<i64>,
+    /// Whether they were given as the specification's lists; messages then name the list.
+    is_listed: bool,
 }
 
 impl SliceArgs {
-    /// From the lists that the specifications name. `step` defaults to 1 everywhere, `axes` to `0..start.len()`.
+    /// Makes slices of the first axes from the list of their starts and that of their stops, with steps of 1.
     ///
     /// # Errors
-    /// Lists of unequal length.
-    pub fn new(start: &[i64], stop: &[i64], step: Option<&[i64]>, axes: Option<&[i64]>) -> Result<Self, Error> {
-        let lists = [(Subject::Stop, Some(stop)), (Subject::Step, step), (Subject::Axes, axes)];
-        for (subject, list) in lists {
-            if let Some(list) = list.filter(|list| list.len() != start.len()) {
-                let message = format!("{}, expected {} as in start", entries(list.len()), start.len());
-                return Err(Error::new(subject, message));
-            }
-        }
-        let range = |i: usize| StepRange { start: Some(start[i]), stop: Some(stop[i]), step: step.map_or(1, |s| s[i]) };
-        Ok(Self { ranges: (0..start.len()).map(range).collect(), axes: axes.map(<[i64]>::to_vec), notation: false })
+    /// Lists of unequal length ([`Subject::Stop`]).
+    pub fn new(start: &[i64], stop: &[i64]) -> Result<Self, Error> {
+        check_length(Subject::Stop, stop, start.len())?;
+        let range = |(&start, &stop)| StepRange { start: Some(start), stop: Some(stop), step: 1 };
+        let ranges: Vec<StepRange> = start.iter().zip(stop).map(range).collect();
+        Ok(Self { axes: (0..ranges.len() as i64).collect(), ranges, is_listed: true })
     }
 
-    /// From NumPy's notation: ranges of the first axes, then of the last ones (what `...` divides).
-    pub fn from_notation(first: Vec<StepRange>, last: Vec<StepRange>) -> Self {
-        let back = -(last.len() as i64);
-        let axes = (0..first.len() as i64).chain(back..0).collect();
-        Self { ranges: [first, last].concat(), axes: Some(axes), notation: true }
-    }
-
-    /// One span for each axis of `shape`.
+    /// Gives each range its step.
     ///
     /// # Errors
-    /// Rank 0 or beyond the limit; more ranges than axes; an axis outside `[-rank, rank - 1]` or named twice;
-    /// a step of 0.
+    /// Another number of steps than of ranges ([`Subject::Step`]). A step of 0 is refused later, by
+    /// [`resolve`](Self::resolve).
+    pub fn with_steps(mut self, steps: &[i64]) -> Result<Self, Error> {
+        check_length(Subject::Step, steps, self.ranges.len())?;
+        self.ranges.iter_mut().zip(steps).for_each(|(range, &step)| range.step = step);
+        Ok(self)
+    }
+
+    /// Gives each range its axis. Negative ones count from the last axis.
+    ///
+    /// # Errors
+    /// Another number of axes than of ranges ([`Subject::Axes`]).
+    pub fn with_axes(self, axes: &[i64]) -> Result<Self, Error> {
+        check_length(Subject::Axes, axes, self.ranges.len())?;
+        Ok(Self { axes: axes.to_vec(), ..self })
+    }
+
+    /// Adds the range of one more axis, which counts from the last one if it is negative: `1..8`, `2..`, `..-1`, `..`, or
+    /// a [`StepRange`] with another step than 1.
+    #[must_use]
+    pub fn axis(mut self, axis: i64, range: impl Into<StepRange>) -> Self {
+        self.ranges.push(range.into());
+        self.axes.push(axis);
+        self
+    }
+
+    /// Returns the places that are selected of a tensor of `shape`: one span for each of its axes.
+    ///
+    /// # Errors
+    /// A rank of 0 or above 64; more ranges than axes; an axis outside `[-rank, rank - 1]` or named twice; a step of 0.
     pub fn resolve(&self, shape: &[usize]) -> Result<Vec<Span>, Error> {
         let rank = check_rank(shape)?;
-        let about = |subject| if self.notation { Subject::At } else { subject };
+        let about = |subject| if self.is_listed { subject } else { Subject::At };
         if self.ranges.len() > rank {
             let message = format!("{} for data of rank {rank} ({shape:?})", entries(self.ranges.len()));
             return Err(Error::new(about(Subject::Start), message));
         }
         let mut spans: Vec<Span> = shape.iter().map(|&dim| Span::whole(dim)).collect();
         let mut named = vec![None; rank];
-        for (i, range) in self.ranges.iter().enumerate() {
-            let typed = self.axes.as_ref().map_or(i as i64, |axes| axes[i]);
+        for (i, (range, &typed)) in self.ranges.iter().zip(&self.axes).enumerate() {
             let axis = resolve_axis(typed, rank).ok_or_else(|| {
                 let message =
                     format!("axis {typed} at position {i} is outside [-{rank}, {}] (data {shape:?})", rank - 1);
@@ -76,7 +111,10 @@ impl SliceArgs {
         Ok(spans)
     }
 
-    /// The ranges as they were given, for messages about a tensor of that rank.
+    /// Describes the ranges as they were given, for messages about a tensor of that rank.
+    ///
+    /// # Panics
+    /// If [`resolve`](Self::resolve) refuses an axis of a tensor of that rank.
     pub(crate) fn describe(&self, rank: usize) -> String {
         let list = |what: &str, values: Vec<String>| match &values[..] {
             [one] => format!("{what} {one}"),
@@ -85,11 +123,10 @@ impl SliceArgs {
         // what was left out is where a range begins or ends in its direction
         let number = |given: Option<i64>, default: &str| given.map_or(default.to_owned(), |v| v.to_string());
         let all = |f: &dyn Fn(&StepRange) -> String| self.ranges.iter().map(f).collect::<Vec<_>>();
-        let axes = (0..self.ranges.len()).map(|i| {
-            let typed = self.axes.as_ref().map_or(i as i64, |axes| axes[i]);
+        let axis = |&typed: &i64| {
             resolve_axis(typed, rank).expect("the axes were resolved before they are described").to_string()
-        });
-        let axes: Vec<String> = axes.collect();
+        };
+        let axes: Vec<String> = self.axes.iter().map(axis).collect();
         let plural = if axes.len() == 1 { "axis" } else { "axes" };
         format!(
             "{}, {}, {} on {}",
@@ -101,18 +138,101 @@ impl SliceArgs {
     }
 }
 
+/// Reads slices in NumPy's notation, one for each axis: `1:8:2, ..., ::-1`.
+///
+/// `...` stands for the axes between those before and after it. `INT_MAX` and `INT_MIN` are the extremes of int64.
+impl FromStr for SliceArgs {
+    type Err = Error;
+
+    /// # Errors
+    /// All are about [`Subject::At`]: brackets around the slices; an integer alone, which would drop its axis; `None`, which
+    /// would add one; a second `...`; what is no slice.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let refuse = |message: String| Error::new(Subject::At, message);
+        if text.trim_start().starts_with(['[', '(']) {
+            return Err(refuse("slices are written without brackets: 1:8:2, ..., ::-1".to_owned()));
+        }
+        let items: Vec<&str> = text.split(',').map(str::trim).collect();
+        // as in a Python tuple, a comma may end the list
+        let items = match &items[..] {
+            [""] => &[],
+            [some @ .., ""] => some,
+            all => all,
+        };
+        let is_ellipsis = |item: &&str| matches!(*item, "..." | "…");
+        let first = items.iter().position(is_ellipsis).unwrap_or(items.len());
+        let last = items.get(first + 1..).unwrap_or_default();
+        if last.iter().any(is_ellipsis) {
+            return Err(refuse("'...' may stand only once".to_owned()));
+        }
+        let ranges = items[..first].iter().chain(last).map(|item| range(item).map_err(refuse));
+        Ok(Self {
+            ranges: ranges.collect::<Result<_, _>>()?,
+            axes: (0..first as i64).chain(-(last.len() as i64)..0).collect(),
+            is_listed: false,
+        })
+    }
+}
+
+/// Reads one slice of NumPy's notation.
+fn range(item: &str) -> Result<StepRange, String> {
+    let parts: Vec<&str> = item.split(':').map(str::trim).collect();
+    let number = |part: &str| {
+        let value = (!part.is_empty()).then(|| integer(part).ok_or_else(|| format!("'{part}' is not an integer"))?);
+        value.transpose()
+    };
+    match &parts[..] {
+        [""] => Err("a slice is missing between two commas".to_owned()),
+        [one] => match integer(one) {
+            Some(Ok(-1)) => Err("an integer alone would drop its axis: for -1 use -1:".to_owned()),
+            Some(Ok(i64::MAX)) => Err(format!("an integer alone would drop its axis: for {one} use {one}:")),
+            Some(Ok(i)) => Err(format!("an integer alone would drop its axis: for {i} use {i}:{}", i + 1)),
+            Some(Err(error)) => Err(error),
+            None if ["None", "newaxis", "np.newaxis"].contains(one) => {
+                Err(format!("{one} would add an axis, which is not done here"))
+            }
+            None => Err(format!("'{one}' is not a slice")),
+        },
+        [start, stop] => Ok(StepRange { start: number(start)?, stop: number(stop)?, step: 1 }),
+        [start, stop, step] => {
+            Ok(StepRange { start: number(start)?, stop: number(stop)?, step: number(step)?.unwrap_or(1) })
+        }
+        _ => Err(format!("'{item}' has more than two colons")),
+    }
+}
+
+/// Reads an integer, `INT_MAX` or `INT_MIN`. Returns `None` if the text is no integer, and an error if it is one beyond
+/// int64.
+pub(crate) fn integer(text: &str) -> Option<Result<i64, String>> {
+    match text {
+        "INT_MAX" => return Some(Ok(i64::MAX)),
+        "INT_MIN" => return Some(Ok(i64::MIN)),
+        _ => {}
+    }
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_integer = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    is_integer.then(|| text.parse().map_err(|_| format!("{text} is beyond int64")))
+}
+
+/// Refuses a list that has not as many entries as there are starts.
+fn check_length(subject: Subject, list: &[i64], starts: usize) -> Result<(), Error> {
+    if list.len() == starts {
+        return Ok(());
+    }
+    Err(Error::new(subject, format!("{}, expected {starts} as in start", entries(list.len()))))
+}
+
 fn entries(n: usize) -> String {
     if n == 1 { "1 entry".to_owned() } else { format!("{n} entries") }
 }
 
-/// The part of `data` that `args` selects; it has `data`'s rank.
+/// Copies the part of `data` that `args` selects. The result has `data`'s rank.
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::{SliceArgs, slice};
+/// use tensorop::slice;
 /// let data = array![[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]];
-/// let args = SliceArgs::new(&[0, 1], &[2, 4], Some(&[1, 2]), None)?;
-/// assert_eq!(slice(&data, &args)?, array![[1, 3], [6, 8]]);
+/// assert_eq!(slice(&data, &":, 1:4:2".parse()?)?, array![[1, 3], [6, 8]]);
 /// # Ok::<(), tensorop::Error>(())
 /// ```
 ///
@@ -135,6 +255,27 @@ where
         dim[axis] = span.len;
     }
     Ok(Array::from_shape_vec(dim, out).expect("one item for each selected place"))
+}
+
+impl Tensor {
+    /// Copies the part of the tensor that `args` selects, whatever its dtype. The result has the same rank.
+    ///
+    /// ```
+    /// use tensorop::{DType, Tensor};
+    /// let tensor = Tensor::new(DType::parse("S2")?, vec![3], b"aabbcc".to_vec())?;
+    /// assert_eq!(tensor.slice(&"::-2".parse()?)?.bytes(), b"ccaa");
+    /// # Ok::<(), tensorop::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`SliceArgs::resolve`]; not enough memory for the copy.
+    pub fn slice(&self, args: &SliceArgs) -> Result<Self, Error> {
+        let view = View::c_order(self.shape()).select(&args.resolve(self.shape())?);
+        let (shape, itemsize) = (view.shape(), self.dtype().itemsize());
+        let mut bytes = memory::zeros(view.items() * itemsize).map_err(Error::memory)?;
+        copy_bytes(self.bytes(), &view, &mut bytes, &View::c_order(&shape), itemsize);
+        Self::new(self.dtype().clone(), shape, bytes)
+    }
 }
 
 #[cfg(test)]
@@ -168,7 +309,8 @@ mod tests {
         ];
         let mut failed = Vec::new();
         for (start, stop, step, axes, output) in rows {
-            let args = SliceArgs::new(&[*start], &[*stop], Some(&[*step]), *axes).unwrap();
+            let args = SliceArgs::new(&[*start], &[*stop]).and_then(|args| args.with_steps(&[*step])).unwrap();
+            let args = axes.map_or(Ok(args.clone()), |axes| args.with_axes(axes)).unwrap();
             let got = slice(&ten(), &args).unwrap();
             if got.as_slice() != Some(output) {
                 failed.push(format!("{args:?}: {got}"));
@@ -180,40 +322,103 @@ mod tests {
     #[test]
     fn more_axes() {
         let data = ArrayD::from_shape_fn(IxDyn(&[20, 10, 5]), |i| i[0] * 50 + i[1] * 5 + i[2]);
-        let all = SliceArgs::new(&[0, 0, 0], &[4, 10, 5], Some(&[1, 1, 1]), Some(&[0, 1, 2])).unwrap();
-        let last_whole = SliceArgs::new(&[0, 0], &[4, 10], Some(&[1, 1]), Some(&[0, 1])).unwrap();
+        let all = SliceArgs::new(&[0, 0, 0], &[4, 10, 5]).and_then(|args| args.with_axes(&[0, 1, 2])).unwrap();
+        let last_whole = SliceArgs::new(&[0, 0], &[4, 10]).and_then(|args| args.with_steps(&[1, 1])).unwrap();
         let expected = ArrayD::from_shape_fn(IxDyn(&[4, 10, 5]), |i| i[0] * 50 + i[1] * 5 + i[2]);
         assert_eq!(slice(&data, &all).unwrap(), expected);
         assert_eq!(slice(&data, &last_whole).unwrap(), expected);
-        let nothing = SliceArgs::new(&[], &[], None, None).unwrap();
-        assert_eq!(slice(&data, &nothing).unwrap(), data);
-        let transposed = slice(&data.t(), &SliceArgs::new(&[-1], &[0], Some(&[-3]), Some(&[-1])).unwrap()).unwrap();
+        assert_eq!(slice(&data, &SliceArgs::default()).unwrap(), data);
+        let every_third = SliceArgs::default().axis(-1, StepRange::from(-1..0).by(-3));
+        let transposed = slice(&data.t(), &every_third).unwrap();
         assert_eq!(transposed.shape(), [5, 10, 7]);
         assert_eq!(transposed[[4, 9, 6]], data[[1, 9, 4]]);
     }
 
     #[test]
     fn refused() {
-        let some = |start: &[i64], stop: &[i64], step: Option<&[i64]>, axes: Option<&[i64]>| {
-            SliceArgs::new(start, stop, step, axes).and_then(|args| args.resolve(&[2, 0])).unwrap_err().to_string()
+        let message = |args: Result<SliceArgs, Error>| {
+            args.and_then(|args| args.resolve(&[2, 0]))
+                .map_or_else(|error| error.to_string(), |spans| format!("{spans:?}"))
         };
+        let lists = |start: &[i64], stop: &[i64]| SliceArgs::new(start, stop);
+        let one = || lists(&[0], &[1]).unwrap();
+        let two = || lists(&[0, 0], &[1, 1]).unwrap();
         let rows = [
-            (some(&[0], &[], None, None), "stop: 0 entries, expected 1 as in start"),
-            (some(&[0], &[1], Some(&[1, 1]), None), "step: 2 entries, expected 1 as in start"),
-            (some(&[0], &[1], None, Some(&[])), "axes: 0 entries, expected 1 as in start"),
-            (some(&[0, 0, 0], &[1, 1, 1], None, None), "start: 3 entries for data of rank 2 ([2, 0])"),
-            (some(&[0], &[1], None, Some(&[2])), "axes: axis 2 at position 0 is outside [-2, 1] (data [2, 0])"),
-            (some(&[0], &[1], None, Some(&[-3])), "axes: axis -3 at position 0 is outside [-2, 1] (data [2, 0])"),
+            (lists(&[0], &[]), "stop: 0 entries, expected 1 as in start"),
+            (one().with_steps(&[1, 1]), "step: 2 entries, expected 1 as in start"),
+            (one().with_axes(&[]), "axes: 0 entries, expected 1 as in start"),
+            (lists(&[0, 0, 0], &[1, 1, 1]), "start: 3 entries for data of rank 2 ([2, 0])"),
+            ("0:1,0:1,0:1".parse(), "at: 3 entries for data of rank 2 ([2, 0])"),
+            (one().with_axes(&[2]), "axes: axis 2 at position 0 is outside [-2, 1] (data [2, 0])"),
+            (one().with_axes(&[-3]), "axes: axis -3 at position 0 is outside [-2, 1] (data [2, 0])"),
+            (two().with_axes(&[1, -1]), "axes: axis 1 is named twice: 1 at position 0, -1 at position 1"),
+            (two().with_steps(&[1, 0]), "step: step 0 at position 1: a step cannot be 0"),
             (
-                some(&[0, 0], &[1, 1], None, Some(&[1, -1])),
-                "axes: axis 1 is named twice: 1 at position 0, -1 at position 1",
+                Ok(SliceArgs::default().axis(1, StepRange::from(..).by(0))),
+                "at: step 0 at position 0: a step cannot be 0",
             ),
-            (some(&[0, 0], &[1, 1], Some(&[1, 0]), None), "step: step 0 at position 1: a step cannot be 0"),
         ];
-        for (got, expected) in rows {
-            assert_eq!(got, expected);
+        for (args, expected) in rows {
+            assert_eq!(message(args), expected);
         }
-        let scalar = SliceArgs::new(&[], &[], None, None).unwrap().resolve(&[]).unwrap_err();
+        let scalar = SliceArgs::default().resolve(&[]).unwrap_err();
         assert_eq!(scalar.to_string(), "data: rank 0, expected at least 1 axis");
+    }
+
+    #[test]
+    fn notation() {
+        let all = SliceArgs::default;
+        let rows = [
+            ("", all()),
+            (":", all().axis(0, ..)),
+            ("1:8:2, ..., ::-1", all().axis(0, StepRange::from(1..8).by(2)).axis(-1, StepRange::from(..).by(-1))),
+            ("-3:4", all().axis(0, -3..4)),
+            (" 0 : INT_MAX : 3 ,", all().axis(0, StepRange::from(0..i64::MAX).by(3))),
+            ("...", all()),
+            ("…,5:INT_MIN:-1", all().axis(-1, StepRange { start: Some(5), stop: Some(i64::MIN), step: -1 })),
+            ("::,1:,:2", all().axis(0, ..).axis(1, 1..).axis(2, ..2)),
+            ("1:2:", all().axis(0, 1..2)),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(text.parse(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_notation() {
+        let rows = [
+            ("3", "an integer alone would drop its axis: for 3 use 3:4"),
+            ("0:1,-1", "an integer alone would drop its axis: for -1 use -1:"),
+            ("-3", "an integer alone would drop its axis: for -3 use -3:-2"),
+            ("1:2:3:4", "'1:2:3:4' has more than two colons"),
+            ("a:2", "'a' is not an integer"),
+            ("1.5:2", "'1.5' is not an integer"),
+            ("None", "None would add an axis, which is not done here"),
+            ("...,...", "'...' may stand only once"),
+            (":,,:", "a slice is missing between two commas"),
+            (",", "a slice is missing between two commas"),
+            ("0:9223372036854775808", "9223372036854775808 is beyond int64"),
+            ("x", "'x' is not a slice"),
+            ("[0:1]", "slices are written without brackets: 1:8:2, ..., ::-1"),
+            ("INT_MAX", "an integer alone would drop its axis: for INT_MAX use INT_MAX:"),
+        ];
+        for (text, message) in rows {
+            let refused = text.parse::<SliceArgs>().unwrap_err();
+            assert_eq!((refused.subject(), refused.message()), (Subject::At, message), "{text}");
+        }
+    }
+
+    #[test]
+    fn tensors_of_any_dtype() {
+        for (dtype, itemsize) in [("int8", 1), ("<i2", 2), ("S3", 3), ("complex128", 16), ("S0", 0)] {
+            let item = |n: u8| vec![n; itemsize];
+            let tensor = |shape: &[usize], items: &[u8]| {
+                let bytes = items.iter().copied().flat_map(item).collect();
+                Tensor::new(crate::DType::parse(dtype).unwrap(), shape.to_vec(), bytes).unwrap()
+            };
+            let data = tensor(&[2, 3], &[0, 1, 2, 3, 4, 5]);
+            let args = "::-1, 1:".parse().unwrap();
+            assert_eq!(data.slice(&args).unwrap(), tensor(&[2, 2], &[4, 5, 1, 2]), "{dtype}");
+        }
     }
 }

@@ -193,10 +193,9 @@ impl Patch for Linked {
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::{SliceArgs, slice_scatter};
+/// use tensorop::slice_scatter;
 /// let data = array![[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]];
-/// let args = SliceArgs::new(&[-25], &[25], Some(&[2]), Some(&[1]))?;
-/// let out = slice_scatter(&data, &array![[10, 20, 30], [40, 50, 60]], &args)?;
+/// let out = slice_scatter(&data, &array![[10, 20, 30], [40, 50, 60]], &":, ::2".parse()?)?;
 /// assert_eq!(out, array![[10, 1, 20, 3, 30], [40, 6, 50, 8, 60]]);
 /// # Ok::<(), tensorop::Error>(())
 /// ```
@@ -226,6 +225,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::axis::StepRange;
     use ndarray::{Array2, array};
 
     #[test]
@@ -257,7 +257,8 @@ mod tests {
             ),
         ];
         for (i, (data, updates, [start, stop, step], axes, output)) in rows.iter().enumerate() {
-            let args = SliceArgs::new(start, stop, Some(step), *axes).unwrap();
+            let args = SliceArgs::new(start, stop).and_then(|args| args.with_steps(step)).unwrap();
+            let args = axes.map_or(Ok(args.clone()), |axes| args.with_axes(axes)).unwrap();
             assert_eq!(slice_scatter(data, updates, &args).as_ref(), Ok(output), "example {}", i + 1);
         }
     }
@@ -265,7 +266,7 @@ mod tests {
     #[test]
     fn nothing_broadcasts() {
         let data = Array2::<u8>::zeros((2, 5));
-        let args = SliceArgs::new(&[0], &[5], Some(&[2]), Some(&[1])).unwrap();
+        let args = SliceArgs::default().axis(1, StepRange::from(0..5).by(2));
         let error = slice_scatter(&data, &Array2::zeros((2, 4)), &args).unwrap_err();
         assert_eq!(
             error.to_string(),

@@ -292,7 +292,9 @@ fn slice(numbers: &mut Numbers<'_>, scatter: bool) {
     let [start, stop, mut step] = [0, 1, 2].map(&mut list);
     step.iter_mut().filter(|step| **step % 5 == 0 && **step != 0).for_each(|step| *step = 1);
     let axes = (numbers.byte() % 2 == 1).then(|| (0..count).map(|_| numbers.index(rank, true)).collect::<Vec<_>>());
-    let args = SliceArgs::new(&start, &stop, Some(&step), axes.as_deref()).expect("lists of one length");
+    let args = SliceArgs::new(&start, &stop).and_then(|args| args.with_steps(&step));
+    let args = args.and_then(|args| axes.as_ref().map_or(Ok(args.clone()), |axes| args.with_axes(axes)));
+    let args = args.expect("lists of one length");
     // the places on each axis, as the specification says them
     let expected = || {
         let mut chosen: Vec<Option<Vec<usize>>> = vec![None; rank];

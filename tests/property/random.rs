@@ -232,7 +232,9 @@ impl Slices {
     }
 
     fn args(&self) -> SliceArgs {
-        SliceArgs::new(&self.start, &self.stop, Some(&self.step), self.axes.as_deref()).expect("lists of one length")
+        let args = SliceArgs::new(&self.start, &self.stop).and_then(|args| args.with_steps(&self.step));
+        let args = args.and_then(|args| self.axes.as_ref().map_or(Ok(args.clone()), |axes| args.with_axes(axes)));
+        args.expect("lists of one length")
     }
 }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
+use crate::ops::slice::integer;
+
 /// A list, or the file that holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum IndexList {
@@ -38,18 +40,6 @@ impl IndexList {
             None => Ok(Self::File(text.into())),
         }
     }
-}
-
-/// An integer, `INT_MAX` or `INT_MIN`; `None` if it is none, an error if it is beyond int64.
-pub(crate) fn integer(text: &str) -> Option<Result<i64, String>> {
-    match text {
-        "INT_MAX" => return Some(Ok(i64::MAX)),
-        "INT_MIN" => return Some(Ok(i64::MIN)),
-        _ => {}
-    }
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let is_integer = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    is_integer.then(|| text.parse().map_err(|_| format!("{text} is beyond int64")))
 }
 
 #[cfg(test)]
