@@ -319,8 +319,7 @@ impl Convert {
             meta::Order::C => Selection::whole(data),
             meta::Order::Fortran => Selection::reversed(data),
         };
-        let recast =
-            Recast { cast: dtype.map(|dtype| (dtype, self.lossy)), big_endian: self.output.big_endian(), order };
+        let recast = Recast { cast: dtype, lossy: self.lossy, big_endian: self.output.big_endian(), order };
         Work { recast, ..Work::new(Box::new(selection), limits) }
     }
 }

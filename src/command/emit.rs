@@ -68,7 +68,7 @@ pub(super) fn emit(
     }
     write::check_replaced(&target, &works, origin.left_out).map_err(|error| anyhow!("{error} (or --in-place)"))?;
     let extras = options.extras(origin.notes, format)?;
-    let plan = Plan::new(works, format, label, &extras).map_err(|error| match error.subject() {
+    let plan = Plan::prepare(works, format, label, &extras).map_err(|error| match error.subject() {
         Subject::Argument(option) => anyhow!("--{option}: {}", error.message()),
         _ => error.into(),
     })?;

@@ -14,7 +14,7 @@ use super::outcome::Outcome;
 use crate::engine::job::Progress;
 use crate::error::Context;
 use crate::format::open::{files_before_colons, folders_before_colons};
-use crate::format::write::{Plan, Share};
+use crate::format::write::{Plan, Share, ShareReport, Shares};
 use crate::storage::parts::Parts;
 use crate::storage::platform::same_file;
 use crate::storage::stage;
@@ -122,7 +122,8 @@ pub(super) fn run(
     refuse_stdin()?;
     let of = options.part.map(|share| share.of).or(options.finish.map(usize::from)).unwrap_or(1);
     // what cannot be made in parts is not begun
-    let (own, units, writes, reads) = plan.describe_share(options.part.unwrap_or(Share { number: 1, of }))?;
+    let shares = plan.shares()?;
+    let ShareReport { own, units, writes, reads } = shares.describe(options.part.unwrap_or(Share { number: 1, of }));
     let parts = Parts::new(target, record(of, target)?)?;
     let forget = || parts.forget().with_context(|| target.label());
     let finished = !options.restart && parts.is_finished()?;
@@ -149,7 +150,7 @@ pub(super) fn run(
     if options.restart {
         parts.restart().with_context(|| target.label())?;
     }
-    match make(plan, &parts, share, target, progress) {
+    match make(&shares, &parts, share, target, progress) {
         // all parts have been put in place meanwhile, this one by another process
         _ if parts.is_finished().is_ok_and(|finished| finished) => forget()?,
         made => made?,
@@ -159,7 +160,7 @@ pub(super) fn run(
 
 /// Makes a part, if it is not there.
 fn make(
-    plan: &Plan,
+    shares: &Shares<'_>,
     parts: &Parts<'_>,
     share: Share,
     target: &Target,
@@ -169,7 +170,7 @@ fn make(
     if parts.is_done(share.number) || parts.is_finished()? {
         return Ok(());
     }
-    plan.write_share(parts, share, progress)?;
+    shares.write(parts, share, progress)?;
     parts.set_done(share.number).with_context(|| format!("{}: cannot be written", target.label()))
 }
 

@@ -136,7 +136,7 @@ fn write_named(path: &Path, tensors: Vec<(Option<String>, &Tensor)>) -> Result<(
         work.check(format).with_context(|| if format.is_container() { format!("{label}:{name}") } else { place() })?;
         works.push((name, work));
     }
-    let plan = Plan::new(works, format, &label, &Extras::default())?;
+    let plan = Plan::prepare(works, format, &label, &Extras::default())?;
     let mut sink = target.create()?;
     plan.write(&mut sink, &TextOptions::default(), &|_| {})?;
     sink.finish()

@@ -80,7 +80,7 @@ impl Rewrite {
         }
         let compress = old.is_some_and(Input::is_compressed);
         let extras = Extras { notes: merged(&notes), compress, is_group, ..Extras::default() };
-        Ok(Self { plan: Plan::new(works, format, label, &extras)?, target })
+        Ok(Self { plan: Plan::prepare(works, format, label, &extras)?, target })
     }
 
     /// Writes it: the file is the old one or all of the new one.

@@ -1,0 +1,18 @@
+//! Writes tensors to a file, a folder or a stream in some format.
+//!
+//! A [`Work`] is a tensor of the output: what fills its items, and what becomes of them. Works get names ([`named`]) and
+//! are checked against the format ([`Work::check`]); a [`Plan`] lays them out in one output and then writes it, whole or
+//! in [shares](Plan::shares). [`edit`] instead changes a tensor in place.
+
+mod chunks;
+mod edit;
+mod output;
+mod plan;
+mod share;
+#[cfg(test)]
+mod tests;
+
+pub use self::edit::edit;
+pub use self::output::{Recast, Work, check_replaced, named};
+pub use self::plan::{Plan, items_at};
+pub use self::share::{Share, ShareReport, Shares};

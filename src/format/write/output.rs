@@ -1,0 +1,158 @@
+//! A tensor of an output before it is written, and the checks of names, formats and files to be replaced.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorKind, Result, bail};
+use crate::format::table::{Format, containers};
+use crate::item::dtype::DType;
+use crate::item::meta::{Meta, Order};
+use crate::ops::fill::{Fill, Limits};
+use crate::ops::selection::Selection;
+use crate::storage::chunked::ChunkStyle;
+use crate::storage::read_at::Identity;
+use crate::storage::source::{Container, Source};
+use crate::storage::target::Target;
+
+/// The most items of zero bytes (`<U0`, `|V0`) that are printed as text, some 64 MiB of it. Such items take no room in a
+/// file, so that a header of a few bytes could ask for 2^63 pairs of quotes.
+pub(super) const MOST_EMPTY_ITEMS: usize = 1 << 24;
+
+/// A tensor of an output: what fills its items, and how they are stored.
+#[derive(Debug)]
+pub struct Work {
+    /// The operator that fills the items.
+    pub fill: Box<dyn Fill>,
+    /// The threads and memory that it may use.
+    pub limits: Limits,
+    /// How the items that it fills are arranged and cast.
+    pub recast: Recast,
+    /// The chunks that it is stored in, if the format has any; `None` for those of its data.
+    pub style: Option<Arc<ChunkStyle>>,
+}
+
+/// How the items of an output are cast and arranged.
+#[derive(Clone, Debug, Default)]
+pub struct Recast {
+    /// The dtype that values are cast to.
+    pub cast: Option<DType>,
+    /// Whether a cast may lose fractions, imaginary parts and what is out of range.
+    pub lossy: bool,
+    /// Whether numbers are written with the highest byte first; `None` leaves it as it is.
+    pub big_endian: Option<bool>,
+    /// The order of the items. For Fortran order the view has the axes reversed.
+    pub order: Order,
+}
+
+impl Work {
+    /// Makes the output of an operator a tensor to be written.
+    pub fn new(fill: Box<dyn Fill>, limits: Limits) -> Self {
+        Self { fill, limits, recast: Recast::default(), style: None }
+    }
+
+    /// Makes an unaltered copy of a tensor one to be written.
+    pub fn copy(data: Source, limits: Limits) -> Self {
+        Self::new(Box::new(Selection::whole(data)), limits)
+    }
+
+    /// Returns whether the file of the data itself is to be changed.
+    pub fn is_in_place(&self) -> bool {
+        self.fill.as_patch().is_some_and(|patch| patch.base().is_in_place())
+    }
+
+    /// Returns what messages call the data.
+    pub fn label(&self) -> String {
+        self.fill.data().label().to_owned()
+    }
+
+    /// Returns the dtype, shape and order that it has when it is written in `format`.
+    pub fn meta(&self, format: Format) -> Meta {
+        let dtype = self.recast.cast.as_ref().unwrap_or(&self.fill.meta().dtype);
+        let ordered = match self.recast.big_endian {
+            Some(false) => dtype.native(),
+            Some(true) => dtype.big_endian(),
+            None => dtype.clone(),
+        };
+        let mut shape = self.fill.meta().shape.clone();
+        if self.recast.order == Order::Fortran {
+            shape.reverse();
+        }
+        Meta::new(format.writer().dtype(&ordered), shape).in_order(self.recast.order)
+    }
+
+    /// Checks whether a format can hold it.
+    ///
+    /// # Errors
+    /// The format cannot hold the dtype, which is about [`Subject::Dtype`](crate::error::Subject::Dtype); it does not have
+    /// the order of items or bytes; there are more items of zero bytes than anybody wants printed.
+    pub fn check(&self, format: Format) -> Result<()> {
+        let meta = self.meta(format);
+        let (writer, name) = (format.writer(), format.argument());
+        writer.check(&meta.dtype)?;
+        if meta.order == Order::Fortran && !writer.has_fortran_order() {
+            return Err(Error::of(ErrorKind::Unsupported, format!("{name} is always in C order")));
+        }
+        if self.recast.big_endian == Some(true) && !writer.has_byte_orders() {
+            return Err(Error::of(ErrorKind::Unsupported, format!("{name} is never big-endian")));
+        }
+        let items = self.fill.meta().items();
+        if !format.is_binary() && meta.dtype.itemsize() == 0 && items > MOST_EMPTY_ITEMS {
+            let message = format!("{items} items of no bytes are too many to print");
+            return Err(Error::of(ErrorKind::Unsupported, message));
+        }
+        Ok(())
+    }
+}
+
+/// Names tensors as they are written, and sorts them by name: in a container those without a name become `arr_0`,
+/// `arr_1` and so on. In a format of one tensor a name may stay empty.
+///
+/// # Errors
+/// There are several tensors and the format holds one; two tensors have the same name.
+pub fn named<T>(tensors: Vec<(Option<String>, T)>, format: Format) -> Result<Vec<(String, T)>> {
+    if tensors.len() != 1 && !format.is_container() {
+        bail!("{} tensors, and only {} hold several", tensors.len(), containers("and"));
+    }
+    let mut unnamed = 0..;
+    let mut named: Vec<_> = tensors
+        .into_iter()
+        .map(|(name, tensor)| match name {
+            Some(name) => (name, tensor),
+            None if format.is_container() => {
+                (format!("arr_{}", unnamed.next().expect("fewer tensors than numbers")), tensor)
+            }
+            None => (String::new(), tensor),
+        })
+        .collect();
+    named.sort_by(|(a, _), (b, _)| a.cmp(b));
+    match named.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        Some(twice) => bail!("two tensors are called {:?}", twice[0].0),
+        None => Ok(named),
+    }
+}
+
+/// Refuses to replace a file of several tensors, one of which is an input, by a file that lacks some of them: whoever
+/// asks for that has most likely taken the file for the one tensor. A tensor is not lacking if it is written under any
+/// name, if another takes its name, or if `left_out` says that the user left it out by name.
+///
+/// # Errors
+/// The output would lack tensors, or replace the index of other files.
+pub fn check_replaced(target: &Target, works: &[(String, Work)], left_out: &dyn Fn(&str) -> bool) -> Result<()> {
+    let Some(existing) = target.existing().map(Identity::of) else { return Ok(()) };
+    let refuse = |message: String| Err(Error::of(ErrorKind::Unsupported, message).within(target.label()));
+    let inputs = || works.iter().flat_map(|(_, work)| work.fill.operands());
+    let is_index = |container: &Container| container.index == Some(existing);
+    if inputs().filter_map(Source::container).any(is_index) {
+        return refuse("is the index of other files, and would be lost: choose another file".to_owned());
+    }
+    let here = |source: &&Source| source.container().is_some_and(|container| container.file == existing);
+    let Some(container) = inputs().find(here).and_then(Source::container) else { return Ok(()) };
+    let data = works.iter().map(|(_, work)| work.fill.data());
+    let mut stay: HashSet<&str> = data.filter(here).filter_map(Source::member).collect();
+    stay.extend(works.iter().map(|(name, _)| name.as_str()));
+    let lost = container.names.iter().filter(|name| !stay.contains(name.as_str()) && !left_out(name)).count();
+    match lost {
+        0 => Ok(()),
+        lost => refuse(format!("holds {lost} more tensors, which would be lost: choose another file")),
+    }
+}

@@ -1,0 +1,287 @@
+//! The layout of an output of several tensors, and how it is written whole.
+
+use std::fs::File;
+use std::io::{self, Seek, Write};
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::chunks::ChunkSink;
+use super::output::Work;
+use super::share::parts_of;
+use crate::engine::job::{Job, Progress};
+use crate::engine::sink::Take;
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::format::interface::{Extras, Layout, Places, TextOptions, WriteChunks, WriteSequence};
+use crate::format::packed::Packer;
+use crate::format::table::Format;
+use crate::item::meta::Meta;
+use crate::item::tensor::Tensor;
+use crate::layout::shape::bytes_of;
+use crate::layout::window::{Boxes, Windows};
+use crate::memory;
+use crate::ops::cast::CastFill;
+use crate::parallel::Threads;
+use crate::storage::platform::{reserve, write_at};
+use crate::storage::stage::Stage;
+use crate::storage::target::Sink;
+
+/// A tensor of a plan.
+#[derive(Debug)]
+pub(super) struct Planned {
+    pub name: String,
+    /// Its dtype, shape and order in the file.
+    pub meta: Meta,
+    /// The job that fills its items as the file has them, before any packing.
+    pub job: Job,
+}
+
+/// Tensors that have passed every check, and where the items of each go in the output.
+///
+/// A plan stands between the checks and the output because other things come between them: a dry run only reports it, the
+/// draft of the file is created, a progress bar needs the bytes of all tensors. And a file of several tensors has a header
+/// that says where each begins, so that all are laid out before the first item of any is computed.
+#[derive(Debug)]
+pub struct Plan {
+    pub(super) format: Format,
+    pub(super) label: String,
+    pub(super) outputs: Vec<Planned>,
+    pub(super) layout: Layout,
+    /// The threads that may share what a seal computes.
+    threads: Threads,
+}
+
+impl Plan {
+    /// Lays out tensors that [`Work::check`] has passed in a file that messages call `label`, and prepares the operators:
+    /// operands that are needed in another order than they come in are read here.
+    ///
+    /// # Errors
+    /// There is no such cast; the format cannot have such names, or a file so much; of reading operands.
+    pub fn prepare(works: Vec<(String, Work)>, format: Format, label: &str, extras: &Extras) -> Result<Self> {
+        let threads = works.first().map_or(Threads::default(), |(_, work)| work.limits.threads);
+        let mut outputs = Vec::with_capacity(works.len());
+        let (mut styles, mut same) = (Vec::new(), true);
+        for (name, work) in works {
+            let (meta, source) = (work.meta(format), work.label());
+            let data = work.fill.data();
+            let own = || data.as_chunks().map(|chunks| Arc::clone(chunks.style()));
+            styles.push(work.style.or_else(own));
+            same &= *data.dtype() == meta.dtype;
+            let fill = CastFill::over(work.fill, meta.dtype.clone(), work.recast.lossy).context(source)?;
+            let job = Job::new(fill, work.limits)?;
+            outputs.push(Planned { name, meta, job });
+        }
+        let mut extras = extras.clone();
+        if format.writer().chunks() {
+            extras.styles = styles;
+            extras.keeps_fill = same;
+        }
+        let tensors: Vec<_> = outputs.iter().map(|output| (output.name.as_str(), &output.meta)).collect();
+        let layout = format.writer().layout(&tensors, &extras).with_context(|| label.to_owned())?;
+        Ok(Self { format, label: label.to_owned(), outputs, layout, threads })
+    }
+
+    /// Returns the bytes of all items in memory, which are what progress adds up to.
+    pub fn bytes(&self) -> usize {
+        self.outputs.iter().map(|output| output.job.meta().bytes()).sum()
+    }
+
+    /// Returns each tensor's name, what it is in the file, and the bytes of its items: in the file, if they have places
+    /// there, else in memory.
+    pub fn tensors(&self) -> impl Iterator<Item = (&str, &Meta, u64)> {
+        self.outputs.iter().enumerate().map(|(n, output)| {
+            let bytes = match &self.layout {
+                Layout::Places(places) => places.tensors[n].bytes,
+                Layout::Whole(_) | Layout::Sequence(_) | Layout::Chunks(_) => output.job.meta().bytes() as u64,
+            };
+            (output.name.as_str(), &output.meta, bytes)
+        })
+    }
+
+    /// Checks, instead of a [`write`](Self::write), that the operands are whole.
+    ///
+    /// # Errors
+    /// Those of [`Source::finish`].
+    pub fn finish(&self) -> Result<()> {
+        self.outputs.iter().try_for_each(|output| output.job.fill().finish())
+    }
+
+    /// Writes everything to a sink, which the caller finishes. `text` says how text is laid out.
+    ///
+    /// # Errors
+    /// Of reading and writing; a cast cannot make an item, or the format cannot hold it; there is too little memory for a
+    /// tensor that is needed whole.
+    pub fn write(&self, sink: &mut Sink<'_>, text: &TextOptions, progress: Progress<'_>) -> Result<()> {
+        match &self.layout {
+            Layout::Places(places) => match sink.as_file() {
+                Some(file) => self.place(places, file, progress),
+                None if places.seal.is_some() => {
+                    // The file begins with what is known only when all is written (the checksums of an archive's
+                    // records), and a pipe cannot be written over: so it is made in a file and then copied.
+                    self.by_way_of_a_file(sink, &|file| self.place(places, file, progress))
+                }
+                None => {
+                    let written = |error: io::Error| Error::from(error).within(self.failed());
+                    self.stream(places, &mut |bytes| sink.write_all(bytes).map_err(written), progress)
+                }
+            },
+            Layout::Sequence(writer) => {
+                let write = |file: &File| self.sequence(&**writer, file, progress);
+                match sink.as_file() {
+                    Some(file) => write(file),
+                    None => self.by_way_of_a_file(sink, &write),
+                }
+            }
+            Layout::Chunks(chunks) => match sink.as_folder() {
+                Some(stage) => self.put_chunks(&**chunks, stage, &self.boxes(&**chunks), None, progress),
+                None => Err(Error::of(ErrorKind::Unsupported, "is no folder").within(self.failed())),
+            },
+            Layout::Whole(writer) => self.outputs.iter().try_for_each(|output| {
+                let (meta, place) = (&output.meta, format!("{} as {}", self.label, self.format.argument()));
+                let places = writer.places(meta, text);
+                let items = items_at(&output.job, meta, places.as_deref(), &place, progress)?;
+                writer.write_whole(sink, (&output.name, meta), &items, text).map_err(|error| {
+                    // an error of the system is about writing, any other about the tensor
+                    let io = matches!(error.kind(), ErrorKind::Io(_));
+                    error.within(if io { self.failed() } else { self.label.clone() })
+                })
+            }),
+        }
+    }
+
+    /// Writes the files of all boxes to a stage, or of those in `share`, and then the metadata. In a share, files that are
+    /// there already are left alone.
+    pub(super) fn put_chunks(
+        &self,
+        chunks: &dyn WriteChunks,
+        stage: &Stage,
+        windows: &[Windows],
+        share: Option<&Range<usize>>,
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        let all = 0..windows.iter().map(Windows::count).sum();
+        for (n, (output, windows, numbers)) in parts_of(&self.outputs, windows, share.unwrap_or(&all)).enumerate() {
+            let sink = ChunkSink { chunks, n, stage, failed: self.failed(), shared: share.is_some() };
+            if !numbers.is_empty() || share.is_none() {
+                output.job.run(windows, numbers, &sink, progress)?;
+            }
+        }
+        for (key, bytes) in chunks.seal()? {
+            if !stage.has(&key) {
+                stage.put(&key, &bytes).with_context(|| self.failed())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts all tensors into the boxes that each have a file of their own.
+    pub(super) fn boxes(&self, chunks: &dyn WriteChunks) -> Vec<Windows> {
+        let windows = |(n, output): (usize, &Planned)| match output.job.meta().bytes() {
+            0 => Windows::new(&[0], 1),
+            _ => Windows::boxes(&output.job.meta().shape, chunks.unit(n)),
+        };
+        self.outputs.iter().enumerate().map(windows).collect()
+    }
+
+    /// Writes to a nameless file in the folder for temporary files, and copies that to the sink.
+    fn by_way_of_a_file(&self, sink: &mut Sink<'_>, write: &dyn Fn(&File) -> Result<()>) -> Result<()> {
+        let failed = || self.failed();
+        let mut file = tempfile::tempfile().with_context(failed)?;
+        write(&file)?;
+        file.rewind().and_then(|()| io::copy(&mut file, sink)).map(drop).with_context(failed)
+    }
+
+    /// Writes one tensor after the other to an empty file.
+    fn sequence(&self, writer: &dyn WriteSequence, file: &File, progress: Progress<'_>) -> Result<()> {
+        writer.write_sequence(file, &mut |n, take| self.outputs[n].job.stream(progress, take))
+    }
+
+    /// Returns what messages say first if the output cannot be written.
+    pub(super) fn failed(&self) -> String {
+        format!("{}: cannot be written", self.label)
+    }
+
+    /// Writes everything to an empty file, each tensor at its place.
+    pub(super) fn place(&self, places: &Places, file: &File, progress: Progress<'_>) -> Result<()> {
+        let failed = || self.failed();
+        if let ([output], [place], None) = (&self.outputs[..], &places.tensors[..], &places.seal)
+            && place.packed.is_none()
+        {
+            // A file of one tensor behind a header can begin as a copy of the data's own file (shared blocks, or a copy by
+            // the system), in which only the windows that change are written. Any other file has its items elsewhere than
+            // the input has them.
+            return output.job.write(file, &self.label, &places.header, progress);
+        }
+        reserve(file, places.bytes).with_context(failed)?;
+        write_at(file, &places.header, 0).with_context(failed)?;
+        for (Planned { job, .. }, place) in self.outputs.iter().zip(&places.tensors) {
+            let mut at = place.start;
+            let put = &mut |bytes: &[u8]| {
+                write_at(file, bytes, at).with_context(failed)?;
+                at += bytes.len() as u64;
+                Ok(())
+            };
+            match place.packed {
+                None => job.write_items(file, &self.label, place.start, progress)?,
+                Some(bits) => pack(job, bits, put, progress)?,
+            }
+        }
+        places.seal.as_ref().map_or(Ok(()), |seal| seal.seal(file, self.threads)).with_context(failed)
+    }
+
+    /// Hands everything to `put`, from front to back. The places need not be in the order of the tensors, which are sorted
+    /// by name: safetensors sorts by the size of items.
+    pub(super) fn stream(&self, places: &Places, put: &mut Take<'_>, progress: Progress<'_>) -> Result<()> {
+        put(&places.header)?;
+        let mut by_place: Vec<_> = self.outputs.iter().zip(&places.tensors).collect();
+        by_place.sort_by_key(|(_, place)| place.start);
+        for (Planned { job, .. }, place) in by_place {
+            match place.packed {
+                None => job.stream(progress, put)?,
+                Some(bits) => pack(job, bits, put, progress)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads the output of a job into memory: all of it, or only some `places` of each axis, which make a smaller tensor.
+/// `meta` is the dtype and shape that the output has where it goes, which messages call `place`.
+///
+/// # Errors
+/// Of reading; not enough memory.
+pub fn items_at(
+    job: &Job,
+    meta: &Meta,
+    places: Option<&[Vec<Range<usize>>]>,
+    place: &str,
+    progress: Progress<'_>,
+) -> Result<Tensor> {
+    let shape: Vec<usize> = match places {
+        None => meta.shape.clone(),
+        Some(places) => places.iter().map(|ranges| ranges.iter().map(Range::len).sum()).collect(),
+    };
+    let size = bytes_of(&shape, meta.dtype.itemsize()).unwrap_or(usize::MAX);
+    let mut bytes = memory::of(size).map_err(Error::memory).with_context(|| place.to_owned())?;
+    let take = &mut |window: &[u8]| {
+        bytes.extend_from_slice(window);
+        Ok(())
+    };
+    match places {
+        None => job.stream(progress, take)?,
+        Some(places) => job.pick(&Boxes::new(&meta.shape, places), progress, take)?,
+    }
+    Tensor::new(meta.dtype.clone(), shape, bytes).with_context(|| place.to_owned())
+}
+
+/// Hands the items of a job to `put`, packed several to a byte.
+fn pack(job: &Job, bits: u32, put: &mut Take<'_>, progress: Progress<'_>) -> Result<()> {
+    let (mut packer, mut bytes) = (Packer::new(bits), Vec::new());
+    job.stream(progress, &mut |window| {
+        bytes.clear();
+        packer.push(window, &mut bytes);
+        put(&bytes)
+    })?;
+    bytes.clear();
+    packer.finish(&mut bytes);
+    put(&bytes)
+}

@@ -1,0 +1,170 @@
+use std::io::{self, Read, Seek};
+use std::path::Path;
+
+use super::output::MOST_EMPTY_ITEMS;
+use super::*;
+use crate::error::Result;
+use crate::format::interface::{Extras, Layout, TextOptions};
+use crate::format::open::OpenOptions;
+use crate::format::table::{Format, containers};
+use crate::item::dtype::DType;
+use crate::item::meta::{Meta, Order};
+use crate::item::tensor::Tensor;
+use crate::ops::fill::Limits;
+use crate::storage::source::Source;
+use crate::storage::target::Target;
+
+fn tensor(dtype: &str, shape: &[usize], bytes: &[u8]) -> Tensor {
+    Tensor::new(DType::parse(dtype).expect("a dtype"), shape.to_vec(), bytes.to_vec()).expect("a tensor")
+}
+
+fn work(dtype: &str, shape: &[usize], bytes: &[u8]) -> Work {
+    Work::copy(Source::memory(tensor(dtype, shape, bytes), "data".to_owned()), Limits::default())
+}
+
+fn plan(works: Vec<(&str, Work)>, format: Format) -> Plan {
+    let works = works.into_iter().map(|(name, work)| (name.to_owned(), work)).collect();
+    Plan::prepare(works, format, "out", &Extras::default()).expect("a plan")
+}
+
+/// What a plan puts in a file, and what it hands out from front to back, which must be the same.
+fn both(plan: &Plan) -> Vec<u8> {
+    let Layout::Places(places) = &plan.layout else { panic!("no places") };
+    let mut file = tempfile::tempfile().expect("a file");
+    plan.place(places, &file, &|_| {}).expect("written");
+    let (mut placed, mut streamed) = (Vec::new(), Vec::new());
+    file.rewind().and_then(|()| file.read_to_end(&mut placed)).expect("read");
+    assert_eq!(placed.len() as u64, places.bytes);
+    let put = &mut |bytes: &[u8]| {
+        streamed.extend_from_slice(bytes);
+        Ok(())
+    };
+    plan.stream(places, put, &|_| {}).expect("written");
+    assert!(places.seal.is_some() || streamed == placed, "{placed:?}, but {streamed:?}");
+    placed
+}
+
+#[test]
+fn names_of_members() {
+    let given = |names: &[Option<&str>], format| {
+        let tensors = names.iter().enumerate().map(|(n, name)| (name.map(str::to_owned), n)).collect();
+        named(tensors, format).map_err(|error| error.to_string())
+    };
+    let list = |pairs: &[(&str, usize)]| Ok(pairs.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect());
+    let refused = |message: &str| Err(message.to_owned());
+    type Row<'a> = (&'a [Option<&'a str>], Format, Result<Vec<(String, usize)>, String>);
+    let rows: [Row<'_>; 6] = [
+        (&[Some("b"), None, Some("a"), None], Format::NPZ, list(&[("a", 2), ("arr_0", 1), ("arr_1", 3), ("b", 0)])),
+        (&[None], Format::NPY, list(&[("", 0)])),
+        (&[Some("x")], Format::ONNX, list(&[("x", 0)])),
+        (&[], Format::SAFETENSORS, list(&[])),
+        (&[None, None], Format::NPY, refused(&format!("2 tensors, and only {} hold several", containers("and")))),
+        (&[Some("arr_0"), None], Format::NPZ, refused("two tensors are called \"arr_0\"")),
+    ];
+    for (names, format, expected) in rows {
+        assert_eq!(given(names, format), expected, "{names:?} as {format:?}");
+    }
+}
+
+#[test]
+fn what_formats_hold() {
+    let ordered = |order, big_endian| Recast { big_endian, order, ..Recast::default() };
+    let (c, fortran) = (Order::C, Order::Fortran);
+    let rows = [
+        ("V3", Format::NPY, ordered(fortran, Some(true)), ""),
+        ("V3", Format::NPZ, ordered(fortran, Some(true)), ""),
+        ("V3", Format::TEXT, ordered(c, None), "output: |V3 cannot be printed as text"),
+        ("V3", Format::JSON, ordered(c, None), "output: JSON cannot hold items of dtype |V3"),
+        ("V3", Format::ONNX, ordered(c, None), "output: ONNX cannot hold items of dtype |V3"),
+        ("V3", Format::SAFETENSORS, ordered(c, None), "output: safetensors cannot hold items of dtype |V3"),
+        (">i2", Format::SAFETENSORS, ordered(c, None), ""),
+        (">i2", Format::JSON, ordered(c, None), ""),
+        (">i2", Format::SAFETENSORS, ordered(c, Some(true)), "safetensors is never big-endian"),
+        (">i2", Format::ONNX, ordered(fortran, Some(true)), "pb is always in C order"),
+        (">i2", Format::TEXT, ordered(fortran, None), "text is always in C order"),
+    ];
+    for (dtype, format, recast, expected) in rows {
+        let size = DType::parse(dtype).expect("a dtype").itemsize();
+        let found = Work { recast: recast.clone(), ..work(dtype, &[1], &vec![0; size]) }.check(format);
+        assert_eq!(found.err().map_or(String::new(), |e| e.to_string()), expected, "{dtype} {format:?} {recast:?}");
+    }
+    let many = Source::item(
+        Meta::new(DType::parse("<U0").expect("a dtype"), vec![MOST_EMPTY_ITEMS + 1]),
+        Vec::new(),
+        "data".to_owned(),
+    );
+    let many = Work::copy(many, Limits::default());
+    assert!(many.check(Format::NPY).is_ok());
+    assert!(many.check(Format::TEXT).is_err_and(|error| error.message().ends_with("too many to print")));
+}
+
+#[test]
+fn places_and_packing() {
+    let big = || work(">i2", &[2], &[0, 1, 0, 2]);
+    let four = || work("float4_e2m1fn", &[4], &[1, 2, 3, 4]);
+    // by the widest alignment, then by name; items of 4 bits two to a byte
+    let several = plan(vec![("a", four()), ("b", big()), ("c", work("int8", &[1], &[9]))], Format::SAFETENSORS);
+    let file = both(&several);
+    assert_eq!(&file[file.len() - 7..], [1, 0, 2, 0, 9, 0x21, 0x43]);
+    let bytes: Vec<_> = several.tensors().map(|(name, meta, bytes)| (name, meta.dtype.name(), bytes)).collect();
+    let expected = [("a", "float4_e2m1fn".to_owned(), 2), ("b", "int16".to_owned(), 4), ("c", "int8".to_owned(), 1)];
+    assert_eq!(bytes, expected);
+    assert_eq!(several.bytes(), 4 + 4 + 1);
+    let three = both(&plan(vec![("", work("int4", &[3], &[1, 2, 15]))], Format::ONNX));
+    assert_eq!(&three[three.len() - 2..], [0x21, 0x0f]);
+    let npy = both(&plan(vec![("", big())], Format::NPY));
+    assert_eq!((npy.len(), &npy[128..]), (132, &[0, 1, 0, 2][..]));
+    let none = both(&plan(Vec::new(), Format::SAFETENSORS));
+    assert_eq!(none, b"\x08\0\0\0\0\0\0\0{}      ");
+}
+
+#[test]
+fn archives_are_sealed() {
+    let bytes = both(&plan(vec![("a", work("int8", &[2], &[1, 2])), ("b", work(">i2", &[1], &[3, 4]))], Format::NPZ));
+    let options = OpenOptions { format: Some(Format::NPZ), ..OpenOptions::new("a.npz") };
+    let input = options.open_stream(Box::new(io::Cursor::new(bytes))).expect("an archive");
+    assert_eq!(input.names(), Some(vec!["a", "b"]));
+    // the check sum is looked at here
+    assert!((0..2).all(|n| input.source(n).is_ok()));
+}
+
+fn into(path: &Path, work: Work, format: Format) -> Result<()> {
+    let target = Target::resolve(path, "out".to_owned(), false)?;
+    let plan = Plan::prepare(named(vec![(None, work)], format)?, format, target.label(), &Extras::default())?;
+    let mut sink = target.create()?;
+    plan.write(&mut sink, &TextOptions::default(), &|_| {})?;
+    sink.finish()
+}
+
+#[test]
+fn a_failure_leaves_the_old_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("out");
+    // how a folder is replaced has tests of its own
+    for format in Format::all().filter(|format| format.is_written() && !format.is_folder()) {
+        std::fs::write(&path, "old").expect("written");
+        let meta = Meta::new(DType::parse("int8").expect("a dtype"), vec![3]);
+        let short = Source::stream(meta, Box::new(&b"ab"[..]), 3, "data".to_owned());
+        let refused = into(&path, Work::copy(short, Limits::default()), format).unwrap_err().to_string();
+        assert_eq!(refused, "data: 2 bytes of data, expected 3 (int8 [3])", "{format:?}");
+        assert_eq!(std::fs::read(&path).expect("a file"), b"old");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
+        into(&path, work("int8", &[3], &[1, 2, 3]), format).expect("written");
+        assert_ne!(std::fs::read(&path).expect("a file"), b"old");
+    }
+}
+
+#[test]
+fn containers_are_not_replaced_by_fewer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("two.npz");
+    let one = tensor("int8", &[1], &[1]);
+    crate::write_all(&path, [("a", &one), ("b", &one)]).expect("written");
+    let input = OpenOptions::new("two.npz").open(&path).expect("an archive");
+    let member = |n: usize| (n.to_string(), Work::copy(input.source(n).expect("a member"), Limits::default()));
+    let target = |path: &Path| Target::resolve(path, "out".to_owned(), false).expect("a target");
+    let refused = check_replaced(&target(&path), &[member(0)], &|_| false).unwrap_err().to_string();
+    assert_eq!(refused, "out: holds 1 more tensors, which would be lost: choose another file");
+    assert!(check_replaced(&target(&path), &[member(0), member(1)], &|_| false).is_ok());
+    assert!(check_replaced(&target(&folder.path().join("new.npz")), &[member(0)], &|_| false).is_ok());
+}
