@@ -124,7 +124,8 @@ impl<'a> Operands<'a> {
     ) -> Result<Updates> {
         let mut source = match (operand, &options.fill) {
             (None, Some(value)) => {
-                let item = json::parse_item(special(value, data.dtype()), data.dtype()).map_err(|e| self.explain(e))?;
+                let item =
+                    values::parse_item(special(value, data.dtype()), data.dtype()).map_err(|e| self.explain(e))?;
                 if item.len() != data.dtype().itemsize() {
                     bail!("--fill: {value:?} is longer than {}", data.dtype().name());
                 }

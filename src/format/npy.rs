@@ -391,7 +391,7 @@ impl Writer for NpyWriter {
         true
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)], _: &super::Extras) -> crate::error::Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], _: &super::interface::Extras) -> crate::error::Result<Layout> {
         let [(_, meta)] = tensors else { bail!("{} tensors, and a .npy holds one", tensors.len()) };
         let header = write_header(meta);
         let start = header.len() as u64;

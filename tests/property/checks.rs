@@ -164,7 +164,7 @@ fn reads_back(tensor: &Tensor) {
 pub(crate) fn fill(text: &str) {
     for name in DTYPES {
         let dtype = DType::parse(name).expect("a dtype");
-        match json::parse_item(text, &dtype) {
+        match values::parse_item(text, &dtype) {
             Ok(item) => assert!(item.len() == dtype.itemsize() || dtype.itemsize() == 0 || item.len() > 1, "{name}"),
             Err(error) => is_one_line(error.message()),
         }

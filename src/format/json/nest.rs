@@ -2,12 +2,29 @@
 
 use std::io::{self, Write};
 
-use super::check;
+use crate::error::{Advice, Error, Subject};
+use crate::format::values::cannot_hold;
+use crate::format::values::lists::holds;
+use crate::item::dtype::DType;
 use crate::item::print::ItemWriter;
 use crate::item::tensor::Tensor;
 
 /// More empty lists than this are not written out; a flat `[]` says the same.
 const MOST_EMPTY_LISTS: usize = 1 << 20;
+
+/// Refuses the dtypes that JSON cannot hold.
+///
+/// # Errors
+/// Void, structured and long double.
+pub fn check(dtype: &DType) -> Result<(), Error> {
+    match holds(dtype) {
+        true => Ok(()),
+        false => {
+            let advice = if dtype.is_ambiguous() { Advice::WriteOrName } else { Advice::WriteNpy };
+            Err(Error::new(Subject::Output, cannot_hold("JSON", dtype)).advising(advice))
+        }
+    }
+}
 
 /// Writes a tensor as one object on one line, which reads back to the same bits (a NaN as the standard quiet NaN).
 ///

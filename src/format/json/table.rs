@@ -6,7 +6,8 @@ use std::io::Write;
 
 use serde::de::IgnoredAny;
 
-use super::{check, open, write};
+use super::nest::{check, write};
+use super::object::open;
 use crate::error::{Result, Subject, bail};
 use crate::format::content::{Content, Description};
 use crate::format::interface::{Extras, Layout, Reader, Sure, TextOptions, Unchangeable, WriteWhole, Writer};

@@ -6,8 +6,11 @@ use std::num::NonZero;
 
 use super::*;
 use crate::Tensor;
-use crate::format::values::infer;
+use crate::error::{Advice, Subject};
+use crate::format::values::{Items, infer, parse_item};
+use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::Swap;
+use crate::parallel::Threads;
 use crate::parallel::started;
 
 /// The outcome of reading as `dtype`, or by content: dtype, shape and what is written of it, or the message.

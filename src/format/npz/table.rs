@@ -3,7 +3,10 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use super::{Archive, ArchiveWriter, deflate, is_npz};
+use super::deflate;
+use super::read::Archive;
+use super::records::is_npz;
+use super::write::ArchiveWriter;
 use crate::error::Result;
 use crate::format::content::{Content, Description};
 use crate::format::interface::{

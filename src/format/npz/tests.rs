@@ -7,8 +7,9 @@ use crate::error::Result;
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 
+use super::records::{END_BYTES, ENDING, LOCAL_BYTES};
 use super::write::{CENTRAL_BYTES, END_64_BYTES, LOCATOR_64_BYTES, NewMember};
-use super::{Archive, ArchiveWriter, END_BYTES, ENDING, LOCAL_BYTES, is_npz};
+use super::{Archive, ArchiveWriter, is_npz};
 use crate::format::npy::{self, Header};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};

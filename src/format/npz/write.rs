@@ -12,7 +12,7 @@ use flate2::Crc;
 use rawzip::CompressionMethod;
 use rawzip::extra_fields::ExtraFieldId;
 
-use super::{END, END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS, checksum};
+use super::records::{END, END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS, checksum};
 use crate::parallel::Threads;
 use crate::storage::platform::write_at;
 

@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::path::Path;
 
-use super::{DEFAULT, EXTERNAL, Message, Proto};
+use super::message::{DEFAULT, EXTERNAL, Message};
 use crate::error::{Context, Error, Result, bail, ensure, malformed};
 use crate::format::beside::is_plain_name;
+use crate::item::meta::Meta;
 use crate::item::python;
 use crate::storage::platform::same_file;
 use crate::storage::source::wrong_length;
@@ -47,7 +48,7 @@ impl Message {
 
 impl Elsewhere {
     /// The file, and where the items begin in it.
-    pub(super) fn open(&self, folder: Option<&Path>, proto: &Proto) -> Result<(File, u64)> {
+    pub(super) fn open(&self, folder: Option<&Path>, bytes: u64, meta: &Meta) -> Result<(File, u64)> {
         let quoted = python::repr_str(&self.location);
         let Some(folder) = folder else {
             bail!("the items are in another file, {quoted}, and there is no folder to find it in");
@@ -65,8 +66,8 @@ impl Elsewhere {
         })?;
         let length = self.length.unwrap_or(rest);
         ensure!(length <= rest, "{length} bytes of items in {quoted}, and {rest} bytes in that file");
-        if length != proto.bytes {
-            bail!("{quoted}: {}", wrong_length(length, proto.bytes, &proto.meta));
+        if length != bytes {
+            bail!("{quoted}: {}", wrong_length(length, bytes, meta));
         }
         Ok((file, self.offset))
     }

@@ -2,7 +2,8 @@
 
 use prost::encoding::{WireType, decode_key, decode_varint};
 
-use super::{DATA_TYPES, EXTERNAL, STRING, field, wire_types};
+use super::message::{DATA_TYPES, EXTERNAL, STRING, field};
+use super::wire::wire_types;
 use crate::layout::shape::MAX_RANK;
 
 /// Whether a file that begins so is likely to be a TensorProto: its fields, as far as they are seen, are such that a

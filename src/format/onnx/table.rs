@@ -4,7 +4,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Proto, check, looks_like_onnx, write_header, write_strings};
+use super::look::looks_like_onnx;
+use super::proto::Proto;
+use super::write::{check, write_header, write_strings};
 use crate::error::{Result, bail};
 use crate::format::content::{Content, Description};
 use crate::format::interface::{Extras, Layout, Places, Reader, Sure, TextOptions, Unchangeable, WriteWhole, Writer};

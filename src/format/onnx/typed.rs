@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::error::{Error, Result, bail, ensure, malformed};
 
-use super::{Message, field};
+use super::message::{Message, field};
 use crate::format::packed::{bits, packed_bytes, unpack};
 use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, match_kind};

@@ -9,7 +9,8 @@ use std::io;
 
 use half::{bf16, f16};
 
-use super::{Numbers, Page, TextOptions, pad, spaces};
+use super::page::{Numbers, Page, pad, spaces};
+use crate::format::interface::TextOptions;
 use crate::item::decimal::{self, Decimal};
 use crate::item::element::Float;
 use crate::item::float16::bf16_to_f32;

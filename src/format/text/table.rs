@@ -3,9 +3,10 @@
 use std::io::Write;
 use std::ops::Range;
 
-use super::{TextOptions, check, shown, write_shown};
+use super::items::{check, write_shown};
+use super::page::shown;
 use crate::error::{Result, bail};
-use crate::format::interface::{Extras, Layout, WriteWhole, Writer};
+use crate::format::interface::{Extras, Layout, TextOptions, WriteWhole, Writer};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;

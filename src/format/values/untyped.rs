@@ -1,8 +1,9 @@
 //! Items without a dtype: what they are decides.
 
+use super::item::{describe, widen};
 use super::leaf::{Leaf, Nested};
+use super::read::Values;
 use super::strings::short;
-use super::{Values, describe, widen};
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::parse;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::codecs::{named, swapped};
 use crate::error::{Error, ErrorKind, Result, Subject, bail, ensure, malformed};
-use crate::format::json::parse_item;
+use crate::format::values::parse_item;
 use crate::item::dtype::{DType, Kind};
 
 /// The dtype of v3 metadata, little-endian.

@@ -1,0 +1,205 @@
+//! The items of each dtype as words.
+
+use std::io::{self, Write};
+
+use super::floats::{Role, complex_scalar, complexes, real_scalar, reals};
+use super::page::{BLOCK, Numbers, Page, pad};
+use crate::error::{Advice, Error, Subject};
+use crate::format::interface::TextOptions;
+use crate::item::datetime;
+use crate::item::dtype::{DType, Kind, Narrow};
+use crate::item::element::{Element, match_kind};
+use crate::item::python;
+use crate::item::tensor::Tensor;
+use crate::item::time_unit::{TimeBase, TimeUnit};
+use crate::memory;
+
+/// Memory is made sure of for items of more bytes than this: the file says how long an item is, and a vector that
+/// cannot grow ends the process. Shorter ones fit what the page has reserved already.
+const LONG_ITEM: usize = 1 << 16;
+
+/// Whether items of this dtype can be printed.
+///
+/// # Errors
+/// Void, structured and long double items.
+pub fn check(dtype: &DType) -> Result<(), Error> {
+    match_kind!(dtype.kind(), {
+        number T => Ok(()),
+        Kind::Narrow(_) | Kind::Bytes(_) | Kind::Str(_) | Kind::Datetime(_) | Kind::Timedelta(_) => Ok(()),
+        Kind::Void(_) | Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_) => {
+            let message = format!("{} cannot be printed as text", dtype.name());
+            let advice = if dtype.is_ambiguous() { Advice::WriteOrName } else { Advice::WriteNpy };
+            Err(Error::new(Subject::Output, message).advising(advice))
+        }
+    })
+}
+
+/// Prints a tensor and the end of the line, as Python's `print` does.
+///
+/// # Errors
+/// Those of `out`, and a dtype that [`check`] refuses.
+pub fn write(out: &mut dyn Write, tensor: &Tensor, options: &TextOptions) -> io::Result<()> {
+    write_shown(out, tensor, tensor.shape(), options)
+}
+
+/// Prints a tensor of dims `shape` as [`write`] does, from those of its items alone that [`shown`] names: `items` is
+/// what is left of the tensor when all other places of each axis are taken out.
+///
+/// # Errors
+/// Those of `out`, and a dtype that [`check`] refuses.
+pub fn write_shown(out: &mut dyn Write, items: &Tensor, shape: &[usize], options: &TextOptions) -> io::Result<()> {
+    check(items.dtype()).map_err(io::Error::other)?;
+    let mut page = Page::new(out, items.shape(), shape, options);
+    if items.dtype().itemsize() > LONG_ITEM {
+        // an escape takes four times a byte, in the line and in what may be moved to the next
+        let longest = items.dtype().itemsize().saturating_mul(4).saturating_add(2 * BLOCK);
+        for text in [&mut page.text, &mut page.word] {
+            memory::reserve(text, longest).map_err(|m| io::Error::new(io::ErrorKind::OutOfMemory, m))?;
+        }
+    }
+    if shape.is_empty() {
+        scalar(items, &mut page.text);
+    } else if items.items() == 0 {
+        page.text.extend(b"[]");
+    } else {
+        array(items, options, &mut page)?;
+    }
+    page.text.push(b'\n');
+    page.flush()
+}
+
+/// Prints a tensor that has axes and items.
+fn array(tensor: &Tensor, options: &TextOptions, page: &mut Page<'_>) -> io::Result<()> {
+    let size = tensor.dtype().itemsize();
+    let item = |i: usize| &tensor.bytes()[i * size..][..size];
+    let numbers = Numbers::new(tensor);
+    match_kind!(tensor.dtype().kind(), {
+        bool T => page.blocks(&mut |i, text| pad(if numbers.item(i) { b"True" } else { b"False" }, 5, text)),
+        integer T => integers::<T>(&numbers, None, page),
+        float T => reals(&numbers, Numbers::item::<T>, options, page),
+        complex T => complexes(&numbers, Numbers::item::<<T as Element>::Part>, options, page),
+        Kind::Datetime(unit) => datetimes(&numbers, *unit, page),
+        Kind::Timedelta(_) => integers(&numbers, Some(i64::MIN), page),
+        Kind::Narrow(narrow) if narrow.is_integer() => {
+            // NumPy does not know these and puts no spaces before them.
+            page.blocks(&mut |i, text| pad(narrow_integer(*narrow, numbers.item(i)).as_bytes(), 0, text))
+        }
+        Kind::Narrow(narrow) => {
+            let known: [f32; 256] = std::array::from_fn(|item| narrow.value(item as u8) as f32);
+            reals(&numbers, |numbers, i| known[usize::from(numbers.item::<u8>(i))], options, page)
+        }
+        Kind::Bytes(_) => page.blocks(&mut |i, text| python::repr_bytes(unpadded(item(i)), text)),
+        Kind::Str(_) => {
+            page.blocks(&mut |i, text| python::repr_code_points(code_points(item(i), tensor.dtype()), text))
+        }
+        // `check` refused these
+        Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => Ok(()),
+    })
+}
+
+/// Prints the one item of a tensor of rank 0, which NumPy does without regard to any option.
+fn scalar(tensor: &Tensor, text: &mut Vec<u8>) {
+    let item = tensor.bytes();
+    let numbers = Numbers::new(tensor);
+    match_kind!(tensor.dtype().kind(), {
+        bool T => text.extend_from_slice(if numbers.item(0) { b"True" } else { b"False" }),
+        integer T => text.extend_from_slice(itoa::Buffer::new().format(numbers.item::<T>(0)).as_bytes()),
+        float T => real_scalar(numbers.item::<T>(0), Role::Whole, text),
+        complex T => {
+            let number: T = numbers.item(0);
+            complex_scalar(number.re, number.im, text);
+        },
+        Kind::Narrow(narrow) if narrow.is_integer() => text.extend(narrow_integer(*narrow, numbers.item(0)).bytes()),
+        Kind::Narrow(narrow) => real_scalar(narrow.value(numbers.item(0)) as f32, Role::Whole, text),
+        Kind::Datetime(unit) => text.extend(datetime::format_as_numpy(numbers.item(0), *unit).bytes()),
+        Kind::Timedelta(unit) => text.extend(timedelta(numbers.item(0), *unit).bytes()),
+        Kind::Bytes(_) => {
+            text.extend(b"np.bytes_(");
+            python::repr_bytes(unpadded(item), text);
+            text.push(b')');
+        }
+        Kind::Str(_) => python::print_code_points(code_points(item, tensor.dtype()), text),
+        // `check` refused these
+        Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => {}
+    });
+}
+
+/// An integer of 4 bits or fewer.
+fn narrow_integer(narrow: Narrow, item: u8) -> String {
+    (narrow.value(item) as i64).to_string()
+}
+
+/// A single time difference.
+fn timedelta(ticks: i64, unit: TimeUnit) -> String {
+    if ticks == i64::MIN {
+        return "NaT".to_owned();
+    }
+    let name = match unit.base {
+        None => "generic time units",
+        Some(TimeBase::Year) => "years",
+        Some(TimeBase::Month) => "months",
+        Some(TimeBase::Week) => "weeks",
+        Some(TimeBase::Day) => "days",
+        Some(TimeBase::Hour) => "hours",
+        Some(TimeBase::Minute) => "minutes",
+        Some(TimeBase::Second) => "seconds",
+        Some(TimeBase::Millisecond) => "milliseconds",
+        Some(TimeBase::Microsecond) => "microseconds",
+        Some(TimeBase::Nanosecond) => "nanoseconds",
+        Some(TimeBase::Picosecond) => "picoseconds",
+        Some(TimeBase::Femtosecond) => "femtoseconds",
+        Some(TimeBase::Attosecond) => "attoseconds",
+    };
+    format!("{} {name}", ticks.wrapping_mul(unit.count.into()))
+}
+
+/// Prints integers; of time differences one number is "not a time".
+fn integers<T: Element + itoa::Integer + Ord>(
+    numbers: &Numbers<'_>,
+    nat: Option<T>,
+    page: &mut Page<'_>,
+) -> io::Result<()> {
+    const NAT: &[u8] = b"'NaT'";
+    let mut ends: Option<(T, T)> = None;
+    let mut width = 0;
+    page.each(&mut |i| match numbers.item(i) {
+        number if Some(number) == nat => width = NAT.len(),
+        number => ends = Some(ends.map_or((number, number), |(min, max)| (number.min(min), number.max(max)))),
+    });
+    if let Some((min, max)) = ends {
+        let digits = |number: T| itoa::Buffer::new().format(number).len();
+        width = width.max(digits(min)).max(digits(max));
+    }
+    page.blocks(&mut |i, text| match numbers.item(i) {
+        number if Some(number) == nat => pad(NAT, width, text),
+        number => pad(itoa::Buffer::new().format(number).as_bytes(), width, text),
+    })
+}
+
+/// Prints points in time, in quotes.
+fn datetimes(numbers: &Numbers<'_>, unit: TimeUnit, page: &mut Page<'_>) -> io::Result<()> {
+    let quoted = |ticks| format!("'{}'", datetime::format_as_numpy(ticks, unit));
+    let (mut min, mut max, mut width) = (i64::MAX, i64::MIN, 0);
+    page.each(&mut |i| match numbers.item(i) {
+        i64::MIN => width = "'NaT'".len(),
+        ticks => (min, max) = (min.min(ticks), max.max(ticks)),
+    });
+    if min <= max {
+        // NumPy, too, takes for granted that no text between is longer.
+        width = width.max(quoted(min).len()).max(quoted(max).len());
+    }
+    page.blocks(&mut |i, text| pad(quoted(numbers.item(i)).as_bytes(), width, text))
+}
+
+/// An item of `S` without its padding.
+fn unpadded(item: &[u8]) -> &[u8] {
+    &item[..item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1)]
+}
+
+/// The code points of an item of `U` without its padding.
+fn code_points<'a>(item: &'a [u8], dtype: &DType) -> impl Iterator<Item = u32> + Clone + use<'a> {
+    let big = dtype.is_big_endian();
+    let words = item.as_chunks::<4>().0;
+    let len = words.iter().rposition(|&word| word != [0; 4]).map_or(0, |last| last + 1);
+    words[..len].iter().map(move |&word| if big { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) })
+}

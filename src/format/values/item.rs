@@ -1,0 +1,208 @@
+//! The texts of single items, put into the bytes of a dtype.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::leaf::Leaf;
+use super::lists::holds;
+use super::strings::{points, short, string};
+use crate::error::{Error, Subject};
+use crate::item::datetime;
+use crate::item::dtype::{DType, Kind};
+use crate::item::parse::{self, Misfit};
+use crate::layout::shape::bytes_of;
+use crate::memory;
+
+/// Strings padded to a common width may take so many times the text that they come from, ...
+pub(in crate::format) const MOST_PADDING: usize = 1024;
+/// ... or so many bytes in any case.
+pub(in crate::format) const FREE_PADDING: usize = 64 << 20;
+
+/// What is said of a dtype whose items have no text in a format.
+pub(in crate::format) fn cannot_hold(format: &str, dtype: &DType) -> String {
+    format!("{format} cannot hold items of dtype {}", short(&dtype.name()))
+}
+
+/// Puts one item of a dtype without width or pairs into `out`.
+pub(in crate::format) fn read_leaf(leaf: Leaf<'_>, dtype: &DType, out: &mut [u8]) -> Result<(), String> {
+    match (leaf, dtype.kind()) {
+        (Leaf::Number(text), kind) => {
+            let dates = matches!(kind, Kind::Datetime(_) | Kind::Timedelta(_));
+            let ticks = dates.then(|| ticks_of(dtype));
+            parse::parse_number(text, ticks.as_ref().unwrap_or(dtype), out)
+                .map_err(|misfit| describe(text, dtype, misfit))
+        }
+        (Leaf::Bool(value), Kind::Bool) => {
+            out[0] = value.into();
+            Ok(())
+        }
+        (Leaf::Str(raw) | Leaf::Text(raw), Kind::Datetime(_) | Kind::Timedelta(_)) => {
+            let text = if matches!(leaf, Leaf::Text(_)) { Some(raw.to_owned()) } else { string(raw) };
+            let ticks = text.and_then(|text| match *dtype.kind() {
+                Kind::Datetime(unit) => datetime::parse(&text, unit),
+                _ => text.eq_ignore_ascii_case("nat").then_some(datetime::NAT),
+            });
+            let Some(ticks) = ticks else {
+                return Err(match dtype.kind() {
+                    Kind::Timedelta(_) => format!("{} is neither an integer nor \"NaT\"", short(raw)),
+                    _ => format!("{} is no ISO 8601 date that {} holds exactly", short(raw), dtype.name()),
+                });
+            };
+            let order = if dtype.is_big_endian() { i64::to_be_bytes } else { i64::to_le_bytes };
+            out[..8].copy_from_slice(&order(ticks));
+            Ok(())
+        }
+        (Leaf::Str(raw), _) if parse::parse_special(raw.trim_matches('"'), dtype, out) => Ok(()),
+        (Leaf::Special(name), _) => {
+            let held = parse::parse_special(name, dtype, out);
+            held.then_some(()).ok_or_else(|| describe(name, dtype, Misfit::NotNumeric))
+        }
+        (leaf @ Leaf::Null, _) => Err(leaf.to_string()),
+        (leaf, kind) => Err(match kind {
+            Kind::Bool => format!("{leaf}, expected true or false"),
+            _ => format!("{leaf}, expected a number ({})", dtype.name()),
+        }),
+    }
+}
+
+pub(in crate::format) fn describe(text: &str, dtype: &DType, misfit: Misfit) -> String {
+    let (text, name) = (short(text), dtype.name());
+    match misfit {
+        Misfit::Malformed => format!("{text} is no number"),
+        Misfit::NotNumeric if matches!(dtype.kind(), Kind::Bool) => {
+            format!("{text} is a number, expected true or false")
+        }
+        Misfit::NotNumeric => format!("{text} is a number, which {name} does not hold"),
+        Misfit::Fraction => format!("{text} is not an integer ({name})"),
+        Misfit::OutOfRange => format!("{text} is out of range for {name}"),
+        Misfit::TooLarge => format!("{text} is too large for {name}"),
+    }
+}
+
+/// The dtype `kind`, in the byte order of `like`.
+fn ordered(descr: &str, like: &DType) -> DType {
+    let order = if like.is_big_endian() { '>' } else { '<' };
+    DType::parse(&format!("{order}{descr}")).unwrap_or_else(|_| like.clone())
+}
+
+/// The dtype of the real and the imaginary part.
+pub(in crate::format) fn part_of(complex: &DType) -> DType {
+    ordered(if matches!(complex.kind(), Kind::Complex64) { "f4" } else { "f8" }, complex)
+}
+
+/// The dtype of the ticks of dates.
+fn ticks_of(dates: &DType) -> DType {
+    ordered("i8", dates)
+}
+
+/// A string dtype of width 0 with the width `longest`, at least 1; any other one as it is.
+pub(in crate::format) fn widen(dtype: &DType, longest: Option<usize>) -> DType {
+    let width = longest.unwrap_or(0).max(1);
+    match dtype.kind() {
+        Kind::Str(0) => ordered(&format!("U{width}"), dtype),
+        Kind::Bytes(0) => Kind::Bytes(width).into(),
+        _ => dtype.clone(),
+    }
+}
+
+/// Puts a string into an item of NULs; in an error, what is wrong with it.
+pub(in crate::format) fn put_string(
+    points: impl Iterator<Item = u32>,
+    dtype: &DType,
+    item: &mut [u8],
+) -> Result<(), String> {
+    let too_long = || format!("is longer than {}", dtype.name());
+    if matches!(dtype.kind(), Kind::Bytes(_)) {
+        let mut places = item.iter_mut();
+        for point in points {
+            let byte = u8::try_from(point)
+                .map_err(|_| format!("holds U+{point:04X}, and items of {} go up to U+00FF", dtype.name()))?;
+            *places.next().ok_or_else(too_long)? = byte;
+        }
+    } else {
+        let mut places = item.as_chunks_mut::<4>().0.iter_mut();
+        for point in points {
+            *places.next().ok_or_else(too_long)? =
+                if dtype.is_big_endian() { point.to_be_bytes() } else { point.to_le_bytes() };
+        }
+    }
+    Ok(())
+}
+
+/// The one item that a shell argument stands for: a JSON scalar, but for bare `NaN`, `Infinity` and `-Infinity`,
+/// strings and dates without quotes, and a complex number without an imaginary part. A string dtype of width 0
+/// takes the width of the text.
+///
+/// ```
+/// use tensorop::{DType, format::values};
+/// let dtype = DType::parse("complex64").unwrap();
+/// assert_eq!(values::parse_item("[1, -Infinity]", &dtype).unwrap(), [0, 0, 128, 63, 0, 0, 128, 255]);
+/// ```
+///
+/// # Errors
+/// What the dtype cannot hold.
+pub fn parse_item(text: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
+    let error = |message: String| Error::new(Subject::Fill, message);
+    if !holds(dtype) {
+        return Err(error(format!("an item of dtype {} has no text", short(&dtype.name()))));
+    }
+    let fill = |text: &str, dtype: &DType, out: &mut [u8]| {
+        let text = text.trim_matches([' ', '\n', '\r', '\t']);
+        let text = string(text).map_or(Cow::Borrowed(text), Cow::Owned);
+        let dates = matches!(dtype.kind(), Kind::Datetime(_) | Kind::Timedelta(_));
+        let quoted;
+        // serde_json knows what a number is, and `true`; anything else is taken for a string.
+        let leaf = match serde_json::from_str::<&RawValue>(&text).map(RawValue::get) {
+            Ok("true") => Leaf::Bool(true),
+            Ok("false") => Leaf::Bool(false),
+            Ok(raw) if !raw.starts_with(['"', '[', '{', 'n']) => Leaf::Number(raw),
+            _ if dates || parse::is_special(&text) => {
+                quoted = format!("\"{}\"", text.replace(['"', '\\'], "?"));
+                Leaf::Str(&quoted)
+            }
+            _ => {
+                let expected = if matches!(dtype.kind(), Kind::Bool) { "true or false" } else { "a number" };
+                return Err(error(format!("found {}, expected {expected} ({})", short(&text), dtype.name())));
+            }
+        };
+        read_leaf(leaf, dtype, out).map_err(error)
+    };
+    match dtype.kind() {
+        Kind::Str(_) | Kind::Bytes(_) => {
+            let quoted = serde_json::from_str::<&RawValue>(text).ok().map(RawValue::get).filter(|t| t.starts_with('"'));
+            let points: Vec<u32> = match quoted {
+                Some(raw) => points(raw).collect(),
+                None => text.chars().map(u32::from).collect(),
+            };
+            let dtype = widen(dtype, Some(points.len()));
+            let fits = bytes_of(&[], dtype.itemsize()).filter(|&n| n <= FREE_PADDING);
+            let bytes = fits.ok_or_else(|| error(format!("an item of {} is too much", dtype.name())))?;
+            let mut item = memory::zeros(bytes).map_err(error)?;
+            put_string(points.into_iter(), &dtype, &mut item).map_err(|why| error(format!("{} {why}", short(text))))?;
+            Ok(item)
+        }
+        Kind::Complex64 | Kind::Complex128 => {
+            let part = part_of(dtype);
+            let mut item = vec![0; dtype.itemsize()];
+            let (re, im) = item.split_at_mut(part.itemsize());
+            let inner = text.trim_matches([' ', '\n', '\r', '\t']).strip_prefix('[').and_then(|t| t.strip_suffix(']'));
+            match inner.map(|t| t.split_once(',')) {
+                None => fill(text, &part, re)?,
+                Some(Some((a, b))) if !b.contains(',') => {
+                    fill(a, &part, re)?;
+                    fill(b, &part, im)?;
+                }
+                Some(_) => {
+                    return Err(error(format!("found {}, expected a number or [re, im]", short(text))));
+                }
+            }
+            Ok(item)
+        }
+        _ => {
+            let mut item = vec![0; dtype.itemsize()];
+            fill(text, dtype, &mut item)?;
+            Ok(item)
+        }
+    }
+}

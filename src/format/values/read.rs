@@ -1,0 +1,193 @@
+//! A text that holds a tensor, and its items as those of a dtype.
+
+use super::cells::{self, Cells, Reading};
+use super::item::{FREE_PADDING, MOST_PADDING, cannot_hold, part_of, put_string, read_leaf, widen};
+use super::leaf::{Leaf, Nested, positioned};
+use super::lists::{self, Lists};
+use super::strings::{points, short, width};
+use crate::error::{Error, Result, Subject};
+use crate::item::dtype::{DType, Kind};
+use crate::item::tensor::Tensor;
+use crate::layout::shape::{MAX_RANK, bytes_of};
+use crate::memory;
+
+/// A text that holds a tensor: its items, not yet read, and what it says of them.
+///
+/// ```
+/// use tensorop::{error::Subject, format::json, parallel::Threads};
+/// let values = json::open(br#"{"dtype": "int8", "data": [[1, 2], [3, 4]]}"#, Subject::Data, Threads::default()).unwrap();
+/// let tensor = values.read(values.dtype().unwrap()).unwrap();
+/// assert_eq!((tensor.shape(), tensor.bytes()), (&[2, 2][..], &[1, 2, 3, 4][..]));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Values<'a> {
+    /// The operand that errors are about.
+    pub(in crate::format) subject: Subject,
+    /// The dtype that it names itself.
+    pub(in crate::format) dtype: Option<DType>,
+    /// Whether that dtype says the width 0 with a digit.
+    pub(in crate::format) no_width: bool,
+    /// The dims that it names itself.
+    pub(in crate::format) shape: Option<Vec<usize>>,
+    /// Where the items are.
+    pub(in crate::format) items: Items<'a>,
+}
+
+/// The items of a text.
+#[derive(Clone, Debug)]
+pub(in crate::format) enum Items<'a> {
+    /// Nested lists of JSON.
+    Lists(Lists<'a>),
+    /// The cells of CSV or TSV.
+    Cells(Cells),
+}
+
+impl Values<'_> {
+    /// The dtype that the text itself names.
+    pub fn dtype(&self) -> Option<&DType> {
+        self.dtype.as_ref()
+    }
+
+    /// The tensor as one of `dtype`, in its byte order. A string dtype of width 0 takes the width of the longest
+    /// item, at least 1 (but that of an object which says `<U0` and has only empty items stays 0).
+    ///
+    /// # Errors
+    /// An item that the dtype cannot hold, with its position; lists that are not rectangular; data that is not of
+    /// the shape given with it; a dtype that such a text cannot hold.
+    pub fn read(&self, dtype: &DType) -> Result<Tensor, Error> {
+        if !self.holds(dtype) {
+            return Err(self.error(cannot_hold(self.format(), dtype)));
+        }
+        if matches!(dtype.kind(), Kind::Str(_) | Kind::Bytes(_)) {
+            let mut strings = Vec::new();
+            let nested = self.walk(MAX_RANK, Reading::Strings, |leaf| match leaf {
+                Leaf::Str(text) | Leaf::Text(text) => memory::push(&mut strings, text),
+                leaf => Err(format!("{leaf}, expected a string ({})", dtype.name())),
+            });
+            let nested = nested?;
+            let longest = strings.iter().map(|text| self.width(text)).max();
+            let no_width = self.no_width && self.dtype.as_ref() == Some(dtype) && longest.unwrap_or(0) == 0;
+            let dtype = if no_width { dtype.clone() } else { widen(dtype, longest) };
+            let bytes = self.pad(&strings, &dtype, &nested)?;
+            return self.tensor(dtype, bytes, nested.dims);
+        }
+        let pairs = matches!(dtype.kind(), Kind::Complex64 | Kind::Complex128);
+        let part = if pairs { part_of(dtype) } else { dtype.clone() };
+        let size = part.itemsize();
+        let mut bytes = Vec::new();
+        // of a unit without years a number of four digits is no year
+        let dates = matches!(dtype.kind(), Kind::Datetime(unit) if unit.base.is_some());
+        let reading = if dates { Reading::Dates } else { Reading::Values };
+        let mut nested = self.walk(MAX_RANK + usize::from(pairs), reading, |leaf| {
+            let mut item = [0; 8];
+            read_leaf(leaf, &part, &mut item)?;
+            memory::extend(&mut bytes, &item[..size])
+        })?;
+        if pairs && nested.has_leaves {
+            match nested.dims.pop() {
+                Some(2) => {}
+                Some(n) => {
+                    let message = format!("the innermost lists have {n} items, a {} item is [re, im]", dtype.name());
+                    return Err(self.error(message));
+                }
+                None => return Err(self.error(format!("one number, a {} item is [re, im]", dtype.name()))),
+            }
+        }
+        self.tensor(dtype.clone(), bytes, nested.dims)
+    }
+
+    /// Hands every scalar to `leaf`, in order.
+    pub(super) fn walk<'s>(
+        &'s self,
+        limit: usize,
+        reading: Reading,
+        leaf: impl FnMut(Leaf<'s>) -> Result<(), String>,
+    ) -> Result<Nested> {
+        match &self.items {
+            Items::Lists(lists) => lists.walk(limit, leaf).map_err(|message| self.error(message)),
+            Items::Cells(cells) => cells.walk(reading, leaf).map_err(|refused| refused.error(self.subject)),
+        }
+    }
+
+    /// What the format is called.
+    fn format(&self) -> &'static str {
+        match &self.items {
+            Items::Lists(_) => "JSON",
+            Items::Cells(cells) => cells.format(),
+        }
+    }
+
+    /// Whether items of a dtype have texts there.
+    fn holds(&self, dtype: &DType) -> bool {
+        match &self.items {
+            Items::Lists(_) => lists::holds(dtype),
+            Items::Cells(_) => cells::holds(dtype),
+        }
+    }
+
+    /// How many code points a string has, as it stands in the text.
+    pub(super) fn width(&self, text: &str) -> usize {
+        match &self.items {
+            Items::Lists(_) => width(text),
+            Items::Cells(_) => text.chars().count(),
+        }
+    }
+
+    /// An error about an item, with its position.
+    pub(super) fn error_at(&self, nested: &Nested, item: usize, message: impl std::fmt::Display) -> Error {
+        self.error(match &self.items {
+            Items::Lists(_) => positioned(&nested.path(item), message),
+            Items::Cells(cells) => cells.positioned(item, message),
+        })
+    }
+
+    pub(super) fn error(&self, message: impl Into<String>) -> Error {
+        Error::new(self.subject, message)
+    }
+
+    /// Puts items together into the shape that the object gives, or else that of their nesting.
+    pub(super) fn tensor(&self, dtype: DType, bytes: Vec<u8>, dims: Vec<usize>) -> Result<Tensor, Error> {
+        let shape = match &self.shape {
+            None => dims,
+            Some(shape) => {
+                if bytes_of(shape, dtype.itemsize()).is_none() {
+                    return Err(self.error(format!("shape {shape:?} is larger than memory can be")));
+                }
+                let items: usize = if shape.contains(&0) { 0 } else { shape.iter().product() };
+                // Nested lists end at the first dim of 0.
+                let cut = items == 0 && dims.last() == Some(&0) && shape.starts_with(&dims);
+                if dims != *shape && dims != [items] && !cut {
+                    let message = format!("data has shape {dims:?}, expected {shape:?} or a flat list of {items}");
+                    return Err(self.error(message));
+                }
+                shape.clone()
+            }
+        };
+        Tensor::new(dtype, shape, bytes).map_err(|error| self.error(error.message().to_owned()))
+    }
+
+    /// The items of a string dtype, padded with NUL.
+    pub(super) fn pad(&self, strings: &[&str], dtype: &DType, nested: &Nested) -> Result<Vec<u8>, Error> {
+        let size = dtype.itemsize();
+        let text = match &self.items {
+            Items::Lists(lists) => lists.text.len(),
+            Items::Cells(cells) => cells.bytes(),
+        };
+        let total = bytes_of(&[strings.len()], size)
+            .filter(|&total| total <= FREE_PADDING.max(text.saturating_mul(MOST_PADDING)))
+            .ok_or_else(|| {
+                let message = format!("{} items of {size} bytes ({}) are too much", strings.len(), dtype.name());
+                self.error(message)
+            })?;
+        let mut bytes = memory::zeros(total).map_err(|message| self.error(message))?;
+        for (at, text) in strings.iter().enumerate() {
+            let item = &mut bytes[at * size..][..size];
+            let put = match &self.items {
+                Items::Lists(_) => put_string(points(text), dtype, item),
+                Items::Cells(_) => put_string(text.chars().map(u32::from), dtype, item),
+            };
+            put.map_err(|why| self.error_at(nested, at, format!("{} {why}", short(text))))?;
+        }
+        Ok(bytes)
+    }
+}
