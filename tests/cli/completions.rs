@@ -46,7 +46,7 @@ fn nothing_else_is_there() {
 /// What bash offers, where there is a bash.
 #[test]
 fn bash_completes_values_and_files() {
-    if !has("completions::bash_completes_values_and_files", &["bash", "grep"]) {
+    if !has(&["bash", "grep"]) {
         return;
     }
     let script = r#"
@@ -110,7 +110,7 @@ convert name = samples/ro []
 /// The names in a container, after its colon, whatever bash parts words at.
 #[test]
 fn bash_completes_members() {
-    if !has("completions::bash_completes_members", &["bash"]) {
+    if !has(&["bash"]) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -169,7 +169,7 @@ new=w.npz:conv1.b [new=w.npz:conv1.bias]
 /// What fish offers, where there is a fish.
 #[test]
 fn fish_completes_values_and_files() {
-    if !has("completions::fish_completes_values_and_files", &["fish"]) {
+    if !has(&["fish"]) {
         return;
     }
     let rows = [

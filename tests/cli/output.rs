@@ -455,7 +455,7 @@ fn ended_by_a_signal() {
 fn binary_is_not_written_to_a_terminal() {
     let folder = folder();
     // which makes a terminal
-    if !has("output::binary_is_not_written_to_a_terminal", &["script"]) {
+    if !has(&["script"]) {
         return;
     }
     let program = binary();

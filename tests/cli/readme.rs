@@ -297,7 +297,7 @@ fn commands_print_what_is_shown() {
         |page| {
             let lacking = page.skipped()?;
             skipped.set(skipped.get() + lacking.len());
-            lacking.iter().for_each(|(block, why)| skip(block, why));
+            lacking.iter().for_each(|(block, why)| skip(&format!("{block}: {why}")));
             let scratch = tempfile::tempdir().unwrap();
             page.run(scratch.path()).map_err(|why| format!("\n{why}"))?;
             if page.path == Path::new(GOLDEN) {
@@ -308,7 +308,7 @@ fn commands_print_what_is_shown() {
         },
     );
     if skipped.get() > 0 {
-        skip("readme::commands_print_what_is_shown", &format!("{} blocks of pages in all", skipped.get()));
+        skip(&format!("{} blocks of pages in all", skipped.get()));
     }
 }
 

@@ -5,25 +5,28 @@
 
 use std::io::Write;
 
-/// The line with which a test says that something of it was skipped. `.ci/run` counts the lines that begin so.
-const SKIPPED: &str = "skipped: ";
-
 /// Returns the first of some programs that is in no folder of `PATH`.
 pub(crate) fn missing<'a>(programs: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     programs.into_iter().find(|name| !std::env::split_paths(&path).any(|folder| folder.join(name).is_file()))
 }
 
-/// Says on the standard error of the whole test run, which shows it even if the test passes, that something was skipped.
-pub(crate) fn skip(what: &str, why: &str) {
-    let _ = writeln!(std::io::stderr(), "{SKIPPED}{what}: {why}");
+/// Says that the running test, or a part of it, is skipped, with the reason.
+///
+/// The line goes past what the test harness captures, so it is shown even if the test passes. `.ci/run` looks for
+/// these lines and runs the tests that they name once more, with all programs that the machine has.
+pub(crate) fn skip(why: &str) {
+    // the harness names the thread of a test after it
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
+    let _ = std::io::stderr().write_all(format!("skipped: {test}: {why}\n").as_bytes());
 }
 
-/// Returns whether all programs that a test needs are there. If one is not, it says that the test is skipped.
-pub(crate) fn has(test: &str, programs: &[&str]) -> bool {
+/// Returns whether all programs that a test needs are there. If one is not, the test is said to be skipped.
+pub(crate) fn has(programs: &[&str]) -> bool {
     let missing = missing(programs.iter().copied());
     if let Some(program) = missing {
-        skip(test, &format!("there is no {program}"));
+        skip(&format!("there is no {program}"));
     }
     missing.is_none()
 }

@@ -17,7 +17,7 @@ fn calls(folder: &Folder, args: &str) -> Option<Vec<String>> {
         .output();
     let traced = run.is_ok_and(|output| output.status.success());
     if !traced {
-        skip("durability::what_is_synced", "strace may not be used");
+        skip("strace may not be used");
         return None;
     }
     let text = String::from_utf8(folder.get("calls.txt")).expect("a trace");
@@ -34,7 +34,7 @@ fn what_is_synced() {
     let data = npy("<u1", &[100], &[1; 100]);
     folder.put("data.npy", &data).put("old.npy", &data).put("old.json", b"{}").put("old.txt", b"");
     std::os::unix::fs::symlink("old.npy", folder.path("link.npy")).unwrap();
-    if !has("durability::what_is_synced", &["strace"]) || calls(&folder, "slice data.npy --at :").is_none() {
+    if !has(&["strace"]) || calls(&folder, "slice data.npy --at :").is_none() {
         return;
     }
     // the new file before it has a name, its folder after it has the right one

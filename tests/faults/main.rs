@@ -76,7 +76,7 @@ impl Mounted {
         let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(&at).output();
         let done = mounted.is_ok_and(|output| output.status.success());
         if !done {
-            skip(&at.display().to_string(), "mounting a small file system needs `mount` and root");
+            skip("mounting a small file system needs `mount` and root");
         }
         done.then_some(Self(at))
     }
