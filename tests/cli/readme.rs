@@ -25,7 +25,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::common::{binary, each, missing, skip};
+use crate::common::{binary, each, missing, skip, sub_commands};
 
 /// The page whose commands make the golden file of `tests/golden/example.rs`, and which shows that test.
 const GOLDEN: &str = "docs/golden.md";
@@ -297,7 +297,7 @@ fn commands_print_what_is_shown() {
         |page| {
             let lacking = page.skipped()?;
             skipped.set(skipped.get() + lacking.len());
-            lacking.iter().for_each(|(block, why)| skip(&format!("{block}: {why}")));
+            lacking.iter().for_each(|(block, why)| skip(&format!("the block at {block}: {why}")));
             let scratch = tempfile::tempdir().unwrap();
             page.run(scratch.path()).map_err(|why| format!("\n{why}"))?;
             if page.path == Path::new(GOLDEN) {
@@ -308,7 +308,7 @@ fn commands_print_what_is_shown() {
         },
     );
     if skipped.get() > 0 {
-        skip(&format!("{} blocks of pages in all", skipped.get()));
+        skip(&format!("{} in all", skipped.get()));
     }
 }
 
@@ -392,16 +392,9 @@ fn readme_says_what_was_measured() {
 #[test]
 fn readme_lists_the_sub_commands() {
     let readme = Page::read("README.md".into()).text;
-    let output = Command::new(binary()).arg("-h").output().unwrap();
-    let help = String::from_utf8(output.stdout).unwrap();
-    let (_, listed) = help.split_once("Commands:\n").unwrap();
-    let listed = listed.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.strip_prefix("  "));
-    // a line that goes on is further in
-    let names: Vec<&str> = listed.filter_map(|line| line.split(' ').next()).filter(|name| !name.is_empty()).collect();
-    assert!(names.len() > 10, "the help lists {names:?} only");
     each(
-        names.into_iter().filter(|name| *name != "help"),
-        |name| name.to_string(),
+        sub_commands(),
+        |name| name.clone(),
         |name| {
             let rows = ["| `", "| [`"].map(|head| format!("{head}{name} "));
             let is_there = readme.lines().any(|line| rows.iter().any(|row| line.starts_with(row)));
@@ -476,19 +469,8 @@ fn every_page_is_in_the_summary() {
 #[test]
 fn named_options_exist() {
     let mut help = String::new();
-    for subcommand in [
-        "slice",
-        "slice-scatter",
-        "scatter-update",
-        "scatter-nd",
-        "gather-nd",
-        "show",
-        "diff",
-        "info",
-        "convert",
-        "textconv",
-    ] {
-        let output = Command::new(binary()).args([subcommand, "-h"]).output().unwrap();
+    for name in sub_commands() {
+        let output = Command::new(binary()).args([&name, "-h"]).output().unwrap();
         help += std::str::from_utf8(&output.stdout).unwrap();
     }
     let known: Vec<&str> = options(&help).collect();

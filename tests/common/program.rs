@@ -280,6 +280,19 @@ impl Folder {
     }
 }
 
+/// Returns the names of the sub-commands that the help lists.
+pub(crate) fn sub_commands() -> Vec<String> {
+    let output = Command::new(binary()).arg("-h").output().expect("the program runs");
+    let help = String::from_utf8(output.stdout).expect("a text");
+    let (_, list) = help.split_once("Commands:\n").expect("a list of sub-commands");
+    let list = list.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.strip_prefix("  "));
+    // a line that goes on is indented further
+    let names = list.filter_map(|line| line.split(' ').next()).filter(|name| !name.is_empty() && *name != "help");
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    assert!(names.len() > 10, "the help lists {names:?} only");
+    names
+}
+
 /// One row of a table of refusals: the arguments, a space between two of them, and what the message must hold.
 pub(crate) type Refusal<'a> = (&'a str, &'a [&'a str]);
 
