@@ -1,4 +1,5 @@
-//! Tensors of two sides compared by name: several small ones at a time, a large one by all threads.
+//! Compares the tensors of two sides by name: several small pairs at a time, one thread each, or one large pair by all
+//! threads.
 
 use std::num::NonZero;
 use std::sync::{Mutex, PoisonError};
@@ -19,19 +20,19 @@ use crate::storage::source::Source;
 /// pages takes longer than to compare it, and a checkpoint has thousands of them.
 const SMALL: u64 = 8 << 20;
 
-/// So many small pairs are open at a time: their files, and what is said of them.
+/// The number of small pairs whose files are open at the same time.
 const BATCH: usize = 128;
 
-/// How tensors are compared by name.
+/// The pairs to compare, and how they are opened and judged.
 pub(super) struct Comparing<'a> {
     pub pairs: &'a Pairs,
     pub asked: &'a Asked<'a>,
-    /// What passes for a tensor of a name.
+    /// Returns the tolerances and limits for the tensor of a name.
     pub options: &'a dyn Fn(&str) -> Options,
     pub effort: Effort,
 }
 
-/// A pair that is open, and what was found of it; or what is known of a tensor that has no partner.
+/// A pair that is still to be compared, or the result of a pair or of a tensor that has no partner.
 enum Entry {
     Open(Box<([Source; 2], Options)>),
     Found(Result<Found, Error>),
@@ -91,7 +92,7 @@ impl Comparing<'_> {
                 let mut entry = batch[n].1.lock().unwrap_or_else(PoisonError::into_inner);
                 if let Entry::Open(pair) = &mut *entry {
                     let found = compared(pair, effort, progress);
-                    // its files are closed by that
+                    // this closes the files of the pair
                     *entry = Entry::Found(found);
                 }
                 Ok(true)
@@ -105,7 +106,7 @@ impl Comparing<'_> {
         Ok(())
     }
 
-    /// What is known of a tensor that one side alone has.
+    /// Describes a tensor that only one side has.
     fn alone(&self, places: [Option<Place>; 2]) -> Result<Found> {
         let outline = |side: usize, place| {
             let source = self.pairs.open_one(side, place, self.asked)?;
@@ -114,8 +115,7 @@ impl Comparing<'_> {
         Ok(match places {
             [Some(expected), _] => Found::Missing(outline(0, expected)?),
             [None, Some(actual)] => Found::Extra(outline(1, actual)?),
-            // no name is there without a place
-            [None, None] => Found::Extra(Outline::default()),
+            [None, None] => unreachable!("a name comes from a tensor of one of the sides"),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! `tensorop`: tensor operators on files; tensors compared, described and converted.
+//! The command line of `tensorop`: how it is parsed, and a module for each sub-command with its arguments and its run.
 
 mod accept;
 mod asked;
@@ -91,7 +91,7 @@ macro_rules! sub_commands {
             }
         }
 
-        /// The grammar of the program with one sub-command alone, if there is one of that name.
+        /// Returns the grammar of the program with one sub-command alone, if there is one of that name.
         fn grammar_of(name: &str) -> Option<clap::Command> {
             match name {
                 $($name => Some(program().subcommand($module::$Command::augment_args(clap::Command::new($name)))),)*
@@ -141,19 +141,20 @@ pub fn run(args: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
     }
 }
 
-/// What the user asked for, or the text that ends the program.
+/// Parses the command line into a sub-command, or into the text that is shown instead.
 fn parse(args: impl IntoIterator<Item = OsString>, help_width: usize) -> Result<Command, Ended> {
     let args: Vec<_> = args.into_iter().map(options::operands::sheltered).collect();
     parse_with(|| typed_grammar(&args), &args, help_width)
 }
 
-/// The same with a grammar of these arguments.
+/// Parses the command line by a grammar, which is made a second time if help is shown.
 fn parse_with(grammar: impl Fn() -> clap::Command, args: &[OsString], help_width: usize) -> Result<Command, Ended> {
     let parsed = |grammar: clap::Command| {
         grammar.try_get_matches_from(args).and_then(|matches| Command::from_arg_matches(&matches))
     };
     parsed(grammar()).map_err(|error| match error.kind() {
-        // to keep examples on their lines takes half as long as all the rest of a small run, so only a help is laid out so
+        // To lay out help so that examples keep their lines takes half as long as all the rest of a small run, so it is
+        // done only if help is shown.
         ErrorKind::DisplayHelp => {
             Ended::Help(parsed(help::unbroken(grammar()).term_width(help_width)).err().unwrap_or(error))
         }
@@ -164,12 +165,12 @@ fn parse_with(grammar: impl Fn() -> clap::Command, args: &[OsString], help_width
     })
 }
 
-/// A usage error, its arguments as they were typed.
+/// Returns the message of a usage error, with the arguments as they were typed.
 fn unsheltered(error: clap::Error) -> String {
     usage::short(error).replace(options::operands::SHELTER, "")
 }
 
-/// Prints the help, or the version.
+/// Prints help or the version.
 fn print_help(help: &clap::Error, io: &Io) -> std::io::Result<()> {
     let mut stdout = io.stdout.clone();
     let styled = help.render();
@@ -178,7 +179,7 @@ fn print_help(help: &clap::Error, io: &Io) -> std::io::Result<()> {
     stdout.flush()
 }
 
-/// Names the sub-commands, where clap would print all of the help.
+/// Returns the message for a command line without sub-command: it lists them, where clap would print all of the help.
 fn no_sub_command() -> String {
     let grammar = grammar();
     let names: Vec<&str> = grammar.get_subcommands().map(clap::Command::get_name).collect();
@@ -186,7 +187,7 @@ fn no_sub_command() -> String {
     usage::message(&what, Some("Usage: tensorop <COMMAND>"))
 }
 
-/// Why there is nothing to do.
+/// The text that is shown instead of running a sub-command.
 enum Ended {
     /// Help or the version was asked for.
     Help(clap::Error),
@@ -194,20 +195,20 @@ enum Ended {
     Usage(String),
 }
 
-/// The grammar of the whole command line.
+/// Returns the grammar of the whole command line.
 fn grammar() -> clap::Command {
     Command::augment_subcommands(program())
 }
 
-/// The grammar that these arguments need.
+/// Returns a grammar that suffices for these arguments.
 ///
-/// To build the arguments of all sub-commands takes longer than all the rest of a small run. Where the first argument is
-/// the name of one, the others are left out; nothing that the user sees tells the two grammars apart.
+/// To build the arguments of all sub-commands takes longer than all the rest of a small run. If the first argument is the
+/// name of a sub-command, the others are left out. Users see the same messages by either grammar.
 fn typed_grammar(args: &[OsString]) -> clap::Command {
     args.get(1).and_then(|name| name.to_str()).and_then(grammar_of).unwrap_or_else(grammar)
 }
 
-/// The grammar of the program, without sub-commands.
+/// Returns the grammar of the program without sub-commands.
 fn program() -> clap::Command {
     Program::command().subcommand_required(true).arg_required_else_help(true)
 }
@@ -221,7 +222,7 @@ mod tests {
         grammar().debug_assert();
     }
 
-    /// What a command line comes to: the arguments that were understood, or the text that is shown.
+    /// Returns what parsing a command line results in: the parsed arguments, or the text that is shown.
     fn outcome(grammar: impl Fn() -> clap::Command, args: &[OsString]) -> String {
         match parse_with(grammar, args, 100) {
             Ok(command) => format!("{command:?}"),

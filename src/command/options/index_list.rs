@@ -7,17 +7,17 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use crate::ops::slice::integer;
 
-/// A list, or the file that holds it.
+/// A list of integers, or the file that holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum IndexList {
     /// The integers.
     List(Vec<i64>),
-    /// Where they are.
+    /// The path of a tensor of them.
     File(PathBuf),
 }
 
 impl IndexList {
-    /// For clap.
+    /// Returns clap's parser of such an argument.
     pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
         OsStringValueParser::new().try_map(Self::parse)
     }

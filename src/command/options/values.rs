@@ -1,4 +1,4 @@
-//! Values that options of several groups take.
+//! Parsers of values that options of several groups take.
 
 use std::ffi::OsStr;
 
@@ -8,17 +8,23 @@ use clap::{Arg, Command, Error};
 use crate::DType;
 use crate::format::Format;
 
-/// A number of things.
+/// Parses a count.
+///
+/// # Errors
+/// A text that is no whole number, or one that is out of range.
 pub(crate) fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| "expected a whole number, 0 or more".to_owned())
 }
 
-/// A dtype by any of the names that it is asked for by.
+/// Parses a dtype by any of its names: NumPy's, those of ml_dtypes, and those of other libraries.
+///
+/// # Errors
+/// A name that no dtype has.
 pub(crate) fn asked_dtype(text: &str) -> Result<DType, String> {
     DType::asked(text).map_err(|error| error.message().to_owned())
 }
 
-/// A dtype. The names of numbers are offered where a shell completes values; any other name may be typed as well.
+/// Parses a dtype. Shells complete the names of numeric dtypes; any other name may be typed as well.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DTypeParser;
 
@@ -34,7 +40,7 @@ impl TypedValueParser for DTypeParser {
     }
 }
 
-/// The long help of an option that takes a dtype, which lists those that there are.
+/// Returns the long help of an option that takes a dtype: `what`, and a list of dtypes.
 pub(crate) fn dtype_help(what: &str) -> String {
     let names: Vec<_> = DType::names().collect();
     format!(
@@ -44,7 +50,7 @@ pub(crate) fn dtype_help(what: &str) -> String {
     )
 }
 
-/// One of the formats that `help` has a line for.
+/// Returns a parser of those formats for which `help` returns a line of help.
 pub(crate) fn parse_format(help: impl Fn(Format) -> Option<&'static str>) -> impl TypedValueParser<Value = Format> {
     let value = |format: Format| {
         let value = PossibleValue::new(format.argument()).help(help(format)?);

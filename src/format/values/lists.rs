@@ -1,4 +1,4 @@
-//! The walk over nested lists.
+//! Walks over the nested lists of a JSON text: each scalar is handed on as it is found, and no tree of lists is built.
 
 use serde_json::value::RawValue;
 
@@ -6,17 +6,19 @@ use super::leaf::{Leaf, Nested, Path, positioned};
 use crate::item::dtype::{DType, Kind};
 use crate::parallel::{Threads, beside};
 
-/// Nested lists, or a scalar.
+/// The JSON text of nested lists, or of a scalar.
 #[derive(Clone, Debug)]
 pub(in crate::format) struct Lists<'a> {
     pub(in crate::format) text: &'a str,
-    /// How many threads may check the syntax while the items are read, if it is still to be checked.
+    /// How many threads may read the items and check the syntax at the same time; `None` if the syntax was checked.
     pub(in crate::format) unchecked: Option<Threads>,
 }
 
 impl<'a> Lists<'a> {
-    /// [`walk`]s through the text. Where the syntax is still to be checked, that happens meanwhile, and what it finds
-    /// counts first.
+    /// Calls `leaf` for every scalar, as [`walk`] does, and checks the syntax at the same time if that is still to be done.
+    ///
+    /// # Errors
+    /// Those of [`walk`]; an error of syntax is returned rather than one of the walk.
     pub(in crate::format) fn walk(
         &self,
         limit: usize,
@@ -26,7 +28,7 @@ impl<'a> Lists<'a> {
         let check = || serde_json::from_str::<&RawValue>(text).map(drop);
         let (checked, nested) = match self.unchecked {
             None => (Ok(()), walk(text, limit, leaf)),
-            // the check and the walk pass over all of it each
+            // the check and the walk each pass over all of the text
             Some(threads) => beside(threads.for_bytes(2 * text.len()), check, || walk(text, limit, leaf)),
         };
         checked.map_err(|e| describe_syntax(text, &e))?;
@@ -34,12 +36,12 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// Whether an item of a dtype has a text in JSON.
+/// Returns whether items of a dtype can be written as JSON.
 pub(in crate::format) fn holds(dtype: &DType) -> bool {
     !matches!(dtype.kind(), Kind::Void(_) | Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_))
 }
 
-/// serde_json's message, with the hint that a name of a float wants.
+/// Describes an error of syntax: in serde_json's words, or, for a bare NaN or Infinity, with the way to write it.
 pub(in crate::format) fn describe_syntax(text: &str, error: &serde_json::Error) -> String {
     if error.is_data() {
         return error.to_string();
@@ -47,7 +49,7 @@ pub(in crate::format) fn describe_syntax(text: &str, error: &serde_json::Error) 
     let line = text.split('\n').nth(error.line().saturating_sub(1)).unwrap_or_default().as_bytes();
     let name = |b: &u8| b.is_ascii_alphabetic() || b"+-".contains(b);
     let column = error.column().saturating_sub(1).min(line.len());
-    // The word around the column, as far as such a word can reach.
+    // the word around the column; the words in question have at most 10 letters
     let before = line[..column].iter().rev().take(10).take_while(|b| name(b)).count();
     let after = line[column..].iter().take(10).take_while(|b| name(b)).count();
     let word = String::from_utf8_lossy(&line[column - before..column + after]);
@@ -60,11 +62,11 @@ pub(in crate::format) fn describe_syntax(text: &str, error: &serde_json::Error) 
     format!("not JSON: bare {word} at line {} column {}; write {quoted} in quotes", error.line(), error.column())
 }
 
-/// Hands every scalar of `text`, which is valid JSON, to `leaf`, in order, and checks that the lists around them
-/// are rectangular and at most `limit` deep. Of a text that is not valid JSON it makes something or other.
+/// Calls `leaf` for every scalar of `text` in order, and checks that the lists are rectangular and at most `limit` deep. If
+/// `text` is not valid JSON, the result means nothing.
 ///
 /// # Errors
-/// What `leaf` says against an item; objects; lists of unequal length; scalars beside lists. With the position.
+/// An error of `leaf`; objects; lists of unequal length; scalars beside lists. The message names the position.
 pub(super) fn walk<'a>(
     text: &'a str,
     limit: usize,
@@ -72,10 +74,11 @@ pub(super) fn walk<'a>(
 ) -> Result<Nested, String> {
     const UNKNOWN: usize = usize::MAX;
     let bytes = text.as_bytes();
-    // Of each list that is open, how many of its items have begun; by depth, the length of lists (UNKNOWN: none has
-    // ended yet); the depth of all scalars.
+    // for each list that is open: how many of its items have begun
     let mut open: Vec<usize> = Vec::new();
+    // for each depth: the length of the lists there, UNKNOWN until the first of them has ended
     let mut dims: Vec<usize> = Vec::new();
+    // the depth of all scalars
     let mut rank = UNKNOWN;
     let here = |open: &[usize]| open.iter().map(|n| n.saturating_sub(1)).collect::<Vec<_>>();
     let mixed = |open: &[usize], this: &str, first: &str, depth: usize| {
@@ -141,7 +144,7 @@ pub(super) fn walk<'a>(
             }
             b'{' => return Err(positioned(&here(&open), "an object where an item was expected")),
             _ => {
-                // What can stand in a number is above the comma, but for `+`; what can follow it is not, but for `]`.
+                // of the characters in a number only `+` is not above the comma; of those after it only `]` is
                 let follows = |b: &u8| (*b <= b',' && *b != b'+') || *b == b']';
                 at = bytes[at..].iter().position(follows).map_or(bytes.len(), |len| at + len);
                 Leaf::Number(text.get(begin..at).unwrap_or_default())

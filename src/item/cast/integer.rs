@@ -1,20 +1,20 @@
-//! The integer types that a cast ends with.
+//! The integer types that values are cast to and from, and the conversions that a cast needs of each.
 
 use crate::item::element::Element;
 
-/// An integer type to be written.
+/// An integer dtype: its range, and its conversions from and to the types that casts compute in.
 pub(super) trait Integer: Element {
     const LEAST: i128;
     const LARGEST: i128;
-    /// One more than the largest.
+    /// One more than the largest value, which is the least float that is out of range.
     const END: f64;
-    /// The nearest in range; 0 for NaN.
+    /// Drops the fraction, and takes the nearest value in range; NaN becomes 0.
     fn from_float(value: f64) -> Self;
-    /// The low bits.
+    /// Keeps the low bits.
     fn from_signed(value: i64) -> Self;
-    /// The low bits.
+    /// Keeps the low bits.
     fn from_unsigned(value: u64) -> Self;
-    /// The low bits.
+    /// Keeps the low bits.
     fn from_wide(value: i128) -> Self;
     fn float(self) -> f64;
     fn signed(self) -> i64;
