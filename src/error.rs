@@ -156,6 +156,12 @@ impl Error {
         Self { place, ..self }
     }
 
+    /// Returns the error with another kind.
+    #[must_use]
+    pub(crate) fn of_kind(self, kind: ErrorKind) -> Self {
+        Self { kind, ..self }
+    }
+
     /// The same, with what would help.
     #[must_use]
     pub(crate) fn advising(self, advice: Advice) -> Self {

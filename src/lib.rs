@@ -126,9 +126,14 @@ pub mod storage;
 
 pub use error::Error;
 #[cfg(feature = "formats")]
-pub use format::files::{read, read_all, write, write_all};
-pub use item::dtype::DType;
+pub use format::Format;
+#[cfg(feature = "formats")]
+pub use format::files::{WriteOptions, read, read_all, read_bytes, write, write_all};
+#[cfg(feature = "formats")]
+pub use format::opened::{Opened, TensorInfo, describe, open, open_bytes, patch};
+pub use item::dtype::{DType, Field, Kind, Narrow, Struct};
 pub use item::element::Element;
+pub use item::meta::{Meta, Order};
 pub use item::tensor::Tensor;
 pub use layout::axis::{Span, StepRange};
 pub use ops::gather_nd::gather_nd;

@@ -64,6 +64,13 @@ impl Content {
         Ok(Self { begin, opened, threads })
     }
 
+    /// Bytes that can be read by position, of which no folder is known.
+    pub(super) fn of_bytes(bytes: Arc<dyn ReadAt>, threads: Threads) -> Result<Self> {
+        let size = bytes.size()?;
+        let begin = read_begin(&mut Section::new(Arc::clone(&bytes), 0, size))?;
+        Ok(Self { begin, opened: Opened::Bytes { bytes, size, folder: None }, threads })
+    }
+
     pub(super) fn of_stream(mut stream: Box<dyn Read + Send>, threads: Threads) -> Result<Self> {
         Ok(Self { begin: read_begin(&mut stream)?, opened: Opened::Stream(stream), threads })
     }

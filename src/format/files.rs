@@ -1,25 +1,28 @@
 //! Whole files of tensors: read into memory, and written from it.
 
+use std::io::Write;
 use std::path::Path;
 
-use super::interface::{Extras, TextOptions};
-use super::open::OpenOptions;
+use super::interface::{Extras, TextOptions, Writer};
+use super::opened::{open, open_bytes};
 use super::table::Format;
-use super::write::{Plan, Work, named};
-use crate::error::{Context, Error, Result};
+use super::write::{Plan, Recast, Work, named};
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::item::dtype::DType;
+use crate::item::meta::Order;
 use crate::item::tensor::Tensor;
-use crate::memory;
 use crate::ops::fill::Limits;
+use crate::ops::selection::Selection;
 use crate::storage::source::Source;
 use crate::storage::target::Target;
 
-/// Reads a tensor from a file in whatever format, told by its content: `.npy`, ONNX `.pb`, JSON, or the one tensor of a
-/// `.npz` or `.safetensors`. Of several, one is named after a colon, as in `weights.npz:conv1`; a path that exists is
-/// never divided so.
+/// Reads a tensor from a file in any format that is read: the only tensor of the file, or the one that is named behind a
+/// colon, as in `weights.npz:conv1`. A path that exists is never divided so.
 ///
-/// The tensor is in C order, in the byte order of the file. Plain JSON is of a dtype by its content: int64, uint64,
-/// float64, bool or str. For most types of ml_dtypes NumPy's files have no name: they come as void, `V1`, and
-/// [`Tensor::new`] makes of the same bytes what they are.
+/// The content tells the format; of CSV and TSV the ending of the name does. Bytes without a header are read if the path
+/// says what they are: `dump.bin:float32[16,-1]`. The tensor is in C order, in the byte order of the file. Plain JSON and CSV
+/// get a dtype by their content: int64, uint64, float64, bool or str. NumPy's files have no name for most types of ml_dtypes:
+/// such items are read as void, `V1` or `V2`, and [`Tensor::view_as`] says what they are.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -31,22 +34,20 @@ use crate::storage::target::Target;
 /// ```
 ///
 /// # Errors
-/// No such file, which is of the kind [`Io`](crate::error::ErrorKind::Io); content in no known format, or not in order;
-/// no tensor of that name, or several and none was named; more than there is memory for. All name the file, and the
-/// tensor in it.
+/// There is no such file ([`ErrorKind::Io`]); the content is in no known format, or damaged ([`ErrorKind::Malformed`]); there
+/// is no tensor of that name, or several and none is named ([`ErrorKind::Member`]); [`ErrorKind::Memory`]. All errors name
+/// the file, and the tensor in it.
 pub fn read(path: impl AsRef<Path>) -> Result<Tensor> {
-    let path = path.as_ref();
-    let input = OpenOptions::new(path.display().to_string()).open(path)?;
-    whole(input.source(input.chosen()?)?)
+    open(path)?.read(None)
 }
 
-/// Reads all tensors of a file, each with its name, in the order in which the file has them; of `FILE:NAME` only that
-/// one. The one tensor of a format without names has the name that it carries itself in ONNX, else an empty one.
+/// Reads all tensors of a file, each with its name, in the order of the file; of `FILE:NAME` only that one, of `FILE:conv*`
+/// those whose names match. A tensor of a format without names has the name that ONNX stores with it, or an empty one.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("both.safetensors");
-/// let one = tensorop::Tensor::new(tensorop::DType::parse("int8").unwrap(), vec![2], vec![1, 2]).unwrap();
+/// # let one = tensorop::Tensor::from(&ndarray::array![1_i8, 2]);
 /// tensorop::write_all(&path, [("a", &one), ("b", &one)])?;
 /// let names: Vec<String> = tensorop::read_all(&path)?.into_iter().map(|(name, _)| name).collect();
 /// assert_eq!(names, ["a", "b"]);
@@ -54,66 +55,273 @@ pub fn read(path: impl AsRef<Path>) -> Result<Tensor> {
 /// ```
 ///
 /// # Errors
-/// Those of [`read`]; a file without tensors is none.
+/// Those of [`read`]. A file without tensors is no error.
 pub fn read_all(path: impl AsRef<Path>) -> Result<Vec<(String, Tensor)>> {
-    let path = path.as_ref();
-    let input = OpenOptions::new(path.display().to_string()).open(path)?;
-    let Some(names) = input.names() else {
-        let n = input.chosen()?;
-        return Ok(vec![(input.own_name().unwrap_or_default().to_owned(), whole(input.source(n)?)?)]);
-    };
-    let numbers = match input.member() {
-        None => 0..names.len(),
-        Some(name) => {
-            let n = input.pick(Some(name))?;
-            n..n + 1
-        }
-    };
-    let read = |n: usize| {
-        let name = names.get(n).copied().unwrap_or_default();
-        Ok((name.to_owned(), whole(input.source_as(n, input.label_of(Some(name)))?)?))
-    };
-    numbers.map(read).collect()
+    open(path)?.read_all()
 }
 
-/// Writes a tensor to a file in the format that the name tells: `.npy`, `.npz`, `.safetensors`, `.pb`, `.json` or
-/// `.txt`, which is what NumPy prints. In a `.npz` or `.safetensors` it is called `arr_0`.
+/// Reads the only tensor of a file whose bytes are in memory. [`open_bytes`] reads one of several.
 ///
-/// The file appears, or is replaced, when it is complete, and one that is replaced is on the disk before. For the time
-/// of the call the items are in memory a second time.
+/// ```
+/// assert_eq!(tensorop::read_bytes(b"[[1, 2, 3]]")?.shape(), [1, 3]);
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`read`]. Messages call the bytes `bytes`.
+pub fn read_bytes(bytes: &[u8]) -> Result<Tensor> {
+    open_bytes(bytes)?.read(None)
+}
+
+/// Writes a tensor to a file in the format that the ending of the name tells: `.npy`, `.npz`, `.safetensors`, `.zarr`, `.pb`,
+/// `.json`, `.csv`, `.tsv`, `.bin` (the items alone) or `.txt` (what NumPy prints). Where the format has names the tensor is
+/// called `arr_0`, as [`write_all`] need not call it. [`WriteOptions`] has more choices.
+///
+/// The file appears, or is replaced, when it is complete, and one that is replaced is on the disk before. During the call
+/// the items are in memory a second time.
 ///
 /// ```
 /// use tensorop::{DType, Tensor};
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("data.npy");
-/// let data = Tensor::new(DType::parse("<i2").unwrap(), vec![2], vec![1, 0, 2, 0]).unwrap();
+/// let data = Tensor::new(DType::parse("<i2")?, vec![2], vec![1, 0, 2, 0])?;
 /// tensorop::write(&path, &data)?;
 /// assert_eq!(tensorop::read(&path)?, data);
 /// # Ok::<(), tensorop::Error>(())
 /// ```
 ///
 /// # Errors
-/// A name that does not tell the format; a dtype or item that the format cannot hold; a folder that is not there; of
-/// writing. All name the file, which is then as it was.
+/// The name does not tell the format; the format cannot hold the dtype ([`ErrorKind::Unsupported`]) or an item; there is no
+/// such folder ([`ErrorKind::Io`]); of writing. All errors name the file, which is then as it was.
 pub fn write(path: impl AsRef<Path>, tensor: &Tensor) -> Result<()> {
-    write_named(path.as_ref(), vec![(None, tensor)])
+    WriteOptions::new().write(path, tensor)
 }
 
-/// Writes tensors to a `.npz` or `.safetensors` file by their names, as [`write()`] does; in any other format it is one
-/// tensor, and of these only ONNX writes its name.
+/// Writes tensors by their names to a file, as [`write()`] does. Formats without names hold one tensor, and of these only
+/// ONNX stores its name.
 ///
 /// # Errors
-/// Those of [`write()`]; several tensors where the format holds one; names that are equal, or that the format cannot
-/// have.
+/// Those of [`write()`]; several tensors where the format holds one; two equal names, or one that the format cannot have.
 pub fn write_all<'a, N: Into<String>>(
     path: impl AsRef<Path>,
     tensors: impl IntoIterator<Item = (N, &'a Tensor)>,
 ) -> Result<()> {
-    let tensors = tensors.into_iter().map(|(name, tensor)| (Some(name.into()), tensor)).collect();
-    write_named(path.as_ref(), tensors)
+    WriteOptions::new().write_all(path, tensors)
 }
 
-/// Where a file of that format is written, or a folder.
+/// How tensors are written: each method but the last ones chooses something, and those write.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("half.npz");
+/// use tensorop::{DType, Tensor, WriteOptions};
+/// let data = Tensor::from(&ndarray::array![0.5_f32, 1.5]);
+/// WriteOptions::new().cast(DType::parse("float16")?).compress(true).write(&path, &data)?;
+/// assert_eq!(tensorop::read(&path)?.dtype().name(), "float16");
+///
+/// let labelled = WriteOptions::new().metadata("format", "pt");
+/// # let path = folder.path().join("w.safetensors");
+/// labelled.write_all(&path, [("weight", &data)])?;
+/// assert_eq!(tensorop::open(&path)?.info(None)?.metadata["format"], "pt");
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct WriteOptions {
+    format: Option<Format>,
+    recast: Recast,
+    extras: Extras,
+}
+
+impl WriteOptions {
+    /// Chooses nothing: the name tells the format, and tensors are written as they are.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Writes this format, whatever the name of the file.
+    #[must_use]
+    pub fn format(self, format: Format) -> Self {
+        Self { format: Some(format), ..self }
+    }
+
+    /// Casts the values to another dtype, as [`Tensor::cast`] does: exactly, or it is an error of writing.
+    #[must_use]
+    pub fn cast(mut self, dtype: DType) -> Self {
+        (self.recast.cast, self.recast.lossy) = (Some(dtype), false);
+        self
+    }
+
+    /// Casts the values to another dtype, as [`Tensor::cast_lossy`] does.
+    #[must_use]
+    pub fn cast_lossy(mut self, dtype: DType) -> Self {
+        (self.recast.cast, self.recast.lossy) = (Some(dtype), true);
+        self
+    }
+
+    /// Writes numbers with the highest byte first, or the lowest, instead of in the order of the tensor's dtype. Only `.npy`
+    /// and `.npz` can have the highest byte first.
+    #[must_use]
+    pub fn big_endian(mut self, big_endian: bool) -> Self {
+        self.recast.big_endian = Some(big_endian);
+        self
+    }
+
+    /// Writes the items in this order. Only `.npy` and `.npz` can have Fortran order.
+    #[must_use]
+    pub fn order(mut self, order: Order) -> Self {
+        self.recast.order = order;
+        self
+    }
+
+    /// Adds a text to the metadata of the file. Only `.safetensors` has any.
+    #[must_use]
+    pub fn metadata(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.extras.notes.insert(key.into(), value.into());
+        self
+    }
+
+    /// Chooses whether a `.npz` is compressed; it is not by default.
+    #[must_use]
+    pub fn compress(mut self, compress: bool) -> Self {
+        self.extras.compress = compress;
+        self
+    }
+
+    /// Cuts a Zarr array into chunks of so many places on each axis.
+    #[must_use]
+    pub fn chunks(mut self, sides: impl Into<Vec<usize>>) -> Self {
+        self.extras.chunks = Some(sides.into());
+        self
+    }
+
+    /// Puts the chunks of a Zarr array together into files of so many places on each axis.
+    #[must_use]
+    pub fn shards(mut self, sides: impl Into<Vec<usize>>) -> Self {
+        self.extras.shards = Some(sides.into());
+        self
+    }
+
+    /// Packs the chunks of a Zarr array with `none`, `gzip`, `zstd` or `blosc`; the first two of the packers take a level,
+    /// as in `zstd:9`. The default is `zstd`.
+    #[must_use]
+    pub fn codec(mut self, codec: impl Into<String>) -> Self {
+        self.extras.codec = Some(codec.into());
+        self
+    }
+
+    /// Writes one tensor to a file, as [`write()`] does.
+    ///
+    /// # Errors
+    /// Those of [`write()`]; a choice that the format does not have ([`ErrorKind::Unsupported`]); an item that a cast cannot
+    /// make.
+    pub fn write(&self, path: impl AsRef<Path>, tensor: &Tensor) -> Result<()> {
+        self.write_file(path.as_ref(), vec![(None, tensor)])
+    }
+
+    /// Writes tensors by their names to a file, as [`write_all`] does.
+    ///
+    /// # Errors
+    /// Those of [`write_all`] and [`WriteOptions::write`].
+    pub fn write_all<'a, N: Into<String>>(
+        &self,
+        path: impl AsRef<Path>,
+        tensors: impl IntoIterator<Item = (N, &'a Tensor)>,
+    ) -> Result<()> {
+        self.write_file(path.as_ref(), with_names(tensors))
+    }
+
+    /// Writes tensors by their names to anything that takes bytes, in the [`format`](Self::format) that was chosen. A `.npz`
+    /// is first made in a nameless file in the folder for temporary files.
+    ///
+    /// ```
+    /// use tensorop::{Format, Tensor, WriteOptions};
+    /// let data = Tensor::from(&ndarray::array![1_u8, 2]);
+    /// let mut bytes = Vec::new();
+    /// WriteOptions::new().format(Format::SAFETENSORS).write_to(&mut bytes, [("a", &data), ("b", &data)])?;
+    /// assert_eq!(tensorop::open_bytes(bytes)?.read("b")?, data);
+    /// # Ok::<(), tensorop::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`WriteOptions::write`], which call the output `output`; no format was chosen, or Zarr, which is a folder
+    /// ([`ErrorKind::Unsupported`]). A part may have been written then.
+    pub fn write_to<'a, N: Into<String>>(
+        &self,
+        out: &mut (impl Write + Send),
+        tensors: impl IntoIterator<Item = (N, &'a Tensor)>,
+    ) -> Result<()> {
+        self.write_stream(out, with_names(tensors))
+    }
+
+    /// Returns the bytes of a file that holds one tensor, in the [`format`](Self::format) that was chosen.
+    ///
+    /// # Errors
+    /// Those of [`write_to`](Self::write_to).
+    pub fn to_bytes(&self, tensor: &Tensor) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.write_stream(&mut bytes, vec![(None, tensor)])?;
+        Ok(bytes)
+    }
+
+    fn write_file(&self, path: &Path, tensors: Vec<(Option<String>, &Tensor)>) -> Result<()> {
+        let label = path.display().to_string();
+        let format = self.format.map_or_else(|| Format::of_name(path), Ok).with_context(|| label.clone())?;
+        let target = target(path, label.clone(), format)?;
+        let plan = self.plan(tensors, format, &label)?;
+        let mut sink = target.create()?;
+        plan.write(&mut sink, &TextOptions::default(), &|_| {})?;
+        sink.finish()
+    }
+
+    fn write_stream(&self, out: &mut (dyn Write + Send), tensors: Vec<(Option<String>, &Tensor)>) -> Result<()> {
+        const LABEL: &str = "output";
+        let refuse = || Error::of(ErrorKind::Unsupported, "a format must be chosen").within(LABEL);
+        let plan = self.plan(tensors, self.format.ok_or_else(refuse)?, LABEL)?;
+        plan.write_to(out, &TextOptions::default(), &|_| {})
+    }
+
+    /// Makes every check that can be made before the output begins.
+    fn plan(&self, tensors: Vec<(Option<String>, &Tensor)>, format: Format, label: &str) -> Result<Plan> {
+        let place = || label.to_owned();
+        self.check(format.writer()).map_err(|choice| {
+            let message = format!("{} has no {choice}", format.name());
+            Error::of(ErrorKind::Unsupported, message).within(label)
+        })?;
+        let mut works = Vec::with_capacity(tensors.len());
+        for (name, tensor) in named(tensors, format).with_context(place)? {
+            let data = Source::memory(tensor.try_clone().with_context(place)?, label.to_owned());
+            let selection = match self.recast.order {
+                Order::C => Selection::whole(data),
+                Order::Fortran => Selection::reversed(data),
+            };
+            let work = Work { recast: self.recast.clone(), ..Work::new(Box::new(selection), Limits::default()) };
+            let checked = work.check(format);
+            checked.with_context(|| if format.is_container() { format!("{label}:{name}") } else { place() })?;
+            works.push((name, work));
+        }
+        Plan::prepare(works, format, label, &self.extras)
+    }
+
+    /// Checks that a format has what was chosen; returns what it does not have.
+    fn check(&self, writer: &dyn Writer) -> Result<(), &'static str> {
+        let Extras { notes, compress, chunks, shards, codec, .. } = &self.extras;
+        let cuts = chunks.is_some() || shards.is_some() || codec.is_some();
+        match () {
+            () if !notes.is_empty() && !writer.has_notes() => Err("metadata"),
+            () if *compress && !writer.compresses() => Err("compression"),
+            () if cuts && !writer.chunks() => Err("chunks"),
+            () => Ok(()),
+        }
+    }
+}
+
+fn with_names<'a, N: Into<String>>(
+    tensors: impl IntoIterator<Item = (N, &'a Tensor)>,
+) -> Vec<(Option<String>, &'a Tensor)> {
+    tensors.into_iter().map(|(name, tensor)| (Some(name.into()), tensor)).collect()
+}
+
+/// Resolves where a file or folder of a format is written.
 ///
 /// # Errors
 /// Those of [`Target::resolve`] and [`Target::resolve_folder`].
@@ -122,33 +330,4 @@ pub(crate) fn target(path: &Path, label: String, format: Format) -> Result<Targe
         true => Target::resolve_folder(path, label, false, &|path| format.may_replace(path)),
         false => Target::resolve(path, label, false),
     }
-}
-
-fn write_named(path: &Path, tensors: Vec<(Option<String>, &Tensor)>) -> Result<()> {
-    let label = path.display().to_string();
-    let place = || label.clone();
-    let format = Format::of_name(path).with_context(place)?;
-    let target = target(path, label.clone(), format)?;
-    let mut works = Vec::with_capacity(tensors.len());
-    for (name, tensor) in named(tensors, format).with_context(place)? {
-        let data = Source::memory(tensor.try_clone().with_context(place)?, label.clone());
-        let work = Work::copy(data, Limits::default());
-        work.check(format).with_context(|| if format.is_container() { format!("{label}:{name}") } else { place() })?;
-        works.push((name, work));
-    }
-    let plan = Plan::prepare(works, format, &label, &Extras::default())?;
-    let mut sink = target.create()?;
-    plan.write(&mut sink, &TextOptions::default(), &|_| {})?;
-    sink.finish()
-}
-
-/// All items of a source, in C order.
-fn whole(mut source: Source) -> Result<Tensor> {
-    // memory is taken for them when it is known that they are there
-    source.settle()?;
-    let label = source.label().to_owned();
-    let mut bytes = memory::zeros(source.bytes()).map_err(Error::memory).with_context(|| label.clone())?;
-    source.read(&source.view(), &mut bytes, &mut Vec::new())?;
-    source.finish()?;
-    Tensor::new(source.dtype().clone(), source.shape().to_vec(), bytes).context(label)
 }

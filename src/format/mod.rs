@@ -18,6 +18,7 @@ pub mod npy;
 pub mod npz;
 pub mod onnx;
 pub mod open;
+pub mod opened;
 pub mod packed;
 pub mod raw;
 pub mod rewrite;

@@ -21,6 +21,7 @@ use crate::error::{Advice, Context, Error, ErrorKind, Result, Subject, bail, mal
 use crate::item::glob::Glob;
 use crate::parallel::Threads;
 use crate::storage::platform::same_file;
+use crate::storage::read_at::ReadAt;
 use crate::storage::source::{Notes, Source};
 
 /// The number of names that an error message lists.
@@ -78,6 +79,14 @@ impl OpenOptions {
     /// Those of [`open`](Self::open), and of reading the stream.
     pub fn open_stream(&self, stream: Box<dyn Read + Send>) -> Result<Input> {
         self.content(Content::of_stream(stream, self.threads).with_context(|| self.label.clone())?, None)
+    }
+
+    /// Opens bytes that can be read by position.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    pub fn open_bytes(&self, bytes: Arc<dyn ReadAt>) -> Result<Input> {
+        self.content(Content::of_bytes(bytes, self.threads).with_context(|| self.label.clone())?, None)
     }
 
     /// Opens a stream of bytes without a header, which `view` describes as [`View::parse`] reads it. If the view leaves a
@@ -297,27 +306,27 @@ impl Input {
     /// # Errors
     /// Those of [`chosen`](Self::chosen).
     pub fn pick(&self, name: Option<&str>) -> Result<usize> {
-        let label = &self.label;
+        let refuse = |message: String| Err(Error::of(ErrorKind::Member, message).within(&*self.label));
         let Some(names) = self.names() else {
             return match name {
                 None => Ok(0),
                 Some(name) => {
                     let (format, expected) = (self.format().name(), containers("or"));
-                    bail!("{label}: its format ({format}) has no members, expected a {expected} before :{name}")
+                    refuse(format!("its format ({format}) has no members, expected a {expected} before :{name}"))
                 }
             };
         };
         match (name, names.len()) {
             (None, 1) => Ok(0),
-            (_, 0) => bail!("{label}: holds no tensors"),
-            (None, count) => bail!("{label}: holds {count} tensors: name one after a colon: {}", list(&names)),
-            (Some(name), _) => names.iter().position(|n| *n == name).ok_or_else(|| {
-                let near = alike(name, &names);
-                match near.is_empty() {
-                    true => malformed!("{label}: has no tensor {name:?}, but {}", list(&names)),
-                    false => malformed!("{label}: has no tensor {name:?}; did you mean {}?", near.join(" or ")),
-                }
-            }),
+            (_, 0) => refuse("holds no tensors".to_owned()),
+            (None, count) => refuse(format!("holds {count} tensors: name one after a colon: {}", list(&names))),
+            (Some(name), _) => names.iter().position(|n| *n == name).map_or_else(
+                || match &alike(name, &names)[..] {
+                    [] => refuse(format!("has no tensor {name:?}, but {}", list(&names))),
+                    near => refuse(format!("has no tensor {name:?}; did you mean {}?", near.join(" or "))),
+                },
+                Ok,
+            ),
         }
     }
 
@@ -336,7 +345,8 @@ impl Input {
             (Some(_), None) => vec![self.chosen()?],
         };
         if let Some(glob) = glob.filter(|_| found.is_empty()) {
-            bail!("{}: has no tensor that {:?} matches, but {}", self.label, glob.text(), list(&names));
+            let message = format!("has no tensor that {:?} matches, but {}", glob.text(), list(&names));
+            return Err(Error::of(ErrorKind::Member, message).within(&*self.label));
         }
         Ok(found.into_iter().map(|n| (n, Some(names[n].to_owned()))).collect())
     }

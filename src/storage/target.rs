@@ -89,7 +89,7 @@ impl Target {
             is_writable(&path).with_context(|| format!("{label}: is not replaced"))?;
         }
         if existing.is_none() && !found(folder(&path))?.is_some_and(|folder| folder.is_dir()) {
-            bail!("{label}: there is no folder {}", folder(&path).display());
+            return Err(no_folder(&label, folder(&path)));
         }
         Ok(Self::File { label, path, existing: existing.map(Box::new), no_clobber })
     }
@@ -127,7 +127,7 @@ impl Target {
             is_writable(&path).with_context(|| format!("{label}: is not replaced"))?;
         }
         if existing.is_none() && !found(folder(&path))?.is_some_and(|folder| folder.is_dir()) {
-            bail!("{label}: there is no folder {}", folder(&path).display());
+            return Err(no_folder(&label, folder(&path)));
         }
         Ok(Self::Folder { label, path, existing: existing.map(Box::new) })
     }
@@ -293,6 +293,12 @@ impl Sink<'_> {
             }
         }
     }
+}
+
+/// The error that an output, which messages call `label`, would lie in a folder that does not exist.
+fn no_folder(label: &str, folder: &Path) -> Error {
+    let message = format!("there is no folder {}", folder.display());
+    Error::of(ErrorKind::Io(io::ErrorKind::NotFound), message).within(label)
 }
 
 /// Follows symbolic links, also to a file that does not exist yet; `None` if they lead to a file by its descriptor

@@ -88,7 +88,7 @@ impl Work {
     pub fn check(&self, format: Format) -> Result<()> {
         let meta = self.meta(format);
         let (writer, name) = (format.writer(), format.argument());
-        writer.check(&meta.dtype)?;
+        writer.check(&meta.dtype).map_err(|error| error.of_kind(ErrorKind::Unsupported))?;
         if meta.order == Order::Fortran && !writer.has_fortran_order() {
             return Err(Error::of(ErrorKind::Unsupported, format!("{name} is always in C order")));
         }

@@ -111,35 +111,40 @@ impl Plan {
     /// Of reading and writing; a cast cannot make an item, or the format cannot hold it; there is too little memory for a
     /// tensor that is needed whole.
     pub fn write(&self, sink: &mut Sink<'_>, text: &TextOptions, progress: Progress<'_>) -> Result<()> {
-        match &self.layout {
-            Layout::Places(places) => match sink.as_file() {
-                Some(file) => self.place(places, file, progress),
-                None if places.seal.is_some() => {
-                    // The file begins with what is known only when all is written (the checksums of an archive's
-                    // records), and a pipe cannot be written over: so it is made in a file and then copied.
-                    self.by_way_of_a_file(sink, &|file| self.place(places, file, progress))
-                }
-                None => {
-                    let written = |error: io::Error| Error::from(error).within(self.failed());
-                    self.stream(places, &mut |bytes| sink.write_all(bytes).map_err(written), progress)
-                }
-            },
-            Layout::Sequence(writer) => {
-                let write = |file: &File| self.sequence(&**writer, file, progress);
-                match sink.as_file() {
-                    Some(file) => write(file),
-                    None => self.by_way_of_a_file(sink, &write),
-                }
+        match (&self.layout, sink.as_file(), sink.as_folder()) {
+            (Layout::Places(places), Some(file), _) => self.place(places, file, progress),
+            (Layout::Sequence(writer), Some(file), _) => self.sequence(&**writer, file, progress),
+            (Layout::Chunks(chunks), _, Some(stage)) => {
+                self.put_chunks(&**chunks, stage, &self.boxes(&**chunks), None, progress)
             }
-            Layout::Chunks(chunks) => match sink.as_folder() {
-                Some(stage) => self.put_chunks(&**chunks, stage, &self.boxes(&**chunks), None, progress),
-                None => Err(Error::of(ErrorKind::Unsupported, "is no folder").within(self.failed())),
-            },
+            (Layout::Places(_) | Layout::Sequence(_) | Layout::Chunks(_) | Layout::Whole(_), _, _) => {
+                self.write_to(sink, text, progress)
+            }
+        }
+    }
+
+    /// Writes everything to a stream, from front to back.
+    ///
+    /// # Errors
+    /// Those of [`write`](Self::write); the format is a folder.
+    pub fn write_to(&self, out: &mut (dyn Write + Send), text: &TextOptions, progress: Progress<'_>) -> Result<()> {
+        match &self.layout {
+            Layout::Places(places) if places.seal.is_some() => {
+                // The file begins with what is known only when all is written (the checksums of an archive's records),
+                // and a pipe cannot be written over: so it is made in a file and then copied.
+                self.by_way_of_a_file(out, &|file| self.place(places, file, progress))
+            }
+            Layout::Places(places) => {
+                let written = |error: io::Error| Error::from(error).within(self.failed());
+                self.stream(places, &mut |bytes| out.write_all(bytes).map_err(written), progress)
+            }
+            Layout::Sequence(writer) => self.by_way_of_a_file(out, &|file| self.sequence(&**writer, file, progress)),
+            Layout::Chunks(_) => Err(Error::of(ErrorKind::Unsupported, "is no folder").within(self.failed())),
             Layout::Whole(writer) => self.outputs.iter().try_for_each(|output| {
                 let (meta, place) = (&output.meta, format!("{} as {}", self.label, self.format.argument()));
                 let places = writer.places(meta, text);
                 let items = items_at(&output.job, meta, places.as_deref(), &place, progress)?;
-                writer.write_whole(sink, (&output.name, meta), &items, text).map_err(|error| {
+                writer.write_whole(out, (&output.name, meta), &items, text).map_err(|error| {
                     // an error of the system is about writing, any other about the tensor
                     let io = matches!(error.kind(), ErrorKind::Io(_));
                     error.within(if io { self.failed() } else { self.label.clone() })
@@ -182,12 +187,12 @@ impl Plan {
         self.outputs.iter().enumerate().map(windows).collect()
     }
 
-    /// Writes to a nameless file in the folder for temporary files, and copies that to the sink.
-    fn by_way_of_a_file(&self, sink: &mut Sink<'_>, write: &dyn Fn(&File) -> Result<()>) -> Result<()> {
+    /// Writes to a nameless file in the folder for temporary files, and copies that to `out`.
+    fn by_way_of_a_file(&self, out: &mut dyn Write, write: &dyn Fn(&File) -> Result<()>) -> Result<()> {
         let failed = || self.failed();
         let mut file = tempfile::tempfile().with_context(failed)?;
         write(&file)?;
-        file.rewind().and_then(|()| io::copy(&mut file, sink)).map(drop).with_context(failed)
+        file.rewind().and_then(|()| io::copy(&mut file, out)).map(drop).with_context(failed)
     }
 
     /// Writes one tensor after the other to an empty file.
