@@ -25,7 +25,8 @@ use crate::storage::source::{Container, Notes, Source};
 /// The key of the object that says where tensors are.
 const MAP: &str = "weight_map";
 
-/// How sure it is that a text that begins so is an index: whether it is an object with that key.
+/// Returns how sure it is that a text that begins with `begin` is an index: certain if it is an object with the key
+/// [`MAP`].
 pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
     let key = format!("\"{MAP}\"").into_bytes();
     let next = |at: usize| begin.get(at..).unwrap_or_default().iter().find(|byte| !byte.is_ascii_whitespace());
@@ -33,18 +34,18 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
     if next(0) == Some(&b'{') && begin.windows(key.len()).enumerate().any(is_key) { Sure::Certain } else { Sure::No }
 }
 
-/// Reads an index; the files that it names are left alone.
+/// Reads an index. The files that it names are not opened yet.
 ///
 /// # Errors
-/// More bytes than a header of safetensors may have; what is no JSON, or no such object; a name that stands in it twice;
-/// more tensors than one file may hold; of reading.
+/// An index that is longer than a header of safetensors may be, that is no JSON or no such object, that names a tensor
+/// twice, or that names more tensors than one file may hold; failure to read it.
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let (bytes, folder) = content.into_bytes()?;
     let size = bytes.size()?;
     ensure!(size <= MAX_HEADER, "an index of {size} bytes, expected at most {MAX_HEADER}");
     let mut text = crate::memory::zeros(usize::try_from(size)?).map_err(Error::memory)?;
     bytes.read_at(&mut text, 0)?;
-    // what stands in place of a name is quoted as it is
+    // the message quotes what stands in the place of a name, which may have line breaks
     let one_line = |error: serde_json::Error| error.to_string().replace(char::is_control, " ");
     let Map(map) = serde_json::from_slice::<Top>(&text).map_err(|error| malformed!("index: {}", one_line(error)))?.0;
     let mut numbers = HashMap::new();
@@ -61,12 +62,12 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     Ok(Box::new(IndexReader { identity: bytes.identity()?, folder, shards, members }))
 }
 
-/// The tensors that an index names, and the shards that they lie in.
+/// An index: the tensors that it names, and the shards that they lie in.
 #[derive(Debug)]
 struct IndexReader {
     /// The index itself.
     identity: Identity,
-    /// The folder that all files lie in, if it is known.
+    /// The folder that all files lie in; `None` if the index did not come from a file.
     folder: Option<PathBuf>,
     shards: Vec<Shard>,
     /// The name of each tensor, and the number of its shard.
@@ -85,7 +86,7 @@ struct Opened {
     file: Arc<dyn ReadAt>,
     index: safetensors::HeaderIndex,
     container: Arc<Container>,
-    /// The numbers of its tensors by their names: an index asks for all of them.
+    /// The numbers of its tensors by their names, since all tensors of an index are looked up.
     numbers: HashMap<String, usize>,
 }
 
@@ -95,7 +96,7 @@ impl IndexReader {
         shard.ok_or_else(|| malformed!("tensor {n} of {}", self.members.len()))
     }
 
-    /// The shard of tensor number `n`, and the number that it has there.
+    /// Returns the shard of tensor number `n`, which is opened if it is not open yet, and the number that the tensor has there.
     fn find(&self, n: usize) -> Result<(&Opened, usize)> {
         let (shard, (name, _)) = (self.shard(n)?, &self.members[n]);
         let opened = match shard.opened.get() {
@@ -103,7 +104,7 @@ impl IndexReader {
             None => {
                 let opened =
                     self.open(shard).with_context(|| format!("shard {}", python::repr_str(&shard.location)))?;
-                // another thread may have been first: it has read the same
+                // another thread may have opened it meanwhile, and has read the same
                 shard.opened.get_or_init(|| opened)
             }
         };
@@ -114,7 +115,7 @@ impl IndexReader {
         Ok((opened, *there))
     }
 
-    /// Where a shard is.
+    /// Returns the path of a shard.
     fn path(&self, shard: &Shard) -> Result<PathBuf> {
         ensure!(is_plain_name(&shard.location), "expected the name of a file in the folder of the index");
         let folder = self.folder.as_deref().context("the folder of the index is not known")?;
@@ -123,7 +124,7 @@ impl IndexReader {
 
     fn open(&self, shard: &Shard) -> Result<Opened> {
         let path = self.path(shard)?;
-        // links are followed: downloads are kept under names of their own, and linked into the folder of a model
+        // links are followed, because caches of downloads link the folder of a model to files elsewhere
         check_regular(&path)?;
         let file = File::open(&path)?;
         let mut begin = [0; 9];
@@ -141,7 +142,7 @@ impl IndexReader {
     }
 }
 
-/// Refuses a folder, a pipe or a device, which would be waited for.
+/// Refuses a folder, a pipe or a device: to open a pipe may block for ever.
 fn check_regular(path: &Path) -> Result<()> {
     ensure!(std::fs::metadata(path)?.is_file(), "expected a regular file");
     Ok(())
@@ -165,7 +166,7 @@ impl Reader for IndexReader {
     }
 
     fn elsewhere(&self, n: usize) -> Result<Option<PathBuf>> {
-        // what is wrong with the shard is told here, where it is known by the index
+        // an error in the shard is reported here, where it is known which name the index has for it
         self.find(n)?;
         self.path(self.shard(n)?).map(Some)
     }
@@ -183,7 +184,7 @@ impl Reader for IndexReader {
     }
 }
 
-/// The object that an index is.
+/// The whole JSON object of an index.
 struct Top(Map);
 
 impl<'de> Deserialize<'de> for Top {

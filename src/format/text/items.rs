@@ -1,4 +1,4 @@
-//! The items of each dtype as words.
+//! Prints the items of each dtype as text, as NumPy does.
 
 use std::io::{self, Write};
 
@@ -14,11 +14,11 @@ use crate::item::tensor::Tensor;
 use crate::item::time_unit::{TimeBase, TimeUnit};
 use crate::memory;
 
-/// Memory is made sure of for items of more bytes than this: the file says how long an item is, and a vector that
-/// cannot grow ends the process. Shorter ones fit what the page has reserved already.
+/// Before longer items are printed, memory is reserved in a way that can fail: the file says how long an item is, and a
+/// vector that cannot grow would end the process. Shorter items fit what the page has reserved already.
 const LONG_ITEM: usize = 1 << 16;
 
-/// Whether items of this dtype can be printed.
+/// Checks that items of this dtype can be printed.
 ///
 /// # Errors
 /// Void, structured and long double items.
@@ -42,8 +42,8 @@ pub fn write(out: &mut dyn Write, tensor: &Tensor, options: &TextOptions) -> io:
     write_shown(out, tensor, tensor.shape(), options)
 }
 
-/// Prints a tensor of dims `shape` as [`write`] does, from those of its items alone that [`shown`] names: `items` is
-/// what is left of the tensor when all other places of each axis are taken out.
+/// Prints a tensor of dims `shape` as [`write`] does, but needs only the items that are printed: `items` has, along each
+/// axis, only the places that [`shown`] lists.
 ///
 /// # Errors
 /// Those of `out`, and a dtype that [`check`] refuses.
@@ -51,7 +51,7 @@ pub fn write_shown(out: &mut dyn Write, items: &Tensor, shape: &[usize], options
     check(items.dtype()).map_err(io::Error::other)?;
     let mut page = Page::new(out, items.shape(), shape, options);
     if items.dtype().itemsize() > LONG_ITEM {
-        // an escape takes four times a byte, in the line and in what may be moved to the next
+        // an escape takes four bytes for one, both in the line and in the word that may be moved to the next line
         let longest = items.dtype().itemsize().saturating_mul(4).saturating_add(2 * BLOCK);
         for text in [&mut page.text, &mut page.word] {
             memory::reserve(text, longest).map_err(|m| io::Error::new(io::ErrorKind::OutOfMemory, m))?;
@@ -81,7 +81,7 @@ fn array(tensor: &Tensor, options: &TextOptions, page: &mut Page<'_>) -> io::Res
         Kind::Datetime(unit) => datetimes(&numbers, *unit, page),
         Kind::Timedelta(_) => integers(&numbers, Some(i64::MIN), page),
         Kind::Narrow(narrow) if narrow.is_integer() => {
-            // NumPy does not know these and puts no spaces before them.
+            // NumPy has no such dtypes, and pads the items of a dtype that it does not know with no spaces
             page.blocks(&mut |i, text| pad(narrow_integer(*narrow, numbers.item(i)).as_bytes(), 0, text))
         }
         Kind::Narrow(narrow) => {
@@ -92,8 +92,9 @@ fn array(tensor: &Tensor, options: &TextOptions, page: &mut Page<'_>) -> io::Res
         Kind::Str(_) => {
             page.blocks(&mut |i, text| python::repr_code_points(code_points(item(i), tensor.dtype()), text))
         }
-        // `check` refused these
-        Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => Ok(()),
+        Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => {
+            unreachable!("`check` refused this dtype")
+        }
     })
 }
 
@@ -119,17 +120,18 @@ fn scalar(tensor: &Tensor, text: &mut Vec<u8>) {
             text.push(b')');
         }
         Kind::Str(_) => python::print_code_points(code_points(item, tensor.dtype()), text),
-        // `check` refused these
-        Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => {}
+        Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => {
+            unreachable!("`check` refused this dtype")
+        }
     });
 }
 
-/// An integer of 4 bits or fewer.
+/// Returns the digits of an integer of 4 bits or fewer.
 fn narrow_integer(narrow: Narrow, item: u8) -> String {
     (narrow.value(item) as i64).to_string()
 }
 
-/// A single time difference.
+/// Returns a single time difference with its unit.
 fn timedelta(ticks: i64, unit: TimeUnit) -> String {
     if ticks == i64::MIN {
         return "NaT".to_owned();
@@ -153,7 +155,7 @@ fn timedelta(ticks: i64, unit: TimeUnit) -> String {
     format!("{} {name}", ticks.wrapping_mul(unit.count.into()))
 }
 
-/// Prints integers; of time differences one number is "not a time".
+/// Prints integers, or time differences, of which `nat` is the one that stands for "not a time".
 fn integers<T: Element + itoa::Integer + Ord>(
     numbers: &Numbers<'_>,
     nat: Option<T>,
@@ -185,18 +187,18 @@ fn datetimes(numbers: &Numbers<'_>, unit: TimeUnit, page: &mut Page<'_>) -> io::
         ticks => (min, max) = (min.min(ticks), max.max(ticks)),
     });
     if min <= max {
-        // NumPy, too, takes for granted that no text between is longer.
+        // the width is that of the earliest or the latest time, as in NumPy, which looks at no others
         width = width.max(quoted(min).len()).max(quoted(max).len());
     }
     page.blocks(&mut |i, text| pad(quoted(numbers.item(i)).as_bytes(), width, text))
 }
 
-/// An item of `S` without its padding.
+/// Returns an item of `S` without its padding.
 fn unpadded(item: &[u8]) -> &[u8] {
     &item[..item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1)]
 }
 
-/// The code points of an item of `U` without its padding.
+/// Returns the code points of an item of `U` without its padding.
 fn code_points<'a>(item: &'a [u8], dtype: &DType) -> impl Iterator<Item = u32> + Clone + use<'a> {
     let big = dtype.is_big_endian();
     let words = item.as_chunks::<4>().0;

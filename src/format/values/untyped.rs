@@ -1,4 +1,20 @@
-//! Items without a dtype: what they are decides.
+//! Infers the dtype of items that come without one: those of plain JSON and of tables.
+//!
+//! All operands of a command that have no dtype get the same one, by what their items are together:
+//!
+//! | items | dtype |
+//! | --- | --- |
+//! | none | float64 |
+//! | bools | bool |
+//! | strings | str, as wide as the longest |
+//! | integers, all within int64 | int64 |
+//! | integers, none negative, all within uint64 and some beyond int64 | uint64 |
+//! | integers that neither dtype holds | an error that names the first of them |
+//! | integers and floats, or floats: a point, an exponent, NaN, Infinity, or `"NaN"` among numbers | float64 |
+//! | anything else that is mixed, or null | an error |
+//!
+//! The items are read once, so they are kept as the class that fits those so far, and change it when the next does not fit:
+//! integers become floats with the first float, and with the first integer that no dtype holds.
 
 use super::item::{describe, widen};
 use super::leaf::{Leaf, Nested};
@@ -9,11 +25,12 @@ use crate::item::dtype::{DType, Kind};
 use crate::item::parse;
 use crate::memory;
 
-/// What no integer dtype of 64 bits holds.
+/// The message for an integer that no dtype of 64 bits holds.
 pub(super) const OUTSIDE: &str = "is beyond int64 and uint64";
-/// What no single integer dtype of 64 bits holds.
+/// The message for an integer above int64 where others are negative, so that no single dtype holds them.
 const APART: &str = "is beyond int64, and others are negative";
 
+/// What the items of an operand are so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Class {
     #[default]
@@ -25,7 +42,7 @@ pub(super) enum Class {
 }
 
 impl Class {
-    /// What its items are called.
+    /// Returns what messages call items of this class.
     fn plural(self) -> &'static str {
         match self {
             Class::Empty => "no items",
@@ -37,23 +54,24 @@ impl Class {
     }
 }
 
-/// Items whose dtype follows from what they are: 8 bytes each while they are numbers, one while they are bools.
+/// The items of an operand that has no dtype. In `bytes` a number takes 8 of them and a bool one.
 #[derive(Default)]
 pub(super) struct Untyped<'a> {
     pub(super) class: Class,
     pub(super) bytes: Vec<u8>,
     pub(super) strings: Vec<&'a str>,
-    /// Whether a string stands for no float.
+    /// Whether some string is not the name of a float, such as `"NaN"`.
     words: bool,
-    /// The first negative integer and the first above the largest int64: which item, and its text.
+    /// The first negative integer: the number of the item, and its text.
     negative: Option<(usize, &'a str)>,
+    /// The first integer above the largest int64.
     pub(super) above: Option<(usize, &'a str)>,
-    /// The first integer that made floats of integers for want of a dtype, and what is wrong with it. An error
-    /// unless there are floats.
+    /// The first integer that no dtype holds, alone or together with those before it, and the message that says so. It makes
+    /// floats of all integers, and is an error if there are no floats otherwise.
     pub(super) beyond: Option<(usize, &'a str, &'static str)>,
-    /// Whether there are floats.
+    /// Whether some item is written as a float.
     floats: bool,
-    /// The items that are `-0`, which as floats have a sign.
+    /// The numbers of the items that are `-0`: as integers they are 0, as floats they have a sign.
     minus_zeros: Vec<usize>,
 }
 
@@ -62,7 +80,7 @@ impl<'a> Untyped<'a> {
         match leaf {
             Leaf::Number(_) if self.words || self.class == Class::Bool => self.enter(Class::Int, leaf),
             Leaf::Number(text) => {
-                // Only a float64 can follow the first float.
+                // after the first float every number is read as a float64
                 let float = (self.class == Class::Float && self.floats)
                     || text.bytes().any(|b| matches!(b, b'.' | b'e' | b'E'));
                 if float || self.class == Class::Float {
@@ -110,7 +128,7 @@ impl<'a> Untyped<'a> {
         if self.class == class { Ok(()) } else { Err(format!("{leaf}, among {}", self.class.plural())) }
     }
 
-    /// Adds an integer as its 64 bits, or finds that no dtype holds it together with the others.
+    /// Adds an integer as its 64 bits, or notes that no dtype holds it together with those before it.
     pub(super) fn push_integer(&mut self, value: i128, text: &'a str) -> Result<(), String> {
         let items = self.bytes.len() / 8;
         let word = if let Ok(value) = i64::try_from(value) {
@@ -149,7 +167,7 @@ impl<'a> Untyped<'a> {
         memory::extend(&mut self.bytes, &value.to_le_bytes())
     }
 
-    /// Adds a float that has no digits.
+    /// Adds NaN or an infinity by its name.
     fn push_special(&mut self, name: &str) -> Result<(), String> {
         self.make_floats()?;
         self.floats = true;
@@ -163,7 +181,7 @@ impl<'a> Untyped<'a> {
         match self.class {
             Class::Float | Class::Empty => {}
             Class::Int => {
-                // Where both were found, the later of the two is not among the items.
+                // if both were found, the later of the two was not added to the items
                 let signed = match (self.negative, self.above) {
                     (Some((negative, _)), Some((above, _))) => negative < above,
                     (_, above) => above.is_none(),
@@ -192,11 +210,14 @@ impl<'a> Untyped<'a> {
     }
 }
 
-/// The dtype of all of them together.
+/// Returns the dtype that all operands without one get, by the table at the head of this module.
+///
+/// # Errors
+/// Classes that do not mix; integers that no dtype holds. The error names the item.
 pub(super) fn common_dtype(found: &[(&Values<'_>, Untyped<'_>, Nested)]) -> Result<DType, Error> {
     let words = found.iter().any(|(_, items, _)| items.words);
     let numbers = found.iter().any(|(_, items, _)| matches!(items.class, Class::Int | Class::Float));
-    // Strings that stand for floats are floats among numbers.
+    // among numbers, strings that are names of floats are floats
     let class = |items: &Untyped<'_>| match items.class {
         Class::Int => Class::Float,
         Class::Str if numbers && !items.words && !words => Class::Float,
