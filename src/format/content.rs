@@ -8,6 +8,8 @@ use std::sync::Arc;
 use crate::error::{Context, Result, bail, ensure};
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
+use crate::storage::key_store::KeyStore;
+use crate::storage::local_store::LocalStore;
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::fill_from;
 
@@ -36,8 +38,8 @@ pub enum Opened {
         /// The folder that the file lies in, if that is known.
         folder: Option<PathBuf>,
     },
-    /// A folder of files, of which nothing has been read.
-    Folder(PathBuf),
+    /// A folder of files, or what stands for one, of which nothing has been read.
+    Folder(Arc<dyn KeyStore>),
     /// What comes after the first bytes, once.
     Stream(Box<dyn Read + Send>),
 }
@@ -45,7 +47,7 @@ pub enum Opened {
 impl Content {
     /// A folder.
     pub(super) fn of_folder(folder: &Path, threads: Threads) -> Self {
-        Self { begin: Vec::new(), opened: Opened::Folder(folder.to_owned()), threads }
+        Self { begin: Vec::new(), opened: Opened::Folder(Arc::new(LocalStore::new(folder))), threads }
     }
 
     /// A file, or what it leads to, read up to behind its first bytes.

@@ -136,8 +136,11 @@ impl IndexReader {
         let index = safetensors::HeaderIndex::read(&file)?;
         let names: Vec<String> = index.names().map(str::to_owned).collect();
         let numbers = names.iter().cloned().enumerate().map(|(n, name)| (name, n)).collect();
-        let container =
-            Container { notes: Arc::clone(index.notes()), index: Some(self.identity), ..Container::new(&file, names)? };
+        let container = Container {
+            notes: Arc::clone(index.notes()),
+            index: Some(self.identity),
+            ..Container::new(file.identity()?, names)
+        };
         Ok(Opened { file: Arc::new(file), index, container: container.into(), numbers })
     }
 }

@@ -408,7 +408,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let (file, _) = content.into_bytes()?;
     let index = HeaderIndex::read(&*file)?;
     let names = index.names().map(str::to_owned).collect();
-    let container = Container { notes: Arc::clone(index.notes()), ..Container::new(&*file, names)? };
+    let container = Container { notes: Arc::clone(index.notes()), ..Container::new(file.identity()?, names) };
     Ok(Box::new(SafetensorsReader { file, index, container: container.into() }))
 }
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::fs::File;
-use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::key_store::WritableStore;
+use super::read_at::ReadAt;
 use crate::error::Result;
 use crate::layout::axis::Span;
 use crate::layout::window::Window;
@@ -35,15 +35,15 @@ pub trait Chunked: Debug + Send + Sync {
     /// How it is stored.
     fn style(&self) -> &Arc<ChunkStyle>;
 
-    /// The file that holds all of a box and nothing else of the tensor, if there is one. It is a chunk or a shard, whole
-    /// or cut off by the end of the tensor.
+    /// Opens the value that holds all of a box and nothing else of the tensor, if there is one. It is a chunk or a shard,
+    /// whole or cut off by the end of the tensor.
     ///
     /// # Errors
-    /// Of opening it.
-    fn file_of(&self, window: &Window) -> Result<Option<File>>;
+    /// A value that cannot be opened.
+    fn value_of(&self, window: &Window) -> Result<Option<Arc<dyn ReadAt>>>;
 
-    /// The name of the file that holds a box, from the tensor's own folder on, and what is to be in it where these are the
-    /// items of the box.
+    /// Returns the key of the value that holds a box, from the tensor's own prefix on, and what the value is to be where
+    /// these are the items of the box.
     ///
     /// # Errors
     /// Not enough memory.
@@ -53,8 +53,11 @@ pub trait Chunked: Debug + Send + Sync {
     /// reading them.
     fn bytes_at(&self, places: &[Span]) -> u64;
 
-    /// The folder that is one tensor or holds several, and the tensor's own folder in it.
-    fn folders(&self) -> (PathBuf, PathBuf);
+    /// Begins a change of the tensor's values, whose keys are counted from its own prefix.
+    ///
+    /// # Errors
+    /// A store that cannot be written to.
+    fn edit(&self) -> Result<Box<dyn WritableStore>>;
 }
 
 /// How a tensor is stored in chunks, so that another can be stored the same way.

@@ -2,6 +2,9 @@
 
 pub mod chunked;
 pub mod conversion;
+pub mod key_store;
+#[cfg(feature = "formats")]
+pub mod local_store;
 #[cfg(feature = "formats")]
 pub mod parts;
 pub mod platform;

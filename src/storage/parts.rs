@@ -9,8 +9,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::key_store::{ReadableStore, WritableStore};
+use super::local_store::LocalStore;
 use super::platform::{copy_mode, mark, marked, open_folder, sync_folder};
-use super::stage::{self, Stage, hidden_name, remove, take_name};
+use super::stage::{self, LocalWriter, Stage, hidden_name, remove};
 use super::target::Target;
 use crate::error::{Context, Result, bail};
 
@@ -26,14 +28,89 @@ const LOCK: &str = "lock";
 /// The parts that are done, and how far the others are.
 const DONE: &str = "done";
 
+/// The most bytes that are read of a record: many times what all arguments of a command may have.
+const MOST_RECORD: u64 = 1 << 26;
+
 /// An output that is made in parts.
 #[derive(Debug)]
 pub struct Parts<'a> {
     target: &'a Target,
     path: &'a Path,
     folder: PathBuf,
+    ledger: Ledger<LocalStore, LocalWriter>,
+}
+
+/// The record of an output that is made in parts: what is made, and which parts are done. It lies in a store that all
+/// processes share, under the keys [`RECORD`] and [`DONE`].
+#[derive(Debug)]
+struct Ledger<R, W> {
+    reader: R,
+    writer: W,
     /// What is made, and how: a line each.
     record: String,
+}
+
+impl<R: ReadableStore, W: WritableStore> Ledger<R, W> {
+    /// Writes what is made, unless another process has done so; then both must make the same.
+    ///
+    /// # Errors
+    /// What is under way is something else: the message has the line that differs, as found and as expected.
+    fn begin(&self) -> Result<()> {
+        // the first one counts
+        if self.reader.size(RECORD)?.is_none() {
+            self.writer.put_if_absent(RECORD, self.record.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Compares what is under way, if anything is, with what is asked for. Returns the first line that differs.
+    fn difference(&self) -> Result<Option<Differing>> {
+        let Some(found) = self.reader.get(RECORD, MOST_RECORD)? else { return Ok(None) };
+        let found = String::from_utf8_lossy(&found);
+        let (mut there, mut asked) = (found.lines(), self.record.lines());
+        loop {
+            match (there.next(), asked.next()) {
+                (None, None) => return Ok(None),
+                (there, asked) if there == asked => {}
+                (there, asked) => {
+                    let line = |line: Option<&str>| line.unwrap_or_default().to_owned();
+                    return Ok(Some(Differing { found: line(there), expected: line(asked) }));
+                }
+            }
+        }
+    }
+
+    fn is_done(&self, part: usize) -> Result<bool> {
+        Ok(self.reader.size(&format!("{DONE}/{part}"))?.is_some())
+    }
+
+    fn set_done(&self, part: usize) -> io::Result<()> {
+        self.writer.put(&format!("{DONE}/{part}"), b"")
+    }
+
+    fn units_done(&self, part: usize) -> Result<usize> {
+        let text = self.reader.get(&format!("{DONE}/{part}.units"), MOST_RECORD)?;
+        let text = text.map(|text| String::from_utf8_lossy(&text).trim().parse());
+        // a number that cannot be read only lets units be made again
+        Ok(text.and_then(Result::ok).unwrap_or(0))
+    }
+
+    fn set_units_done(&self, part: usize, units: usize) -> io::Result<()> {
+        self.writer.put(&format!("{DONE}/{part}.units"), units.to_string().as_bytes())
+    }
+
+    /// FNV-1a of the record; never 0.
+    fn hash(&self) -> u64 {
+        let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        self.record.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step).max(1)
+    }
+}
+
+/// A line of a record that differs from the one that is asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Differing {
+    found: String,
+    expected: String,
 }
 
 impl<'a> Parts<'a> {
@@ -43,7 +120,10 @@ impl<'a> Parts<'a> {
     /// A target that is no file and no folder.
     pub fn new(target: &'a Target, record: String) -> Result<Self> {
         let Some(path) = target.path() else { bail!("{}: is not made in parts", target.label()) };
-        Ok(Self { folder: hidden_name(path, "tensorop"), target, path, record })
+        let folder = hidden_name(path, "tensorop");
+        let writer = Stage::shared(folder.clone()).writer_to(folder.clone());
+        let ledger = Ledger { reader: LocalStore::new(&folder), writer, record };
+        Ok(Self { folder, target, path, ledger })
     }
 
     /// Whether the output is there and is what these parts have made. What is left beside it has no more use then, and
@@ -53,7 +133,7 @@ impl<'a> Parts<'a> {
     /// Something else is under way.
     pub fn is_finished(&self) -> Result<bool> {
         self.compare()?;
-        Ok(marked(self.path, self.hash()))
+        Ok(marked(self.path, self.ledger.hash()))
     }
 
     /// What is held by whoever finishes: an exchange of names that two make puts back the old output. `None` if nothing has
@@ -68,7 +148,7 @@ impl<'a> Parts<'a> {
     /// Of removing it.
     pub fn restart(&self) -> io::Result<()> {
         self.forget()?;
-        if marked(self.path, self.hash()) { mark(self.path, 0) } else { Ok(()) }
+        if marked(self.path, self.ledger.hash()) { mark(self.path, 0) } else { Ok(()) }
     }
 
     /// Begins, or finds that others have begun the same.
@@ -81,17 +161,7 @@ impl<'a> Parts<'a> {
         self.stage().make_folders().with_context(failed)?;
         let lock = OpenOptions::new().write(true).create(true).truncate(false).open(self.folder.join(LOCK));
         lock.with_context(failed)?;
-        let path = self.folder.join(RECORD);
-        if !path.exists() {
-            let file = self.stage().write(|file| io::Write::write_all(file, self.record.as_bytes()));
-            // the first one counts
-            match file.with_context(failed)?.persist_noclobber(&path) {
-                Err(refused) if refused.error.kind() != io::ErrorKind::AlreadyExists => {
-                    return Err(refused.error).with_context(failed);
-                }
-                Ok(_) | Err(_) => {}
-            }
-        }
+        self.ledger.begin().with_context(failed)?;
         self.compare()
     }
 
@@ -100,24 +170,10 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// Something else.
     fn compare(&self) -> Result<()> {
-        let path = self.folder.join(RECORD);
-        let found = match fs::read_to_string(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            found => found.with_context(|| path.display().to_string())?,
-        };
-        let (mut there, mut asked) = (found.lines(), self.record.lines());
-        loop {
-            match (there.next(), asked.next()) {
-                (None, None) => return Ok(()),
-                (there, asked) if there == asked => {}
-                (there, asked) => bail!(
-                    "{}: its parts were begun otherwise: found {:?}, expected {:?}",
-                    self.target.label(),
-                    there.unwrap_or_default(),
-                    asked.unwrap_or_default()
-                ),
-            }
-        }
+        let differing = self.ledger.difference().with_context(|| self.folder.join(RECORD).display().to_string())?;
+        let Some(Differing { found, expected }) = differing else { return Ok(()) };
+        let label = self.target.label();
+        bail!("{label}: its parts were begun otherwise: found {found:?}, expected {expected:?}")
     }
 
     /// Where the files of a folder are put.
@@ -138,37 +194,30 @@ impl<'a> Parts<'a> {
         Ok(file)
     }
 
-    fn done_path(&self, part: usize) -> PathBuf {
-        self.folder.join(DONE).join(part.to_string())
-    }
-
-    /// Whether a part is done.
+    /// Returns whether a part is done. One of which that cannot be read is not: it is made again.
     pub fn is_done(&self, part: usize) -> bool {
-        self.done_path(part).exists()
+        self.ledger.is_done(part).unwrap_or(false)
     }
 
-    /// Says that a part is done.
+    /// Notes that a part is done.
     ///
     /// # Errors
-    /// Of writing.
+    /// Those of writing.
     pub fn set_done(&self, part: usize) -> io::Result<()> {
-        let file = self.stage().write(|_| Ok(()))?;
-        take_name(file.into_temp_path(), &self.folder, &format!("{DONE}/{part}"))
+        self.ledger.set_done(part)
     }
 
-    /// How many units of a part are done.
+    /// Returns how many units of a part are done: none, where that cannot be read, since they can be made again.
     pub fn done_of(&self, part: usize) -> usize {
-        let text = fs::read_to_string(self.folder.join(DONE).join(format!("{part}.units")));
-        text.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+        self.ledger.units_done(part).unwrap_or(0)
     }
 
-    /// Says how many units of a part are done.
+    /// Notes how many units of a part are done.
     ///
     /// # Errors
-    /// Of writing.
+    /// Those of writing.
     pub fn set_done_of(&self, part: usize, units: usize) -> io::Result<()> {
-        let file = self.stage().write(|file| io::Write::write_all(file, units.to_string().as_bytes()))?;
-        take_name(file.into_temp_path(), &self.folder, &format!("{DONE}/{part}.units"))
+        self.ledger.set_units_done(part, units)
     }
 
     /// Gives the output its name, and removes all else. The [`lock`](Self::lock) is not needed once the output has its name.
@@ -189,7 +238,7 @@ impl<'a> Parts<'a> {
         match self.target {
             Target::Folder { .. } => {
                 let stage = self.stage();
-                mark(&stage.store(), self.hash()).with_context(failed)?;
+                mark(&stage.store(), self.ledger.hash()).with_context(failed)?;
                 stage.publish(self.path, existing).with_context(failed)
             }
             Target::File { .. } => {
@@ -198,7 +247,7 @@ impl<'a> Parts<'a> {
                 if let Some(existing) = existing {
                     copy_mode(&file, existing).with_context(failed)?;
                 }
-                mark(&path, self.hash()).with_context(failed)?;
+                mark(&path, self.ledger.hash()).with_context(failed)?;
                 fs::rename(&path, self.path).with_context(failed)?;
                 let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
                 let folder = open_folder(folder.unwrap_or(Path::new("."))).with_context(failed)?;
@@ -224,12 +273,6 @@ impl<'a> Parts<'a> {
         }
         remove(&gone);
         Ok(())
-    }
-
-    /// FNV-1a of the record; never 0.
-    fn hash(&self) -> u64 {
-        let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        self.record.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step).max(1)
     }
 }
 

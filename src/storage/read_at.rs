@@ -122,6 +122,11 @@ impl MemoryBytes {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self { bytes: bytes.into(), number: NEXT.fetch_add(1, Ordering::Relaxed) }
     }
+
+    /// Returns the identity of the object.
+    pub(super) fn number(&self) -> Identity {
+        Identity::Memory(self.number)
+    }
 }
 
 impl ReadAt for MemoryBytes {
@@ -141,7 +146,7 @@ impl ReadAt for MemoryBytes {
     }
 
     fn identity(&self) -> io::Result<Identity> {
-        Ok(Identity::Memory(self.number))
+        Ok(self.number())
     }
 }
 

@@ -8,7 +8,6 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Context, Error, Result, bail, ensure};
@@ -75,20 +74,9 @@ pub struct Container {
 }
 
 impl Container {
-    /// Describes an open file that holds tensors of these names.
-    ///
-    /// # Errors
-    /// Of asking the system for it.
-    pub fn new(file: &dyn ReadAt, names: Vec<String>) -> Result<Self> {
-        Ok(Self { file: file.identity()?, names, notes: Arc::default(), index: None })
-    }
-
-    /// What is known of a folder that holds tensors of these names.
-    ///
-    /// # Errors
-    /// Of asking the system for it.
-    pub fn of_folder(folder: &Path, names: Vec<String>) -> Result<Self> {
-        Ok(Self { file: Identity::of(&std::fs::metadata(folder)?), names, notes: Arc::default(), index: None })
+    /// Describes a file or a store that holds tensors of these names and says nothing of itself.
+    pub fn new(file: Identity, names: Vec<String>) -> Self {
+        Self { file, names, notes: Arc::default(), index: None }
     }
 }
 

@@ -8,8 +8,9 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::TempPath;
 
+use super::key_store::{PreparedValue, WritableStore};
 use super::platform::{copy_mode, exchange, open_any, open_to_lock, same_file, sync_all_of, tempfile_in};
 use super::signals;
 use crate::error::{Context, Result, bail};
@@ -33,7 +34,7 @@ pub struct Stage {
     /// Held as long as the stage is in use, so that nobody takes it for left behind.
     lock: Option<File>,
     /// Whether files are on the disk before they have their names.
-    synced: bool,
+    is_synced: bool,
 }
 
 /// `.NAME.REST`, beside a target of that name.
@@ -72,7 +73,7 @@ impl Stage {
             if taken && !fs::metadata(&path).is_ok_and(same) {
                 continue;
             }
-            let (stage, path) = (Self { path: path.clone(), lock: Some(lock), synced: false }, path);
+            let (stage, path) = (Self { path: path.clone(), lock: Some(lock), is_synced: false }, path);
             signals::call_when_ended(move || remove(&path));
             stage.make_folders()?;
             return Ok(stage);
@@ -83,7 +84,7 @@ impl Stage {
     /// A stage that several processes share, at that path; its files are on the disk before they have their names. One of
     /// them [makes its folders](Self::make_folders).
     pub fn shared(path: PathBuf) -> Self {
-        Self { path, lock: None, synced: true }
+        Self { path, lock: None, is_synced: true }
     }
 
     /// Makes the folders that it consists of, as far as they are not there.
@@ -105,33 +106,25 @@ impl Stage {
         self.store().join(key).exists()
     }
 
-    /// Writes a file without a name in the folder yet.
-    ///
-    /// # Errors
-    /// Of writing.
-    pub fn write(&self, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<NamedTempFile> {
-        let mut file = tempfile_in(&self.path.join(NEW))?;
-        write(file.as_file_mut())?;
-        if self.synced {
-            file.as_file().sync_all()?;
-        }
-        Ok(file)
+    /// Returns a writer of values into a folder, which are written in the stage before they have their names there.
+    pub fn writer_to(&self, folder: PathBuf) -> LocalWriter {
+        LocalWriter { folder, new: self.path.join(NEW), is_synced: self.is_synced }
     }
 
-    /// Writes a file and then gives it its name.
+    /// Writes a file of those bytes into the folder, under the name `key` once it is whole.
     ///
     /// # Errors
-    /// Of writing and renaming.
+    /// Those of writing and renaming.
     pub fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
         self.put_with(key, |file| file.write_all(bytes))
     }
 
-    /// The same, of a file that `write` writes.
+    /// Writes a file into the folder as [`put`](Self::put) does, by calling `write`.
     ///
     /// # Errors
-    /// Of writing and renaming.
+    /// Those of writing and renaming.
     pub fn put_with(&self, key: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-        match take_name(self.write(write)?.into_temp_path(), &self.store(), key) {
+        match self.writer_to(self.store()).prepare_with(key, write)?.take_name() {
             // Windows refuses it while another process gives a file that name: the same chunk, since the stage is shared
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied && self.lock.is_none() && self.has(key) => {
                 Ok(())
@@ -165,23 +158,80 @@ impl Stage {
     }
 }
 
-/// Gives a file the name `key` in a folder, and makes the folders on the way; `folder` itself must be there.
-///
-/// # Errors
-/// Of making folders and renaming.
-pub fn take_name(file: TempPath, folder: &Path, key: &str) -> io::Result<()> {
-    let file = match file.persist(folder.join(key)) {
-        Ok(()) => return Ok(()),
-        Err(refused) if refused.error.kind() == io::ErrorKind::NotFound => refused.path,
-        Err(refused) => return Err(refused.error),
-    };
-    for (end, _) in key.match_indices('/') {
-        match fs::create_dir(folder.join(&key[..end])) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            Ok(()) | Err(_) => {}
+/// Writes values into a folder, each as a file that is whole before it has its name there. The folder must be there: to
+/// write into one that another process has taken away is an error.
+#[derive(Debug)]
+pub struct LocalWriter {
+    folder: PathBuf,
+    /// The folder in which files are written, on the same file system.
+    new: PathBuf,
+    /// Whether files are on the disk before they have their names.
+    is_synced: bool,
+}
+
+/// A file that is to take its name in a folder.
+#[derive(Debug)]
+struct PreparedFile {
+    file: TempPath,
+    folder: PathBuf,
+    key: String,
+}
+
+impl LocalWriter {
+    fn prepare_with(&self, key: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<PreparedFile> {
+        let mut file = tempfile_in(&self.new)?;
+        write(file.as_file_mut())?;
+        if self.is_synced {
+            file.as_file().sync_all()?;
+        }
+        Ok(PreparedFile { file: file.into_temp_path(), folder: self.folder.clone(), key: key.to_owned() })
+    }
+}
+
+impl WritableStore for LocalWriter {
+    fn prepare(&self, key: &str, bytes: &[u8]) -> io::Result<Box<dyn PreparedValue>> {
+        Ok(Box::new(self.prepare_with(key, |file| file.write_all(bytes))?))
+    }
+
+    fn put_if_absent(&self, key: &str, bytes: &[u8]) -> io::Result<bool> {
+        let PreparedFile { file, folder, key } = self.prepare_with(key, |file| file.write_all(bytes))?;
+        match file.persist_noclobber(folder.join(key)) {
+            Err(refused) if refused.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            done => done.map(|()| true).map_err(|refused| refused.error),
         }
     }
-    file.persist(folder.join(key)).map_err(|refused| refused.error)
+
+    fn remove(&self, key: &str) -> io::Result<()> {
+        match fs::remove_file(self.folder.join(key)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+}
+
+impl PreparedFile {
+    /// Gives the file its name, and makes the folders on the way.
+    fn take_name(self) -> io::Result<()> {
+        let Self { file, folder, key } = self;
+        let file = match file.persist(folder.join(&key)) {
+            Ok(()) => return Ok(()),
+            Err(refused) if refused.error.kind() == io::ErrorKind::NotFound => refused.path,
+            Err(refused) => return Err(refused.error),
+        };
+        for (end, _) in key.match_indices('/') {
+            match fs::create_dir(folder.join(&key[..end])) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                Ok(()) | Err(_) => {}
+            }
+        }
+        file.persist(folder.join(&key)).map_err(|refused| refused.error)
+    }
+}
+
+impl PreparedValue for PreparedFile {
+    fn commit(self: Box<Self>) -> io::Result<()> {
+        self.take_name()
+    }
 }
 
 /// What tells that a file has changed: its bytes and the time of its last change; of a folder all bytes of the files in it

@@ -31,7 +31,7 @@ pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let threads = content.threads;
     let file = content.into_bytes()?.0;
     let archive = Archive::read(Arc::clone(&file))?;
-    let container = Container::new(&*file, archive.names().map(str::to_owned).collect())?;
+    let container = Container::new(file.identity()?, archive.names().map(str::to_owned).collect());
     Ok(Box::new(NpzReader { archive, container: container.into(), threads }))
 }
 

@@ -49,10 +49,11 @@ impl Sink for ChunkSink<'_> {
         if !whole || !self.chunks.packs_as(self.n, from.style()) {
             return Ok(false);
         }
-        let Some(file) = from.file_of(there)? else { return Ok(false) };
-        let len = usize::try_from(file.metadata()?.len())?;
+        let Some(value) = from.value_of(there)? else { return Ok(false) };
+        let Some(file) = value.as_file() else { return Ok(false) };
+        let len = usize::try_from(value.size()?)?;
         // an empty file is damaged, which shows when it is read
-        if len == 0 { Ok(false) } else { self.copied(window, &file, 0, len) }
+        if len == 0 { Ok(false) } else { self.copied(window, file, 0, len) }
     }
 }
 

@@ -1,6 +1,5 @@
 //! Changes a tensor in place, in its own file or store.
 
-use std::io::Write;
 use std::sync::Mutex;
 
 use super::output::Work;
@@ -9,8 +8,8 @@ use crate::engine::job::{Job, Progress};
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::Patch;
+use crate::storage::key_store::PreparedValue;
 use crate::storage::signals;
-use crate::storage::stage::{self, Stage};
 
 /// Changes the data of a work that is [in place](Work::is_in_place): only the windows in which something changes are read
 /// and written, and of a store in chunks only those of `share`, if there is one. After the last check and before the first
@@ -49,26 +48,23 @@ fn edit_chunks(
     let windows = Windows::boxes(&job.meta().shape, &chunks.style().unit);
     let own = share.map_or(0..windows.count(), |share| share.of(windows.count()));
     let touched: Vec<usize> = patch.touched(&windows)?.into_iter().filter(|number| own.contains(number)).collect();
-    let (root, folder) = chunks.folders();
-    let stage = std::fs::canonicalize(&root).and_then(|root| Stage::create(&root));
-    let stage = stage.with_context(|| format!("{label}: nothing can be written beside it"))?;
+    let store = chunks.edit().with_context(|| format!("{label}: nothing can be written beside it"))?;
     let itemsize = job.meta().dtype.itemsize();
     expect(touched.iter().map(|&number| windows.get(number).items().saturating_mul(itemsize)).sum());
     let written = Mutex::new(Vec::with_capacity(touched.len()));
     let put = |window: &Window, items: &[u8]| -> Result<()> {
         // A chunk is not read if all of its items change; a folder in its place must be refused before others change.
-        chunks.file_of(window).with_context(|| label.to_owned())?;
+        chunks.value_of(window).with_context(|| label.to_owned())?;
         let (key, bytes) = chunks.packed(window, items).with_context(|| label.to_owned())?;
-        let file = stage
-            .write(|file| file.write_all(&bytes))
-            .with_context(|| format!("{label}: chunk {key}: cannot be written"))?;
-        written.lock().expect("no thread panicked").push((key, file.into_temp_path()));
+        let value = store.prepare(&key, &bytes);
+        let value = value.with_context(|| format!("{label}: chunk {key}: cannot be written"))?;
+        written.lock().expect("no thread panicked").push((key, value));
         Ok(())
     };
     job.each(&windows, &touched, &put, progress)?;
     patch.finish_updates()?;
     let mut written = written.into_inner().expect("no thread panicked");
     written.sort_by(|(a, _), (b, _)| a.cmp(b));
-    let put = |(key, file): (String, _)| stage::take_name(file, &folder, &key);
-    written.into_iter().try_for_each(put).with_context(|| format!("{label}: a chunk cannot be put in its place"))
+    let commit = |(_, value): (_, Box<dyn PreparedValue>)| value.commit();
+    written.into_iter().try_for_each(commit).with_context(|| format!("{label}: a chunk cannot be put in its place"))
 }

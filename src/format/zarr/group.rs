@@ -1,11 +1,10 @@
 //! The arrays of a group.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use super::metadata::{self, Node};
 use crate::error::{Result, ensure};
+use crate::storage::key_store::{ListableStore, join};
 
 /// How deep groups may lie in groups.
 const MOST_DEPTH: usize = 32;
@@ -13,47 +12,53 @@ const MOST_DEPTH: usize = 32;
 /// The most folders of a group that are looked at.
 const MOST_FOLDERS: usize = 1 << 20;
 
-/// The arrays in a group, by their paths from its folder on, in the order of these; and the attributes of the group (whose
-/// path is empty) and of those in it, by their paths.
+/// What a group holds.
+#[derive(Debug)]
+pub(super) struct Group {
+    /// The arrays in it and in the groups in it, by their paths from its own prefix on, in the order of these.
+    pub(super) arrays: Vec<String>,
+    /// The attributes of the group, whose path is empty, and of those in it, by their paths.
+    pub(super) attributes: BTreeMap<String, String>,
+}
+
+/// Looks for all arrays in the group that a store is.
 ///
 /// # Errors
-/// More folders than are looked at; of reading them.
-pub(super) fn arrays(group: &Path) -> Result<(Vec<String>, BTreeMap<String, String>)> {
+/// More folders than are looked at; those of listing and reading.
+pub(super) fn walk(store: &dyn ListableStore) -> Result<Group> {
     let mut attributes = BTreeMap::new();
-    let (mut found, mut pending, mut seen) = (Vec::new(), vec![(group.to_owned(), String::new(), 0)], 0_usize);
-    while let Some((folder, name, depth)) = pending.pop() {
-        let own = metadata::group_attributes(&folder);
-        if let Some(own) = own.map_err(|error| if name.is_empty() { error } else { error.within(name.clone()) })? {
-            attributes.insert(name.clone(), own);
+    let (mut found, mut pending, mut seen) = (Vec::new(), vec![(String::new(), 0)], 0_usize);
+    while let Some((group, depth)) = pending.pop() {
+        let own = metadata::group_attributes(store, &group);
+        if let Some(own) = own.map_err(|error| if group.is_empty() { error } else { error.within(group.clone()) })? {
+            attributes.insert(group.clone(), own);
         }
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
-            let Ok(own) = entry.file_name().into_string() else { continue };
-            // hidden files are nobody's members
-            if own.starts_with('.') || !entry.path().is_dir() {
-                continue;
-            }
+        // hidden folders are nobody's members
+        for own in store.prefixes(&group)?.into_iter().filter(|own| !own.starts_with('.')) {
             seen += 1;
             ensure!(seen <= MOST_FOLDERS, "more than {MOST_FOLDERS} folders");
-            let name = if name.is_empty() { own } else { format!("{name}/{own}") };
-            match metadata::node(&entry.path()) {
+            let name = join(&group, &own);
+            match metadata::node(store, &name) {
                 // what is not in order says so when it is asked for
                 Ok(Some(Node::Array)) | Err(_) => found.push(name),
                 Ok(Some(Node::Group)) => {
                     ensure!(depth < MOST_DEPTH, "groups in groups deeper than {MOST_DEPTH}");
-                    pending.push((entry.path(), name, depth + 1));
+                    pending.push((name, depth + 1));
                 }
                 Ok(None) => {}
             }
         }
     }
     found.sort();
-    Ok((found, attributes))
+    Ok(Group { arrays: found, attributes })
 }
 
-/// The folder of a member of a group, if its name leads nowhere else.
-pub(super) fn member(group: &Path, name: &str) -> Result<PathBuf> {
+/// Checks that the name of a member of a group, which is its prefix there, leads nowhere else.
+///
+/// # Errors
+/// A name that does.
+pub(super) fn check_member(name: &str) -> Result<()> {
     let plain = !name.is_empty() && name.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
     ensure!(plain && !name.contains(['\0', '\\']), "no tensor {name:?}");
-    Ok(group.join(name))
+    Ok(())
 }

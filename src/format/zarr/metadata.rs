@@ -3,7 +3,6 @@
 //! Both become one description. All that a chunk could be asked for wrongly is settled here: sides of 0, ranks that
 //! differ, more than memory could address, chunks that do not fill their shard.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -11,12 +10,13 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::codecs::{self, Chain, named};
-use super::{dtypes, folder};
+use super::dtypes;
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::storage::chunked::ChunkStyle;
+use crate::storage::key_store::{ReadableStore, join};
 
 /// The metadata of version 3, of an array or a group.
 pub(super) const V3: &str = "zarr.json";
@@ -97,12 +97,12 @@ pub(super) enum Node {
     Group,
 }
 
-/// What a folder says that it is; `None` if it says nothing.
+/// Returns what the metadata at a prefix says that it is, or `None` if there is none.
 ///
 /// # Errors
 /// Metadata that is not in order.
-pub(super) fn node(path: &Path) -> Result<Option<Node>> {
-    if let Some(text) = read(&path.join(V3))? {
+pub(super) fn node(store: &dyn ReadableStore, prefix: &str) -> Result<Option<Node>> {
+    if let Some(text) = read(store, prefix, V3)? {
         #[derive(Deserialize)]
         struct Head {
             zarr_format: Option<u64>,
@@ -116,7 +116,7 @@ pub(super) fn node(path: &Path) -> Result<Option<Node>> {
             _ => bail!("{V3}: node_type is neither array nor group"),
         };
     }
-    let is_there = |name: &str| Ok::<_, Error>(folder::open(&path.join(name)).context(name)?.is_some());
+    let is_there = |name: &str| Ok::<_, Error>(store.open(&join(prefix, name)).context(name)?.is_some());
     Ok(match (is_there(V2_ARRAY)?, is_there(V2_GROUP)?) {
         (true, _) => Some(Node::Array),
         (false, true) => Some(Node::Group),
@@ -124,20 +124,20 @@ pub(super) fn node(path: &Path) -> Result<Option<Node>> {
     })
 }
 
-/// The attributes of a group, as they stand there; `None` if there are none.
+/// Returns the attributes of a group, as they stand there, or `None` if there are none.
 ///
 /// # Errors
 /// What is not in order; the file is named.
-pub(super) fn group_attributes(path: &Path) -> Result<Option<String>> {
+pub(super) fn group_attributes(store: &dyn ReadableStore, prefix: &str) -> Result<Option<String>> {
     #[derive(Deserialize)]
     struct Head<'a> {
         #[serde(borrow)]
         attributes: Option<&'a RawValue>,
     }
-    let text = match read(&path.join(V3))? {
+    let text = match read(store, prefix, V3)? {
         Some(text) => parse::<Head<'_>>(&text).context(V3)?.attributes.map(|raw| raw.get().to_owned()),
         None => {
-            let text = read(&path.join(V2_ATTRIBUTES))?;
+            let text = read(store, prefix, V2_ATTRIBUTES)?;
             let raw = text.as_deref().map(parse::<&RawValue>).transpose().context(V2_ATTRIBUTES)?;
             raw.map(|raw| raw.get().to_owned())
         }
@@ -149,18 +149,18 @@ pub(super) fn group_attributes(path: &Path) -> Result<Option<String>> {
 ///
 /// # Errors
 /// What is not in order, or not known; the file is named.
-pub(super) fn array(path: &Path) -> Result<Array> {
-    if let Some(text) = read(&path.join(V3))? {
+pub(super) fn array(store: &dyn ReadableStore, prefix: &str) -> Result<Array> {
+    if let Some(text) = read(store, prefix, V3)? {
         return v3(&text).context(V3);
     }
-    let text = read(&path.join(V2_ARRAY))?.ok_or_else(|| malformed!("no {V3} or {V2_ARRAY}"))?;
-    let attributes = read(&path.join(V2_ATTRIBUTES))?;
+    let text = read(store, prefix, V2_ARRAY)?.ok_or_else(|| malformed!("no {V3} or {V2_ARRAY}"))?;
+    let attributes = read(store, prefix, V2_ATTRIBUTES)?;
     v2(&text, attributes.as_deref()).context(V2_ARRAY)
 }
 
-/// The text of a file, if there is one.
-fn read(path: &Path) -> Result<Option<Vec<u8>>> {
-    folder::read(path, MOST_BYTES).with_context(|| path.file_name().unwrap_or_default().display().to_string())
+/// Returns the text of that name at a prefix, if there is one.
+fn read(store: &dyn ReadableStore, prefix: &str, name: &str) -> Result<Option<Vec<u8>>> {
+    store.get(&join(prefix, name), MOST_BYTES).with_context(|| name.to_owned())
 }
 
 fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T> {

@@ -4,24 +4,21 @@ mod blosc;
 mod codec;
 mod codecs;
 mod dtypes;
-mod folder;
 mod group;
 mod metadata;
 mod read;
 mod write;
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use self::metadata::Node;
+use self::metadata::{Array, Node};
 use self::read::Chunks;
 use super::content::{Content, Description, Opened};
 use super::interface::{Reader, Unchangeable};
 use crate::error::{Result, bail, malformed};
+use crate::storage::key_store::{KeyStore, Lock, join};
 use crate::storage::source::{Container, Source};
-use crate::storage::stage;
 
 use self::metadata::{V2_ARRAY, V2_GROUP, V3};
 pub(super) use self::write::ZarrWriter;
@@ -34,34 +31,23 @@ pub(super) const MARKS: &[&str] = &[V3, V2_ARRAY, V2_GROUP];
 /// # Errors
 /// Metadata that is not in order; of reading folders.
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
-    let Opened::Folder(path) = content.opened else { bail!("is a file, expected the folder of a Zarr store") };
-    Ok(match metadata::node(&path)? {
-        Some(Node::Array) => Box::new(Store {
-            path,
-            members: None,
-            groups: Arc::default(),
-            is_old: OnceLock::new(),
-            lock: Mutex::default(),
-        }),
+    let Opened::Folder(store) = content.opened else { bail!("is a file, expected the folder of a Zarr store") };
+    let (members, groups) = match metadata::node(&*store, "")? {
+        Some(Node::Array) => (None, BTreeMap::new()),
         Some(Node::Group) => {
-            let (members, groups) = group::arrays(&path)?;
-            let container = Container::of_folder(&path, members)?;
-            Box::new(Store {
-                path,
-                members: Some(container.into()),
-                groups: groups.into(),
-                is_old: OnceLock::new(),
-                lock: Mutex::default(),
-            })
+            let group = group::walk(&*store)?;
+            (Some(Arc::new(Container::new(store.identity()?, group.arrays))), group.attributes)
         }
         None => bail!("no Zarr store: has neither {V3} nor {V2_ARRAY}"),
-    })
+    };
+    let (is_old, lock) = (OnceLock::new(), Mutex::default());
+    Ok(Box::new(ZarrReader { store, members, groups: groups.into(), is_old, lock }))
 }
 
-/// A store: an array, or a group of them.
+/// What a store holds: an array, or a group of them.
 #[derive(Debug)]
-struct Store {
-    path: PathBuf,
+struct ZarrReader {
+    store: Arc<dyn KeyStore>,
     /// The arrays of a group.
     members: Option<Arc<Container>>,
     /// The attributes of the groups, by their paths.
@@ -69,32 +55,32 @@ struct Store {
     /// Whether any of it is of version 2, once that was asked: who changes its arrays asks for each, and all are read.
     is_old: OnceLock<bool>,
     /// What is locked, as long as it is read or changed.
-    lock: Mutex<Option<Arc<File>>>,
+    lock: Mutex<Option<Lock>>,
 }
 
-impl Store {
-    /// The folder of an array.
-    fn folder(&self, n: usize) -> Result<PathBuf> {
-        match &self.members {
-            None => Ok(self.path.clone()),
-            Some(container) => {
-                let name =
-                    container.names.get(n).ok_or_else(|| malformed!("tensor {n} of {}", container.names.len()))?;
-                group::member(&self.path, name)
-            }
-        }
+impl ZarrReader {
+    /// Returns the prefix of an array.
+    fn prefix(&self, n: usize) -> Result<&str> {
+        let Some(container) = &self.members else { return Ok("") };
+        let name = container.names.get(n).ok_or_else(|| malformed!("tensor {n} of {}", container.names.len()))?;
+        group::check_member(name)?;
+        Ok(name)
+    }
+
+    /// Reads the metadata of an array.
+    fn array(&self, n: usize) -> Result<Array> {
+        metadata::array(&*self.store, self.prefix(n)?)
     }
 
     fn chunks(&self, n: usize) -> Result<Chunks> {
-        let folder = self.folder(n)?;
-        let mut array = metadata::array(&folder)?;
+        let mut array = self.array(n)?;
         Arc::make_mut(&mut array.style).groups = Arc::clone(&self.groups);
         let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Ok(Chunks::new(&self.path, &folder, array, lock))
+        Chunks::new(Arc::clone(&self.store), self.prefix(n)?, array, lock)
     }
 }
 
-impl Reader for Store {
+impl Reader for ZarrReader {
     fn names(&self) -> Option<Vec<&str>> {
         self.members.as_ref().map(|container| container.names.iter().map(String::as_str).collect())
     }
@@ -104,10 +90,10 @@ impl Reader for Store {
     }
 
     fn unwritten(&self) -> Option<&'static str> {
-        let folders = (0..self.members.as_ref().map_or(1, |members| members.names.len())).map(|n| self.folder(n));
-        let is_old = |folder: PathBuf| metadata::array(&folder).is_ok_and(|array| array.file == V2_ARRAY);
+        let mut arrays = 0..self.members.as_ref().map_or(1, |members| members.names.len());
         // a group without arrays tells its version itself
-        let any = || !self.path.join(V3).exists() || folders.filter_map(Result::ok).any(is_old);
+        let is_v3 = || self.store.open(V3).is_ok_and(|text| text.is_some());
+        let any = || !is_v3() || arrays.any(|n| self.array(n).is_ok_and(|array| array.file == V2_ARRAY));
         self.is_old.get_or_init(any).then_some(
             "in a Zarr store of version 2 only items are changed: tensorop convert STORE -o NAME.zarr makes version 3",
         )
@@ -118,7 +104,7 @@ impl Reader for Store {
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
-        let array = metadata::array(&self.folder(n)?)?;
+        let array = self.array(n)?;
         Ok(Description { bytes: array.meta.bytes() as u64, meta: array.meta, offset: None })
     }
 
@@ -132,9 +118,8 @@ impl Reader for Store {
     }
 
     fn lock(&self, n: usize, together: bool) -> Result<()> {
-        let folder = self.folder(n)?;
-        let lock = stage::lock(&folder.join(metadata::array(&folder)?.file), together)?;
-        *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(lock.into());
+        let lock = self.store.lock(&join(self.prefix(n)?, self.array(n)?.file), together)?;
+        *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(lock);
         Ok(())
     }
 }

@@ -1,14 +1,11 @@
 //! The items of an array: which chunks hold what is asked for, and the chunks unpacked.
 
 use std::collections::{HashMap, VecDeque};
-use std::fs::File;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::folder;
 use super::metadata::Array;
-use crate::error::{Context, Error, ErrorKind, Result, ensure};
+use crate::error::{Context, Error, ErrorKind, Result, ensure, malformed};
 use crate::layout::axis::Span;
 use crate::layout::gather::gather;
 use crate::layout::shape::bytes_of;
@@ -17,7 +14,8 @@ use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
 use crate::memory;
 use crate::storage::chunked::{ChunkStyle, Chunked};
-use crate::storage::platform::read_at;
+use crate::storage::key_store::{KeyStore, Lock, WritableStore, join};
+use crate::storage::read_at::{ReadAt, Stamp};
 
 /// Chunks of which a part was wanted are kept, so many bytes of them together (one of them in any case), since the next
 /// window most likely wants another part.
@@ -29,9 +27,9 @@ const AT_ONCE: usize = 1 << 20;
 /// The chunks of an array.
 #[derive(Debug)]
 pub(super) struct Chunks {
-    /// The store, and the folder of the array in it.
-    root: PathBuf,
-    folder: PathBuf,
+    store: Arc<dyn KeyStore>,
+    /// The prefix of the array in the store.
+    prefix: String,
     array: Array,
     /// The chunks of the grid, by their numbers.
     grid: Windows,
@@ -40,14 +38,15 @@ pub(super) struct Chunks {
     kept: Mutex<Kept>,
     /// The index of each shard that was asked for last.
     indexes: Mutex<VecDeque<(usize, Option<Arc<Shard>>)>>,
-    stamp: Option<(u64, std::time::SystemTime)>,
-    _lock: Option<Arc<File>>,
+    /// The version of the metadata when the array was opened.
+    stamp: Option<Stamp>,
+    _lock: Option<Lock>,
 }
 
 /// An open shard: where its chunks are.
 #[derive(Debug)]
 struct Shard {
-    file: File,
+    value: Arc<dyn ReadAt>,
     /// For each chunk where it begins and how long it is; all bits set if it is not there.
     index: Vec<(u64, u64)>,
 }
@@ -63,14 +62,16 @@ struct Kept {
 type Unpacked = Option<Arc<Vec<u8>>>;
 
 impl Chunks {
-    /// The array in a folder, which may be locked as long as this is there.
-    pub(super) fn new(root: &Path, folder: &Path, array: Array, lock: Option<Arc<File>>) -> Self {
+    /// Takes the array at a prefix, which may be locked as long as this is there.
+    ///
+    /// # Errors
+    /// Those of asking for the version of its metadata.
+    pub(super) fn new(store: Arc<dyn KeyStore>, prefix: &str, array: Array, lock: Option<Lock>) -> Result<Self> {
         let shape = &array.meta.shape;
         let (grid, files) = (Windows::boxes(shape, &array.style.chunk), Windows::boxes(shape, &array.style.unit));
-        let stamp = stamp_of(&folder.join(array.file));
-        let (root, folder) = (root.to_owned(), folder.to_owned());
+        let (stamp, prefix) = (store.stamp(&join(prefix, array.file))?, prefix.to_owned());
         let (kept, indexes) = (Mutex::default(), Mutex::default());
-        Self { root, folder, array, grid, files, kept, indexes, stamp, _lock: lock }
+        Ok(Self { store, prefix, array, grid, files, kept, indexes, stamp, _lock: lock })
     }
 
     /// The bytes of the items of a chunk.
@@ -79,10 +80,15 @@ impl Chunks {
         bytes.context("a chunk is more than memory can address")
     }
 
-    /// The path of the file that holds the items at a place, from the array's folder on.
+    /// Returns the key of the value that holds the items at a place, from the array's prefix on.
     fn key(&self, at: &[usize]) -> String {
         let place = at.iter().zip(&self.array.style.unit).map(|(at, unit)| at / unit);
         self.array.keys.of(&place.collect::<Vec<_>>())
+    }
+
+    /// Opens the value of a key that is counted from the array's prefix on.
+    fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>> {
+        self.store.open(&join(&self.prefix, key))
     }
 
     /// The packed bytes of the chunk that begins at a place; `None` if it is not there.
@@ -102,12 +108,12 @@ impl Chunks {
             let within = || format!("chunk {at:?} of {key}");
             let read = || -> Result<Vec<u8>> {
                 ensure!(len <= most, "{len} bytes, at most {most} are unpacked");
-                folder::read_part(&shard.file, offset, usize::try_from(len)?)
+                read_part(&*shard.value, offset, usize::try_from(len)?)
             };
             return read().map(Some).with_context(within);
         }
         let read = || -> Result<Option<Vec<u8>>> {
-            let packed = folder::read(&self.folder.join(&key), most)?;
+            let packed = self.store.get(&join(&self.prefix, &key), most)?;
             ensure!(packed.as_ref().is_none_or(|packed| !packed.is_empty() || bytes == 0), "is empty");
             Ok(packed)
         };
@@ -124,7 +130,7 @@ impl Chunks {
             return Ok(shard.clone());
         }
         let key = self.key(at);
-        let shard = self.open_shard(&self.folder.join(&key)).with_context(|| format!("shard {key}"))?.map(Arc::new);
+        let shard = self.open_shard(&key).with_context(|| format!("shard {key}"))?.map(Arc::new);
         let mut indexes = lock();
         if indexes.len() == OPEN {
             indexes.pop_front();
@@ -133,12 +139,13 @@ impl Chunks {
         Ok(shard)
     }
 
-    fn open_shard(&self, path: &Path) -> Result<Option<Shard>> {
-        let (Some(shards), Some((file, len))) = (&self.array.shards, folder::open(path)?) else { return Ok(None) };
+    fn open_shard(&self, key: &str) -> Result<Option<Shard>> {
+        let (Some(shards), Some(value)) = (&self.array.shards, self.open(key)?) else { return Ok(None) };
+        let len = value.size()?;
         let bytes = shards.index_bytes();
         ensure!(len > 0, "is empty");
         ensure!(len >= bytes as u64, "{len} bytes, expected at least the {bytes} of its index");
-        let packed = folder::read_part(&file, if shards.at_start { 0 } else { len - bytes as u64 }, bytes)?;
+        let packed = read_part(&*value, if shards.at_start { 0 } else { len - bytes as u64 }, bytes)?;
         let index =
             if shards.has_checksum { super::codecs::without_checksum(&packed).context("index")? } else { &packed };
         let number = |word: &[u8; 8]| match shards.big_endian {
@@ -149,7 +156,7 @@ impl Chunks {
             [offset, len] => (number(offset), number(len)),
             _ => (u64::MAX, u64::MAX),
         };
-        Ok(Some(Shard { index: index.as_chunks::<16>().0.iter().map(pair).collect(), file }))
+        Ok(Some(Shard { index: index.as_chunks::<16>().0.iter().map(pair).collect(), value }))
     }
 
     /// The items of the chunk that begins at a place, unpacked.
@@ -198,13 +205,12 @@ impl Chunks {
             let key = self.key(&at);
             let bytes = self.chunk_bytes()?;
             let within = || format!("chunk {key}");
-            let Some((file, len)) = folder::open(&self.folder.join(&key)).with_context(within)? else {
-                return self.fill(&place, out);
-            };
+            let Some(value) = self.open(&key).with_context(within)? else { return self.fill(&place, out) };
+            let len = value.size().with_context(within)?;
             if len != bytes as u64 {
                 return Err(Error::of(ErrorKind::Malformed, format!("{len} bytes, expected {bytes}")).within(within()));
             }
-            let read = |bytes: &mut [u8], at: u64| read_at(&file, bytes, at);
+            let read = |bytes: &mut [u8], at: u64| value.read_at(bytes, at);
             if let Some(first) = place.as_run() {
                 let out = &mut out[first * itemsize..][..place.items() * itemsize];
                 return gather(&from, itemsize, out, scratch, AT_ONCE, read).with_context(within);
@@ -306,9 +312,17 @@ impl Wanted<'_> {
     }
 }
 
-fn stamp_of(path: &Path) -> Option<(u64, std::time::SystemTime)> {
-    let found = std::fs::metadata(path).ok()?;
-    Some((found.len(), found.modified().ok()?))
+/// Reads a part of a value.
+///
+/// # Errors
+/// A value that ends before; those of reading.
+fn read_part(value: &dyn ReadAt, at: u64, bytes: usize) -> Result<Vec<u8>> {
+    let len = value.size()?;
+    let end = at.checked_add(bytes as u64).filter(|&end| end <= len);
+    end.ok_or_else(|| malformed!("{len} bytes, and something is said to be at {at} of {bytes} bytes"))?;
+    let mut out = memory::zeros(bytes).map_err(Error::memory)?;
+    value.read_at(&mut out, at).context("cannot be read")?;
+    Ok(out)
 }
 
 impl Chunked for Chunks {
@@ -324,7 +338,7 @@ impl Chunked for Chunks {
     }
 
     fn finish(&self) -> Result<()> {
-        match stamp_of(&self.folder.join(self.array.file)) == self.stamp {
+        match self.store.stamp(&join(&self.prefix, self.array.file))? == self.stamp {
             true => Ok(()),
             false => Err(Error::of(ErrorKind::Changed, "changed while it was read")),
         }
@@ -334,7 +348,7 @@ impl Chunked for Chunks {
         &self.array.style
     }
 
-    fn file_of(&self, window: &Window) -> Result<Option<File>> {
+    fn value_of(&self, window: &Window) -> Result<Option<Arc<dyn ReadAt>>> {
         let (unit, shape) = (&self.array.style.unit, &self.array.meta.shape);
         let is_one = window.ranges.iter().zip(unit).zip(shape).all(|((range, &unit), &dim)| {
             range.start.is_multiple_of(unit) && range.end == range.start.saturating_add(unit).min(dim)
@@ -344,8 +358,7 @@ impl Chunked for Chunks {
         }
         let at: Vec<usize> = window.ranges.iter().map(|range| range.start).collect();
         let key = self.key(&at);
-        let opened = folder::open(&self.folder.join(&key)).with_context(|| format!("chunk {key}"))?;
-        Ok(opened.map(|(file, _)| file))
+        self.open(&key).with_context(|| format!("chunk {key}"))
     }
 
     fn packed(&self, window: &Window, items: &[u8]) -> Result<(String, Vec<u8>)> {
@@ -359,7 +372,7 @@ impl Chunked for Chunks {
             let at: Vec<usize> = chunk.ranges.iter().map(|range| range.start).collect();
             let key = self.key(&at);
             if last.as_ref() != Some(&key) {
-                bytes += std::fs::metadata(self.folder.join(&key)).map_or(0, |found| found.len());
+                bytes += self.store.size(&join(&self.prefix, &key)).ok().flatten().unwrap_or(0);
                 last = Some(key);
             }
             Ok(())
@@ -367,8 +380,8 @@ impl Chunked for Chunks {
         bytes
     }
 
-    fn folders(&self) -> (PathBuf, PathBuf) {
-        (self.root.clone(), self.folder.clone())
+    fn edit(&self) -> Result<Box<dyn WritableStore>> {
+        self.store.edit(&self.prefix)
     }
 }
 
