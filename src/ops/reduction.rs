@@ -49,41 +49,42 @@ impl Reduction {
 }
 
 /// Reduces a block of updates into a block of old items of as many bytes.
-pub type OnBytes = fn(&mut [u8], &[u8]);
+pub type CombineBlocks = fn(&mut [u8], &[u8]);
 
-/// Reduces single updates into items of `out`: number `offset + at` of them for each `at`, as far as there are so many.
-/// (`out`, `offset`, `at`, updates.)
-pub type OnPoints = fn(&mut [u8], usize, &[u32], &[u8]);
+/// Reduces single updates into items of `out`: the update number n into item number `offset + at[n]`, if `out` has it.
+/// The parameters are `out`, `offset`, `at` and the updates.
+pub type CombinePoints = fn(&mut [u8], usize, &[u32], &[u8]);
 
-/// A reduction of items as bytes: the same for blocks, where a loop over neighbours can be vectorised, and for points,
-/// where a call for each would take longer than the sum.
+/// A reduction of items that are little-endian bytes. Items in the other byte order are swapped before and after it, so
+/// that each loop is compiled once a type.
 #[derive(Clone, Copy, Debug)]
 pub struct Combine {
-    /// Of blocks.
-    pub blocks: OnBytes,
-    /// Of single items.
-    pub points: OnPoints,
+    /// Reduces neighbouring items, in a loop that can be vectorised.
+    pub blocks: CombineBlocks,
+    /// Reduces scattered items, for each of which a call would take longer than the sum.
+    pub points: CombinePoints,
 }
 
 /// An item type that ScatterND can reduce.
 pub trait Reducible: Element {
-    /// Old item and update to new item; `None` where the type has no such operation.
+    /// Returns what makes a new item of an old one and an update; `None` where the type has no such operation.
     fn operation(reduction: Reduction) -> Option<fn(Self, Self) -> Self>;
 
-    /// The same for items as bytes, big-endian or little-endian; `None` also of no reduction.
-    fn on_bytes(reduction: Reduction, big: bool) -> Option<Combine>;
+    /// Returns the same operation for items as little-endian bytes; `None` also for [`Reduction::None`].
+    fn on_bytes(reduction: Reduction) -> Option<Combine>;
 }
 
-/// The reduction of items of that dtype; `None` where the update takes the item's place, which every dtype can do.
+/// Returns the kernel of a reduction for items of a dtype, which takes them in native order; `None` for
+/// [`Reduction::None`], where an update takes the item's place, which every dtype can do.
 ///
 /// # Errors
-/// A dtype for which no version of the specification defines it.
+/// A dtype for which no version of the specification defines the reduction.
 pub fn combine(dtype: &DType, reduction: Reduction) -> Result<Option<Combine>, Error> {
     if reduction == Reduction::None {
         return Ok(None);
     }
     let combine = match_kind!(dtype.kind(), {
-        number T => <T as Reducible>::on_bytes(reduction, dtype.is_big_endian()),
+        number T => <T as Reducible>::on_bytes(reduction),
         Kind::Narrow(_)
         | Kind::LongDouble(_)
         | Kind::ComplexLongDouble(_)
@@ -101,97 +102,105 @@ pub fn combine(dtype: &DType, reduction: Reduction) -> Result<Option<Combine>, E
     })
 }
 
-/// Reduces items one by one. The byte order and the operation are known where this is compiled: asked for at each
-/// item, they would keep the loop from being vectorised.
-fn blocks<T: Element, const BIG: bool>(old: &mut [u8], updates: &[u8], operation: impl Fn(T, T) -> T) {
-    let from = |bytes| if BIG { T::from_big(bytes) } else { T::from_little(bytes) };
-    let to = |item: T| if BIG { item.to_big() } else { item.to_little() };
+/// Reduces neighbouring items one by one. The operation is known where this is compiled: chosen at each item, it would keep
+/// the loop from being vectorised.
+fn blocks<T: Element>(old: &mut [u8], updates: &[u8], operation: impl Fn(T, T) -> T) {
     for (old, update) in T::chunks_mut(old).iter_mut().zip(T::chunks(updates)) {
-        *old = to(operation(from(*old), from(*update)));
+        *old = operation(T::from_little(*old), T::from_little(*update)).to_little();
     }
 }
 
-/// Reduces items here and there. A place that there is not is passed over, so that a window can be shown all entries of a
+/// Reduces scattered items. A place that `out` does not have is skipped, so that a window can be shown all entries of a
 /// bucket that it shares with another.
-fn points<T: Element, const BIG: bool>(
-    out: &mut [u8],
-    offset: usize,
-    at: &[u32],
-    updates: &[u8],
-    operation: impl Fn(T, T) -> T,
-) {
-    let from = |bytes| if BIG { T::from_big(bytes) } else { T::from_little(bytes) };
-    let to = |item: T| if BIG { item.to_big() } else { item.to_little() };
+fn points<T: Element>(out: &mut [u8], offset: usize, at: &[u32], updates: &[u8], operation: impl Fn(T, T) -> T) {
     let out = T::chunks_mut(out);
     for (&at, update) in at.iter().zip(T::chunks(updates)) {
         if let Some(old) = out.get_mut(offset.wrapping_add(at as usize)) {
-            *old = to(operation(from(*old), from(*update)));
+            *old = operation(T::from_little(*old), T::from_little(*update)).to_little();
         }
     }
 }
 
+/// Implements [`Reducible`]: the operations that the type has, those whose bits are another type's, and those that it does
+/// not have.
 macro_rules! reducible {
-    ($type:ty: $($reduction:ident $operation:expr),+; undefined: $($undefined:ident)*) => {
+    ($type:ty: $($reduction:ident $operation:expr),+; $(as $other:ty: $($same:ident $plain:expr),+;)? undefined: $($undefined:ident)*) => {
         impl Reducible for $type {
             fn operation(reduction: Reduction) -> Option<fn(Self, Self) -> Self> {
                 match reduction {
                     Reduction::None => Some(|_, update| update),
                     $(Reduction::$reduction => Some($operation),)+
+                    $($(Reduction::$same => Some($plain),)+)?
                     $(Reduction::$undefined => None,)*
                 }
             }
 
-            fn on_bytes(reduction: Reduction, big: bool) -> Option<Combine> {
-                match (reduction, big) {
-                    (Reduction::None, _) => None,
-                    $(
-                        (Reduction::$reduction, false) => Some(Combine {
-                            blocks: |old, updates| blocks::<$type, false>(old, updates, $operation),
-                            points: |out, offset, at, updates| points::<$type, false>(out, offset, at, updates, $operation),
-                        }),
-                        (Reduction::$reduction, true) => Some(Combine {
-                            blocks: |old, updates| blocks::<$type, true>(old, updates, $operation),
-                            points: |out, offset, at, updates| points::<$type, true>(out, offset, at, updates, $operation),
-                        }),
-                    )+
-                    $((Reduction::$undefined, _) => None,)*
+            fn on_bytes(reduction: Reduction) -> Option<Combine> {
+                match reduction {
+                    Reduction::None => None,
+                    $(Reduction::$reduction => Some(Combine {
+                        blocks: |old, updates| blocks::<$type>(old, updates, $operation),
+                        points: |out, offset, at, updates| points::<$type>(out, offset, at, updates, $operation),
+                    }),)+
+                    $($(Reduction::$same)|+ => <$other as Reducible>::on_bytes(reduction),)?
+                    $(Reduction::$undefined => None,)*
                 }
             }
         }
     };
 }
 
-/// Items that have an order: that of what `$value` makes of them. NaN on either side of max and min is NaN.
-macro_rules! ordered {
+/// The larger and the smaller of two items by what `$value` makes of them. If either is NaN the result is NaN.
+macro_rules! larger {
+    ($type:ty, $nan:expr, $value:expr) => {
+        |old: $type, update: $type| {
+            let (a, b) = ($value(old), $value(update));
+            if $nan(a) || !($nan(b) || b > a) { old } else { update }
+        }
+    };
+}
+macro_rules! smaller {
+    ($type:ty, $nan:expr, $value:expr) => {
+        |old: $type, update: $type| {
+            let (a, b) = ($value(old), $value(update));
+            if $nan(a) || !($nan(b) || b < a) { old } else { update }
+        }
+    };
+}
+
+/// Implements the reductions of floats: `$add` and `$mul`, and the order of what `$value` makes of an item.
+macro_rules! floats {
     ($type:ty; $add:expr, $mul:expr, $nan:expr, $value:expr) => {
-        reducible!($type: Add $add, Mul $mul,
-            Max |old: $type, update: $type| {
-                let (a, b) = ($value(old), $value(update));
-                if $nan(a) || !($nan(b) || b > a) { old } else { update }
-            },
-            Min |old: $type, update: $type| {
-                let (a, b) = ($value(old), $value(update));
-                if $nan(a) || !($nan(b) || b < a) { old } else { update }
-            };
-            undefined:);
+        reducible!($type: Add $add, Mul $mul, Max larger!($type, $nan, $value), Min smaller!($type, $nan, $value); undefined:);
     };
 }
 
+/// Implements the reductions of integers. Sums and products wrap, so their bits do not depend on the sign: a signed type
+/// uses the kernels of the unsigned one.
 macro_rules! integers {
-    ($($type:ty)+) => {
-        $(ordered!($type; |old, update| old.wrapping_add(update), |old, update| old.wrapping_mul(update), |_| false, |item: $type| item);)+
-    };
+    ($($unsigned:ty, $signed:ty;)+) => {$(
+        reducible!($unsigned:
+            Add |old, update| old.wrapping_add(update), Mul |old, update| old.wrapping_mul(update),
+            Max |old, update| if update > old { update } else { old },
+            Min |old, update| if update < old { update } else { old };
+            undefined:);
+        reducible!($signed:
+            Max |old, update| if update > old { update } else { old },
+            Min |old, update| if update < old { update } else { old };
+            as $unsigned: Add |old, update| old.wrapping_add(update), Mul |old, update| old.wrapping_mul(update);
+            undefined:);
+    )+};
 }
 
-integers!(i8 i16 i32 i64 u8 u16 u32 u64);
-ordered!(f32; |old, update| old + update, |old, update| old * update, f32::is_nan, |item: f32| item);
-ordered!(f64; |old, update| old + update, |old, update| old * update, f64::is_nan, |item: f64| item);
+integers!(u8, i8; u16, i16; u32, i32; u64, i64;);
+floats!(f32; |old, update| old + update, |old, update| old * update, f32::is_nan, |item: f32| item);
+floats!(f64; |old, update| old + update, |old, update| old * update, f64::is_nan, |item: f64| item);
 // float32 has more than twice the digits of the 16-bit floats: what it rounds away cannot change the last rounding.
-ordered!(f16;
+floats!(f16;
     |old, update| f16_from_f32(f16_to_f32(old) + f16_to_f32(update)),
     |old, update| f16_from_f32(f16_to_f32(old) * f16_to_f32(update)),
     f32::is_nan, f16_to_f32);
-ordered!(bf16;
+floats!(bf16;
     |old, update| bf16::from_f32(bf16_to_f32(old) + bf16_to_f32(update)), bf16_product, f32::is_nan, bf16_to_f32);
 
 /// float32 rounds a product that is subnormal in it, as it is then in bfloat16: such a product is rounded to whole
@@ -232,24 +241,10 @@ mod tests {
         assert_eq!(three[..old.len()], three[2 * old.len()..]);
     }
 
-    /// One item reduced by one, as bytes, through both byte orders.
+    /// One item reduced by one, as bytes.
     fn reduce(dtype: &str, reduction: Reduction, old: &[u8], update: &[u8]) -> Vec<u8> {
-        let swap = |bytes: &[u8]| {
-            let units = if dtype.contains("complex") { bytes.len() / 2 } else { bytes.len() };
-            bytes.chunks(units).flat_map(|c| c.iter().rev().copied().collect::<Vec<u8>>()).collect::<Vec<u8>>()
-        };
-        let little = DType::parse(dtype).unwrap();
         let mut out = old.to_vec();
-        reduced(&little, reduction, &mut out, update);
-        if let Ok(big) =
-            DType::parse(&little.descr().trim_matches('\'').replace('<', ">")).map(|d| d.is_big_endian().then_some(d))
-        {
-            let mut swapped = swap(old);
-            if let Some(big) = big {
-                reduced(&big, reduction, &mut swapped, &swap(update));
-                assert_eq!(swap(&swapped), out, "{dtype} {reduction:?}");
-            }
-        }
+        reduced(&DType::parse(dtype).unwrap(), reduction, &mut out, update);
         out
     }
 
@@ -330,16 +325,12 @@ mod tests {
         let item = |i: u32| f16::from_bits((i.wrapping_mul(2_654_435_761) >> 16) as u16);
         let (old, updates): (Vec<f16>, Vec<f16>) = (0..77).map(|i| (item(i), item(i + 1000))).unzip();
         for reduction in [Reduction::Add, Reduction::Mul, Reduction::Max, Reduction::Min] {
-            for big in [false, true] {
-                let bytes = |items: &[f16]| -> Vec<u8> {
-                    items.iter().flat_map(|i| if big { i.to_be_bytes() } else { i.to_le_bytes() }).collect()
-                };
-                let mut got = bytes(&old);
-                (f16::on_bytes(reduction, big).unwrap().blocks)(&mut got, &bytes(&updates));
-                let operation = f16::operation(reduction).unwrap();
-                let expected: Vec<f16> = old.iter().zip(&updates).map(|(&a, &b)| operation(a, b)).collect();
-                assert_eq!(got, bytes(&expected), "{reduction:?} {big}");
-            }
+            let bytes = |items: &[f16]| -> Vec<u8> { items.iter().flat_map(|i| i.to_le_bytes()).collect() };
+            let mut got = bytes(&old);
+            (f16::on_bytes(reduction).unwrap().blocks)(&mut got, &bytes(&updates));
+            let operation = f16::operation(reduction).unwrap();
+            let expected: Vec<f16> = old.iter().zip(&updates).map(|(&a, &b)| operation(a, b)).collect();
+            assert_eq!(got, bytes(&expected), "{reduction:?}");
         }
     }
 

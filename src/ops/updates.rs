@@ -31,6 +31,13 @@ impl Updates {
         Self { view: source.view(), source, conversion }
     }
 
+    /// Makes them items of another dtype of the same kind, such as the native one.
+    #[must_use]
+    pub fn converted_to(self, dtype: &DType) -> Self {
+        let conversion = Conversion::new(self.source.dtype(), dtype).expect("updates are of the kind of the data");
+        Self { conversion, ..self }
+    }
+
     /// Where they come from.
     pub fn source(&self) -> &Source {
         &self.source

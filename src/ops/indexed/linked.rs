@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::{Numbers, Run, Scatter, Sweeps};
 use crate::error::{Error, Result};
+use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::gather::GAP;
 use crate::layout::window::{Window, Windows};
@@ -16,6 +17,7 @@ use crate::ops::reduction::Repeats;
 use crate::ops::selection::{Selection, Stored};
 use crate::ops::updates::Updates;
 use crate::ops::window_size::{EDIT_WINDOW, ENTRIES, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
+use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
 /// A resolved scatter, linked to what it reads.
@@ -26,6 +28,10 @@ pub struct Linked {
     updates: Updates,
     /// What is done with an old block and its update; `None` puts the update in its place.
     combine: Option<Combine>,
+    /// What updates are read as: the dtype of the data, in native order for a reduction.
+    kernel: DType,
+    /// From the byte order of the data to that of the kernel and back.
+    to_kernel: Conversion,
     window: usize,
     /// Whether updates that are read from a file are kept in memory.
     keeps_updates: bool,
@@ -63,6 +69,12 @@ impl Linked {
             Some(axes) => updates.with_axes(axes),
             None => updates,
         };
+        let dtype = &base.meta().dtype;
+        let kernel = if roles.combine.is_some() { dtype.native() } else { dtype.clone() };
+        let to_kernel = Conversion::new(dtype, &kernel).expect("both are of one kind");
+        if !to_kernel.is_identity() {
+            updates = updates.converted_to(&kernel);
+        }
         let (outer, block) = (numbers.arrangement.outer, numbers.arrangement.block);
         let itemsize = base.meta().dtype.itemsize();
         let (data_bytes, update_bytes) = (base.meta().bytes(), updates.bytes());
@@ -88,7 +100,7 @@ impl Linked {
             indices.make_resident()?;
         }
         let sweeps = Sweeps::new(numbers, indices, Some(&updates), (roles.repeats, group), limits)?;
-        Ok(Self { base, sweeps, updates, combine: roles.combine, window, keeps_updates, limits })
+        Ok(Self { base, sweeps, updates, combine: roles.combine, kernel, to_kernel, window, keeps_updates, limits })
     }
 
     /// A sweep; see [`Sweeps::get`].
@@ -174,13 +186,14 @@ impl Fill for Linked {
         }
         self.updates.settle()?;
         if self.updates.in_runs() && self.updates.source().is_read_by_position() && self.keeps_updates {
-            return self.updates.make_resident(&self.base.meta().dtype);
+            return self.updates.make_resident(&self.kernel);
         }
-        self.updates.make_runs(&self.base.meta().dtype, self.limits)
+        self.updates.make_runs(&self.kernel, self.limits)
     }
 
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         self.base.read(window, out, &mut scratch.gathered)?;
+        self.to_kernel.swap(out);
         let (itemsize, mut rest) = (self.base.meta().dtype.itemsize(), &mut out[..]);
         // what is scattered goes by the numbers of items, which are neighbours in a piece
         for piece in window.pieces(&self.base.meta().shape) {
@@ -190,6 +203,7 @@ impl Fill for Linked {
                 .try_for_each(|number| self.apply(&*self.sweep(number)?, &piece, items, &mut scratch.items))?;
             rest = after;
         }
+        self.to_kernel.swap(out);
         Ok(())
     }
 
