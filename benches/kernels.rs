@@ -13,7 +13,7 @@ use tensorop::layout::view::View;
 use tensorop::layout::walk::copy_bytes;
 use tensorop::layout::window::Window;
 use tensorop::ops::fill::Limits;
-use tensorop::ops::indexed::Sweeps;
+use tensorop::ops::indexed::{Grouping, Sweeps};
 use tensorop::ops::reduction::Repeats;
 use tensorop::ops::slice_scatter::SliceScatter;
 use tensorop::ops::{reduction, scatter_nd, scatter_update};
@@ -108,7 +108,13 @@ impl Case {
         let indices = self.indices();
         let numbers = scatter_update::check(&self.shape(), &[indices.len()], None, axis).unwrap().in_order(Order::C);
         let indices = tensor(&[indices.len()], indices);
-        let sweeps = Sweeps::new(&numbers, indices, None, (Repeats::LastWins, self.group()), Limits::default());
+        let sweeps = Sweeps::new(
+            numbers,
+            indices,
+            None,
+            Grouping { repeats: Repeats::LastWins, group: self.group() },
+            Limits::default(),
+        );
         self.scatter(bencher, &sweeps.unwrap(), put);
     }
 
@@ -127,7 +133,14 @@ impl Case {
         let shape = [tuples.len() / 2, 2];
         let numbers = scatter_nd::check(&self.shape(), &shape, None).unwrap().in_order(Order::C);
         let indices = tensor(&shape, tuples.to_vec());
-        Sweeps::new(&numbers, indices, None, (Repeats::LastWins, self.group()), Limits::default()).unwrap()
+        Sweeps::new(
+            numbers,
+            indices,
+            None,
+            Grouping { repeats: Repeats::LastWins, group: self.group() },
+            Limits::default(),
+        )
+        .unwrap()
     }
 }
 
@@ -247,8 +260,8 @@ mod nd {
         let rows: Vec<usize> = scattered(case.side()).map(|row| row / 2 * 2).collect();
         let shape = [rows.len(), 1];
         let numbers = scatter_nd::check(&case.shape(), &shape, None).unwrap().in_order(Order::C);
-        let repeats = (Repeats::Combined, case.group());
-        let sweeps = Sweeps::new(&numbers, tensor(&shape, rows), None, repeats, Limits::default()).unwrap();
+        let repeats = Grouping { repeats: Repeats::Combined, group: case.group() };
+        let sweeps = Sweeps::new(numbers, tensor(&shape, rows), None, repeats, Limits::default()).unwrap();
         case.scatter(bencher, &sweeps, reduction::combine(&dtype, Reduction::Add).unwrap().unwrap().blocks);
     }
 }

@@ -13,7 +13,7 @@ use super::options::values::parse_number;
 use super::outcome::Outcome;
 use super::sources::Operands;
 use crate::item::meta::Order;
-use crate::ops::gather_nd::{Linked, check};
+use crate::ops::gather_nd::{LinkedGatherNd, check};
 
 /// Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)
 ///
@@ -68,7 +68,7 @@ impl GatherNd {
         report.source(&data);
         report.source(&indices);
         report.line(format!("batch dims {}: {} index tuples", self.batch_dims, numbers.count()));
-        let fill = Linked::new(data, &numbers, indices, limits).map_err(explain)?;
+        let fill = LinkedGatherNd::new(data, &numbers, indices, limits).map_err(explain)?;
         put(Box::new(fill), limits, io, &self.output, self.run.quiet, report)
     }
 }

@@ -14,7 +14,7 @@ use super::options::updates::UpdatesOptions;
 use super::options::values::parse_number;
 use super::outcome::Outcome;
 use super::sources::Operands;
-use crate::ops::indexed::{Linked, Roles};
+use crate::ops::indexed::{ScatterOperands, ScatterRule};
 use crate::ops::reduction::{self, Reduction};
 use crate::ops::scatter_nd;
 use crate::storage::source::Source;
@@ -106,12 +106,11 @@ impl ScatterNd {
         let shapes = shapes.map_err(|e| operands.explain(e))?;
         let updates = operands.updates(updates, &self.updates, &data, shapes.updates_shape())?;
         let base = base(data, in_place);
-        let numbers = shapes.in_order(base.order());
         let mut report = Report::new(&format!("scatter-nd (ONNX ScatterND-{})", scatter_nd::version(self.opset)));
         report.source(base.source());
         report.source(&indices);
         report.source(updates.source());
-        let count = numbers.count();
+        let count = shapes.count();
         report.line(format!("reduction {}: {count} index tuples", reduction.name()));
         let passed = count.saturating_mul(base.source().bytes().max(1));
         let of_nothing = indices.bytes() == 0 && updates.source().is_one_item() && reduction != Reduction::None;
@@ -120,8 +119,9 @@ impl ScatterNd {
             bail!("{label}: {count} empty tuples, each reducing all of DATA, are too many with --fill");
         }
         let repeats = self.duplicates.repeats(reduction);
-        let roles = Roles { repeats, combine };
-        let fill = Linked::new(base, &numbers, indices, updates, roles, limits).map_err(|e| operands.explain(e))?;
+        let rule = ScatterRule { repeats, combine };
+        let operands_of = ScatterOperands { base, indices, updates };
+        let fill = shapes.link(operands_of, rule, limits).map_err(|e| operands.explain(e))?;
         put(Box::new(fill), limits, io, &self.output, self.run.quiet, report)
     }
 }

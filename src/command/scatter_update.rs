@@ -15,7 +15,7 @@ use super::options::updates::UpdatesOptions;
 use super::outcome::Outcome;
 use super::sources::{self, Operands};
 use crate::Reduction;
-use crate::ops::indexed::{Linked, Roles};
+use crate::ops::indexed::{ScatterOperands, ScatterRule};
 use crate::ops::scatter_update;
 use crate::storage::source::Source;
 
@@ -76,15 +76,15 @@ impl ScatterUpdate {
         let shapes = shapes.map_err(|e| operands.explain(e))?;
         let updates = operands.updates(updates, &self.updates, &data, shapes.updates_shape())?;
         let base = base(data, in_place);
-        let numbers = shapes.in_order(base.order());
         let mut report = Report::new("scatter-update (OpenVINO ScatterUpdate-3)");
         report.source(base.source());
         report.source(&indices);
         report.source(updates.source());
-        report.line(format!("axis {axis}: {} indices", numbers.count()));
+        report.line(format!("axis {axis}: {} indices", shapes.count()));
         let repeats = self.duplicates.repeats(Reduction::None);
-        let roles = Roles { repeats, combine: None };
-        let fill = Linked::new(base, &numbers, indices, updates, roles, limits).map_err(|e| operands.explain(e))?;
+        let rule = ScatterRule { repeats, combine: None };
+        let operands_of = ScatterOperands { base, indices, updates };
+        let fill = shapes.link(operands_of, rule, limits).map_err(|e| operands.explain(e))?;
         put(Box::new(fill), limits, io, &self.output, self.run.quiet, report)
     }
 }

@@ -465,13 +465,14 @@ fn index_file(path: &Path, option: &str, input: &InputOptions, threads: Threads)
 /// Whether every item of updates with wider strings fits the data's width.
 fn check_widths(updates: &Source, conversion: &Conversion, dtype: &DType) -> crate::error::Result<()> {
     let itemsize = updates.dtype().itemsize();
-    each_window(updates, 0..updates.shape().first().copied().unwrap_or(1), |start, _, items| {
-        match items.chunks_exact(itemsize).position(|item| !conversion.fits(item)) {
-            None => Ok(()),
-            Some(at) => {
-                let at = crate::layout::shape::coordinates(start + at, updates.shape());
-                Err(malformed!("{}: the item at {at:?} is longer than {}", updates.label(), dtype.name()))
-            }
+    each_window(updates, &mut |start, _, items| match items
+        .chunks_exact(itemsize)
+        .position(|item| !conversion.fits(item))
+    {
+        None => Ok(()),
+        Some(at) => {
+            let at = crate::layout::shape::coordinates(start + at, updates.shape());
+            Err(malformed!("{}: the item at {at:?} is longer than {}", updates.label(), dtype.name()))
         }
     })
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
 use super::fill::{Fill, Limits, Scratch};
-use super::indexed::{Held, Index, Near, Numbers, Places, Shapes};
+use super::indexed::{Index, NearPlaces, PlacesInMemory, Shapes, TuplePlaces, TupleResolver};
 use super::scatter_nd::{check_count, check_tuples};
 use super::window_size::{ENTRIES, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use super::{check_extent, check_rank, items};
@@ -97,7 +97,7 @@ impl Blocks {
 
     /// The number, in C order, of the block that a tuple addresses.
     #[inline]
-    fn place(&self, near: &Near<'_>, tuple: usize) -> usize {
+    fn place(&self, near: &NearPlaces<'_>, tuple: usize) -> usize {
         tuple / self.tuples * self.dim + near.get(tuple)
     }
 
@@ -109,7 +109,7 @@ impl Blocks {
 
     /// Calls `each(from, to, len)` for the run of items of each tuple of a window, in the order of the window, where
     /// `data` is in C order.
-    fn runs(&self, near: &Near<'_>, window: &Window, mut each: impl FnMut(usize, usize, usize)) {
+    fn runs(&self, near: &NearPlaces<'_>, window: &Window, mut each: impl FnMut(usize, usize, usize)) {
         let (first, count) = self.tuples(window);
         let (inside, len) = (window.start % self.block.max(1), window.items() / count.max(1));
         for tuple in 0..count {
@@ -120,9 +120,9 @@ impl Blocks {
 
 /// A resolved GatherND with its data.
 #[derive(Debug)]
-pub struct Linked {
+pub struct LinkedGatherNd {
     data: Source,
-    places: Places,
+    places: TuplePlaces,
     blocks: Blocks,
     meta: Meta,
     /// Data of so many bytes is kept in memory: as much as the index tensor takes, which is there for each tuple.
@@ -130,22 +130,22 @@ pub struct Linked {
     threads: Threads,
 }
 
-impl Linked {
+impl LinkedGatherNd {
     /// Reads the index tensor and links the operator to its data.
     ///
     /// # Errors
     /// A number that names no place; of reading; not enough memory.
-    pub fn new(data: Source, numbers: &Numbers, indices: Source, limits: Limits) -> Result<Self> {
-        let meta = Meta::new(data.dtype().clone(), numbers.shapes().updates_shape().to_vec());
+    pub fn new(data: Source, resolver: &TupleResolver, indices: Source, limits: Limits) -> Result<Self> {
+        let meta = Meta::new(data.dtype().clone(), resolver.shapes().updates_shape().to_vec());
         let resident = indices.bytes().clamp(RESIDENT, ENTRIES);
-        let places = Places::new(indices, numbers, limits)?;
-        Ok(Self { data, places, blocks: Blocks::new(numbers.shapes()), meta, resident, threads: limits.threads })
+        let places = TuplePlaces::new(indices, resolver, limits)?;
+        Ok(Self { data, places, blocks: Blocks::new(resolver.shapes()), meta, resident, threads: limits.threads })
     }
 
     /// Reads the items of a window from front to back of the storage, whatever the order of the tuples: the list of its
     /// tuples, sorted by where they lie, is one sweep. In Fortran order the items of a block lie apart, and the list is
     /// swept once for each of them, further on each time; a list of all items would be as many times as long.
-    fn sweep(&self, near: &Near<'_>, window: &Window, mut reads: Reads<'_>) -> Result<()> {
+    fn sweep(&self, near: &NearPlaces<'_>, window: &Window, mut reads: Reads<'_>) -> Result<()> {
         let (first, count) = self.blocks.tuples(window);
         let len = window.items() / count.max(1);
         let mut tuples = memory::of(count).map_err(|why| Error::memory(why).within(self.data.label()))?;
@@ -346,7 +346,7 @@ fn pick<const N: usize>(from: &[u8], out: &mut [u8], (from_step, out_step): (usi
     out.zip(from).take(count).for_each(|(out, from)| *out = *from);
 }
 
-impl Fill for Linked {
+impl Fill for LinkedGatherNd {
     fn meta(&self) -> &Meta {
         &self.meta
     }
@@ -438,13 +438,13 @@ where
     E: Dimension,
 {
     let batch_dims = i64::try_from(batch_dims).unwrap_or(i64::MAX);
-    let numbers = check(data.shape(), indices.shape(), batch_dims)?.in_order(Order::C);
-    let places = Held::of_numbers(&numbers, &items(indices))?;
-    let shape = numbers.shapes().updates_shape();
+    let resolver = check(data.shape(), indices.shape(), batch_dims)?.in_order(Order::C);
+    let places = PlacesInMemory::of_numbers(&resolver, &items(indices))?;
+    let shape = resolver.shapes().updates_shape();
     let (source, mut out) = (items(data), Vec::new());
     if !shape.contains(&0) {
-        let blocks = Blocks::new(numbers.shapes());
-        blocks.runs(&Near::Held(&places), &Window::whole(shape), |from, _, len| {
+        let blocks = Blocks::new(resolver.shapes());
+        blocks.runs(&NearPlaces::InMemory(&places), &Window::whole(shape), |from, _, len| {
             out.extend_from_slice(&source[from..][..len])
         });
     }

@@ -175,9 +175,9 @@ where
     E: Dimension,
     F: Dimension,
 {
-    let numbers = check(data.shape(), indices.shape(), Some(updates.shape()))?.in_order(Order::C);
+    let resolver = check(data.shape(), indices.shape(), Some(updates.shape()))?.in_order(Order::C);
     let mut out = items(data).into_owned();
-    numbers.apply(&items(indices), &mut out, &items(updates), |old, updates| {
+    resolver.scatter(&items(indices), &mut out, &items(updates), |old, updates| {
         old.iter_mut().zip(updates).for_each(|(old, &update)| *old = operation(*old, update));
     })?;
     Ok(like(data, out))

@@ -67,16 +67,16 @@ where
     E: Dimension,
     F: Dimension,
 {
-    let numbers = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?.in_order(Order::C);
+    let resolver = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?.in_order(Order::C);
     let mut out = items(data).into_owned();
-    numbers.apply(&items(indices), &mut out, &items(updates), <[T]>::copy_from_slice)?;
+    resolver.scatter(&items(indices), &mut out, &items(updates), <[T]>::copy_from_slice)?;
     Ok(like(data, out))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::indexed::Sweeps;
+    use crate::ops::indexed::{Grouping, Sweeps};
     use ndarray::{Array1, Array2, ArrayD, IxDyn, arr0, array};
 
     use crate::item::tensor::Tensor;
@@ -140,8 +140,9 @@ mod tests {
         assert!(scatter_update(&empty, &array![2], &Array2::zeros((1, 0)), 0).is_err());
         assert!(scatter_update(&arr0(1), &array![0], &array![1], 0).is_err());
         let indices = Source::memory(Tensor::from(&array![[3, 1], [0, 1]]), "INDICES".to_owned());
-        let numbers = check(&[4], &[2, 2], None, 0).unwrap().in_order(Order::C);
-        let refused = Sweeps::new(&numbers, indices, None, (Repeats::Refused, 1), Limits::default());
+        let resolver = check(&[4], &[2, 2], None, 0).unwrap().in_order(Order::C);
+        let refused =
+            Sweeps::new(resolver, indices, None, Grouping { repeats: Repeats::Refused, group: 1 }, Limits::default());
         assert_eq!(refused.unwrap_err().to_string(), "indices: the index at [1, 1] repeats the one at [0, 1]");
     }
 }

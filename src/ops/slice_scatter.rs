@@ -65,9 +65,9 @@ impl SliceScatter {
     }
 
     /// Links the operator to what it reads. `updates` has the shape that was checked.
-    pub fn link(self, base: Selection, updates: Updates) -> Linked {
+    pub fn link(self, base: Selection, updates: Updates) -> LinkedSliceScatter {
         let updates = updates.with_axes(base.axes());
-        Linked { places: self.with_axes(base.axes()), base, updates }
+        LinkedSliceScatter { places: self.with_axes(base.axes()), base, updates }
     }
 
     /// What a window of `data` takes from `updates`: a box of `updates`, one range an axis, and the view of it in
@@ -89,13 +89,13 @@ impl SliceScatter {
 
 /// A SliceScatter with its data and updates.
 #[derive(Debug)]
-pub struct Linked {
+pub struct LinkedSliceScatter {
     base: Selection,
     places: SliceScatter,
     updates: Updates,
 }
 
-impl Fill for Linked {
+impl Fill for LinkedSliceScatter {
     fn meta(&self) -> &Meta {
         self.base.meta()
     }
@@ -166,7 +166,7 @@ impl Fill for Linked {
     }
 }
 
-impl Patch for Linked {
+impl Patch for LinkedSliceScatter {
     fn base(&self) -> &Selection {
         &self.base
     }

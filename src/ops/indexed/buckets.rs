@@ -1,9 +1,9 @@
 //! Entries distributed by the neighbourhood of their places, in one pass.
 //!
-//! A window wants its own entries together, and those of one place in the order in which they came. So places are cut into
-//! buckets of neighbours, about a window each, and every entry is appended to its bucket: a place within the bucket of 4
-//! bytes, and what belongs there, which is the update itself if it is small, else its position. Buckets grow by blocks of
-//! one arena, so nothing is counted before and nothing is moved afterwards.
+//! A window wants its own entries together, and the entries of one place in the order in which they came. So places are cut
+//! into buckets of neighbours, about a window each, and every entry is appended to its bucket: its place within the bucket
+//! in 4 bytes, and its payload, which is the update itself if it is small, else the update's position. Buckets grow by
+//! segments of one arena, so nothing is counted before and nothing is moved afterwards.
 //!
 //! Carrying the update along is what makes millions of points fast: the pass reads indices and updates from front to
 //! back, and a window finds its updates one after the other, where fetching each by its position misses every cache.
@@ -13,54 +13,54 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::memory;
 
-/// The entries of one part of an index tensor. `N` are the bytes that belong to a place.
+/// The entries of one part of an index tensor, with payloads of `N` bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Buckets<const N: usize> {
-    /// The first place that there may be.
+    /// The first place of the first bucket.
     base: usize,
-    /// The places of a bucket.
-    span: Span,
-    /// The entries of a block.
-    block: usize,
-    /// For each bucket, where its next entry goes and where its block ends, in entries of the arena.
+    size: BucketSize,
+    /// The entries of a segment.
+    segment: usize,
+    /// For each bucket, where its next entry goes and where its last segment ends, in entries of the arena.
     heads: Vec<(usize, usize)>,
-    /// For each bucket its first block and its last.
+    /// For each bucket the numbers of its first and its last segment.
     chains: Vec<(u32, u32)>,
-    /// For each block the next one of its bucket.
+    /// For each segment the number of the next one of its bucket.
     next: Vec<u32>,
+    /// The arena: for each entry its place within the bucket, and its payload.
     at: Vec<u32>,
     with: Vec<[u8; N]>,
 }
 
-/// No block.
+/// Stands for no segment.
 const NONE: u32 = u32::MAX;
 
-/// A number of neighbouring places, which is divided by.
+/// The places of a bucket, as a divisor.
 #[derive(Clone, Copy, Debug)]
-struct Span {
-    size: u64,
-    /// `2^64 / size`, rounded up: a multiplication by it divides exactly what has 32 bits, in a tenth of the time.
+struct BucketSize {
+    places: u64,
+    /// `2^64 / places`, rounded up: a multiplication by it divides exactly what has 32 bits, in a tenth of the time.
     inverse: u64,
 }
 
-impl Span {
-    fn new(size: usize) -> Self {
-        let size = size.max(2) as u64;
-        Self { size, inverse: u64::MAX / size + 1 }
+impl BucketSize {
+    fn new(places: usize) -> Self {
+        let places = places.max(2) as u64;
+        Self { places, inverse: u64::MAX / places + 1 }
     }
 
     #[inline(always)]
     fn divide(self, place: u64) -> u64 {
         match place >> 32 {
             0 => ((u128::from(place) * u128::from(self.inverse)) >> 64) as u64,
-            _ => place / self.size,
+            _ => place / self.places,
         }
     }
 }
 
 /// How places are cut into buckets.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cut {
+pub(super) struct BucketGrid {
     /// The first place.
     base: usize,
     /// The places of a bucket, fewer than 2^32.
@@ -69,81 +69,81 @@ pub(super) struct Cut {
     count: usize,
 }
 
-impl Cut {
-    /// How many buckets there are.
-    pub(super) fn count(self) -> usize {
-        self.count
-    }
-
-    /// The places of a bucket.
-    pub(super) fn places(self, bucket: usize) -> Range<usize> {
-        self.base + bucket * self.size..self.base + (bucket + 1) * self.size
-    }
-
-    /// For so many entries of these places, of which about `group` are changed together. There are not many more
-    /// buckets than entries: their beginnings would take more memory than these.
+impl BucketGrid {
+    /// Cuts a range of places that has so many entries, and of which about `group` neighbours are changed together. There
+    /// are not many more buckets than entries: the heads of the buckets would take more memory than the entries.
     pub(super) fn new(places: Range<usize>, entries: usize, group: usize) -> Self {
         let (base, places) = (places.start, places.len());
         let size = group.max(places / (entries / 16 + 1)).clamp(2, 1 << 31);
         Self { base, size, count: places.div_ceil(size).max(1) }
     }
 
-    /// The bytes that entries of `N` bytes each take, with the blocks that are not full.
-    pub(super) fn bytes(self, entries: usize, n: usize) -> usize {
-        let block = self.block(entries);
-        let blocks = entries / block + self.count.min(entries);
-        blocks.saturating_mul(block * (4 + n) + 4).saturating_add(self.count * 24)
+    /// Returns the number of buckets.
+    pub(super) fn count(self) -> usize {
+        self.count
     }
 
-    /// The entries of a block: so few that what is not filled is a quarter of all at most.
-    fn block(self, entries: usize) -> usize {
+    /// Returns the places of a bucket.
+    pub(super) fn places(self, bucket: usize) -> Range<usize> {
+        self.base + bucket * self.size..self.base + (bucket + 1) * self.size
+    }
+
+    /// Returns how many bytes entries with payloads of so many bytes take, with the segments that are not full.
+    pub(super) fn bytes(self, entries: usize, payload: usize) -> usize {
+        let segment = self.segment(entries);
+        let segments = entries / segment + self.count.min(entries);
+        segments.saturating_mul(segment * (4 + payload) + 4).saturating_add(self.count * 24)
+    }
+
+    /// Returns the entries of a segment: so few that at most a quarter of all room is not filled.
+    fn segment(self, entries: usize) -> usize {
         (entries / (4 * self.count)).clamp(4, 1024)
     }
 }
 
 impl<const N: usize> Buckets<N> {
-    /// None yet, with room for so many.
+    /// Makes room for so many entries.
     ///
     /// # Errors
     /// Not enough memory.
-    pub(super) fn new(cut: Cut, entries: usize) -> Result<Self> {
-        let block = cut.block(entries);
-        let most = (entries / block + cut.count.min(entries)) * block;
+    pub(super) fn new(grid: BucketGrid, entries: usize) -> Result<Self> {
+        let segment = grid.segment(entries);
+        let most = (entries / segment + grid.count.min(entries)) * segment;
         Ok(Self {
-            base: cut.base,
-            span: Span::new(cut.size),
-            block,
-            heads: vec![(0, 0); cut.count],
-            chains: vec![(NONE, NONE); cut.count],
-            next: memory::of(most / block).map_err(Error::memory)?,
+            base: grid.base,
+            size: BucketSize::new(grid.size),
+            segment,
+            heads: vec![(0, 0); grid.count],
+            chains: vec![(NONE, NONE); grid.count],
+            next: memory::of(most / segment).map_err(Error::memory)?,
             at: memory::of(most).map_err(Error::memory)?,
             with: memory::of(most).map_err(Error::memory)?,
         })
     }
 
-    /// Adds entries, of which there may be so many as room was made for.
+    /// Adds entries: places and payloads, in all not more than [`new`](Self::new) has made room for.
     pub(super) fn extend(&mut self, entries: impl Iterator<Item = (u64, [u8; N])>) {
         for (place, with) in entries {
             let place = place - self.base as u64;
-            let bucket = self.span.divide(place) as usize;
+            let bucket = self.size.divide(place) as usize;
             if self.heads[bucket].0 == self.heads[bucket].1 {
                 self.grow(bucket);
             }
             let entry = self.heads[bucket].0;
             self.heads[bucket].0 = entry + 1;
-            self.at[entry] = (place - bucket as u64 * self.span.size) as u32;
+            self.at[entry] = (place - bucket as u64 * self.size.places) as u32;
             self.with[entry] = with;
         }
     }
 
-    /// Gives a bucket another block.
+    /// Gives a bucket another segment.
     #[cold]
     fn grow(&mut self, bucket: usize) {
         let (number, begin) = (self.next.len() as u32, self.at.len());
-        self.at.resize(begin + self.block, 0);
-        self.with.resize(begin + self.block, [0; N]);
+        self.at.resize(begin + self.segment, 0);
+        self.with.resize(begin + self.segment, [0; N]);
         self.next.push(NONE);
-        self.heads[bucket] = (begin, begin + self.block);
+        self.heads[bucket] = (begin, begin + self.segment);
         let chain = &mut self.chains[bucket];
         match chain.1 {
             NONE => chain.0 = number,
@@ -153,22 +153,22 @@ impl<const N: usize> Buckets<N> {
     }
 
     /// Calls `each(first, at, with)` for the entries of all buckets that have a place in `lo..hi`, in the order in which
-    /// they came: the first place of the bucket, places from there on, and what belongs to each. Some may lie outside of
-    /// `lo..hi`.
+    /// they came: the first place of the bucket, places counted from there, and their payloads. Some places may lie
+    /// outside of `lo..hi`, which may be beyond the buckets.
     pub(super) fn near(&self, lo: usize, hi: usize, mut each: impl FnMut(usize, &[u32], &[[u8; N]])) {
         // what lies before the first bucket is in none
         let (lo, hi) = (lo.saturating_sub(self.base), hi.saturating_sub(self.base));
         if lo >= hi {
             return;
         }
-        let bucket = |place: usize| self.span.divide(place as u64) as usize;
+        let bucket = |place: usize| self.size.divide(place as u64) as usize;
         for bucket in bucket(lo)..=bucket(hi - 1) {
             let Some(&(first, last)) = self.chains.get(bucket) else { return };
             let mut number = first;
             while number != NONE {
-                let begin = number as usize * self.block;
-                let end = if number == last { self.heads[bucket].0 } else { begin + self.block };
-                each(self.base + bucket * self.span.size as usize, &self.at[begin..end], &self.with[begin..end]);
+                let begin = number as usize * self.segment;
+                let end = if number == last { self.heads[bucket].0 } else { begin + self.segment };
+                each(self.base + bucket * self.size.places as usize, &self.at[begin..end], &self.with[begin..end]);
                 number = self.next[number as usize];
             }
         }
@@ -182,11 +182,11 @@ mod tests {
     #[test]
     fn division_is_exact() {
         for size in [1, 2, 3, 5, 7, 64, 1000, 65_535, 1 << 16, (1 << 31) - 1, 1 << 31] {
-            let span = Span::new(size);
+            let span = BucketSize::new(size);
             let near = |n: u64| n.saturating_sub(2)..n + 3;
-            let multiples = [0, 1, 2, 1000, u32::MAX.into(), 1 << 40].map(|n: u64| n.min(u64::MAX >> 33) * span.size);
+            let multiples = [0, 1, 2, 1000, u32::MAX.into(), 1 << 40].map(|n: u64| n.min(u64::MAX >> 33) * span.places);
             for place in multiples.into_iter().chain([u32::MAX.into(), 1 << 32]).flat_map(near) {
-                assert_eq!(span.divide(place), place / span.size, "{place} by {size}");
+                assert_eq!(span.divide(place), place / span.places, "{place} by {size}");
             }
         }
     }
@@ -197,7 +197,8 @@ mod tests {
             let all: Vec<u64> = (0..5000_u64).map(|n| base + (n * n * 2_654_435_761 + n) % places).collect();
             let with: Vec<[u8; 2]> = (0..5000_u16).map(u16::to_le_bytes).collect();
             let (places, from) = (base + places, base as usize);
-            let mut buckets = Buckets::new(Cut::new(from..places as usize, all.len(), group), all.len()).unwrap();
+            let mut buckets =
+                Buckets::new(BucketGrid::new(from..places as usize, all.len(), group), all.len()).unwrap();
             for (places, with) in all.chunks(77).zip(with.chunks(77)) {
                 buckets.extend(places.iter().copied().zip(with.iter().copied()));
             }

@@ -1,30 +1,36 @@
-//! What an index tensor says to do, as windows ask for it: which places take which updates.
+//! The entries of a sweep, as windows ask for them: which places take which updates.
 
 use std::ops::Range;
 
-use super::Numbers;
-use super::buckets::{Buckets, Cut};
+use super::buckets::{BucketGrid, Buckets};
 use super::read::{Collect, collect};
+use super::resolve::TupleResolver;
 use crate::error::Result;
 use crate::ops::fill::Limits;
 use crate::ops::reduction::Combine;
 use crate::ops::updates::Updates;
 use crate::storage::source::Source;
 
-/// The places that index tuples name, and for each its update or the position of that, in the order in which they apply.
+/// A range of places whose entries are kept together.
 #[derive(Clone, Debug)]
-pub(super) enum Entries {
-    /// The updates themselves, of so many bytes.
-    Values(Words),
-    /// Positions of updates, of 4 or 8 bytes.
-    Positions(Words),
-    /// Tuples of no number: updates `from..to` are all for the one place there is.
-    Whole { from: usize, to: usize },
+pub(super) struct SweepRange {
+    pub(super) places: Range<usize>,
+    /// How the places are cut into buckets.
+    pub(super) grid: BucketGrid,
+    /// How many entries each part of the index tensor has there; `None` where the range is all places, and has all entries.
+    pub(super) entries: Option<Vec<usize>>,
 }
 
-/// Entries by the bytes that belong to a place, and of each part of the index tensor by itself.
+/// The places that index tuples name, each with its payload, in the order in which updates apply.
 #[derive(Clone, Debug)]
-pub(super) enum Words {
+pub(super) enum Entries {
+    Values(ValueEntries),
+    Positions(PositionEntries),
+}
+
+/// Entries that carry their updates, by the bytes of an update; one element for each part of the index tensor.
+#[derive(Clone, Debug)]
+pub(super) enum ValueEntries {
     One(Vec<Buckets<1>>),
     Two(Vec<Buckets<2>>),
     Four(Vec<Buckets<4>>),
@@ -32,76 +38,81 @@ pub(super) enum Words {
     Sixteen(Vec<Buckets<16>>),
 }
 
-/// Does the same for entries of whichever size.
+/// Entries that have the positions of their updates, by the bytes of a position; one element for each part of the index
+/// tensor.
+#[derive(Clone, Debug)]
+pub(super) enum PositionEntries {
+    Four(Vec<Buckets<4>>),
+    Eight(Vec<Buckets<8>>),
+    /// Tuples of no number: updates `from..to` are all for the one place there is.
+    OnlyPlace {
+        from: usize,
+        to: usize,
+    },
+}
+
+/// Evaluates the same expression for entries of whichever size.
 macro_rules! each_size {
-    ($words:expr, $parts:ident => $body:expr) => {
-        match $words {
-            Words::One($parts) => $body,
-            Words::Two($parts) => $body,
-            Words::Four($parts) => $body,
-            Words::Eight($parts) => $body,
-            Words::Sixteen($parts) => $body,
+    ($values:expr, $parts:ident => $body:expr) => {
+        match $values {
+            ValueEntries::One($parts) => $body,
+            ValueEntries::Two($parts) => $body,
+            ValueEntries::Four($parts) => $body,
+            ValueEntries::Eight($parts) => $body,
+            ValueEntries::Sixteen($parts) => $body,
         }
     };
 }
 
-/// What belongs to the places of neighbouring tuples, as little-endian words.
-pub(super) trait Belongings: Sync {
-    /// Makes `words` those of `count` tuples from number `first` on, one after the other.
+/// Reads the payload of consecutive index tuples.
+trait ReadPayload: Sync {
+    /// Makes `words` the payload of `count` tuples from number `first` on, as little-endian words.
     ///
     /// # Errors
     /// Of reading.
     fn read(&self, first: usize, count: usize, words: &mut Vec<u8>) -> Result<()>;
 }
 
-/// The updates themselves.
-pub(super) struct TheirUpdates<'a> {
-    pub(super) updates: &'a Updates,
-    /// The items of an update.
-    pub(super) block: usize,
+/// Reads update values, of `block` items each.
+struct ValuePayload<'a> {
+    updates: &'a Updates,
+    block: usize,
 }
 
-impl Belongings for TheirUpdates<'_> {
+impl ReadPayload for ValuePayload<'_> {
     fn read(&self, first: usize, count: usize, words: &mut Vec<u8>) -> Result<()> {
         self.updates.read_run(first * self.block, count * self.block, words)
     }
 }
 
-/// Their positions, in so many bytes.
-pub(super) struct TheirPositions(pub(super) usize);
+/// Counts the positions of updates, in words of so many bytes.
+struct PositionPayload {
+    bytes: usize,
+}
 
-impl Belongings for TheirPositions {
+impl ReadPayload for PositionPayload {
     fn read(&self, first: usize, count: usize, words: &mut Vec<u8>) -> Result<()> {
         words.clear();
         for position in first as u64..(first + count) as u64 {
-            words.extend_from_slice(&position.to_le_bytes()[..self.0]);
+            words.extend_from_slice(&position.to_le_bytes()[..self.bytes]);
         }
         Ok(())
     }
 }
 
-/// Where entries are kept.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Room<'a> {
-    /// How their places are cut into buckets.
-    pub(super) cut: Cut,
-    /// The only places whose entries are kept, and how many of those each part of the index tensor has.
-    pub(super) only: Option<(&'a Range<usize>, &'a [usize])>,
-}
-
-/// What one thread collects: all entries, or only those of some places.
-struct Collector<'a, const N: usize> {
+/// Collects the entries of one part of the index tensor, those of some places alone if `only` says so.
+struct EntryCollector<'a, const N: usize> {
     buckets: Buckets<N>,
     only: Option<&'a Range<usize>>,
-    belongings: &'a dyn Belongings,
+    payload: &'a dyn ReadPayload,
     words: Vec<u8>,
 }
 
-impl<const N: usize> Collect for Collector<'_, N> {
+impl<const N: usize> Collect for EntryCollector<'_, N> {
     fn take(&mut self, first: usize, places: &[u64]) -> Result<()> {
-        self.belongings.read(first, places.len(), &mut self.words)?;
+        self.payload.read(first, places.len(), &mut self.words)?;
         let entries = places.iter().copied().zip(self.words.as_chunks::<N>().0.iter().copied());
-        match &self.only {
+        match self.only {
             None => self.buckets.extend(entries),
             Some(only) => self.buckets.extend(entries.filter(|(place, _)| only.contains(&(*place as usize)))),
         }
@@ -109,101 +120,147 @@ impl<const N: usize> Collect for Collector<'_, N> {
     }
 }
 
-impl Words {
-    /// Reads the index tensor, and with each tuple what belongs to it, in words of `size` bytes: 1, 2, 4, 8 or 16.
+/// Reads an index tensor, and sorts the entries of a sweep into buckets.
+pub(super) struct EntryReader<'a> {
+    pub(super) indices: &'a Source,
+    pub(super) resolver: &'a TupleResolver,
+    pub(super) sweep: &'a SweepRange,
+    pub(super) limits: Limits,
+}
+
+impl EntryReader<'_> {
+    /// Returns the entries with their updates, of `bytes` bytes each: 1, 2, 4, 8 or 16.
     ///
     /// # Errors
-    /// A number that names no place; of reading; not enough memory.
-    pub(super) fn read(
-        size: usize,
-        (indices, numbers): (&Source, &Numbers),
-        room: Room<'_>,
-        belongings: &dyn Belongings,
-        limits: Limits,
-    ) -> Result<Self> {
-        fn of<const N: usize>(
-            (indices, numbers): (&Source, &Numbers),
-            Room { cut, only }: Room<'_>,
-            belongings: &dyn Belongings,
-            limits: Limits,
-        ) -> Result<Vec<Buckets<N>>> {
-            let parts = collect(indices, numbers, limits, |part, tuples| {
-                let entries = only.map_or(tuples, |(_, entries)| entries[part]);
-                let only = only.map(|(places, _)| places);
-                Ok(Collector { buckets: Buckets::<N>::new(cut, entries)?, only, belongings, words: Vec::new() })
-            })?;
-            Ok(parts.into_iter().map(|part| part.buckets).collect())
-        }
-        let operand = (indices, numbers);
-        Ok(match size {
-            1 => Self::One(of(operand, room, belongings, limits)?),
-            2 => Self::Two(of(operand, room, belongings, limits)?),
-            4 => Self::Four(of(operand, room, belongings, limits)?),
-            8 => Self::Eight(of(operand, room, belongings, limits)?),
-            16 => Self::Sixteen(of(operand, room, belongings, limits)?),
-            _ => unreachable!("words have 1, 2, 4, 8 or 16 bytes, not {size}"),
+    /// A number that is out of range; of reading; not enough memory.
+    pub(super) fn values(&self, bytes: usize, updates: &Updates) -> Result<ValueEntries> {
+        let payload = ValuePayload { updates, block: self.resolver.arrangement.block };
+        Ok(match bytes {
+            1 => ValueEntries::One(self.buckets(&payload)?),
+            2 => ValueEntries::Two(self.buckets(&payload)?),
+            4 => ValueEntries::Four(self.buckets(&payload)?),
+            8 => ValueEntries::Eight(self.buckets(&payload)?),
+            16 => ValueEntries::Sixteen(self.buckets(&payload)?),
+            _ => unreachable!("updates of {bytes} bytes are not carried along"),
         })
     }
 
-    /// Calls `each(place)` for the places in `lo..hi`.
-    fn places(&self, lo: usize, hi: usize, mut each: impl FnMut(usize)) {
-        each_size!(self, parts => for part in parts {
-            part.near(lo, hi, |first, at, _| {
-                at.iter().map(|&at| first + at as usize).filter(|place| (lo..hi).contains(place)).for_each(&mut each);
-            });
-        });
+    /// Returns the entries with the positions of their updates, in words of 4 bytes or, if `wide`, of 8.
+    ///
+    /// # Errors
+    /// As for [`values`](Self::values).
+    pub(super) fn positions(&self, wide: bool) -> Result<PositionEntries> {
+        Ok(match wide {
+            false => PositionEntries::Four(self.buckets(&PositionPayload { bytes: 4 })?),
+            true => PositionEntries::Eight(self.buckets(&PositionPayload { bytes: 8 })?),
+        })
     }
 
-    /// Calls `each(place, position)` for the places in `lo..hi`, of entries that are positions.
-    fn positions(&self, lo: usize, hi: usize, mut each: impl FnMut(usize, usize)) {
-        each_size!(self, parts => for part in parts {
-            part.near(lo, hi, |first, at, with| {
-                for (&at, with) in at.iter().zip(with) {
-                    let place = first + at as usize;
-                    if (lo..hi).contains(&place) {
-                        let position = with.iter().rev().fold(0, |position, &byte| position << 8 | usize::from(byte));
-                        each(place, position);
-                    }
+    fn buckets<const N: usize>(&self, payload: &dyn ReadPayload) -> Result<Vec<Buckets<N>>> {
+        let SweepRange { places, grid, entries } = self.sweep;
+        let only = entries.as_ref().map(|_| places);
+        let parts = collect(self.indices, self.resolver, self.limits, |part, tuples| {
+            let count = entries.as_ref().map_or(tuples, |entries| entries[part]);
+            Ok(EntryCollector { buckets: Buckets::<N>::new(*grid, count)?, only, payload, words: Vec::new() })
+        })?;
+        Ok(parts.into_iter().map(|part| part.buckets).collect())
+    }
+}
+
+/// Calls `each(place)` for the places in `lo..hi`, of entries of any payload.
+fn places_of<const N: usize>(parts: &[Buckets<N>], lo: usize, hi: usize, each: &mut dyn FnMut(usize)) {
+    for part in parts {
+        part.near(lo, hi, |first, at, _| {
+            at.iter().map(|&at| first + at as usize).filter(|place| (lo..hi).contains(place)).for_each(&mut *each);
+        });
+    }
+}
+
+/// Calls `each(place, position)` for the places in `lo..hi`.
+fn positions_of<const N: usize>(parts: &[Buckets<N>], lo: usize, hi: usize, mut each: impl FnMut(usize, usize)) {
+    for part in parts {
+        part.near(lo, hi, |first, at, with| {
+            for (&at, with) in at.iter().zip(with) {
+                let place = first + at as usize;
+                if (lo..hi).contains(&place) {
+                    let position = with.iter().rev().fold(0, |position, &byte| position << 8 | usize::from(byte));
+                    each(place, position);
                 }
-            });
+            }
         });
     }
 }
 
 impl Entries {
     /// Calls `each(place)` for the places in `lo..hi`, one for each tuple.
-    pub(super) fn places(&self, lo: usize, hi: usize, mut each: impl FnMut(usize)) {
+    pub(super) fn places(&self, lo: usize, hi: usize, each: &mut dyn FnMut(usize)) {
         match self {
-            Entries::Values(words) | Entries::Positions(words) => words.places(lo, hi, each),
-            Entries::Whole { from, to } if lo == 0 && hi > 0 => (*from..*to).for_each(|_| each(0)),
-            Entries::Whole { .. } => {}
+            Self::Values(values) => each_size!(values, parts => places_of(parts, lo, hi, each)),
+            Self::Positions(PositionEntries::Four(parts)) => places_of(parts, lo, hi, each),
+            Self::Positions(PositionEntries::Eight(parts)) => places_of(parts, lo, hi, each),
+            Self::Positions(PositionEntries::OnlyPlace { from, to }) if lo == 0 && hi > 0 => {
+                (*from..*to).for_each(|_| each(0));
+            }
+            Self::Positions(PositionEntries::OnlyPlace { .. }) => {}
         }
     }
 
-    /// Whether there is a place in `lo..hi`.
+    /// Returns whether there is a place in `lo..hi`.
     pub(super) fn any(&self, lo: usize, hi: usize) -> bool {
-        let mut any = false;
-        match self {
-            Entries::Values(words) | Entries::Positions(words) => words.places(lo, hi, |_| any = true),
-            Entries::Whole { from, to } => any = lo == 0 && hi > 0 && from < to,
+        if let Self::Positions(PositionEntries::OnlyPlace { from, to }) = self {
+            return lo == 0 && hi > 0 && from < to;
         }
+        let mut any = false;
+        self.places(lo, hi, &mut |_| any = true);
         any
     }
 
-    /// Calls `each(place, position)` for the places in `lo..hi`, where updates are not carried along.
-    pub(super) fn positions(&self, lo: usize, hi: usize, mut each: impl FnMut(usize, usize)) {
+    /// Returns the entries as positions.
+    ///
+    /// # Panics
+    /// If they carry their updates, which are [applied](ValueEntries::apply) instead.
+    pub(super) fn positions(&self) -> &PositionEntries {
         match self {
-            Entries::Values(_) => unreachable!("entries that carry their updates are applied"),
-            Entries::Positions(words) => words.positions(lo, hi, each),
-            Entries::Whole { from, to } if lo == 0 && hi > 0 => (*from..*to).for_each(|position| each(0, position)),
-            Entries::Whole { .. } => {}
+            Self::Positions(positions) => positions,
+            Self::Values(_) => panic!("the entries carry their updates and have no positions"),
+        }
+    }
+}
+
+impl PositionEntries {
+    /// Calls `each(place, position)` for the places in `lo..hi`.
+    pub(super) fn each(&self, lo: usize, hi: usize, mut each: impl FnMut(usize, usize)) {
+        match self {
+            Self::Four(parts) => positions_of(parts, lo, hi, each),
+            Self::Eight(parts) => positions_of(parts, lo, hi, each),
+            Self::OnlyPlace { from, to } if lo == 0 && hi > 0 => (*from..*to).for_each(|position| each(0, position)),
+            Self::OnlyPlace { .. } => {}
         }
     }
 
-    /// Applies the updates that are carried along to `out`, which begins with place `lo`.
+    /// Returns the earliest position that repeats a place, and the first position of that place.
+    pub(super) fn earliest_repeat(&self, grid: BucketGrid) -> Option<(usize, usize)> {
+        if let Self::OnlyPlace { from, to } = self {
+            return (to - from > 1).then_some((from + 1, *from));
+        }
+        let mut all = Vec::new();
+        let repeats = (0..grid.count()).filter_map(|bucket| {
+            let places = grid.places(bucket);
+            all.clear();
+            self.each(places.start, places.end, |place, position| all.push((place, position)));
+            // next to each other, the second of a place is its earliest that repeats, and it repeats the first
+            all.sort_unstable();
+            let runs = all.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1);
+            runs.map(|run| (run[1].1, run[0].1)).min()
+        });
+        repeats.min()
+    }
+}
+
+impl ValueEntries {
+    /// Applies the updates for the places in `lo..hi` to `out`, which begins with place `lo`.
     pub(super) fn apply(&self, lo: usize, hi: usize, out: &mut [u8], combine: Option<Combine>) {
-        let Entries::Values(words) = self else { unreachable!("only updates that are carried along are applied") };
-        each_size!(words, parts => for part in parts {
+        each_size!(self, parts => for part in parts {
             part.near(lo, hi, |first, at, with| {
                 // a place that is not in `out` becomes one far beyond its end
                 let offset = first.wrapping_sub(lo);
@@ -213,27 +270,6 @@ impl Entries {
                 }
             });
         });
-    }
-
-    /// The earliest position that repeats a place, and the first position of that place; of entries that are positions.
-    pub(super) fn earliest_repeat(&self, cut: Cut) -> Option<(usize, usize)> {
-        match self {
-            Entries::Values(_) => unreachable!("where repeats are refused, entries are positions"),
-            Entries::Whole { from, to } => (to - from > 1).then_some((from + 1, *from)),
-            Entries::Positions(words) => {
-                let mut all = Vec::new();
-                let repeats = (0..cut.count()).filter_map(|bucket| {
-                    let places = cut.places(bucket);
-                    all.clear();
-                    words.positions(places.start, places.end, |place, position| all.push((place, position)));
-                    // next to each other, the second of a place is its earliest that repeats, and it repeats the first
-                    all.sort_unstable();
-                    let runs = all.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1);
-                    runs.map(|run| (run[1].1, run[0].1)).min()
-                });
-                repeats.min()
-            }
-        }
     }
 }
 

@@ -1,82 +1,95 @@
-//! A scatter by indices with its data and updates.
+//! A scatter by indices, linked to its data and updates: an operator for the engine.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Numbers, Run, Scatter, Sweeps};
-use crate::error::{Error, Result};
+use super::scatter::{Scatter, UpdateRun};
+use super::shapes::{Arrangement, Shapes};
+use super::sweeps::{Grouping, Sweeps};
+use super::touched::WindowSet;
+use crate::error::Result;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::gather::GAP;
 use crate::layout::window::{Window, Windows};
-use crate::memory;
 use crate::ops::fill::{Fill, Limits, Patch, Scratch};
-use crate::ops::reduction::Combine;
-use crate::ops::reduction::Repeats;
+use crate::ops::reduction::{Combine, Repeats};
 use crate::ops::selection::{Selection, Stored};
 use crate::ops::updates::Updates;
 use crate::ops::window_size::{EDIT_WINDOW, ENTRIES, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
-/// A resolved scatter, linked to what it reads.
+/// The operands of a scatter by indices.
 #[derive(Debug)]
-pub struct Linked {
+pub struct ScatterOperands {
+    /// The data: a copy of it, or the place where it is changed.
+    pub base: Selection,
+    /// The index tensor, of any integer dtype.
+    pub indices: Source,
+    /// The updates, which have the shape that was checked.
+    pub updates: Updates,
+}
+
+/// What a scatter does with its updates.
+#[derive(Clone, Copy, Debug)]
+pub struct ScatterRule {
+    /// What becomes of several updates for one place.
+    pub repeats: Repeats,
+    /// What makes a new block of an old one and its update; `None` puts the update in its place.
+    pub combine: Option<Combine>,
+}
+
+/// A scatter by indices that has its operands, and whose numbers are all in range.
+#[derive(Debug)]
+pub struct LinkedScatter {
     base: Selection,
     sweeps: Sweeps,
     updates: Updates,
-    /// What is done with an old block and its update; `None` puts the update in its place.
     combine: Option<Combine>,
     /// What updates are read as: the dtype of the data, in native order for a reduction.
     kernel: DType,
     /// From the byte order of the data to that of the kernel and back.
     to_kernel: Conversion,
+    /// The bytes of a window.
     window: usize,
     /// Whether updates that are read from a file are kept in memory.
     keeps_updates: bool,
     limits: Limits,
 }
 
-/// What the operands of a scatter are to be used for.
-#[derive(Clone, Copy, Debug)]
-pub struct Roles {
-    /// What becomes of several updates for one place.
-    pub repeats: Repeats,
-    /// What is done with an old block and its update; `None` puts the update in its place.
-    pub combine: Option<Combine>,
-}
-
-impl Linked {
-    /// Reads the index tensor and links the operator to what else it reads. `updates` has the shape that was checked.
+impl Shapes {
+    /// Reads the index tensor and links a scatter to its operands. This is all that is left to do when the shapes have been
+    /// checked:
     ///
-    /// The indices are grouped by windows here, so the size of a window is settled here, too: one that fits the cache for
+    /// ```ignore
+    /// let shapes = scatter_update::check(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
+    /// let operands = ScatterOperands { base: Selection::whole(data), indices, updates };
+    /// let rule = ScatterRule { repeats: Repeats::LastWins, combine: None };
+    /// let fill = shapes.link(operands, rule, limits)?;
+    /// ```
+    ///
+    /// The index tensor is grouped by windows, so the size of a window is decided here, too: one that fits the cache for
     /// updates that are carried along or in memory, updates that are read together, and long pieces. Short pieces are better
-    /// read by few sweeps through the updates, each for a large window, than one by one. What is held in all stays a small
-    /// multiple of what the indices need in any case.
+    /// read by few sweeps through the updates, each for a large window, than one by one. The memory for all of it stays a
+    /// small multiple of what the index tensor needs in any case.
     ///
     /// # Errors
     /// Those of [`Sweeps::new`].
-    pub fn new(
-        base: Selection,
-        numbers: &Numbers,
-        mut indices: Source,
-        updates: Updates,
-        roles: Roles,
-        limits: Limits,
-    ) -> Result<Self> {
-        let mut updates = match &numbers.arrangement.updates_axes {
-            Some(axes) => updates.with_axes(axes),
-            None => updates,
-        };
+    pub fn link(self, operands: ScatterOperands, rule: ScatterRule, limits: Limits) -> Result<LinkedScatter> {
+        let ScatterOperands { base, mut indices, mut updates } = operands;
+        let resolver = self.in_order(base.order());
+        let Arrangement { outer, block, ref updates_axes, .. } = resolver.arrangement;
+        if let Some(axes) = updates_axes {
+            updates = updates.with_axes(axes);
+        }
         let dtype = &base.meta().dtype;
-        let kernel = if roles.combine.is_some() { dtype.native() } else { dtype.clone() };
+        let kernel = if rule.combine.is_some() { dtype.native() } else { dtype.clone() };
         let to_kernel = Conversion::new(dtype, &kernel).expect("both are of one kind");
         if !to_kernel.is_identity() {
             updates = updates.converted_to(&kernel);
         }
-        let (outer, block) = (numbers.arrangement.outer, numbers.arrangement.block);
-        let itemsize = base.meta().dtype.itemsize();
+        let itemsize = dtype.itemsize();
         let (data_bytes, update_bytes) = (base.meta().bytes(), updates.bytes());
         let resident = indices.bytes().clamp(RESIDENT, ENTRIES);
         let few = !updates.source().is_read_by_position() || update_bytes <= resident;
@@ -99,48 +112,60 @@ impl Linked {
             // they will have been changed when they are read again
             indices.make_resident()?;
         }
-        let sweeps = Sweeps::new(numbers, indices, Some(&updates), (roles.repeats, group), limits)?;
-        Ok(Self { base, sweeps, updates, combine: roles.combine, kernel, to_kernel, window, keeps_updates, limits })
+        let grouping = Grouping { repeats: rule.repeats, group };
+        let sweeps = Sweeps::new(resolver, indices, Some(&updates), grouping, limits)?;
+        let combine = rule.combine;
+        Ok(LinkedScatter { base, sweeps, updates, combine, kernel, to_kernel, window, keeps_updates, limits })
     }
+}
 
-    /// A sweep; see [`Sweeps::get`].
+impl LinkedScatter {
     fn sweep(&self, number: usize) -> Result<Arc<Scatter>> {
         self.sweeps.get(number, Some(&self.updates))
     }
 
-    /// Applies the updates that one sweep has for a window, which is contiguous, to its items.
+    fn itemsize(&self) -> usize {
+        self.base.meta().dtype.itemsize()
+    }
+
+    /// Applies the updates that one sweep has for a window, which is contiguous, to its items. What it costs to get at the
+    /// updates decides how: they come with the entries, are in memory, lie together in few bytes, or lie here and there.
     fn apply(&self, scatter: &Scatter, window: &Window, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
-        let Self { updates, combine, .. } = self;
-        let itemsize = self.base.meta().dtype.itemsize();
+        let itemsize = self.itemsize();
         if scatter.carries_updates() {
-            scatter.apply(window, itemsize, out, *combine);
+            scatter.apply(window, itemsize, out, self.combine);
             return Ok(());
         }
-        let mut put = |Run { to, from, len }: Run, slab: &[u8], first: usize| {
-            let old = &mut out[to * itemsize..][..len * itemsize];
-            let new = &slab[(from - first) * itemsize..][..len * itemsize];
-            match combine {
-                None => copy_item(old, new),
-                Some(combine) => (combine.blocks)(old, new),
-            }
-        };
-        // where the runs lie: in memory, or in one piece of the updates, or here and there in them
-        if let Some(bytes) = updates.source().as_bytes() {
-            scatter.runs(window, |run| put(run, bytes, 0));
+        if let Some(bytes) = self.updates.source().as_bytes() {
+            self.apply_slab(scatter, window, out, UpdateSlab { first: 0, bytes });
             return Ok(());
         }
         let (first, items) = scatter.slab(window);
-        if items.saturating_mul(itemsize) <= SLAB && !updates.source().is_one_item() {
-            updates.read_run(first, items, buffer)?;
-            scatter.runs(window, |run| put(run, buffer, first));
+        if items.saturating_mul(itemsize) <= SLAB && !self.updates.source().is_one_item() {
+            self.updates.read_run(first, items, buffer)?;
+            self.apply_slab(scatter, window, out, UpdateSlab { first, bytes: buffer });
             return Ok(());
         }
-        // runs that are neighbours in the updates are read at once
-        let mut pending: Vec<Run> = Vec::new();
-        let mut flush = |pending: &mut Vec<Run>| -> Result<()> {
-            let (Some(&Run { from: first, .. }), Some(last)) = (pending.first(), pending.last()) else { return Ok(()) };
-            updates.read_run(first, last.from + last.len - first, buffer)?;
-            pending.drain(..).for_each(|run| put(run, buffer, first));
+        self.apply_scattered(scatter, window, out, buffer)
+    }
+
+    /// Applies updates that are all in one slab.
+    fn apply_slab(&self, scatter: &Scatter, window: &Window, out: &mut [u8], slab: UpdateSlab<'_>) {
+        let itemsize = self.itemsize();
+        scatter.runs(window, |run| slab.put(run, out, itemsize, self.combine));
+    }
+
+    /// Applies updates that are read run by run; runs that are near together in the updates are read at once.
+    fn apply_scattered(&self, scatter: &Scatter, window: &Window, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
+        let (itemsize, is_one_item) = (self.itemsize(), self.updates.source().is_one_item());
+        let mut pending: Vec<UpdateRun> = Vec::new();
+        let mut flush = |pending: &mut Vec<UpdateRun>| -> Result<()> {
+            let (Some(&UpdateRun { from: first, .. }), Some(last)) = (pending.first(), pending.last()) else {
+                return Ok(());
+            };
+            self.updates.read_run(first, last.from + last.len - first, buffer)?;
+            let slab = UpdateSlab { first, bytes: buffer };
+            pending.drain(..).for_each(|run| slab.put(run, out, itemsize, self.combine));
             Ok(())
         };
         let mut result = Ok(());
@@ -148,8 +173,8 @@ impl Linked {
             if result.is_err() {
                 return;
             }
-            // one item is everywhere
-            let run = if updates.source().is_one_item() { Run { from: 0, ..run } } else { run };
+            // the one item is the same from any position
+            let run = if is_one_item { UpdateRun { from: 0, ..run } } else { run };
             if let (Some(first), Some(last)) = (pending.first(), pending.last()) {
                 let end = last.from + last.len;
                 let near = run.from >= end
@@ -165,7 +190,27 @@ impl Linked {
     }
 }
 
-impl Fill for Linked {
+/// Neighbouring items of the updates in memory.
+struct UpdateSlab<'a> {
+    /// The number of the first item.
+    first: usize,
+    bytes: &'a [u8],
+}
+
+impl UpdateSlab<'_> {
+    /// Puts a run of the slab into `out`, or combines it with what is there.
+    #[inline]
+    fn put(&self, UpdateRun { to, from, len }: UpdateRun, out: &mut [u8], itemsize: usize, combine: Option<Combine>) {
+        let old = &mut out[to * itemsize..][..len * itemsize];
+        let new = &self.bytes[(from - self.first) * itemsize..][..len * itemsize];
+        match combine {
+            None => copy_item(old, new),
+            Some(combine) => (combine.blocks)(old, new),
+        }
+    }
+}
+
+impl Fill for LinkedScatter {
     fn meta(&self) -> &Meta {
         self.base.meta()
     }
@@ -194,10 +239,10 @@ impl Fill for Linked {
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         self.base.read(window, out, &mut scratch.gathered)?;
         self.to_kernel.swap(out);
-        let (itemsize, mut rest) = (self.base.meta().dtype.itemsize(), &mut out[..]);
-        // what is scattered goes by the numbers of items, which are neighbours in a piece
+        let mut rest = &mut out[..];
+        // updates go by the numbers of items, which are neighbours in a piece
         for piece in window.pieces(&self.base.meta().shape) {
-            let (items, after) = rest.split_at_mut(piece.items() * itemsize);
+            let (items, after) = rest.split_at_mut(piece.items() * self.itemsize());
             self.sweeps
                 .near(&piece)
                 .try_for_each(|number| self.apply(&*self.sweep(number)?, &piece, items, &mut scratch.items))?;
@@ -249,7 +294,7 @@ impl Fill for Linked {
     }
 }
 
-impl Patch for Linked {
+impl Patch for LinkedScatter {
     fn base(&self) -> &Selection {
         &self.base
     }
@@ -259,10 +304,10 @@ impl Patch for Linked {
     }
 
     fn touched(&self, windows: &Windows) -> Result<Vec<usize>> {
-        let mut numbers = WindowNumbers::default();
+        let mut numbers = WindowSet::default();
         for number in self.sweeps.all() {
             let mut added = Ok(());
-            self.sweep(number)?.places(|first, last| {
+            self.sweep(number)?.blocks(&mut |first, last| {
                 if added.is_ok() {
                     added = windows.of_run(first, last, |mut run| run.try_for_each(|number| numbers.add(number)));
                 }
@@ -291,8 +336,8 @@ impl Patch for Linked {
     }
 }
 
-/// `copy_from_slice`, without a call for single items of the usual sizes: for points the call would take longer than the
-/// copy.
+/// Copies as `copy_from_slice` does, but without a call for single items of the usual sizes: for points the call would take
+/// longer than the copy.
 #[inline]
 fn copy_item(old: &mut [u8], new: &[u8]) {
     fn word<const N: usize>(old: &mut [u8], new: &[u8]) {
@@ -306,54 +351,5 @@ fn copy_item(old: &mut [u8], new: &[u8]) {
         8 => word::<8>(old, new),
         16 => word::<16>(old, new),
         _ => old.copy_from_slice(new),
-    }
-}
-/// The bits of a page of [`WindowNumbers`].
-const PAGE: usize = 1 << 12;
-
-/// Numbers of windows: a bit for each, since updates may come back to one any number of times. Only pages that hold some
-/// are there, as a store may have a grid of 2^40 chunks of which an edit changes ten.
-#[derive(Default)]
-struct WindowNumbers {
-    pages: BTreeMap<usize, Vec<u64>>,
-    /// The page that the last number went to, which most often is that of the next.
-    last: (usize, Vec<u64>),
-}
-
-impl WindowNumbers {
-    fn add(&mut self, number: usize) -> Result<()> {
-        let page = number / PAGE;
-        if self.last.1.is_empty() || self.last.0 != page {
-            let (old, bits) = std::mem::take(&mut self.last);
-            if !bits.is_empty() {
-                self.pages.insert(old, bits);
-            }
-            let bits = match self.pages.remove(&page) {
-                Some(bits) => bits,
-                None => {
-                    let mut bits = memory::of(PAGE / 64).map_err(Error::memory)?;
-                    bits.resize(PAGE / 64, 0);
-                    bits
-                }
-            };
-            self.last = (page, bits);
-        }
-        self.last.1[number % PAGE / 64] |= 1 << (number % 64);
-        Ok(())
-    }
-
-    /// All that were added, ascending.
-    fn in_order(mut self) -> Result<Vec<usize>> {
-        let (page, bits) = std::mem::take(&mut self.last);
-        self.pages.insert(page, bits);
-        let mut numbers = Vec::new();
-        for (page, bits) in &self.pages {
-            for (at, &word) in bits.iter().enumerate().filter(|(_, word)| **word != 0) {
-                for bit in (0..64).filter(|bit| word >> bit & 1 == 1) {
-                    memory::push(&mut numbers, page * PAGE + at * 64 + bit).map_err(Error::memory)?;
-                }
-            }
-        }
-        Ok(numbers)
     }
 }

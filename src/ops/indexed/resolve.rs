@@ -1,121 +1,228 @@
-//! Index numbers made places of the axes that they address.
+//! From index tuples to places in range, or to the error that names the first number out of range.
 //!
-//! Numbers are resolved a slice at a time, without a branch for any of them: whether one was out of range is known at the
-//! end of the slice, and only then are they looked at one by one, to name the first. A loop that could stop at each number
-//! took 87 ns a tuple together with what followed; this one is bound by memory.
+//! Numbers are widened to int64 a block at a time, so that the loop for a length of tuples is compiled once and not for each
+//! type of number. A block is resolved without a branch for any number: whether one was out of range is known at the end of
+//! the block, and only then the first one is looked for. A loop that could stop at each number took 87 ns a tuple together
+//! with what followed; this one is bound by memory.
 
-use std::array;
+use std::{array, fmt};
 
-use super::Index;
+use super::read::with_integers;
+use super::shapes::{Arrangement, IndexedAxis, Shapes};
+use crate::error::{Error, Result, Subject};
+use crate::item::dtype::Kind;
+use crate::item::meta::Order;
+use crate::layout::shape::coordinates;
 
-/// An axis that a number of a tuple addresses.
+/// The numbers that are widened at once: 32 KiB of them.
+const BLOCK: usize = 4096;
+
+/// A number that an index tensor may hold.
+pub trait Index: Copy + fmt::Display {
+    /// Returns the number as int64; `None` if it is beyond.
+    fn to_i64(self) -> Option<i64>;
+}
+
+macro_rules! index {
+    ($($type:ty)+) => {$(
+        impl Index for $type {
+            #[inline(always)]
+            fn to_i64(self) -> Option<i64> {
+                self.try_into().ok()
+            }
+        }
+    )+};
+}
+
+index! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize }
+
+/// What one number of a tuple does to the place of the tuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Axis {
-    /// Its places.
+struct PlaceAxis {
     dim: u64,
     /// What is added to a negative number: `dim` where they count from the end, else nothing, which leaves them beyond
     /// any dim.
     wrap: u64,
-    /// The places of all axes together from one of its values to the next.
+    /// The places from one value of the number to the next.
     stride: u64,
 }
 
-/// From index tuples to places, in range or refused.
-#[derive(Clone, Debug)]
-pub(super) struct Resolver {
-    axes: Vec<Axis>,
+impl PlaceAxis {
+    /// Returns the place on the axis that a number names, which is `dim` or more if it names none. There is no branch,
+    /// since negative numbers come in no order.
+    #[inline(always)]
+    fn place(self, number: i64) -> u64 {
+        (number as u64).wrapping_add((number >> 63) as u64 & self.wrap)
+    }
 }
 
-impl Resolver {
-    /// For tuples of one number for each of `axes`: the dim of its axis, and the places from one of its values to the
-    /// next. Numbers count from the end where `negative` ones are allowed.
-    pub(super) fn new(axes: &[(usize, usize)], negative: bool) -> Self {
-        let axis = |&(dim, stride): &(usize, usize)| {
+/// Makes places of index tuples of one number for each of some axes.
+#[derive(Clone, Debug)]
+struct PlaceKernel {
+    axes: Vec<PlaceAxis>,
+}
+
+impl PlaceKernel {
+    /// Numbers count from the end where `negative` ones are allowed.
+    fn new(axes: &[IndexedAxis], negative: bool) -> Self {
+        let axis = |&IndexedAxis { dim, stride }: &IndexedAxis| {
             let dim = dim as u64;
-            Axis { dim, wrap: if negative { dim } else { 0 }, stride: stride as u64 }
+            PlaceAxis { dim, wrap: if negative { dim } else { 0 }, stride: stride as u64 }
         };
         Self { axes: axes.iter().map(axis).collect() }
     }
 
-    /// The numbers of a tuple.
-    pub(super) fn width(&self) -> usize {
-        self.axes.len()
-    }
-
-    /// All places.
-    pub(super) fn places(&self) -> usize {
-        self.axes.iter().fold(1, |places, axis| places.saturating_mul(axis.dim as usize))
-    }
-
-    /// Makes `places` those of whole tuples, each number of which `read` gives.
+    /// Appends the places of whole tuples.
     ///
     /// # Errors
-    /// The number among `words` of the first that names no place.
-    pub(super) fn resolve<W: Copy, I: Index>(
-        &self,
-        words: &[W],
-        read: impl Fn(W) -> I + Copy,
-        places: &mut Vec<u64>,
-    ) -> Result<(), usize> {
-        places.clear();
-        let good = match self.axes[..] {
+    /// Where in `numbers` the first is that is out of range.
+    fn resolve(&self, numbers: &[i64], places: &mut Vec<u64>) -> Result<(), usize> {
+        let in_range = match self.axes[..] {
             [] => true,
             [axis] => {
-                let mut good = true;
-                places.extend(words.iter().map(|&word| {
-                    let place = read(word).place(axis.wrap);
-                    good &= place < axis.dim;
+                let mut in_range = true;
+                places.extend(numbers.iter().map(|&number| {
+                    let place = axis.place(number);
+                    in_range &= place < axis.dim;
                     place
                 }));
-                good
+                in_range
             }
-            [a, b] => tuples([a, b], words, read, places),
-            [a, b, c] => tuples([a, b, c], words, read, places),
-            [a, b, c, d] => tuples([a, b, c, d], words, read, places),
+            [a, b] => tuples([a, b], numbers, places),
+            [a, b, c] => tuples([a, b, c], numbers, places),
+            [a, b, c, d] => tuples([a, b, c, d], numbers, places),
             _ => {
-                let mut good = true;
-                places.extend(words.chunks_exact(self.axes.len()).map(|tuple| {
+                let mut in_range = true;
+                places.extend(numbers.chunks_exact(self.axes.len()).map(|tuple| {
                     let mut place = 0_u64;
-                    for (n, &word) in tuple.iter().enumerate() {
+                    for (n, &number) in tuple.iter().enumerate() {
                         let axis = self.axes[n];
-                        let number = read(word).place(axis.wrap);
-                        good &= number < axis.dim;
+                        let number = axis.place(number);
+                        in_range &= number < axis.dim;
                         place = place.wrapping_add(number.wrapping_mul(axis.stride));
                     }
                     place
                 }));
-                good
+                in_range
             }
         };
-        if good {
+        if in_range {
             return Ok(());
         }
-        let is_bad = |(n, &word): (usize, &W)| {
+        let is_out = |(n, &number): (usize, &i64)| {
             let axis = self.axes[n % self.axes.len()];
-            read(word).place(axis.wrap) >= axis.dim
+            axis.place(number) >= axis.dim
         };
-        Err(words.iter().enumerate().position(is_bad).expect("one of the numbers was found to be out of range"))
+        Err(numbers.iter().enumerate().position(is_out).expect("one of the numbers was found to be out of range"))
     }
 }
 
-/// The places of tuples of `K` numbers, for as many as there are in a cache line or so: the loop over a tuple has no end
-/// to look for. (An array of what its numbers add, since zipped iterators are made by a call for each tuple.)
-fn tuples<W: Copy, I: Index, const K: usize>(
-    axes: [Axis; K],
-    words: &[W],
-    read: impl Fn(W) -> I,
-    places: &mut Vec<u64>,
-) -> bool {
-    let mut good = true;
-    places.extend(words.as_chunks::<K>().0.iter().map(|tuple| {
+/// Appends the places of tuples of `K` numbers, for as many as there are in a cache line or so: the loop over a tuple has
+/// no end to look for. Returns whether all numbers are in range. (What the numbers add is an array, since zipped iterators
+/// are made by a call for each tuple.)
+fn tuples<const K: usize>(axes: [PlaceAxis; K], numbers: &[i64], places: &mut Vec<u64>) -> bool {
+    let mut in_range = true;
+    places.extend(numbers.as_chunks::<K>().0.iter().map(|tuple| {
         let steps: [u64; K] = array::from_fn(|n| {
-            let number = read(tuple[n]).place(axes[n].wrap);
-            good &= number < axes[n].dim;
+            let number = axes[n].place(tuple[n]);
+            in_range &= number < axes[n].dim;
             number.wrapping_mul(axes[n].stride)
         });
         steps.into_iter().fold(0, u64::wrapping_add)
     }));
-    good
+    in_range
+}
+
+/// What the numbers of an index tensor of checked shapes mean for tensors in one order of storage.
+#[derive(Clone, Debug)]
+pub struct TupleResolver {
+    pub(super) shapes: Shapes,
+    pub(super) arrangement: Arrangement,
+    kernel: PlaceKernel,
+}
+
+impl Shapes {
+    /// Returns the resolver of index tuples for data that is stored, and changed, in that order.
+    pub fn in_order(self, order: Order) -> TupleResolver {
+        let arrangement = Arrangement::new(&self, order);
+        let kernel = PlaceKernel::new(&arrangement.axes, self.negative);
+        TupleResolver { shapes: self, arrangement, kernel }
+    }
+}
+
+impl TupleResolver {
+    /// Returns the shapes of the operator.
+    pub fn shapes(&self) -> &Shapes {
+        &self.shapes
+    }
+
+    /// Returns how many numbers a tuple has.
+    pub fn width(&self) -> usize {
+        self.arrangement.axes.len()
+    }
+
+    /// Returns how many index tuples there are.
+    pub fn count(&self) -> usize {
+        self.shapes.count()
+    }
+
+    /// Returns how many places a tuple may name.
+    pub fn places(&self) -> usize {
+        self.arrangement.axes.iter().fold(1, |places, axis| places.saturating_mul(axis.dim))
+    }
+
+    /// Makes `places` those of whole tuples, the first of which is tuple number `first`, from little-endian integers of a
+    /// kind.
+    ///
+    /// # Errors
+    /// The first number that is out of range; a kind that is no integer.
+    pub(super) fn resolve(&self, kind: &Kind, bytes: &[u8], first: usize, places: &mut Vec<u64>) -> Result<()> {
+        places.clear();
+        with_integers!(kind, bytes, |words, read| self.append_places(words, read, first, places))
+    }
+
+    /// Appends the places of whole tuples, the first of which is tuple number `first`; `read` makes a number of a word.
+    ///
+    /// # Errors
+    /// The first number that is out of range.
+    pub(super) fn append_places<W: Copy, I: Index>(
+        &self,
+        words: &[W],
+        read: impl Fn(W) -> I,
+        first: usize,
+        places: &mut Vec<u64>,
+    ) -> Result<()> {
+        let (mut block, width) = ([0_i64; BLOCK], self.width());
+        let most = BLOCK / width * width;
+        for (number, words) in words.chunks(most).enumerate() {
+            for (wide, &word) in block.iter_mut().zip(words) {
+                // a number beyond int64 becomes the largest one, which is no place of an axis either
+                *wide = read(word).to_i64().unwrap_or(i64::MAX);
+            }
+            let resolved = self.kernel.resolve(&block[..words.len()], places);
+            resolved.map_err(|bad| self.out_of_range(first * width + number * most + bad, &read(words[bad])))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the error for a number that is out of range, by its number among all in the index tensor.
+    fn out_of_range(&self, number: usize, value: &dyn fmt::Display) -> Error {
+        let Shapes { data, axes, tuples, negative, has_tuple_axis, .. } = &self.shapes;
+        let component = number % axes.len();
+        let mut at = coordinates(number / axes.len(), tuples);
+        if *has_tuple_axis {
+            at.push(component);
+        }
+        let axis = axes.start + component;
+        let dim = data[axis];
+        let range = match dim {
+            0 => "there is no place".to_owned(),
+            _ if *negative => format!("expected [-{dim}, {}]", dim - 1),
+            _ => format!("expected [0, {}]", dim - 1),
+        };
+        let message = format!("{value} at {at:?} is out of range: {range} on axis {axis} (data {data:?})");
+        Error::new(Subject::Indices, message)
+    }
 }
 
 #[cfg(test)]
@@ -123,17 +230,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_every_type_and_width() {
+    fn numbers_of_every_width() {
         let mut places = Vec::new();
         let mut of = |axes: &[(usize, usize)], negative, numbers: &[i64]| {
-            let resolver = Resolver::new(axes, negative);
-            let same = |number| number;
-            let found = resolver.resolve(numbers, same, &mut places).map(|()| places.clone());
-            // as the narrowest type that holds them, they give the same
-            let bytes: Vec<i8> = numbers.iter().map(|&n| i8::try_from(n).unwrap_or(i8::MAX)).collect();
-            let narrow = resolver.resolve(&bytes, |number: i8| number, &mut places).map(|()| places.clone());
-            assert_eq!(narrow.is_ok(), found.is_ok(), "{numbers:?}");
-            found
+            let axes: Vec<_> = axes.iter().map(|&(dim, stride)| IndexedAxis { dim, stride }).collect();
+            places.clear();
+            PlaceKernel::new(&axes, negative).resolve(numbers, &mut places).map(|()| places.clone())
         };
         assert_eq!(of(&[(5, 1)], true, &[0, -1, 4, -5]), Ok(vec![0, 4, 4, 0]));
         assert_eq!(of(&[(5, 1)], true, &[0, 5, -6]), Err(1));
@@ -146,9 +248,31 @@ mod tests {
         assert_eq!(of(&five, true, &[1, 0, 1, 0, 1, -1, -1, -1, -1, -1]), Ok(vec![21, 31]));
         assert_eq!(of(&five, true, &[1, 0, 1, 0, 2]), Err(4));
         assert_eq!(of(&[], true, &[]), Ok(vec![]));
-        let large = Resolver::new(&[(2, 1)], true);
-        assert_eq!(large.resolve(&[1_u64, 1 << 63], |number| number, &mut places), Err(1));
-        assert_eq!(large.resolve(&[u64::MAX], |number| number, &mut places), Err(0));
-        assert_eq!(large.resolve(&[i64::MIN], |number| number, &mut places), Err(0));
+        assert_eq!(of(&[(2, 1)], true, &[i64::MIN]), Err(0));
+        assert_eq!(of(&[(isize::MAX as usize, 1)], true, &[i64::MAX]), Err(0));
+    }
+
+    #[test]
+    fn numbers_of_every_type_in_several_blocks() {
+        let count = 2 * BLOCK / 3 + 5;
+        let resolver = crate::ops::scatter_nd::check(&[9, 7, 5], &[count, 3], None).unwrap().in_order(Order::C);
+        let numbers: Vec<i64> = (0..3 * count as i64).map(|n| n % 9 % [9, 7, 5][n as usize % 3]).collect();
+        let expected = |tuple: &[i64]| ((tuple[0] * 7 + tuple[1]) * 5 + tuple[2]) as u64;
+        let expected: Vec<u64> = numbers.chunks(3).map(expected).collect();
+        let bad = numbers.len() - 2;
+        macro_rules! check {
+            ($($type:ty, $kind:ident;)+) => {$(
+                let mut typed: Vec<$type> = numbers.iter().map(|&n| n as $type).collect();
+                let mut places = vec![77];
+                let bytes = |typed: &[$type]| typed.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
+                assert_eq!(resolver.resolve(&Kind::$kind, &bytes(&typed), 0, &mut places), Ok(()));
+                assert_eq!(places, expected, stringify!($type));
+                typed[bad] = <$type>::MAX;
+                let error = resolver.resolve(&Kind::$kind, &bytes(&typed), 0, &mut places).unwrap_err();
+                let message = format!("{} at [{}, 1] is out of range: expected [-7, 6]", <$type>::MAX, count - 1);
+                assert!(error.message().starts_with(&message), "{error}");
+            )+};
+        }
+        check!(i8, Int8; i16, Int16; i32, Int32; i64, Int64; u8, UInt8; u16, UInt16; u32, UInt32; u64, UInt64;);
     }
 }

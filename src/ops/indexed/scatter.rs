@@ -1,35 +1,61 @@
-//! A resolved scatter: which runs of updates go where, for any window.
+//! What one sweep does to any window: which runs of updates go where.
 
 use std::ops::Range;
 
 use super::entries::Entries;
+use super::places::PlacesInMemory;
+use super::resolve::{Index, TupleResolver};
+use crate::error::Result;
 use crate::layout::window::Window;
 use crate::ops::reduction::Combine;
 
-/// A resolved ScatterUpdate or ScatterND, or what it does at some of the places of an indexed axis.
+/// A scatter by indices with all its numbers in range, or what it does at the places of one sweep.
 #[derive(Clone, Debug)]
 pub struct Scatter {
     pub(super) outer: usize,
     pub(super) dim: usize,
-    /// Items.
+    /// The items of a block.
     pub(super) block: usize,
     pub(super) count: usize,
     pub(super) entries: Entries,
 }
 
-/// A run of items that a window takes from `updates`; all three numbers are in items.
+/// Neighbouring items that a window takes from `updates`; all three numbers are in items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// Where it goes in the window.
+pub struct UpdateRun {
+    /// Where they go in the window.
     pub to: usize,
-    /// Where it begins in `updates`, which are in the order `[outer, count, block]`.
+    /// Where they begin in `updates`, which are in the order `[outer, count, block]`.
     pub from: usize,
-    /// How long it is.
+    /// How many they are.
     pub len: usize,
 }
 
+/// What of one outer place a window covers.
+struct OuterPart {
+    outer: usize,
+    /// The number of the first item of the outer place.
+    base: usize,
+    /// The items of the outer place that the window covers, counted from `base`.
+    items: Range<usize>,
+    /// The places in which these lie.
+    places: Range<usize>,
+}
+
 impl Scatter {
-    /// The part of `updates` in which all runs of a window lie: its first item and the number of its items.
+    /// Returns the outer places that a window, which is contiguous, has items of.
+    fn outers(&self, window: &Window) -> impl ExactSizeIterator<Item = OuterPart> {
+        let (block, place) = (self.block, self.dim * self.block);
+        let (start, end) = (window.start, window.start + window.items());
+        let outers = if start == end { 0..0 } else { start / place..end.div_ceil(place) };
+        outers.map(move |outer| {
+            let base = outer * place;
+            let (lo, hi) = (start.max(base) - base, end.min(base + place) - base);
+            OuterPart { outer, base, items: lo..hi, places: lo / block..hi.div_ceil(block) }
+        })
+    }
+
+    /// Returns the part of `updates` in which all runs of a window lie: its first item and the number of its items.
     pub fn slab(&self, window: &Window) -> (usize, usize) {
         let place = self.dim * self.block;
         let (start, end) = (window.start, window.start + window.items());
@@ -39,100 +65,107 @@ impl Scatter {
     }
 
     /// Calls `each(first, last)` with the numbers of the first and last item of every block that changes.
-    pub fn places(&self, mut each: impl FnMut(usize, usize)) {
+    pub fn blocks(&self, each: &mut dyn FnMut(usize, usize)) {
         if self.block == 0 || self.dim == 0 {
             return;
         }
         for outer in 0..self.outer {
             let base = outer * self.dim * self.block;
-            self.entries.places(0, self.dim, |target| {
+            self.entries.places(0, self.dim, &mut |target| {
                 let first = base + target * self.block;
                 each(first, first + self.block - 1);
             });
         }
     }
 
-    /// Whether anything changes in a window.
+    /// Returns whether anything changes in a window.
     pub fn touches(&self, window: &Window) -> bool {
-        let place = self.dim * self.block;
-        let (start, end) = (window.start, window.start + window.items());
-        start < end
-            && (start / place..end.div_ceil(place)).any(|outer| {
-                let base = outer * place;
-                let (lo, hi) = (start.max(base) - base, end.min(base + place) - base);
-                self.entries.any(lo / self.block, hi.div_ceil(self.block))
-            })
+        self.outers(window).any(|part| self.entries.any(part.places.start, part.places.end))
     }
 
-    /// From the first item of a window that changes to behind the last, counted from its own beginning.
+    /// Returns the range from the first item of a window that changes to behind the last, counted from the window's own
+    /// beginning.
     pub fn extent(&self, window: &Window) -> Range<usize> {
-        let place = self.dim * self.block;
         let (start, end) = (window.start, window.start + window.items());
         let (mut first, mut last) = (end, start);
-        if start < end {
-            for outer in start / place..end.div_ceil(place) {
-                let base = outer * place;
-                let (lo, hi) = (start.max(base) - base, end.min(base + place) - base);
-                self.entries.places(lo / self.block, hi.div_ceil(self.block), |target| {
-                    let at = base + target * self.block;
-                    (first, last) = (first.min(at.max(start)), last.max((at + self.block).min(end)));
-                });
-            }
+        for OuterPart { base, places, .. } in self.outers(window) {
+            self.entries.places(places.start, places.end, &mut |target| {
+                let at = base + target * self.block;
+                (first, last) = (first.min(at.max(start)), last.max((at + self.block).min(end)));
+            });
         }
         first.min(last) - start..last - start
     }
 
-    /// Calls `each` for every run that `window` takes from `updates`, in the order in which they apply. Of updates that
-    /// are here there are none.
-    pub fn runs(&self, window: &Window, mut each: impl FnMut(Run)) {
-        let place = self.dim * self.block;
-        let (start, end) = (window.start, window.start + window.items());
-        if start == end {
-            return;
-        }
-        let outers = start / place..end.div_ceil(place);
-        let mut run = |outer: usize, target: usize, position: usize| {
-            let base = outer * place;
-            let (lo, hi) = (start.max(base) - base, end.min(base + place) - base);
+    /// Calls `each` for every run that `window` takes from `updates`, in the order in which they apply. The updates are
+    /// not [carried along](Self::carries_updates).
+    pub fn runs(&self, window: &Window, mut each: impl FnMut(UpdateRun)) {
+        let (positions, outers) = (self.entries.positions(), self.outers(window));
+        let mut run = |part: &OuterPart, target: usize, position: usize| {
             let at = target * self.block;
-            let (a, b) = (at.max(lo), (at + self.block).min(hi));
+            let (a, b) = (at.max(part.items.start), (at + self.block).min(part.items.end));
             if a < b {
-                let from = (outer * self.count + position) * self.block + a - at;
-                each(Run { to: base + a - start, from, len: b - a });
+                let from = (part.outer * self.count + position) * self.block + a - at;
+                each(UpdateRun { to: part.base + a - window.start, from, len: b - a });
             }
         };
         if outers.len() > 2 {
-            // Of many short outer places each has all entries: to look them up for each took longer than all the rest.
+            // Each of many short outer places has all entries: to look them up for each took longer than all the rest.
             let mut all = Vec::new();
-            self.entries.positions(0, self.dim, |target, position| all.push((target, position)));
-            outers.for_each(|outer| all.iter().for_each(|&(target, position)| run(outer, target, position)));
+            positions.each(0, self.dim, |target, position| all.push((target, position)));
+            outers.for_each(|part| all.iter().for_each(|&(target, position)| run(&part, target, position)));
             return;
         }
-        for outer in outers {
-            let base = outer * place;
-            let (lo, hi) = (start.max(base) - base, end.min(base + place) - base);
-            self.entries
-                .positions(lo / self.block, hi.div_ceil(self.block), |target, position| run(outer, target, position));
+        for part in outers {
+            positions.each(part.places.start, part.places.end, |target, position| run(&part, target, position));
         }
     }
 
-    /// Whether the updates themselves are here: they are [applied](Self::apply), and there are no runs.
+    /// Returns whether the entries carry their updates, which are [applied](Self::apply) then, and have no runs.
     pub fn carries_updates(&self) -> bool {
         matches!(self.entries, Entries::Values(_))
     }
 
-    /// Applies the updates that are here to the items of a window, which are `itemsize` bytes each. One that begins or
-    /// ends inside of a block, as chunks may, is a part of the blocks that it lies in, which are small.
+    /// Applies the updates that the entries carry to the items of a window, which have `itemsize` bytes each. A window that
+    /// begins or ends inside a block, as chunks may, is a part of the blocks that it lies in, which are small.
+    ///
+    /// # Panics
+    /// If the entries do not carry their updates.
     pub fn apply(&self, window: &Window, itemsize: usize, out: &mut [u8], combine: Option<Combine>) {
+        let Entries::Values(values) = &self.entries else { panic!("the entries do not carry their updates") };
         let (start, end) = (window.start, window.start + window.items());
         let (lo, hi) = (start / self.block, end.div_ceil(self.block));
         if (start, end) == (lo * self.block, hi * self.block) {
-            return self.entries.apply(lo, hi, out, combine);
+            return values.apply(lo, hi, out, combine);
         }
         let mut whole = vec![0; (hi - lo) * self.block * itemsize];
         let inside = (start - lo * self.block) * itemsize..(end - lo * self.block) * itemsize;
         whole[inside.clone()].copy_from_slice(out);
-        self.entries.apply(lo, hi, &mut whole, combine);
+        values.apply(lo, hi, &mut whole, combine);
         out.copy_from_slice(&whole[inside]);
+    }
+}
+
+impl TupleResolver {
+    /// Scatters arrays in C order: applies `updates` to `out` in the order of the tuples.
+    ///
+    /// # Errors
+    /// The first number that is out of range; nothing has been applied then.
+    pub(crate) fn scatter<T: Copy>(
+        &self,
+        numbers: &[impl Index],
+        out: &mut [T],
+        updates: &[T],
+        combine: impl Fn(&mut [T], &[T]),
+    ) -> Result<()> {
+        let places = PlacesInMemory::of_numbers(self, numbers)?;
+        let (outers, block, count) = (self.arrangement.outer, self.arrangement.block, self.count());
+        for outer in 0..outers {
+            for tuple in 0..count {
+                let old = (outer * self.places() + places.get(tuple)) * block;
+                combine(&mut out[old..][..block], &updates[(outer * count + tuple) * block..][..block]);
+            }
+        }
+        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! What an index tensor says, as much of it at a time as memory is meant to hold.
+//! The sweeps of a scatter: as many of its entries at a time as memory is meant to hold.
 //!
 //! The entries of most index tensors are read once and kept. Those of a very large one would take more memory than its
 //! reader has, so the places of the data are cut into ranges of about as many entries each, and the tensor is read once
@@ -9,11 +9,12 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::buckets::Cut;
-use super::entries::{Entries, Room, TheirPositions, TheirUpdates, Words};
+use super::buckets::BucketGrid;
+use super::entries::{Entries, EntryReader, PositionEntries, SweepRange};
 use super::read::{Collect, collect};
+use super::resolve::TupleResolver;
 use super::scatter::Scatter;
-use super::{Arrangement, Numbers};
+use super::shapes::Arrangement;
 use crate::error::{Error, Result, Subject};
 use crate::layout::shape::coordinates;
 use crate::layout::window::Window;
@@ -26,62 +27,62 @@ use crate::storage::source::Source;
 /// Places are counted in at most so many groups of neighbours, whose counters fit a core's second-level cache.
 const MOST_SLOTS: usize = 1 << 15;
 
-/// Where tests make windows small, entries of so many bytes for each byte of a window are held at once.
+/// Where tests make windows small, entries of so many bytes for each byte of a window are kept at once.
 pub(super) const ENTRIES_OF_TESTS: usize = 8;
 
-/// How many sweeps are held: threads that are done with one have begun the next.
-const HELD_SWEEPS: usize = 2;
+/// How many sweeps are kept: threads that are done with one have begun the next.
+const KEPT_SWEEPS: usize = 2;
 
-/// A resolved scatter by indices, in as many sweeps as its entries need.
+/// A scatter by indices whose index tensor has been checked, in as many sweeps as its entries need.
 #[derive(Debug)]
 pub struct Sweeps {
-    numbers: Numbers,
+    resolver: TupleResolver,
     indices: Source,
-    kept: Kept,
+    payload: Payload,
     limits: Limits,
     /// The sweeps, by ascending places.
-    plan: Vec<Sweep>,
-    /// Those that have been made last, by their numbers, the latest behind.
+    plan: Vec<SweepRange>,
+    /// The sweeps that have been made last, by their numbers, the latest at the end.
     made: Mutex<Vec<(usize, Arc<Scatter>)>>,
 }
 
-/// What is kept of a tuple beside its place.
+/// What an entry has beside its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kept {
-    /// Tuples of no number have no place to tell.
-    Whole { from: usize, to: usize },
-    /// Its update, of so many bytes.
+enum Payload {
+    /// Tuples have no number, so that updates `from..to` are all for the one place there is.
+    OnlyPlace { from: usize, to: usize },
+    /// The update, of so many bytes.
     Value { bytes: usize },
-    /// The position of its update, in so many bytes.
-    Position { bytes: usize },
+    /// The position of the update, in 8 bytes if `wide`, else in 4.
+    Position { wide: bool },
 }
 
-impl Kept {
-    /// Returns the bytes that are kept of a tuple beside its place.
+impl Payload {
     fn bytes(self) -> usize {
         match self {
-            Self::Whole { .. } => 0,
-            Self::Value { bytes } | Self::Position { bytes } => bytes,
+            Self::OnlyPlace { .. } => 0,
+            Self::Value { bytes } => bytes,
+            Self::Position { wide } => 4 << usize::from(wide),
         }
     }
 }
 
-/// A range of places whose entries are held together.
-#[derive(Clone, Debug)]
-struct Sweep {
-    places: Range<usize>,
-    cut: Cut,
-    /// How many entries each part of the index tensor has there; `None` of a whole one, which has all.
-    entries: Option<Vec<usize>>,
+/// How the entries of a scatter are grouped.
+#[derive(Clone, Copy, Debug)]
+pub struct Grouping {
+    /// What becomes of several updates for one place.
+    pub repeats: Repeats,
+    /// How many neighbouring items will be changed together: those of a window.
+    pub group: usize,
 }
 
-/// Counts the entries of one part of the index tensor by their places.
-struct Count {
+/// Counts the entries of one part of the index tensor by their places, `1 << shift` of which share a slot.
+struct SlotCounts {
     shift: u32,
     slots: Vec<usize>,
 }
 
-impl Collect for Count {
+impl Collect for SlotCounts {
     fn take(&mut self, _: usize, places: &[u64]) -> Result<()> {
         places.iter().for_each(|place| self.slots[(place >> self.shift) as usize] += 1);
         Ok(())
@@ -89,40 +90,38 @@ impl Collect for Count {
 }
 
 impl Sweeps {
-    /// Reads the index tensor and groups what it says by `group` neighbouring items, which will be changed together.
-    /// Small `updates` are read with it and carried along, if there are any.
+    /// Reads the index tensor and groups its entries. Small `updates` are read with it and carried along, if there are any.
     ///
     /// # Errors
-    /// A number that names no place; a tuple that occurs twice, where [`Repeats::Refused`]; of reading; not enough memory.
+    /// A number that is out of range; a tuple that occurs twice, where [`Repeats::Refused`]; of reading; not enough memory.
     pub fn new(
-        numbers: &Numbers,
+        resolver: TupleResolver,
         indices: Source,
         updates: Option<&Updates>,
-        (repeats, group): (Repeats, usize),
+        grouping: Grouping,
         limits: Limits,
     ) -> Result<Self> {
-        let (count, places) = (numbers.count(), numbers.places());
-        let group_places = group / numbers.arrangement.block.max(1);
-        let cut = Cut::new(0..places, count, group_places);
-        let kept = if numbers.width() == 0 {
-            let from = if repeats == Repeats::LastWins { count.saturating_sub(1) } else { 0 };
-            Kept::Whole { from, to: count }
-        } else if let Some(updates) = updates.filter(|it| numbers.carries(it, (cut, group), &indices, repeats)) {
-            Kept::Value { bytes: numbers.arrangement.block * updates.itemsize() }
+        let (count, places) = (resolver.count(), resolver.places());
+        let group_places = grouping.group / resolver.arrangement.block.max(1);
+        let grid = BucketGrid::new(0..places, count, group_places);
+        let payload = if resolver.width() == 0 {
+            let from = if grouping.repeats == Repeats::LastWins { count.saturating_sub(1) } else { 0 };
+            Payload::OnlyPlace { from, to: count }
+        } else if let Some(updates) = updates.filter(|it| carries(&resolver, it, grid, grouping, &indices)) {
+            Payload::Value { bytes: resolver.arrangement.block * updates.itemsize() }
         } else {
-            Kept::Position { bytes: if u32::try_from(count).is_ok() { 4 } else { 8 } }
+            Payload::Position { wide: u32::try_from(count).is_err() }
         };
-        let all = vec![Sweep { places: 0..places, cut, entries: None }];
-        let mut sweeps =
-            Self { numbers: numbers.clone(), indices, kept, limits, plan: all, made: Mutex::new(Vec::new()) };
+        let plan = vec![SweepRange { places: 0..places, grid, entries: None }];
+        let mut sweeps = Self { resolver, indices, payload, limits, plan, made: Mutex::new(Vec::new()) };
         let most = limits.window.map_or(ENTRIES, |window| window.saturating_mul(ENTRIES_OF_TESTS));
-        if !matches!(kept, Kept::Whole { .. }) && cut.bytes(count, kept.bytes()) > most {
+        if !matches!(payload, Payload::OnlyPlace { .. }) && grid.bytes(count, payload.bytes()) > most {
             sweeps.indices.settle()?;
-            // an entry, and its share of what is left free in blocks
-            let bytes = (4 + kept.bytes()) * 5 / 4 + 1;
-            sweeps.plan = sweeps.planned(most / HELD_SWEEPS / bytes, group_places)?;
+            // an entry, and its share of what is left free in segments
+            let bytes = (4 + payload.bytes()) * 5 / 4 + 1;
+            sweeps.plan = sweeps.planned(most / KEPT_SWEEPS / bytes, group_places)?;
         }
-        if repeats == Repeats::Refused {
+        if grouping.repeats == Repeats::Refused {
             sweeps.refuse_repeats()?;
         } else if let [_] = sweeps.plan[..] {
             // every number is checked before anything is written
@@ -131,30 +130,30 @@ impl Sweeps {
         Ok(sweeps)
     }
 
-    /// The index tensor.
+    /// Returns the index tensor.
     pub fn indices(&self) -> &Source {
         &self.indices
     }
 
-    /// How many items updates bring, those that are overtaken by later ones included.
+    /// Returns how many items updates bring, those that are overtaken by later ones included.
     pub fn changed(&self) -> usize {
-        let Arrangement { outer, block, .. } = self.numbers.arrangement;
-        outer.saturating_mul(self.numbers.count()).saturating_mul(block)
+        let Arrangement { outer, block, .. } = self.resolver.arrangement;
+        outer.saturating_mul(self.resolver.count()).saturating_mul(block)
     }
 
-    /// Whether the updates are carried along with their places.
+    /// Returns whether the updates are carried along with their places.
     pub fn carries_updates(&self) -> bool {
-        matches!(self.kept, Kept::Value { .. })
+        matches!(self.payload, Payload::Value { .. })
     }
 
-    /// The numbers of all sweeps.
+    /// Returns the numbers of all sweeps.
     pub fn all(&self) -> Range<usize> {
         0..self.plan.len()
     }
 
-    /// The numbers of the sweeps that a window may need, in any order.
+    /// Returns the numbers of the sweeps whose blocks can overlap a window, which is contiguous; some may not.
     pub fn near(&self, window: &Window) -> Range<usize> {
-        let (block, dim) = (self.numbers.arrangement.block, self.numbers.places());
+        let (block, dim) = (self.resolver.arrangement.block, self.resolver.places());
         let (start, end) = (window.start, window.start + window.items());
         let place = dim.saturating_mul(block);
         if self.plan.len() == 1 || place == 0 || start == end {
@@ -168,17 +167,21 @@ impl Sweeps {
         number(first)..(number(last) + 1).min(self.plan.len())
     }
 
-    /// A sweep, made now if it is none of the latest. `updates` are those of [`new`](Self::new).
+    /// Returns a sweep, which is made now if it is none of the latest. `updates` are those of [`new`](Self::new).
     ///
     /// # Errors
     /// Of reading; not enough memory.
+    ///
+    /// # Panics
+    /// If there are no `updates`, but they are carried along.
     pub fn get(&self, number: usize, updates: Option<&Updates>) -> Result<Arc<Scatter>> {
-        // who waits here waits for what it needs next
+        // The lock is kept while a sweep is made: other threads need this same sweep next, so that blocking them is
+        // cheaper than making it twice.
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, scatter)) = made.iter().find(|(n, _)| *n == number) {
             return Ok(Arc::clone(scatter));
         }
-        if made.len() == HELD_SWEEPS {
+        if made.len() == KEPT_SWEEPS {
             made.remove(0);
         }
         let scatter = Arc::new(self.make(&self.plan[number], updates)?);
@@ -188,51 +191,46 @@ impl Sweeps {
 
     /// Checks and counts all of the index tensor, and cuts its places into ranges of at most so many entries: more where
     /// very many tuples name neighbouring places.
-    fn planned(&self, most: usize, group: usize) -> Result<Vec<Sweep>> {
-        let places = self.numbers.places();
+    fn planned(&self, most: usize, group: usize) -> Result<Vec<SweepRange>> {
+        let places = self.resolver.places();
         let shift = (0..usize::BITS).find(|shift| places >> shift <= MOST_SLOTS).expect("a number has no more bits");
         let slots = (places.saturating_sub(1) >> shift) + 1;
-        let parts =
-            collect(&self.indices, &self.numbers, self.limits, |_, _| Ok(Count { shift, slots: vec![0; slots] }))?;
+        let begin = |_, _| Ok(SlotCounts { shift, slots: vec![0; slots] });
+        let parts = collect(&self.indices, &self.resolver, self.limits, begin)?;
         let sum = |slots: Range<usize>| -> Vec<usize> {
             parts.iter().map(|part| part.slots[slots.clone()].iter().sum()).collect()
         };
-        let (mut plan, mut first, mut held) = (Vec::new(), 0, 0);
+        let (mut plan, mut first, mut entries) = (Vec::new(), 0, 0);
         for slot in 0..slots {
             let here = parts.iter().map(|part| part.slots[slot]).sum::<usize>();
-            if held > 0 && here > 0 && held + here > most {
+            if entries > 0 && here > 0 && entries + here > most {
                 plan.push(first..slot);
-                (first, held) = (slot, 0);
+                (first, entries) = (slot, 0);
             }
-            held += here;
+            entries += here;
         }
         plan.push(first..slots);
-        Ok(plan
-            .into_iter()
-            .map(|slots| {
-                let entries = sum(slots.clone());
-                let places = slots.start << shift..(slots.end << shift).min(places);
-                Sweep { cut: Cut::new(places.clone(), entries.iter().sum(), group), places, entries: Some(entries) }
-            })
-            .collect())
+        let range = |slots: Range<usize>| {
+            let entries = sum(slots.clone());
+            let places = slots.start << shift..(slots.end << shift).min(places);
+            let grid = BucketGrid::new(places.clone(), entries.iter().sum(), group);
+            SweepRange { places, grid, entries: Some(entries) }
+        };
+        Ok(plan.into_iter().map(range).collect())
     }
 
-    fn make(&self, sweep: &Sweep, updates: Option<&Updates>) -> Result<Scatter> {
-        let Arrangement { outer, block, .. } = self.numbers.arrangement;
-        let count = self.numbers.count();
-        let tensor = (&self.indices, &self.numbers);
-        let room = Room { cut: sweep.cut, only: sweep.entries.as_deref().map(|entries| (&sweep.places, entries)) };
-        let entries = match self.kept {
-            Kept::Whole { from, to } => Entries::Whole { from, to },
-            Kept::Value { bytes } => {
-                let updates = updates.expect("the updates that are carried along are there as long as the sweeps");
-                Entries::Values(Words::read(bytes, tensor, room, &TheirUpdates { updates, block }, self.limits)?)
-            }
-            Kept::Position { bytes } => {
-                Entries::Positions(Words::read(bytes, tensor, room, &TheirPositions(bytes), self.limits)?)
+    fn make(&self, sweep: &SweepRange, updates: Option<&Updates>) -> Result<Scatter> {
+        let Arrangement { outer, block, .. } = self.resolver.arrangement;
+        let reader = EntryReader { indices: &self.indices, resolver: &self.resolver, sweep, limits: self.limits };
+        let entries = match self.payload {
+            Payload::OnlyPlace { from, to } => Entries::Positions(PositionEntries::OnlyPlace { from, to }),
+            Payload::Position { wide } => Entries::Positions(reader.positions(wide)?),
+            Payload::Value { bytes } => {
+                let updates = updates.expect("updates that are carried along are there whenever a sweep is made");
+                Entries::Values(reader.values(bytes, updates)?)
             }
         };
-        Ok(Scatter { outer, dim: self.numbers.places(), block, count, entries })
+        Ok(Scatter { outer, dim: self.resolver.places(), block, count: self.resolver.count(), entries })
     }
 
     /// Looks for tuples that occur twice.
@@ -242,12 +240,37 @@ impl Sweeps {
     fn refuse_repeats(&self) -> Result<()> {
         let mut earliest = None;
         for (number, sweep) in self.plan.iter().enumerate() {
-            let here = self.get(number, None)?.entries.earliest_repeat(sweep.cut);
+            let here = self.get(number, None)?.entries.positions().earliest_repeat(sweep.grid);
             earliest = [earliest, here].into_iter().flatten().min();
         }
         let Some((position, first)) = earliest else { return Ok(()) };
-        let at = |position| coordinates(position, &self.numbers.shapes.tuples);
+        let at = |position| coordinates(position, &self.resolver.shapes.tuples);
         let message = format!("the index at {:?} repeats the one at {:?}", at(position), at(first));
         Err(Error::new(Subject::Indices, message))
     }
+}
+
+/// Returns whether updates are carried along with their places: small ones that lie in the order of the tuples and can be
+/// read in it. They may take two and a half times the memory of the index tensor, and 48 MiB in any case.
+fn carries(
+    resolver: &TupleResolver,
+    updates: &Updates,
+    grid: BucketGrid,
+    Grouping { repeats, group }: Grouping,
+    indices: &Source,
+) -> bool {
+    /// The bytes that are always allowed.
+    const FREE: usize = 48 << 20;
+    let Arrangement { outer, block, .. } = resolver.arrangement;
+    let size = block * updates.itemsize();
+    let fits = matches!(size, 1 | 2 | 4 | 8 | 16) && group.is_multiple_of(block);
+    let most = (indices.bytes() / 2).saturating_mul(5).saturating_add(FREE);
+    let suits = match repeats {
+        Repeats::LastWins => true,
+        // reductions know items, not words
+        Repeats::Combined => block == 1,
+        // to name what is repeated takes positions
+        Repeats::Refused => false,
+    };
+    outer == 1 && fits && suits && updates.in_runs() && grid.bytes(resolver.count(), size) <= most
 }

@@ -4,13 +4,16 @@ use ndarray::{ArrayD, IxDyn};
 
 use super::*;
 use crate::item::dtype::DType;
+use crate::item::meta::Order;
 use crate::item::tensor::Tensor;
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::Limits;
-use crate::ops::reduction::{self, Combine, Reduction};
+use crate::ops::reduction::{self, Combine, Reduction, Repeats};
+use crate::ops::updates::Updates;
 use crate::ops::{scatter_nd, scatter_update};
 use crate::parallel::Threads;
 use crate::storage::conversion::Conversion;
+use crate::storage::source::Source;
 
 fn limits(threads: usize) -> Limits {
     Limits { threads: Threads::new(NonZero::new(threads)).started_for(0), window: None }
@@ -51,7 +54,7 @@ fn applied(
             if scatter.carries_updates() {
                 scatter.apply(&window, 2, out, add);
             } else {
-                scatter.runs(&window, |Run { to, from, len }| {
+                scatter.runs(&window, |UpdateRun { to, from, len }| {
                     let (old, new) = (&mut out[2 * to..][..2 * len], &all[2 * from..][..2 * len]);
                     match add {
                         None => old.copy_from_slice(new),
@@ -97,7 +100,7 @@ fn any_windows_parts_and_payloads() {
                 None => old.copy_from_slice(new),
                 Some(_) => old.iter_mut().zip(new).for_each(|(old, new)| *old += new),
             };
-            numbers_of.apply(numbers, &mut expected, &items, combine).unwrap();
+            numbers_of.scatter(numbers, &mut expected, &items, combine).unwrap();
             for threads in [1, 2, 5] {
                 for group in [1, 2, 3, 4, 6, 8, 100] {
                     for (given, limits) in [None, Some(&updates)]
@@ -105,8 +108,8 @@ fn any_windows_parts_and_payloads() {
                         .flat_map(|given| [(given, limits(threads)), (given, in_sweeps(threads))])
                     {
                         let indices = source(&[count, width], numbers.to_vec());
-                        let roles = (repeats, group);
-                        let sweeps = Sweeps::new(&numbers_of, indices, given, roles, limits).unwrap();
+                        let grouping = Grouping { repeats, group };
+                        let sweeps = Sweeps::new(numbers_of.clone(), indices, given, grouping, limits).unwrap();
                         // updates that are carried along belong to whole blocks
                         let items = if sweeps.carries_updates() { group } else { group + 1 };
                         let found = applied(&sweeps, given, &updates, (shape, items), add);
@@ -129,7 +132,9 @@ fn axes_inside_and_in_fortran_order() {
         {
             let numbers = scatter_update::check(&[2, 3], &[2], None, 1).unwrap().in_order(order);
             let indices = source(&[2], vec![2_u8, 0]);
-            let made = Sweeps::new(&numbers, indices, None, (Repeats::LastWins, 2), limits).unwrap();
+            let made =
+                Sweeps::new(numbers.clone(), indices, None, Grouping { repeats: Repeats::LastWins, group: 2 }, limits)
+                    .unwrap();
             assert_eq!(applied(&made, None, &updates(&[2, 2]), (&shape, 2), None), expected, "{order:?} {sweeps}");
             assert_eq!(made.all().len(), sweeps);
         }
@@ -141,7 +146,7 @@ fn repeats_are_named() {
     let repeat = |numbers: &[i64], limits| {
         let shapes = scatter_nd::check(&[5], &[numbers.len(), 1], None).unwrap().in_order(Order::C);
         let indices = source(&[numbers.len(), 1], numbers.to_vec());
-        let refused = Sweeps::new(&shapes, indices, None, (Repeats::Refused, 2), limits);
+        let refused = Sweeps::new(shapes, indices, None, Grouping { repeats: Repeats::Refused, group: 2 }, limits);
         refused.err().map(|error| error.message().to_owned())
     };
     for limits in [1, 2, 6].into_iter().flat_map(|threads| [limits(threads), in_sweeps(threads)]) {
@@ -151,7 +156,7 @@ fn repeats_are_named() {
     }
     let whole = scatter_nd::check(&[5], &[3, 0], None).unwrap().in_order(Order::C);
     let none = source(&[3, 0], Vec::<i64>::new());
-    let refused = Sweeps::new(&whole, none, None, (Repeats::Refused, 1), limits(1));
+    let refused = Sweeps::new(whole, none, None, Grouping { repeats: Repeats::Refused, group: 1 }, limits(1));
     assert_eq!(refused.unwrap_err().message(), "the index at [1] repeats the one at [0]");
 }
 
@@ -161,7 +166,7 @@ fn the_first_number_out_of_range_is_named() {
         let shape = [numbers.len() / 2, 2];
         let numbers_of = scatter_nd::check(&[2, 3], &shape, None).unwrap().in_order(Order::C);
         let indices = source(&shape, numbers.to_vec());
-        let refused = Sweeps::new(&numbers_of, indices, None, (Repeats::LastWins, 2), limits);
+        let refused = Sweeps::new(numbers_of, indices, None, Grouping { repeats: Repeats::LastWins, group: 2 }, limits);
         refused.err().map(|e| e.message().to_owned())
     };
     for limits in [limits(1), limits(2), in_sweeps(1), in_sweeps(2)] {
@@ -171,10 +176,15 @@ fn the_first_number_out_of_range_is_named() {
     }
     let huge = source(&[1, 2], vec![0, 1_u64 << 63]);
     let numbers = scatter_nd::check(&[2, 3], &[1, 2], None).unwrap().in_order(Order::C);
-    let refused = Sweeps::new(&numbers, huge, None, (Repeats::LastWins, 1), limits(1)).unwrap_err();
+    let refused =
+        Sweeps::new(numbers.clone(), huge, None, Grouping { repeats: Repeats::LastWins, group: 1 }, limits(1))
+            .unwrap_err();
     assert!(refused.message().starts_with("9223372036854775808 at [0, 1] is out of range"), "{refused}");
     let whole = Window::whole(&[2, 3]);
     let none = source(&[0, 2], Vec::<i8>::new());
-    let none = Sweeps::new(&numbers, none, None, (Repeats::LastWins, 1), limits(4)).unwrap().get(0, None).unwrap();
+    let none = Sweeps::new(numbers.clone(), none, None, Grouping { repeats: Repeats::LastWins, group: 1 }, limits(4))
+        .unwrap()
+        .get(0, None)
+        .unwrap();
     assert!(!none.touches(&whole) && none.extent(&whole).is_empty());
 }
