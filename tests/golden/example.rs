@@ -1,4 +1,4 @@
-//! What tensorop puts out is what the files in `tests/golden` hold.
+//! Compares what tensorop writes with the files in `tests/golden`.
 
 use assert_cmd::Command;
 use predicates::str::starts_with;
@@ -10,7 +10,7 @@ const TENSOROP: &str = match option_env!("CARGO_BIN_EXE_tensorop") {
 };
 
 /// Fails with the report of `tensorop diff` if a tensor is not the one in its golden file. With
-/// `TENSOROP_UPDATE_GOLDEN=1` it becomes that, and what was written is said.
+/// `TENSOROP_UPDATE_GOLDEN=1` the tensor replaces the one in the file, and a line says so.
 #[track_caller]
 fn assert_golden(golden: &str, actual: Vec<u8>) {
     let output = Command::new(TENSOROP).args(["diff", golden, "-"]).write_stdin(actual).output().unwrap();
