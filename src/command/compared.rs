@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use super::asked::Asked;
 use super::sides::Pairs;
-use crate::diff::models::{Found, Models};
+use crate::diff::models::{Models, NamedResult};
 use crate::diff::{self, Effort, Options, Outline};
 use crate::engine::job::Progress;
 use crate::error::Error;
@@ -35,7 +35,7 @@ pub(super) struct Comparing<'a> {
 /// A pair that is still to be compared, or the result of a pair or of a tensor that has no partner.
 enum Entry {
     Open(Box<([Source; 2], Options)>),
-    Found(Result<Found, Error>),
+    Found(Result<NamedResult, Error>),
 }
 
 impl Comparing<'_> {
@@ -107,25 +107,25 @@ impl Comparing<'_> {
     }
 
     /// Describes a tensor that only one side has.
-    fn alone(&self, places: [Option<Place>; 2]) -> Result<Found> {
+    fn alone(&self, places: [Option<Place>; 2]) -> Result<NamedResult> {
         let outline = |side: usize, place| {
             let source = self.pairs.open_one(side, place, self.asked)?;
             Ok::<_, anyhow::Error>(Outline::new(source.dtype(), source.shape()))
         };
         Ok(match places {
-            [Some(expected), _] => Found::Missing(outline(0, expected)?),
-            [None, Some(actual)] => Found::Extra(outline(1, actual)?),
+            [Some(expected), _] => NamedResult::Missing(outline(0, expected)?),
+            [None, Some(actual)] => NamedResult::Extra(outline(1, actual)?),
             [None, None] => unreachable!("a name comes from a tensor of one of the sides"),
         })
     }
 }
 
-fn compared(pair: &mut ([Source; 2], Options), effort: Effort, progress: Progress<'_>) -> Result<Found, Error> {
+fn compared(pair: &mut ([Source; 2], Options), effort: Effort, progress: Progress<'_>) -> Result<NamedResult, Error> {
     let ([expected, actual], options) = pair;
-    Ok(Found::Both(Box::new(diff::compare_sources(expected, actual, options, effort, progress)?)))
+    Ok(NamedResult::Both(Box::new(diff::compare_sources(expected, actual, options, effort, progress)?)))
 }
 
-fn add(models: &mut Models, failed: &mut Vec<String>, name: &str, found: Found) -> Result<()> {
+fn add(models: &mut Models, failed: &mut Vec<String>, name: &str, found: NamedResult) -> Result<()> {
     if !found.verdict().passes() {
         failed.push(name.to_owned());
     }

@@ -399,8 +399,7 @@ impl Diff {
 
     /// Draws the errors of two tensors.
     fn draw(&self, io: &Io, sources: [Source; 2], options: &Options, target: &Target, limits: Limits) -> Result<()> {
-        let Some(plane) = judge::error_plane(sources, options)? else { return Ok(()) };
-        let picture = Picture::of_numbers(plane, limits)?;
+        let picture = Picture::of_numbers(judge::error_plane(sources, options)?, limits)?;
         let scale = picture.scale(None, &|_| ())?;
         let told = write_png(&picture, scale.as_ref(), target, &|_| ())?;
         let told = told.into_iter().filter(|_| !self.summary);

@@ -1,23 +1,27 @@
-//! What a comparison finds.
+//! The result of a comparison.
+
+use std::fmt;
 
 use super::distance::Number;
-use super::metrics::{Failure, Metrics};
+use super::metrics::Metrics;
+use super::options::Failure;
 use super::places::AxisPlaces;
 use crate::item::dtype::DType;
+use crate::report::Style;
 
-/// Why tensors differ.
+/// The reason why two tensors do not pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// Their dtypes do, or have no common meaning.
+    /// Their dtypes differ, or have no common meaning.
     Dtype,
-    /// Their shapes do.
+    /// Their shapes differ.
     Shape,
-    /// At least one element does not pass.
+    /// Elements fail, or metrics are outside their limits.
     Values,
 }
 
 impl Reason {
-    /// The name that JSON says.
+    /// Returns the name that JSON uses.
     pub fn name(self) -> &'static str {
         match self {
             Reason::Dtype => "dtype",
@@ -27,17 +31,17 @@ impl Reason {
     }
 }
 
-/// What is said of one of two tensors.
+/// The dtype and the shape of one of two tensors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outline {
-    /// The [name](crate::DType::name), as of a little-endian one.
+    /// The [name](crate::DType::name) of the little-endian dtype.
     pub dtype: String,
     /// The dims.
     pub shape: Vec<usize>,
 }
 
 impl Outline {
-    /// Of a tensor in any byte order.
+    /// Takes the dtype in any byte order.
     pub(crate) fn new(dtype: &DType, shape: &[usize]) -> Self {
         Self { dtype: dtype.native().name(), shape: shape.to_vec() }
     }
@@ -46,152 +50,177 @@ impl Outline {
 /// The largest error, and the index of the first element in C order that has it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extreme<V> {
-    /// How large.
+    /// The error.
     pub value: V,
-    /// One place for each axis.
+    /// The index, one place for each axis.
     pub index: Vec<usize>,
 }
 
-/// An element that does not pass.
+/// An element that fails.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mismatch {
-    /// One place for each axis.
+    /// The index, one place for each axis.
     pub index: Vec<usize>,
-    /// The expected item as JSON; as a JSON string of its bytes in hexadecimal digits, if JSON cannot hold it.
+    /// The expected item as JSON, or as a JSON string of hexadecimal digits of its bytes if JSON cannot hold it.
     pub expected: String,
     /// The actual item, likewise.
     pub actual: String,
-    /// The absolute difference; `None` where either is NaN or infinite, or no number.
+    /// The absolute difference; `None` if either item is NaN, infinite or no number.
     pub abs: Option<Number>,
-    /// That divided by the expected magnitude; `None` also where that is zero.
+    /// The absolute difference divided by the expected magnitude; `None` also if that is zero.
     pub rel: Option<f64>,
-    /// The steps from value to neighbouring value between them; `None` also where their dtypes are not one.
+    /// The steps between the items, from value to neighbouring value; `None` also for tensors of two dtypes.
     pub ulp: Option<u64>,
 }
 
-/// What is found by [`compare`](super::compare). Of tensors of two dtypes or shapes nothing is known but that.
+/// The result of [`compare`](super::compare). Its `Display` is the report of [`write_report`](Difference::write_report)
+/// without colours.
+///
+/// If the dtypes or the shapes differ, nothing else is known, and what depends on the items is `None` or empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
+    /// `None` if the tensors pass.
     pub(super) reason: Option<Reason>,
     pub(super) expected: Outline,
     pub(super) actual: Outline,
     pub(super) items: usize,
-    pub(super) differing: Option<usize>,
-    pub(super) mismatches: Option<usize>,
-    pub(super) max_abs: Option<Extreme<Number>>,
-    pub(super) max_rel: Option<Extreme<f64>>,
-    pub(super) max_ulp: Option<Extreme<u64>>,
-    pub(super) min_atol: Option<f64>,
-    pub(super) min_rtol: Option<f64>,
-    pub(super) min_ulp: Option<u64>,
-    pub(super) first: Vec<Mismatch>,
-    pub(super) worst: Option<Vec<Mismatch>>,
-    pub(super) metrics: Option<Metrics>,
-    pub(super) quantiles: Option<[Option<Number>; 4]>,
-    pub(super) axes: Vec<AxisPlaces>,
-    pub(super) failures: Vec<Failure>,
+    /// Whether the largest mismatches are listed, and not the first.
+    pub(super) lists_worst: bool,
+    /// What is known of the items, if they were compared to the end.
+    pub(super) found: Option<Findings>,
+}
+
+/// What is known of the items of two tensors.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Findings {
+    pub differing: usize,
+    pub mismatches: usize,
+    pub max_abs: Option<Extreme<Number>>,
+    pub max_rel: Option<Extreme<f64>>,
+    pub max_ulp: Option<Extreme<u64>>,
+    pub min_atol: Option<f64>,
+    pub min_rtol: Option<f64>,
+    pub min_ulp: Option<u64>,
+    /// The first mismatches, or the largest.
+    pub listed: Vec<Mismatch>,
+    pub metrics: Option<Metrics>,
+    pub quantiles: Option<[Option<Number>; 4]>,
+    pub axes: Vec<AxisPlaces>,
+    pub failures: Vec<Failure>,
     /// Whether errors are integers.
-    pub(super) integers: bool,
-    /// Whether a number differs that is NaN or infinite on either side, of which no error is told.
-    pub(super) hopeless: bool,
-    /// Whether limits on metrics do not hold because of such an item, or one that is no number.
-    pub(super) unlike: bool,
+    pub integers: bool,
+    /// Whether some pair of numbers differs by NaN or infinity, which no error shows.
+    pub has_non_finite_mismatch: bool,
+    /// Whether metric limits fail because an item that is not finite, or no number, differs.
+    pub limits_not_applicable: bool,
 }
 
 impl Difference {
-    /// Whether the tensors pass, under all options.
+    /// Returns whether the tensors pass, under all options.
     pub fn equal(&self) -> bool {
         self.reason.is_none()
     }
 
-    /// Why they differ; `None` if they pass.
+    /// Returns why the tensors differ, or `None` if they pass.
     pub fn reason(&self) -> Option<Reason> {
         self.reason
     }
 
-    /// The expected tensor.
+    /// Returns the dtype and the shape of the expected tensor.
     pub fn expected(&self) -> &Outline {
         &self.expected
     }
 
-    /// The actual tensor.
+    /// Returns the dtype and the shape of the actual tensor.
     pub fn actual(&self) -> &Outline {
         &self.actual
     }
 
-    /// The elements of the expected tensor.
+    /// Returns the number of elements of the expected tensor.
     pub fn items(&self) -> usize {
         self.items
     }
 
-    /// Elements of which neither the bits are equal nor both are NaN: all that a tolerance may accept.
+    /// Returns how many elements differ in bits, and not as two NaN: all that a tolerance may accept.
     pub fn differing(&self) -> Option<usize> {
-        self.differing
+        self.found.as_ref().map(|found| found.differing)
     }
 
-    /// Elements that no tolerance accepts.
+    /// Returns how many elements no tolerance accepts.
     pub fn mismatches(&self) -> Option<usize> {
-        self.mismatches
+        self.found.as_ref().map(|found| found.mismatches)
     }
 
-    /// The largest absolute error of all elements that are neither NaN nor infinite on either side.
+    /// Returns the largest absolute error of the elements that are neither NaN nor infinite on either side.
     pub fn max_abs(&self) -> Option<&Extreme<Number>> {
-        self.max_abs.as_ref()
+        self.found.as_ref()?.max_abs.as_ref()
     }
 
-    /// The largest relative error of them, but where zero was expected and something else was there.
+    /// Returns the largest relative error of these elements, except those where zero was expected and something else found.
     pub fn max_rel(&self) -> Option<&Extreme<f64>> {
-        self.max_rel.as_ref()
+        self.found.as_ref()?.max_rel.as_ref()
     }
 
-    /// The largest distance of them in steps from value to neighbouring value.
+    /// Returns the largest distance of these elements in steps from value to neighbouring value.
     pub fn max_ulp(&self) -> Option<&Extreme<u64>> {
-        self.max_ulp.as_ref()
+        self.found.as_ref()?.max_ulp.as_ref()
     }
 
-    /// The smallest absolute tolerance that alone would have accepted all elements; `None` if none would.
+    /// Returns the smallest absolute tolerance that alone accepts all elements, or `None` if none does.
     pub fn min_atol(&self) -> Option<f64> {
-        self.min_atol
+        self.found.as_ref()?.min_atol
     }
 
-    /// The smallest relative tolerance that alone would have; `None` if none would.
+    /// Returns the smallest relative tolerance that alone accepts all elements, or `None` if none does.
     pub fn min_rtol(&self) -> Option<f64> {
-        self.min_rtol
+        self.found.as_ref()?.min_rtol
     }
 
-    /// The smallest tolerance in steps that alone would have; `None` if none would.
+    /// Returns the smallest tolerance in steps that alone accepts all elements, or `None` if none does.
     pub fn min_ulp(&self) -> Option<u64> {
-        self.min_ulp
+        self.found.as_ref()?.min_ulp
     }
 
-    /// The first mismatches in C order, as many as [`Options::shown`](super::Options::shown) says.
+    /// Returns the first mismatches in C order, as many as [`Options::shown`](super::Options::shown) says.
     pub fn first(&self) -> &[Mismatch] {
-        &self.first
+        if self.lists_worst { &[] } else { self.listed() }
     }
 
-    /// The mismatches that are farthest apart, as many as [`Options::worst`](super::Options::worst) says.
+    /// Returns the mismatches that are farthest apart, as many as [`Options::worst`](super::Options::worst) says.
     pub fn worst(&self) -> &[Mismatch] {
-        self.worst.as_deref().unwrap_or_default()
+        if self.lists_worst { self.listed() } else { &[] }
     }
 
-    /// How alike the tensors are as a whole; `None` if nothing was compared.
+    pub(super) fn listed(&self) -> &[Mismatch] {
+        self.found.as_ref().map_or(&[], |found| &found.listed)
+    }
+
+    /// Returns how alike the tensors are as a whole, or `None` if nothing was compared.
     pub fn metrics(&self) -> Option<&Metrics> {
-        self.metrics.as_ref()
+        self.found.as_ref()?.metrics.as_ref()
     }
 
-    /// The errors at [`QUANTILES`](super::QUANTILES) of all elements that are finite on both sides: of each the error
-    /// of the element of that rank, `None` if there is no such element.
+    /// Returns the errors at [`QUANTILES`](super::QUANTILES) of all elements that are finite on both sides: each is the
+    /// error of the element of that rank, or `None` if there is none.
     pub fn quantiles(&self) -> Option<&[Option<Number>; 4]> {
-        self.quantiles.as_ref()
+        self.found.as_ref()?.quantiles.as_ref()
     }
 
-    /// For each axis of more than one place how many of its places hold a mismatch, and which.
+    /// Returns for each axis of more than one place how many of its places hold a mismatch, and which.
     pub fn axes(&self) -> &[AxisPlaces] {
-        &self.axes
+        self.found.as_ref().map_or(&[], |found| &found.axes)
     }
 
-    /// The limits on metrics that do not hold.
+    /// Returns the metrics that are outside their limits.
     pub fn failures(&self) -> &[Failure] {
-        &self.failures
+        self.found.as_ref().map_or(&[], |found| &found.failures)
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut report = Vec::new();
+        self.write_report(&mut report, Style::plain()).expect("memory takes all that is written");
+        f.write_str(String::from_utf8(report).expect("a report is text").trim_end())
     }
 }

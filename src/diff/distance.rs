@@ -1,7 +1,7 @@
 //! How far two items are apart.
 
 /// The absolute difference of two items.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub enum Number {
     /// Of floats and complex numbers, in float64.
     Float(f64),
@@ -10,153 +10,145 @@ pub enum Number {
 }
 
 impl Number {
-    /// It as it is told: of integers of up to 32 bits, which are compared as float64s, as the integer that it is.
-    pub(super) fn told(self, integers: bool) -> Self {
+    /// Returns the number as reports show it: integers of up to 32 bits are compared as float64, and shown as integers.
+    pub(super) fn shown(self, is_integer: bool) -> Self {
         match self {
-            Self::Float(number) if integers => Self::Integer(number as u128),
+            Self::Float(number) if is_integer => Self::Integer(number as u128),
             Self::Float(_) | Self::Integer(_) => self,
         }
     }
 
     pub(super) fn is_zero(self) -> bool {
+        self.near() == 0.0
+    }
+
+    /// Returns the smallest float64 that is not below the number.
+    pub(super) fn up(self) -> f64 {
         match self {
-            Self::Integer(number) => number == 0,
-            Self::Float(number) => number == 0.0,
+            Self::Float(number) => number,
+            Self::Integer(number) => number.up(),
+        }
+    }
+
+    /// Returns the nearest float64.
+    pub(super) fn near(self) -> f64 {
+        match self {
+            Self::Float(number) => number,
+            Self::Integer(number) => number as f64,
         }
     }
 }
 
-/// A type that holds the absolute difference of two items.
-pub(super) trait Distance: Copy + PartialOrd + Send {
-    /// None.
-    const ZERO: Self;
-    /// What no finite distance is above.
+/// The type in which the inner loops have the absolute difference of two items; elsewhere it is a [`Number`].
+pub(super) trait Distance: Copy + PartialOrd {
+    /// A distance that no finite one is above.
     const ABOVE_ALL: Self;
     /// The bits of a key.
-    const BITS: u32;
+    const KEY_BITS: u32;
 
-    /// The smallest float64 that is not below it.
+    /// Returns the smallest float64 that is not below the distance.
     fn up(self) -> f64;
-    /// The nearest float64.
+    /// Returns the nearest float64.
     fn near(self) -> f64;
     fn number(self) -> Number;
-    /// It as a number of steps, which it is of integers.
-    fn steps(self) -> u64;
+    /// Converts back what [`number`](Self::number) returned.
+    fn of_number(number: Number) -> Self;
 
-    /// A number that orders as distances do, for ranks.
+    /// Returns a number that orders as distances do, by which quantiles are searched.
     fn key(self) -> u64;
-    /// The distance that has a key. Of integers of two dtypes, those beyond 2^63 in float64's precision.
+    /// Returns the distance that has a key: that of integers of two dtypes, beyond 2^63, only in float64's precision.
     fn of_key(key: u64) -> Number;
 }
 
-/// Distances of integers of two dtypes have up to 65 bits: from here on keys count float64s.
+/// From here on keys of 128-bit distances count float64s: integers of two dtypes are up to 2^65 apart.
 const LONG: u64 = 1 << 63;
 
 impl Distance for f64 {
-    const ZERO: Self = 0.0;
     const ABOVE_ALL: Self = f64::INFINITY;
-    const BITS: u32 = 64;
+    const KEY_BITS: u32 = 64;
 
-    fn key(self) -> u64 {
-        // of floats that are not negative the bits order as they do, and 0 is that of no distance
-        self.to_bits()
-    }
-    fn of_key(key: u64) -> Number {
-        Number::Float(Self::from_bits(key))
-    }
-    fn steps(self) -> u64 {
-        self as u64
-    }
+    #[inline(always)]
     fn up(self) -> f64 {
         self
     }
+    #[inline(always)]
     fn near(self) -> f64 {
         self
     }
     fn number(self) -> Number {
         Number::Float(self)
     }
-}
-
-impl Distance for u32 {
-    const ZERO: Self = 0;
-    const ABOVE_ALL: Self = Self::MAX;
-    const BITS: u32 = 32;
-
+    fn of_number(number: Number) -> Self {
+        number.near()
+    }
+    #[inline(always)]
     fn key(self) -> u64 {
-        self.into()
+        // the bits of floats that are not negative order as the floats do
+        self.to_bits()
     }
     fn of_key(key: u64) -> Number {
-        Number::Integer(key.into())
-    }
-    fn steps(self) -> u64 {
-        self.into()
-    }
-    fn up(self) -> f64 {
-        self.into()
-    }
-    fn near(self) -> f64 {
-        self.into()
-    }
-    fn number(self) -> Number {
-        Number::Integer(self.into())
+        Number::Float(Self::from_bits(key))
     }
 }
 
-impl Distance for u64 {
-    const ZERO: Self = 0;
-    const ABOVE_ALL: Self = Self::MAX;
-    const BITS: u32 = 64;
+macro_rules! integers {
+    ($($type:ty: $key_bits:literal, $up:expr, $key:expr, $of_key:expr;)+) => {$(
+        impl Distance for $type {
+            const ABOVE_ALL: Self = Self::MAX;
+            const KEY_BITS: u32 = $key_bits;
 
-    fn key(self) -> u64 {
-        self
-    }
-    fn of_key(key: u64) -> Number {
-        Number::Integer(key.into())
-    }
-    fn steps(self) -> u64 {
-        self
-    }
-    fn up(self) -> f64 {
-        // up to here float64 holds all integers
-        if self <= 1 << 53 { self as f64 } else { u128::from(self).up() }
-    }
-    fn near(self) -> f64 {
-        self as f64
-    }
-    fn number(self) -> Number {
-        Number::Integer(self.into())
-    }
-}
-
-impl Distance for u128 {
-    const ZERO: Self = 0;
-    const ABOVE_ALL: Self = Self::MAX;
-    const BITS: u32 = 64;
-
-    fn key(self) -> u64 {
-        match u64::try_from(self) {
-            Ok(key) if key < LONG => key,
-            _ => LONG + ((self as f64).to_bits() - (LONG as f64).to_bits()),
+            #[inline(always)]
+            fn up(self) -> f64 {
+                $up(self)
+            }
+            #[inline(always)]
+            fn near(self) -> f64 {
+                self as f64
+            }
+            fn number(self) -> Number {
+                Number::Integer(self.into())
+            }
+            fn of_number(number: Number) -> Self {
+                match number {
+                    Number::Integer(number) => number.try_into().expect("a distance of this type"),
+                    Number::Float(_) => unreachable!("a distance of integers"),
+                }
+            }
+            #[inline(always)]
+            fn key(self) -> u64 {
+                $key(self)
+            }
+            fn of_key(key: u64) -> Number {
+                Number::Integer($of_key(key))
+            }
         }
+    )+};
+}
+
+integers! {
+    u32: 32, f64::from, u64::from, u128::from;
+    // up to 2^53 float64 holds all integers
+    u64: 64, |number: u64| if number <= 1 << 53 { number as f64 } else { u128::from(number).up() }, |key| key, u128::from;
+    u128: 64, up_of_long, key_of_long, long_of_key;
+}
+
+#[inline]
+fn up_of_long(number: u128) -> f64 {
+    let near = number as f64;
+    if (near as u128) < number { near.next_up() } else { near }
+}
+
+#[inline]
+fn key_of_long(number: u128) -> u64 {
+    match u64::try_from(number) {
+        Ok(key) if key < LONG => key,
+        Ok(_) | Err(_) => LONG + ((number as f64).to_bits() - (LONG as f64).to_bits()),
     }
-    fn of_key(key: u64) -> Number {
-        Number::Integer(match key.checked_sub(LONG) {
-            None => key.into(),
-            Some(more) => f64::from_bits((LONG as f64).to_bits() + more) as Self,
-        })
-    }
-    fn steps(self) -> u64 {
-        u64::try_from(self).unwrap_or(u64::MAX)
-    }
-    fn up(self) -> f64 {
-        let near = self as f64;
-        if (near as u128) < self { near.next_up() } else { near }
-    }
-    fn near(self) -> f64 {
-        self as f64
-    }
-    fn number(self) -> Number {
-        Number::Integer(self)
+}
+
+fn long_of_key(key: u64) -> u128 {
+    match key.checked_sub(LONG) {
+        None => key.into(),
+        Some(more) => f64::from_bits((LONG as f64).to_bits() + more) as u128,
     }
 }

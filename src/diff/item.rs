@@ -1,16 +1,17 @@
-//! What `diff` asks of an item: whether two are the same, and how far they are apart.
+//! The few types that items are compared as.
 //!
-//! It is asked of few types, which all others become first ([`reading`](super::reading)): a comparison is a lot of code to
-//! compile for each type, and runs no slower over float64s that are made of other items on the way.
+//! Items of all other types are converted to one of these first ([`reading`](super::reading)), because the inner loops
+//! ([`kernel`](super::kernel)) are compiled for each type, and run no slower over float64s made from other items.
 
 use num_complex::Complex;
 
 use super::distance::Distance;
+use super::kernel::{PairKernel, TypedKernel};
 use crate::item::datetime::NAT;
 use crate::item::element::Element;
-use crate::item::exact;
+use crate::item::exact::Binary;
 
-/// Which items have a common meaning.
+/// A class of items whose values have a common meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ItemClass {
     Integer,
@@ -19,50 +20,99 @@ pub(super) enum ItemClass {
     Date,
 }
 
+impl ItemClass {
+    /// Returns whether items are real numbers, which have a range and a correlation.
+    pub(super) fn is_real(self) -> bool {
+        match self {
+            Self::Integer | Self::Float => true,
+            Self::Complex | Self::Date => false,
+        }
+    }
+
+    /// Returns whether squares of items may be outside the range of float64.
+    pub(super) fn is_wide(self) -> bool {
+        match self {
+            Self::Float | Self::Complex => true,
+            Self::Integer | Self::Date => false,
+        }
+    }
+}
+
+/// A real item, or a part of a complex one, without its type.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(super) enum RealItem {
+    Float(f64),
+    Integer(i128),
+}
+
+impl RealItem {
+    /// Returns the nearest float64.
+    pub(super) fn near(self) -> f64 {
+        match self {
+            Self::Float(item) => item,
+            Self::Integer(item) => item as f64,
+        }
+    }
+
+    /// Returns the difference to another item of the same type; that of integers is exact before it becomes a float64.
+    pub(super) fn offset(self, from: Self) -> f64 {
+        match (self, from) {
+            (Self::Integer(item), Self::Integer(from)) => (item - from) as f64,
+            (Self::Float(_), _) | (_, Self::Float(_)) => self.near() - from.near(),
+        }
+    }
+}
+
+/// # Panics
+/// If the item is NaN or infinite.
+impl From<RealItem> for Binary {
+    fn from(item: RealItem) -> Self {
+        match item {
+            RealItem::Float(item) => item.into(),
+            RealItem::Integer(item) => {
+                let mantissa = item.unsigned_abs().try_into().expect("integers of up to 64 bits are compared");
+                Self { negative: item < 0, mantissa, power: 0 }
+            }
+        }
+    }
+}
+
 /// An item that is a number, or a date.
-pub(super) trait ComparedItem: Copy + Send + Sync {
+pub(super) trait ComparedItem: Copy + Send + Sync + 'static {
     type Distance: Distance;
     const CLASS: ItemClass;
     const SIZE: usize;
-    /// Sums of items count in 2^-UNIT, and those of squares in the square of that: what is below has no weight.
-    const UNIT: i32 = 0;
-    /// Whether the squares of items may be beyond float64.
-    const IS_WIDE: bool = false;
 
-    /// The items that little-endian bytes are. How long one is, is known where a loop over them is compiled, whatever
-    /// is inlined there: else it is not vectorised.
+    /// Returns the items that little-endian bytes hold. A loop over them is vectorised only where the length of an item is
+    /// known, so implementations are inlined.
     fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone;
 
-    /// Whether the bits are equal.
+    /// Returns whether the bits are equal.
     fn same(self, other: Self) -> bool;
 
-    /// Whether the values are: also where the bits are not, as those of +0 and -0.
+    /// Returns whether the values are equal: those of +0 and -0 are, though their bits are not.
     fn equals(self, other: Self) -> bool;
 
-    /// NaN or NaT.
+    /// Returns whether the item is NaN or NaT.
     fn is_nan(self) -> bool;
 
-    /// Neither NaN nor infinite. What follows is of use for such items only.
+    /// Returns whether the item is neither NaN, NaT nor infinite. The methods below are of use for such items only.
     fn is_finite(self) -> bool;
 
-    /// How far two items are apart.
+    /// Returns how far two items are apart.
     fn distance(self, other: Self) -> Self::Distance;
 
-    /// The magnitude of an item.
+    /// Returns the magnitude.
     fn size(self) -> f64;
 
-    /// The real and the imaginary part.
-    fn parts(self) -> (f64, f64);
+    /// Returns the real and the imaginary part; the latter is 0.0 for real items.
+    fn parts(self) -> [RealItem; 2];
 
-    /// The difference to another item; of integers it is exact before it becomes a float64. Of no use for complex items.
+    /// Returns the difference to another item as [`RealItem::offset`] does. Not for complex items.
     fn offset(self, from: Self) -> f64;
 
-    /// Whether it is less than another. Of no use for complex items.
+    /// Returns whether the item is less than another. Not for complex items.
     fn below(self, other: Self) -> bool;
-
-    /// A finite item exactly: whether it is negative, a whole number, and the power of 2 that it is multiplied with. Of
-    /// no use for complex items.
-    fn exact(self) -> (bool, u64, i32);
 }
 
 macro_rules! integers {
@@ -94,8 +144,8 @@ macro_rules! integers {
             fn size(self) -> f64 {
                 (self as f64).abs()
             }
-            fn parts(self) -> (f64, f64) {
-                (self as f64, 0.0)
+            fn parts(self) -> [RealItem; 2] {
+                [RealItem::Integer(self.into()), RealItem::Float(0.0)]
             }
             #[inline(always)]
             fn offset(self, from: Self) -> f64 {
@@ -105,10 +155,6 @@ macro_rules! integers {
             #[inline(always)]
             fn below(self, other: Self) -> bool {
                 self < other
-            }
-            fn exact(self) -> (bool, u64, i32) {
-                // those of 128 bits have been integers of 64
-                (self < Self::default(), u64::try_from(self.abs_diff(0)).unwrap_or(u64::MAX), 0)
             }
         })+
     };
@@ -120,11 +166,11 @@ integers! {
     i128: u128;
 }
 
-/// A bool: each byte that is not zero is true.
+/// A bool. Each byte that is not 0 is true, and two of them differ in bits, so a bool does not become a number first.
 #[derive(Clone, Copy)]
-pub(super) struct Bool(u8);
+pub(super) struct BoolItem(u8);
 
-impl ComparedItem for Bool {
+impl ComparedItem for BoolItem {
     type Distance = u32;
     const CLASS: ItemClass = ItemClass::Integer;
     const SIZE: usize = 1;
@@ -150,8 +196,8 @@ impl ComparedItem for Bool {
     fn size(self) -> f64 {
         u32::from(self.0 != 0).into()
     }
-    fn parts(self) -> (f64, f64) {
-        (self.size(), 0.0)
+    fn parts(self) -> [RealItem; 2] {
+        [RealItem::Integer((self.0 != 0).into()), RealItem::Float(0.0)]
     }
     fn offset(self, from: Self) -> f64 {
         f64::from(u8::from(self.0 != 0)) - f64::from(u8::from(from.0 != 0))
@@ -159,16 +205,13 @@ impl ComparedItem for Bool {
     fn below(self, other: Self) -> bool {
         self.0 == 0 && other.0 != 0
     }
-    fn exact(self) -> (bool, u64, i32) {
-        (false, (self.0 != 0).into(), 0)
-    }
 }
 
-/// The ticks of a date or of a difference of dates.
+/// The ticks of a date or of a difference of dates, of which the smallest number means NaT.
 #[derive(Clone, Copy)]
-pub(super) struct Ticks(i64);
+pub(super) struct TickItem(i64);
 
-impl ComparedItem for Ticks {
+impl ComparedItem for TickItem {
     type Distance = u64;
     const CLASS: ItemClass = ItemClass::Date;
     const SIZE: usize = 8;
@@ -194,7 +237,7 @@ impl ComparedItem for Ticks {
     fn size(self) -> f64 {
         self.0.size()
     }
-    fn parts(self) -> (f64, f64) {
+    fn parts(self) -> [RealItem; 2] {
         self.0.parts()
     }
     fn offset(self, from: Self) -> f64 {
@@ -203,20 +246,12 @@ impl ComparedItem for Ticks {
     fn below(self, other: Self) -> bool {
         self.0 < other.0
     }
-    fn exact(self) -> (bool, u64, i32) {
-        self.0.exact()
-    }
 }
-
-/// What float64 makes of an item is not below 2^-1074; 2^-1200 is below what any square adds to a sum.
-const FLOAT_UNIT: i32 = 1200;
 
 impl ComparedItem for f64 {
     type Distance = f64;
     const CLASS: ItemClass = ItemClass::Float;
     const SIZE: usize = 8;
-    const UNIT: i32 = FLOAT_UNIT;
-    const IS_WIDE: bool = true;
 
     #[inline(always)]
     fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
@@ -240,8 +275,8 @@ impl ComparedItem for f64 {
     fn size(self) -> f64 {
         self.abs()
     }
-    fn parts(self) -> (f64, f64) {
-        (self, 0.0)
+    fn parts(self) -> [RealItem; 2] {
+        [RealItem::Float(self), RealItem::Float(0.0)]
     }
     #[inline(always)]
     fn offset(self, from: Self) -> f64 {
@@ -251,17 +286,12 @@ impl ComparedItem for f64 {
     fn below(self, other: Self) -> bool {
         self < other
     }
-    fn exact(self) -> (bool, u64, i32) {
-        exact::parts(self).unwrap_or_default()
-    }
 }
 
 impl ComparedItem for Complex<f64> {
     type Distance = f64;
     const CLASS: ItemClass = ItemClass::Complex;
     const SIZE: usize = 16;
-    const UNIT: i32 = FLOAT_UNIT;
-    const IS_WIDE: bool = true;
 
     #[inline(always)]
     fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
@@ -285,25 +315,22 @@ impl ComparedItem for Complex<f64> {
     fn size(self) -> f64 {
         self.re.hypot(self.im)
     }
-    fn parts(self) -> (f64, f64) {
-        (self.re, self.im)
+    fn parts(self) -> [RealItem; 2] {
+        [self.re, self.im].map(RealItem::Float)
     }
     fn offset(self, _: Self) -> f64 {
-        0.0
+        unreachable!("complex items have an offset in each part")
     }
     fn below(self, _: Self) -> bool {
-        false
-    }
-    fn exact(self) -> (bool, u64, i32) {
-        (false, 0, 0)
+        unreachable!("complex items have no order")
     }
 }
 
 /// The type that items are compared as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compared {
+pub(super) enum ComparedAs {
     /// Floats, and integers that float64 holds.
-    Real,
+    Float64,
     Int64,
     UInt64,
     /// Integers of two dtypes.
@@ -313,40 +340,17 @@ pub(super) enum Compared {
     Complex,
 }
 
-/// What is done with items, of whichever type they are.
-pub(super) trait Task {
-    type Output;
-
-    fn run<T: ComparedItem + 'static>(self) -> Self::Output;
-}
-
-/// Asks for the bytes of an item.
-struct Size;
-
-impl Task for Size {
-    type Output = usize;
-
-    fn run<T: ComparedItem + 'static>(self) -> usize {
-        T::SIZE
-    }
-}
-
-impl Compared {
-    /// The bytes of an item.
-    pub(super) fn size(self) -> usize {
-        self.with(Size)
-    }
-
-    /// Does a task with items of that type.
-    pub(super) fn with<K: Task>(self, task: K) -> K::Output {
+impl ComparedAs {
+    /// Returns the loops over items of this type.
+    pub(super) fn kernel(self) -> &'static dyn PairKernel {
         match self {
-            Self::Real => task.run::<f64>(),
-            Self::Int64 => task.run::<i64>(),
-            Self::UInt64 => task.run::<u64>(),
-            Self::Int128 => task.run::<i128>(),
-            Self::Ticks => task.run::<Ticks>(),
-            Self::Bool => task.run::<Bool>(),
-            Self::Complex => task.run::<Complex<f64>>(),
+            Self::Float64 => TypedKernel::<f64>::SHARED,
+            Self::Int64 => TypedKernel::<i64>::SHARED,
+            Self::UInt64 => TypedKernel::<u64>::SHARED,
+            Self::Int128 => TypedKernel::<i128>::SHARED,
+            Self::Ticks => TypedKernel::<TickItem>::SHARED,
+            Self::Bool => TypedKernel::<BoolItem>::SHARED,
+            Self::Complex => TypedKernel::<Complex<f64>>::SHARED,
         }
     }
 }

@@ -1,16 +1,16 @@
-//! Pairs of items judged one by one, for pictures of where tensors differ: how far apart each is, and whether it passes.
-//!
-//! The comparison itself asks whole blocks and is several times as fast; but what is drawn needs each item.
+//! Pictures of where two tensors differ: the errors of all pairs as a plane of numbers, and the density of mismatches.
 
-use super::item::{ComparedItem, Task};
-use super::reading::{Common, Reading};
-use super::tally::{Rule, pairs_of};
-use super::{Options, distance::Distance, same_text};
+use super::kernel::Rows;
+use super::options::Options;
+use super::reading::Comparability;
+use super::rule::Rule;
+use super::tally::{StoredItems, mark_failures};
 use crate::engine::job::Progress;
 use crate::engine::scan::scan;
-use crate::error::{Error, ErrorKind, Result};
-use crate::item::dtype::DType;
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::item::dtype::Kind;
 use crate::item::meta::Meta;
+use crate::layout::shape::coordinates;
 use crate::layout::window::Window;
 use crate::memory::resize;
 use crate::ops::fill::{Fill, Limits, Scratch};
@@ -18,71 +18,53 @@ use crate::ops::window_size::{ACROSS_WINDOWS, WINDOW};
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
-/// What is said of a pair: its error, NaN where there is none, and whether it is a mismatch.
-type Judged = (f64, bool);
-
-/// Judges the pairs of two rows of items, as little-endian bytes.
-type Judge = Box<dyn Fn(&[u8], &[u8], &mut Vec<Judged>) + Send + Sync>;
-
-/// Whether two items that are no numbers are the same.
-type Same = Box<dyn Fn(&[u8], &[u8]) -> bool + Send + Sync>;
-
-/// How the items of two dtypes are judged, and whether they are numbers; `None` if they have no common meaning.
-fn judge(one: &DType, other: &DType, options: &Options) -> Option<(Judge, bool)> {
-    let rule = Rule::new(options);
-    let opaque = |widths: [usize; 2], same: Same| -> (Judge, bool) {
-        let judge: Judge = Box::new(move |expected, actual, out| {
-            let pairs = expected.chunks_exact(widths[0].max(1)).zip(actual.chunks_exact(widths[1].max(1)));
-            out.extend(pairs.map(|(expected, actual)| (f64::NAN, !same(expected, actual))));
-        });
-        (judge, false)
-    };
-    let widths = [one.itemsize(), other.itemsize()];
-    Some(match Common::new(one, other).filter(|_| options.ignore_dtype || one == other)? {
-        Common::Numbers(reading) => (reading.compared.with(Judging(rule, reading)), true),
-        Common::Bytes => opaque(widths, Box::new(|expected, actual| expected == actual)),
-        Common::Text(wide) => opaque(widths, Box::new(move |expected, actual| same_text(wide, expected, actual))),
-    })
+/// How the pairs of two tensors are compared.
+struct Pairs {
+    how: Comparability,
+    rule: Rule,
+    /// The bytes of an expected item, and of an actual one.
+    widths: [usize; 2],
 }
 
-/// Asks how numbers are judged.
-struct Judging(Rule, Reading);
+/// Memory that is used again for each window.
+#[derive(Default)]
+struct PairScratch {
+    converted: [Vec<u8>; 2],
+    steps: Vec<u64>,
+    bits: Vec<u64>,
+}
 
-impl Task for Judging {
-    type Output = Judge;
+impl Pairs {
+    /// Returns `None` if the dtypes differ, or have no common meaning.
+    fn new(sources: [&Source; 2], options: &Options) -> Option<Self> {
+        let [one, other] = sources.map(|source| source.dtype().native());
+        let how = Comparability::new(&one, &other).filter(|_| options.ignore_dtype || one == other)?;
+        Some(Self { how, rule: Rule::new(options), widths: [one.itemsize(), other.itemsize()] })
+    }
 
-    fn run<T: ComparedItem + 'static>(self) -> Judge {
-        let Self(rule, reading) = self;
-        Box::new(move |expected, actual, out| {
-            let raw = (expected, actual);
-            let mut widened = Default::default();
-            let (expected, actual) = reading.widened(raw, &mut widened);
-            let steps = rule.steps(&reading, raw, pairs_of::<T>(expected, actual));
-            out.extend(
-                pairs_of::<T>(expected, actual)
-                    .enumerate()
-                    .map(|(number, pair)| (error(pair), rule.differ(pair, steps.get(number).copied().unwrap_or(0)))),
-            );
-        })
+    /// Calls `each` with the numbers of the items that fail, in order.
+    fn for_each_mismatch(&self, items: StoredItems<'_>, scratch: &mut PairScratch, each: &mut dyn FnMut(usize)) {
+        match &self.how {
+            Comparability::Numbers(reading) => {
+                let PairScratch { converted, steps, bits } = scratch;
+                let rows = reading.read(items.rows, converted);
+                mark_failures(&self.rule, reading, items, rows, steps, bits);
+                let is_set = |n: &usize| bits[n / 64] >> (n % 64) & 1 == 1;
+                (0..items.len()).filter(is_set).for_each(|n| each(items.start + n));
+            }
+            Comparability::Bytes | Comparability::Text { .. } => {
+                let pairs = (0..items.len()).map(|n| items.part(n..n + 1));
+                pairs.filter(|pair| !self.how.is_same(pair.rows)).for_each(|pair| each(pair.start));
+            }
+        }
     }
 }
 
-/// The error of a pair: none of what is the same number, NaN where one side alone is NaN, infinity where one is.
-fn error<T: ComparedItem>((expected, actual): (T, T)) -> f64 {
-    match (expected.is_nan(), actual.is_nan()) {
-        (true, true) => 0.0,
-        (true, false) | (false, true) => f64::NAN,
-        (false, false) if expected.is_finite() && actual.is_finite() => expected.distance(actual).near(),
-        (false, false) if expected.equals(actual) => 0.0,
-        (false, false) => f64::INFINITY,
-    }
-}
-
-/// The errors of two tensors over their last two axes, as float64: of the other axes the largest, NaN before all.
+/// The errors of two tensors over their last two axes, as float64: the largest over the other axes, and NaN before all.
 struct ErrorPlane {
     sources: [Source; 2],
     conversions: [Conversion; 2],
-    judge: Judge,
+    pairs: Pairs,
     /// The dims of the other axes.
     others: Vec<usize>,
     meta: Meta,
@@ -94,45 +76,40 @@ impl std::fmt::Debug for ErrorPlane {
     }
 }
 
-/// Whether the errors of two tensors can be drawn: `None` if they have another dtype or shape.
+/// Checks whether the errors of two tensors can be drawn. Returns `None` if the dtypes or the shapes differ.
 ///
 /// # Errors
-/// A scalar, an empty tensor, and what is no number.
+/// A tensor is a scalar, or empty, or has items that are no numbers.
 pub(crate) fn check_plane(expected: &Source, actual: &Source, options: &Options) -> Result<Option<()>> {
-    let (one, other) = (expected.dtype().native(), actual.dtype().native());
     let refuse = |why: String| Err(Error::of(ErrorKind::Unsupported, why).within(expected.label()));
     let shape = expected.shape();
-    if shape != actual.shape() {
+    let Some(pairs) = Pairs::new([expected, actual], options).filter(|_| shape == actual.shape()) else {
         return Ok(None);
+    };
+    if !matches!(pairs.how, Comparability::Numbers(_)) {
+        return refuse(format!("{} is no number whose error can be drawn", expected.dtype().native().name()));
     }
-    match judge(&one, &other, options) {
-        None => Ok(None),
-        Some((_, false)) => refuse(format!("{} is no number whose error can be drawn", one.name())),
-        Some((_, true)) if shape.is_empty() || shape.contains(&0) => {
-            refuse(format!("{shape:?} has no axis with items, and a picture of errors needs one"))
-        }
-        Some((_, true)) => Ok(Some(())),
+    if shape.is_empty() || shape.contains(&0) {
+        return refuse(format!("{shape:?} has no axis with items, and a picture of errors needs one"));
     }
+    Ok(Some(()))
 }
 
-/// The plane of errors of two tensors that [`check_plane`] has passed.
+/// Returns the plane of errors of two tensors that [`check_plane`] has passed.
 ///
 /// # Errors
-/// Of making what comes once readable again.
-pub(crate) fn error_plane(mut sources: [Source; 2], options: &Options) -> Result<Option<Box<dyn Fill>>> {
-    let dtypes = sources.each_ref().map(|source| source.dtype().native());
-    let Some((judge, _)) = judge(&dtypes[0], &dtypes[1], options) else { return Ok(None) };
-    let mut conversions = Vec::new();
-    for (source, native) in sources.iter_mut().zip(&dtypes) {
-        source.settle()?;
-        conversions.extend(Conversion::new(source.dtype(), native));
-    }
-    let Ok(conversions) = <[Conversion; 2]>::try_from(conversions) else { return Ok(None) };
-    let shape = sources[0].shape();
-    let (others, plane) = shape.split_at(shape.len().saturating_sub(2));
-    let Ok(dtype) = DType::parse("float64") else { return Ok(None) };
-    let (others, meta) = (others.to_vec(), Meta::new(dtype, plane.to_vec()));
-    Ok(Some(Box::new(ErrorPlane { sources, conversions, judge, others, meta })))
+/// A stream cannot be made readable again.
+///
+/// # Panics
+/// If the tensors have not been checked.
+pub(crate) fn error_plane(mut sources: [Source; 2], options: &Options) -> Result<Box<dyn Fill>> {
+    let pairs = Pairs::new(sources.each_ref(), options).expect("the dtypes have been checked");
+    sources.iter_mut().try_for_each(Source::settle)?;
+    let conversion = |source: &Source| Conversion::new(source.dtype(), &source.dtype().native());
+    let [expected, actual] = sources.each_ref().map(|source| conversion(source).context("a dtype of no kind"));
+    let (others, plane) = sources[0].shape().split_at(sources[0].shape().len().saturating_sub(2));
+    let (others, meta) = (others.to_vec(), Meta::new(Kind::Float64.into(), plane.to_vec()));
+    Ok(Box::new(ErrorPlane { sources, conversions: [expected?, actual?], pairs, others, meta }))
 }
 
 impl Fill for ErrorPlane {
@@ -153,24 +130,24 @@ impl Fill for ErrorPlane {
     }
 
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+        let Comparability::Numbers(reading) = &self.pairs.how else {
+            unreachable!("the dtypes have been checked");
+        };
         let count = window.items();
         let mut worst = vec![0.0_f64; count];
-        let mut judged = Vec::new();
+        let (mut errors, mut converted) = (Vec::new(), Default::default());
         let mut items = [std::mem::take(&mut scratch.items), Vec::new()];
         let planes: usize = self.others.iter().product();
         for plane in 0..planes {
-            let mut ranges: Vec<_> = crate::layout::shape::coordinates(plane, &self.others)
-                .into_iter()
-                .map(|place| place..place + 1)
-                .collect();
-            ranges.extend(window.ranges.iter().cloned());
+            let places = coordinates(plane, &self.others).into_iter().map(|place| place..place + 1);
+            let ranges: Vec<_> = places.chain(window.ranges.iter().cloned()).collect();
             for ((source, conversion), items) in self.sources.iter().zip(&self.conversions).zip(&mut items) {
                 resize(items, count * conversion.itemsize(), source.label())?;
                 conversion.read(source, &source.view().part(&ranges), items, &mut scratch.gathered)?;
             }
-            judged.clear();
-            (self.judge)(&items[0], &items[1], &mut judged);
-            for (most, (error, _)) in worst.iter_mut().zip(&judged) {
+            let rows = reading.read(Rows { expected: &items[0], actual: &items[1] }, &mut converted);
+            reading.kernel().errors(rows, &mut errors);
+            for (most, error) in worst.iter_mut().zip(&errors) {
                 *most = if most.is_nan() || error.is_nan() { f64::NAN } else { most.max(*error) };
             }
         }
@@ -186,31 +163,31 @@ impl Fill for ErrorPlane {
     }
 
     fn widest(&self) -> usize {
-        // an item is float64, and a judgement beside it
-        self.sources.iter().map(|source| source.dtype().itemsize()).max().unwrap_or(0).max(size_of::<Judged>())
+        // two rows of errors in float64
+        self.sources.iter().map(|source| source.dtype().itemsize()).max().unwrap_or(0).max(2 * size_of::<f64>())
     }
 }
 
-/// How many of the pairs in each cell of a grid over the last two axes are mismatches.
+/// The number of mismatches in each cell of a grid over the last two axes.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Density {
-    /// The axes that are drawn down and across; `None` where the tensor has none.
+    /// The axes that are drawn down and across; `None` if the tensor has no such axis.
     pub axes: [Option<usize>; 2],
-    /// Their dims, 1 where there is none.
+    /// The dims of these axes, or 1.
     pub dims: [usize; 2],
-    /// The cells down and across.
+    /// The number of cells down and across.
     pub cells: [usize; 2],
     /// The mismatches of each cell, row by row.
     pub mismatches: Vec<u64>,
-    /// The pairs of each place of both axes.
+    /// The pairs at each place of both axes.
     pub planes: u64,
 }
 
-/// Counts the mismatches of two tensors in no more than so many cells down and across; `None` if they have another
-/// dtype or shape.
+/// Counts the mismatches of two tensors in at most so many cells down and across. Returns `None` if the dtypes or the shapes
+/// differ.
 ///
 /// # Errors
-/// Of reading.
+/// Reading fails.
 pub(crate) fn density(
     [expected, actual]: [&mut Source; 2],
     options: &Options,
@@ -218,8 +195,7 @@ pub(crate) fn density(
     limits: Limits,
     progress: Progress<'_>,
 ) -> Result<Option<Density>> {
-    let dtypes = [expected.dtype().native(), actual.dtype().native()];
-    let Some((judge, _)) = judge(&dtypes[0], &dtypes[1], options) else { return Ok(None) };
+    let Some(pairs) = Pairs::new([expected, actual], options) else { return Ok(None) };
     if expected.shape() != actual.shape() {
         return Ok(None);
     }
@@ -232,20 +208,13 @@ pub(crate) fn density(
     if found.mismatches.is_empty() {
         return Ok(Some(found));
     }
-    let begin = || (found.mismatches.clone(), Vec::new());
-    let widths = dtypes.each_ref().map(DType::itemsize);
-    let each = |state: &mut (Vec<u64>, Vec<Judged>), start: usize, [expected, actual]: [&[u8]; 2]| {
-        let (counts, judged) = state;
-        if widths[0] != widths[1] || expected != actual {
-            judged.clear();
-            judge(expected, actual, judged);
-            for item in judged.iter().enumerate().filter(|(_, (_, differs))| *differs).map(|(n, _)| start + n) {
-                let (row, column) = (item / dims[1] % dims[0], item % dims[1]);
-                let cell =
-                    |place: usize, axis: usize| (place as u128 * cells[axis] as u128 / dims[axis] as u128) as usize;
-                counts[cell(row, 0) * cells[1] + cell(column, 1)] += 1;
-            }
-        }
+    let begin = || (found.mismatches.clone(), PairScratch::default());
+    let each = |(counts, scratch): &mut (Vec<u64>, PairScratch), start: usize, items: [&[u8]; 2]| {
+        pairs.for_each_mismatch(StoredItems::new(start, pairs.widths, items), scratch, &mut |item| {
+            let (row, column) = (item / dims[1] % dims[0], item % dims[1]);
+            let cell = |place: usize, axis: usize| (place as u128 * cells[axis] as u128 / dims[axis] as u128) as usize;
+            counts[cell(row, 0) * cells[1] + cell(column, 1)] += 1;
+        });
         Ok(true)
     };
     for (counts, _) in scan([expected, actual], limits, progress, begin, each)? {
@@ -255,10 +224,10 @@ pub(crate) fn density(
 }
 
 impl Density {
-    /// The characters from no mismatch to mismatches alone.
+    /// The characters for none to all pairs.
     const SHADES: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
 
-    /// The pairs that a cell stands for.
+    /// Returns the number of pairs in a cell.
     fn pairs(&self, row: usize, column: usize) -> u64 {
         let places = |number: usize, axis: usize| {
             let first = |number: usize| (number as u128 * self.dims[axis] as u128).div_ceil(self.cells[axis] as u128);
@@ -267,7 +236,7 @@ impl Density {
         places(row, 0) * places(column, 1) * self.planes
     }
 
-    /// The lines of the map: what it shows, and a character for each cell in a frame.
+    /// Returns the lines of the map: a heading, and a character for each cell in a frame.
     pub(crate) fn lines(&self) -> Vec<String> {
         let axis = |axis: usize| match (self.axes[axis], self.cells[axis] == self.dims[axis]) {
             (None, _) => None,
@@ -284,7 +253,7 @@ impl Density {
             let shade = |column: usize| {
                 let (some, all) = (self.mismatches[row * self.cells[1] + column], self.pairs(row, column));
                 let last = Self::SHADES.len() - 1;
-                // only none is blank, and only all is the darkest
+                // only a cell without mismatches is blank, and only one of mismatches alone is the darkest
                 let level = match some {
                     0 => 0,
                     some if some == all => last,

@@ -1,7 +1,7 @@
-//! Many tensors compared by name: what is said of each, and of all.
+//! The report on many tensors that were compared by name.
 //!
-//! The report is made of what is not the same, and JSON of everything; a checkpoint may have a million tensors, so that of
-//! each no more is kept than its line, and its JSON, once it is long, in a file without a name.
+//! The report has a line for each tensor that is not the same, and JSON an object for each tensor. A checkpoint may have a
+//! million tensors, so only its line of each is kept, or its JSON: in memory, and in a temporary file once that is long.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -15,10 +15,10 @@ use crate::report::json::{self, Escapes};
 use crate::report::{Colour, Column, Heading, Style, Table, four_digits, printable};
 use crate::storage::platform::unnamed_file;
 
-/// So many bytes of JSON stay in memory.
+/// Bytes of JSON that are kept in memory.
 const MEMORY: usize = 1 << 24;
 
-/// What is said of a tensor.
+/// The verdict on a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// Both sides have it, and all items are the same.
@@ -36,7 +36,7 @@ pub enum Verdict {
 impl Verdict {
     const ALL: [Self; 5] = [Self::Same, Self::Within, Self::Different, Self::Missing, Self::Extra];
 
-    /// The name that JSON says.
+    /// Returns the name that JSON uses.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Same => "same",
@@ -47,7 +47,7 @@ impl Verdict {
         }
     }
 
-    /// Whether it leaves the models equal.
+    /// Returns whether models with such a tensor can be equal.
     pub fn passes(self) -> bool {
         match self {
             Verdict::Same | Verdict::Within => true,
@@ -55,7 +55,7 @@ impl Verdict {
         }
     }
 
-    /// The place among lines of a report: the worst first.
+    /// Returns the place among the lines of a report: the worst come first.
     fn rank(self) -> u8 {
         match self {
             Verdict::Different => 0,
@@ -67,9 +67,9 @@ impl Verdict {
     }
 }
 
-/// What was found of a tensor.
+/// The result of comparing the tensors of one name.
 #[derive(Clone, Debug)]
-pub enum Found {
+pub enum NamedResult {
     /// Both sides have it.
     Both(Box<Difference>),
     /// Only the expected side has it.
@@ -78,60 +78,60 @@ pub enum Found {
     Extra(Outline),
 }
 
-impl Found {
-    /// The verdict.
+impl NamedResult {
+    /// Returns the verdict.
     pub fn verdict(&self) -> Verdict {
         match self {
-            Found::Missing(_) => Verdict::Missing,
-            Found::Extra(_) => Verdict::Extra,
-            Found::Both(found) if !found.equal() => Verdict::Different,
-            Found::Both(found) if found.differing.unwrap_or(0) > 0 => Verdict::Within,
-            Found::Both(_) => Verdict::Same,
+            NamedResult::Missing(_) => Verdict::Missing,
+            NamedResult::Extra(_) => Verdict::Extra,
+            NamedResult::Both(found) if !found.equal() => Verdict::Different,
+            NamedResult::Both(found) if found.differing() > Some(0) => Verdict::Within,
+            NamedResult::Both(_) => Verdict::Same,
         }
     }
 }
 
 /// A line of the report.
 #[derive(Debug)]
-struct Line {
+struct ReportLine {
     verdict: Verdict,
-    /// The share of mismatches, and the largest relative error: what lines are sorted by. Another dtype or shape is
-    /// worse than any share.
+    /// The share of mismatches and the largest relative error, by which lines are sorted. Another dtype or shape is worse
+    /// than any share.
     share: f64,
     relative: f64,
     cells: [String; 4],
 }
 
-/// What was found of many tensors, in the order of their names.
+/// The results of many tensors, in the order of their names.
 #[derive(Debug)]
 pub struct Models {
     counts: [usize; 5],
-    lines: Vec<Line>,
+    lines: Vec<ReportLine>,
     /// The objects of all tensors, if JSON is wanted.
-    json: Option<Spool>,
+    json: Option<JsonSpool>,
 }
 
 impl Models {
-    /// Of no tensors so far.
+    /// Returns a report on no tensors so far, as JSON or as a table.
     pub fn new(json: bool) -> Self {
-        Self { counts: [0; 5], lines: Vec::new(), json: json.then(Spool::default) }
+        Self { counts: [0; 5], lines: Vec::new(), json: json.then(JsonSpool::default) }
     }
 
-    /// Whether all tensors are there on both sides, and pass.
+    /// Returns whether all tensors are on both sides, and pass.
     pub fn equal(&self) -> bool {
         self.counts(Verdict::passes) == self.counts(|_| true)
     }
 
-    /// How many have one of some verdicts.
+    /// Returns how many tensors have a verdict for which `of` is true.
     pub fn counts(&self, of: impl Fn(Verdict) -> bool) -> usize {
         Verdict::ALL.into_iter().zip(self.counts).filter(|(verdict, _)| of(*verdict)).map(|(_, count)| count).sum()
     }
 
-    /// Adds what was found of a tensor, whose name comes after all before.
+    /// Adds the result of a tensor, whose name comes after all before.
     ///
     /// # Errors
-    /// Of keeping it in a file.
-    pub fn add(&mut self, name: &str, found: &Found) -> Result<()> {
+    /// A temporary file cannot be written.
+    pub fn add(&mut self, name: &str, found: &NamedResult) -> Result<()> {
         let verdict = found.verdict();
         self.counts[verdict as usize] += 1;
         if let Some(json) = &mut self.json {
@@ -143,7 +143,7 @@ impl Models {
         Ok(())
     }
 
-    /// The verdict, in one line.
+    /// Returns the verdict on all tensors in one line.
     pub fn verdict(&self) -> String {
         let counts = Verdict::ALL.into_iter().zip(self.counts);
         let counts: Vec<_> = counts.map(|(verdict, count)| format!("{count} {}", verdict.name())).collect();
@@ -153,7 +153,7 @@ impl Models {
     /// Writes the verdict, and a line for each tensor that is not the same, the worst first.
     ///
     /// # Errors
-    /// What `out` says.
+    /// `out` fails.
     pub fn write_report(&mut self, out: &mut dyn Write, style: Style) -> io::Result<()> {
         let verdict = self.verdict();
         let (word, rest) = verdict.split_at(verdict.find(':').unwrap_or(verdict.len()));
@@ -161,7 +161,7 @@ impl Models {
         if self.lines.is_empty() {
             return Ok(());
         }
-        // of two that are alike the first name comes first
+        // the sort is stable: lines that are alike stay in the order of names
         self.lines.sort_by(|a, b| {
             let descending = |a: f64, b: f64| b.partial_cmp(&a).unwrap_or(Ordering::Equal);
             let by_errors = descending(a.share, b.share).then(descending(a.relative, b.relative));
@@ -174,7 +174,7 @@ impl Models {
             Column::right("rel"),
             Column::left("tensor"),
         ];
-        let row = |line: &Line| {
+        let row = |line: &ReportLine| {
             let mut row = vec![Cow::from(line.verdict.name())];
             row.extend(line.cells.iter().map(|cell| Cow::from(cell.clone())));
             row
@@ -187,7 +187,7 @@ impl Models {
     /// Writes everything as one JSON object on one line.
     ///
     /// # Errors
-    /// What `out` says; of reading what was kept in a file.
+    /// `out` fails, or a temporary file cannot be read.
     pub fn write_json(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let counts = Verdict::ALL.into_iter().zip(self.counts);
         let counts = json::object(counts.map(|(verdict, count)| (verdict.name(), count.to_string())));
@@ -199,79 +199,85 @@ impl Models {
     }
 }
 
-/// The object of a tensor.
-fn object(name: &str, found: &Found) -> String {
+/// Returns the JSON object of a tensor.
+fn object(name: &str, found: &NamedResult) -> String {
     let text = |text: &str| json::string(text, Escapes::Short);
     let mut members = vec![("name", text(name)), ("verdict", text(found.verdict().name()))];
     match found {
-        Found::Both(found) => members.extend(found.json_members()),
-        Found::Missing(outline) => members.extend(Difference::of_one_side(Some(outline), None)),
-        Found::Extra(outline) => members.extend(Difference::of_one_side(None, Some(outline))),
+        NamedResult::Both(found) => members.extend(found.json_members()),
+        NamedResult::Missing(outline) => members.extend(Difference::of_one_side(Some(outline), None)),
+        NamedResult::Extra(outline) => members.extend(Difference::of_one_side(None, Some(outline))),
     }
     json::object(members)
 }
 
-fn line(name: &str, found: &Found) -> Line {
+fn line(name: &str, found: &NamedResult) -> ReportLine {
     let name = printable(name);
     let outline = |outline: &Outline| format!("{name}: {} {:?}", printable(&outline.dtype), outline.shape);
-    let bare = |verdict, text| Line {
+    let bare = |verdict, text| ReportLine {
         verdict,
         share: 0.0,
         relative: 0.0,
         cells: [String::new(), String::new(), String::new(), text],
     };
     let found = match found {
-        Found::Both(found) => found,
-        Found::Missing(one) => return bare(Verdict::Missing, outline(one)),
-        Found::Extra(one) => return bare(Verdict::Extra, outline(one)),
+        NamedResult::Both(found) => found,
+        NamedResult::Missing(one) => return bare(Verdict::Missing, outline(one)),
+        NamedResult::Extra(one) => return bare(Verdict::Extra, outline(one)),
     };
     let verdict = if found.equal() { Verdict::Within } else { Verdict::Different };
     let (expected, actual) = (&found.expected, &found.actual);
-    let unlike = |text: String| Line { share: f64::INFINITY, ..bare(verdict, format!("{name}: {text}")) };
+    let incomparable = |text: String| ReportLine { share: f64::INFINITY, ..bare(verdict, format!("{name}: {text}")) };
     match found.reason {
         Some(Reason::Dtype) => {
-            return unlike(format!("dtype {}, expected {}", printable(&actual.dtype), printable(&expected.dtype)));
+            return incomparable(format!(
+                "dtype {}, expected {}",
+                printable(&actual.dtype),
+                printable(&expected.dtype)
+            ));
         }
-        Some(Reason::Shape) => return unlike(format!("shape {:?}, expected {:?}", actual.shape, expected.shape)),
+        Some(Reason::Shape) => return incomparable(format!("shape {:?}, expected {:?}", actual.shape, expected.shape)),
         Some(Reason::Values) | None => {}
     }
-    let mismatches = found.mismatches.unwrap_or(0);
-    let told = match verdict {
-        // what differs in bits alone is no mismatch
+    // unknown if only the verdict was wanted, which shows no lines
+    let mismatches = found.mismatches().unwrap_or(0);
+    let count = match verdict {
+        // items that differ in bits may all pass
         Verdict::Within if mismatches == 0 => String::new(),
         _ => format!("{mismatches} of {} ({})", found.items, share(mismatches, found.items)),
     };
-    let failures: Vec<_> = found.failures.iter().map(|failure| failure.metric_text()).collect();
+    let failures: Vec<_> = found.failures().iter().map(|failure| failure.metric_text()).collect();
     let mut text = name.into_owned();
     if !failures.is_empty() {
         text += &format!(": {}", failures.join(", "));
     } else if verdict == Verdict::Different {
         text += &axes_of(found);
     }
-    // the errors of the other items would hide it; of strings there are none at all
-    let not_finite = (found.hopeless && found.metrics.is_some()).then(|| "nan/inf".to_owned());
-    let error = |told: Option<String>| not_finite.clone().or(told).unwrap_or_default();
-    let relative = found.max_rel.as_ref().map(|most| match found.min_rtol {
+    // the errors of the finite items would hide one that is not; strings have no errors at all
+    let has_non_finite = found.found.as_ref().is_some_and(|found| found.has_non_finite_mismatch);
+    let not_finite = (has_non_finite && found.metrics().is_some()).then(|| "nan/inf".to_owned());
+    let error = |text: Option<String>| not_finite.clone().or(text).unwrap_or_default();
+    let relative = found.max_rel().map(|most| match found.min_rtol() {
         None if most.value == 0.0 => "none".to_owned(),
         Some(_) | None => four_digits(most.value),
     });
-    Line {
+    ReportLine {
         verdict,
         share: mismatches as f64 / found.items.max(1) as f64,
-        relative: found.max_rel.as_ref().map_or(0.0, |most| most.value),
-        cells: [told, error(found.max_abs.as_ref().map(|most| brief(most.value))), error(relative), text],
+        relative: found.max_rel().map_or(0.0, |most| most.value),
+        cells: [count, error(found.max_abs().map(|most| brief(most.value))), error(relative), text],
     }
 }
 
-/// Text that is kept: in memory, or in a file if it is long.
+/// Text that is kept in memory, or in a temporary file if it is long.
 #[derive(Debug, Default)]
-struct Spool {
+struct JsonSpool {
     memory: Vec<u8>,
     file: Option<File>,
     any: bool,
 }
 
-impl Spool {
+impl JsonSpool {
     /// Appends an item of a list.
     fn put(&mut self, item: &[u8]) -> io::Result<()> {
         if self.any {
@@ -290,7 +296,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Writes all of it.
+    /// Writes the whole text.
     fn copy(&mut self, out: &mut dyn Write) -> io::Result<()> {
         if let Some(file) = &mut self.file {
             file.rewind()?;

@@ -1,19 +1,19 @@
 //! Where mismatches are: for each axis how many of its places hold one, and which.
 //!
-//! A place of an axis is marked when an item that has it does not pass. What is marked already is asked first: after
-//! the first rows of a tensor nearly all places of the inner axes are, and what is left are whole blocks that need no
-//! look at their items. Places of the first axis come in order within a window, so that its ranges are kept as they
-//! grow; a bit for each of them would be memory in proportion to the tensor. The other axes have bits, in pages that
-//! are made when one of them is marked.
+//! A place of an axis is marked when an item in it fails. Before a block's items are looked at, it is asked whether their
+//! places are marked already: after the first rows of a tensor nearly all places of the inner axes are, and whole blocks
+//! need no second look. Within a window the places of the first axis come in order, so they are kept as ranges; a bit for
+//! each would take memory in proportion to the tensor. The other axes have a bit for each place, in pages that are
+//! allocated when a place in them is marked.
 
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many ranges of places are told.
+/// How many ranges of places are kept.
 pub(super) const RANGES: usize = 16;
 
-/// Words of a page of marks: 32 KiB.
+/// Words of a page of marks, 32 KiB.
 const PAGE: usize = 4096;
 
 /// The places of an axis that hold a mismatch.
@@ -29,28 +29,28 @@ pub struct AxisPlaces {
     pub ranges: Vec<Range<usize>>,
 }
 
-/// Ascending places, as ranges of which the first are kept.
+/// The marked places of the first axis, in ascending order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Runs {
+pub(super) struct FirstAxisRuns {
     count: usize,
     first: usize,
     last: Option<usize>,
     ranges: Vec<Range<usize>>,
 }
 
-impl Runs {
-    /// Whether there are none.
+impl FirstAxisRuns {
+    /// Returns whether no place is marked.
     pub(super) fn is_empty(&self) -> bool {
         self.last.is_none()
     }
 
-    /// Whether all ranges that are told are known, and where the last of them ends.
+    /// Returns whether no more places can join the ranges that are kept.
     fn is_full(&self) -> bool {
         let end = self.ranges.last().map(|range| range.end);
         self.ranges.len() == RANGES && self.last >= end
     }
 
-    /// Adds places that do not begin before the last.
+    /// Adds places that do not begin before the last one.
     fn mark(&mut self, places: Range<usize>) {
         let start = match self.last {
             Some(last) => places.start.max(last + 1),
@@ -72,45 +72,45 @@ impl Runs {
         self.last = Some(places.end - 1);
     }
 
-    /// Puts those of a later window to it.
+    /// Adds the places of a later window.
     fn append(&mut self, later: Self) {
         let Some(last) = later.last else { return };
         let shared = usize::from(self.last.is_some_and(|own| own == later.first));
         let count = self.count + later.count - shared;
         later.ranges.into_iter().for_each(|range| self.mark(range));
-        // there may have been more of them than ranges are kept
+        // more places may be marked than are in ranges
         (self.count, self.last) = (count, Some(last));
     }
 }
 
-/// Marks of places, once there is one.
-type Page = OnceLock<Box<[AtomicU64]>>;
+/// A page of marks, which is there once a place in it is marked.
+type MarkPage = OnceLock<Box<[AtomicU64]>>;
 
-/// The axes of more than one place.
+/// The marks of all axes of more than one place.
 #[derive(Debug)]
-pub(super) struct Places {
-    axes: Vec<Axis>,
+pub(super) struct AxisMarks {
+    axes: Vec<MarkedAxis>,
 }
 
 #[derive(Debug)]
-struct Axis {
+struct MarkedAxis {
     number: usize,
     dim: usize,
     /// Items from one place to the next.
     stride: usize,
-    /// A bit for each place; of the first axis there are none.
-    marks: Vec<Page>,
+    /// A bit for each place. The first axis has none.
+    marks: Vec<MarkPage>,
 }
 
-impl Places {
+impl AxisMarks {
     pub(super) fn new(shape: &[usize]) -> Self {
         let mut axes = Vec::new();
         let mut stride = 1_usize;
         for (number, &dim) in shape.iter().enumerate().rev() {
             if dim > 1 {
-                axes.push(Axis { number, dim, stride, marks: Vec::new() });
+                axes.push(MarkedAxis { number, dim, stride, marks: Vec::new() });
             }
-            // of an empty tensor no item asks for it
+            // a tensor without items marks nothing, so its strides do not matter
             stride = stride.saturating_mul(dim.max(1));
         }
         axes.reverse();
@@ -121,23 +121,22 @@ impl Places {
         Self { axes }
     }
 
-    /// Marks the places of some of the items from number `start` on: `mismatches` of `items`, which `set` says for each
-    /// in bits. `runs` are the places of the first axis in this window.
+    /// Marks the places of `mismatches` of the items. If it matters which, `set` sets a bit for each of them. `runs` has the
+    /// places of the first axis in this window.
     pub(super) fn mark(
         &self,
-        runs: &mut Runs,
-        (start, items): (usize, usize),
+        runs: &mut FirstAxisRuns,
+        items: Range<usize>,
         mismatches: usize,
-        set: impl FnOnce(&mut Vec<u64>),
+        set: &mut dyn FnMut(&mut Vec<u64>),
     ) {
         if mismatches == 0 {
             return;
         }
-        let mut set = Some(set);
         let mut bits = Vec::new();
         for axis in &self.axes {
-            let (first, last) = (start / axis.stride, (start + items - 1) / axis.stride);
-            // where each item is a place of its own, only how many more there are is left to be known
+            let (first, last) = (items.start / axis.stride, (items.end - 1) / axis.stride);
+            // each item is a place of its own, and the ranges are full: only the count changes
             if axis.stride == 1 && axis.marks.is_empty() && runs.is_full() {
                 (runs.count, runs.last) = (runs.count + mismatches, Some(last));
                 continue;
@@ -145,36 +144,36 @@ impl Places {
             if axis.is_marked(runs, first, last) {
                 continue;
             }
-            if mismatches == items {
+            if mismatches == items.len() {
                 axis.mark(runs, first, last);
                 continue;
             }
-            if let Some(set) = set.take() {
+            if bits.is_empty() {
                 set(&mut bits);
             }
             for Range { start: from, end: to } in set_ranges(&bits) {
-                axis.mark(runs, (start + from) / axis.stride, (start + to - 1) / axis.stride);
+                axis.mark(runs, (items.start + from) / axis.stride, (items.start + to - 1) / axis.stride);
             }
         }
     }
 
-    /// What is known in the end, with the runs of all windows, each with the number of its first item.
-    pub(super) fn found(&self, mut windows: Vec<(usize, Runs)>) -> Vec<AxisPlaces> {
+    /// Returns the marked places, from the runs of all windows, each with the number of its first item.
+    pub(super) fn found(&self, mut windows: Vec<(usize, FirstAxisRuns)>) -> Vec<AxisPlaces> {
         windows.sort_unstable_by_key(|(start, _)| *start);
-        let mut runs = Runs::default();
+        let mut runs = FirstAxisRuns::default();
         windows.into_iter().for_each(|(_, window)| runs.append(window));
         let mut first = Some(runs);
-        let found = |axis: &Axis| {
-            let Runs { count, ranges, .. } = first.take().unwrap_or_else(|| axis.runs());
+        let found = |axis: &MarkedAxis| {
+            let FirstAxisRuns { count, ranges, .. } = first.take().unwrap_or_else(|| axis.runs());
             AxisPlaces { axis: axis.number, places: count, of: axis.dim, ranges }
         };
         self.axes.iter().map(found).collect()
     }
 }
 
-impl Axis {
-    /// Whether all places are marked that the items from `first` to `last` have, which are counted in strides.
-    fn is_marked(&self, runs: &Runs, first: usize, last: usize) -> bool {
+impl MarkedAxis {
+    /// Returns whether the places numbered from `first` to `last` along the axis, which may go round, are all marked.
+    fn is_marked(&self, runs: &FirstAxisRuns, first: usize, last: usize) -> bool {
         match self.marks.is_empty() {
             true => first == last && runs.last == Some(first),
             false => self.each_word(first, last, &mut |page, word, mask| {
@@ -183,7 +182,7 @@ impl Axis {
         }
     }
 
-    fn mark(&self, runs: &mut Runs, first: usize, last: usize) {
+    fn mark(&self, runs: &mut FirstAxisRuns, first: usize, last: usize) {
         if self.marks.is_empty() {
             return runs.mark(first..last + 1);
         }
@@ -197,14 +196,14 @@ impl Axis {
         });
     }
 
-    /// Calls `each` with the words that hold the bits of some places, and a mask of these, until it says no.
-    fn each_word(&self, first: usize, last: usize, each: &mut dyn FnMut(&Page, usize, u64) -> bool) -> bool {
+    /// Calls `each` with the words that hold the bits of some places, and a mask of these, until it returns false.
+    fn each_word(&self, first: usize, last: usize, each: &mut dyn FnMut(&MarkPage, usize, u64) -> bool) -> bool {
         let count = last - first + 1;
         let begin = first % self.dim;
         let ranges = match count {
             _ if count >= self.dim => [0..self.dim, 0..0],
             _ if begin + count <= self.dim => [begin..begin + count, 0..0],
-            // it goes round
+            // the places go round the end of the axis
             _ => [begin..self.dim, 0..begin + count - self.dim],
         };
         for Range { mut start, end } in ranges {
@@ -221,9 +220,9 @@ impl Axis {
         true
     }
 
-    /// The marks in order.
-    fn runs(&self) -> Runs {
-        let mut runs = Runs::default();
+    /// Returns the marked places in order.
+    fn runs(&self) -> FirstAxisRuns {
+        let mut runs = FirstAxisRuns::default();
         for (number, page) in self.marks.iter().enumerate() {
             for (word, bits) in page.get().into_iter().flat_map(|page| page.iter().enumerate()) {
                 let base = (number * PAGE + word) * 64;
@@ -235,7 +234,7 @@ impl Axis {
     }
 }
 
-/// The ranges of bits that are set, within each word.
+/// Returns the ranges of bits that are set, within each word.
 fn set_ranges(words: &[u64]) -> impl Iterator<Item = Range<usize>> {
     words.iter().enumerate().flat_map(|(number, &word)| {
         let mut rest = word;

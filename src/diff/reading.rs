@@ -1,48 +1,49 @@
-//! What the items of two tensors are compared as.
+//! How the items of two tensors become items of one of the types that are compared.
 //!
-//! The items of most dtypes become others first ([`Widen`]), and no two of one dtype become the same: float64 holds each
-//! float of fewer bits and each integer of up to 32, and NaN takes its old bits with it.
+//! The items of most dtypes are converted first ([`ConvertItems`]), and no two that differ become the same: float64 holds
+//! every float of fewer bits and every integer of up to 32, and NaN keeps its bits.
 
 use std::array;
 
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use super::item::{Compared, ItemClass};
+use super::item::{ComparedAs, ItemClass};
+use super::kernel::{PairKernel, Rows};
 use super::steps::{Ordinals, Steps, ordinal16, ordinal32, ordinal64};
 use crate::item::dtype::{DType, Kind};
 use crate::item::element::{self, Element, match_kind};
 
-/// What the items of two tensors are compared as.
-pub(super) enum Common {
+/// How the items of two tensors can be compared.
+pub(super) enum Comparability {
     /// As numbers or dates.
-    Numbers(Reading),
-    /// As so many bytes.
+    Numbers(NumberReading),
+    /// As bytes.
     Bytes,
-    /// As code points, of 4 bytes each where they are wide, else of one.
-    Text([bool; 2]),
+    /// As code points; each side tells whether it has 4 bytes for each of them, or one.
+    Text { is_wide: [bool; 2] },
 }
 
 /// How the items of two tensors become numbers of one type.
-pub(super) struct Reading {
-    pub compared: Compared,
-    /// What makes items of that type of those on either side; `None` if they are of that type.
-    pub widen: Option<[Widen; 2]>,
+pub(super) struct NumberReading {
+    pub compared: ComparedAs,
+    /// Converts the items of either side to that type; `None` if they are of that type.
+    pub convert: Option<[ConvertItems; 2]>,
     pub steps: Steps,
     /// Whether differences are whole numbers.
     pub integers: bool,
-    /// Whether both tensors have one dtype: their items are the same if their bytes are.
+    /// Whether both tensors have one dtype: then items of the same bytes are the same.
     pub is_one_dtype: bool,
 }
 
-/// Turns rows of items into rows of another type's items, all as little-endian bytes.
-pub(super) type Widen = Box<dyn Fn(&[u8], &mut Vec<u8>) + Send + Sync>;
+/// Converts a row of items to another type, both as little-endian bytes.
+pub(super) type ConvertItems = Box<dyn Fn(&[u8], &mut Vec<u8>) + Send + Sync>;
 
-impl Common {
-    /// `None` if two dtypes have no common meaning.
+impl Comparability {
+    /// Returns `None` if two dtypes have no common meaning.
     pub(super) fn new(expected: &DType, actual: &DType) -> Option<Self> {
         if expected == actual {
-            return Some(Reading::of_one(expected.kind()).map_or(Self::Bytes, Self::Numbers));
+            return Some(NumberReading::of_one(expected.kind()).map_or(Self::Bytes, Self::Numbers));
         }
         if let [Some((one, _)), Some((other, _))] = [expected, actual].map(|dtype| compared_as(dtype.kind())) {
             let class = match (one, other) {
@@ -51,72 +52,93 @@ impl Common {
                 (ItemClass::Complex, _) | (_, ItemClass::Complex) => ItemClass::Complex,
                 (ItemClass::Float, _) | (_, ItemClass::Float) => ItemClass::Float,
             };
-            return Some(Self::Numbers(Reading::of_two([expected.kind(), actual.kind()], class)?));
+            return Some(Self::Numbers(NumberReading::of_two([expected.kind(), actual.kind()], class)));
         }
-        let wide = |dtype: &DType| {
-            let text = matches!(dtype.kind(), Kind::Str(_) | Kind::Bytes(_));
-            text.then(|| matches!(dtype.kind(), Kind::Str(_)))
+        let is_wide = |dtype: &DType| match dtype.kind() {
+            Kind::Str(_) => Some(true),
+            Kind::Bytes(_) => Some(false),
+            _ => None,
         };
-        Some(Self::Text([wide(expected)?, wide(actual)?]))
+        Some(Self::Text { is_wide: [is_wide(expected)?, is_wide(actual)?] })
+    }
+
+    /// Returns whether two items that are no numbers are the same.
+    pub(super) fn is_same(&self, pair: Rows<'_>) -> bool {
+        match self {
+            Self::Bytes => pair.expected == pair.actual,
+            Self::Text { is_wide: [expected, actual] } => {
+                text_of(pair.expected, *expected).eq(text_of(pair.actual, *actual))
+            }
+            Self::Numbers(_) => unreachable!("numbers are compared by a kernel"),
+        }
     }
 }
 
-impl Reading {
-    /// Of two tensors of one dtype; `None` if its items are no numbers and no dates.
+/// Returns the code points of a string, without the NULs at its end.
+fn text_of(bytes: &[u8], is_wide: bool) -> impl Iterator<Item = u32> {
+    let (points, bytes) = if is_wide { (bytes.as_chunks::<4>().0, &[][..]) } else { (&[][..], bytes) };
+    let points = points.iter().map(|&point| u32::from_le_bytes(point)).chain(bytes.iter().map(|&byte| byte.into()));
+    let len = points.clone().rev().skip_while(|&point| point == 0).count();
+    points.take(len)
+}
+
+impl NumberReading {
+    /// Returns how tensors of one dtype are read, or `None` if their items are no numbers and no dates.
     fn of_one(kind: &Kind) -> Option<Self> {
         let (class, compared) = compared_as(kind)?;
-        let is_so_stored = DType::from(kind.clone()).itemsize() == compared.size();
-        let widen = || widen(kind, compared, NanBits::Kept);
-        let widen = if is_so_stored { None } else { Some([widen()?, widen()?]) };
+        let is_so_stored = DType::from(kind.clone()).itemsize() == compared.kernel().size();
+        let convert = || conversion(kind, compared, NanBits::Kept);
+        let convert = if is_so_stored { None } else { Some([convert(), convert()]) };
         let integers = matches!(class, ItemClass::Integer | ItemClass::Date);
-        Some(Self { compared, widen, steps: steps_of(kind), integers, is_one_dtype: true })
+        Some(Self { compared, convert, steps: steps_of(kind), integers, is_one_dtype: true })
     }
 
-    /// Of tensors of two dtypes, as numbers of a class.
-    fn of_two(kinds: [&Kind; 2], class: ItemClass) -> Option<Self> {
+    /// Returns how tensors of two dtypes are read as numbers of a class.
+    fn of_two(kinds: [&Kind; 2], class: ItemClass) -> Self {
         let compared = match class {
-            ItemClass::Integer => Compared::Int128,
-            ItemClass::Float | ItemClass::Date => Compared::Real,
-            ItemClass::Complex => Compared::Complex,
+            ItemClass::Integer => ComparedAs::Int128,
+            ItemClass::Float | ItemClass::Date => ComparedAs::Float64,
+            ItemClass::Complex => ComparedAs::Complex,
         };
-        // no NaN of the one has the bits of one of the other: in two dtypes they have nothing in common
+        // NaN of two dtypes have nothing in common, so they get bits that differ
         let nans = [NanBits::All(f64::NAN.to_bits()), NanBits::All(f64::NAN.to_bits() | 1)];
-        let [one, other] = [widen(kinds[0], compared, nans[0])?, widen(kinds[1], compared, nans[1])?];
+        let convert = [conversion(kinds[0], compared, nans[0]), conversion(kinds[1], compared, nans[1])];
         let integers = class == ItemClass::Integer;
-        Some(Self { compared, widen: Some([one, other]), steps: Steps::None, integers, is_one_dtype: false })
+        Self { compared, convert: Some(convert), steps: Steps::None, integers, is_one_dtype: false }
     }
 
-    /// Rows of items of both sides as they are compared; `widened` is memory that may be used.
-    pub(super) fn widened<'a>(
-        &self,
-        (expected, actual): (&'a [u8], &'a [u8]),
-        widened: &'a mut [Vec<u8>; 2],
-    ) -> (&'a [u8], &'a [u8]) {
-        match &self.widen {
-            None => (expected, actual),
-            Some([one, other]) => {
-                one(expected, &mut widened[0]);
-                other(actual, &mut widened[1]);
-                (&widened[0], &widened[1])
+    /// Returns the loops over items as they are compared.
+    pub(super) fn kernel(&self) -> &'static dyn PairKernel {
+        self.compared.kernel()
+    }
+
+    /// Returns the items of both sides as they are compared, in `converted` if they had to be converted.
+    pub(super) fn read<'a>(&self, stored: Rows<'a>, converted: &'a mut [Vec<u8>; 2]) -> Rows<'a> {
+        match &self.convert {
+            None => stored,
+            Some([expected, actual]) => {
+                expected(stored.expected, &mut converted[0]);
+                actual(stored.actual, &mut converted[1]);
+                Rows { expected: &converted[0], actual: &converted[1] }
             }
         }
     }
 }
 
-/// The class of a dtype's items, and what they are compared as with their like; `None` if they are no numbers and no
+/// Returns the class of a dtype's items, and as what two tensors of it are compared; `None` if they are no numbers and no
 /// dates.
-fn compared_as(kind: &Kind) -> Option<(ItemClass, Compared)> {
+fn compared_as(kind: &Kind) -> Option<(ItemClass, ComparedAs)> {
     Some(match_kind!(*kind, {
         number T => (<T as Stored>::CLASS, T::COMPARED),
-        Kind::Datetime(_) | Kind::Timedelta(_) => (ItemClass::Date, Compared::Ticks),
-        Kind::Narrow(narrow) if narrow.is_integer() => (ItemClass::Integer, Compared::Real),
-        Kind::Narrow(_) => (ItemClass::Float, Compared::Real),
+        Kind::Datetime(_) | Kind::Timedelta(_) => (ItemClass::Date, ComparedAs::Ticks),
+        Kind::Narrow(narrow) if narrow.is_integer() => (ItemClass::Integer, ComparedAs::Float64),
+        Kind::Narrow(_) => (ItemClass::Float, ComparedAs::Float64),
         Kind::LongDouble(_) | Kind::ComplexLongDouble(_) => return None,
         Kind::Bytes(_) | Kind::Str(_) | Kind::Void(_) | Kind::Struct(_) => return None,
     }))
 }
 
-/// The steps between items of a dtype.
+/// Returns how the steps between items of a dtype are found.
 fn steps_of(kind: &Kind) -> Steps {
     match_kind!(*kind, {
         bool T => Steps::Distance,
@@ -125,6 +147,7 @@ fn steps_of(kind: &Kind) -> Steps {
         complex T => <T as Element>::Part::steps(true),
         Kind::Narrow(narrow) if narrow.is_integer() => Steps::Distance,
         Kind::Narrow(narrow) => {
+            // the steps to NaN, which has no ordinal, are of no use
             let table: [i32; 256] = array::from_fn(|item| narrow.ordinal(item as u8).unwrap_or(0) as i32);
             let read = move |[byte]: [u8; 1]| table[usize::from(byte)];
             Steps::Floats(Box::new(Ordinals { read, is_complex: false }))
@@ -135,17 +158,17 @@ fn steps_of(kind: &Kind) -> Steps {
     })
 }
 
-/// The bits of a NaN that has become a float64. What a conversion makes of them is left to the machine.
+/// The bits of a NaN that has become a float64, which depend on the machine if nothing sets them.
 #[derive(Clone, Copy)]
 enum NanBits {
-    /// Those that it had, below the ones that make it one.
+    /// The bits that it had, below those that make it NaN.
     Kept,
-    /// Whatever they were, these.
+    /// These bits, whatever it had.
     All(u64),
 }
 
 impl NanBits {
-    /// What makes them of the old bits: some are kept, others put to them.
+    /// Returns which of the old bits are kept, and which are set.
     fn masks(self) -> (u64, u64) {
         match self {
             Self::Kept => (u64::MAX, f64::NAN.to_bits()),
@@ -157,15 +180,15 @@ impl NanBits {
 /// A number as a dtype has it.
 trait Stored: Copy {
     const CLASS: ItemClass;
-    /// The type that it is compared as with its like.
-    const COMPARED: Compared;
+    /// The type that two tensors of it are compared as.
+    const COMPARED: ComparedAs;
 
-    /// It as an integer, if it is one.
+    /// Returns the integer. Not for floats.
     fn integer(self) -> i128 {
-        0
+        unreachable!("floats are not compared as integers")
     }
 
-    /// The real and the imaginary part, each with the bits that it has.
+    /// Returns the real and the imaginary part, each with its bits.
     fn parts(self) -> [(f64, u64); 2];
 }
 
@@ -173,7 +196,7 @@ macro_rules! stored_integers {
     ($($type:ty: $compared:ident),+) => {
         $(impl Stored for $type {
             const CLASS: ItemClass = ItemClass::Integer;
-            const COMPARED: Compared = Compared::$compared;
+            const COMPARED: ComparedAs = ComparedAs::$compared;
 
             fn integer(self) -> i128 {
                 self.into()
@@ -186,12 +209,12 @@ macro_rules! stored_integers {
     };
 }
 
-stored_integers!(i8: Real, i16: Real, i32: Real, i64: Int64, u8: Real, u16: Real, u32: Real, u64: UInt64);
+stored_integers!(i8: Float64, i16: Float64, i32: Float64, i64: Int64, u8: Float64, u16: Float64, u32: Float64, u64: UInt64);
 
 impl Stored for bool {
     const CLASS: ItemClass = ItemClass::Integer;
-    // the bits of two may differ although both are true
-    const COMPARED: Compared = Compared::Bool;
+    // two that are true may differ in bits
+    const COMPARED: ComparedAs = ComparedAs::Bool;
 
     fn integer(self) -> i128 {
         self.into()
@@ -204,7 +227,7 @@ impl Stored for bool {
 
 /// A float, or a part of a complex number.
 trait StoredFloat {
-    /// The steps between such floats, or between complex numbers of them.
+    /// Returns how the steps between such floats, or complex numbers of them, are found.
     fn steps(is_complex: bool) -> Steps;
 }
 
@@ -219,7 +242,7 @@ macro_rules! stored_floats {
 
         impl Stored for $type {
             const CLASS: ItemClass = ItemClass::Float;
-            const COMPARED: Compared = Compared::Real;
+            const COMPARED: ComparedAs = ComparedAs::Float64;
 
             #[inline]
             fn parts(self) -> [(f64, u64); 2] {
@@ -229,7 +252,7 @@ macro_rules! stored_floats {
 
         impl Stored for Complex<$type> {
             const CLASS: ItemClass = ItemClass::Complex;
-            const COMPARED: Compared = Compared::Complex;
+            const COMPARED: ComparedAs = ComparedAs::Complex;
 
             #[inline]
             fn parts(self) -> [(f64, u64); 2] {
@@ -241,16 +264,16 @@ macro_rules! stored_floats {
 
 stored_floats!(f16: ordinal16, bf16: ordinal16, f32: ordinal32, f64: ordinal64);
 
-/// A float of 8 bits or fewer, as a table tells it.
+/// A float of 8 bits or fewer, from a table.
 #[derive(Clone, Copy)]
-struct Small {
+struct NarrowFloat {
     value: f64,
     bits: u8,
 }
 
-impl Stored for Small {
+impl Stored for NarrowFloat {
     const CLASS: ItemClass = ItemClass::Float;
-    const COMPARED: Compared = Compared::Real;
+    const COMPARED: ComparedAs = ComparedAs::Float64;
 
     #[inline]
     fn parts(self) -> [(f64, u64); 2] {
@@ -258,38 +281,44 @@ impl Stored for Small {
     }
 }
 
-/// What makes numbers of a dtype those of a type; `None` if they are no numbers.
-fn widen(kind: &Kind, to: Compared, nan: NanBits) -> Option<Widen> {
-    Some(match_kind!(*kind, {
-        number T => widen_stored(to, nan, |bytes: &[u8; size_of::<T>()]| T::read_le(bytes)),
+/// Returns what converts numbers of a dtype to a type.
+fn conversion(kind: &Kind, to: ComparedAs, nan: NanBits) -> ConvertItems {
+    match_kind!(*kind, {
+        number T => convert_stored(to, nan, |bytes: &[u8; size_of::<T>()]| T::read_le(bytes)),
         Kind::Narrow(narrow) if narrow.is_integer() => {
             let table: [i8; 256] = array::from_fn(|item| narrow.value(item as u8) as i8);
-            widen_stored(to, nan, move |[item]: &[u8; 1]| table[usize::from(*item)])
+            convert_stored(to, nan, move |[item]: &[u8; 1]| table[usize::from(*item)])
         }
         Kind::Narrow(narrow) => {
             let mask = ((1_u32 << narrow.bits()) - 1) as u8;
-            let small = |item: u8| Small { value: narrow.value(item), bits: item & mask };
-            let table: [Small; 256] = array::from_fn(|item| small(item as u8));
-            widen_stored(to, nan, move |[item]: &[u8; 1]| table[usize::from(*item)])
+            let small = |item: u8| NarrowFloat { value: narrow.value(item), bits: item & mask };
+            let table: [NarrowFloat; 256] = array::from_fn(|item| small(item as u8));
+            convert_stored(to, nan, move |[item]: &[u8; 1]| table[usize::from(*item)])
         }
-        Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Datetime(_) | Kind::Timedelta(_) => return None,
-        Kind::Bytes(_) | Kind::Str(_) | Kind::Void(_) | Kind::Struct(_) => return None,
-    }))
+        Kind::LongDouble(_)
+        | Kind::ComplexLongDouble(_)
+        | Kind::Datetime(_)
+        | Kind::Timedelta(_)
+        | Kind::Bytes(_)
+        | Kind::Str(_)
+        | Kind::Void(_)
+        | Kind::Struct(_) => unreachable!("items of {kind:?} are not converted"),
+    })
 }
 
-fn widen_stored<S: Stored, const SIZE: usize>(
-    to: Compared,
+fn convert_stored<S: Stored, const SIZE: usize>(
+    to: ComparedAs,
     nan: NanBits,
     read: impl Fn(&[u8; SIZE]) -> S + Send + Sync + 'static,
-) -> Widen {
+) -> ConvertItems {
     let (kept, more) = nan.masks();
     let part = move |(value, bits): (f64, u64)| match value.is_nan() {
         true => (bits & kept | more).to_le_bytes(),
         false => value.to_le_bytes(),
     };
     match to {
-        Compared::Int128 => Box::new(move |bytes, out| each(bytes, out, |item| read(item).integer().to_le_bytes())),
-        Compared::Complex => Box::new(move |bytes, out| {
+        ComparedAs::Int128 => Box::new(move |bytes, out| each(bytes, out, |item| read(item).integer().to_le_bytes())),
+        ComparedAs::Complex => Box::new(move |bytes, out| {
             each(bytes, out, |item| {
                 let [re, im] = read(item).parts().map(part);
                 let mut both = [0; 16];
@@ -298,11 +327,11 @@ fn widen_stored<S: Stored, const SIZE: usize>(
                 both
             });
         }),
-        Compared::Real | Compared::Int64 | Compared::UInt64 | Compared::Ticks | Compared::Bool => {
+        ComparedAs::Float64 | ComparedAs::Int64 | ComparedAs::UInt64 | ComparedAs::Ticks | ComparedAs::Bool => {
             Box::new(move |bytes, out| {
                 let value = |item: &[u8; SIZE]| read(item).parts()[0].0;
                 each(bytes, out, |item| value(item).to_le_bytes());
-                // rare, and to ask for it at each item would take longer than all else
+                // NaN is rare, and to look for it at each item would take longer than all else
                 let is_nan = |item: &[u8; 8]| f64::from_le_bytes(*item).is_nan();
                 if out.as_chunks().0.iter().fold(false, |any, item| any | is_nan(item)) {
                     each(bytes, out, |item| part(read(item).parts()[0]));
@@ -312,8 +341,8 @@ fn widen_stored<S: Stored, const SIZE: usize>(
     }
 }
 
-/// Makes `out` one of `N` bytes for each item of `SIZE`. Memory of before is used again, and each item written in its
-/// place: to append them would ask at each whether there is room.
+/// Makes `out` an item of `N` bytes for each item of `SIZE`. Each is written in its place; to append them would check for
+/// room at each.
 #[inline(always)]
 fn each<const SIZE: usize, const N: usize>(bytes: &[u8], out: &mut Vec<u8>, item: impl Fn(&[u8; SIZE]) -> [u8; N]) {
     let items = bytes.as_chunks::<SIZE>().0;

@@ -1,20 +1,22 @@
-//! A difference told: as one JSON object, or as a report that begins with the verdict.
+//! How a difference is written: as one JSON object, or as a report that begins with the verdict.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use super::difference::Findings;
 use super::{AxisPlaces, Difference, Extreme, Failure, Metrics, Mismatch, Number, Outline, QUANTILES, Reason};
 use crate::report::json::{self, Escapes, float, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, bare, four_digits};
+use crate::storage::source::Source;
 
-/// Values in a report are cut to so many characters.
+/// Characters to which values in a report are cut.
 const LONGEST: usize = 40;
 
-/// A line that lists places ends before so many characters.
+/// Characters before which a line that lists places ends.
 const LINE: usize = 78;
 
 impl Difference {
-    /// The verdict, in one line.
+    /// Returns the verdict in one line.
     pub fn verdict(&self) -> String {
         let (expected, actual) = (&self.expected, &self.actual);
         let dtypes = if expected.dtype == actual.dtype {
@@ -24,11 +26,11 @@ impl Difference {
         };
         let (items, of) = (self.items, format!("{dtypes} {:?}", expected.shape));
         let noun = if items == 1 { "item" } else { "items" };
-        match (self.reason, self.mismatches, self.differing) {
+        match (self.reason, self.mismatches(), self.differing()) {
             (Some(Reason::Dtype), ..) => format!("different: dtype {}, expected {}", actual.dtype, expected.dtype),
             (Some(Reason::Shape), ..) => format!("different: shape {:?}, expected {:?}", actual.shape, expected.shape),
             (Some(Reason::Values), Some(0), _) => {
-                let metrics = self.failures.iter().map(|failure| failure.metric_text());
+                let metrics = self.failures().iter().map(|failure| failure.metric_text());
                 format!("different: {} of {of}", metrics.collect::<Vec<_>>().join(", "))
             }
             (Some(Reason::Values), Some(mismatches), _) => {
@@ -51,12 +53,12 @@ impl Difference {
     /// Writes everything as one JSON object on one line.
     ///
     /// # Errors
-    /// What `out` says.
+    /// `out` fails.
     pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}", json::object(self.json_members()))
     }
 
-    /// The members of that object where only one side has the tensor.
+    /// Returns the members of the JSON object of a tensor that only one side has.
     pub(super) fn of_one_side(expected: Option<&Outline>, actual: Option<&Outline>) -> Vec<(&'static str, String)> {
         let items: Option<usize> = expected.or(actual).map(|outline| outline.shape.iter().product());
         let null = || "null".to_owned();
@@ -79,31 +81,28 @@ impl Difference {
         members
     }
 
-    /// The members of that object.
+    /// Returns the members of the JSON object.
     pub(super) fn json_members(&self) -> Vec<(&'static str, String)> {
         let quoted = |text: &str| json::string(text, Escapes::Short);
         let rows = |rows: &[Mismatch]| format!("[{}]", rows.iter().map(mismatch).collect::<Vec<_>>().join(", "));
-        let told = match &self.worst {
-            Some(worst) => ("worst", rows(worst)),
-            None => ("first", rows(&self.first)),
-        };
-        let axes: Vec<_> = self.axes.iter().map(axis).collect();
+        let listed = (if self.lists_worst { "worst" } else { "first" }, rows(self.listed()));
+        let axes: Vec<_> = self.axes().iter().map(axis).collect();
         vec![
             ("equal", self.equal().to_string()),
             ("reason", or_null(self.reason, |reason| quoted(reason.name()))),
             ("expected", outline(&self.expected)),
             ("actual", outline(&self.actual)),
             ("items", self.items.to_string()),
-            ("mismatches", or_null(self.mismatches, |n| n.to_string())),
-            ("max_abs", or_null(self.max_abs.as_ref(), |most| extreme(most, |value| number(*value)))),
-            ("max_rel", or_null(self.max_rel.as_ref(), |most| extreme(most, |value| float(*value)))),
-            ("max_ulp", or_null(self.max_ulp.as_ref(), |most| extreme(most, u64::to_string))),
-            ("min_atol", or_null(self.min_atol, |least| self.tolerance(least))),
-            ("min_rtol", or_null(self.min_rtol, float)),
-            ("min_ulp", or_null(self.min_ulp, |n| n.to_string())),
-            told,
-            ("metrics", or_null(self.metrics.as_ref(), metrics)),
-            ("quantiles", or_null(self.quantiles.as_ref(), quantiles)),
+            ("mismatches", or_null(self.mismatches(), |n| n.to_string())),
+            ("max_abs", or_null(self.max_abs(), |most| extreme(most, |value| number(*value)))),
+            ("max_rel", or_null(self.max_rel(), |most| extreme(most, |value| float(*value)))),
+            ("max_ulp", or_null(self.max_ulp(), |most| extreme(most, u64::to_string))),
+            ("min_atol", or_null(self.found.as_ref(), |found| or_null(found.min_atol, |least| found.tolerance(least)))),
+            ("min_rtol", or_null(self.min_rtol(), float)),
+            ("min_ulp", or_null(self.min_ulp(), |n| n.to_string())),
+            listed,
+            ("metrics", or_null(self.metrics(), metrics)),
+            ("quantiles", or_null(self.quantiles(), quantiles)),
             ("axes", format!("[{}]", axes.join(", "))),
         ]
     }
@@ -113,55 +112,47 @@ impl Difference {
     /// metrics, and of each axis the places that hold mismatches.
     ///
     /// # Errors
-    /// What `out` says.
+    /// `out` fails.
     pub fn write_report(&self, out: &mut dyn Write, style: Style) -> io::Result<()> {
         let verdict = self.verdict();
         let word = verdict.find([' ', ':']).unwrap_or(verdict.len());
         let (word, rest) = verdict.split_at(word);
         writeln!(out, "{}{rest}", style.paint(if self.equal() { Colour::Green } else { Colour::Red }, word))?;
-        if self.differing.unwrap_or(0) == 0 {
-            return Ok(());
-        }
-        for failure in &self.failures {
+        let Some(found) = self.found.as_ref().filter(|found| found.differing > 0) else { return Ok(()) };
+        for failure in &found.failures {
             writeln!(out, "  {}", failure.text(style))?;
         }
-        let told = self.worst.as_ref().unwrap_or(&self.first);
-        if self.unlike {
-            let one = told.iter().find(|found| found.abs.is_none());
+        let listed = &found.listed;
+        if found.limits_not_applicable {
+            let one = listed.iter().find(|found| found.abs.is_none());
             let one = one.map_or_else(|| "an item".to_owned(), |found| list(&found.index));
             writeln!(out, "  {one} is NaN, infinite or no number, and not the same: within no limit on a metric")?;
         }
-        if !told.is_empty() {
+        if !listed.is_empty() {
             writeln!(out)?;
-            self.mismatch_table(told).write(out, style)?;
-            let rest = self.mismatches.unwrap_or(0).saturating_sub(told.len());
+            self.mismatch_table(listed).write(out, style)?;
+            let rest = found.mismatches - listed.len();
             if rest > 0 {
                 writeln!(out, "  {}", style.paint(Colour::Dim, &format!("and {rest} more")))?;
             }
         }
-        // of what is no number there is no tolerance to tell of
-        if self.max_abs.is_some() || self.min_atol.is_some() {
+        // what is no number has no error, and needs no tolerance
+        if found.max_abs.is_some() || found.min_atol.is_some() {
             writeln!(out)?;
-            self.error_table(style).write(out, style)?;
+            found.error_table(style, self.expected.dtype == self.actual.dtype).write(out, style)?;
         }
-        if let Some(metrics) = self.metrics.filter(|metrics| metrics.all().iter().any(|(_, value)| value.is_some())) {
+        if let Some(metrics) = found.metrics.filter(|metrics| metrics.all().iter().any(|(_, value)| value.is_some())) {
             writeln!(out)?;
             metric_table(&metrics).write(out, style)?;
         }
-        let axes: Vec<_> = self.axes.iter().filter(|axis| axis.places > 0).collect();
+        let axes: Vec<_> = found.axes.iter().filter(|axis| axis.places > 0).collect();
         if !axes.is_empty() {
             writeln!(out)?;
         }
         axes.into_iter().try_for_each(|axis| writeln!(out, "  {}", axis.text()))
     }
 
-    /// The smallest absolute tolerance: an integer where differences are.
-    fn tolerance(&self, least: f64) -> String {
-        let exact = self.integers && least <= (1_u64 << 53) as f64;
-        if exact { (least as u64).to_string() } else { float(least) }
-    }
-
-    fn mismatch_table(&self, told: &[Mismatch]) -> Table<'_> {
+    fn mismatch_table(&self, listed: &[Mismatch]) -> Table<'_> {
         let row = |found: &Mismatch| {
             let cells = [
                 list(&found.index),
@@ -181,13 +172,21 @@ impl Difference {
             Column::right("rel"),
             Column::right("ulp"),
         ];
-        table(columns, told.iter().map(row).collect())
+        table(columns, listed.iter().map(row).collect())
+    }
+}
+
+impl Findings {
+    /// Returns the smallest absolute tolerance: as an integer if differences are.
+    fn tolerance(&self, least: f64) -> String {
+        let exact = self.integers && least <= (1_u64 << 53) as f64;
+        if exact { (least as u64).to_string() } else { float(least) }
     }
 
-    fn error_table(&self, style: Style) -> Table<'_> {
+    fn error_table(&self, style: Style, has_steps: bool) -> Table<'_> {
         let none = || "none".to_owned();
         let index = |index: Option<&Vec<usize>>| index.map_or_else(String::new, |index| list(index));
-        // no error of items that are the same says anything of those that no tolerance accepts
+        // if no tolerance accepts what differs, an error of 0 only says that some items are the same
         let abs = self.max_abs.as_ref().filter(|most| self.min_atol.is_some() || !most.value.is_zero());
         let rel = self.max_rel.as_ref().filter(|most| self.min_rtol.is_some() || most.value > 0.0);
         let ulp = self.max_ulp.as_ref().filter(|most| self.min_ulp.is_some() || most.value > 0);
@@ -205,7 +204,7 @@ impl Difference {
                 self.min_rtol.map_or_else(none, |least| style.option("rtol", bare(&float(least)))),
             ],
         ];
-        if self.expected.dtype == self.actual.dtype {
+        if has_steps {
             rows.push([
                 "ulp".to_owned(),
                 ulp.map_or_else(none, |most| most.value.to_string()),
@@ -220,7 +219,7 @@ impl Difference {
 }
 
 impl Failure {
-    /// The metric, and what it is.
+    /// Returns the metric and its value.
     pub(super) fn metric_text(&self) -> String {
         match self.value {
             Some(value) => format!("{} {}", self.metric, four_digits(value)),
@@ -228,7 +227,7 @@ impl Failure {
         }
     }
 
-    /// What it is, and what it should be, as an option.
+    /// Returns the metric, its value and the limit, as an option.
     fn text(&self, style: Style) -> String {
         let relation = match (self.value, self.limit.starts_with("max")) {
             (None, _) => "not within",
@@ -242,11 +241,11 @@ impl Failure {
 }
 
 impl AxisPlaces {
-    /// How many places, and the first of them.
+    /// Returns how many places hold a mismatch, and the first of them.
     fn text(&self) -> String {
         let noun = if self.of == 1 { "place" } else { "places" };
         let mut text = format!("axis {}: {} of {} {noun}: ", self.axis, self.places, self.of);
-        let mut told = 0;
+        let mut listed = 0;
         for (number, range) in self.ranges.iter().enumerate() {
             let places = match range.len() {
                 1 => range.start.to_string(),
@@ -257,28 +256,28 @@ impl AxisPlaces {
             }
             text += if number > 0 { ", " } else { "" };
             text += &places;
-            told += range.len();
+            listed += range.len();
         }
-        if told < self.places {
+        if listed < self.places {
             text += ", ...";
         }
         text
     }
 }
 
-/// The metrics in one row.
+/// Returns a table with the metrics in one row.
 fn metric_table(metrics: &Metrics) -> Table<'static> {
     let all = metrics.all();
     let cells = all.map(|(_, value)| Cow::from(value.map_or_else(|| "none".to_owned(), four_digits)));
     table(all.map(|(name, _)| Column::left(name)).to_vec(), vec![cells.to_vec()])
 }
 
-/// A table below the verdict. Its cells are cut where they are long, and indices are of one length.
+/// Returns a table below the verdict. Long cells have been cut, and indices are of one length.
 fn table(columns: Vec<Column>, rows: Vec<Vec<Cow<'_, str>>>) -> Table<'_> {
     Table { columns, rows, heading: Heading::Words(Colour::Dim), indent: 2, widest: usize::MAX }
 }
 
-/// `share_of` of `all` in per cent, with three digits, and never rounded to none or all of them.
+/// Returns `share_of` of `all` in per cent, with three digits, and never rounded to 0 or 100.
 pub(super) fn share(share_of: usize, all: usize) -> String {
     let percent = 100.0 * share_of as f64 / all.max(1) as f64;
     match percent {
@@ -294,7 +293,16 @@ pub(super) fn share(share_of: usize, all: usize) -> String {
     }
 }
 
-/// A number as JSON.
+/// Writes the JSON object of a tensor for which no expected one exists.
+///
+/// # Errors
+/// `out` fails.
+pub fn write_json_of_new(out: &mut dyn Write, actual: &Source) -> io::Result<()> {
+    let actual = Outline::new(actual.dtype(), actual.shape());
+    writeln!(out, "{}", json::object(Difference::of_one_side(None, Some(&actual))))
+}
+
+/// Returns a number as JSON.
 fn number(number: Number) -> String {
     match number {
         Number::Float(value) => float(value),
@@ -302,7 +310,7 @@ fn number(number: Number) -> String {
     }
 }
 
-/// A number in a table: of a float the first four digits.
+/// Returns a number as in a table: the first four digits of a float.
 pub(super) fn brief(number: Number) -> String {
     match number {
         Number::Integer(value) => value.to_string(),
@@ -310,7 +318,7 @@ pub(super) fn brief(number: Number) -> String {
     }
 }
 
-/// A JSON item cut to what a table has room for, with quotes only if it is a string of that dtype.
+/// Cuts a JSON item to what a table has room for. It keeps its quotes if it is a string of that dtype.
 fn cut(text: &str, dtype: &str) -> String {
     let text = if dtype.starts_with(['<', '|']) && dtype.contains(['U', 'S']) { text } else { &text.replace('"', "") };
     match text.char_indices().nth(LONGEST) {
@@ -338,12 +346,11 @@ fn outline(outline: &Outline) -> String {
     json::object([("dtype", json::string(&outline.dtype, Escapes::Short)), ("shape", list(&outline.shape))])
 }
 
-/// Where the mismatches of a tensor are, if they are in a part of an axis only: that of the fewest places.
+/// Returns where the mismatches are, if they are in one range of an axis only: the axis with the fewest such places.
 pub(super) fn axes_of(found: &Difference) -> String {
-    let partly = found.axes.iter().filter(|axis| axis.places > 0 && axis.places < axis.of);
+    let partly = found.axes().iter().filter(|axis| axis.places > 0 && axis.places < axis.of);
     let fewest = partly.min_by(|a, b| (a.places * b.of).cmp(&(b.places * a.of)));
     match fewest.map(|axis| (axis, axis.ranges.as_slice())) {
-        // one range says it at a glance
         Some((axis, [range])) if range.len() == 1 => format!(": axis {} at {}", axis.axis, range.start),
         Some((axis, [range])) => format!(": axis {} at {}-{}", axis.axis, range.start, range.end - 1),
         Some(_) | None => String::new(),

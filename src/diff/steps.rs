@@ -1,69 +1,53 @@
-//! How many steps from value to neighbouring value lie between items.
+//! How many steps, from value to neighbouring value, lie between items.
 //!
-//! That is a question to the dtype, which float64 cannot answer for a float16: so it is asked of the bytes as they were
-//! before the items became others to be compared.
+//! That depends on the dtype: float64 cannot answer it for a float16. So floats are looked at as they are stored, before
+//! they are converted to the type that they are compared as.
 
-use super::distance::Distance;
+use super::kernel::{PairKernel, Rows};
 
-/// The steps between two items of a dtype.
+/// How the steps between two items of a dtype are found.
 pub(super) enum Steps {
-    /// Of integers and dates: as many as they are apart.
+    /// The steps are the distance: of integers and dates.
     Distance,
-    /// Of floats, and of complex numbers.
+    /// The steps are counted in the order of the dtype's values: of floats and complex numbers.
     Floats(Box<dyn FloatSteps>),
-    /// Of two dtypes there are none.
+    /// Steps have no meaning: of two dtypes.
     None,
 }
 
 impl Steps {
-    /// Whether any pair of floats is more steps apart; of integers their distance has told that.
-    pub(super) fn any_above(&self, expected: &[u8], actual: &[u8], most: Option<u64>) -> bool {
+    /// Returns whether any pair of floats is more steps apart, or `most` is not known. (The distances of integers tell it.)
+    pub(super) fn any_above(&self, stored: Rows<'_>, most: Option<u64>) -> bool {
         match self {
-            Self::Floats(floats) => most.is_none_or(|most| floats.any_above(expected, actual, most)),
+            Self::Floats(floats) => most.is_none_or(|most| floats.any_above(stored.expected, stored.actual, most)),
             Self::Distance | Self::None => false,
         }
     }
 
-    /// Makes `out` the steps between the pairs of some items, of which the distances are given, too.
-    pub(super) fn fill<D: Distance>(
-        &self,
-        (expected, actual): (&[u8], &[u8]),
-        distances: impl Iterator<Item = D>,
-        out: &mut Vec<u64>,
-    ) {
+    /// Makes `out` the steps between the items of each pair, or empty if steps have no meaning. `rows` are the stored
+    /// items as they are compared.
+    pub(super) fn fill(&self, kernel: &dyn PairKernel, stored: Rows<'_>, rows: Rows<'_>, out: &mut Vec<u64>) {
         out.clear();
         match self {
-            Self::Distance => out.extend(distances.map(Distance::steps)),
-            Self::Floats(floats) => floats.fill(expected, actual, out),
-            Self::None => out.extend(distances.map(|_| 0)),
-        }
-    }
-
-    /// The steps between the items of one pair.
-    pub(super) fn between<D: Distance>(&self, (expected, actual): (&[u8], &[u8]), distance: D) -> Option<u64> {
-        match self {
-            Self::Distance => Some(distance.steps()),
-            Self::Floats(floats) => Some(floats.between(expected, actual)),
-            Self::None => None,
+            Self::Distance => kernel.steps(rows, out),
+            Self::Floats(floats) => floats.fill(stored.expected, stored.actual, out),
+            Self::None => {}
         }
     }
 }
 
-/// The steps between floats, of rows of items as little-endian bytes. There are none between +0 and -0.
+/// Counts the steps between floats in rows of little-endian items. There are none between +0 and -0.
 pub(super) trait FloatSteps: Send + Sync {
-    /// Whether any pair is more steps apart.
+    /// Returns whether any pair is more steps apart.
     fn any_above(&self, expected: &[u8], actual: &[u8], most: u64) -> bool;
 
-    /// Puts the steps between each pair to `out`, which is empty.
+    /// Appends the steps between the items of each pair to `out`, which is empty.
     fn fill(&self, expected: &[u8], actual: &[u8], out: &mut Vec<u64>);
-
-    /// The steps between the items of one pair.
-    fn between(&self, expected: &[u8], actual: &[u8]) -> u64;
 }
 
 /// The number of a float in the order of all values of its dtype, neighbours being one apart.
 pub(super) trait Ordinal: Copy + Send + Sync {
-    /// A number of steps: the shorter its type, the more of them a loop has at once.
+    /// The type of a number of steps: the shorter it is, the more of them a vector holds.
     type Steps: Copy + Ord + Into<u64> + TryFrom<u64>;
 
     fn steps(self, other: Self) -> Self::Steps;
@@ -87,7 +71,8 @@ impl Ordinal for i64 {
     }
 }
 
-/// Floats of so many bytes whose ordinals are read. An item is one of them, or two, of which the farther pair counts.
+/// The steps between floats of `BYTES` bytes, whose ordinals `read` returns. A complex item is two floats, of which the pair
+/// that is farther apart counts.
 pub(super) struct Ordinals<const BYTES: usize, R> {
     pub read: R,
     pub is_complex: bool,
@@ -105,7 +90,7 @@ impl<const BYTES: usize, R> Ordinals<BYTES, R> {
 
 impl<const BYTES: usize, O: Ordinal, R: Fn([u8; BYTES]) -> O + Send + Sync> FloatSteps for Ordinals<BYTES, R> {
     fn any_above(&self, expected: &[u8], actual: &[u8], most: u64) -> bool {
-        // all are asked, and the answers put together with `|`: so the loop is vectorised
+        // the answers for all pairs are combined with `|`, so the loop is vectorised
         O::Steps::try_from(most)
             .is_ok_and(|most| self.each(expected, actual).fold(false, |any, steps| any | (steps > most)))
     }
@@ -120,28 +105,24 @@ impl<const BYTES: usize, O: Ordinal, R: Fn([u8; BYTES]) -> O + Send + Sync> Floa
             out.truncate(count);
         }
     }
-
-    fn between(&self, expected: &[u8], actual: &[u8]) -> u64 {
-        self.each(expected, actual).max().map_or(0, Into::into)
-    }
 }
 
-/// The ordinal of a float64, from its bits, which order values as integers do but for the sign. The subtraction never
-/// wraps; a check of that would keep loops from being vectorised.
+/// Returns the ordinal of a float64 from its bits, which order values as integers do except for the sign. The subtraction
+/// never wraps; a check of that would keep loops from being vectorised.
 #[inline(always)]
 pub(super) fn ordinal64(bits: u64) -> i64 {
     let sign = bits as i64 >> 63;
     ((bits & (u64::MAX >> 1)) as i64 ^ sign).wrapping_sub(sign)
 }
 
-/// The same of a float32.
+/// Returns the ordinal of a float32 from its bits.
 #[inline(always)]
 pub(super) fn ordinal32(bits: u32) -> i32 {
     let sign = bits as i32 >> 31;
     ((bits & (u32::MAX >> 1)) as i32 ^ sign).wrapping_sub(sign)
 }
 
-/// The same of a float of 16 bits, as the upper half of one of 32.
+/// Returns the ordinal of a float of 16 bits, as that of the upper half of a float of 32.
 #[inline(always)]
 pub(super) fn ordinal16(bits: u16) -> i32 {
     ordinal32(u32::from(bits) << 16) >> 16

@@ -4,16 +4,23 @@ use std::sync::Arc;
 
 use half::f16;
 
-use super::found::{Errors, FoundMismatch};
-use super::tally::least_rtol;
+use super::kernel::Rows;
+use super::places::FirstAxisRuns;
+use super::reading::{Comparability, NumberReading};
+use super::rule::Rule;
+use super::tally::{
+    DifferenceTally, FoundMismatch, MismatchErrors, Most, StoredItems, TallyScratch, WindowMarks, least_rtol,
+};
 use super::*;
-use crate::error::Subject;
+use crate::error::{Advice, Subject};
 use crate::format::json;
-use crate::item::dtype::{Kind, Narrow};
+use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
+use crate::layout::shape::coordinates;
 use crate::parallel::Threads;
 use crate::storage::read_at::MemoryBytes;
+use crate::storage::source::Source;
 
 fn source(dtype: &str, shape: &[usize], bytes: Vec<u8>) -> Source {
     let dtype = DType::parse(dtype).unwrap();
@@ -86,8 +93,8 @@ fn report_of(found: &Difference, colour: bool) -> String {
 
 /// Mismatches, the largest errors with the last place of their indices, and the smallest tolerances.
 fn brief(found: &Difference) -> String {
-    fn most<V>(most: &Option<Extreme<V>>, text: impl Fn(&V) -> String) -> String {
-        most.as_ref().map_or("-".into(), |m| format!("{}@{}", text(&m.value), m.index.last().unwrap_or(&0)))
+    fn most<V>(most: Option<&Extreme<V>>, text: impl Fn(&V) -> String) -> String {
+        most.map_or("-".into(), |m| format!("{}@{}", text(&m.value), m.index.last().unwrap_or(&0)))
     }
     fn least<V: ToString>(least: Option<V>) -> String {
         least.map_or("-".into(), |v| v.to_string())
@@ -99,13 +106,13 @@ fn brief(found: &Difference) -> String {
     };
     format!(
         "{} | {} {} {} | {} {} {}",
-        least(found.mismatches),
-        most(&found.max_abs, number),
-        most(&found.max_rel, |rel| float(*rel)),
-        most(&found.max_ulp, u64::to_string),
-        least(found.min_atol.map(float)),
-        least(found.min_rtol.map(float)),
-        least(found.min_ulp)
+        least(found.mismatches()),
+        most(found.max_abs(), number),
+        most(found.max_rel(), |rel| float(*rel)),
+        most(found.max_ulp(), u64::to_string),
+        least(found.min_atol().map(float)),
+        least(found.min_rtol().map(float)),
+        least(found.min_ulp())
     )
 }
 
@@ -258,7 +265,7 @@ fn rules() {
     ];
     check(rows.map(|(dtype, expected, actual, args, wanted)| {
         let found = compared(typed(dtype, expected), typed(dtype, actual), args);
-        assert_eq!(found.equal(), found.mismatches == Some(0));
+        assert_eq!(found.equal(), found.mismatches() == Some(0));
         (format!("{dtype} {expected} {actual} {args}"), brief(&found), wanted.to_owned())
     }));
 }
@@ -566,7 +573,9 @@ fn shares() {
     let more = [(1, 1 << 40, "< 0.001 %"), (9999, 10000, "> 99.9 %"), (1, 80_000, "0.001 %"), (123, 10_000, "1.23 %")];
     check(rows.into_iter().chain(more).map(|(part, all, wanted)| {
         let (expected, actual) = (typed("int8", "[1, 2]"), typed("int8", "[1, 3]"));
-        let found = Difference { items: all, mismatches: Some(part), ..compared(expected, actual, "") };
+        let mut found = compared(expected, actual, "");
+        found.items = all;
+        found.found.as_mut().unwrap().mismatches = part;
         let verdict = found.verdict();
         let share = verdict.split(['(', ')']).nth(1).unwrap().to_owned();
         (format!("{part} of {all}"), share, wanted.to_owned())
@@ -599,12 +608,12 @@ fn steps_between_floats() {
         for steps in 0..8 {
             let (e32, e64) = (u64::from((begin as f32).to_bits()), begin.to_bits());
             let found = compared(words("float32", &[e32]), words("float32", &[narrow.to_bits().into()]), "");
-            if narrow.is_finite() && found.max_ulp.as_ref().is_none_or(|most| most.value != steps) {
-                wrong.push(format!("float32 {begin:e} {narrow:e}: {:?}, expected {steps}", found.max_ulp));
+            if narrow.is_finite() && found.max_ulp().is_none_or(|most| most.value != steps) {
+                wrong.push(format!("float32 {begin:e} {narrow:e}: {:?}, expected {steps}", found.max_ulp()));
             }
             let found = compared(words("float64", &[e64]), words("float64", &[wide.to_bits()]), "");
-            if found.max_ulp.as_ref().is_none_or(|most| most.value != steps) {
-                wrong.push(format!("float64 {begin:e} {wide:e}: {:?}, expected {steps}", found.max_ulp));
+            if found.max_ulp().is_none_or(|most| most.value != steps) {
+                wrong.push(format!("float64 {begin:e} {wide:e}: {:?}, expected {steps}", found.max_ulp()));
             }
             (narrow, wide) = (narrow.next_up(), wide.next_up());
         }
@@ -638,7 +647,7 @@ fn steps_between_all_small_floats() {
         for expected in 0..=255_u8 {
             let found: Vec<Mismatch> = {
                 let (one, all) = (vec![expected.into(); 256], (0..256).collect::<Vec<u64>>());
-                compared(words(&name, &one), words(&name, &all), "--max-mismatch 256 --nan-differs").first
+                compared(words(&name, &one), words(&name, &all), "--max-mismatch 256 --nan-differs").first().to_vec()
             };
             for mismatch in found {
                 let (e, a) = (narrow.value(expected), narrow.value(mismatch.index[0] as u8));
@@ -655,10 +664,10 @@ fn steps_between_all_small_floats() {
 }
 
 /// How items of a dtype are compared with their like.
-fn reading_of(kind: Kind) -> Reading {
+fn reading_of(kind: Kind) -> NumberReading {
     let dtype = DType::from(kind);
-    match Common::new(&dtype, &dtype) {
-        Some(Common::Numbers(reading)) => reading,
+    match Comparability::new(&dtype, &dtype) {
+        Some(Comparability::Numbers(reading)) => reading,
         _ => panic!("{} is no number", dtype.name()),
     }
 }
@@ -669,7 +678,7 @@ fn every_float_of_16_bits() {
         let reading = reading_of(kind);
         let all: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
         let mut widened = Default::default();
-        let items = reading.widened((&all, &all), &mut widened).0;
+        let items = reading.read(Rows { expected: &all, actual: &all }, &mut widened).expected;
         let items: Vec<f64> = items.as_chunks().0.iter().map(|item| f64::from_le_bytes(*item)).collect();
         // no two become the same, nor do two NaN
         let different: HashSet<u64> = items.iter().map(|item| item.to_bits()).collect();
@@ -696,7 +705,7 @@ fn cosine_of_what_is_nearly_orthogonal() {
     ];
     check(rows.map(|(expected, actual, wanted)| {
         let side = |items: &[f64]| source("<f8", &[items.len()], bytes_of(items));
-        let cosine = compared(side(expected), side(actual), "").metrics.and_then(|metrics| metrics.cosine);
+        let cosine = compared(side(expected), side(actual), "").metrics().and_then(|metrics| metrics.cosine);
         let found = cosine.map_or("none".to_owned(), |cosine| format!("{cosine:.9e}"));
         (format!("{expected:?} {actual:?}"), found, format!("{wanted:.9e}"))
     }));
@@ -755,20 +764,20 @@ fn bytes_of(items: &[f64]) -> Vec<u8> {
 }
 
 /// What a tally should be, by the definitions alone.
-fn reference(rule: &Rule, expected: &[f64], actual: &[f64]) -> Tally<f64> {
+fn reference(rule: &Rule, expected: &[f64], actual: &[f64]) -> DifferenceTally {
     // neighbours are one apart, and so are 0 and the smallest number of either sign
     let ordinal = |item: f64| {
         let size = item.abs().to_bits() as i64;
         if item.is_sign_negative() { -size } else { size }
     };
-    let mut tally = Tally::default();
+    let mut tally = DifferenceTally::default();
     for (item, (&e, &a)) in expected.iter().zip(actual).enumerate() {
         let (d, finite) = ((a - e).abs(), e.is_finite() && a.is_finite());
         let steps = ordinal(e).abs_diff(ordinal(a));
         let rel = if d == 0.0 { Some(0.0) } else { Some(d / e.abs()).filter(|_| e != 0.0) };
         if finite {
-            if tally.max_abs.is_none_or(|most| d > most.value) {
-                tally.max_abs = Some(Most { value: d, item });
+            if tally.max_abs.is_none_or(|most| d > most.value.near()) {
+                tally.max_abs = Some(Most { value: Number::Float(d), item });
             }
             if tally.max_ulp.is_none_or(|most| steps > most.value) {
                 tally.max_ulp = Some(Most { value: steps, item });
@@ -781,7 +790,7 @@ fn reference(rule: &Rule, expected: &[f64], actual: &[f64]) -> Tally<f64> {
             continue;
         }
         tally.differing += 1;
-        tally.hopeless |= !finite;
+        tally.has_non_finite_mismatch |= !finite;
         if finite {
             tally.rtol = tally.rtol.max(least_rtol(d, e.abs()).unwrap_or(f64::INFINITY));
         }
@@ -791,7 +800,7 @@ fn reference(rule: &Rule, expected: &[f64], actual: &[f64]) -> Tally<f64> {
         }
         tally.mismatches += 1;
         if tally.first.len() < rule.shown {
-            let errors = finite.then_some(Errors { abs: Number::Float(d), rel, ulp: steps });
+            let errors = finite.then_some(MismatchErrors { abs: Number::Float(d), rel, ulp: steps });
             let (expected, actual) = (e.to_le_bytes().to_vec(), a.to_le_bytes().to_vec());
             tally.first.push(FoundMismatch { item, expected, actual, errors });
         }
@@ -818,17 +827,17 @@ fn as_defined_in_any_windows() {
         let wanted = reference(&rule, &expected, &actual);
         let (e, a) = (bytes_of(&expected), bytes_of(&actual));
         // windows of any size, given to any of some threads
-        let mut tallies: Vec<Tally<f64>> = (0..=random.below(4)).map(|_| Tally::default()).collect();
+        let mut tallies: Vec<DifferenceTally> = (0..=random.below(4)).map(|_| DifferenceTally::default()).collect();
         let mut start = 0;
         while start < items {
             let end = (start + 1 + random.below([10, 1000, 4000][round % 3])).min(items);
-            let window = ItemPairs { start, expected: &e[8 * start..8 * end], actual: &a[8 * start..8 * end] };
-            let mut marks = Marks { places: None, runs: Runs::default() };
+            let window = StoredItems::new(start, [8, 8], [&e[8 * start..8 * end], &a[8 * start..8 * end]]);
+            let mut marks = WindowMarks { axes: None, runs: FirstAxisRuns::default() };
             let thread = random.below(tallies.len());
-            tallies[thread].window::<f64>(&rule, &reading, window, (window.expected, window.actual), &mut marks);
+            tallies[thread].look_at(&rule, &reading, window, window.rows, &mut marks, &mut TallyScratch::default());
             start = end;
         }
-        let mut found = Tally::default();
+        let mut found = DifferenceTally::default();
         while !tallies.is_empty() {
             found.merge(tallies.swap_remove(random.below(tallies.len())), &rule);
         }
@@ -848,7 +857,7 @@ fn threads_and_order_make_no_difference() {
             compared(e, a, &format!("{args} --threads {threads}"))
         };
         let one = run(1, &expected, &actual);
-        assert!(one.mismatches > Some(5) && one.first.len() == 5);
+        assert!(one.mismatches() > Some(5) && one.first().len() == 5);
         for threads in [2, 3, 8] {
             assert_eq!(run(threads, &expected, &actual), one, "{args} {threads}");
         }
@@ -857,7 +866,7 @@ fn threads_and_order_make_no_difference() {
         let same = run(8, &expected, &expected);
         assert_eq!((&same, same.equal()), (&run(1, &expected, &expected), true));
         let first = expected.iter().position(|item| item.is_finite()).unwrap();
-        assert_eq!(same.max_rel.map(|most| most.index), Some(coordinates(first, &shape)));
+        assert_eq!(same.max_rel().map(|most| most.index.clone()), Some(coordinates(first, &shape)));
         expected[..4000].copy_from_slice(&actual[..4000]);
     }
     // in Fortran order, from a file and from a stream

@@ -2,44 +2,38 @@
 
 use std::cmp::Ordering;
 
-use super::distance::Distance;
-use super::found::FoundMismatch;
+use super::distance::Number;
+use super::tally::FoundMismatch;
 use crate::memory;
 
-/// More are kept than are wanted, so that they are sorted out seldom: up to twice as many and so many more.
+/// More mismatches are kept than are wanted, so that they are sorted seldom: twice as many and these.
 const SPARE: usize = 64;
 
-/// The mismatches of the largest differences, those of NaN and infinity first, and of two that are equal the one that
-/// comes first.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Worst<D> {
-    /// Each with its distance; `None` where there is none, or it is infinite.
-    found: Vec<(Option<D>, FoundMismatch)>,
-    /// The distance of the least of them, once there are enough: what is no farther apart, and later, is none of them.
-    least: Option<Option<D>>,
+/// The mismatches with the largest distances, those of NaN and infinity first. If two are equal, the one that comes first
+/// in C order counts as the larger.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct WorstMismatches {
+    /// Each mismatch with its distance, which is `None` if there is none or it is infinite.
+    found: Vec<(Option<Number>, FoundMismatch)>,
+    /// The distance of the least of them, once there are enough.
+    least: Option<Option<Number>>,
 }
 
-impl<D> Default for Worst<D> {
-    fn default() -> Self {
-        Self { found: Vec::new(), least: None }
-    }
-}
-
-impl<D: Distance> Worst<D> {
-    /// How many are kept.
+impl WorstMismatches {
+    /// Returns how many are kept.
     pub(super) fn len(&self) -> usize {
         self.found.len()
     }
 
-    /// Whether every mismatch is one of so many, and if not, the distance above which one is.
-    pub(super) fn floor(&self, wanted: usize) -> (bool, D) {
-        let floor = self.least.flatten().unwrap_or(D::ABOVE_ALL);
-        (self.least.is_none() && wanted > 0, floor)
+    /// Returns the distance above which a later mismatch is one of those wanted: `None` if every mismatch is, `Some(None)`
+    /// if no finite distance is enough.
+    pub(super) fn floor(&self) -> Option<Option<Number>> {
+        self.least
     }
 
-    /// Whether a mismatch, later than all before, is one of so many.
-    pub(super) fn takes(&self, distance: Option<D>, wanted: usize) -> bool {
-        match (self.least, distance.filter(|distance| distance.up().is_finite())) {
+    /// Returns whether a mismatch, later than all before, is one of so many.
+    pub(super) fn takes(&self, distance: Option<Number>, wanted: usize) -> bool {
+        match (self.least, finite(distance)) {
             (None, _) => wanted > 0,
             (Some(Some(least)), Some(distance)) => distance > least,
             (Some(Some(_)), None) => true,
@@ -47,23 +41,22 @@ impl<D: Distance> Worst<D> {
         }
     }
 
-    /// Keeps one.
+    /// Keeps a mismatch.
     ///
     /// # Errors
-    /// No memory for it.
-    pub(super) fn put(&mut self, distance: Option<D>, found: FoundMismatch, wanted: usize) -> Result<(), String> {
-        let distance = distance.filter(|distance| distance.up().is_finite());
-        memory::push(&mut self.found, (distance, found))?;
+    /// There is no memory for it.
+    pub(super) fn put(&mut self, distance: Option<Number>, found: FoundMismatch, wanted: usize) -> Result<(), String> {
+        memory::push(&mut self.found, (finite(distance), found))?;
         if self.found.len() >= wanted.saturating_mul(2).saturating_add(SPARE) {
             self.sort(wanted);
         }
         Ok(())
     }
 
-    /// Puts those of other items to it.
+    /// Adds the mismatches of other items.
     ///
     /// # Errors
-    /// No memory for them.
+    /// There is no memory for them.
     pub(super) fn merge(&mut self, other: Self, wanted: usize) -> Result<(), String> {
         memory::reserve(&mut self.found, other.found.len())?;
         self.found.extend(other.found);
@@ -71,26 +64,29 @@ impl<D: Distance> Worst<D> {
         Ok(())
     }
 
-    /// So many of them, the worst first.
-    pub(super) fn sort(&mut self, wanted: usize) {
-        let order = |(one, a): &(Option<D>, FoundMismatch), (other, b): &(Option<D>, FoundMismatch)| {
+    /// Leaves so many mismatches, the worst first.
+    fn sort(&mut self, wanted: usize) {
+        self.found.sort_unstable_by(|(one, a), (other, b)| {
             let by_distance = match (one, other) {
                 (None, None) => Ordering::Equal,
                 (None, Some(_)) => Ordering::Less,
                 (Some(_), None) => Ordering::Greater,
-                (Some(one), Some(other)) => other.partial_cmp(one).unwrap_or(Ordering::Equal),
+                (Some(one), Some(other)) => other.partial_cmp(one).expect("distances are not NaN"),
             };
             by_distance.then(a.item.cmp(&b.item))
-        };
-        self.found.sort_unstable_by(order);
+        });
         self.found.truncate(wanted);
         if self.found.len() == wanted {
             self.least = self.found.last().map(|(distance, _)| *distance);
         }
     }
 
-    /// They, in order.
+    /// Iterates over the kept mismatches, the largest distance first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &FoundMismatch> {
         self.found.iter().map(|(_, found)| found)
     }
+}
+
+fn finite(distance: Option<Number>) -> Option<Number> {
+    distance.filter(|distance| distance.up().is_finite())
 }

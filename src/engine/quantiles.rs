@@ -3,7 +3,7 @@
 //!
 //! Items are *keys* here: whole numbers that order as the items do ([`Key`]). A first pass counts how often each value of
 //! their leading 16 bits occurs, which says what these bits are in the keys that are wanted. A later pass looks only at
-//! keys that begin so: if they are few it keeps them, and they are sorted; else it counts their next 16 bits. Counts are
+//! keys that begin so: if they are few it keeps them, and they are sorted; else it counts their next 16 bits. PassCounts are
 //! sums, so neither order nor threads matter. Sorting everything would take the memory of all items; a sketch (t-digest
 //! and the like) takes little, but says something else than the items hold, and something else for each order.
 //!
@@ -162,11 +162,11 @@ enum Pass {
     KeepAll,
     /// Keeps the keys within guesses, and counts the others.
     Guess(Brackets),
-    /// Counts the leading digit of all keys.
+    /// PassCounts the leading digit of all keys.
     CountAll,
     /// Keeps the keys that begin in one of these ways.
     Keep(Beginnings),
-    /// Counts the next digit of the keys that begin in one of these ways; below it are so many bits.
+    /// PassCounts the next digit of the keys that begin in one of these ways; below it are so many bits.
     Count(Beginnings, u32),
     /// None is needed.
     Found(Vec<u64>),
@@ -216,7 +216,7 @@ impl Beginnings {
 
 /// What one thread has seen in a pass.
 #[derive(Clone, Debug)]
-pub struct Counts {
+pub struct PassCounts {
     /// How often each digit occurs, for each beginning; counters of 32 bits fit the cache.
     digits: Vec<u32>,
     /// What was counted before the counters could overflow.
@@ -231,7 +231,7 @@ pub struct Counts {
     guessed: Option<Box<brackets::Seen>>,
 }
 
-impl Counts {
+impl PassCounts {
     /// Sees to it that no counter overflows when so many keys are counted.
     fn make_room(&mut self, keys: usize) {
         match self.pending.checked_add(keys as u32) {
@@ -280,7 +280,7 @@ impl Search {
     }
 
     /// What a thread begins a pass with.
-    pub fn begin(&self) -> Counts {
+    pub fn begin(&self) -> PassCounts {
         let counters = match &self.pass {
             Pass::CountAll => 1 << self.bits.min(DIGIT),
             Pass::Count(beginnings, _) => beginnings.known.len() << DIGIT,
@@ -291,11 +291,11 @@ impl Search {
             Pass::Guess(_) => Some(Box::default()),
             Pass::KeepAll | Pass::CountAll | Pass::Keep(_) | Pass::Count(..) | Pass::Found(_) => None,
         };
-        Counts { digits, before: Vec::new(), pending: 0, kept: Vec::new(), all: u64::MAX, any: 0, guessed }
+        PassCounts { digits, before: Vec::new(), pending: 0, kept: Vec::new(), all: u64::MAX, any: 0, guessed }
     }
 
     /// Sees some keys (fewer than 2^32). Those of items that do not count are [`Key::LEFT_OUT`], or left out.
-    pub fn count(&self, counts: &mut Counts, keys: &[u64]) {
+    pub fn count(&self, counts: &mut PassCounts, keys: &[u64]) {
         match &self.pass {
             // those that do not count come last, beyond every rank
             Pass::KeepAll => counts.kept.extend_from_slice(keys),
@@ -339,7 +339,7 @@ impl Search {
     }
 
     /// Ends a pass: takes what all its threads have seen. `items` is how many items count, the same in each pass.
-    pub fn narrow(&mut self, counts: Vec<Counts>, items: u64) {
+    pub fn narrow(&mut self, counts: Vec<PassCounts>, items: u64) {
         let ranks = |fractions: &[Fraction]| -> Vec<u64> { fractions.iter().map(|f| f.rank(items) - 1).collect() };
         if items == 0 {
             self.pass = Pass::Found(Vec::new());
@@ -426,7 +426,7 @@ impl Search {
         }
     }
 
-    /// Counts the digit after what is known, if anything is unknown.
+    /// PassCounts the digit after what is known, if anything is unknown.
     fn count_below(&self, beginnings: Beginnings) -> Pass {
         match beginnings.below {
             0 => Pass::Found(beginnings.wanted.iter().map(|&(number, _)| beginnings.known[number]).collect()),
@@ -436,7 +436,7 @@ impl Search {
 }
 
 /// What all threads have counted.
-fn sums(counts: Vec<Counts>) -> Vec<u64> {
+fn sums(counts: Vec<PassCounts>) -> Vec<u64> {
     let mut sums: Vec<u64> = Vec::new();
     for mut counts in counts {
         counts.carry();

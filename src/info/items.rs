@@ -6,7 +6,7 @@ use crate::engine::quantiles;
 use crate::item::datetime::NAT;
 use crate::item::dtype::Narrow;
 use crate::item::element::Element;
-use crate::item::exact::Exact;
+use crate::item::exact::SumOfSquares;
 use crate::item::float16::{bf16_to_f32, f16_to_f32};
 
 /// Items that are looked at together: they fit the nearest cache (16 KiB of 8 bytes), where several loops over them,
@@ -66,12 +66,12 @@ pub(super) trait CountedItem: quantiles::Key + Send + Sync + 'static {
 
 /// The exact sum of items, and that of their squares.
 pub(super) trait Sums<T>: Default + Send {
-    /// The power of 2 that the sum counts in (4 in that of the squares); `None` where there is no sum.
-    const LOWEST: Option<i32>;
+    /// Whether there is a sum.
+    const ARE_THERE: bool = true;
     /// Adds items; of those that are not finite nothing is added.
     fn add(&mut self, block: &[T]);
     /// The sum, and that of the squares.
-    fn total(self) -> (Exact, Exact);
+    fn total(self) -> SumOfSquares;
 }
 
 /// Ticks of a date or a time difference.
@@ -80,9 +80,9 @@ pub(super) struct Ticks(i64);
 
 /// No sum.
 impl Sums<Ticks> for () {
-    const LOWEST: Option<i32> = None;
+    const ARE_THERE: bool = false;
     fn add(&mut self, _: &[Ticks]) {}
-    fn total(self) -> (Exact, Exact) {
+    fn total(self) -> SumOfSquares {
         Default::default()
     }
 }
@@ -175,8 +175,6 @@ macro_rules! integers {
         }
 
         impl Sums<$integer> for IntegerSums {
-            const LOWEST: Option<i32> = Some(0);
-
             fn add(&mut self, block: &[$integer]) {
                 let (mut sum, mut low, mut high) = (0_i128, 0_u128, 0_u128);
                 for &item in block {
@@ -190,12 +188,12 @@ macro_rules! integers {
                 self.squares.1 += high;
             }
 
-            fn total(self) -> (Exact, Exact) {
-                let (mut sum, mut squares) = (Exact::default(), Exact::default());
-                sum.add_signed(self.sum, 0);
-                squares.add(false, self.squares.0, 0);
-                squares.add(false, self.squares.1, 64);
-                (sum, squares)
+            fn total(self) -> SumOfSquares {
+                let mut total = SumOfSquares::default();
+                total.sum.add_wide(self.sum < 0, self.sum.unsigned_abs(), 0);
+                total.squares.add_wide(false, self.squares.0, 0);
+                total.squares.add_wide(false, self.squares.1, 64);
+                total
             }
         }
     )*};
@@ -259,14 +257,12 @@ macro_rules! floats {
             bins: Box<[($sum, $square); $exponents]>,
             /// Items since they were brought together.
             items: usize,
-            sum: Exact,
-            squares: Exact,
+            total: SumOfSquares,
         }
 
         impl Default for $sums {
             fn default() -> Self {
-                let (sum, squares) = (Exact::default(), Exact::default());
-                Self { bins: Box::new([(0, 0); $exponents]), items: 0, sum, squares }
+                Self { bins: Box::new([(0, 0); $exponents]), items: 0, total: SumOfSquares::default() }
             }
         }
 
@@ -276,9 +272,9 @@ macro_rules! floats {
                 let finite = self.bins.iter().take($exponents - 1).enumerate();
                 for (exponent, &(sum, square)) in finite.filter(|(_, bin)| bin.1 != 0) {
                     // subnormals count in the same power as the smallest normal numbers
-                    let shift = exponent.max(1) - 1;
-                    self.sum.add_signed(sum.into(), shift);
-                    self.squares.add(false, square.into(), 2 * shift);
+                    let power = exponent.max(1) as i32 + 1 - $exponents / 2 - $mantissa;
+                    self.total.sum.add_wide(sum < 0, sum.unsigned_abs().into(), power);
+                    self.total.squares.add_wide(false, square.into(), 2 * power);
                 }
                 self.bins.fill((0, 0));
                 self.items = 0;
@@ -286,8 +282,6 @@ macro_rules! floats {
         }
 
         impl Sums<$float> for $sums {
-            const LOWEST: Option<i32> = Some(2 - $exponents / 2 - $mantissa);
-
             fn add(&mut self, block: &[$float]) {
                 for block in block.chunks($most) {
                     if self.items + block.len() > $most {
@@ -309,9 +303,9 @@ macro_rules! floats {
                 }
             }
 
-            fn total(mut self) -> (Exact, Exact) {
+            fn total(mut self) -> SumOfSquares {
                 self.collect();
-                (self.sum, self.squares)
+                self.total
             }
         }
     )*};

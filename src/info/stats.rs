@@ -16,7 +16,7 @@ use crate::engine::scan::{ScannedPart, scan_parts};
 use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, match_kind};
-use crate::item::exact::{self, Exact};
+use crate::item::exact::{self, SumOfSquares};
 use crate::item::print;
 use crate::layout::numbers::Numbers;
 use crate::layout::shape::coordinates;
@@ -291,7 +291,7 @@ impl ItemPasses<'_> {
         })?;
         let (mut stats, mut finite) = (Stats::default(), 0);
         let (mut min, mut max, mut first_nan) = (None, None, None);
-        let (mut sum, mut squares) = (Exact::default(), Exact::default());
+        let mut sums = SumOfSquares::default();
         let mut all_counts = Vec::with_capacity(tallies.len());
         for (tally, counts, ..) in tallies {
             min = first_of(min, tally.min, CountedItem::key);
@@ -301,9 +301,7 @@ impl ItemPasses<'_> {
             stats.nan += tally.nan;
             stats.inf += tally.inf;
             stats.zero += tally.zero;
-            let totals = tally.sums.total();
-            sum.merge(totals.0);
-            squares.merge(totals.1);
+            sums.merge(tally.sums.total());
             all_counts.push(counts);
         }
         search.narrow(all_counts, finite);
@@ -323,9 +321,9 @@ impl ItemPasses<'_> {
         let known = |extreme: Numbered<T>| extreme.map(|(item, number)| (self.value(item.store()), self.index(number)));
         (stats.min, stats.max) = (known(min), known(max));
         stats.first_nan = first_nan.map(|((), number)| self.index(number));
-        if let Some(lowest) = T::Sums::LOWEST.filter(|_| finite > 0) {
-            stats.mean = Some(Mean::Real(exact::mean(&sum, lowest, finite)));
-            stats.std = Some(exact::deviation(&[(sum, squares)], lowest, finite));
+        if T::Sums::ARE_THERE && finite > 0 {
+            stats.mean = Some(Mean::Real(exact::mean(&sums.sum, finite)));
+            stats.std = Some(exact::deviation(&[sums], finite));
         }
         Ok(stats)
     }
@@ -377,34 +375,28 @@ impl ItemPasses<'_> {
             }
         })?;
         let (mut stats, mut finite, mut first_nan) = (Stats::default(), 0, None);
-        let mut parts = [(); 2].map(|()| (Exact::default(), Exact::default()));
+        let mut parts = [SumOfSquares::default(), SumOfSquares::default()];
         for tally in tallies {
             first_nan = first_of(first_nan, tally.first_nan, |()| ());
             finite += tally.finite;
             stats.nan += tally.nan;
             stats.inf += tally.inf;
             stats.zero += tally.zero;
-            for ((sum, squares), sums) in parts.iter_mut().zip(tally.sums) {
-                let totals = sums.total();
-                sum.merge(totals.0);
-                squares.merge(totals.1);
-            }
+            parts.iter_mut().zip(tally.sums).for_each(|(part, sums)| part.merge(sums.total()));
         }
         stats.first_nan = first_nan.map(|((), number)| self.index(number));
-        if let Some(lowest) = T::Sums::LOWEST.filter(|_| finite > 0) {
-            let [re, im] = &parts;
-            stats.mean = Some(Mean::Complex(exact::mean(&re.0, lowest, finite), exact::mean(&im.0, lowest, finite)));
-            stats.std = Some(exact::deviation(&parts, lowest, finite));
+        if finite > 0 {
+            let [re, im] = parts.each_ref().map(|part| exact::mean(&part.sum, finite));
+            stats.mean = Some(Mean::Complex(re, im));
+            stats.std = Some(exact::deviation(&parts, finite));
         }
         Ok(stats)
     }
 
     fn bytes(&self, byte: Byte) -> Result<Stats> {
-        /// Powers of 2 that no finite item goes below.
-        const LOWEST: i32 = -256;
         let counts = Counts::of(self.source, self.part, byte, self.limits, self.progress)?;
         let mut stats = Stats::default();
-        let (mut finite, mut sum, mut squares) = (0, Exact::default(), Exact::default());
+        let (mut finite, mut sums) = (0, SumOfSquares::default());
         for (item, &count) in (0..=255_u8).zip(&counts.seen).filter(|(_, count)| **count > 0) {
             let value = byte.value(item);
             if value.is_nan() {
@@ -417,13 +409,8 @@ impl ItemPasses<'_> {
             }
             finite += count;
             stats.zero += if value == 0.0 { count } else { 0 };
-            // a mantissa of few bits: none of these types has more than 8
-            let (mantissa, power) = f64::mantissa(value);
-            let zeros = mantissa.trailing_zeros().min(63);
-            let (mantissa, shift) = (u128::from(mantissa >> zeros), power + zeros as i32 - LOWEST);
-            let shift = usize::try_from(shift).unwrap_or(0);
-            sum.add(value < 0.0, mantissa * u128::from(count), shift);
-            squares.add(false, mantissa * mantissa * u128::from(count), 2 * shift);
+            sums.sum.add_times(value, count);
+            sums.squares.add_product_times(value, value, count);
         }
         // any byte but 0 is true
         let shown = |item: u8| self.value(vec![if matches!(byte, Byte::Bool) { item.min(1) } else { item }]);
@@ -431,24 +418,11 @@ impl ItemPasses<'_> {
         (stats.min, stats.max) = (known(counts.min), known(counts.max));
         stats.first_nan = counts.first_nan.map(|((), number)| self.index(number));
         if finite > 0 {
-            stats.mean = Some(Mean::Real(exact::mean(&sum, LOWEST, finite)));
-            stats.std = Some(exact::deviation(&[(sum, squares)], LOWEST, finite));
+            stats.mean = Some(Mean::Real(exact::mean(&sums.sum, finite)));
+            stats.std = Some(exact::deviation(&[sums], finite));
             let ranked = |fraction: &Fraction| counts.of_rank(byte, fraction.rank(finite)).map(shown);
             stats.quantiles = FRACTIONS.iter().filter_map(ranked).collect();
         }
         Ok(stats)
-    }
-}
-
-/// A finite number as `mantissa * 2^power`, without its sign.
-trait Mantissa {
-    fn mantissa(self) -> (u64, i32);
-}
-
-impl Mantissa for f64 {
-    fn mantissa(self) -> (u64, i32) {
-        let power = (self.to_bits() >> 52 & 2047) as i32;
-        let fraction = self.to_bits() & ((1 << 52) - 1);
-        (fraction | u64::from(power > 0) << 52, power.max(1) - 1075)
     }
 }

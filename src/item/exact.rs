@@ -1,35 +1,105 @@
-//! Sums without rounding, and the mean and standard deviation that they give, each rounded once.
+//! Exact sums of numbers and of products, and the means and standard deviations made from them, each rounded once.
 //!
 //! A sum of floats depends on the order in which they are added, and so on the number of threads; and the usual formula
-//! of the variance, the difference of two large sums, may lose every digit. With sums that are exact neither matters:
-//! any number of threads says the same to the last bit, and one pass over the file is enough. Blocks are summed in
-//! machine words or float64 first (see `info` and `diff`), so this arithmetic is called once a block or seldom, and need
-//! not be fast.
+//! for the variance, the difference of two large sums, may lose every digit. An [`Exact`] sum has neither fault: any number
+//! of threads gets the same bits, and one pass over a file is enough.
+//!
+//! `info` and `diff` share it. Adding one number takes some 20 instructions, too many for each item of a large tensor, so
+//! both first sum blocks of items in machine words: `info` without rounding, in one integer for each exponent
+//! (`info::items`); `diff` in float64, whose error per block is bounded (`diff::sums`).
 
 /// Bits of a digit.
 const DIGIT: usize = 32;
 
-/// A sum of any number of binary fractions, exact whatever the order they come in.
+/// The sum counts in 2^LOWEST. A mantissa of 53 bits times 2^-1074 is the smallest a finite float times a power may be
+/// written as; their product is no multiple of less than 2^-2252.
+const LOWEST: i32 = -2304;
+
+/// A finite number, `mantissa * 2^power`, or its negative.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Binary {
+    pub negative: bool,
+    pub mantissa: u64,
+    pub power: i32,
+}
+
+impl Binary {
+    /// The number times `2^power`.
+    pub(crate) fn shifted(self, power: i32) -> Self {
+        Self { power: self.power + power, ..self }
+    }
+}
+
+impl From<u64> for Binary {
+    fn from(mantissa: u64) -> Self {
+        Self { negative: false, mantissa, power: 0 }
+    }
+}
+
+impl From<f64> for Binary {
+    /// # Panics
+    /// If the float is NaN or infinite.
+    fn from(value: f64) -> Self {
+        assert!(value.is_finite(), "sums are of finite numbers");
+        let power = (value.to_bits() >> 52 & 2047) as i32;
+        let fraction = value.to_bits() & ((1 << 52) - 1);
+        let mantissa = fraction | u64::from(power > 0) << 52;
+        Self { negative: value.is_sign_negative(), mantissa, power: power.max(1) - 1075 }
+    }
+}
+
+/// A sum of any number of finite floats, 64-bit integers and their products, exact in whatever order they come.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Exact {
-    /// In base 2^32, least first. They may be negative or too large until they are carried.
+    /// The digits in base 2^32, least first, of which the first counts in `2^LOWEST`. They may be negative or too large
+    /// until they are carried.
     digits: Vec<i64>,
-    /// Numbers since the last carry.
+    /// Additions since the last carry.
     pending: u32,
 }
 
 impl Exact {
-    /// Adds `magnitude * 2^shift`, or subtracts it.
-    pub(crate) fn add(&mut self, negative: bool, magnitude: u128, shift: usize) {
+    /// Adds a number.
+    pub(crate) fn add(&mut self, value: impl Into<Binary>) {
+        self.add_times(value, 1);
+    }
+
+    /// Adds a number `times` times.
+    pub(crate) fn add_times(&mut self, value: impl Into<Binary>, times: u64) {
+        let Binary { negative, mantissa, power } = value.into();
+        self.add_wide(negative, u128::from(mantissa) * u128::from(times), power);
+    }
+
+    /// Adds the product of two numbers.
+    pub(crate) fn add_product(&mut self, one: impl Into<Binary>, other: impl Into<Binary>) {
+        self.add_product_times(one, other, 1);
+    }
+
+    /// Adds the product of two numbers `times` times.
+    pub(crate) fn add_product_times(&mut self, one: impl Into<Binary>, other: impl Into<Binary>, times: u64) {
+        let (one, other) = (one.into(), other.into());
+        let (negative, power) = (one.negative != other.negative, one.power + other.power);
+        let product = u128::from(one.mantissa) * u128::from(other.mantissa);
+        // the halves of the product, since `times` as much may have more than 128 bits
+        self.add_wide(negative, u128::from(product as u64) * u128::from(times), power);
+        self.add_wide(negative, (product >> 64) * u128::from(times), power + 64);
+    }
+
+    /// Adds `magnitude * 2^power`, or subtracts it.
+    pub(crate) fn add_wide(&mut self, negative: bool, magnitude: u128, power: i32) {
+        if magnitude == 0 {
+            return;
+        }
+        let shift = usize::try_from(power - LOWEST).expect("no product of finite floats is a multiple of less");
         let (first, bits) = (shift / DIGIT, shift % DIGIT);
         let count = (128 - magnitude.leading_zeros() as usize + bits).div_ceil(DIGIT);
         if self.digits.len() < first + count {
             self.digits.resize(first + count, 0);
         }
-        // what leaves at the top when the magnitude is shifted
+        // the bits that leave at the top when the magnitude is shifted
         let over = if bits == 0 { 0 } else { (magnitude >> (128 - bits)) as i64 };
         let mut rest = magnitude << bits;
-        for (i, digit) in self.digits.iter_mut().skip(first).take(count).enumerate() {
+        for (i, digit) in self.digits[first..first + count].iter_mut().enumerate() {
             let piece = if i < 4 { i64::from(rest as u32) } else { over };
             *digit += if negative { -piece } else { piece };
             rest >>= DIGIT;
@@ -41,21 +111,6 @@ impl Exact {
         }
     }
 
-    /// Adds `value * 2^shift`.
-    pub(crate) fn add_signed(&mut self, value: i128, shift: usize) {
-        self.add(value < 0, value.unsigned_abs(), shift);
-    }
-
-    /// Adds `value * 2^shift` so many times. What lies below 1 is dropped, and so is what is not finite.
-    pub(crate) fn add_float(&mut self, value: f64, shift: i32, times: u64) {
-        let Some((negative, mantissa, power)) = parts(value) else { return };
-        let (product, shift) = (u128::from(mantissa) * u128::from(times), power + shift);
-        match usize::try_from(shift) {
-            Ok(shift) => self.add(negative, product, shift),
-            Err(_) => self.add(negative, product.checked_shr(shift.unsigned_abs()).unwrap_or(0), 0),
-        }
-    }
-
     /// Adds another sum.
     pub(crate) fn merge(&mut self, mut other: Self) {
         self.carry();
@@ -63,12 +118,6 @@ impl Exact {
         self.digits.resize(self.digits.len().max(other.digits.len()), 0);
         self.digits.iter_mut().zip(&other.digits).for_each(|(a, b)| *a += b);
         self.carry();
-    }
-
-    /// Takes another sum from it.
-    pub(crate) fn subtract(&mut self, mut other: Self) {
-        other.digits.iter_mut().for_each(|digit| *digit = -*digit);
-        self.merge(other);
     }
 
     /// Brings every digit but the last into range.
@@ -90,44 +139,68 @@ impl Exact {
         self.pending = 0;
     }
 
-    /// The product with another sum.
-    pub(crate) fn times(&self, other: &Self) -> Self {
-        let ((minus, one), (other_minus, other)) = (self.clone().split(), other.clone().split());
-        let digits = one.times(&other).0.into_iter().map(i64::from);
-        Self { digits: digits.map(|digit| if minus == other_minus { digit } else { -digit }).collect(), pending: 0 }
-    }
-
-    /// Whether it is 0.
+    /// Returns whether the sum is 0.
     pub(crate) fn is_zero(&self) -> bool {
-        self.clone().split().1.bits() == 0
+        self.split().size.bits() == 0
     }
 
-    /// The sum as a float of any size; its last bit may be off.
+    /// Returns the sum as a float of any size, whose last bit may be off.
     pub(crate) fn scaled(&self) -> Scaled {
-        let (negative, size) = self.clone().split();
+        let Split { negative, size, zeros } = self.split();
         let drop = size.bits().saturating_sub(64);
         let mantissa = size.top(drop).0 as f64;
-        Scaled { mantissa: if negative { -mantissa } else { mantissa }, power: drop as i64 }
+        let power = (drop + zeros * DIGIT) as i64 + i64::from(LOWEST);
+        Scaled { mantissa: if negative { -mantissa } else { mantissa }, power }
     }
 
-    /// Whether it is negative, and its magnitude.
-    fn split(mut self) -> (bool, Natural) {
-        self.carry();
-        let negative = self.digits.last().is_some_and(|&last| last < 0);
+    fn split(&self) -> Split {
+        let mut sum = self.clone();
+        sum.carry();
+        let negative = sum.digits.last().is_some_and(|&last| last < 0);
         if negative {
-            self.digits.iter_mut().for_each(|digit| *digit = -*digit);
-            self.carry();
+            sum.digits.iter_mut().for_each(|digit| *digit = -*digit);
+            sum.carry();
         }
-        (negative, Natural(self.digits.iter().map(|&digit| digit as u32).collect()))
+        let zeros = sum.digits.iter().take_while(|&&digit| digit == 0).count();
+        Split { negative, size: Natural(sum.digits[zeros..].iter().map(|&digit| digit as u32).collect()), zeros }
     }
 }
 
-/// Whether a finite float is negative, and its magnitude as a whole number times a power of 2; `None` of any other.
-pub(crate) fn parts(value: f64) -> Option<(bool, u64, i32)> {
-    let power = (value.to_bits() >> 52 & 2047) as i32;
-    let fraction = value.to_bits() & ((1 << 52) - 1);
-    let mantissa = fraction | u64::from(power > 0) << 52;
-    value.is_finite().then_some((value.is_sign_negative(), mantissa, power.max(1) - 1075))
+/// A sum as its sign and its magnitude, without the digits at its low end that are 0.
+struct Split {
+    negative: bool,
+    size: Natural,
+    /// The digits that are left out.
+    zeros: usize,
+}
+
+impl Split {
+    /// The magnitude with its digit number `first` as the lowest; below it there must be none but 0.
+    fn digits_from(&self, first: usize) -> Natural {
+        self.size.shifted((self.zeros - first) * DIGIT)
+    }
+}
+
+/// Returns `count * products - one * other`, without a rounding before the last: the covariance times the square of the
+/// count, if `products` is the sum of the products of the items of `one` and `other`.
+pub(crate) fn spread(count: u64, products: &Exact, one: &Exact, other: &Exact) -> Scaled {
+    let mut spread = Exact::default();
+    let mut add = |negative: bool, size: &Natural, first: usize| {
+        for (i, &digit) in size.0.iter().enumerate() {
+            let place = first + i;
+            spread.digits.resize(spread.digits.len().max(place + 1), 0);
+            spread.digits[place] += if negative { -i64::from(digit) } else { i64::from(digit) };
+        }
+    };
+    // both terms count in 4^LOWEST
+    let (products, one, other) = (products.split(), one.split(), other.split());
+    add(
+        products.negative,
+        &products.size.times(&Natural::from(count)),
+        products.zeros + LOWEST.unsigned_abs() as usize / DIGIT,
+    );
+    add(one.negative == other.negative, &one.size.times(&other.size), one.zeros + other.zeros);
+    spread.scaled().shifted(LOWEST.into())
 }
 
 /// A float of any size: `mantissa * 2^power`.
@@ -138,25 +211,25 @@ pub(crate) struct Scaled {
 }
 
 impl Scaled {
-    /// A multiple of it by a power of 2.
+    /// Returns the number times `2^by`.
     pub(crate) fn shifted(self, by: i64) -> Self {
         Self { power: self.power + by, ..self }
     }
 
-    /// Its quotient by a number that is not 0.
+    /// Returns the quotient by a number that is not 0.
     pub(crate) fn over(self, other: Self) -> Self {
-        // brought near 1, so that neither a quotient nor a product of mantissas leaves the range of float64
+        // both are brought near 1, so that no quotient and no product of mantissas leaves the range of float64
         let (one, other) = (self.near_one(), other.near_one());
         Self { mantissa: one.mantissa / other.mantissa, power: one.power - other.power }
     }
 
-    /// Its product with another.
+    /// Returns the product with another number.
     pub(crate) fn times(self, other: Self) -> Self {
         let (one, other) = (self.near_one(), other.near_one());
         Self { mantissa: one.mantissa * other.mantissa, power: one.power + other.power }
     }
 
-    /// The root of what is not negative.
+    /// Returns the square root. The number must not be negative.
     pub(crate) fn sqrt(self) -> Self {
         let one = self.near_one();
         let odd = one.power.rem_euclid(2);
@@ -164,10 +237,10 @@ impl Scaled {
         Self { mantissa: mantissa.sqrt(), power: (one.power - odd) / 2 }
     }
 
-    /// The decimal logarithm of what is above 0.
+    /// Returns the decimal logarithm. The number must be above 0.
     pub(crate) fn log10(self) -> f64 {
         let one = self.near_one();
-        // of what is near 1 the mantissa and the power must not cancel each other
+        // near 1 the logarithms of mantissa and power would cancel each other
         if one.power.abs() < 512 {
             self.value().log10()
         } else {
@@ -175,7 +248,7 @@ impl Scaled {
         }
     }
 
-    /// The nearest float64, or infinity.
+    /// Returns the nearest float64, or infinity.
     pub(crate) fn value(self) -> f64 {
         let one = self.near_one();
         let half = (one.power / 2).clamp(-1200, 1200);
@@ -183,10 +256,12 @@ impl Scaled {
         one.mantissa * power_of_two(half) * power_of_two(rest)
     }
 
+    /// Returns the same number with a mantissa from 1 to 2.
     fn near_one(self) -> Self {
-        let Some((_, mantissa, power)) = parts(self.mantissa).filter(|(_, mantissa, _)| *mantissa != 0) else {
+        if self.mantissa == 0.0 || !self.mantissa.is_finite() {
             return Self { power: 0, ..self };
-        };
+        }
+        let Binary { mantissa, power, .. } = self.mantissa.into();
         let bits = i64::from(power) + 63 - i64::from(mantissa.leading_zeros());
         let exact = mantissa as f64 * power_of_two(i64::from(mantissa.leading_zeros()) - 63);
         Self { mantissa: exact.copysign(self.mantissa), power: self.power + bits }
@@ -199,7 +274,7 @@ impl From<f64> for Scaled {
     }
 }
 
-/// A power of 2; 0 or infinity where float64 has none.
+/// Returns a power of 2, or 0 or infinity if float64 has none.
 pub(crate) fn power_of_two(power: i64) -> f64 {
     match power {
         ..-1074 => 0.0,
@@ -218,11 +293,13 @@ impl Natural {
         Self(vec![value as u32, (value >> DIGIT) as u32])
     }
 
+    /// Returns the bits up to the highest that is 1.
     fn bits(&self) -> usize {
         let top = self.0.iter().rposition(|&digit| digit != 0);
-        top.map_or(0, |at| (at + 1) * DIGIT - self.0.get(at).map_or(0, |digit| digit.leading_zeros() as usize))
+        top.map_or(0, |at| (at + 1) * DIGIT - self.0[at].leading_zeros() as usize)
     }
 
+    /// Returns the product with another number.
     fn times(&self, other: &Self) -> Self {
         let mut out = vec![0_u32; self.0.len() + other.0.len() + 1];
         for (i, &a) in self.0.iter().enumerate() {
@@ -236,7 +313,7 @@ impl Natural {
         Self(out)
     }
 
-    /// The difference to what is not larger.
+    /// Subtracts a number that is not larger.
     fn minus(mut self, other: &Self) -> Self {
         let mut borrow = 0;
         for (digit, b) in self.0.iter_mut().zip(other.0.iter().copied().chain(std::iter::repeat(0))) {
@@ -247,6 +324,7 @@ impl Natural {
         self
     }
 
+    /// Returns the number times `2^bits`.
     fn shifted(&self, bits: usize) -> Self {
         let mut out = vec![0; bits / DIGIT];
         let mut over = 0;
@@ -258,9 +336,9 @@ impl Natural {
         Self(out)
     }
 
-    /// Divides by a number above 0; whether nothing remains.
+    /// Divides by a number above 0, and returns whether the remainder is 0.
     fn divide(&mut self, by: u64) -> bool {
-        let by = u128::from(by.max(1));
+        let by = u128::from(by);
         let mut rest = 0_u128;
         for digit in self.0.iter_mut().rev() {
             rest = rest << DIGIT | u128::from(*digit);
@@ -270,7 +348,7 @@ impl Natural {
         rest == 0
     }
 
-    /// The bits from number `drop` on, of which there are at most 128, and whether those below are all 0.
+    /// Returns the bits from number `drop` on, at most 128, and whether all bits below are 0.
     fn top(&self, drop: usize) -> (u128, bool) {
         let (mut value, mut exact) = (0_u128, true);
         for (i, &digit) in self.0.iter().enumerate() {
@@ -288,31 +366,52 @@ impl Natural {
     }
 }
 
-/// The number `sum * 2^lowest / count`, rounded once, to nearest even. `count` is above 0.
-pub(crate) fn mean(sum: &Exact, lowest: i32, count: u64) -> f64 {
-    let (negative, sum) = sum.clone().split();
-    if sum.bits() == 0 {
+/// Returns the mean of `count` numbers (at least 1) of that sum, rounded once, to nearest even.
+pub(crate) fn mean(sum: &Exact, count: u64) -> f64 {
+    let Split { negative, size, zeros } = sum.split();
+    if size.bits() == 0 {
         return 0.0;
     }
     // at least 64 bits of the quotient
-    let shift = (64 + 64_usize).saturating_sub(sum.bits()) + 1;
-    let mut quotient = sum.shifted(shift);
+    let shift = (64 + 64_usize).saturating_sub(size.bits()) + 1;
+    let mut quotient = size.shifted(shift);
     let exact = quotient.divide(count);
     let drop = quotient.bits().saturating_sub(64);
     let (top, rest) = quotient.top(drop);
-    let value = float(top as u64, lowest - shift as i32 + drop as i32, exact && rest);
+    let value = float(top as u64, LOWEST + (zeros * DIGIT) as i32 - shift as i32 + drop as i32, exact && rest);
     if negative { -value } else { value }
 }
 
-/// The standard deviation of the population, rounded once, to nearest even: of `count` items, each one number or,
-/// of complex items, two, for each of which there is the sum in 2^lowest and the sum of the squares in 4^lowest.
-pub(crate) fn deviation(parts: &[(Exact, Exact)], lowest: i32, count: u64) -> f64 {
+/// The sum of some numbers, and the sum of their squares.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SumOfSquares {
+    pub sum: Exact,
+    pub squares: Exact,
+}
+
+impl SumOfSquares {
+    /// Adds the sums of other numbers.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.sum.merge(other.sum);
+        self.squares.merge(other.squares);
+    }
+}
+
+/// Returns the standard deviation of a population of `count` items (at least 1), rounded once, to nearest even. A real item
+/// has one part; a complex item has two, each with sums of its own.
+pub(crate) fn deviation(parts: &[SumOfSquares], count: u64) -> f64 {
     // the variance is (count * squares - sum * sum) / (count * count)
     let mut squares = Exact::default();
-    parts.iter().for_each(|(_, square)| squares.merge(square.clone()));
-    let mut spread = squares.split().1.times(&Natural::from(count));
-    for (sum, _) in parts {
-        let sum = sum.clone().split().1;
+    parts.iter().for_each(|part| squares.merge(part.squares.clone()));
+    let (squares, sums) = (squares.split(), parts.iter().map(|part| part.sum.split()).collect::<Vec<_>>());
+    // all terms count in 4^lowest: `first` is the digit of the sums that has the value 2^lowest
+    let below = LOWEST.unsigned_abs() as usize / DIGIT;
+    let first = sums.iter().map(|sum| sum.zeros).chain([(squares.zeros + below) / 2]).min().expect("there are squares");
+    let lowest = LOWEST + (first * DIGIT) as i32;
+    let squares = Split { zeros: squares.zeros + below, ..squares };
+    let mut spread = squares.digits_from(2 * first).times(&Natural::from(count));
+    for sum in sums {
+        let sum = sum.digits_from(first);
         spread = spread.minus(&sum.times(&sum));
     }
     if spread.bits() == 0 {
@@ -330,8 +429,8 @@ pub(crate) fn deviation(parts: &[(Exact, Exact)], lowest: i32, count: u64) -> f6
     float(root as u64, lowest - (shift / 2) as i32 + (drop / 2) as i32, exact)
 }
 
-/// `mantissa * 2^exponent`, rounded to nearest even. If not `exact`, a little more is meant; the mantissa has then
-/// more than 54 bits.
+/// Returns `mantissa * 2^exponent`, rounded to nearest even. If `exact` is false, the number meant is larger by less than 1
+/// in the last place of the mantissa, which must then have more than 54 bits.
 fn float(mantissa: u64, exponent: i32, exact: bool) -> f64 {
     const MANTISSA: i32 = 52;
     const LEAST: i32 = -1074;
@@ -359,14 +458,9 @@ fn float(mantissa: u64, exponent: i32, exact: bool) -> f64 {
 mod tests {
     use super::*;
 
-    /// A sum of float64 in 2^-1074.
     fn sum(values: &[f64]) -> Exact {
         let mut sum = Exact::default();
-        for value in values {
-            let (power, fraction) = (value.to_bits() >> 52 & 2047, value.to_bits() & ((1 << 52) - 1));
-            let mantissa = fraction + (u64::from(power > 0) << 52);
-            sum.add(*value < 0.0, mantissa.into(), power.max(1) as usize - 1);
-        }
+        values.iter().for_each(|value| sum.add(*value));
         sum
     }
 
@@ -389,7 +483,7 @@ mod tests {
         ];
         let wrong: Vec<_> = rows
             .iter()
-            .map(|(values, expected)| (values, mean(&sum(values), -1074, values.len() as u64), expected))
+            .map(|(values, expected)| (values, mean(&sum(values), values.len() as u64), expected))
             .filter(|(_, found, expected)| found.to_bits() != expected.to_bits())
             .collect();
         assert!(wrong.is_empty(), "{wrong:?}");
@@ -401,10 +495,10 @@ mod tests {
             .map(|i| f64::from_bits(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
             .filter(|v| v.is_finite())
             .collect();
-        let forward = mean(&sum(&values), -1074, values.len() as u64);
+        let forward = mean(&sum(&values), values.len() as u64);
         let mut backward = sum(&values[500..].iter().rev().copied().collect::<Vec<_>>());
         backward.merge(sum(&values[..500]));
-        assert_eq!(forward.to_bits(), mean(&backward, -1074, values.len() as u64).to_bits());
+        assert_eq!(forward.to_bits(), mean(&backward, values.len() as u64).to_bits());
     }
 
     #[test]
@@ -420,17 +514,48 @@ mod tests {
         ];
         let mut wrong = Vec::new();
         for (values, expected) in rows {
-            let (mut sum, mut squares) = (Exact::default(), Exact::default());
-            for value in values {
-                let size = u128::from(value.unsigned_abs());
-                sum.add_signed((*value).into(), 0);
-                squares.add(false, size * size, 0);
+            let mut sums = SumOfSquares::default();
+            for &value in values {
+                let value = Binary { negative: value < 0, ..value.unsigned_abs().into() };
+                sums.sum.add(value);
+                sums.squares.add_product(value, value);
             }
-            let found = deviation(&[(sum, squares)], 0, values.len() as u64);
+            let found = deviation(&[sums], values.len() as u64);
             if found != expected {
                 wrong.push((values, found, expected));
             }
         }
         assert!(wrong.is_empty(), "{wrong:?}");
+    }
+
+    #[test]
+    fn deviations_of_any_size() {
+        let tiny = f64::from_bits(1);
+        for scale in [tiny, 1e-310, 1e-160, 2.0_f64.powi(-500), 1.0, 2.0_f64.powi(900)] {
+            let mut sums = SumOfSquares::default();
+            for value in [scale, 3.0 * scale] {
+                sums.sum.add(value);
+                sums.squares.add_product(value, value);
+            }
+            assert_eq!((mean(&sums.sum, 2), deviation(&[sums], 2)), (2.0 * scale, scale), "{scale:e}");
+        }
+    }
+
+    #[test]
+    fn products() {
+        // 3 * 5 + 3 * (-7) = -6; the covariance of (3, 3) and (5, -7) is 0
+        let (mut one, mut other, mut products) = (Exact::default(), Exact::default(), Exact::default());
+        for (a, b) in [(3.0, 5.0), (3.0, -7.0)] {
+            one.add(a);
+            other.add(b);
+            products.add_product(a, b);
+        }
+        assert_eq!(products.scaled().value(), -6.0);
+        assert_eq!(spread(2, &products, &one, &other).value(), 0.0);
+        assert_eq!(spread(1, &products, &one, &other).value(), -6.0 - 6.0 * -2.0);
+        products.add_product_times(u64::MAX, u64::MAX, 4);
+        products.add_product_times(2.0_f64.powi(64), -(2.0_f64.powi(64)), 4);
+        products.add_product_times(2.0_f64.powi(33), 2.0_f64.powi(34), 1);
+        assert_eq!(products.scaled().value(), 4.0 - 6.0);
     }
 }

@@ -298,13 +298,11 @@ pub(crate) fn difference(bytes: &[u8]) {
         1 => Some(0.0),
         _ => None,
     };
-    let options = Options {
-        atol: tolerance(&mut numbers),
-        rtol: tolerance(&mut numbers),
-        ulp: (numbers.below(4) == 0).then(|| u64::from(numbers.byte())),
-        nan_differs: numbers.below(8) == 0,
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.atol = tolerance(&mut numbers);
+    options.rtol = tolerance(&mut numbers);
+    options.ulp = (numbers.below(4) == 0).then(|| u64::from(numbers.byte()));
+    options.nan_differs = numbers.below(8) == 0;
     let (size, changes) = (dtype.itemsize(), numbers.below(6));
     let mut place = || (numbers.below(256), numbers.byte());
     let changes: Vec<_> = (0..changes).map(|_| place()).collect();
@@ -349,17 +347,17 @@ pub(crate) fn difference(bytes: &[u8]) {
     assert_eq!(found.max_ulp().map(|most| (most.value, most.index[0])), plainly.ulp, "{}", what());
     assert_eq!(found.min_ulp().is_none(), plainly.hopeless, "{}", what());
     // the tolerances that would have done do, and no smaller ones
-    let none = || Options { nan_differs: options.nan_differs, ..Options::default() };
+    let none = || Options::default().with_nan_differs(options.nan_differs);
     let passes = |options: Options| compare(&options).equal();
     if let Some(ulp) = found.min_ulp() {
-        assert!(passes(Options { ulp: Some(ulp), ..none() }), "ulp {ulp} of {}", what());
-        assert!(ulp == 0 || !passes(Options { ulp: Some(ulp - 1), ..none() }), "ulp {ulp} less 1 of {}", what());
+        assert!(passes(none().with_ulp(ulp)), "ulp {ulp} of {}", what());
+        assert!(ulp == 0 || !passes(none().with_ulp(ulp - 1)), "ulp {ulp} less 1 of {}", what());
     }
     for (min, is_atol) in [(found.min_atol(), true), (found.min_rtol(), false)] {
         let Some(min) = min else { continue };
         let with = |tolerance| match is_atol {
-            true => Options { atol: Some(tolerance), ..none() },
-            false => Options { rtol: Some(tolerance), ..none() },
+            true => none().with_atol(tolerance),
+            false => none().with_rtol(tolerance),
         };
         assert!(passes(with(min)), "{min:e} (absolute: {is_atol}) of {}", what());
         assert!(min == 0.0 || !passes(with(min.next_down())), "less than {min:e} (absolute: {is_atol}) of {}", what());

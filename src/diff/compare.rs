@@ -1,0 +1,456 @@
+//! The comparison of two tensors, from their sources to a [`Difference`].
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::difference::{Difference, Extreme, Findings, Mismatch, Outline, Reason};
+use super::distance::Number;
+use super::item::{ItemClass, RealItem};
+use super::kernel::{Rows, Variety};
+use super::metrics::Metrics;
+use super::options::{Effort, Options};
+use super::places::{AxisMarks, AxisPlaces, FirstAxisRuns};
+use super::reading::{Comparability, NumberReading};
+use super::rule::Rule;
+use super::sums::{BlockScratch, BlockSummer, MetricSums, PartialBlocks};
+use super::tally::{DifferenceTally, FoundMismatch, Most, StoredItems, TallyScratch, WindowMarks};
+use crate::engine::job::Progress;
+use crate::engine::quantiles::{PassCounts, Search};
+use crate::engine::scan::{same_bytes, scan, scan_some};
+use crate::error::{Advice, Context, Error, ErrorKind, Result, bail};
+use crate::item::dtype::DType;
+use crate::item::meta::Order;
+use crate::item::print;
+use crate::item::tensor::Tensor;
+use crate::layout::shape::coordinates;
+use crate::memory;
+use crate::storage::source::Source;
+
+/// Items are converted, counted, summed and searched so many at a time. They stay in a core's cache (16 KiB of complex128
+/// of either tensor); a window that is converted as a whole would be written to memory and read back.
+pub(super) const CHUNK: usize = 1024;
+
+/// Compares two tensors, element by element. Another byte order is no difference.
+///
+/// # Errors
+/// A tolerance is negative, or one in steps is given for tensors of two dtypes; or there is not enough memory, which holds
+/// a copy of both tensors.
+pub fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> Result<Difference> {
+    let source = |tensor: &Tensor, name: &str| {
+        Ok::<_, Error>(Source::memory(tensor.try_clone().context(name)?, name.to_owned()))
+    };
+    let (mut expected, mut actual) = (source(expected, "expected")?, source(actual, "actual")?);
+    let effort = Effort { quantiles: true, ..Effort::default() };
+    compare_sources(&mut expected, &mut actual, options, effort, &|_| {})
+}
+
+/// Compares two tensors wherever they are, window by window. Another byte order or order (C or Fortran) is no difference.
+/// `progress` gets the number of bytes after each window.
+///
+/// # Errors
+/// Those of [`compare`], and those of reading.
+pub fn compare_sources(
+    expected: &mut Source,
+    actual: &mut Source,
+    options: &Options,
+    effort: Effort,
+    progress: Progress<'_>,
+) -> Result<Difference> {
+    let refused = |message: String| Error::of(ErrorKind::Argument, message).advising(Advice::ChangeOption);
+    for (name, tolerance) in [("atol", options.atol), ("rtol", options.rtol)] {
+        if let Some(tolerance) = tolerance.filter(|tolerance| tolerance.is_nan() || *tolerance < 0.0) {
+            return Err(refused(format!("{name} {tolerance}, expected a number that is not negative")));
+        }
+    }
+    let (one, other) = (expected.dtype().native(), actual.dtype().native());
+    if options.ulp.is_some() && options.ignore_dtype && one != other {
+        return Err(refused(format!("ulp needs tensors of one dtype: {} and {}", one.name(), other.name())));
+    }
+    let mut difference = Difference {
+        reason: None,
+        expected: Outline::new(&one, expected.shape()),
+        actual: Outline::new(&other, actual.shape()),
+        items: expected.shape().iter().product(),
+        lists_worst: options.worst.is_some(),
+        found: None,
+    };
+    let Some(how) = Comparability::new(&one, &other).filter(|_| options.ignore_dtype || one == other) else {
+        return Ok(Difference { reason: Some(Reason::Dtype), ..difference });
+    };
+    if expected.shape() != actual.shape() {
+        return Ok(Difference { reason: Some(Reason::Shape), ..difference });
+    }
+    let shape = expected.shape().to_vec();
+    let comparison = Comparison {
+        rule: Rule {
+            shown: if effort.verdict_only || options.worst.is_some() { 0 } else { options.shown },
+            worst: if effort.verdict_only { 0 } else { options.worst.unwrap_or(0) },
+            ..Rule::new(options)
+        },
+        options,
+        effort,
+        progress,
+        items: difference.items,
+        widths: [one.itemsize(), other.itemsize()],
+        expected,
+        actual,
+    };
+    let overall = match &how {
+        Comparability::Numbers(reading) => comparison.numbers(reading)?,
+        Comparability::Bytes | Comparability::Text { .. } => comparison.opaque(&how)?,
+    };
+    let failures = match &overall.metrics {
+        // limits do not matter to items that are all the same
+        Some(metrics) if overall.tally.differing > 0 => options.limits.failures(metrics),
+        Some(_) | None => Vec::new(),
+    };
+    let limits_not_applicable = options.limits.any() && overall.tally.has_non_finite_mismatch;
+    let passes = !fails(options, &overall.tally, difference.items) && failures.is_empty();
+    difference.reason = (!passes).then_some(Reason::Values);
+    if passes || !effort.verdict_only {
+        let findings = findings(&how, [&one, &other], &shape, overall);
+        difference.found = Some(Findings { failures, limits_not_applicable, ..findings });
+    }
+    // if it fails and only the verdict is wanted, how much was seen before the end depends on timing
+    Ok(difference)
+}
+
+/// Returns whether the items seen so far of a tensor of so many show that it does not pass.
+fn fails(options: &Options, tally: &DifferenceTally, items: usize) -> bool {
+    let limits_not_applicable = options.limits.any() && tally.has_non_finite_mismatch;
+    limits_not_applicable || options.asks_items() && !options.allows(tally.mismatches, items)
+}
+
+/// Two tensors of one shape, and how they are to be compared.
+pub(super) struct Comparison<'a> {
+    pub expected: &'a mut Source,
+    pub actual: &'a mut Source,
+    rule: Rule,
+    options: &'a Options,
+    pub effort: Effort,
+    progress: Progress<'a>,
+    /// The items of either tensor.
+    pub items: usize,
+    /// The bytes of an expected item, and of an actual one.
+    pub widths: [usize; 2],
+}
+
+/// What a thread knows of the windows it has seen.
+#[derive(Default)]
+struct ThreadFindings {
+    tally: DifferenceTally,
+    sums: MetricSums,
+    variety: Variety,
+    /// The marked places of the first axis in each window, with the number of its first item.
+    runs: Vec<(usize, FirstAxisRuns)>,
+    /// Equal windows that were not summed.
+    skipped: Vec<usize>,
+    /// What each thread knows of quantiles.
+    counts: Vec<PassCounts>,
+    scratch: ThreadScratch,
+}
+
+/// Memory that a thread uses again for each part of a window.
+#[derive(Default)]
+struct ThreadScratch {
+    converted: [Vec<u8>; 2],
+    keys: Vec<u64>,
+    block: BlockScratch,
+    tally: TallyScratch,
+}
+
+/// Looks at a window, by the number of its first item and the items of both tensors. False ends the comparison.
+type WindowVisitor<'a> = dyn Fn(&mut ThreadFindings, usize, [&[u8]; 2]) -> Result<bool> + Sync + 'a;
+
+/// What is known of two tensors in the end.
+struct Overall {
+    tally: DifferenceTally,
+    metrics: Option<Metrics>,
+    quantiles: Option<[Option<Number>; 4]>,
+    axes: Vec<AxisPlaces>,
+}
+
+impl ThreadFindings {
+    /// Sums pairs from number `start` on, and counts their distances for the quantiles.
+    fn sum(&mut self, summer: &BlockSummer<'_>, start: usize, rows: Rows<'_>, search: Option<&Search>) -> Result<()> {
+        let Self { sums, counts, scratch: ThreadScratch { keys, block, .. }, .. } = self;
+        let mut count = |rows: Rows<'_>, errors: Option<&[f64]>| {
+            let Some(search) = search else { return };
+            match errors.filter(|_| summer.kernel.class() == ItemClass::Float) {
+                // the key of a distance between floats is its bits, and an error has a sign beside
+                Some(errors) => {
+                    keys.clear();
+                    keys.extend(errors.iter().map(|error| error.abs().to_bits()));
+                }
+                None => summer.kernel.keys(rows, keys),
+            }
+            if counts.is_empty() {
+                counts.push(search.begin());
+            }
+            search.count(&mut counts[0], keys);
+        };
+        summer.add(sums, block, start, rows, &mut count).map_err(Error::memory)
+    }
+
+    /// Looks at an equal window, for the metrics of equal tensors.
+    fn vary(&mut self, reading: &NumberReading, items: StoredItems<'_>) {
+        // an item that is repeated shows in a comparison of all items with those before them
+        let (width, expected) = (items.widths[0], items.rows.expected);
+        let is_repeated = expected.len() > width && expected[width..] == expected[..expected.len() - width];
+        let items = if is_repeated { items.part(0..1) } else { items };
+        for part in items.chunks(CHUNK) {
+            if self.variety.varies {
+                return;
+            }
+            let rows = reading.read(part.rows, &mut self.scratch.converted);
+            reading.kernel().vary(rows.expected, &mut self.variety);
+        }
+    }
+
+    /// Returns an error if there was no memory for a mismatch.
+    fn check_memory(&mut self) -> Result<()> {
+        match self.tally.out_of_memory.take() {
+            Some(message) => bail!("mismatches to be told: {message}"),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the metrics of equal tensors, of which some windows may have been summed before that was known.
+    fn equal_metrics(&self, class: ItemClass) -> Metrics {
+        let mut variety = self.variety;
+        for end in self.sums.ends[0].into_iter().flat_map(|ends| [ends.low, ends.high]) {
+            variety.merge(Variety { first: Some([end, RealItem::Float(0.0)]), varies: false });
+        }
+        match variety.first.is_some() || self.sums.count > 0 {
+            true => Metrics::of_equal(class, variety.varies),
+            false => Metrics::default(),
+        }
+    }
+}
+
+impl Comparison<'_> {
+    /// Compares numbers.
+    fn numbers(mut self, reading: &NumberReading) -> Result<Overall> {
+        let (total, widths, wants_metrics) = (self.items, self.widths, self.wants_metrics());
+        // equal windows are summed once any differs: a stream cannot be read again, and two dtypes have no equal bytes
+        let once = self.expected.is_stream() || self.actual.is_stream();
+        let any_differs = AtomicBool::new(once || !reading.is_one_dtype);
+        let partial = PartialBlocks::default();
+        let summer = BlockSummer { kernel: reading.kernel(), total, partial: &partial };
+        let axes = self.axes();
+        let are_equal = self.are_equal_as_stored()?;
+        let search = self.effort.quantiles.then(|| self.search(reading)).transpose()?;
+        let (rule, options, verdict_only) = (self.rule, self.options, self.effort.verdict_only);
+        let each = |seen: &mut ThreadFindings, start: usize, items: [&[u8]; 2]| {
+            let window = StoredItems::new(start, widths, items);
+            let mut marks = WindowMarks { axes: axes.as_ref(), runs: FirstAxisRuns::default() };
+            let is_equal = reading.is_one_dtype && items[0] == items[1];
+            let is_skipped = is_equal && !any_differs.load(Ordering::Relaxed);
+            let sums = wants_metrics && !is_skipped;
+            if !is_skipped {
+                any_differs.store(true, Ordering::Relaxed);
+            }
+            for part in window.chunks(CHUNK) {
+                let adds_nothing = is_equal && seen.tally.has_maxima();
+                if adds_nothing && !sums {
+                    break;
+                }
+                let mut converted = std::mem::take(&mut seen.scratch.converted);
+                let rows = reading.read(part.rows, &mut converted);
+                if !adds_nothing {
+                    seen.tally.look_at(&rule, reading, part, rows, &mut marks, &mut seen.scratch.tally);
+                }
+                if sums {
+                    seen.sum(&summer, part.start, rows, search.as_ref())?;
+                }
+                seen.scratch.converted = converted;
+            }
+            if wants_metrics && is_skipped {
+                seen.vary(reading, window);
+                seen.skipped.push(start);
+            }
+            if !marks.runs.is_empty() {
+                seen.runs.push((start, marks.runs));
+            }
+            seen.check_memory()?;
+            // of equal tensors only the first items that have errors are left to be found
+            let is_known = are_equal && seen.tally.has_maxima() && (seen.variety.varies || !wants_metrics);
+            Ok(!(is_known || verdict_only && fails(options, &seen.tally, total)))
+        };
+        let seen = self.scan(&each)?;
+        let mut all = self.merged(seen)?;
+        let axes = axes.map_or_else(Vec::new, |axes| axes.found(std::mem::take(&mut all.runs)));
+        let mut overall = Overall { tally: DifferenceTally::default(), metrics: None, quantiles: None, axes };
+        let mut counts = std::mem::take(&mut all.counts);
+        if !(verdict_only && fails(options, &all.tally, total)) {
+            let are_same = all.tally.differing == 0;
+            if wants_metrics && !are_same && !all.skipped.is_empty() {
+                all.skipped.sort_unstable();
+                let skipped = std::mem::take(&mut all.skipped);
+                let wanted = |start: usize| skipped.binary_search(&start).is_ok();
+                let each = |seen: &mut ThreadFindings, start: usize, items: [&[u8]; 2]| {
+                    for part in StoredItems::new(start, widths, items).chunks(CHUNK) {
+                        let mut converted = std::mem::take(&mut seen.scratch.converted);
+                        seen.sum(&summer, part.start, reading.read(part.rows, &mut converted), search.as_ref())?;
+                        seen.scratch.converted = converted;
+                    }
+                    Ok(true)
+                };
+                let sources = [&mut *self.expected, &mut *self.actual];
+                let later = scan_some(sources, self.effort.limits, &|_| {}, wanted, ThreadFindings::default, each)?;
+                for seen in later {
+                    all.sums.merge(seen.sums);
+                    counts.extend(seen.counts);
+                }
+            }
+            let class = reading.kernel().class();
+            overall.metrics = wants_metrics.then(|| match are_same {
+                true => all.equal_metrics(class),
+                false => Metrics::of_sums(class, &all.sums),
+            });
+            if let Some(search) = search {
+                overall.quantiles = Some(match are_same {
+                    true => [all.tally.max_abs.map(|most| most.value.shown(reading.integers)); 4],
+                    false => {
+                        let MetricSums { count, zeros, .. } = all.sums;
+                        self.quantiles(reading, search, counts, count, zeros)?
+                    }
+                });
+            }
+        }
+        Ok(Overall { tally: all.tally, ..overall })
+    }
+
+    /// Compares what is no number.
+    fn opaque(mut self, how: &Comparability) -> Result<Overall> {
+        let (axes, total, widths) = (self.axes(), self.items, self.widths);
+        let (rule, options, verdict_only) = (self.rule, self.options, self.effort.verdict_only);
+        let each = |seen: &mut ThreadFindings, start: usize, items: [&[u8]; 2]| {
+            let mut marks = WindowMarks { axes: axes.as_ref(), runs: FirstAxisRuns::default() };
+            if widths[0] != widths[1] || items[0] != items[1] {
+                seen.tally.look_at_opaque(&rule, how, StoredItems::new(start, widths, items), &mut marks);
+            }
+            if !marks.runs.is_empty() {
+                seen.runs.push((start, marks.runs));
+            }
+            seen.check_memory()?;
+            Ok(!(verdict_only && fails(options, &seen.tally, total)))
+        };
+        let seen = self.scan(&each)?;
+        let all = self.merged(seen)?;
+        Ok(Overall {
+            tally: all.tally,
+            metrics: self.wants_metrics().then(Metrics::default),
+            quantiles: self.effort.quantiles.then_some([None; 4]),
+            axes: axes.map_or_else(Vec::new, |axes| axes.found(all.runs)),
+        })
+    }
+
+    /// Returns whether metrics are reported, or limited.
+    fn wants_metrics(&self) -> bool {
+        !self.effort.verdict_only || self.options.limits.any()
+    }
+
+    /// Returns the axes on which mismatches are marked, if that is reported.
+    fn axes(&self) -> Option<AxisMarks> {
+        (!self.effort.verdict_only).then(|| AxisMarks::new(self.expected.shape()))
+    }
+
+    /// Shows all windows of both tensors to `each`.
+    fn scan(&mut self, each: &WindowVisitor<'_>) -> Result<Vec<ThreadFindings>> {
+        if self.widths == [0, 0] {
+            // there may be more items of no bytes than can be counted one by one
+            self.expected.finish()?;
+            self.actual.finish()?;
+            return Ok(Vec::new());
+        }
+        let sources = [&mut *self.expected, &mut *self.actual];
+        scan(sources, self.effort.limits, self.progress, ThreadFindings::default, each)
+    }
+
+    /// Merges what all threads have seen.
+    ///
+    /// # Errors
+    /// There is no memory for the mismatches that are listed.
+    fn merged(&self, seen: Vec<ThreadFindings>) -> Result<ThreadFindings> {
+        let mut all = ThreadFindings::default();
+        for mut seen in seen {
+            all.runs.append(&mut seen.runs);
+            all.counts.append(&mut seen.counts);
+            all.tally.merge(seen.tally, &self.rule);
+            all.sums.merge(seen.sums);
+            all.variety.merge(seen.variety);
+            all.skipped.append(&mut seen.skipped);
+        }
+        all.check_memory()?;
+        // the texts of all listed mismatches
+        let listed = all.tally.first.iter().chain(all.tally.worst.iter());
+        let texts: usize = listed.map(|found| 512 + 6 * (found.expected.len() + found.actual.len())).sum();
+        match memory::of::<u8>(texts) {
+            Ok(_) => Ok(all),
+            Err(message) => bail!("mismatches to be told: {message}"),
+        }
+    }
+
+    /// Returns whether both tensors are stored in one order that is not C order, and are the same bytes. To find that out
+    /// only reads them; to compare them in C order transposes both.
+    fn are_equal_as_stored(&self) -> Result<bool> {
+        let metas = [self.expected.meta(), self.actual.meta()];
+        let across = metas[0] == metas[1] && metas[0].order == Order::Fortran && !metas[0].view().is_forward();
+        let again = self.expected.is_read_by_position() && self.actual.is_read_by_position();
+        Ok(across && again && same_bytes(self.expected, self.actual, self.effort.limits, self.progress)?)
+    }
+}
+
+/// Makes a report of what is known.
+fn findings(how: &Comparability, dtypes: [&DType; 2], shape: &[usize], overall: Overall) -> Findings {
+    let Overall { tally, metrics, quantiles, axes } = overall;
+    let (integers, has_steps, is_number) = match how {
+        Comparability::Numbers(reading) => (reading.integers, reading.is_one_dtype, true),
+        Comparability::Bytes | Comparability::Text { .. } => (true, dtypes[0] == dtypes[1], false),
+    };
+    let index = |item| coordinates(item, shape);
+    // everything that differs contributes to the maxima, and nothing else
+    let none_differ = tally.differing == 0;
+    let tolerable = none_differ || !tally.has_non_finite_mismatch;
+    let mismatch = |found: &FoundMismatch| Mismatch {
+        index: index(found.item),
+        expected: text(dtypes[0], &found.expected),
+        actual: text(dtypes[1], &found.actual),
+        abs: found.errors.map(|errors| errors.abs.shown(integers)),
+        rel: found.errors.and_then(|errors| errors.rel),
+        ulp: found.errors.filter(|_| has_steps).map(|errors| errors.ulp),
+    };
+    let min_atol = if none_differ { 0.0 } else { tally.max_abs.map_or(0.0, |most| most.value.up()) };
+    let min_ulp = if none_differ { 0 } else { tally.max_ulp.map_or(0, |most| most.value) };
+    fn extreme<V, W>(most: Option<Most<V>>, shape: &[usize], value: impl Fn(V) -> W) -> Option<Extreme<W>> {
+        most.map(|most| Extreme { value: value(most.value), index: coordinates(most.item, shape) })
+    }
+    Findings {
+        differing: tally.differing,
+        mismatches: tally.mismatches,
+        max_abs: extreme(tally.max_abs, shape, |value| value.shown(integers)),
+        max_rel: extreme(tally.max_rel, shape, |value| value),
+        max_ulp: extreme(tally.max_ulp, shape, |value| value),
+        min_atol: (tolerable && min_atol.is_finite()).then_some(min_atol),
+        min_rtol: (tolerable && tally.rtol.is_finite()).then_some(tally.rtol),
+        min_ulp: (has_steps && tolerable).then_some(min_ulp),
+        listed: tally.first.iter().chain(tally.worst.iter()).map(mismatch).collect(),
+        metrics,
+        quantiles,
+        axes,
+        failures: Vec::new(),
+        integers,
+        has_non_finite_mismatch: is_number && tally.has_non_finite_mismatch,
+        limits_not_applicable: false,
+    }
+}
+
+/// Returns an item as tensor JSON has it, or as a string of hexadecimal digits if that has no notation for it.
+fn text(dtype: &DType, item: &[u8]) -> String {
+    let mut out = Vec::new();
+    if print::write_item(&mut out, dtype, item).is_ok() {
+        return String::from_utf8_lossy(&out).into_owned();
+    }
+    let digits: String = item.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("\"{digits}\"")
+}

@@ -1,0 +1,352 @@
+//! The loops over pairs of items: all of a comparison that is compiled for each type of item.
+//!
+//! [`PairKernel`] is what the rest of the comparison knows of them. A call goes through a table of functions, which is paid
+//! once for a block of some hundred pairs. So everything else (tallies, sums, merging, searching, reports) is compiled once.
+//!
+//! The loops are short, over items that are in the nearest cache. Each looks at all items and combines the answers with
+//! `|` and not `||`: such a loop is vectorised, where a branch, a check for overflow or a division would make it take many
+//! times as long.
+
+use std::marker::PhantomData;
+
+use super::distance::{Distance, Number};
+use super::item::{ComparedItem, ItemClass, RealItem};
+use super::rule::Rule;
+use super::sums::Offsets;
+use super::tally::DifferenceTally;
+use crate::item::exact::Exact;
+
+/// As many items of the expected and the actual tensor, as little-endian bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rows<'a> {
+    pub expected: &'a [u8],
+    pub actual: &'a [u8],
+}
+
+/// What the tally needs to know of a pair that may change it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PairFacts {
+    /// How far the items are apart; `None` if either is NaN or infinite.
+    pub error: Option<PairError>,
+    /// Whether the bits differ, and the items are not both NaN (or that counts as a difference).
+    pub differs: bool,
+    /// Whether the values are equal although the bits may differ.
+    pub equals: bool,
+    /// Whether no tolerance accepts the pair.
+    pub fails: bool,
+}
+
+/// The error of a pair of finite items.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PairError {
+    pub distance: Number,
+    /// The magnitude of the expected item.
+    pub size: f64,
+}
+
+/// How many pairs of a block differ in bits, and how many of them no tolerance accepts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BlockCounts {
+    pub differing: usize,
+    pub mismatches: usize,
+}
+
+/// What equal tensors tell for metrics: a finite item, and whether another finite one has another value.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Variety {
+    pub first: Option<[RealItem; 2]>,
+    pub varies: bool,
+}
+
+impl Variety {
+    /// Adds what other items tell.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.varies |= other.varies || self.first.zip(other.first).is_some_and(|(one, other)| one != other);
+        self.first = self.first.or(other.first);
+    }
+}
+
+/// The loops over pairs of items of one type. `steps` are the steps between the items of each pair, or empty if there is no
+/// limit to them.
+pub(super) trait PairKernel: Send + Sync {
+    fn class(&self) -> ItemClass;
+
+    /// Returns the bytes of an item.
+    fn size(&self) -> usize;
+
+    /// Counts what differs in a block, or returns `None` if one of its pairs may change anything else in the tally. `rule`
+    /// decides what passes; the steps between floats have been looked at already.
+    fn count(&self, tally: &DifferenceTally, rule: &Rule, rows: Rows<'_>, steps: &[u64]) -> Option<BlockCounts>;
+
+    /// Makes `out` the facts of all pairs.
+    fn facts(&self, rule: &Rule, rows: Rows<'_>, steps: &[u64], out: &mut Vec<PairFacts>);
+
+    /// Sets the bit of each pair that fails, from bit number `first` on.
+    fn mark_failures(&self, rule: &Rule, rows: Rows<'_>, steps: &[u64], first: usize, bits: &mut [u64]);
+
+    /// Makes `out` the errors as pictures show them: 0 where both items are NaN or the same infinity, NaN where only one
+    /// is NaN, infinity where only one is infinite.
+    fn errors(&self, rows: Rows<'_>, out: &mut Vec<f64>);
+
+    /// Makes `out` the distances of integers and dates as numbers of steps.
+    fn steps(&self, rows: Rows<'_>, out: &mut Vec<u64>);
+
+    /// Makes `out` the [keys](Distance::key) of all distances, those of pairs that are not finite behind all others.
+    fn keys(&self, rows: Rows<'_>, out: &mut Vec<u64>);
+
+    /// Returns the bits of a key.
+    fn key_bits(&self) -> u32;
+
+    /// Returns the distance that has a key.
+    fn of_key(&self, key: u64) -> Number;
+
+    /// Makes `out` the offsets of the items from the first pair, which is returned, and the errors. Not for complex items.
+    fn offsets(&self, rows: Rows<'_>, out: &mut Offsets) -> [RealItem; 2];
+
+    /// Returns the smallest and the largest of finite items, of which there is at least one. Not for complex items.
+    fn ends(&self, items: &[u8]) -> [RealItem; 2];
+
+    /// Returns whether all items are finite.
+    fn are_finite(&self, rows: Rows<'_>) -> bool;
+
+    /// Makes `out` the pairs of which both items are finite.
+    fn keep_finite(&self, rows: Rows<'_>, out: &mut [Vec<u8>; 2]);
+
+    /// Adds the products of all pairs, which must be finite and real.
+    fn add_products(&self, rows: Rows<'_>, sum: &mut Exact);
+
+    /// Looks at items of equal tensors, until two values are known.
+    fn vary(&self, items: &[u8], variety: &mut Variety);
+}
+
+/// The loops over items of type `T`.
+pub(super) struct TypedKernel<T>(PhantomData<fn() -> T>);
+
+impl<T: ComparedItem> TypedKernel<T> {
+    pub(super) const SHARED: &'static dyn PairKernel = &Self(PhantomData);
+}
+
+/// Returns the pairs of items.
+#[inline(always)]
+fn pairs_of<T: ComparedItem>(rows: Rows<'_>) -> impl ExactSizeIterator<Item = (T, T)> + Clone {
+    T::items(rows.expected).zip(T::items(rows.actual))
+}
+
+#[inline(always)]
+fn is_finite<T: ComparedItem>((expected, actual): (T, T)) -> bool {
+    expected.is_finite() & actual.is_finite()
+}
+
+/// Returns whether a pair differs in bits, and not as two NaN do that count as the same.
+#[inline(always)]
+fn differs<T: ComparedItem>(rule: &Rule, (expected, actual): (T, T)) -> bool {
+    !(expected.same(actual) | (expected.is_nan() & actual.is_nan() & !rule.nan_differs))
+}
+
+/// Decides whether a pair passes: every count, mark and mismatch of a comparison comes from here. If `FINITE`, pairs that
+/// differ are known to be finite, which spares most of the questions.
+#[inline(always)]
+fn fails<T: ComparedItem, const FINITE: bool>(rule: &Rule, pair: (T, T), steps: u64) -> bool {
+    let (expected, actual) = pair;
+    let accepts = || rule.accepts(expected.distance(actual).up(), expected.size(), steps);
+    if FINITE {
+        return !expected.same(actual) & !accepts();
+    }
+    let finite = is_finite(pair);
+    // an infinity equals itself alone, though its complex item may have another zero beside it
+    differs(rule, pair) & !((finite & accepts()) | (!finite & expected.equals(actual) & rule.is_tolerant()))
+}
+
+/// Returns whether any item satisfies `predicate`. Unlike `Iterator::any` it looks at all, so that it is vectorised.
+#[inline(always)]
+fn any<I: Iterator>(items: I, predicate: impl Fn(I::Item) -> bool) -> bool {
+    items.fold(false, |any, item| any | predicate(item))
+}
+
+/// Returns whether any of the pairs has a larger relative error than any before, or needs a larger relative tolerance.
+/// Pairs that differ are finite.
+#[inline]
+fn is_farther<T: ComparedItem>(tally: &DifferenceTally, mut pairs: impl Iterator<Item = (T, T)>) -> bool {
+    let (max_rel, rtol) = (tally.max_rel.map(|most| most.value), tally.rtol);
+    pairs.any(|pair| {
+        let (distance, size) = (pair.0.distance(pair.1), pair.0.size());
+        let is_above = match max_rel {
+            Some(max_rel) => size > 0.0 && distance.near() / size > max_rel,
+            // only zeros were expected so far, and none was there
+            None => is_finite(pair) && (size > 0.0 || distance.near() == 0.0),
+        };
+        is_above || distance.up() > rtol * size
+    })
+}
+
+/// Counts the pairs that fail, each so many steps apart; returns `None` if one of them must be listed.
+#[inline]
+fn count_failures<T: ComparedItem>(
+    tally: &DifferenceTally,
+    rule: &Rule,
+    pairs: impl Iterator<Item = ((T, T), u64)> + Clone,
+    differing: u32,
+) -> Option<u32> {
+    let fails = |(pair, steps): ((T, T), u64)| fails::<T, true>(rule, pair, steps);
+    let failing = match rule.is_tolerant() {
+        // a block has fewer pairs than overflow a counter; to check it would keep the loop from being vectorised
+        true => pairs.clone().fold(0_u32, |count, pair| count.wrapping_add(fails(pair).into())),
+        false => differing,
+    };
+    if failing == 0 {
+        return Some(0);
+    }
+    let floor = tally.worst.floor();
+    let all_are_worse = floor.is_none();
+    let floor = floor.flatten().map_or(T::Distance::ABOVE_ALL, T::Distance::of_number);
+    let is_worse = |pair: ((T, T), u64)| fails(pair) & (all_are_worse | (pair.0.0.distance(pair.0.1) > floor));
+    let is_listed = tally.first.len() < rule.shown || rule.worst > 0 && any(pairs, is_worse);
+    (!is_listed).then_some(failing)
+}
+
+impl<T: ComparedItem> PairKernel for TypedKernel<T> {
+    fn class(&self) -> ItemClass {
+        T::CLASS
+    }
+
+    fn size(&self) -> usize {
+        T::SIZE
+    }
+
+    fn count(&self, tally: &DifferenceTally, rule: &Rule, rows: Rows<'_>, steps: &[u64]) -> Option<BlockCounts> {
+        let max_abs = T::Distance::of_number(tally.max_abs?.value);
+        let pairs = pairs_of::<T>(rows);
+        // A quotient is above the maximum only if the error is no less than the rounded product. Most blocks have no such
+        // pair, so no quotient of theirs is computed. Equal items have none that is larger. Once zero was expected where
+        // something else was, no relative tolerance is left to find, and no quotient where zero is expected again.
+        let least = tally.max_rel.map_or(0.0, |most| most.value.min(tally.rtol));
+        let smallest = if tally.rtol.is_finite() { -1.0 } else { 0.0 };
+        // the difference to a number that is not finite is not finite, and within no distance
+        let survey = |(within, may_be_farther, differing): (u64, u64, u64), pair: (T, T)| {
+            let (distance, size) = (pair.0.distance(pair.1), pair.0.size());
+            let abs = distance.up();
+            let farther = (abs >= least * size) & (abs > 0.0) & (size > smallest);
+            let within = within & u64::from(distance <= max_abs);
+            // a block has fewer pairs than overflow a counter; to check it would keep the loop from being vectorised
+            let differing = differing.wrapping_add((!pair.0.same(pair.1)).into());
+            (within, may_be_farther | u64::from(farther), differing)
+        };
+        let (within, may_be_farther, differing) = pairs.clone().fold((1, 0, 0), survey);
+        let is_new = |pair: (T, T)| (!pair.0.same(pair.1) & !is_finite(pair)) | (pair.0.distance(pair.1) > max_abs);
+        // no distance shows that an item is NaT
+        if (within == 0 || T::CLASS == ItemClass::Date) && any(pairs.clone(), is_new)
+            || (may_be_farther != 0 || tally.max_rel.is_none()) && is_farther(tally, pairs.clone())
+        {
+            return None;
+        }
+        let mismatches = match steps {
+            [] => count_failures(tally, rule, pairs.map(|pair| (pair, 0)), differing as u32),
+            steps => count_failures(tally, rule, pairs.zip(steps.iter().copied()), differing as u32),
+        }?;
+        Some(BlockCounts { differing: differing as usize, mismatches: mismatches as usize })
+    }
+
+    fn facts(&self, rule: &Rule, rows: Rows<'_>, steps: &[u64], out: &mut Vec<PairFacts>) {
+        out.clear();
+        out.extend(pairs_of::<T>(rows).enumerate().map(|(number, pair)| {
+            let (expected, actual) = pair;
+            let error = || PairError { distance: expected.distance(actual).number(), size: expected.size() };
+            PairFacts {
+                error: is_finite(pair).then(error),
+                differs: differs(rule, pair),
+                equals: expected.equals(actual),
+                fails: fails::<T, false>(rule, pair, steps.get(number).copied().unwrap_or(0)),
+            }
+        }));
+    }
+
+    fn mark_failures(&self, rule: &Rule, rows: Rows<'_>, steps: &[u64], first: usize, bits: &mut [u64]) {
+        for (number, pair) in pairs_of::<T>(rows).enumerate() {
+            let fails = fails::<T, false>(rule, pair, steps.get(number).copied().unwrap_or(0));
+            bits[(first + number) / 64] |= u64::from(fails) << ((first + number) % 64);
+        }
+    }
+
+    fn errors(&self, rows: Rows<'_>, out: &mut Vec<f64>) {
+        out.clear();
+        out.extend(pairs_of::<T>(rows).map(|(expected, actual)| match (expected.is_nan(), actual.is_nan()) {
+            (true, true) => 0.0,
+            (true, false) | (false, true) => f64::NAN,
+            (false, false) if is_finite((expected, actual)) => expected.distance(actual).near(),
+            (false, false) if expected.equals(actual) => 0.0,
+            (false, false) => f64::INFINITY,
+        }));
+    }
+
+    fn steps(&self, rows: Rows<'_>, out: &mut Vec<u64>) {
+        out.clear();
+        let steps = |number: Number| match number {
+            Number::Float(steps) => steps as u64,
+            Number::Integer(steps) => steps.try_into().unwrap_or(u64::MAX),
+        };
+        out.extend(pairs_of::<T>(rows).map(|(expected, actual)| steps(expected.distance(actual).number())));
+    }
+
+    fn keys(&self, rows: Rows<'_>, out: &mut Vec<u64>) {
+        let pairs = || pairs_of::<T>(rows);
+        out.resize(pairs().len(), 0);
+        // two loops, each of which is vectorised; one that decides for each item is not
+        out.iter_mut().zip(pairs()).for_each(|(key, (expected, actual))| *key = expected.distance(actual).key());
+        if !self.are_finite(rows) {
+            let left_out = u64::MAX >> (u64::BITS - T::Distance::KEY_BITS);
+            out.iter_mut().zip(pairs()).filter(|(_, pair)| !is_finite(*pair)).for_each(|(key, _)| *key = left_out);
+        }
+    }
+
+    fn key_bits(&self) -> u32 {
+        T::Distance::KEY_BITS
+    }
+
+    fn of_key(&self, key: u64) -> Number {
+        T::Distance::of_key(key)
+    }
+
+    fn offsets(&self, rows: Rows<'_>, out: &mut Offsets) -> [RealItem; 2] {
+        let pairs = || pairs_of::<T>(rows);
+        let (first_expected, first_actual) = pairs().next().expect("a block has items");
+        out.resize(pairs().len());
+        let Offsets { expected, actual, errors } = out;
+        // a loop for each row of numbers, so that each is vectorised
+        expected.iter_mut().zip(pairs()).for_each(|(offset, pair)| *offset = pair.0.offset(first_expected));
+        actual.iter_mut().zip(pairs()).for_each(|(offset, pair)| *offset = pair.1.offset(first_actual));
+        errors.iter_mut().zip(pairs()).for_each(|(error, pair)| *error = pair.1.offset(pair.0));
+        [first_expected.parts()[0], first_actual.parts()[0]]
+    }
+
+    fn ends(&self, items: &[u8]) -> [RealItem; 2] {
+        let low = T::items(items).reduce(|low, item| if item.below(low) { item } else { low });
+        let high = T::items(items).reduce(|high, item| if high.below(item) { item } else { high });
+        [low, high].map(|end| end.expect("a block has items").parts()[0])
+    }
+
+    fn are_finite(&self, rows: Rows<'_>) -> bool {
+        !any(pairs_of::<T>(rows), |pair| !is_finite(pair))
+    }
+
+    fn keep_finite(&self, rows: Rows<'_>, out: &mut [Vec<u8>; 2]) {
+        out.iter_mut().for_each(Vec::clear);
+        for (number, _) in pairs_of::<T>(rows).enumerate().filter(|(_, pair)| is_finite(*pair)) {
+            let item = number * T::SIZE..(number + 1) * T::SIZE;
+            out[0].extend_from_slice(&rows.expected[item.clone()]);
+            out[1].extend_from_slice(&rows.actual[item]);
+        }
+    }
+
+    fn add_products(&self, rows: Rows<'_>, sum: &mut Exact) {
+        pairs_of::<T>(rows).for_each(|(expected, actual)| sum.add_product(expected.parts()[0], actual.parts()[0]));
+    }
+
+    fn vary(&self, items: &[u8], variety: &mut Variety) {
+        for item in T::items(items).filter(|item| item.is_finite()).map(T::parts) {
+            variety.merge(Variety { first: Some(item), varies: false });
+            if variety.varies {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! What passes a comparison, what it lists, and what it may use.
+
+use super::metrics::Metrics;
+use crate::ops::fill::Limits;
+
+/// When elements pass, and which of those that fail are listed. The default has no tolerance and lists the first five.
+///
+/// ```
+/// use tensorop::diff::Options;
+///
+/// let options = Options::default().with_rtol(1e-5).with_worst(3);
+/// assert_eq!((options.rtol, options.worst, options.shown), (Some(1e-5), Some(3), 5));
+/// ```
+#[non_exhaustive]
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The absolute tolerance: an element passes if `|actual - expected| <= atol + rtol * |expected|`. It is 0 if only
+    /// `rtol` is given.
+    pub atol: Option<f64>,
+    /// The relative tolerance. It is 0 if only `atol` is given.
+    pub rtol: Option<f64>,
+    /// An element passes if at most so many steps, from value to neighbouring value, are between its two values.
+    pub ulp: Option<u64>,
+    /// How many of the first mismatches in C order are listed.
+    pub shown: usize,
+    /// How many of the mismatches with the largest errors are listed instead, those of NaN and infinity before all others.
+    pub worst: Option<usize>,
+    /// How many elements may fail; `None` if none may.
+    pub allowed: Option<Allowed>,
+    /// Limits on metrics. If there is any, elements need to pass only if a tolerance or `allowed` is given, too; but an
+    /// element that is not finite on either side must be the same on both.
+    pub limits: MetricLimits,
+    /// Whether two NaN with different bits differ. NaN of two dtypes always have different bits.
+    pub nan_differs: bool,
+    /// Whether tensors of two dtypes are compared by their values: as integers if both are, else as complex128 if either is
+    /// complex, else as float64; strings as text.
+    pub ignore_dtype: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            atol: None,
+            rtol: None,
+            ulp: None,
+            shown: 5,
+            worst: None,
+            allowed: None,
+            limits: MetricLimits::default(),
+            nan_differs: false,
+            ignore_dtype: false,
+        }
+    }
+}
+
+impl Options {
+    /// Returns whether all items must pass, except those allowed to fail.
+    pub(super) fn asks_items(&self) -> bool {
+        let tolerance = self.atol.is_some() || self.rtol.is_some() || self.ulp.is_some();
+        !self.limits.any() || tolerance || self.allowed.is_some()
+    }
+
+    /// Returns whether so many of so many items may fail.
+    pub(super) fn allows(&self, mismatches: usize, items: usize) -> bool {
+        self.allowed.map_or(mismatches == 0, |allowed| allowed.accepts(mismatches, items))
+    }
+
+    /// Sets the absolute tolerance.
+    #[must_use]
+    pub fn with_atol(self, atol: f64) -> Self {
+        Self { atol: Some(atol), ..self }
+    }
+
+    /// Sets the relative tolerance.
+    #[must_use]
+    pub fn with_rtol(self, rtol: f64) -> Self {
+        Self { rtol: Some(rtol), ..self }
+    }
+
+    /// Sets the tolerance in steps from value to neighbouring value.
+    #[must_use]
+    pub fn with_ulp(self, ulp: u64) -> Self {
+        Self { ulp: Some(ulp), ..self }
+    }
+
+    /// Sets how many of the first mismatches are listed.
+    #[must_use]
+    pub fn with_shown(self, shown: usize) -> Self {
+        Self { shown, ..self }
+    }
+
+    /// Sets how many of the largest mismatches are listed instead of the first.
+    #[must_use]
+    pub fn with_worst(self, worst: usize) -> Self {
+        Self { worst: Some(worst), ..self }
+    }
+
+    /// Sets how many elements may fail.
+    #[must_use]
+    pub fn with_allowed(self, allowed: Allowed) -> Self {
+        Self { allowed: Some(allowed), ..self }
+    }
+
+    /// Sets limits on metrics.
+    #[must_use]
+    pub fn with_limits(self, limits: MetricLimits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Sets whether two NaN with different bits differ.
+    #[must_use]
+    pub fn with_nan_differs(self, nan_differs: bool) -> Self {
+        Self { nan_differs, ..self }
+    }
+
+    /// Sets whether tensors of two dtypes are compared by their values.
+    #[must_use]
+    pub fn with_ignore_dtype(self, ignore_dtype: bool) -> Self {
+        Self { ignore_dtype, ..self }
+    }
+}
+
+/// What a comparison of sources may use, and what it finds out. Comparisons of tensors in memory find out everything.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Effort {
+    /// The memory and the threads that the comparison may use.
+    pub limits: Limits,
+    /// Whether to stop at the first pair that decides the verdict, and to report no details.
+    pub verdict_only: bool,
+    /// Whether to find the quantiles of errors, for which tensors may be read again.
+    pub quantiles: bool,
+}
+
+/// Limits on metrics within which a tensor passes.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MetricLimits {
+    /// The least `cosine`.
+    pub min_cosine: Option<f64>,
+    /// The least `snr_db`.
+    pub min_snr: Option<f64>,
+    /// The least `psnr_db`.
+    pub min_psnr: Option<f64>,
+    /// The largest `rmse`.
+    pub max_rmse: Option<f64>,
+    /// The largest `mean_abs`.
+    pub max_mean_abs: Option<f64>,
+}
+
+/// A metric outside its limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Failure {
+    /// The field of [`Metrics`].
+    pub metric: &'static str,
+    /// The metric's value.
+    pub value: Option<f64>,
+    /// The field of [`MetricLimits`].
+    pub limit: &'static str,
+    /// The value of the limit.
+    pub bound: f64,
+}
+
+impl MetricLimits {
+    /// Returns whether there is any limit.
+    pub fn any(&self) -> bool {
+        *self != Self::default()
+    }
+
+    /// Returns the metrics outside their limits. A metric that is undefined is within no limit.
+    pub(super) fn failures(&self, metrics: &Metrics) -> Vec<Failure> {
+        let rows = [
+            ("cosine", metrics.cosine, "min_cosine", self.min_cosine),
+            ("snr_db", metrics.snr_db, "min_snr", self.min_snr),
+            ("psnr_db", metrics.psnr_db, "min_psnr", self.min_psnr),
+            ("rmse", metrics.rmse, "max_rmse", self.max_rmse),
+            ("mean_abs", metrics.mean_abs, "max_mean_abs", self.max_mean_abs),
+        ];
+        let failure = |(metric, value, limit, bound): (_, Option<f64>, &'static str, Option<f64>)| {
+            let bound = bound?;
+            let is_least = limit.starts_with("min");
+            let holds = value.is_some_and(|value| if is_least { value >= bound } else { value <= bound });
+            (!holds).then_some(Failure { metric, value, limit, bound })
+        };
+        rows.into_iter().filter_map(failure).collect()
+    }
+
+    /// Sets the least cosine.
+    #[must_use]
+    pub fn with_min_cosine(self, min_cosine: f64) -> Self {
+        Self { min_cosine: Some(min_cosine), ..self }
+    }
+
+    /// Sets the least signal to noise ratio, in decibels.
+    #[must_use]
+    pub fn with_min_snr(self, min_snr: f64) -> Self {
+        Self { min_snr: Some(min_snr), ..self }
+    }
+
+    /// Sets the least peak signal to noise ratio, in decibels.
+    #[must_use]
+    pub fn with_min_psnr(self, min_psnr: f64) -> Self {
+        Self { min_psnr: Some(min_psnr), ..self }
+    }
+
+    /// Sets the largest root of the mean squared error.
+    #[must_use]
+    pub fn with_max_rmse(self, max_rmse: f64) -> Self {
+        Self { max_rmse: Some(max_rmse), ..self }
+    }
+
+    /// Sets the largest mean error.
+    #[must_use]
+    pub fn with_max_mean_abs(self, max_mean_abs: f64) -> Self {
+        Self { max_mean_abs: Some(max_mean_abs), ..self }
+    }
+}
+
+/// How many items of a tensor may fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allowed {
+    /// A number of items.
+    Items(usize),
+    /// A share of the items in per cent, `digits * 10^-places`.
+    Percent {
+        /// The number without its point: no more than 100 * 10^`places`.
+        digits: u64,
+        /// How many of the digits stand behind the point, at most [`PLACES`](Self::PLACES).
+        places: u32,
+    },
+}
+
+impl Allowed {
+    /// The most digits behind the point of a share.
+    pub const PLACES: u32 = 16;
+
+    /// Returns whether so many of so many items may fail: `100 * mismatches <= P * items`, exactly.
+    pub fn accepts(self, mismatches: usize, items: usize) -> bool {
+        match self {
+            Self::Items(most) => mismatches <= most,
+            Self::Percent { digits, places } => {
+                let hundred = 100 * 10_u128.pow(places.min(Self::PLACES));
+                // factors of at most 64 and 60 bits on either side
+                mismatches as u128 * hundred <= u128::from(digits) * items as u128
+            }
+        }
+    }
+}
+
+/// Reads `N` or `P%`.
+impl std::str::FromStr for Allowed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = || "expected a whole number of items, or a share of them such as 0.1%".to_owned();
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let Some(percent) = text.strip_suffix('%') else {
+            return Some(text)
+                .filter(|text| is_number(text))
+                .and_then(|text| text.parse().ok())
+                .map(Self::Items)
+                .ok_or_else(expected);
+        };
+        let percent = percent.trim_end();
+        let (whole, fraction) = percent.split_once('.').unwrap_or((percent, ""));
+        let digits = format!("{whole}{fraction}");
+        if !is_number(&digits) {
+            return Err(expected());
+        }
+        let fraction = fraction.trim_end_matches('0');
+        let places = fraction.len();
+        if places > Self::PLACES as usize {
+            return Err(format!("at most {} digits behind the point", Self::PLACES));
+        }
+        let digits = format!("{}{fraction}", whole.trim_start_matches('0'));
+        let digits = if digits.is_empty() { Some(0) } else { digits.parse::<u64>().ok() };
+        let places = places as u32;
+        match digits.filter(|digits| *digits <= 100 * 10_u64.pow(places)) {
+            Some(digits) => Ok(Self::Percent { digits, places }),
+            None => Err("expected no more than 100%".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! When a pair of items passes, and how many mismatches are listed.
+
+use super::options::Options;
+
+/// The options that concern single items, as the inner loops use them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rule {
+    /// A finite pair passes if `|actual - expected| <= atol + rtol * |expected|`. These are -1 and 0 if neither is given,
+    /// which accepts nothing.
+    pub atol: f64,
+    pub rtol: f64,
+    /// A pair passes also if no more than so many steps lie between its items.
+    pub ulp: Option<u64>,
+    pub nan_differs: bool,
+    /// How many of the first mismatches are listed.
+    pub shown: usize,
+    /// How many of the mismatches that are farthest apart are listed.
+    pub worst: usize,
+}
+
+impl Rule {
+    /// Takes the tolerances from options; nothing is listed.
+    pub(super) fn new(options: &Options) -> Self {
+        Self {
+            atol: options.atol.unwrap_or(if options.rtol.is_some() { 0.0 } else { -1.0 }),
+            rtol: options.rtol.unwrap_or(0.0),
+            ulp: options.ulp,
+            nan_differs: options.nan_differs,
+            shown: 0,
+            worst: 0,
+        }
+    }
+
+    /// Returns whether any tolerance is given.
+    #[inline(always)]
+    pub(super) fn is_tolerant(&self) -> bool {
+        self.atol >= 0.0 || self.ulp.is_some()
+    }
+
+    /// Returns whether a tolerance accepts a finite pair: `distance` apart, `size` being the expected magnitude.
+    #[inline(always)]
+    pub(super) fn accepts(&self, distance: f64, size: f64, steps: u64) -> bool {
+        let near = distance <= self.atol + self.rtol * size;
+        near | self.ulp.is_some_and(|ulp| steps <= ulp)
+    }
+}

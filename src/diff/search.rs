@@ -1,0 +1,106 @@
+//! The quantiles of the distances of all pairs.
+
+use super::compare::{CHUNK, Comparison};
+use super::distance::Number;
+use super::reading::NumberReading;
+use super::tally::StoredItems;
+use crate::engine::quantiles::{Fraction, PassCounts, Search};
+use crate::engine::scan::scan_some;
+use crate::error::Result;
+use crate::ops::fill::Limits;
+use crate::storage::source::Source;
+
+/// The shares of all items at which [`Difference::quantiles`](super::Difference::quantiles) are.
+pub const QUANTILES: [&str; 4] = ["0.5", "0.9", "0.99", "0.999"];
+pub(super) const FRACTIONS: [Fraction; 4] =
+    [Fraction::new(1, 2), Fraction::new(9, 10), Fraction::new(99, 100), Fraction::new(999, 1000)];
+
+/// Of more items than this, quantiles are guessed from a sample first. For fewer, one more pass takes less time than that.
+const SAMPLED: usize = 1 << 21;
+
+/// Items that a sample has at least, and about; it has no more than twice as many.
+const SAMPLE: usize = 1 << 20;
+
+/// Bytes of a piece of a sample, a page: less is not read faster. There are many pieces, since neighbours are often alike.
+const PIECE: usize = 1 << 12;
+
+impl Comparison<'_> {
+    /// Begins the search for quantiles: with a sample, if one can be taken at little cost. Whether a piece of it is read
+    /// depends on its place in a way that nothing regular in a tensor meets.
+    pub(super) fn search(&mut self, reading: &NumberReading) -> Result<Search> {
+        let (items, bits) = (self.items, reading.kernel().key_bits());
+        let is_plain = |source: &Source| source.is_read_by_position() && source.view().is_forward();
+        if items < SAMPLED || !is_plain(self.expected) || !is_plain(self.actual) {
+            return Ok(Search::new(bits, &FRACTIONS, items));
+        }
+        let one_of = (items / SAMPLE) as u64;
+        let limits =
+            Limits { window: Some(self.effort.limits.window.unwrap_or(PIECE).min(PIECE)), ..self.effort.limits };
+        let wanted = |start: usize| hash(start as u64).is_multiple_of(one_of);
+        let left_out = u64::MAX >> (u64::BITS - bits);
+        let pieces = self.each_key(reading, limits, wanted, &Vec::new, &|sample: &mut Vec<u64>, keys| {
+            sample.extend(keys.iter().filter(|&&key| key != left_out));
+        })?;
+        Ok(Search::sampled(bits, &FRACTIONS, items, &mut pieces.concat()))
+    }
+
+    /// Ends the search for the quantiles of `count` distances, of which some are 0. What the first pass has not found needs
+    /// more passes over both tensors, unless all quantiles are 0.
+    pub(super) fn quantiles(
+        &mut self,
+        reading: &NumberReading,
+        mut search: Search,
+        mut counts: Vec<PassCounts>,
+        count: u64,
+        zeros: u64,
+    ) -> Result<[Option<Number>; 4]> {
+        let of_key = |key: u64| Some(reading.kernel().of_key(key).shown(reading.integers));
+        if count == 0 {
+            return Ok([None; 4]);
+        }
+        if FRACTIONS.iter().all(|fraction| fraction.rank(count) <= zeros) {
+            // the key of no distance is 0
+            return Ok([of_key(0); 4]);
+        }
+        loop {
+            search.narrow(counts, count);
+            if let Some(found) = search.found() {
+                assert_eq!(found.len(), FRACTIONS.len(), "a quantile for each fraction of some items");
+                return Ok(std::array::from_fn(|n| of_key(found[n])));
+            }
+            let limits = self.effort.limits;
+            counts = self.each_key(reading, limits, |_| true, &|| search.begin(), &|counts, keys| {
+                search.count(counts, keys);
+            })?;
+        }
+    }
+
+    /// Shows the keys of the distances in wanted windows to `each`, and returns the states of all threads.
+    fn each_key<S: Send>(
+        &mut self,
+        reading: &NumberReading,
+        limits: Limits,
+        wanted: impl Fn(usize) -> bool + Sync,
+        begin: &(dyn Fn() -> S + Sync),
+        each: &(dyn Fn(&mut S, &[u64]) + Sync),
+    ) -> Result<Vec<S>> {
+        let widths = self.widths;
+        let sources = [&mut *self.expected, &mut *self.actual];
+        let begin = || (begin(), Vec::new(), [Vec::new(), Vec::new()]);
+        let states = scan_some(sources, limits, &|_| {}, wanted, begin, |state, start, items| {
+            let (state, keys, converted) = state;
+            for part in StoredItems::new(start, widths, items).chunks(CHUNK) {
+                reading.kernel().keys(reading.read(part.rows, converted), keys);
+                each(state, keys);
+            }
+            Ok(true)
+        })?;
+        Ok(states.into_iter().map(|(state, ..)| state).collect())
+    }
+}
+
+/// Returns a number that looks random, the same for the same number.
+fn hash(number: u64) -> u64 {
+    let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32
+}
