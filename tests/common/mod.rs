@@ -3,6 +3,8 @@
 #![allow(dead_code, unused_imports, reason = "each test binary uses its share")]
 
 mod files;
+#[cfg(feature = "cli")]
+mod in_process;
 #[cfg(all(unix, feature = "cli"))]
 mod machine;
 #[cfg(feature = "cli")]

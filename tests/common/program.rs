@@ -1,14 +1,16 @@
 //! The program run in a scratch folder, and tables of what it prints and refuses.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::PathBuf;
 
 use assert_cmd::Command;
 use tempfile::TempDir;
+use tensorop::command::Environment;
 
-use super::{Item, Tensor, difference, each, words};
+use super::{Item, Tensor, difference, each, in_process, words};
 
 /// Bytes of a window that put boundaries everywhere; `None` is the program's own choice.
 pub(crate) const WINDOWS: [Option<usize>; 5] = [None, Some(1), Some(8), Some(24), Some(1000)];
@@ -49,6 +51,25 @@ pub(crate) fn binary() -> PathBuf {
         Some(path) => path.into(),
         None => assert_cmd::cargo::cargo_bin!("tensorop").to_owned(),
     }
+}
+
+thread_local! {
+    /// Whether the test that runs on this thread has yet run the program.
+    static HAS_RUN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Returns whether a command line must run in a process of its own: the first of each test, so that each goes through
+/// `main.rs` and the streams of a process once; files that are descriptors of the process; and all that
+/// `TENSOROP_TEST_PROGRAM` is asked.
+fn needs_process(args: &[OsString]) -> bool {
+    let names_descriptor = |arg: &OsString| {
+        let arg = arg.to_string_lossy();
+        arg.contains("/dev/") || arg.contains("/proc/")
+    };
+    let in_parts = |arg: &OsString| arg.to_string_lossy().starts_with("--part") || arg == "--finish";
+    !HAS_RUN.replace(true)
+        || std::env::var_os("TENSOROP_TEST_PROGRAM").is_some()
+        || args.iter().any(|arg| names_descriptor(arg) || in_parts(arg))
 }
 
 /// A scratch folder that the program runs in.
@@ -121,13 +142,21 @@ impl Folder {
         self.run_with(args, None, None)
     }
 
-    /// Runs the program with a window of so many bytes, and `stdin` on standard input.
+    /// Runs the program with a window of so many bytes, and `stdin` on standard input: in this process, if it
+    /// [need not](needs_process) be another.
     pub(crate) fn run_with<S: AsRef<OsStr>>(
         &self,
         args: impl IntoIterator<Item = S>,
         window: Option<usize>,
         stdin: Option<&[u8]>,
     ) -> Run {
+        let args: Vec<OsString> = args.into_iter().map(|arg| arg.as_ref().to_owned()).collect();
+        if !needs_process(&args) {
+            let environment = Environment { window, ..Environment::default() };
+            if let Some(run) = in_process::run(self.0.path(), args.clone(), environment, stdin.unwrap_or_default()) {
+                return run;
+            }
+        }
         let mut command = self.command();
         command.args(args);
         if let Some(window) = window {
