@@ -144,7 +144,7 @@ impl Error {
     }
 
     /// A number of an index tensor or list that int64 cannot hold.
-    pub fn beyond_int64(number: &impl fmt::Display) -> Self {
+    pub(crate) fn beyond_int64(number: &impl fmt::Display) -> Self {
         Self::new(Subject::Indices, format!("{number} is beyond int64"))
     }
 

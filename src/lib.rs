@@ -9,49 +9,61 @@
 //! # let first = tensorop::Tensor::from(&ndarray::array![[1.0_f32, 2.0], [3.0, 4.0]]);
 //! # tensorop::write_all("w.npz", [("conv1", &first)])?;
 //! use ndarray::{ArrayD, array};
-//! use tensorop::{SliceArgs, Tensor, slice_scatter};
+//! use tensorop::{DType, Tensor, WriteOptions, slice_scatter};
 //!
-//! // one tensor of an archive, in memory; any format, told by the content
+//! // one tensor of an archive; the content tells the format
 //! let conv1 = tensorop::read("w.npz:conv1")?;
-//! // as an ndarray array, if its items are of that type
+//! // an ndarray array, if the items are of that type
 //! let weights: ArrayD<f32> = conv1.to_array()?;
-//! let first_row = SliceArgs::default().axis(0, ..1);
-//! let patched = slice_scatter(&weights, &array![[0.0, 0.5]], &first_row)?;
-//! // the format follows the name; the file is complete or not there at all
+//! let patched = slice_scatter(&weights, &array![[0.0, 0.5]], &":1".parse()?)?;
+//! // the name tells the format; the file is complete or does not exist
 //! tensorop::write("patched.npy", &Tensor::from(&patched))?;
 //! # assert_eq!(tensorop::read("patched.npy")?.to_array::<f32>()?, array![[0.0, 0.5], [3.0, 4.0]].into_dyn());
 //!
-//! for (name, tensor) in tensorop::read_all("w.npz")? {
-//!     println!("{name}: {} {:?}", tensor.dtype(), tensor.shape());
-//! }
-//! tensorop::write_all("w.safetensors", [("conv1", &conv1)])?;
+//! // a slice of a large file, of which nothing else is read, and a change where it lies
+//! let file = tensorop::open("patched.npy")?;
+//! println!("{:?}", file.info(None)?.shape);
+//! let column = file.read_slice(None, &":, -1:".parse()?)?;
+//! tensorop::patch("patched.npy", &":, :1".parse()?, &column)?;
+//!
+//! let half = WriteOptions::new().cast(DType::parse("float16")?).compress(true);
+//! half.write_all("half.npz", [("conv1", &conv1)])?;
 //!
 //! let found = tensorop::diff::compare(&conv1, &tensorop::read("patched.npy")?, &Default::default())?;
-//! assert_eq!(found.mismatches(), Some(2));
+//! assert_eq!(found.mismatches(), Some(3));
 //! # }
 //! # Ok::<(), tensorop::Error>(())
 //! ```
 //!
-//! [`read`], [`read_all`], [`write`](write()) and [`write_all`] know `.npy`, `.npz`, `.safetensors`, Zarr, ONNX `.pb` and JSON,
-//! and every element type there is; [`Tensor`] holds what they read. [`diff::compare`] says how two tensors differ. Every
-//! error is an [`Error`], whose [kind](error::ErrorKind) can be matched, and whose text names file and member.
+//! Files are `.npy`, `.npz`, `.safetensors` and indexes of these, Zarr stores, ONNX `.pb`, JSON, CSV and TSV, and bytes
+//! without a header whose dtype and shape the path says; what NumPy prints is written only.
+//!
+//! - [`read`], [`read_all`] and [`read_bytes`] read whole tensors into memory as a [`Tensor`] of any dtype.
+//! - [`open`] and [`open_bytes`] give an [`Opened`], which describes tensors and reads them, or slices of them, by name;
+//!   [`describe`] describes all of a file.
+//! - [`write`](write()), [`write_all`] and, with more choices, [`WriteOptions`] write them; [`patch`] changes a slice of a file
+//!   in place.
+//! - [`diff::compare`] says how two tensors differ; [`golden`] has assertions for tests.
+//!
+//! Every error is an [`Error`], whose [kind](error::ErrorKind) can be matched, and whose text names file and tensor.
 //!
 //! # The operators
 //!
 //! [`slice()`] (OpenVINO Slice-8), [`slice_scatter()`] (OpenVINO SliceScatter-15), [`scatter_update()`] (OpenVINO
 //! ScatterUpdate-3), [`scatter_nd()`] and [`scatter_nd_reduce()`] (ONNX ScatterND 11 to 18), [`gather_nd()`] (ONNX
-//! GatherND-13, OpenVINO GatherND-8) take and give [`ndarray`] arrays of any layout.
+//! GatherND-13, OpenVINO GatherND-8) take and return [`ndarray`] arrays of any layout. [`SliceArgs`] are slices, parsed from
+//! NumPy's notation or built axis by axis.
 //!
 //! # Features
 //!
 //! | feature | what it adds |
 //! | --- | --- |
 //! | `cli` (default) | the program `tensorop`; it includes `formats` |
-//! | `formats` | files: `read`, `write`, `diff` |
-//! | `zarr` (default) | stores of Zarr among the formats; it includes `formats` |
+//! | `formats` | files: `read`, `write`, `open`, `diff` and all formats but Zarr |
+//! | `zarr` (default) | Zarr stores among the formats, with what packs their chunks; it includes `formats` |
 //! | `predicates` (default) | `golden`: golden files in tests, `assert_tensor_eq!`; it includes `formats` |
 //!
-//! Without any there are the operators alone, on fewer than 20 packages: `default-features = false`.
+//! Without any of them (`default-features = false`) the operators and [`Tensor`] are left, on fewer than 20 packages.
 //!
 //! # How it is built: for those who work on it
 //!
@@ -131,17 +143,24 @@ pub use format::Format;
 pub use format::files::{WriteOptions, read, read_all, read_bytes, write, write_all};
 #[cfg(feature = "formats")]
 pub use format::opened::{Opened, TensorInfo, describe, open, open_bytes, patch};
-pub use item::dtype::{DType, Field, Kind, Narrow, Struct};
+pub use item::dtype::DType;
 pub use item::element::Element;
 pub use item::meta::{Meta, Order};
 pub use item::tensor::Tensor;
 pub use layout::axis::{Span, StepRange};
 pub use ops::gather_nd::gather_nd;
+pub use ops::indexed::Index;
 pub use ops::reduction::{Reducible, Reduction};
 pub use ops::scatter_nd::{scatter_nd, scatter_nd_reduce};
 pub use ops::scatter_update::scatter_update;
 pub use ops::slice::{SliceArgs, slice};
 pub use ops::slice_scatter::slice_scatter;
+
+/// What a [`DType`] is made of: the kind of its items, the fields of structured ones, units of time.
+pub mod dtype {
+    pub use crate::item::dtype::{Field, Kind, Narrow, Struct};
+    pub use crate::item::time_unit::{TimeBase, TimeUnit};
+}
 
 /// README and the page on the library, so that their Rust examples are compiled and run.
 #[cfg(all(doctest, feature = "formats"))]

@@ -409,7 +409,7 @@ impl Format {
     }
 
     /// How it is written; what is only read refuses everything.
-    pub fn writer(self) -> &'static dyn Writer {
+    pub(crate) fn writer(self) -> &'static dyn Writer {
         self.0.writes.as_ref().map_or(&index::OnlyRead, |writes| writes.writer)
     }
 

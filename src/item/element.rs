@@ -9,6 +9,7 @@ use crate::item::dtype::{DType, Kind};
 use crate::item::float16;
 
 mod sealed {
+    #[allow(unnameable_types, reason = "only the types below are elements")]
     pub trait Sealed {}
 }
 

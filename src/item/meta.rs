@@ -56,7 +56,7 @@ impl Meta {
     }
 
     /// Where the items lie in storage.
-    pub fn view(&self) -> View {
+    pub(crate) fn view(&self) -> View {
         match self.order {
             Order::C => View::c_order(&self.shape),
             Order::Fortran => View::fortran_order(&self.shape),

@@ -58,6 +58,7 @@ pub type CombinePoints = fn(&mut [u8], usize, &[u32], &[u8]);
 /// A reduction of items that are little-endian bytes. Items in the other byte order are swapped before and after it, so
 /// that each loop is compiled once a type.
 #[derive(Clone, Copy, Debug)]
+#[allow(unnameable_types, reason = "users of Reducible name the trait, and neither implement nor call it")]
 pub struct Combine {
     /// Reduces neighbouring items, in a loop that can be vectorised.
     pub blocks: CombineBlocks,

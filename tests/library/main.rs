@@ -11,8 +11,9 @@ mod options;
 use std::fs;
 use std::io;
 
+use tensorop::dtype::Kind;
 use tensorop::error::{Error, ErrorKind};
-use tensorop::{DType, Kind, Tensor, read, read_all, write, write_all};
+use tensorop::{DType, Tensor, read, read_all, write, write_all};
 
 use crate::common::each;
 
