@@ -212,9 +212,11 @@ mod in_memory {
 
     impl ReadableStore for MemoryStore {
         fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>> {
-            let value = self.values().get(&self.key(key)).cloned();
-            ensure!(value.is_some() || self.prefixes(key)?.is_empty(), "is a folder, expected a file");
-            Ok(value.map(|value| value as Arc<dyn ReadAt>))
+            let (key, values) = (self.key(key), self.values());
+            let value = values.get(&key);
+            let is_inside = |other: &String| other.strip_prefix(&key).is_some_and(|rest| rest.starts_with('/'));
+            ensure!(value.is_some() || !values.keys().any(is_inside), "is a folder, expected a file");
+            Ok(value.map(|value| Arc::clone(value) as Arc<dyn ReadAt>))
         }
     }
 

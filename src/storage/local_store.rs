@@ -117,3 +117,82 @@ impl WritableStore for LocalEdit {
         self.writer.remove(key)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::key_store::MemoryStore;
+
+    /// Does the same to a folder and to a store in memory.
+    fn both(check: impl Fn(&str, &dyn KeyStore, &dyn WritableStore)) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("root");
+        fs::create_dir(&root).unwrap();
+        let (local, memory) = (LocalStore::new(&root), MemoryStore::default());
+        check("a folder", &local, &*local.edit("").unwrap());
+        check("memory", &memory, &memory);
+        // nothing is left beside the folder
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn values_of_both_stores() {
+        both(|name, store, writer| {
+            assert!(store.open("a").unwrap().is_none(), "{name}");
+            assert_eq!((store.size("a").unwrap(), store.stamp("a").unwrap()), (None, None), "{name}");
+            writer.put("a", b"one").unwrap();
+            writer.put("b/c/0/1", b"two").unwrap();
+            writer.put("b/d/0", b"").unwrap();
+            let value = store.open("b/c/0/1").unwrap().unwrap();
+            let mut part = [0; 2];
+            value.read_at(&mut part, 1).unwrap();
+            assert_eq!((&part, value.size().unwrap()), (b"wo", 3), "{name}");
+            assert!(value.read_at(&mut part, 2).is_err(), "{name}");
+            assert_eq!(store.get("a", 3).unwrap().as_deref(), Some(&b"one"[..]), "{name}");
+            assert_eq!(store.get("a", 2).unwrap_err().to_string(), "3 bytes, at most 2 are read", "{name}");
+            assert_eq!(store.size("a").unwrap(), Some(3), "{name}");
+            let mut names = store.prefixes("b").unwrap();
+            names.sort();
+            assert_eq!((store.prefixes("").unwrap(), names), (vec!["b".to_owned()], vec!["c".into(), "d".into()]));
+            assert_eq!(store.open("b").unwrap_err().to_string(), "is a folder, expected a file", "{name}");
+        });
+    }
+
+    #[test]
+    fn writes_of_both_stores() {
+        both(|name, store, writer| {
+            let get = |key| store.get(key, 9).unwrap().map(|bytes| String::from_utf8(bytes).unwrap());
+            assert!(writer.put_if_absent("a", b"one").unwrap(), "{name}");
+            assert!(!writer.put_if_absent("a", b"two").unwrap(), "{name}");
+            assert_eq!(get("a").as_deref(), Some("one"), "{name}");
+            let before = store.stamp("a").unwrap().unwrap();
+            let value = writer.prepare("a", b"three").unwrap();
+            assert_eq!(get("a").as_deref(), Some("one"), "{name}");
+            // who has opened a value goes on to read that one
+            let old = store.open("a").unwrap().unwrap();
+            value.commit().unwrap();
+            assert_eq!((get("a").as_deref(), old.size().unwrap()), (Some("three"), 3), "{name}");
+            assert_ne!(store.stamp("a").unwrap(), Some(before), "{name}");
+            drop(writer.prepare("never", b"x").unwrap());
+            assert_eq!(get("never"), None, "{name}");
+            writer.remove("a").unwrap();
+            writer.remove("a").unwrap();
+            assert_eq!(get("a"), None, "{name}");
+            assert!(store.lock("a", false).is_err(), "{name}");
+            assert_eq!(store.identity().unwrap(), store.identity().unwrap(), "{name}");
+        });
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_value() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = LocalStore::new(folder.path());
+        std::os::unix::fs::symlink("nowhere", folder.path().join("link")).unwrap();
+        let message = |key| store.open(key).unwrap_err().to_string();
+        assert_eq!(message("link"), "is a link to what is not there");
+        assert_eq!(message(""), "is a folder, expected a file");
+        std::os::unix::net::UnixListener::bind(folder.path().join("socket")).unwrap();
+        assert_eq!(message("socket"), "is no regular file");
+    }
+}

@@ -279,6 +279,7 @@ impl<'a> Parts<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::storage::key_store::MemoryStore;
 
     /// A store `out`, or a file, of which all of one part is there, and what is hidden beside it.
     fn parts(folder: &Path, is_folder: bool, check: impl Fn(&Parts<'_>, &dyn Fn() -> Vec<String>)) {
@@ -322,6 +323,29 @@ mod tests {
     fn content(folder: &Path, is_folder: bool) -> String {
         let out = folder.join("out");
         fs::read_to_string(if is_folder { out.join("c/0") } else { out }).expect("a file")
+    }
+
+    #[test]
+    fn records_in_memory() {
+        let store = MemoryStore::default();
+        let ledger = |record: &str| Ledger { reader: store.clone(), writer: store.clone(), record: record.to_owned() };
+        let (first, same, other) = (ledger("one\ntwo\n"), ledger("one\ntwo\n"), ledger("one\nthree\n"));
+        assert_eq!(first.difference().expect("nothing is there"), None);
+        for ledger in [&first, &same, &other] {
+            ledger.begin().expect("begun");
+        }
+        assert_eq!(same.difference().expect("read"), None);
+        let differing = Differing { found: "two".to_owned(), expected: "three".to_owned() };
+        assert_eq!(other.difference().expect("read"), Some(differing));
+        let shorter = Differing { found: "two".to_owned(), expected: String::new() };
+        assert_eq!(ledger("one\n").difference().expect("read"), Some(shorter));
+        assert!(first.hash() == same.hash() && first.hash() != other.hash());
+        first.set_done(3).and_then(|()| first.set_units_done(4, 17)).expect("written");
+        assert_eq!([2, 3].map(|part| same.is_done(part).expect("read")), [false, true]);
+        assert_eq!([3, 4].map(|part| same.units_done(part).expect("read")), [0, 17]);
+        assert_eq!(store.keys(), ["command", "done/3", "done/4.units"]);
+        store.put("done/4.units", b"nonsense").expect("written");
+        assert_eq!(same.units_done(4).expect("read"), 0);
     }
 
     #[test]

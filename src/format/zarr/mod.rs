@@ -7,6 +7,8 @@ mod dtypes;
 mod group;
 mod metadata;
 mod read;
+#[cfg(test)]
+mod tests;
 mod write;
 
 use std::collections::BTreeMap;

@@ -1,0 +1,161 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::format::interface::{Extras, Layout, WriteChunks, Writer};
+use crate::item::dtype::DType;
+use crate::item::meta::Meta;
+use crate::layout::window::Windows;
+use crate::parallel::Threads;
+use crate::storage::key_store::{ListableStore, MemoryStore, ReadableStore, WritableStore};
+
+const SHAPE: [usize; 2] = [5, 7];
+
+fn meta() -> Meta {
+    Meta::new(DType::parse("<u2").unwrap(), SHAPE.to_vec())
+}
+
+/// Items of which each is its own number, from `first` on.
+fn items(first: u16) -> Vec<u8> {
+    (first..first + 35).flat_map(u16::to_le_bytes).collect()
+}
+
+/// A store in memory that holds arrays of those names, each from a first item on; an empty name is the store itself.
+fn written(names: &[(&str, u16)], extras: &Extras) -> MemoryStore {
+    let meta = meta();
+    let tensors: Vec<_> = names.iter().map(|(name, _)| (*name, &meta)).collect();
+    let Layout::Chunks(chunks) = ZarrWriter.layout(&tensors, extras).unwrap() else { panic!("other than chunks") };
+    let store = MemoryStore::default();
+    for (n, (_, first)) in names.iter().enumerate() {
+        put_chunks(&store, &*chunks, n, &items(*first));
+    }
+    for (key, text) in chunks.seal().unwrap() {
+        store.put(&key, &text).unwrap();
+    }
+    store
+}
+
+fn put_chunks(store: &MemoryStore, chunks: &dyn WriteChunks, n: usize, items: &[u8]) {
+    let windows = Windows::boxes(&SHAPE, chunks.unit(n));
+    for window in windows.iter() {
+        let of_rows = window.ranges[0].clone().flat_map(|row| {
+            let columns = window.ranges[1].clone();
+            items[(row * 7 + columns.start) * 2..(row * 7 + columns.end) * 2].to_vec()
+        });
+        let packed = chunks.pack(n, &window, &of_rows.collect::<Vec<_>>()).unwrap();
+        store.put(&chunks.key(n, &window), &packed).unwrap();
+    }
+}
+
+fn opened(store: &MemoryStore) -> Result<Box<dyn Reader>> {
+    let opened = Opened::Folder(Arc::new(store.clone()));
+    open(Content { begin: Vec::new(), opened, threads: Threads::default() })
+}
+
+/// The items of an array, read in windows of a few items.
+fn read(source: &Source, most: usize) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    for window in Windows::new(&SHAPE, most).iter() {
+        let mut items = vec![0; window.items() * 2];
+        source.read(&source.view().part(&window.ranges), &mut items, &mut Vec::new())?;
+        out.extend(items);
+    }
+    source.finish()?;
+    Ok(out)
+}
+
+fn chunked(chunks: &[usize], shards: Option<&[usize]>, codec: &str) -> Extras {
+    let (chunks, shards) = (Some(chunks.to_vec()), shards.map(<[usize]>::to_vec));
+    Extras { chunks, shards, codec: Some(codec.to_owned()), ..Extras::default() }
+}
+
+#[test]
+fn arrays_in_memory_come_back() {
+    let rows = [
+        chunked(&[2, 3], None, "none"),
+        chunked(&[2, 3], None, "zstd"),
+        chunked(&[1, 2], Some(&[2, 4]), "gzip:1"),
+        chunked(&[5, 7], None, "blosc"),
+    ];
+    for extras in rows {
+        let store = written(&[("", 0)], &extras);
+        let reader = opened(&store).unwrap();
+        for most in [35, 4, 1] {
+            let source = reader.source(0, "x".to_owned()).unwrap();
+            assert_eq!(read(&source, most).unwrap(), items(0), "{extras:?}, windows of {most}");
+        }
+    }
+}
+
+#[test]
+fn groups_in_memory_are_walked() {
+    let extras = Extras { is_group: true, ..chunked(&[2, 3], None, "none") };
+    let store = written(&[("b", 100), ("a/deep/c", 200)], &extras);
+    // what is hidden is nobody's member, and a folder without metadata is none
+    store.put(".hidden/zarr.json", b"{}").unwrap();
+    store.put("other/file", b"").unwrap();
+    let reader = opened(&store).unwrap();
+    assert_eq!(reader.names().unwrap(), ["a/deep/c", "b"]);
+    for (n, first) in [(0, 200), (1, 100)] {
+        let source = reader.source(n, "x".to_owned()).unwrap();
+        assert_eq!(read(&source, 35).unwrap(), items(first));
+        assert_eq!(source.container().unwrap().file, store.identity().unwrap());
+    }
+    assert!(reader.unwritten().is_none());
+    store.put("b/.zarray", b"{}").unwrap();
+    store.remove("zarr.json").unwrap();
+    store.put(".zgroup", b"{}").unwrap();
+    assert!(opened(&store).unwrap().unwritten().is_some());
+}
+
+#[test]
+fn stores_that_are_not_in_order() {
+    let extras = chunked(&[2, 3], None, "none");
+    let message = |change: &dyn Fn(&MemoryStore)| {
+        let store = written(&[("", 0)], &extras);
+        change(&store);
+        let read = || read(&opened(&store)?.source(0, "x".to_owned())?, 35);
+        read().map_or_else(|error| error.to_string(), |items| format!("{} bytes", items.len()))
+    };
+    type Row<'a> = (&'a dyn Fn(&MemoryStore), &'a str);
+    let rows: [Row<'_>; 7] = [
+        (&|_| (), "70 bytes"),
+        // a chunk that is not there is of the fill value
+        (&|store| store.remove("c/0/0").unwrap(), "70 bytes"),
+        (&|store| store.put("c/0/0", b"").unwrap(), "x: chunk c/0/0: 0 bytes, expected 12"),
+        (&|store| store.put("c/0/0", &[1; 13]).unwrap(), "x: chunk c/0/0: 13 bytes, expected 12"),
+        (
+            &|store| {
+                store.remove("c/0/0").unwrap();
+                store.put("c/0/0/more", b"").unwrap();
+            },
+            "x: chunk c/0/0: is a folder, expected a file",
+        ),
+        (&|store| store.remove("zarr.json").unwrap(), "no Zarr store: has neither zarr.json nor .zarray"),
+        (&|store| store.put("zarr.json", b"{").unwrap(), "zarr.json: EOF while parsing an object at line 1 column 1"),
+    ];
+    for (change, expected) in rows {
+        assert_eq!(message(change), expected);
+    }
+}
+
+#[test]
+fn changes_in_memory() {
+    let store = written(&[("", 0)], &chunked(&[2, 3], None, "none"));
+    let reader = opened(&store).unwrap();
+    let source = reader.source(0, "x".to_owned()).unwrap();
+    reader.lock(0, false).unwrap();
+    let chunks = Arc::clone(source.as_chunks().unwrap());
+    let window = Windows::boxes(&SHAPE, chunks.grid()).get(0);
+    let (key, bytes) = chunks.packed(&window, &[9; 12]).unwrap();
+    let edit = chunks.edit().unwrap();
+    let value = edit.prepare(&key, &bytes).unwrap();
+    assert_eq!(read(&source, 35).unwrap(), items(0));
+    value.commit().unwrap();
+    assert_eq!(&read(&source, 35).unwrap()[..6], [9; 6]);
+    assert_eq!(chunks.value_of(&window).unwrap().unwrap().size().unwrap(), 12);
+    // the metadata tells that another has changed the array
+    let text = store.get("zarr.json", u64::MAX).unwrap().unwrap();
+    store.put("zarr.json", &text).unwrap();
+    assert_eq!(read(&source, 35).unwrap_err().to_string(), "x: changed while it was read");
+    assert_eq!(store.prefixes("").unwrap(), ["c"]);
+}

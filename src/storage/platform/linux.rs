@@ -1,0 +1,119 @@
+//! What Linux has beyond the rest of the Unix family, by the package `rustix`, which comes with the feature `formats`.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+use rustix::fs::{
+    Access, AtFlags, CWD, FallocateFlags, Mode, OFlags, RenameFlags, XattrFlags, access, copy_file_range, fallocate,
+    getxattr, ioctl_ficlone, linkat, open, renameat_with, setxattr, syncfs,
+};
+use rustix::io::Errno;
+
+pub use super::unix::{copy_mode, file_number, open_any, open_folder, open_to_lock, read_at, tempfile_in, write_at};
+use super::{is_full, mark_by_time, marked_by_time, same_file};
+
+/// Has the file system set the blocks of a large file of so many bytes aside. To write them then takes about half the
+/// time, and a full disk shows before anything is computed.
+pub fn reserve(file: &File, bytes: u64) -> io::Result<()> {
+    const LARGE: u64 = 1 << 20;
+    if bytes < LARGE {
+        return Ok(());
+    }
+    match fallocate(file, FallocateFlags::empty(), 0, bytes) {
+        Err(error) if is_full(&error.into()) => Err(error.into()),
+        // a file system that cannot do it writes the file without
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Makes `to` share the blocks of `from`, and returns whether the file system could.
+pub fn clone_file(from: &File, to: &File) -> bool {
+    ioctl_ficlone(to, from).is_ok()
+}
+
+/// Has the kernel copy bytes between files, and returns how many it did before the end of `from`.
+pub fn copy_range(from: &File, mut start: u64, to: &File, mut at: u64, len: usize) -> io::Result<usize> {
+    let mut copied = 0;
+    while copied < len {
+        match copy_file_range(from, Some(&mut start), to, Some(&mut at), len - copied) {
+            Ok(0) => break,
+            Ok(n) => copied += n,
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(copied)
+}
+
+/// Asks whether the user may write a file, without opening it: whoever watches the file would take that for a change.
+pub fn is_writable(path: &Path) -> io::Result<()> {
+    Ok(access(path, Access::WRITE_OK)?)
+}
+
+/// Removes what a writer that was killed has left under a temporary name, if that is what it is.
+pub fn remove_stale(name: &Path) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(open(name, flags, Mode::empty())?);
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || file.try_lock().is_err() {
+        return Ok(()); // no file of ours, or of a writer that lives
+    }
+    // with the lock nobody else removes it; before, its writer may have renamed it, and another taken the name
+    if same_file(&metadata, &std::fs::symlink_metadata(name)?) {
+        std::fs::remove_file(name)?;
+    }
+    Ok(())
+}
+
+/// Makes a file without a name in a folder, which [`link`] can name later. Returns `None` where the file system has no such
+/// files.
+pub fn unnamed(folder: &Path) -> Option<io::Result<File>> {
+    if !Path::new("/proc/self/fd").exists() {
+        return None; // it could not be given a name later
+    }
+    let mode = Mode::from_raw_mode(0o666);
+    match open(folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode) {
+        Ok(fd) => Some(Ok(fd.into())),
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => None,
+        Err(error) => Some(Err(error.into())),
+    }
+}
+
+/// Gives an unnamed file its name. Unlike a rename, that refuses to replace.
+pub fn link(file: &File, name: &Path) -> io::Result<()> {
+    let fd = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Ok(linkat(CWD, fd, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+/// Exchanges the names of two files or folders at once. An error of the kind `InvalidInput` or `Unsupported` says that the
+/// file system cannot.
+pub fn exchange(a: &Path, b: &Path) -> io::Result<()> {
+    Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
+}
+
+/// Waits until all that was written to the file system of a folder is on the disk.
+pub fn sync_all_of(folder: &Path) -> io::Result<()> {
+    Ok(syncfs(File::open(folder)?)?)
+}
+
+/// The name of the attribute that says which parts a file or folder was made of.
+const MARK: &str = "user.tensorop.parts";
+
+/// Marks a file or folder by a number that is not part of its content; 0 takes the mark away.
+pub fn mark(path: &Path, number: u64) -> io::Result<()> {
+    let set = setxattr(path, MARK, &number.to_le_bytes(), XattrFlags::empty());
+    // a file system without such attributes
+    if set.is_err() { mark_by_time(&open_any(path)?, number) } else { Ok(()) }
+}
+
+/// Returns whether a file or folder has the mark of a number.
+pub fn marked(path: &Path, number: u64) -> bool {
+    let mut found = [0; 8];
+    match getxattr(path, MARK, &mut found) {
+        Ok(8) => u64::from_le_bytes(found) == number,
+        Err(Errno::NODATA) => false,
+        Ok(_) | Err(_) => marked_by_time(path, number),
+    }
+}
