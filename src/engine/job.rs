@@ -1,13 +1,13 @@
-//! The one window loop: the output of an operator, filled window by window, shared among threads, handed to a sink.
+//! The window loop: fills the output of an operator window by window, by several threads, and hands the windows to a sink.
 //!
-//! Whether a tensor fits into memory, comes from a pipe, is written by eight threads or changed in its own file, it is
-//! this loop over the same [`Fill`]. Windows are independent, so threads take them as they are free; a window is filled
-//! the same way whoever fills it, which is why the output does not depend on the number of threads.
+//! It is the same loop over the same [`Fill`] whether a tensor fits into memory, comes from a pipe, is written by eight
+//! threads or is changed in its own file. Windows are independent, and a window is filled the same way whichever thread
+//! fills it: so threads take windows as they are free, and the output does not depend on the number of threads.
 
 use std::fs::File;
 use std::ops::Range;
 
-use super::sink::{FileSink, Sink, StreamSink, Take, failed};
+use super::sink::{FileSink, StreamSink, Take, WindowSink, failed};
 use crate::error::{Context, Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::{Boxes, Window, Windows, boxes_of_run};
@@ -19,13 +19,16 @@ use crate::ops::window_size::{
 };
 use crate::parallel::share;
 use crate::storage::chunked::MOST_ROW;
-use crate::storage::platform::{clone_file, read_at, reserve, unnamed_file, write_at};
+use crate::storage::platform::{clone_file, read_at, reserve, unnamed_file};
 use crate::storage::source::Source;
 
-/// What is told of every window that is done: its bytes.
+/// Is called for every window that is done, with the number of its bytes.
 pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
 
-/// An operator that is about to run.
+/// Does what is to be done with one window, given by a number, with the buffers of a thread.
+type WindowWork<'a> = dyn Fn(usize, &mut Vec<u8>, &mut Scratch) -> Result<()> + Sync + 'a;
+
+/// An operator that is about to run, with the threads and the windows that suit it.
 #[derive(Debug)]
 pub struct Job {
     fill: Box<dyn Fill>,
@@ -38,37 +41,37 @@ pub struct Job {
 }
 
 impl Job {
-    /// Makes everything ready to be read, and settles how many threads work on windows of which size.
+    /// Makes everything ready to be read, and chooses how many threads work on windows of which size.
     ///
     /// # Errors
     /// Those of [`Fill::prepare`].
     pub fn new(mut fill: Box<dyn Fill>, limits: Limits) -> Result<Self> {
         fill.prepare()?;
-        // what comes once can be read by one thread only
+        // a stream can be read by one thread only
         let once = fill.operands().into_iter().any(Source::is_stream);
         let threads = if once { 1 } else { limits.threads.for_bytes(fill.meta().bytes()) };
         let window = limits.window.unwrap_or_else(|| fill.window_bytes(threads));
         Ok(Self { fill, threads, window, boxes: None, limits })
     }
 
-    /// The same job, whose windows are boxes of so many places an axis.
+    /// Returns the same job with windows that are boxes of so many places an axis.
     #[must_use]
     pub fn in_boxes(self, sides: Vec<usize>) -> Self {
         Self { boxes: Some(sides), ..self }
     }
 
-    /// The output.
+    /// Returns the dtype, the shape and the order of the output.
     pub fn meta(&self) -> &Meta {
         self.fill.meta()
     }
 
-    /// What the output is made of.
+    /// Returns the operator.
     pub fn fill(&self) -> &dyn Fill {
         &*self.fill
     }
 
-    /// The windows of the output: boxes, where it is stored in these or made from chunks; else contiguous in C order. An
-    /// output without bytes has none.
+    /// Cuts the output into windows: boxes where it is stored in boxes or made from chunks, else windows that are contiguous
+    /// in C order. An output without bytes has none.
     pub fn windows(&self) -> Windows {
         let shape = &self.meta().shape;
         match (self.meta().bytes(), &self.boxes, self.fill.grid()) {
@@ -79,7 +82,7 @@ impl Job {
         }
     }
 
-    /// The windows of the output in C order. Of one that is made from chunks they are whole rows of these.
+    /// Cuts the output into windows that are contiguous in C order: whole rows of chunks where it is made from chunks.
     fn rows(&self) -> Windows {
         let shape = &self.meta().shape;
         match (self.meta().bytes(), self.fill.grid()) {
@@ -89,12 +92,13 @@ impl Job {
         }
     }
 
-    /// The items of a window.
+    /// Returns the items of a window.
     fn items(&self) -> usize {
         (self.window / self.fill.widest().max(1)).max(1)
     }
 
-    /// Boxes that end where chunks do: several together where chunks are small, a part where they are large.
+    /// Returns the sides of boxes that end where chunks do: several chunks together where chunks are small, a part of one
+    /// where they are large.
     fn suited(&self, grid: Vec<usize>) -> Vec<usize> {
         let (shape, itemsize) = (&self.meta().shape, self.fill.widest().max(1));
         let (least, most) = (self.limits.window.unwrap_or(LEAST_BOX) / itemsize, (MOST_BOX / itemsize).max(1));
@@ -110,28 +114,41 @@ impl Job {
         sides
     }
 
-    /// Fills the windows of those numbers and hands them to `sink`. All of them are [`windows`](Self::windows)`.count()`;
-    /// a part of them is a share of the work.
+    /// Calls `work(0..count, items, scratch)` on several threads, each of which keeps its buffers. If several calls fail,
+    /// the error of the lowest number is returned, so that a message does not depend on timing.
+    fn share(&self, threads: usize, count: usize, work: &WindowWork<'_>) -> Result<()> {
+        let begin = || (Vec::new(), Scratch::default());
+        share(threads, count, begin, |number, (items, scratch)| work(number, items, scratch).map(|()| true)).map(drop)
+    }
+
+    /// Fills some windows, given by their numbers in [`windows`](Self::windows), and hands them to `sink`. Half of the
+    /// numbers are half of the work.
     ///
     /// # Errors
-    /// Of reading and writing; an item that a cast cannot make. Of several errors that of the first window.
-    pub fn run(&self, windows: &Windows, numbers: Range<usize>, sink: &dyn Sink, progress: Progress<'_>) -> Result<()> {
+    /// Of reading and writing; an item that a cast cannot make. If several windows fail, the error of the lowest-numbered
+    /// window is returned.
+    pub fn run(
+        &self,
+        windows: &Windows,
+        numbers: Range<usize>,
+        sink: &dyn WindowSink,
+        progress: Progress<'_>,
+    ) -> Result<()> {
         let threads = if sink.in_order() { 1 } else { self.threads };
         let itemsize = self.meta().dtype.itemsize();
-        let begin = || (Vec::new(), Scratch::default());
-        share(threads, numbers.len(), begin, |number, (items, scratch)| -> Result<bool> {
+        self.share(threads, numbers.len(), &|number, items, scratch| {
             let window = windows.get(numbers.start + number);
             if !sink.has(&window) && !self.copied(&window, sink)? {
                 self.fill_window(&window, items, scratch)?;
                 sink.put(&window, items)?;
             }
             progress(window.items() * itemsize);
-            Ok(true)
+            Ok(())
         })?;
         self.fill.finish()
     }
 
-    /// Makes `items` those of a window, whatever windows the operator fills.
+    /// Makes `items` the items of any window, piece by piece where the operator fills contiguous windows alone.
     fn fill_window(&self, window: &Window, items: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         let shape = &self.meta().shape;
         if self.fill.fills_boxes() || window.is_contiguous(shape) {
@@ -146,7 +163,7 @@ impl Job {
         Ok(())
     }
 
-    /// Fills the windows of those numbers and hands them to `put`.
+    /// Fills some windows, given by their numbers, and hands them to `put`.
     ///
     /// # Errors
     /// Those of [`run`](Self::run), and of `put`.
@@ -154,33 +171,25 @@ impl Job {
         &self,
         windows: &Windows,
         numbers: &[usize],
-        put: &(impl Fn(&Window, &[u8]) -> Result<()> + Sync),
+        put: &(dyn Fn(&Window, &[u8]) -> Result<()> + Sync),
         progress: Progress<'_>,
     ) -> Result<()> {
-        let begin = || (Vec::new(), Scratch::default());
-        share(self.threads, numbers.len(), begin, |at, (items, scratch)| -> Result<bool> {
+        self.share(self.threads, numbers.len(), &|at, items, scratch| {
             let window = windows.get(numbers[at]);
             self.fill_window(&window, items, scratch)?;
             put(&window, items)?;
             progress(items.len());
-            Ok(true)
-        })?;
-        Ok(())
+            Ok(())
+        })
     }
 
-    /// Writes those bytes of a file in which the output's items lie from byte `base` on, and no others, as far as they
-    /// are items.
+    /// Writes some bytes of the file of `sink`, as far as items of the output lie there, and no others.
     ///
     /// # Errors
     /// Of reading and writing.
-    pub fn write_range(
-        &self,
-        (file, base, label): (&File, u64, &str),
-        bytes: Range<u64>,
-        progress: Progress<'_>,
-    ) -> Result<()> {
+    pub fn write_range(&self, sink: &FileSink<'_>, bytes: Range<u64>, progress: Progress<'_>) -> Result<()> {
         let (shape, itemsize) = (&self.meta().shape, self.meta().dtype.itemsize());
-        let end = base + self.meta().bytes() as u64;
+        let (base, end) = (sink.position(0), sink.position(self.meta().items()));
         let bytes = bytes.start.clamp(base, end)..bytes.end.clamp(base, end);
         if bytes.is_empty() {
             return Ok(());
@@ -195,8 +204,7 @@ impl Job {
         })?;
         numbers.sort_unstable();
         numbers.dedup();
-        let begin = || (Vec::new(), Scratch::default());
-        share(self.threads, numbers.len(), begin, |at, (items, scratch)| -> Result<bool> {
+        self.share(self.threads, numbers.len(), &|at, items, scratch| {
             let window = windows.get(numbers[at]);
             let parts = match window.is_contiguous(shape) {
                 true => boxes_of_run(shape, window.start.max(first), (window.start + window.items()).min(last)),
@@ -208,16 +216,15 @@ impl Job {
                 for piece in part.pieces(shape) {
                     let (run, after) = rest.split_at(piece.items() * itemsize);
                     rest = after;
-                    let at = base + (piece.start * itemsize) as u64;
+                    let at = sink.position(piece.start);
                     let here = bytes.start.clamp(at, at + run.len() as u64)..bytes.end.clamp(at, at + run.len() as u64);
                     let clipped = &run[(here.start - at) as usize..(here.end - at) as usize];
-                    write_at(file, clipped, here.start).with_context(|| failed(label))?;
+                    sink.put_bytes(clipped, here.start)?;
                     progress(clipped.len());
                 }
             }
-            Ok(true)
-        })?;
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Hands all windows in order to `take`.
@@ -227,26 +234,26 @@ impl Job {
     pub fn stream<'a>(&self, progress: Progress<'_>, take: &'a mut Take<'a>) -> Result<()> {
         let windows = self.rows();
         let itemsize = self.fill.widest().max(1);
-        if self.fill.grid().is_some() && windows.largest().saturating_mul(itemsize) > MOST_ROW {
-            // each chunk would be read again and again
-            let label = self.fill.data().label();
-            let file = unnamed_file().with_context(|| format!("{label}: cannot be kept in a temporary file"))?;
-            self.write_items(&file, label, 0, progress)?;
-            let mut items = vec![0; MOST_ROW.min(self.meta().bytes())];
-            let (mut at, end) = (0, self.meta().bytes());
-            while at < end {
-                let some = &mut items[..MOST_ROW.min(end - at)];
-                read_at(&file, some, at as u64)?;
-                take(some)?;
-                at += some.len();
-            }
-            return Ok(());
+        if self.fill.grid().is_none() || windows.largest().saturating_mul(itemsize) <= MOST_ROW {
+            return self.run(&windows, 0..windows.count(), &StreamSink::new(take), progress);
         }
-        self.run(&windows, 0..windows.count(), &StreamSink::new(take), progress)
+        // each chunk would be read again and again: the chunks go to a temporary file, which is read in order
+        let label = self.fill.data().label();
+        let file = unnamed_file().with_context(|| format!("{label}: cannot be kept in a temporary file"))?;
+        self.write_items(&FileSink::new(&file, 0, self.meta(), label), progress)?;
+        let mut items = vec![0; MOST_ROW.min(self.meta().bytes())];
+        let (mut at, end) = (0, self.meta().bytes());
+        while at < end {
+            let some = &mut items[..MOST_ROW.min(end - at)];
+            read_at(&file, some, at as u64)?;
+            take(some)?;
+            at += some.len();
+        }
+        Ok(())
     }
 
-    /// Hands the items of some boxes, one box after the other, to `take`, and reads no others. All of the output counts
-    /// as done then.
+    /// Hands the items of some boxes, one box after the other, to `take`, and reads no others. `progress` counts all of the
+    /// output then.
     ///
     /// # Errors
     /// Of reading; an item that a cast cannot make; those of `take`.
@@ -262,67 +269,64 @@ impl Job {
     }
 
     /// Writes `header` and then the output to an empty `file`, which messages call `label`. Where the file system can
-    /// share blocks, the file begins as a clone of the data's own, in which only changes are missing.
+    /// share blocks, the file begins as a clone of the data's own file, in which only the changes are missing.
     ///
     /// # Errors
     /// Of reading and writing.
     pub fn write(&self, file: &File, label: &str, header: &[u8], progress: Progress<'_>) -> Result<()> {
         let base = header.len() as u64;
+        let sink = FileSink::new(file, base, self.meta(), label);
         if let Some(patch) = self.fill.as_patch().filter(|patch| self.cloned_to(*patch, file, base)) {
-            // what the data's file has in its place may say the same in other words
-            write_at(file, header, 0).with_context(|| failed(label))?;
-            self.edit(patch, file, label, base, &|_| {}, progress)?;
+            // the header of the data's file may say the same in other words
+            sink.put_bytes(header, 0)?;
+            self.edit(patch, &sink, &|_| {}, progress)?;
             return self.fill.finish();
         }
         reserve(file, base + self.meta().bytes() as u64).with_context(|| failed(label))?;
-        write_at(file, header, 0).with_context(|| failed(label))?;
-        self.write_items(file, label, base, progress)
+        sink.put_bytes(header, 0)?;
+        self.write_items(&sink, progress)
     }
 
-    /// Writes the output's items to `file`, which messages call `label`, from byte `base` on, and nothing else.
+    /// Writes the items of the output, and nothing else.
     ///
     /// # Errors
     /// Those of [`run`](Self::run).
-    pub fn write_items(&self, file: &File, label: &str, base: u64, progress: Progress<'_>) -> Result<()> {
+    pub fn write_items(&self, sink: &FileSink<'_>, progress: Progress<'_>) -> Result<()> {
         let windows = self.windows();
-        self.run(&windows, 0..windows.count(), &FileSink::new(file, base, self.meta(), label), progress)
+        self.run(&windows, 0..windows.count(), sink, progress)
     }
 
-    /// Writes the windows that change to `file`, the data's own or its exact copy, whose items begin at byte `base`
-    /// and lie in C order of the output's shape. `patch` is the operator, as a patch. Before the first byte is changed
-    /// `expect` is called with the number of bytes that `progress` will add up to.
+    /// Writes the windows that change to the data's own file or an exact copy of it, in which items lie in C order of the
+    /// output's shape. `patch` is the operator, as a patch. Before the first byte is changed `expect` is called with the
+    /// number of bytes that `progress` will add up to.
     ///
     /// # Errors
     /// Of reading and writing.
     pub fn edit(
         &self,
         patch: &dyn Patch,
-        file: &File,
-        label: &str,
-        base: u64,
+        sink: &FileSink<'_>,
         expect: &dyn Fn(usize),
         progress: Progress<'_>,
     ) -> Result<()> {
         let (windows, touched) = self.to_edit(patch)?;
-        let size = self.meta().dtype.itemsize();
-        expect(touched.iter().map(|&number| windows.get(number).items().saturating_mul(size)).sum());
-        let sink = FileSink::new(file, base, self.meta(), label);
         let itemsize = self.meta().dtype.itemsize();
-        let begin = || (Vec::new(), Scratch::default());
-        share(self.threads, touched.len(), begin, |number, (items, scratch)| -> Result<bool> {
+        expect(touched.iter().map(|&number| windows.get(number).items().saturating_mul(itemsize)).sum());
+        self.share(self.threads, touched.len(), &|number, items, scratch| {
             let window = windows.get(touched[number]);
             self.fill.fill(&window, items, scratch)?;
             // only what lies between the first and the last change
             let Range { start, end } = patch.extent(&window)?;
-            sink.put_from(&window, start, &items[start * itemsize..end * itemsize])?;
+            sink.put_bytes(&items[start * itemsize..end * itemsize], sink.position(window.start + start))?;
             progress(items.len());
-            Ok(true)
+            Ok(())
         })?;
         patch.finish_updates()
     }
 
-    /// The windows in which something changes: smaller ones than usual where little changes in each, since a window is
-    /// read and written as a whole. Ten thousand points in 1 GiB took 0.6 s by windows of 64 KiB, 0.05 s by pages.
+    /// Returns windows and the numbers of those in which something changes. Windows are smaller than usual where little
+    /// changes in each, since a window is read and written as a whole: ten thousand points in 1 GiB took 0.6 s by windows
+    /// of 64 KiB, 0.05 s by pages.
     fn to_edit(&self, patch: &dyn Patch) -> Result<(Windows, Vec<usize>)> {
         let windows = self.windows();
         let touched = patch.touched(&windows)?;
@@ -341,14 +345,14 @@ impl Job {
     /// it can; returns whether it has.
     fn cloned_to(&self, patch: &dyn Patch, file: &File, base: u64) -> bool {
         let Some((data, start)) = patch.base().source().as_local_file() else { return false };
-        // a member of a container begins or ends elsewhere than its file
+        // a member of a container begins or ends elsewhere than its file does
         let alone = || data.metadata().is_ok_and(|file| file.len() == base + self.meta().bytes() as u64);
         let suits = patch.base().is_whole_storage() && start == base && self.window <= WINDOW;
         suits && alone() && clone_file(data, file)
     }
 
     /// Lets `sink` copy a window from where its items are stored already; returns whether it has.
-    fn copied(&self, window: &Window, sink: &dyn Sink) -> Result<bool> {
+    fn copied(&self, window: &Window, sink: &dyn WindowSink) -> Result<bool> {
         match self.fill.stored(window)? {
             None => Ok(false),
             Some(Stored::Chunks { chunks, places }) => sink.copy_packed(window, chunks, &places),
@@ -377,7 +381,7 @@ mod tests {
     #[derive(Default)]
     struct Seen(Mutex<Vec<(usize, Vec<u8>)>>);
 
-    impl Sink for Seen {
+    impl WindowSink for Seen {
         fn put(&self, window: &Window, items: &[u8]) -> Result<()> {
             self.0.lock().unwrap().push((window.start, items.to_vec()));
             Ok(())
@@ -451,9 +455,9 @@ mod tests {
     }
 
     #[test]
-    fn the_error_of_the_first_window_is_told() {
+    fn the_error_of_the_first_window_is_returned() {
         struct Refuses;
-        impl Sink for Refuses {
+        impl WindowSink for Refuses {
             fn put(&self, window: &Window, _: &[u8]) -> Result<()> {
                 Err(malformed!("window at {}", window.start))
             }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use super::numbers::{Read, long_integer};
 use super::viridis::{Colour, INFINITY, MINUS_INFINITY, NAN, viridis};
 use crate::engine::job::{Job, Progress};
-use crate::engine::sink::Sink;
+use crate::engine::sink::WindowSink;
 use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
 use crate::item::print::{float, write_item};
@@ -118,7 +118,7 @@ struct Extremes<'a> {
     found: Mutex<Ends>,
 }
 
-impl Sink for Extremes<'_> {
+impl WindowSink for Extremes<'_> {
     fn put(&self, _: &Window, items: &[u8]) -> Result<()> {
         let size = self.dtype.itemsize();
         let mut numbers = Vec::new();

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-use crate::engine::sink::Sink;
+use crate::engine::sink::WindowSink;
 use crate::error::{Context, Error, Result};
 use crate::format::interface::WriteChunks;
 use crate::layout::window::Window;
@@ -24,7 +24,7 @@ pub(super) struct ChunkSink<'a> {
     pub shared: bool,
 }
 
-impl Sink for ChunkSink<'_> {
+impl WindowSink for ChunkSink<'_> {
     fn put(&self, window: &Window, items: &[u8]) -> Result<()> {
         let key = self.chunks.key(self.n, window);
         let bytes = self.chunks.pack(self.n, window, items).with_context(|| format!("{}: chunk {key}", self.failed))?;

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use super::output::Work;
 use super::share::Share;
 use crate::engine::job::{Job, Progress};
+use crate::engine::sink::FileSink;
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::Patch;
@@ -31,7 +32,7 @@ pub fn edit(work: Work, share: Option<Share>, expect: &dyn Fn(usize), progress: 
     }
     let (file, start) = patch.base().source().as_local_file().ok_or_else(|| malformed!("{label}: no file"))?;
     signals::survive_size_limit();
-    job.edit(patch, file, &label, start, expect, progress)
+    job.edit(patch, &FileSink::new(file, start, job.meta(), &label), expect, progress)
 }
 
 /// Writes the chunks in which something changes anew, those of `share` if there is one. All of them are first written

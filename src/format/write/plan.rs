@@ -9,7 +9,7 @@ use super::chunks::ChunkSink;
 use super::output::Work;
 use super::share::parts_of;
 use crate::engine::job::{Job, Progress};
-use crate::engine::sink::Take;
+use crate::engine::sink::{FileSink, Take};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::format::interface::{Extras, Layout, Places, TextOptions, WriteChunks, WriteSequence};
 use crate::format::packed::Packer;
@@ -226,7 +226,7 @@ impl Plan {
                 Ok(())
             };
             match place.packed {
-                None => job.write_items(file, &self.label, place.start, progress)?,
+                None => job.write_items(&FileSink::new(file, place.start, job.meta(), &self.label), progress)?,
                 Some(bits) => pack(job, bits, put, progress)?,
             }
         }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::plan::{Plan, Planned};
 use crate::engine::job::Progress;
+use crate::engine::sink::FileSink;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::format::interface::{Layout, Place, Places, WriteChunks};
 use crate::layout::window::Windows;
@@ -142,7 +143,8 @@ impl Shares<'_> {
                     if bytes.start < place.start {
                         write_at(&file, &places.header, 0).with_context(failed)?;
                     }
-                    output.job.write_range((&file, place.start, &plan.label), bytes, progress)?;
+                    let sink = FileSink::new(&file, place.start, output.job.meta(), &plan.label);
+                    output.job.write_range(&sink, bytes, progress)?;
                     // units that are noted as done must survive a loss of power
                     file.sync_data().with_context(failed)?;
                     next = end;
