@@ -1,5 +1,5 @@
-//! What is no tensor, named for what it is: people hand over a model, a packed file or what was printed of a tensor, and
-//! "not JSON" helps none of them.
+//! Recognises files that hold no tensor, so that messages can name them: for a model, a packed file or the printed text of a
+//! tensor, "not JSON" would not help.
 
 use prost::encoding::{WireType, decode_key, decode_varint};
 
@@ -17,13 +17,13 @@ const MAGIC: &[(&[u8], &str)] = &[
 
 const PICKLE: &str = "a Python pickle (an old .pt, or objects), which is not read";
 
-/// What a binary file that begins so is, if it is known and no tensor.
+/// Returns what a binary file that begins with `begin` is, if it is a known kind of file without tensors.
 pub(super) fn binary(begin: &[u8]) -> Option<&'static str> {
     let magic = MAGIC.iter().find(|(magic, _)| begin.starts_with(magic)).map(|(_, what)| *what);
     magic.or_else(|| is_onnx_model(begin).then_some("an ONNX model, expected a tensor (a TensorProto)"))
 }
 
-/// What a text is that is no JSON.
+/// Returns what a text is that is not JSON, if it is known.
 pub(super) fn text(text: &str) -> Option<Text> {
     if is_printed(text) {
         return Some(Text::Printed);
@@ -36,19 +36,19 @@ pub(super) fn text(text: &str) -> Option<Text> {
 /// Text that holds a tensor in a way that is not read as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Text {
-    /// As NumPy, and this program without an output, print it.
+    /// Text as NumPy prints an array, and as this program prints one without `-o`.
     Printed,
     /// Rows of cells with commas, semicolons or tabs between them.
     Rows,
 }
 
-/// Whether a text is what NumPy prints of an array of numbers or bools: items with blanks and no commas between them.
+/// Returns whether a text is an array of numbers or bools as NumPy prints it: items with blanks and no commas between them.
 fn is_printed(text: &str) -> bool {
-    /// How many items are looked at.
+    /// How many items are examined.
     const ITEMS: usize = 50;
     let text = text.trim_start();
     let Some(items) = text.strip_prefix('[') else { return false };
-    // several lists, one after the other, are none
+    // several lists, one after the other, are no printed array
     let mut depth = 0_i32;
     let after = text.trim_end().char_indices().find(|(_, c)| {
         depth += i32::from(*c == '[') - i32::from(*c == ']');
@@ -59,9 +59,9 @@ fn is_printed(text: &str) -> bool {
     }
     let mut words =
         items.split(|c: char| c.is_whitespace() || "[]".contains(c)).filter(|word| !word.is_empty()).peekable();
-    // of JSON's own spellings of what has no digits its reader says more
+    // for JSON's own names of NaN and infinities the reader of JSON has a better message
     let number = |word: &str| word.parse::<f64>().is_ok() && !word.contains(|c: char| c.is_ascii_uppercase());
-    // of a complex number the sign of the second part that is no sign of an exponent parts it
+    // a sign in the middle of a number, unless it belongs to an exponent, begins the second part of a complex number
     let complex = |word: &str| {
         let signs = word.char_indices().filter(|(at, c)| *at > 0 && "+-".contains(*c)).map(|(at, _)| word.split_at(at));
         signs.into_iter().any(|(re, im)| number(re) && im.strip_suffix('j').is_some_and(number))
@@ -72,7 +72,8 @@ fn is_printed(text: &str) -> bool {
     first.is_some_and(|first| !alone || first.ends_with('.')) && words.take(ITEMS).all(item)
 }
 
-/// Whether a protobuf message that begins so has the fields of an ONNX ModelProto, among them a graph or the opsets.
+/// Returns whether a protobuf message that begins with `begin` has only fields of an ONNX ModelProto, among them a graph or
+/// the opsets.
 fn is_onnx_model(begin: &[u8]) -> bool {
     const IR_VERSION: u32 = 1;
     const GRAPH: u32 = 7;
@@ -81,7 +82,7 @@ fn is_onnx_model(begin: &[u8]) -> bool {
     let mut fields = 0;
     while let Ok((number, wire)) = decode_key(&mut rest) {
         match (number, wire) {
-            // the first that every writer writes
+            // every writer begins with this field
             (IR_VERSION, WireType::Varint) => fields += 1,
             (GRAPH | OPSET_IMPORT, WireType::LengthDelimited) => return fields > 0,
             // names, versions and texts of whoever made it

@@ -1,4 +1,4 @@
-//! How statistics are written: as JSON, and as the cells of a table.
+//! Writes statistics as JSON and as tables.
 
 use std::borrow::Cow;
 use std::io::{self, Seek, Write};
@@ -8,13 +8,14 @@ use crate::report::json::{self, float, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, bare};
 use crate::storage::platform::{Spool, spool};
 
-/// Bytes of statistics of places that are kept in memory; more are kept in a file until they are written.
+/// The most bytes of text about the places of an axis that are kept in memory. A longer text is kept in a temporary file.
 const SPOOLED: usize = 1 << 22;
 
-/// Lines of a table below one line of headings. Columns are as wide as these need, since nobody knows the next.
+/// The lines of a table below one line of headings. The width of columns is that of these lines, because the lines after
+/// them are not known yet.
 const LINES: usize = 1 << 12;
 
-/// Statistics as a JSON object; `null` where there are none.
+/// Returns statistics as a JSON object, or `null` if there are none.
 pub(super) fn object(stats: Option<&Stats>) -> String {
     let Some(stats) = stats else { return "null".to_owned() };
     let extreme = |extreme: &Option<(Value, Vec<usize>)>| {
@@ -39,7 +40,8 @@ pub(super) fn object(stats: Option<&Stats>) -> String {
     ])
 }
 
-/// Writes statistics a line for each figure, with all its digits, as two texts are compared; nothing where there are none.
+/// Writes statistics as a line for each figure, with all its digits, for texts that are compared with others. Writes nothing
+/// if there are none.
 ///
 /// # Errors
 /// What `out` says.
@@ -68,13 +70,13 @@ pub fn write_figures(out: &mut dyn Write, stats: Option<&Stats>) -> io::Result<(
     Ok(())
 }
 
-/// The columns of statistics, after one of names.
+/// Returns the columns of a table of statistics, of which the first has names.
 pub(super) fn columns(names: &'static str) -> Vec<Column> {
     let figures = ["min", "max", "mean", "std", "nan", "inf", "zero"].map(Column::right);
     std::iter::once(Column::left(names)).chain(figures).chain([Column::left("")]).collect()
 }
 
-/// The cells of statistics, after that of the name.
+/// Returns the cells of a line of statistics, of which the first is the name.
 pub(super) fn cells(name: String, stats: Option<&Stats>) -> Vec<Cow<'static, str>> {
     let none = || "-".to_owned();
     let figures = match stats {
@@ -98,19 +100,19 @@ pub(super) fn cells(name: String, stats: Option<&Stats>) -> Vec<Cow<'static, str
     std::iter::once(name).chain(figures).chain([note]).map(Cow::from).collect()
 }
 
-/// An item as people read it: all its digits, dates without quotes.
+/// Returns the text of an item for people: all of its digits, and dates without quotes.
 pub(super) fn shown(value: &Value) -> String {
     bare(&value.to_string()).to_owned()
 }
 
-/// The digits of a float that a line of a table has room for. What is left out shows as such, so that nobody reads another
+/// Cuts a float to the digits that a column has room for. `…` shows that digits were left out, so that nobody reads another
 /// number than the tensor holds; the exponent stays.
 pub(super) fn cut(text: String) -> String {
     const ROOM: usize = 13;
     let (digits, exponent) = text.split_at(text.find('e').unwrap_or(text.len()));
     let keep = ROOM.saturating_sub(exponent.len() + 1);
     match digits.find('.') {
-        // dates have no point, and integers are told as they are
+        // dates and integers, which have no point, are not cut
         Some(point) if text.len() > ROOM && text.is_ascii() && point < keep => {
             format!("{}…{exponent}", digits.get(..keep).unwrap_or(digits))
         }
@@ -118,24 +120,25 @@ pub(super) fn cut(text: String) -> String {
     }
 }
 
-/// What was computed from items, as it is.
+/// Returns all digits of a number that was computed from items.
 fn all_digits(value: f64) -> String {
     bare(&float(value)).to_owned()
 }
 
-/// A mean as people read it.
+/// Returns the text of a mean for people.
 fn mean(mean: Mean, figure: impl Fn(f64) -> String) -> String {
     match mean {
         Mean::Real(mean) => figure(mean),
         Mean::Complex(re, im) => {
-            // -0.0 has its sign, too
+            // -0.0 keeps its sign
             let sign = if im.is_sign_negative() { "" } else { "+" };
             format!("{}{sign}{}j", figure(re), figure(im))
         }
     }
 }
 
-/// What was computed from items: all digits if they are few, else seven, which tables have room for.
+/// Returns a number that was computed from items: all of its digits if they are few, else the seven that a table has room
+/// for.
 pub(super) fn figure(value: f64) -> String {
     const ROOM: usize = 10;
     let all = all_digits(value);
@@ -144,7 +147,7 @@ pub(super) fn figure(value: f64) -> String {
     }
     let seven = format!("{value:.6e}");
     let short = bare(&float(seven.parse().unwrap_or(value))).to_owned();
-    // where the places before the point are more than seven, an exponent says that they are not all known
+    // if there are more than seven digits before the point, an exponent shows that not all of them are significant
     if short.contains('e') || value.abs() < 1e7 { short } else { seven }
 }
 
@@ -153,25 +156,25 @@ pub(super) fn figure(value: f64) -> String {
 pub struct Places {
     form: Form,
     text: Spool,
-    /// How many places there were.
+    /// The number of places so far.
     count: usize,
 }
 
-/// What the text is.
+/// The form of the text.
 #[derive(Debug)]
 enum Form {
     Json,
-    /// A table, and those of its lines that are not yet in the text.
+    /// A table, with those of its lines that are not yet in the text.
     Table(Vec<Vec<Cow<'static, str>>>, Style),
 }
 
 impl Places {
-    /// As a JSON array.
+    /// Returns an empty collection that becomes a JSON array.
     pub fn json() -> Self {
         Self { form: Form::Json, text: spool(SPOOLED), count: 0 }
     }
 
-    /// As a table.
+    /// Returns an empty collection that becomes a table.
     pub fn table(style: Style) -> Self {
         Self { form: Form::Table(Vec::new(), style), text: spool(SPOOLED), count: 0 }
     }
@@ -197,7 +200,7 @@ impl Places {
         Ok(())
     }
 
-    /// To be called after the last place.
+    /// Completes the text. This must be called after the last place.
     ///
     /// # Errors
     /// Those of [`push`](Self::push).
@@ -216,7 +219,7 @@ impl Places {
     /// Writes the text, once.
     ///
     /// # Errors
-    /// What `out` says.
+    /// Those of `out`.
     pub(super) fn write(&mut self, out: &mut dyn Write) -> io::Result<()> {
         io::copy(&mut self.text, out).map(drop)
     }

@@ -1,4 +1,4 @@
-//! How a tensor's finite items are distributed between its smallest and its largest.
+//! Histograms: how the finite items of a tensor are distributed between the smallest and the largest.
 
 use super::bytes::Counts;
 use super::items::{BLOCK, Byte, CountedItem};
@@ -12,7 +12,7 @@ use crate::item::element::match_kind;
 use crate::ops::fill::Limits;
 use crate::storage::source::Source;
 
-/// Bins at most.
+/// The most bins of a histogram.
 const BINS: usize = 10;
 
 /// Finite items counted in at most ten bins of the same width, from the smallest item to the largest.
@@ -34,7 +34,7 @@ pub struct Bin {
     pub count: u64,
 }
 
-/// Where a bin begins or ends.
+/// The beginning or the end of a bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
     /// Of integers and bool.
@@ -71,9 +71,9 @@ pub fn histogram(source: &Source, stats: &Stats, limits: Limits, progress: Progr
     })
 }
 
-/// What items are compared with.
+/// A number that items are compared with.
 trait Edge: Copy + PartialOrd + Send + Sync {
-    /// Where the bins from one item to another begin, ascending; the first is that item.
+    /// Returns where the bins between two items begin, in ascending order. The first begins at `min`.
     fn between(min: Self, max: Self) -> Vec<Self>;
     fn bound(self) -> Bound;
 }
@@ -82,7 +82,7 @@ macro_rules! integer_edges {
     ($($integer:ty),*) => {$(
         impl Edge for $integer {
             fn between(min: Self, max: Self) -> Vec<Self> {
-                // as wide a bin as holds the same number of integers everywhere
+                // the width is such that every bin holds the same number of integers
                 let span = i128::from(max) - i128::from(min);
                 let width = span / BINS as i128 + 1;
                 let edges = (0..BINS as i128).map(|i| i128::from(min) + i * width);
@@ -99,11 +99,11 @@ integer_edges!(i8, u8, i16, i32, i64, u16, u32, u64);
 
 impl Edge for f64 {
     fn between(min: Self, max: Self) -> Vec<Self> {
-        // two products, since the difference may be too large
+        // a sum of two products, because the difference of the ends may overflow
         let edge_at = |i: usize| min * ((BINS - i) as f64 / BINS as f64) + max * (i as f64 / BINS as f64);
         let mut edges = vec![min];
         for edge in (1..BINS).map(edge_at) {
-            // few numbers may lie between the ends
+            // only few numbers may lie between the ends
             if edges.last().is_some_and(|&last| edge > last) && edge <= max {
                 edges.push(edge);
             }
@@ -141,7 +141,7 @@ fn real<T: CountedItem<Edge: Edge>>(
     };
     let (Some(min), Some(max)) = (item(ends.0), item(ends.1)) else { return Ok(None) };
     let edges = T::Edge::between(min, max);
-    // how many items are not below each edge, and how many are above the end
+    // for each edge the count of items that are not below it, and the count of items above the end
     let begin = || (vec![0_u64; edges.len() + 1], Vec::new(), Vec::new());
     let parts = [ScannedPart { source, view: Part::whole(source.meta()).view }];
     let states = scan_parts(
@@ -174,7 +174,7 @@ fn real<T: CountedItem<Edge: Edge>>(
 }
 
 impl Histogram {
-    /// Bins that begin there, up to `end`, which is in the last.
+    /// Returns the bins that begin at `edges`; `end` lies in the last one.
     fn new(edges: &[Bound], end: Bound, counts: impl Iterator<Item = u64>) -> Self {
         let ends = edges.iter().skip(1).map(|&next| match next {
             Bound::Integer(next) => Bound::Integer(next - 1),
@@ -195,7 +195,7 @@ fn bytes(
     let (&[min], &[max]) = ends else { return Ok(None) };
     let (min, max) = (byte.value(min), byte.value(max));
     let whole = byte.is_integer();
-    // integers of a byte are exact here
+    // float64 holds integers of a byte exactly
     let bound = |edge: f64| if whole { Bound::Integer(edge as i128) } else { Bound::Float(edge) };
     let edges: Vec<f64> = match whole {
         true => i64::between(min as i64, max as i64).into_iter().map(|edge| edge as f64).collect(),

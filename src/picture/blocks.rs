@@ -1,4 +1,4 @@
-//! Pictures on a terminal: two pixels a character, the upper half of which has one colour and the lower another.
+//! Draws pictures on a terminal. A character shows two pixels: its upper half has one colour, its lower half another.
 
 use std::io::{self, Write};
 
@@ -8,28 +8,28 @@ use super::{Picture, Scale, Seen};
 use crate::engine::job::Progress;
 use crate::error::{Context, Result};
 
-/// The upper half of a character's place.
+/// The character that fills the upper half of its place, so that the background colour fills the lower half.
 const HALF: char = '\u{2580}';
-/// Characters of the legend's bar.
+/// The number of characters in the bar of colours in the legend.
 const BAR: usize = 24;
-/// What shows through a pixel that is not opaque: a grey that neither dark nor light pictures vanish in.
+/// The grey behind pixels that are not opaque. Neither dark nor light pictures vanish in it.
 const BEHIND: u8 = 128;
 
-/// A terminal: characters in a line, lines, and whether it shows all colours or 256.
+/// The size and the colours of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terminal {
     /// Characters in a line.
     pub columns: usize,
     /// Lines.
     pub lines: usize,
-    /// Whether every colour can be named; else the nearest of 256.
+    /// Whether the terminal shows every colour; if not, the nearest of 256 is taken.
     pub all_colours: bool,
 }
 
 impl Terminal {
-    /// The size to which a picture is averaged down, and how many pixels a side each of those takes: a wide picture has
-    /// the terminal's width, a small one is enlarged as far as the terminal shows it at once. A high one is scrolled,
-    /// but not for ever.
+    /// Returns the size to which a picture is averaged down, and the side in pixels to which each of its pixels is enlarged.
+    /// A wide picture gets the terminal's width, and a small one is enlarged as far as the terminal can show it at once. A
+    /// high picture is scrolled, but its height is limited, too.
     pub(crate) fn fit(&self, from: Size) -> (Size, usize) {
         let columns = self.columns.max(1);
         if from.width >= columns {
@@ -51,7 +51,7 @@ impl Terminal {
         }
     }
 
-    /// One character in a colour.
+    /// Returns one character that is filled with a colour.
     fn block(&self, colour: Colour) -> String {
         format!("{}\u{2588}\x1b[0m", self.colour(38, colour))
     }
@@ -69,7 +69,7 @@ impl Terminal {
     ) -> Result<()> {
         let (size, times) = self.fit(picture.size());
         let mut page = Page { terminal: *self, out, upper: None };
-        // of one row both halves of a line are filled
+        // a single row fills both halves of its line
         let repeat = if size.height == 1 { times.max(2) } else { times };
         let seen = picture.draw(scale, size, progress, &mut |row| {
             let row: Vec<Colour> = row
@@ -97,14 +97,14 @@ impl Terminal {
     }
 }
 
-/// What is left of a colour through which some of what is behind it shows.
+/// Mixes a pixel with the grey behind it, by its opacity.
 fn opaque(pixel: &[u8]) -> Colour {
     let opacity = u32::from(pixel.get(3).copied().unwrap_or(u8::MAX));
     let mix = |channel: u8| (u32::from(channel) * opacity + u32::from(BEHIND) * (255 - opacity) + 127) / 255;
     std::array::from_fn(|i| mix(pixel.get(i).copied().unwrap_or(0)) as u8)
 }
 
-/// Lines of characters, of two rows of pixels each.
+/// Collects rows of pixels into lines of characters, two rows each.
 struct Page<'a> {
     terminal: Terminal,
     out: &'a mut (dyn Write + Send),
@@ -124,7 +124,7 @@ impl Page<'_> {
         self.upper.take().map_or(Ok(()), |upper| self.line(&upper, None))
     }
 
-    /// Colours are set only where they change: a terminal is slow to read them.
+    /// Writes a line of characters. Colours are set only where they change, because terminals read them slowly.
     fn line(&mut self, upper: &[Colour], lower: Option<&[Colour]>) -> io::Result<()> {
         let mut line = String::new();
         let mut set = (None, None);
@@ -143,7 +143,7 @@ impl Page<'_> {
     }
 }
 
-/// The nearest of the 256 colours that terminals have by number: a cube of 6 x 6 x 6, and greys.
+/// Returns the number of the nearest of a terminal's 256 colours, which are a cube of 6 x 6 x 6 and greys.
 fn nearest(colour: Colour) -> u8 {
     const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     let far = |other: Colour| -> u32 { colour.iter().zip(other).map(|(&a, b)| u32::from(a.abs_diff(b)).pow(2)).sum() };

@@ -1,4 +1,4 @@
-//! Pictures as PNG.
+//! Writes pictures as PNG.
 
 use std::io::Write;
 
@@ -9,15 +9,15 @@ use super::{Picture, Scale, Seen};
 use crate::engine::job::Progress;
 use crate::error::{Context, Error, Result};
 
-/// The most pixels of a side: more are averaged down, for no viewer shows them all, and few open them.
+/// The most pixels of a side. Longer sides are averaged down, because few viewers open larger pictures.
 pub(crate) const MOST: usize = 4096;
 
-/// The size of the file's picture: one item a pixel, but for sides of more than [`MOST`].
+/// Returns the size of the picture in the file: an item is a pixel, unless a side has more than [`MOST`] items.
 pub(crate) fn size(picture: &Picture) -> Size {
     picture.size().at_most(MOST)
 }
 
-/// Writes a picture to `out`, which messages call `label`, a row at a time. `description` goes into the file.
+/// Writes a picture to `out`, which messages call `label`, row by row. `description` is stored in the file as a text.
 ///
 /// # Errors
 /// Of reading and writing.

@@ -29,22 +29,22 @@ pub(crate) struct Picture {
     dtype: DType,
     size: Size,
     paint: Paint,
-    /// Of the axes that are not drawn the dims, if there is a choice.
+    /// The dims of the axes that are not drawn; empty if each of them has one place.
     others: Vec<usize>,
 }
 
-/// What an item is in a picture.
+/// How an item becomes a pixel.
 enum Paint {
-    /// A number, which becomes a colour.
+    /// The item is a number, for which a colour stands.
     Heat(numbers::Read),
-    /// One of so many channels of a colour: 3, or 4 with opacity.
+    /// The item is one channel of a colour of so many channels: 3, or 4 with opacity.
     Channel(usize),
 }
 
 impl Picture {
-    /// The last two axes of the part of a tensor that `spans` select, one span an axis; of all other axes the first place.
-    /// Of a tensor of one axis, or none, that is one row. Bytes whose last axis has 3 or 4 places are colours, if
-    /// the axes before the last three have one place each.
+    /// Returns a picture of the part of a tensor that `spans` select, one span for each axis. The picture shows the last two
+    /// axes at the first place of all others. A tensor of one axis, or of none, is one row. If the last axis of a uint8 tensor
+    /// has 3 or 4 places and the axes before the last three have one place each, it holds the channels of colours.
     ///
     /// # Errors
     /// Items that are no numbers; no items. Those of [`Job::new`].
@@ -82,7 +82,7 @@ impl Picture {
         Ok(Self { job, dtype, size, paint, others })
     }
 
-    /// All of an output of numbers, of one or two axes.
+    /// Returns a picture of all of an output, which holds numbers and has one or two axes.
     ///
     /// # Errors
     /// Items that are no numbers. Those of [`Job::new`].
@@ -95,22 +95,22 @@ impl Picture {
         Ok(Self { job, dtype, size, paint: Paint::Heat(read), others: Vec::new() })
     }
 
-    /// The items of a row, and the rows.
+    /// Returns the size of the picture in items.
     pub(crate) fn size(&self) -> Size {
         self.size
     }
 
-    /// The dims of the axes of which the first place alone is drawn; empty if there is no other.
+    /// Returns the dims of the axes of which only the first place is drawn; empty if they have no other place.
     pub(crate) fn others(&self) -> &[usize] {
         &self.others
     }
 
-    /// The bytes of the items that are drawn: what progress is told of, once for each time they are read.
+    /// Returns the bytes of the items that are drawn. Progress counts them once each time they are read.
     pub(crate) fn bytes(&self) -> usize {
         self.job.meta().bytes()
     }
 
-    /// The bytes of a pixel: red, green, blue, and opacity if the picture has it.
+    /// Returns the number of bytes of a pixel: red, green, blue, and opacity if the picture has it.
     pub(crate) fn channels(&self) -> usize {
         match self.paint {
             Paint::Heat(_) => 3,
@@ -118,7 +118,8 @@ impl Picture {
         }
     }
 
-    /// Which numbers get which colours: `asked`, or the range of the finite numbers. `None` of a picture in colours.
+    /// Returns the range of numbers that the colours stand for: `asked`, or that of the finite numbers. Returns `None` if the
+    /// items are colours themselves.
     ///
     /// # Errors
     /// Of reading.
@@ -130,8 +131,8 @@ impl Picture {
         }
     }
 
-    /// Hands the rows of pixels of the picture, averaged down to a size that is not larger, to `take`. Returns which
-    /// colours of their own there are.
+    /// Hands the rows of pixels to `take`, averaged down to a size that is not larger than the picture's. Returns which numbers
+    /// that are not finite there are.
     ///
     /// # Errors
     /// Of reading, and those of `take`.

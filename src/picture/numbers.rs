@@ -1,12 +1,12 @@
-//! Items of any numeric dtype as the numbers that a picture shows.
+//! Reads items of any numeric dtype as the numbers that a picture shows.
 
 use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, Float, match_kind};
 
-/// Appends the numbers that the bytes of items are, complex ones by modulus.
+/// A function that reads items from their bytes and appends them as float64, complex numbers by their modulus.
 pub(super) type Read = Box<dyn Fn(&[u8], &mut Vec<f64>) + Send + Sync>;
 
-/// How items of a dtype are read; `None` if they are no numbers, or numbers that are not known here (long double).
+/// Returns the function that reads items of a dtype; `None` if they are no numbers, or long doubles.
 pub(super) fn reader(dtype: &DType) -> Option<Read> {
     let big = dtype.is_big_endian();
     match_kind!(dtype.kind(), {
@@ -39,12 +39,12 @@ fn each<T: Element>(big: bool, number: impl Fn(T) -> f64 + Send + Sync + 'static
     })
 }
 
-/// NaN if either is: `hypot` says infinity of NaN and infinity.
+/// Returns the modulus of a complex number. It is NaN if either part is, whereas `hypot` of NaN and infinity is infinity.
 fn modulus(re: f64, im: f64) -> f64 {
     if re.is_nan() || im.is_nan() { f64::NAN } else { re.hypot(im) }
 }
 
-/// The exact value of an item of 64 bits that is an integer, which float64 may not tell from its neighbours.
+/// Returns the exact value of an item that is an integer of 64 bits, since float64 may not tell it from its neighbours.
 pub(super) fn long_integer(dtype: &DType, item: &[u8]) -> Option<i128> {
     let word = *item.first_chunk::<8>()?;
     let big = dtype.is_big_endian();

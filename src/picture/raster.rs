@@ -1,45 +1,45 @@
-//! Rows of pixels, each the mean of the items that it stands for.
+//! Makes rows of pixels from items. Each pixel is the mean of the items that it stands for.
 
 use super::scale::{Scale, Seen};
 use super::viridis::{Colour, INFINITY, MINUS_INFINITY, NAN};
 use crate::error::Result;
 
-/// The pixels of a row, and the rows.
+/// The size of a picture in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
-    /// In a row.
+    /// The number of pixels in a row.
     pub width: usize,
-    /// Rows.
+    /// The number of rows.
     pub height: usize,
 }
 
 impl Size {
-    /// No more than `most` on either side.
+    /// Returns this size with both sides limited to `most`.
     pub(crate) fn at_most(self, most: usize) -> Self {
         Self { width: self.width.min(most), height: self.height.min(most) }
     }
 }
 
-/// Takes a row of pixels.
+/// A function that takes a row of pixels.
 pub(crate) type TakeRow<'a> = dyn FnMut(&[u8]) -> Result<()> + Send + 'a;
 
-/// Takes numbers in C order, and makes rows of them.
+/// Takes numbers in C order and makes rows of pixels from them.
 pub(super) struct Raster<'a, 'b> {
     from: Size,
     to: Size,
-    /// The numbers of an item's place: 1, or one for each channel of a colour.
+    /// How many numbers a place has: 1, or one for each channel of a colour.
     channels: usize,
     scale: Option<&'a Scale>,
     take: &'a mut TakeRow<'b>,
-    /// Of a row of pixels the sums of the finite numbers, one for each channel.
+    /// For each pixel of the row and each channel, the sum of the finite numbers.
     sums: Vec<f64>,
-    /// How many finite numbers of one channel there are in each pixel.
+    /// For each pixel of the row, the count of finite numbers in one channel.
     counts: Vec<u64>,
-    /// What is in each pixel that is not finite.
+    /// For each pixel of the row, which numbers that are not finite it stands for.
     special: Vec<Seen>,
     pixels: Vec<u8>,
     seen: Seen,
-    /// Where the next number goes: its row, its column, its channel; and the pixel, with the first column of the next.
+    /// Where the next number goes: its row, column and channel, and its pixel, with the first column of the next pixel.
     row: usize,
     column: usize,
     channel: usize,
@@ -51,7 +51,7 @@ pub(super) struct Raster<'a, 'b> {
 }
 
 impl<'a, 'b> Raster<'a, 'b> {
-    /// A picture of one size made into one that is not larger.
+    /// Averages a picture of one size down to another size, which is not larger.
     pub(super) fn new(
         from: Size,
         to: Size,
@@ -81,7 +81,7 @@ impl<'a, 'b> Raster<'a, 'b> {
         }
     }
 
-    /// Which colours of their own there have been.
+    /// Returns which numbers that are not finite were added.
     pub(super) fn seen(&self) -> Seen {
         self.seen
     }
@@ -89,7 +89,7 @@ impl<'a, 'b> Raster<'a, 'b> {
     /// Adds the next numbers.
     ///
     /// # Errors
-    /// Of what takes the rows.
+    /// Those of the function that takes the rows.
     pub(super) fn add(&mut self, numbers: &[f64]) -> Result<()> {
         for &number in numbers {
             let pixel = self.pixel;
@@ -111,7 +111,7 @@ impl<'a, 'b> Raster<'a, 'b> {
         Ok(())
     }
 
-    /// To the next column, or row.
+    /// Goes on to the next column, or to the next row.
     fn advance(&mut self) -> Result<()> {
         self.column += 1;
         if self.column < self.from.width {
@@ -155,13 +155,13 @@ impl<'a, 'b> Raster<'a, 'b> {
     }
 }
 
-/// The first of `from` places that the pixel number `pixel` of `to` stands for.
+/// Returns the first of the `from` places that pixel number `pixel` of `to` pixels stands for.
 fn first(pixel: usize, from: usize, to: usize) -> usize {
     (pixel as u128 * from as u128 / to as u128) as usize
 }
 
-/// The colour of a pixel that has any number with a colour of its own: one NaN among many must not be lost, nor an
-/// infinity.
+/// Returns the colour of a pixel that stands for a number that is not finite, since one NaN or infinity among many numbers
+/// must not be lost; `None` if all of its numbers are finite.
 fn own(special: Seen) -> Option<Colour> {
     match special {
         Seen { nan: true, .. } => Some(NAN),

@@ -1,4 +1,4 @@
-//! Which numbers get which colours.
+//! Decides which numbers get which colours.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,16 +14,16 @@ use crate::layout::window::Window;
 /// The range of numbers that the colours stand for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
-    /// The lowest and the highest; `None` if there is no finite number.
+    /// The lowest and the highest number; `None` if there is no finite number.
     ends: Option<(f64, f64)>,
-    /// How a message has them.
+    /// The texts of both numbers for messages.
     texts: (String, String),
 }
 
-/// Which of the numbers with a colour of their own there are.
+/// Which numbers that are not finite, and so have colours of their own, a picture holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// Any NaN.
+    /// Some item is NaN.
     pub nan: bool,
     /// Infinity.
     pub infinity: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// The name of each that there is, what its colour is called, and the colour.
+    /// Returns the name of each number that the picture holds, the word for its colour, and the colour.
     pub(crate) fn legend(self) -> impl Iterator<Item = (&'static str, &'static str, Colour)> {
         let all = [
             (self.nan, "NaN", "red", NAN),
@@ -44,20 +44,20 @@ impl Seen {
 }
 
 impl Scale {
-    /// A range that was asked for; what lies beyond it has the colours of its ends.
+    /// Returns the scale for a range that the user gave. Numbers beyond it get the colours of its ends.
     pub(super) fn asked(low: f64, high: f64) -> Self {
         Self { ends: Some((low, high)), texts: (float(low), float(high)) }
     }
 
-    /// The texts of the lowest and the highest number; `None` if there is no finite one.
+    /// Returns the texts of the lowest and the highest number; `None` if there is no finite number.
     pub(crate) fn texts(&self) -> Option<(&str, &str)> {
         self.ends.map(|_| (self.texts.0.as_str(), self.texts.1.as_str()))
     }
 
-    /// The colour of a finite number.
+    /// Returns the colour of a finite number.
     pub(super) fn colour(&self, value: f64) -> Colour {
         let Some((low, high)) = self.ends.filter(|(low, high)| low < high) else { return viridis(0.0) };
-        // halves, where the range itself is beyond float64
+        // numbers are halved first, because the width of the range may be beyond float64
         let (value, low, high) = match (high - low).is_finite() {
             true => (value, low, high),
             false => (value / 2.0, low / 2.0, high / 2.0),
@@ -73,7 +73,7 @@ type Ends = Option<(End, End)>;
 struct End {
     value: f64,
     item: Vec<u8>,
-    /// What tells two items apart whose values are the same in float64.
+    /// The exact value of an integer of 64 bits, which tells two items apart that are the same float64.
     exact: Option<i128>,
 }
 
@@ -111,7 +111,7 @@ pub(super) fn find(job: &Job, dtype: &DType, read: &Read, progress: Progress<'_>
     })
 }
 
-/// Takes windows in any order and keeps their extremes.
+/// A sink that takes windows in any order and keeps the smallest and the largest number.
 struct Extremes<'a> {
     dtype: &'a DType,
     read: &'a Read,

@@ -1,17 +1,17 @@
-//! Numbers as colours: viridis, whose lightness grows evenly, so that it is read right in grey and by those who see few
+//! The colour map viridis. Its lightness grows evenly, so that it is also read correctly in grey and by people who see few
 //! colours.
 
-/// Red, green, blue.
+/// A colour by its red, green and blue.
 pub(crate) type Colour = [u8; 3];
 
-/// Not a number.
+/// The colour of NaN.
 pub(crate) const NAN: Colour = [220, 30, 30];
-/// Above all numbers.
+/// The colour of infinity.
 pub(crate) const INFINITY: Colour = [255, 255, 255];
-/// Below all numbers.
+/// The colour of minus infinity.
 pub(crate) const MINUS_INFINITY: Colour = [0, 0, 0];
 
-/// Colours at even distances from the lowest to the highest; those between are mixed of their neighbours.
+/// The colours at even distances of the range, from the lowest to the highest. Between two of them colours are interpolated.
 const STOPS: [Colour; 11] = [
     [68, 1, 84],
     [72, 36, 117],
@@ -26,7 +26,7 @@ const STOPS: [Colour; 11] = [
     [253, 231, 37],
 ];
 
-/// The colour of a share of the range, from 0 to 1.
+/// Returns the colour at a share of the range, from 0 to 1.
 pub(crate) fn viridis(share: f64) -> Colour {
     let last = STOPS.len() - 1;
     let at = share.clamp(0.0, 1.0) * last as f64;

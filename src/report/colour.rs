@@ -1,6 +1,7 @@
-//! Colours on a terminal.
+//! How a report looks: the colours of a terminal, and the way options are written.
 
-/// How a report is shown. Whether colours are wanted (a terminal, `NO_COLOR`) only the program knows.
+/// How a report looks. The caller decides whether it has colours, because only a program knows about its terminal and
+/// `NO_COLOR`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
     colour: bool,
@@ -8,30 +9,30 @@ pub struct Style {
 }
 
 impl Style {
-    /// Neither colours nor anything before the names of options, as `default()`.
+    /// Returns a style without colours and without a prefix of options, as `default()` does.
     pub fn plain() -> Self {
         Self::default()
     }
 
-    /// With the colours of a terminal, or without them.
+    /// Returns this style with the colours of a terminal, or without them.
     #[must_use]
     pub fn with_colour(self, colour: bool) -> Self {
         Self { colour, ..self }
     }
 
-    /// With this before the name of each option that a report tells of, as users of a program type it.
+    /// Returns this style with a prefix for the names of options in a report, such as `--`, as users of a program type them.
     #[must_use]
     pub fn with_option_prefix(self, option_prefix: &'static str) -> Self {
         Self { option_prefix, ..self }
     }
 
-    /// The name of an option and its value. A field is named as an option where options have a prefix.
+    /// Returns the name of an option and its value as a text, by the prefix: as users type them, or as a field of a struct.
     pub(crate) fn option(self, name: &str, value: &str) -> String {
         let name = if self.option_prefix.is_empty() { name.to_owned() } else { name.replace('_', "-") };
         format!("{}{name} {value}", self.option_prefix)
     }
 
-    /// A text in a colour, if there are colours.
+    /// Returns a text in a colour, if the style has colours.
     pub(crate) fn paint(self, colour: Colour, text: &str) -> String {
         match colour.code() {
             Some(code) if self.colour && !text.is_empty() => format!("\x1b[{code}m{text}\x1b[0m"),
@@ -40,24 +41,24 @@ impl Style {
     }
 }
 
-/// What a text is, as a colour says it: those that dark and light terminals show.
+/// The colours of a report, named by what they express. Dark and light terminals show all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Colour {
-    /// As the terminal has it.
+    /// The terminal's own colour.
     #[default]
     Plain,
-    /// What is wrong.
+    /// Something is wrong.
     Red,
-    /// What is right.
+    /// Something is right.
     Green,
-    /// What matters less.
+    /// A detail that matters less.
     Dim,
     /// A heading.
     Bold,
 }
 
 impl Colour {
-    /// The parameter of the escape sequence "select graphic rendition".
+    /// Returns the parameter of the escape sequence "select graphic rendition".
     fn code(self) -> Option<&'static str> {
         match self {
             Colour::Plain => None,

@@ -1,7 +1,7 @@
 //! What the reports of [`diff`](mod@crate::diff) and [`info`](crate::info) are written with: tables, JSON, colours.
 //!
-//! A report is written by the library, but how is said by the program, in a [`Style`]: what it may colour, and how
-//! its users type the options that a report tells them of.
+//! The library writes a report, and the program decides on its [`Style`]: whether it has colours, and how its users type
+//! the options that the report mentions.
 
 mod colour;
 pub(crate) mod json;
@@ -16,7 +16,7 @@ pub(crate) use self::{
 };
 use crate::item::print::float;
 
-/// Text fit for a terminal: its control characters (names may hold them) escaped.
+/// Returns a text that is safe to print on a terminal: control characters, which names may hold, are escaped.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {
         return text.into();
@@ -28,22 +28,21 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// What a tensor is called: its file, and the member where there is one, fit for a terminal.
+/// Returns the name of a tensor, safe to print: its file, and its member if it has one.
 pub(crate) fn full_name(file: &str, member: Option<&str>) -> String {
     let member = member.map_or(String::new(), |member| format!(":{}", printable(member)));
     format!("{}{member}", printable(file))
 }
 
-/// A float as people type it, from how JSON has it: without the quotes of a special one, and no more digits than
-/// needed.
+/// Returns a float from JSON as people type it: NaN and infinities without quotes, and no more digits than needed.
 pub(crate) fn bare(text: &str) -> &str {
     let text = text.trim_matches('"');
     text.strip_suffix(".0").unwrap_or(text)
 }
 
-/// The first four digits of a float. More of them would make tables wide and tell nothing at a glance.
+/// Returns a float with its first four digits. More digits would make tables wide, and nobody reads them at a glance.
 pub(crate) fn four_digits(value: f64) -> String {
-    // the float64 next to its first four digits has no more of them
+    // the float64 nearest to the four digits is printed with no others
     let rounded = format!("{value:.3e}").parse().unwrap_or(value);
     if rounded == 0.0 { "0".to_owned() } else { bare(&float(rounded)).to_owned() }
 }

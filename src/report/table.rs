@@ -1,11 +1,11 @@
-//! Tables: aligned columns below a line of headings.
+//! Writes tables: aligned columns below a line of headings.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::{Colour, Style};
 
-/// A column: its heading, and how its cells are shown.
+/// A column of a table: its heading, and how its cells are aligned and coloured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     heading: &'static str,
@@ -14,17 +14,17 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// Of texts, which begin below each other.
+    /// Returns a column of texts, which are aligned at the left.
     pub(crate) fn left(heading: &'static str) -> Self {
         Self { heading, right: false, colour: Colour::Plain }
     }
 
-    /// Of numbers, which end below each other.
+    /// Returns a column of numbers, which are aligned at the right.
     pub(crate) fn right(heading: &'static str) -> Self {
         Self { right: true, ..Self::left(heading) }
     }
 
-    /// The same, with cells of a colour.
+    /// Returns this column with cells of a colour.
     pub(crate) fn in_colour(self, colour: Colour) -> Self {
         Self { colour, ..self }
     }
@@ -33,9 +33,9 @@ impl Column {
 /// How the line of headings is coloured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Heading {
-    /// Each heading, not what is between them.
+    /// Each heading is coloured, but not the spaces between them.
     Words(Colour),
-    /// The line in one.
+    /// The whole line is coloured.
     Line(Colour),
 }
 
@@ -45,13 +45,14 @@ pub(crate) enum Heading {
 pub(crate) struct Table<'a> {
     /// The columns.
     pub columns: Vec<Column>,
-    /// A cell for each column, row by row. A row of one cell alone is a heading for those below it, and widens no column.
+    /// The cells of each row, one for each column. A row of a single cell is a heading of the rows below it, and widens no
+    /// column.
     pub rows: Vec<Vec<Cow<'a, str>>>,
     /// The colour of the headings.
     pub heading: Heading,
-    /// Spaces before each line.
+    /// The number of spaces before each line.
     pub indent: usize,
-    /// Cells of more characters do not widen their column: one long name would else take all lines off the screen.
+    /// The most characters to which a column is widened. Otherwise one long name would make all lines too long for a screen.
     pub widest: usize,
 }
 
@@ -59,7 +60,7 @@ impl Table<'_> {
     /// Writes the headings and all rows, without spaces at the ends of lines.
     ///
     /// # Errors
-    /// What `out` says.
+    /// Those of `out`.
     pub(crate) fn write(&self, out: &mut dyn Write, style: Style) -> io::Result<()> {
         let shown: Vec<_> =
             self.columns.iter().enumerate().filter_map(|(n, column)| Some((n, column, self.width(n)?))).collect();
@@ -82,9 +83,9 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// The characters of a column; `None` if it is left out.
+    /// Returns the width of a column in characters; `None` if the column is left out.
     fn width(&self, n: usize) -> Option<usize> {
-        // a row of one cell has the line to itself
+        // a row of a single cell takes the whole line
         let rows = self.rows.iter().filter(|row| row.len() > 1 || self.columns.len() == 1);
         let cells = rows.filter_map(|row| row.get(n)).map(|cell| cell.chars().count());
         let (text, widest) = cells.fold((false, 0), |(text, widest), width| {
@@ -94,8 +95,8 @@ impl Table<'_> {
             .then(|| widest.max(self.columns.get(n).map_or(0, |column| column.heading.chars().count())))
     }
 
-    /// One line of cells, each with whether it stands at the right, the characters of its column, and its colour.
-    /// Spaces are written only before the next text, so that no line ends in them.
+    /// Returns a line of cells. Each comes with whether it is aligned at the right, the width of its column, and its colour.
+    /// Spaces are written only before the next text, so that no line ends with spaces.
     fn line<'c>(&self, cells: impl Iterator<Item = (&'c str, bool, usize, Colour)>, style: Style) -> String {
         const GAP: usize = 2;
         let mut line = String::new();

@@ -1,4 +1,4 @@
-//! The cells of a text: found, and handed out as the scalars that they are.
+//! Finds the cells of CSV and TSV texts, and hands them out as scalars: numbers, bools or strings.
 
 use std::fmt;
 use std::io::Read;
@@ -12,10 +12,10 @@ use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::memory;
 
-/// What a text in UTF-8 may begin with.
+/// The byte order mark, with which a text in UTF-8 may begin.
 pub(in crate::format) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What is between two cells, and what the format is called then.
+/// The character between two cells, which also determines the name of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::format) enum Dialect {
     /// Commas.
@@ -40,21 +40,21 @@ impl Dialect {
     }
 }
 
-/// Whether an item of a dtype is one cell.
+/// Returns whether an item of a dtype fits into one cell.
 pub(in crate::format) fn holds(dtype: &DType) -> bool {
     lists::holds(dtype) && !matches!(dtype.kind(), Kind::Complex64 | Kind::Complex128)
 }
 
-/// Why cells are refused: one line, and what would help.
+/// An error in a text of cells: a message of one line, and what would help.
 #[derive(Debug)]
 pub(in crate::format) struct Refused {
     message: String,
-    /// How many lines at the beginning seem to be headings.
+    /// The number of lines at the beginning that seem to be headings.
     heading: Option<usize>,
 }
 
 impl Refused {
-    /// As an error about an operand.
+    /// Turns it into an error about an operand.
     pub(in crate::format) fn error(self, subject: Subject) -> Error {
         let error = Error::new(subject, self.message);
         match self.heading {
@@ -70,42 +70,44 @@ impl From<String> for Refused {
     }
 }
 
-/// A blank line that is put before the text, so that a second byte order mark is not left out, too.
+/// A blank line that is put before the text: the parser drops a byte order mark at the very beginning, and would drop a
+/// second one.
 const BEGIN: &[u8] = b"\n";
 
-/// A line that is put behind the text. Where it does not come back as a line of its own, a quote is open.
+/// A line that is put after the text. If the parser does not return it as a row of its own, a quote is still open.
 const END: &[u8] = b"\n\x1e\n";
 
-/// What cells are taken for.
+/// How the texts of cells are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::format) enum Reading {
-    /// Numbers, bools or strings, by what they look like.
+    /// As numbers, bools or strings, depending on what they look like.
     Values,
-    /// Strings, also those that look like numbers.
+    /// As strings, even if they look like numbers.
     Strings,
-    /// Values, but that four digits are a year.
+    /// As by their looks, except that four digits are a year.
     Dates,
 }
 
-/// The cells of a text, all rows of which have as many.
+/// The cells of a text whose rows all have the same number of cells.
 #[derive(Clone, Debug)]
 pub(in crate::format) struct Cells {
     dialect: Dialect,
-    /// All cells without quotes, one after the other.
+    /// The texts of all cells without quotes, one after the other.
     text: String,
-    /// Where each cell ends.
+    /// The end of each cell in that text.
     ends: Vec<usize>,
     rows: usize,
-    /// Rows before which lines are left out, or cells hold ends of lines, each with its line: the rows after it lie in
-    /// the lines after that.
+    /// The rows that do not lie in the line after the row before them, because lines were skipped or a cell has several lines,
+    /// each with the number of its line.
     lines: Vec<(usize, usize)>,
 }
 
 impl Cells {
-    /// Finds the cells of a text, the first `skip_rows` lines of which are left out.
+    /// Finds the cells of a text, after its first `skip_rows` lines.
     ///
     /// # Errors
-    /// What is not UTF-8, or holds a NUL; no row; rows of unequal length; a quote that is not closed. With the line.
+    /// A text that is not UTF-8, or holds a NUL or no row; rows of unequal length; a quote that is not closed. The message names
+    /// the line.
     pub(in crate::format) fn read(text: &[u8], dialect: Dialect, skip_rows: usize) -> Result<Self, Refused> {
         let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         let refuse = |at: usize, what: &str| format!("{what} in line {}", 1 + line_ends(&text[..at]));
@@ -123,11 +125,11 @@ impl Cells {
             ReaderBuilder::new().has_headers(false).flexible(true).delimiter(dialect.delimiter()).from_reader(bytes);
         let place = |position: &Position| (position.byte() as usize).saturating_sub(BEGIN.len());
         let (mut record, mut columns) = (ByteRecord::new(), None);
-        // the line of the byte at which counting has arrived
+        // the number of the line up to which lines were counted
         let (mut line, mut counted) = (1 + line_ends(&text[..skipped]), 0);
         while reader.read_byte_record(&mut record).map_err(|error| error.to_string())? {
             let begin = record.position().map_or(0, place).min(rest.len());
-            // blank lines before a row count as a part of it
+            // the parser counts blank lines before a row as a part of the row
             let begin = begin + rest[begin..].iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
             line += line_ends(&rest[counted..begin]);
             counted = begin;
@@ -154,7 +156,7 @@ impl Cells {
             memory::push(&mut self.lines, (self.rows, line))?;
         }
         for cell in record {
-            // the whole text is UTF-8, and its cells end at bytes that are characters
+            // the whole text is UTF-8, and cells end at bytes that are characters of their own
             let cell = std::str::from_utf8(cell).map_err(|_| format!("line {line}: not UTF-8"))?;
             if self.text.try_reserve(cell.len()).is_err() {
                 return Err(memory::too_much(self.text.len() + cell.len()));
@@ -166,26 +168,26 @@ impl Cells {
         Ok(())
     }
 
-    /// What is said of a row of another length than those before it.
+    /// Returns the error for a row that has another length than those before it.
     fn ragged(&self, columns: usize, found: usize, line: usize) -> Refused {
         let (at, first) = (columns.min(found) + 1, self.line(0));
         let message = format!("line {line} column {at}: a row of {}, line {first} has {columns}", count(found));
-        // a title above a table is a row of its own
+        // a title above a table looks like a row of one cell
         let is_title = self.rows == 1 && self.iter().all(|cell| matches!(scalar(cell, Reading::Values), Leaf::Text(_)));
         Refused { message, heading: is_title.then(|| line - 1) }
     }
 
-    /// What the format is called.
+    /// Returns the name of the format.
     pub(in crate::format) fn format(&self) -> &'static str {
         self.dialect.name()
     }
 
-    /// The bytes of all cells.
+    /// Returns the number of bytes of all cells.
     pub(in crate::format) fn bytes(&self) -> usize {
         self.text.len() + self.ends.len()
     }
 
-    /// The line of a row.
+    /// Returns the number of the line in which a row begins.
     fn line(&self, row: usize) -> usize {
         let before = self.lines.partition_point(|(first, _)| *first <= row);
         self.lines.get(before.saturating_sub(1)).map_or(row + 1, |(first, line)| line + (row - first))
@@ -200,16 +202,16 @@ impl Cells {
         self.ends.iter().map(move |&end| self.text.get(std::mem::replace(&mut begin, end)..end).unwrap_or_default())
     }
 
-    /// What is said of an item, with its place.
+    /// Adds the place of an item to a message about it.
     pub(in crate::format) fn positioned(&self, item: usize, message: impl fmt::Display) -> String {
         let columns = self.columns().max(1);
         format!("line {} column {}: {message}", self.line(item / columns), item % columns + 1)
     }
 
-    /// Hands every cell to `leaf`, in order. One column is one axis, more are two.
+    /// Calls `leaf` for every cell in order. A text of one column has one axis, any other text has two.
     ///
     /// # Errors
-    /// What `leaf` says against a cell, with its place; where words stand among numbers, the first of them.
+    /// Those of `leaf`, with the place of the cell. If there are words among numbers, the error is about the first word.
     pub(in crate::format) fn walk<'s>(
         &'s self,
         reading: Reading,
@@ -226,7 +228,7 @@ impl Cells {
         Ok(Nested { dims, has_leaves: true })
     }
 
-    /// The first string, where there are numbers too: as its first row shows, perhaps a heading.
+    /// Returns the error about the first string among numbers. If the first row is one of strings, it may be headings.
     fn word_among_numbers(&self) -> Option<Refused> {
         let is_word = |cell| matches!(scalar(cell, Reading::Values), Leaf::Text(_));
         let is_number = |cell| matches!(scalar(cell, Reading::Values), Leaf::Number(_) | Leaf::Special(_));
@@ -241,26 +243,26 @@ impl Cells {
     }
 }
 
-/// A number of cells.
+/// Returns a number of cells as a text.
 fn count(cells: usize) -> String {
     if cells == 1 { "1 cell".to_owned() } else { format!("{cells} cells") }
 }
 
-/// How many lines end in a text: at a line feed, or a carriage return without one after it.
+/// Counts the ends of lines in a text: line feeds, and carriage returns without a line feed after them.
 fn line_ends(text: &[u8]) -> usize {
     let feeds = text.iter().filter(|&&byte| byte == b'\n').count();
     let returns = text.iter().enumerate().filter(|&(at, &byte)| byte == b'\r' && text.get(at + 1) != Some(&b'\n'));
     feeds + returns.count()
 }
 
-/// What comes after the first line, if anything does.
+/// Returns the text after the first line, if there is any.
 fn after_line(text: &[u8]) -> Option<&[u8]> {
     let end = text.iter().position(|byte| matches!(byte, b'\n' | b'\r'))?;
     let len = if text[end..].starts_with(b"\r\n") { 2 } else { 1 };
     text.get(end + len..)
 }
 
-/// What a cell is.
+/// Returns a cell as the scalar that it is.
 fn scalar(cell: &str, reading: Reading) -> Leaf<'_> {
     let trimmed = cell.trim_matches([' ', '\t']);
     match reading {
@@ -274,10 +276,10 @@ fn scalar(cell: &str, reading: Reading) -> Leaf<'_> {
     }
 }
 
-/// A bool, or a float without digits, in letters of whatever case.
+/// Returns a bool, NaN or infinity, whose letters may be of either case.
 fn special(text: &str) -> Option<Leaf<'static>> {
     let is = |names: &[&str]| names.iter().any(|name| text.eq_ignore_ascii_case(name));
-    // most cells are not as short
+    // most cells are longer than these words
     match text.len() {
         3..=9 if is(&["nan", "+nan", "-nan"]) => Some(Leaf::Special("NaN")),
         3..=9 if is(&["inf", "+inf", "infinity", "+infinity"]) => Some(Leaf::Special("Infinity")),
