@@ -20,7 +20,7 @@ use crate::item::meta::Meta;
 use crate::ops::fill::Patch;
 use crate::storage::signals;
 use crate::storage::source::Notes;
-use crate::storage::target::{Sink, Target};
+use crate::storage::target::{OpenOutput, Target};
 
 /// NumPy's own limit above which arrays are elided.
 const TERMINAL_THRESHOLD: usize = 1000;
@@ -155,9 +155,9 @@ fn resolve(path: &Path, no_clobber: bool, format: Format) -> Result<Target> {
 }
 
 /// Refuses to show a person what is not meant to be read by people.
-fn check_binary(sink: &Sink<'_>, format: Format) -> Result<()> {
+fn check_binary(sink: &OpenOutput<'_>, format: Format) -> Result<()> {
     if format.is_binary() && sink.is_terminal() {
-        let label = if matches!(sink, Sink::Stdout(_)) { "standard output" } else { "output" };
+        let label = if matches!(sink, OpenOutput::Stdout(_)) { "standard output" } else { "output" };
         bail!("{label}: is a terminal, and the output is binary: use -o FILE");
     }
     Ok(())

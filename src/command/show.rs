@@ -30,7 +30,7 @@ use crate::picture::blocks::Terminal;
 use crate::picture::{Picture, Scale, Seen, file};
 use crate::report::{full_name, printable};
 use crate::storage::source::Source;
-use crate::storage::target::{Sink, Target};
+use crate::storage::target::{OpenOutput, Target};
 
 /// NumPy's own limit above which arrays are elided.
 pub(super) const THRESHOLD: usize = 1000;
@@ -305,7 +305,7 @@ pub(super) fn write_png(
     let seen = file::write(picture, scale, (&mut out, target.label()), description, progress)?;
     out.flush().with_context(|| format!("{}: cannot be written", target.label()))?;
     drop(out);
-    let to_stdout = matches!(sink, Sink::Stdout(_));
+    let to_stdout = matches!(sink, OpenOutput::Stdout(_));
     sink.finish()?;
     let pixels = format!("{} x {} pixels", size.width, size.height);
     let told = std::iter::once(pixels).chain(told(seen)).collect::<Vec<_>>().join("; ");

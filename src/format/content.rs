@@ -22,13 +22,13 @@ pub struct Content {
     /// The first bytes.
     pub begin: Vec<u8>,
     /// What they are the first bytes of.
-    pub opened: Opened,
+    pub opened: ContentSource,
     /// How many threads may share what is read before items are asked for: checksums, the syntax of a text.
     pub threads: Threads,
 }
 
 /// Where bytes come from.
-pub enum Opened {
+pub enum ContentSource {
     /// Bytes that are read by position: a regular file, or what stands for one.
     Bytes {
         /// The bytes, the first of them included.
@@ -47,7 +47,7 @@ pub enum Opened {
 impl Content {
     /// A folder.
     pub(super) fn of_folder(folder: &Path, threads: Threads) -> Self {
-        Self { begin: Vec::new(), opened: Opened::Folder(Arc::new(LocalStore::new(folder))), threads }
+        Self { begin: Vec::new(), opened: ContentSource::Folder(Arc::new(LocalStore::new(folder))), threads }
     }
 
     /// A file, or what it leads to, read up to behind its first bytes.
@@ -60,9 +60,10 @@ impl Content {
         let begin = read_begin(&mut file)?;
         // the files of /proc and /sys are regular ones whose size the system does not know
         if begin.len() as u64 != metadata.len().min(BEGIN as u64) {
-            return Ok(Self { begin, opened: Opened::Stream(Box::new(file)), threads });
+            return Ok(Self { begin, opened: ContentSource::Stream(Box::new(file)), threads });
         }
-        let opened = Opened::Bytes { bytes: Arc::new(file), size: metadata.len(), folder: folder.map(Path::to_owned) };
+        let opened =
+            ContentSource::Bytes { bytes: Arc::new(file), size: metadata.len(), folder: folder.map(Path::to_owned) };
         Ok(Self { begin, opened, threads })
     }
 
@@ -70,11 +71,11 @@ impl Content {
     pub(super) fn of_bytes(bytes: Arc<dyn ReadAt>, threads: Threads) -> Result<Self> {
         let size = bytes.size()?;
         let begin = read_begin(&mut Section::new(Arc::clone(&bytes), 0, size))?;
-        Ok(Self { begin, opened: Opened::Bytes { bytes, size, folder: None }, threads })
+        Ok(Self { begin, opened: ContentSource::Bytes { bytes, size, folder: None }, threads })
     }
 
     pub(super) fn of_stream(mut stream: Box<dyn Read + Send>, threads: Threads) -> Result<Self> {
-        Ok(Self { begin: read_begin(&mut stream)?, opened: Opened::Stream(stream), threads })
+        Ok(Self { begin: read_begin(&mut stream)?, opened: ContentSource::Stream(stream), threads })
     }
 
     /// Returns all bytes as what can be read by position, and the folder that they lie in. A stream is first written to
@@ -84,9 +85,9 @@ impl Content {
     /// Those of reading the stream, and of writing that file.
     pub fn into_bytes(self) -> Result<(Arc<dyn ReadAt>, Option<PathBuf>)> {
         match self.opened {
-            Opened::Bytes { bytes, folder, .. } => Ok((bytes, folder)),
-            Opened::Folder(_) => bail!("is a folder, expected a file"),
-            Opened::Stream(stream) => {
+            ContentSource::Bytes { bytes, folder, .. } => Ok((bytes, folder)),
+            ContentSource::Folder(_) => bail!("is a folder, expected a file"),
+            ContentSource::Stream(stream) => {
                 let kept = || format!("cannot be kept in {}", std::env::temp_dir().display());
                 let mut file = tempfile::tempfile().with_context(kept)?;
                 io::copy(&mut self.begin.chain(stream), &mut file).with_context(kept)?;
@@ -102,12 +103,12 @@ impl Content {
     pub fn read(self) -> Result<Vec<u8>> {
         let mut bytes = self.begin;
         match self.opened {
-            Opened::Bytes { bytes: all, size, .. } => {
+            ContentSource::Bytes { bytes: all, size, .. } => {
                 let left = size - bytes.len() as u64;
                 Section::new(all, bytes.len() as u64, left).read_to_end(&mut bytes)?
             }
-            Opened::Folder(_) => bail!("is a folder, expected a file"),
-            Opened::Stream(mut stream) => stream.read_to_end(&mut bytes)?,
+            ContentSource::Folder(_) => bail!("is a folder, expected a file"),
+            ContentSource::Stream(mut stream) => stream.read_to_end(&mut bytes)?,
         };
         Ok(bytes)
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use ndarray_npy::npy::header::{Header as RawHeader, Layout as RawLayout, ParseHeaderError, ReadHeaderError};
 use py_literal::Value;
 
-use super::content::{Content, Description, Opened};
+use super::content::{Content, ContentSource, Description};
 use super::interface::{Layout, Places, Reader, Sure, Unchangeable, Writer};
 use crate::error::{bail, malformed};
 
@@ -282,7 +282,7 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
 pub(super) fn open(content: Content) -> crate::error::Result<Box<dyn Reader>> {
     let Content { mut begin, opened, .. } = content;
     Ok(match opened {
-        Opened::Bytes { bytes, size, .. } => {
+        ContentSource::Bytes { bytes, size, .. } => {
             let mut rest = Section::new(&*bytes, begin.len() as u64, size - begin.len() as u64);
             let header = read_on(&mut rest, &mut begin)?;
             let found = size.saturating_sub(header.offset as u64);
@@ -291,8 +291,8 @@ pub(super) fn open(content: Content) -> crate::error::Result<Box<dyn Reader>> {
             }
             Box::new(NpyFile { bytes, header })
         }
-        Opened::Folder(_) => bail!("is a folder, expected a file"),
-        Opened::Stream(mut stream) => {
+        ContentSource::Folder(_) => bail!("is a folder, expected a file"),
+        ContentSource::Stream(mut stream) => {
             let header = read_on(&mut stream, &mut begin)?;
             let items = io::Cursor::new(begin.split_off(header.offset)).chain(stream);
             Box::new(NpyStream { header, items: Mutex::new(Some(StreamItems(Box::new(items)))) })

@@ -11,7 +11,7 @@ use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::content::{BEGIN, Content, Description, Opened, read_begin};
+use super::content::{BEGIN, Content, ContentSource, Description, read_begin};
 use super::interface::{Reader, Unchangeable};
 use super::json::JsonReader;
 use super::raw::{self, View};
@@ -180,9 +180,9 @@ impl OpenOptions {
     fn content(&self, content: Content, by_name: Option<Format>) -> Result<Input> {
         let label = &self.label;
         let len = match &content.opened {
-            Opened::Bytes { size, .. } => Some(*size),
-            Opened::Folder(_) => None,
-            Opened::Stream(_) => (content.begin.len() < BEGIN).then_some(content.begin.len() as u64),
+            ContentSource::Bytes { size, .. } => Some(*size),
+            ContentSource::Folder(_) => None,
+            ContentSource::Stream(_) => (content.begin.len() < BEGIN).then_some(content.begin.len() as u64),
         };
         let format = Format::recognise(&content.begin, len, (self.format, by_name)).map_err(|message| {
             let refused = malformed!("{label}: {message}");

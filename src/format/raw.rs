@@ -4,7 +4,7 @@
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 
-use super::content::{BEGIN, Content, Description, Opened};
+use super::content::{BEGIN, Content, ContentSource, Description};
 use super::interface::{Extras, Layout, Places, Reader, Unchangeable, Writer};
 use crate::error::{Result, bail, ensure, malformed};
 use crate::item::dtype::DType;
@@ -156,15 +156,15 @@ fn offset(text: &str) -> Result<u64> {
 pub(super) fn open(content: Content, view: &View) -> Result<Box<dyn Reader>> {
     let Content { begin, opened, threads } = content;
     Ok(match opened {
-        Opened::Bytes { bytes, size, .. } => bytes_as(bytes, size, view)?,
-        Opened::Folder(_) => bail!("is a folder, expected a file"),
-        Opened::Stream(stream) if view.is_open() => {
+        ContentSource::Bytes { bytes, size, .. } => bytes_as(bytes, size, view)?,
+        ContentSource::Folder(_) => bail!("is a folder, expected a file"),
+        ContentSource::Stream(stream) if view.is_open() => {
             // how long it is shows when it has ended
-            let (bytes, _) = Content { begin, opened: Opened::Stream(stream), threads }.into_bytes()?;
+            let (bytes, _) = Content { begin, opened: ContentSource::Stream(stream), threads }.into_bytes()?;
             let size = bytes.size()?;
             bytes_as(bytes, size, view)?
         }
-        Opened::Stream(stream) => {
+        ContentSource::Stream(stream) => {
             if begin.len() < BEGIN {
                 // there is no more
                 view.within(begin.len() as u64)?;

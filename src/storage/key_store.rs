@@ -153,19 +153,19 @@ mod in_memory {
     /// Values in memory. Clones are the same store.
     #[derive(Clone, Debug)]
     pub struct MemoryStore {
-        values: Arc<Mutex<BTreeMap<String, Arc<Value>>>>,
+        values: Arc<Mutex<BTreeMap<String, Arc<MemoryValue>>>>,
         number: Identity,
         prefix: String,
     }
 
     /// A value, and how often its key had another before.
     #[derive(Debug)]
-    struct Value {
+    struct MemoryValue {
         bytes: MemoryBytes,
         revision: u64,
     }
 
-    impl ReadAt for Value {
+    impl ReadAt for MemoryValue {
         fn size(&self) -> io::Result<u64> {
             self.bytes.size()
         }
@@ -190,7 +190,7 @@ mod in_memory {
     }
 
     impl MemoryStore {
-        fn values(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Value>>> {
+        fn values(&self) -> MutexGuard<'_, BTreeMap<String, Arc<MemoryValue>>> {
             self.values.lock().unwrap_or_else(PoisonError::into_inner)
         }
 
@@ -201,7 +201,7 @@ mod in_memory {
         fn set(&self, key: &str, bytes: Vec<u8>) {
             let mut values = self.values();
             let revision = values.get(&self.key(key)).map_or(0, |value| value.revision + 1);
-            values.insert(self.key(key), Arc::new(Value { bytes: MemoryBytes::new(bytes), revision }));
+            values.insert(self.key(key), Arc::new(MemoryValue { bytes: MemoryBytes::new(bytes), revision }));
         }
 
         /// Returns all keys, in their order.
@@ -243,7 +243,7 @@ mod in_memory {
             let mut values = self.values();
             let is_absent = !values.contains_key(&self.key(key));
             if is_absent {
-                values.insert(self.key(key), Arc::new(Value { bytes: MemoryBytes::new(bytes), revision: 0 }));
+                values.insert(self.key(key), Arc::new(MemoryValue { bytes: MemoryBytes::new(bytes), revision: 0 }));
             }
             Ok(is_absent)
         }

@@ -160,7 +160,7 @@ impl Target {
     ///
     /// # Errors
     /// Those of [`create`](Self::create).
-    pub fn probe(&self) -> Result<Option<Sink<'_>>> {
+    pub fn probe(&self) -> Result<Option<OpenOutput<'_>>> {
         match self {
             Target::Device { .. } => Ok(None),
             Target::Stdout(_) | Target::File { .. } | Target::Folder { .. } => self.begin().map(Some),
@@ -171,20 +171,20 @@ impl Target {
     ///
     /// # Errors
     /// Of creating the file, or of opening the device.
-    pub fn create(&self) -> Result<Sink<'_>> {
+    pub fn create(&self) -> Result<OpenOutput<'_>> {
         if let Target::File { path, .. } = self {
             (0..SHARED_NAMES).for_each(|number| drop(remove_stale(&shared_name(path, number))));
         }
         self.begin()
     }
 
-    fn begin(&self) -> Result<Sink<'_>> {
+    fn begin(&self) -> Result<OpenOutput<'_>> {
         signals::survive_size_limit();
         let begun = match self {
-            Target::Stdout(stdout) => Ok(Sink::Stdout(stdout.clone())),
-            Target::Device { name, .. } => OpenOptions::new().append(true).open(name).map(Sink::Device),
-            Target::File { path, .. } => Draft::create(path).map(|draft| Sink::File { draft, target: self }),
-            Target::Folder { path, .. } => Stage::create(path).map(|stage| Sink::Folder { stage, target: self }),
+            Target::Stdout(stdout) => Ok(OpenOutput::Stdout(stdout.clone())),
+            Target::Device { name, .. } => OpenOptions::new().append(true).open(name).map(OpenOutput::Device),
+            Target::File { path, .. } => Draft::create(path).map(|draft| OpenOutput::File { draft, target: self }),
+            Target::Folder { path, .. } => Stage::create(path).map(|stage| OpenOutput::Folder { stage, target: self }),
         };
         begun.with_context(|| format!("{}: cannot be created", self.label()))
     }
@@ -193,7 +193,7 @@ impl Target {
 /// An output that has begun. Nothing is where it belongs before [`finish`](Self::finish); dropped before, it leaves
 /// no trace (but what a device took).
 #[derive(Debug)]
-pub enum Sink<'a> {
+pub enum OpenOutput<'a> {
     /// Standard output.
     Stdout(OutputStream),
     /// A device or pipe.
@@ -214,47 +214,47 @@ pub enum Sink<'a> {
     },
 }
 
-impl Write for Sink<'_> {
+impl Write for OpenOutput<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Sink::Stdout(stdout) => stdout.write(bytes),
-            Sink::Device(file) | Sink::File { draft: Draft { file, .. }, .. } => file.write(bytes),
-            Sink::Folder { .. } => Err(io::ErrorKind::IsADirectory.into()),
+            OpenOutput::Stdout(stdout) => stdout.write(bytes),
+            OpenOutput::Device(file) | OpenOutput::File { draft: Draft { file, .. }, .. } => file.write(bytes),
+            OpenOutput::Folder { .. } => Err(io::ErrorKind::IsADirectory.into()),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Sink::Stdout(stdout) => stdout.flush(),
-            Sink::Device(file) | Sink::File { draft: Draft { file, .. }, .. } => file.flush(),
-            Sink::Folder { .. } => Ok(()),
+            OpenOutput::Stdout(stdout) => stdout.flush(),
+            OpenOutput::Device(file) | OpenOutput::File { draft: Draft { file, .. }, .. } => file.flush(),
+            OpenOutput::Folder { .. } => Ok(()),
         }
     }
 }
 
-impl Sink<'_> {
+impl OpenOutput<'_> {
     /// Whether a person reads it.
     pub fn is_terminal(&self) -> bool {
         match self {
-            Sink::Stdout(stdout) => stdout.is_terminal(),
-            Sink::Device(file) => file.is_terminal(),
-            Sink::File { .. } | Sink::Folder { .. } => false,
+            OpenOutput::Stdout(stdout) => stdout.is_terminal(),
+            OpenOutput::Device(file) => file.is_terminal(),
+            OpenOutput::File { .. } | OpenOutput::Folder { .. } => false,
         }
     }
 
     /// The folder that files are put into.
     pub fn as_folder(&self) -> Option<&Stage> {
         match self {
-            Sink::Folder { stage, .. } => Some(stage),
-            Sink::Stdout(_) | Sink::Device(_) | Sink::File { .. } => None,
+            OpenOutput::Folder { stage, .. } => Some(stage),
+            OpenOutput::Stdout(_) | OpenOutput::Device(_) | OpenOutput::File { .. } => None,
         }
     }
 
     /// The file that can be written in any order.
     pub fn as_file(&self) -> Option<&File> {
         match self {
-            Sink::File { draft, .. } => Some(&draft.file),
-            Sink::Stdout(_) | Sink::Device(_) | Sink::Folder { .. } => None,
+            OpenOutput::File { draft, .. } => Some(&draft.file),
+            OpenOutput::Stdout(_) | OpenOutput::Device(_) | OpenOutput::Folder { .. } => None,
         }
     }
 
@@ -270,15 +270,15 @@ impl Sink<'_> {
     /// Of flushing, syncing, linking or renaming.
     pub fn finish(mut self) -> Result<()> {
         match &mut self {
-            Sink::Stdout(stdout) => Ok(stdout.flush()?),
-            Sink::Device(file) => Ok(file.flush()?),
-            Sink::Folder { stage, target } => {
+            OpenOutput::Stdout(stdout) => Ok(stdout.flush()?),
+            OpenOutput::Device(file) => Ok(file.flush()?),
+            OpenOutput::Folder { stage, target } => {
                 let Target::Folder { path, existing, .. } = target else { return Ok(()) };
                 stage
                     .publish(path, existing.as_deref())
                     .with_context(|| format!("{}: cannot be put in place", target.label()))
             }
-            Sink::File { draft, target } => {
+            OpenOutput::File { draft, target } => {
                 let Target::File { path, existing, no_clobber, .. } = target else { return Ok(()) };
                 let mut put = || -> Result<Option<File>> {
                     if let Some(metadata) = existing {
@@ -579,7 +579,7 @@ mod tests {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("set");
         symlink("file", &link).expect("a link");
         let target = Target::resolve(&link, "x".to_owned(), false).expect("a target");
-        target.create().and_then(Sink::finish).expect("replaced");
+        target.create().and_then(OpenOutput::finish).expect("replaced");
         assert!(link.is_symlink());
         assert_eq!(fs::metadata(&file).expect("a file").permissions().mode() & 0o777, 0o640);
     }

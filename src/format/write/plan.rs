@@ -23,7 +23,7 @@ use crate::ops::cast::CastFill;
 use crate::parallel::Threads;
 use crate::storage::platform::{reserve, write_at};
 use crate::storage::stage::Stage;
-use crate::storage::target::Sink;
+use crate::storage::target::OpenOutput;
 
 /// A tensor of a plan.
 #[derive(Debug)]
@@ -110,7 +110,7 @@ impl Plan {
     /// # Errors
     /// Of reading and writing; a cast cannot make an item, or the format cannot hold it; there is too little memory for a
     /// tensor that is needed whole.
-    pub fn write(&self, sink: &mut Sink<'_>, text: &TextOptions, progress: Progress<'_>) -> Result<()> {
+    pub fn write(&self, sink: &mut OpenOutput<'_>, text: &TextOptions, progress: Progress<'_>) -> Result<()> {
         match (&self.layout, sink.as_file(), sink.as_folder()) {
             (Layout::Places(places), Some(file), _) => self.place(places, file, progress),
             (Layout::Sequence(writer), Some(file), _) => self.sequence(&**writer, file, progress),

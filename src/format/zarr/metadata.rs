@@ -33,7 +33,7 @@ const MOST_BYTES: u64 = 1 << 26;
 
 /// What is said of an array.
 #[derive(Debug)]
-pub(super) struct Array {
+pub(super) struct ArrayMetadata {
     /// The tensor.
     pub(super) meta: Meta,
     /// How it is stored.
@@ -104,11 +104,11 @@ pub(super) enum Node {
 pub(super) fn node(store: &dyn ReadableStore, prefix: &str) -> Result<Option<Node>> {
     if let Some(text) = read(store, prefix, V3)? {
         #[derive(Deserialize)]
-        struct Head {
+        struct NodeHead {
             zarr_format: Option<u64>,
             node_type: Option<String>,
         }
-        let head: Head = parse(&text).context(V3)?;
+        let head: NodeHead = parse(&text).context(V3)?;
         ensure!(head.zarr_format == Some(3), "{V3}: zarr_format is not 3");
         return match head.node_type.as_deref() {
             Some("array") => Ok(Some(Node::Array)),
@@ -130,12 +130,12 @@ pub(super) fn node(store: &dyn ReadableStore, prefix: &str) -> Result<Option<Nod
 /// What is not in order; the file is named.
 pub(super) fn group_attributes(store: &dyn ReadableStore, prefix: &str) -> Result<Option<String>> {
     #[derive(Deserialize)]
-    struct Head<'a> {
+    struct GroupHead<'a> {
         #[serde(borrow)]
         attributes: Option<&'a RawValue>,
     }
     let text = match read(store, prefix, V3)? {
-        Some(text) => parse::<Head<'_>>(&text).context(V3)?.attributes.map(|raw| raw.get().to_owned()),
+        Some(text) => parse::<GroupHead<'_>>(&text).context(V3)?.attributes.map(|raw| raw.get().to_owned()),
         None => {
             let text = read(store, prefix, V2_ATTRIBUTES)?;
             let raw = text.as_deref().map(parse::<&RawValue>).transpose().context(V2_ATTRIBUTES)?;
@@ -149,7 +149,7 @@ pub(super) fn group_attributes(store: &dyn ReadableStore, prefix: &str) -> Resul
 ///
 /// # Errors
 /// What is not in order, or not known; the file is named.
-pub(super) fn array(store: &dyn ReadableStore, prefix: &str) -> Result<Array> {
+pub(super) fn array(store: &dyn ReadableStore, prefix: &str) -> Result<ArrayMetadata> {
     if let Some(text) = read(store, prefix, V3)? {
         return v3(&text).context(V3);
     }
@@ -212,7 +212,7 @@ const KNOWN: [&str; 11] = [
     "dimension_names",
 ];
 
-fn v3(text: &[u8]) -> Result<Array> {
+fn v3(text: &[u8]) -> Result<ArrayMetadata> {
     let raw: std::collections::BTreeMap<String, &RawValue> = parse(text)?;
     let value = |key: &str| raw.get(key).map(|value| parse::<Value>(value.get().as_bytes())).transpose();
     for key in raw.keys().filter(|key| !KNOWN.contains(&key.as_str())) {
@@ -261,14 +261,14 @@ fn v3(text: &[u8]) -> Result<Array> {
         dimension_names: text("dimension_names").filter(|names| names != "null"),
         groups: Arc::default(),
     };
-    Ok(Array { meta, style: style.into(), chain, shards, keys, file: V3 })
+    Ok(ArrayMetadata { meta, style: style.into(), chain, shards, keys, file: V3 })
 }
 
 /// The names of the axes, for which version 2 has no place, and which xarray and others keep among the attributes.
 fn v2_names(attributes: &str, rank: usize) -> Option<String> {
     #[derive(Deserialize)]
     struct Names {
-        #[serde(rename = "_ARRAY_DIMENSIONS")]
+        #[serde(rename = "_Array_DIMENSIONS")]
         names: Vec<String>,
     }
     let Names { names } = serde_json::from_str(attributes).ok()?;
@@ -321,7 +321,7 @@ fn list_of(configuration: &Map<String, Value>, key: &str) -> Result<Vec<Value>> 
     list.cloned().ok_or_else(|| malformed!("codec sharding_indexed: no list {key}"))
 }
 
-fn v2(text: &[u8], attributes: Option<&[u8]>) -> Result<Array> {
+fn v2(text: &[u8], attributes: Option<&[u8]>) -> Result<ArrayMetadata> {
     let raw: std::collections::BTreeMap<String, &RawValue> = parse(text)?;
     let value = |key: &str| raw.get(key).map(|value| parse::<Value>(value.get().as_bytes())).transpose();
     ensure!(value("zarr_format")?.and_then(|version| version.as_u64()) == Some(2), "zarr_format is not 2");
@@ -382,5 +382,5 @@ fn v2(text: &[u8], attributes: Option<&[u8]>) -> Result<Array> {
         dimension_names: attributes.and_then(|raw| v2_names(raw.get(), rank)),
         groups: Arc::default(),
     };
-    Ok(Array { meta, style: style.into(), chain, shards: None, keys: Keys::V2(separator), file: V2_ARRAY })
+    Ok(ArrayMetadata { meta, style: style.into(), chain, shards: None, keys: Keys::V2(separator), file: V2_ARRAY })
 }

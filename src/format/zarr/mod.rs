@@ -14,9 +14,9 @@ mod write;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use self::metadata::{Array, Node};
-use self::read::Chunks;
-use super::content::{Content, Description, Opened};
+use self::metadata::{ArrayMetadata, Node};
+use self::read::ZarrChunks;
+use super::content::{Content, ContentSource, Description};
 use super::interface::{Reader, Unchangeable};
 use crate::error::{Result, bail, malformed};
 use crate::storage::key_store::{KeyStore, Lock, join};
@@ -33,7 +33,7 @@ pub(super) const MARKS: &[&str] = &[V3, V2_ARRAY, V2_GROUP];
 /// # Errors
 /// Metadata that is not in order; of reading folders.
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
-    let Opened::Folder(store) = content.opened else { bail!("is a file, expected the folder of a Zarr store") };
+    let ContentSource::Folder(store) = content.opened else { bail!("is a file, expected the folder of a Zarr store") };
     let (members, groups) = match metadata::node(&*store, "")? {
         Some(Node::Array) => (None, BTreeMap::new()),
         Some(Node::Group) => {
@@ -70,15 +70,15 @@ impl ZarrReader {
     }
 
     /// Reads the metadata of an array.
-    fn array(&self, n: usize) -> Result<Array> {
+    fn array(&self, n: usize) -> Result<ArrayMetadata> {
         metadata::array(&*self.store, self.prefix(n)?)
     }
 
-    fn chunks(&self, n: usize) -> Result<Chunks> {
+    fn chunks(&self, n: usize) -> Result<ZarrChunks> {
         let mut array = self.array(n)?;
         Arc::make_mut(&mut array.style).groups = Arc::clone(&self.groups);
         let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Chunks::new(Arc::clone(&self.store), self.prefix(n)?, array, lock)
+        ZarrChunks::new(Arc::clone(&self.store), self.prefix(n)?, array, lock)
     }
 }
 

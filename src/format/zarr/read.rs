@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::metadata::Array;
+use super::metadata::ArrayMetadata;
 use crate::error::{Context, Error, ErrorKind, Result, ensure, malformed};
 use crate::layout::axis::Span;
 use crate::layout::gather::gather;
@@ -17,7 +17,7 @@ use crate::storage::chunked::{ChunkStyle, Chunked};
 use crate::storage::key_store::{KeyStore, Lock, WritableStore, join};
 use crate::storage::read_at::{ReadAt, Stamp};
 
-/// Chunks of which a part was wanted are kept, so many bytes of them together (one of them in any case), since the next
+/// ZarrChunks of which a part was wanted are kept, so many bytes of them together (one of them in any case), since the next
 /// window most likely wants another part.
 const KEPT: usize = 1 << 26;
 
@@ -26,18 +26,18 @@ const AT_ONCE: usize = 1 << 20;
 
 /// The chunks of an array.
 #[derive(Debug)]
-pub(super) struct Chunks {
+pub(super) struct ZarrChunks {
     store: Arc<dyn KeyStore>,
     /// The prefix of the array in the store.
     prefix: String,
-    array: Array,
+    array: ArrayMetadata,
     /// The chunks of the grid, by their numbers.
     grid: Windows,
     /// The files, of which each is a chunk or a shard.
     files: Windows,
     kept: Mutex<Kept>,
     /// The index of each shard that was asked for last.
-    indexes: Mutex<VecDeque<(usize, Option<Arc<Shard>>)>>,
+    indexes: Mutex<VecDeque<(usize, Option<Arc<OpenShard>>)>>,
     /// The version of the metadata when the array was opened.
     stamp: Option<Stamp>,
     _lock: Option<Lock>,
@@ -45,13 +45,13 @@ pub(super) struct Chunks {
 
 /// An open shard: where its chunks are.
 #[derive(Debug)]
-struct Shard {
+struct OpenShard {
     value: Arc<dyn ReadAt>,
     /// For each chunk where it begins and how long it is; all bits set if it is not there.
     index: Vec<(u64, u64)>,
 }
 
-/// Chunks that are kept, the oldest first.
+/// ZarrChunks that are kept, the oldest first.
 #[derive(Debug, Default)]
 struct Kept {
     order: VecDeque<usize>,
@@ -61,12 +61,17 @@ struct Kept {
 /// The items of a chunk; `None` if it is not there.
 type Unpacked = Option<Arc<Vec<u8>>>;
 
-impl Chunks {
+impl ZarrChunks {
     /// Takes the array at a prefix, which may be locked as long as this is there.
     ///
     /// # Errors
     /// Those of asking for the version of its metadata.
-    pub(super) fn new(store: Arc<dyn KeyStore>, prefix: &str, array: Array, lock: Option<Lock>) -> Result<Self> {
+    pub(super) fn new(
+        store: Arc<dyn KeyStore>,
+        prefix: &str,
+        array: ArrayMetadata,
+        lock: Option<Lock>,
+    ) -> Result<Self> {
         let shape = &array.meta.shape;
         let (grid, files) = (Windows::boxes(shape, &array.style.chunk), Windows::boxes(shape, &array.style.unit));
         let (stamp, prefix) = (store.stamp(&join(prefix, array.file))?, prefix.to_owned());
@@ -121,7 +126,7 @@ impl Chunks {
     }
 
     /// The shard that holds the items at a place; `None` if there is none.
-    fn shard(&self, at: &[usize]) -> Result<Option<Arc<Shard>>> {
+    fn shard(&self, at: &[usize]) -> Result<Option<Arc<OpenShard>>> {
         /// A shard is open as long as its index is kept.
         const OPEN: usize = 16;
         let place = self.files.number_of(at.iter().zip(&self.array.meta.shape).fold(0, |n, (at, dim)| n * dim + at));
@@ -139,7 +144,7 @@ impl Chunks {
         Ok(shard)
     }
 
-    fn open_shard(&self, key: &str) -> Result<Option<Shard>> {
+    fn open_shard(&self, key: &str) -> Result<Option<OpenShard>> {
         let (Some(shards), Some(value)) = (&self.array.shards, self.open(key)?) else { return Ok(None) };
         let len = value.size()?;
         let bytes = shards.index_bytes();
@@ -156,7 +161,7 @@ impl Chunks {
             [offset, len] => (number(offset), number(len)),
             _ => (u64::MAX, u64::MAX),
         };
-        Ok(Some(Shard { index: index.as_chunks::<16>().0.iter().map(pair).collect(), value }))
+        Ok(Some(OpenShard { index: index.as_chunks::<16>().0.iter().map(pair).collect(), value }))
     }
 
     /// The items of the chunk that begins at a place, unpacked.
@@ -325,7 +330,7 @@ fn read_part(value: &dyn ReadAt, at: u64, bytes: usize) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-impl Chunked for Chunks {
+impl Chunked for ZarrChunks {
     fn grid(&self) -> &[usize] {
         &self.array.style.chunk
     }
@@ -385,9 +390,9 @@ impl Chunked for Chunks {
     }
 }
 
-impl Chunks {
+impl ZarrChunks {
     /// What its metadata says.
-    pub(super) fn array(&self) -> &Array {
+    pub(super) fn array(&self) -> &ArrayMetadata {
         &self.array
     }
 }

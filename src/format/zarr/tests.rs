@@ -47,7 +47,7 @@ fn put_chunks(store: &MemoryStore, chunks: &dyn WriteChunks, n: usize, items: &[
 }
 
 fn opened(store: &MemoryStore) -> Result<Box<dyn Reader>> {
-    let opened = Opened::Folder(Arc::new(store.clone()));
+    let opened = ContentSource::Folder(Arc::new(store.clone()));
     open(Content { begin: Vec::new(), opened, threads: Threads::default() })
 }
 

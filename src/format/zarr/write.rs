@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::codecs::Chain;
 use super::dtypes::{fill_text, has_order, is_held, to_v3};
 use super::metadata::{Keys, Shards, V3, packing};
-use super::read::Chunks;
+use super::read::ZarrChunks;
 use crate::error::{Advice, Context, Error, Result, Subject, bail, ensure, malformed};
 use crate::format::interface::{Extras, Layout, WriteChunks, Writer};
 use crate::item::dtype::DType;
@@ -26,7 +26,7 @@ const CHUNK: usize = 1 << 24;
 
 /// Where items of a chunk that lie beyond the end of the tensor come from, and how a box of items is packed.
 #[derive(Debug)]
-pub(super) struct Packer<'a> {
+pub(super) struct BoxPacker<'a> {
     pub(super) shape: &'a [usize],
     pub(super) style: &'a ChunkStyle,
     pub(super) chain: &'a Chain,
@@ -34,7 +34,7 @@ pub(super) struct Packer<'a> {
     pub(super) itemsize: usize,
 }
 
-impl Packer<'_> {
+impl BoxPacker<'_> {
     /// The bytes of the file that holds a box, which is a chunk or shard or what there is of one at an end.
     pub(super) fn pack(&self, window: &Window, items: &[u8]) -> Result<Vec<u8>> {
         let Some(shards) = self.shards else {
@@ -94,12 +94,12 @@ impl Packer<'_> {
     }
 }
 
-impl Chunks {
+impl ZarrChunks {
     /// The name of the file that holds a box of the array, and its bytes.
     pub(super) fn packed_box(&self, window: &Window, items: &[u8]) -> Result<(String, Vec<u8>)> {
         let array = self.array();
         let place = window.ranges.iter().zip(&array.style.unit).map(|(range, unit)| range.start / unit);
-        let packer = Packer {
+        let packer = BoxPacker {
             shape: &array.meta.shape,
             style: &array.style,
             chain: &array.chain,
@@ -144,30 +144,30 @@ impl Writer for ZarrWriter {
                 "{name:?} cannot be the name of an array in a group"
             );
             let style = extras.styles.get(n).and_then(Option::as_deref);
-            arrays.push(Array::new(name, meta, style, extras)?);
+            arrays.push(ArrayWriter::new(name, meta, style, extras)?);
         }
         // an array has no arrays in it
         for array in &arrays {
             let inside =
-                |other: &&Array| other.name.strip_prefix(&*array.name).is_some_and(|rest| rest.starts_with('/'));
+                |other: &&ArrayWriter| other.name.strip_prefix(&*array.name).is_some_and(|rest| rest.starts_with('/'));
             if let Some(other) = arrays.iter().find(inside) {
                 bail!("{:?} would lie in the array {:?}", other.name, array.name);
             }
         }
-        Ok(Layout::Chunks(Box::new(Store { arrays, is_group })))
+        Ok(Layout::Chunks(Box::new(StoreWriter { arrays, is_group })))
     }
 }
 
 /// What is written.
 #[derive(Debug)]
-struct Store {
-    arrays: Vec<Array>,
+struct StoreWriter {
+    arrays: Vec<ArrayWriter>,
     is_group: bool,
 }
 
 /// An array that is written.
 #[derive(Debug)]
-struct Array {
+struct ArrayWriter {
     name: String,
     meta: Meta,
     style: ChunkStyle,
@@ -175,7 +175,7 @@ struct Array {
     shards: Option<Shards>,
 }
 
-impl Array {
+impl ArrayWriter {
     fn new(name: &str, meta: &Meta, style: Option<&ChunkStyle>, extras: &Extras) -> Result<Self> {
         let rank = meta.shape.len();
         let style = style.filter(|style| style.chunk.len() == rank);
@@ -264,8 +264,8 @@ impl Array {
         if self.name.is_empty() { String::new() } else { format!("{}/", self.name) }
     }
 
-    fn packer(&self) -> Packer<'_> {
-        Packer {
+    fn packer(&self) -> BoxPacker<'_> {
+        BoxPacker {
             shape: &self.meta.shape,
             style: &self.style,
             chain: &self.chain,
@@ -356,7 +356,7 @@ fn asked(codec: &str, itemsize: usize) -> Result<Option<Value>> {
     })
 }
 
-impl Store {
+impl StoreWriter {
     /// The text of a group's metadata. Its attributes are those of the groups of that path that its arrays come from, of two
     /// of one name that of the first array's.
     fn group_text(&self, path: &str) -> Result<String> {
@@ -380,7 +380,7 @@ impl Store {
     }
 }
 
-impl WriteChunks for Store {
+impl WriteChunks for StoreWriter {
     fn unit(&self, n: usize) -> &[usize] {
         self.arrays.get(n).map_or(&[], |array| &array.style.unit)
     }
@@ -403,7 +403,7 @@ impl WriteChunks for Store {
     }
 
     fn packs_as(&self, n: usize, style: &ChunkStyle) -> bool {
-        let same = |array: &Array| {
+        let same = |array: &ArrayWriter| {
             let own = &array.style;
             let same = (&own.unit, &own.chunk, &own.codecs) == (&style.unit, &style.chunk, &style.codecs);
             same && style.is_exact && own.fill == style.fill
@@ -418,7 +418,7 @@ impl WriteChunks for Store {
         }
         if self.is_group {
             // the groups in it before it, so that what is there is whole from below
-            let parents = |array: &Array| {
+            let parents = |array: &ArrayWriter| {
                 let name = array.name.clone();
                 let ends: Vec<usize> = name.match_indices('/').map(|(at, _)| at).collect();
                 ends.into_iter().rev().map(move |end| name[..end].to_owned()).collect::<Vec<_>>()
