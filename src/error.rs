@@ -1,36 +1,37 @@
-//! The one error of the library: what kind it is, what it is about, and one line that says what was found and what
-//! was expected.
+//! The one type of error: [`Error`] has a kind, a subject, and one line of text that says what was found and what was
+//! expected.
 //!
-//! A message never names an option of the command line: the library's users have none. The program adds its own words
-//! where it knows them, by the [`Subject`], the [`ErrorKind`] or the [`Advice`].
+//! The text never names an option of the command line, because users of the library have none. A program adds its own words
+//! to it, which it chooses by the [`Subject`], the [`ErrorKind`] or the [`Advice`].
 
 use std::fmt;
 use std::io;
 
-/// What the library's functions return.
+/// The result of most functions of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What kind of error it is, for callers that act on it.
+/// The kind of an [`Error`], for callers that act on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// An argument or operand that an operator refuses: [`Error::subject`] tells which.
+    /// An operator refuses an argument or an operand; [`Error::subject`] tells which.
     Argument,
-    /// Content that is not in order: no tensor, a damaged file, an item that is not what its type can be.
+    /// The content is invalid: it is no tensor, the file is damaged, or an item is none of its dtype's values.
     Malformed,
-    /// A format, element type or file that cannot do what was asked, although nothing is wrong with it.
+    /// A format, a dtype or a file cannot do what was asked, although nothing is wrong with it: a format cannot hold the
+    /// dtype, or does not have the choice, or cannot be changed in place.
     Unsupported,
-    /// A container has no tensor of that name, or several and none was named.
+    /// A file has no tensor of that name, or has several and none was named.
     Member,
     /// A file was changed while it was read.
     Changed,
-    /// More than there is memory for.
+    /// There is not enough memory.
     Memory,
-    /// The system refused: reading, writing, opening.
+    /// The system refused to read, write or open; a file or a folder that does not exist is `Io(NotFound)`.
     Io(io::ErrorKind),
 }
 
-/// What an [`Error`] is about: an operand or an argument of an operator.
+/// The operand or the argument that an [`Error`] is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Subject {
@@ -42,17 +43,17 @@ pub enum Subject {
     Updates,
     /// The one value that stands in place of `updates`.
     Fill,
-    /// A list of slice starts.
+    /// The list of the slices' starts.
     Start,
-    /// A list of slice stops.
+    /// The list of the slices' stops.
     Stop,
-    /// A list of slice steps.
+    /// The list of the slices' steps.
     Step,
-    /// A list of axes.
+    /// The list of the slices' axes.
     Axes,
     /// Slices in NumPy's notation.
     At,
-    /// The one axis of ScatterUpdate.
+    /// The axis of ScatterUpdate.
     Axis,
     /// The reduction of ScatterND.
     Reduction,
@@ -62,9 +63,9 @@ pub enum Subject {
     Dtype,
     /// The tensor to be written.
     Output,
-    /// An argument of one operator only, by the name that the specification gives it, with `-` between words.
+    /// An argument that one operator has alone, by the name of the specification, with `-` between words.
     Argument(&'static str),
-    /// What is read: a file, its content, a tensor in it.
+    /// A file, its content, or a tensor in it.
     File,
 }
 
@@ -91,64 +92,63 @@ impl fmt::Display for Subject {
     }
 }
 
-/// What would help against an error, for a program that says it in the words its users type. The library itself leaves
-/// it out: how a tensor is written or read is another matter in each program.
-///
-/// A variant for each help rather than a text, so that the compiler tells a program which words it lacks.
+/// What a user could do about an [`Error`]. The text of the error leaves it out, because each program reads and writes
+/// tensors in its own way, and says so in the words that its users type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Advice {
-    /// To write the tensor as `.npy`, which holds every dtype.
+    /// Write the tensor as `.npy`, which holds every dtype.
     WriteNpy,
-    /// To read the bits as the other dtype, where values are not cast.
+    /// Read the bits as the other dtype, since values are not cast to it.
     ReadBits,
-    /// To say what the items are, whose bits alone are known.
+    /// Say which dtype the items are of, since the file only has their bits.
     NameItems,
-    /// To write the tensor as `.npy`, or to say what the items are.
+    /// Write the tensor as `.npy`, or say which dtype the items are of.
     WriteOrName,
-    /// To write a tensor where text was printed, or nothing.
+    /// Pass a tensor, where text or nothing was passed.
     PassTensor,
-    /// To change the option that the message begins with, which is a field of [`Options`](crate::diff::Options).
+    /// Change the option that the message begins with, a field of [`Options`](crate::diff::Options).
     ChangeOption,
-    /// To leave out so many lines at the beginning of a text: they seem to be headings.
+    /// Skip this number of lines at the beginning of a text, which seem to be headings.
     SkipRows(usize),
 }
 
-/// An error: its kind, and one line that says what was found and what was expected.
+/// An error, with one line of text that says what was found and what was expected.
 ///
-/// Shown, it begins with what it is about: a file (`weights.npz:conv1: …`) or, where the operator knows no files, the
-/// operand (`updates: …`).
+/// The text begins with the file (`weights.npz:conv1: …`) or, if the operator knows no files, with the operand
+/// (`updates: …`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     kind: ErrorKind,
     subject: Subject,
-    /// What it happened in, such as a file, outermost first.
+    /// The file and the tensor that it happened in, outermost first.
     place: Option<String>,
     message: String,
     advice: Option<Advice>,
 }
 
 impl Error {
-    /// A refusal of an operand or argument.
+    /// Makes an [`ErrorKind::Argument`] about an operand or an argument.
     pub(crate) fn new(subject: Subject, message: impl Into<String>) -> Self {
         Self { subject, ..Self::of(ErrorKind::Argument, message) }
     }
 
-    /// An error about no operand of an operator.
+    /// Makes an error of a kind about [`Subject::File`].
     pub(crate) fn of(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, subject: Subject::File, place: None, message: message.into(), advice: None }
     }
 
-    /// Not enough memory: what [`crate::memory`] says.
+    /// Makes an [`ErrorKind::Memory`] of a message of [`crate::memory`].
     pub(crate) fn memory(message: impl Into<String>) -> Self {
         Self::of(ErrorKind::Memory, message)
     }
 
-    /// A number of an index tensor or list that int64 cannot hold.
+    /// Makes the error that a number of an index tensor or list is too large for int64.
     pub(crate) fn beyond_int64(number: &impl fmt::Display) -> Self {
         Self::new(Subject::Indices, format!("{number} is beyond int64"))
     }
 
-    /// The same, said to have happened in `place`, which stands before what it happened in so far.
+    /// Returns the error with `place`, such as a file, put before the places that its text names already.
     #[must_use]
     pub fn within(self, place: impl Into<String>) -> Self {
         let outer = place.into();
@@ -157,39 +157,41 @@ impl Error {
     }
 
     /// Returns the error with another kind.
+    #[cfg(feature = "formats")]
     #[must_use]
     pub(crate) fn of_kind(self, kind: ErrorKind) -> Self {
         Self { kind, ..self }
     }
 
-    /// The same, with what would help.
+    /// Returns the error with advice.
     #[must_use]
     pub(crate) fn advising(self, advice: Advice) -> Self {
         Self { advice: Some(advice), ..self }
     }
 
-    /// The same, but about what is read or written rather than an operand.
+    /// Returns the error with [`Subject::File`] in place of its subject.
+    #[cfg(feature = "formats")]
     #[must_use]
     pub(crate) fn about_file(self) -> Self {
         Self { subject: Subject::File, ..self }
     }
 
-    /// What kind of error it is.
+    /// Returns the kind.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// The operand or argument that is at fault; [`Subject::File`] where it is none of an operator's.
+    /// Returns the operand or the argument that is wrong; [`Subject::File`] if it is none.
     pub fn subject(&self) -> Subject {
         self.subject
     }
 
-    /// What would help, if anything does that a program can say better.
+    /// Returns what a user could do about it, if there is advice that a program can give.
     pub fn advice(&self) -> Option<Advice> {
         self.advice
     }
 
-    /// What is wrong, in one line, without what it is about.
+    /// Returns the line of text without the file or operand at its beginning.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -209,7 +211,7 @@ impl std::error::Error for Error {}
 
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
-        // what the library itself said may have passed through a reader or writer of the standard library
+        // an error of this crate may have passed through a reader or writer of the standard library
         match error.downcast::<Self>() {
             Ok(own) => own,
             Err(error) => Self::of(ErrorKind::Io(kind(&error)), error.to_string()),
@@ -217,15 +219,15 @@ impl From<io::Error> for Error {
     }
 }
 
-/// The kind of a system's error. That nobody is connected to a pipe, which Windows says where it has a name and wine of every
-/// pipe, is what the standard library has no kind for: whoever read it has gone away.
+/// Returns the kind of a system's error. The standard library has no kind for Windows' error that nobody is connected to a
+/// pipe, which Windows returns for named pipes and wine for all: here it is a broken pipe, since whoever read it has gone.
 pub(crate) fn kind(error: &io::Error) -> io::ErrorKind {
     const PIPE_NOT_CONNECTED: i32 = 233;
     let gone = cfg!(windows) && error.raw_os_error() == Some(PIPE_NOT_CONNECTED);
     if gone { io::ErrorKind::BrokenPipe } else { error.kind() }
 }
 
-/// A number that this machine's memory cannot have, such as a length in a file.
+/// The error that a number, such as a length in a file, is too large for the addresses of this machine.
 impl From<std::num::TryFromIntError> for Error {
     fn from(error: std::num::TryFromIntError) -> Self {
         Self::of(ErrorKind::Malformed, error.to_string())
@@ -246,12 +248,12 @@ impl From<Error> for io::Error {
     }
 }
 
-/// Names the place of an error on its way up.
+/// Names the place of an error where it is passed on.
 pub(crate) trait Context<T> {
-    /// Says that it happened in `place`. Of an `Option` that is none, `place` is the message.
+    /// Puts `place` before the text of an error. For an `Option` that is `None` it is the text.
     fn context(self, place: impl Into<String>) -> Result<T>;
 
-    /// The same, where the text costs something to make.
+    /// Does what [`context`](Self::context) does with a text that is made only if there is an error.
     fn with_context<P: Into<String>>(self, place: impl FnOnce() -> P) -> Result<T>;
 }
 
@@ -275,17 +277,17 @@ impl<T> Context<T> for Option<T> {
     }
 }
 
-/// An [`ErrorKind::Malformed`] with a formatted message: most of what formats refuse.
+/// Makes an [`ErrorKind::Malformed`] with a formatted message.
 macro_rules! malformed {
     ($($text:tt)*) => { $crate::error::Error::of($crate::error::ErrorKind::Malformed, format!($($text)*)) };
 }
 
-/// Returns [`malformed!`].
+/// Returns an error that [`malformed!`] makes.
 macro_rules! bail {
     ($($text:tt)*) => { return Err($crate::error::malformed!($($text)*)) };
 }
 
-/// Returns [`malformed!`] unless a condition holds.
+/// Returns an error that [`malformed!`] makes unless a condition holds.
 macro_rules! ensure {
     ($condition:expr, $($text:tt)*) => { if !$condition { $crate::error::bail!($($text)*); } };
 }

@@ -101,14 +101,13 @@
 //! CONTRIBUTING.md says which files a new operator, format or option touches.
 
 #![forbid(unsafe_code)]
-// the pieces that formats share with the operators on arrays are there without the formats, too
-#![cfg_attr(not(feature = "formats"), allow(dead_code, unused_imports, unused_macros))]
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod command;
 #[cfg(feature = "formats")]
 pub mod diff;
+#[cfg(feature = "formats")]
 #[doc(hidden)]
 pub mod engine;
 pub mod error;

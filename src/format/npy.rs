@@ -65,8 +65,12 @@ pub enum Begun {
 /// Reads the header from the first bytes of a file, which begin with [`MAGIC`].
 ///
 /// # Errors
-/// One line that says what is wrong with it.
-pub fn read_header(begin: &[u8]) -> Result<Begun, String> {
+/// The header is damaged, or larger than a header that is read.
+pub fn read_header(begin: &[u8]) -> crate::error::Result<Begun> {
+    header_of(begin).map_err(|message| malformed!("{message}"))
+}
+
+fn header_of(begin: &[u8]) -> Result<Begun, String> {
     let Some(&[major, minor]) = begin.get(6..8) else { return Ok(Begun::Needs(8)) };
     if !matches!((major, minor), (1..=3, 0)) {
         return Err(format!("npy version {major}.{minor} is unknown: 1.0, 2.0 and 3.0 are"));
@@ -303,7 +307,7 @@ pub(super) fn open(content: Content) -> crate::error::Result<Box<dyn Reader>> {
 /// The header of what begins with `begin`; reads on where it is longer.
 fn read_on(stream: &mut impl Read, begin: &mut Vec<u8>) -> crate::error::Result<Header> {
     loop {
-        match read_header(begin).map_err(|message| malformed!("{message}"))? {
+        match read_header(begin)? {
             Begun::Header(header) => return Ok(header),
             Begun::Needs(bytes) => {
                 let missing = bytes - begin.len();

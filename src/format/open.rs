@@ -61,7 +61,7 @@ impl OpenOptions {
         if let Some((folder, member)) = folder(path) {
             let wanted = |format: &Format| self.format.is_none_or(|wanted| wanted == *format);
             let format = self.format.filter(|format| format.is_folder()).or_else(|| Format::of_folder(&folder));
-            let format = format.filter(wanted).ok_or_else(|| malformed!("is a folder, expected a file"));
+            let format = format.filter(wanted).ok_or_else(|| Format::no_folder(&folder));
             let content = Content::of_folder(&folder, self.threads);
             let reader = format.and_then(|format| Ok((format, format.open(content)?)));
             let (format, reader) = reader.with_context(|| self.label.clone())?;

@@ -11,7 +11,7 @@ use super::values::cells::Dialect;
 #[cfg(feature = "zarr")]
 use super::zarr;
 use super::{csv, foreign, index, json, npy, npz, onnx, raw, safetensors, text};
-use crate::error::{Result, malformed};
+use crate::error::{Error, ErrorKind, Result, malformed};
 
 /// All formats, in the order in which they are listed and recognised.
 static TABLE: &[&Row] = &[
@@ -311,6 +311,9 @@ impl Format {
         let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
         let format = extension.as_ref().and_then(|extension| extension.to_str()).and_then(Self::by_extension);
         format.ok_or_else(|| {
+            if !cfg!(feature = "zarr") && extension.is_some_and(|extension| extension == "zarr") {
+                return Error::of(ErrorKind::Unsupported, "Zarr stores need the feature zarr of tensorop");
+            }
             let written = Self::all().filter(|format| format.is_written());
             let all: Vec<_> = written.map(|Self(row)| format!(".{}", row.extension)).collect();
             malformed!("the name does not tell the format: end it in {}", listed(&all, "or"))
@@ -397,6 +400,15 @@ impl Format {
     /// The format of a folder; `None` of one that is in none. What marks it may be no file: who opens it is told so.
     pub fn of_folder(folder: &Path) -> Option<Self> {
         Self::all().find(|format| format.marks(folder, |mark| mark.symlink_metadata().is_ok()))
+    }
+
+    /// Returns the error that a folder is in no format, or in one that this build was made without.
+    pub(super) fn no_folder(folder: &Path) -> Error {
+        let is_zarr = ["zarr.json", ".zarray", ".zgroup"].iter().any(|mark| folder.join(mark).is_file());
+        match cfg!(feature = "zarr") || !is_zarr {
+            true => malformed!("is a folder, expected a file"),
+            false => Error::of(ErrorKind::Unsupported, "is a Zarr store, which needs the feature zarr of tensorop"),
+        }
     }
 
     /// Whether a folder is in this format, so that another may take its place.

@@ -9,6 +9,7 @@ use crate::layout::shape::bytes_of;
 
 /// A kind of item, without its byte order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Kind {
     /// One byte, 0 or 1.
     Bool,

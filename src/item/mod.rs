@@ -4,6 +4,8 @@
 mod asked_names;
 pub mod cast;
 pub mod datetime;
+// digits are printed by the formats alone
+#[cfg_attr(not(feature = "formats"), allow(dead_code))]
 pub mod decimal;
 pub mod dtype;
 pub mod element;

@@ -55,7 +55,7 @@ fn golden() -> Vec<Golden> {
 }
 
 fn begun(file: &[u8]) -> Result<Header, String> {
-    match read_header(file)? {
+    match read_header(file).map_err(|error| error.to_string())? {
         Begun::Header(header) => Ok(header),
         Begun::Needs(bytes) => Err(format!("needs {bytes} bytes")),
     }

@@ -288,3 +288,15 @@ fn tables_are_there_and_back() {
         assert_eq!(read(folder.path().join(name)), Ok(tensor.clone()));
     }
 }
+
+#[cfg(not(feature = "zarr"))]
+#[test]
+fn a_store_says_which_feature_it_needs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = folder.path().join("store.zarr");
+    fs::create_dir(&store).and_then(|()| fs::write(store.join("zarr.json"), "{}")).expect("written");
+    for error in [read(&store).unwrap_err(), write(folder.path().join("new.zarr"), &tensor("int8")).unwrap_err()] {
+        assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+        assert!(error.message().contains("feature zarr"), "{error}");
+    }
+}

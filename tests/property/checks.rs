@@ -29,7 +29,7 @@ pub(crate) fn is_one_line(message: &str) {
 /// A header is refused in one line, wants more bytes, or is consistent and reads back from what is written of it.
 pub(crate) fn npy_header(bytes: &[u8]) {
     let header = match npy::read_header(bytes) {
-        Err(message) => return is_one_line(&message),
+        Err(error) => return is_one_line(error.message()),
         Ok(Begun::Needs(length)) => {
             return assert!((bytes.len() + 1..=12 + npy::MAX_HEADER).contains(&length), "needs {length} bytes");
         }
@@ -44,7 +44,7 @@ pub(crate) fn npy_header(bytes: &[u8]) {
             assert_eq!(again, Header { meta: header.meta.in_order(Order::C), offset: written.len(), ..header });
         }
         // what is written may nest or spell a little more than what was read, and so be beyond a limit
-        Err(message) => is_one_line(&message),
+        Err(error) => is_one_line(error.message()),
         Ok(Begun::Needs(length)) => panic!("{length} bytes are needed of the header just written"),
     }
 }

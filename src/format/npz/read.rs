@@ -366,7 +366,7 @@ impl MemberContent {
             if begin.len() < needs {
                 bail!("ends after {} bytes, inside its header of {needs}", begin.len());
             }
-            match npy::read_header(&begin).map_err(|message| malformed!("{message}"))? {
+            match npy::read_header(&begin)? {
                 Begun::Needs(bytes) => needs = bytes,
                 Begun::Header(header) => {
                     let found = self.size.saturating_sub(header.offset as u64);
