@@ -268,7 +268,7 @@ fn v3(text: &[u8]) -> Result<ArrayMetadata> {
 fn v2_names(attributes: &str, rank: usize) -> Option<String> {
     #[derive(Deserialize)]
     struct Names {
-        #[serde(rename = "_Array_DIMENSIONS")]
+        #[serde(rename = "_ARRAY_DIMENSIONS")]
         names: Vec<String>,
     }
     let Names { names } = serde_json::from_str(attributes).ok()?;
