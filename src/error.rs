@@ -41,6 +41,8 @@ pub enum Subject {
     Indices,
     /// The `updates` tensor.
     Updates,
+    /// An operand by its number from 0, of those that are read together.
+    Operand(usize),
     /// The one value that stands in place of `updates`.
     Fill,
     /// The list of the slices' starts.
@@ -75,6 +77,7 @@ impl fmt::Display for Subject {
             Subject::Data => "data",
             Subject::Indices => "indices",
             Subject::Updates => "updates",
+            Subject::Operand(n) => return write!(f, "operand {n}"),
             Subject::Fill => "fill",
             Subject::Start => "start",
             Subject::Stop => "stop",

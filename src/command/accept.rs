@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 
 use super::asked::Asked;
-use super::emit;
+use super::destination;
 use super::io::Io;
 use super::options::operands::OperandArg;
 use super::sides::Pairs;
@@ -83,7 +83,7 @@ impl Prepared {
             }
             Self::InPlace(works) => {
                 let count = works.len();
-                works.into_iter().try_for_each(|work| emit::change(work, io, None, "--accept", true))?;
+                works.into_iter().try_for_each(|work| destination::change(work, io, None, "--accept", true))?;
                 Ok(count)
             }
         }

@@ -1,16 +1,15 @@
-//! `convert`: from one container, format or dtype to another.
+//! The sub-command `convert`, which writes tensors in another container, format, dtype or order.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::asked::{Asked, Reading};
-use super::dry_run::Report;
-use super::emit::{Origin, emit};
+use super::destination::{Destination, Origin};
 use super::io::Io;
 use super::options::cast::{self, CastArg, CastParser};
 use super::options::members::MemberOptions;
@@ -19,12 +18,12 @@ use super::options::output::OutputOptions;
 use super::options::run::RunOptions;
 use super::options::values::dtype_help;
 use super::outcome::Outcome;
-use super::sources;
+use super::sources::{self, TensorOf, typed_alone};
 use crate::DType;
 use crate::format::open::{Input, files_before_colons, folders_before_colons};
 use crate::format::write::{Recast, Work};
 use crate::format::{Format, containers};
-use crate::item::meta;
+use crate::item::meta::Order;
 use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;
 use crate::parallel::Threads;
@@ -58,7 +57,7 @@ pub(super) struct Convert {
         allow_hyphen_values = true,
         help_heading = HEADING
     )]
-    pub order: Order,
+    pub order: OrderArg,
     #[command(flatten)]
     pub members: MemberOptions,
     #[command(flatten)]
@@ -98,14 +97,21 @@ Examples:
 --dtype says what void and unsigned items of as many bytes are, and leaves tensors of another dtype as they are; of a \
 single tensor it says what any bits are, and of plain JSON it is the dtype.";
 
-/// An operand as it was typed, with both ways to read `NAME=IN`. Which one is meant depends on the files that are
-/// there, and the command line is read before any file is looked at: the run decides, with [`Self::meant`].
+/// An operand as it was typed, with both ways to read `NAME=IN`. Which one is meant depends on the files that are there,
+/// and no file is looked at while the command line is parsed: the run decides, with [`Self::meant`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NamedOperand {
-    /// All of it as an operand.
+    /// The whole text as an operand.
     whole: OperandArg,
     /// The name before the first `=`, and the operand after it.
     divided: Option<(String, OperandArg)>,
+}
+
+/// An operand, and the name that it gets in a container, if one was typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MeantOperand<'a> {
+    pub name: Option<&'a str>,
+    pub arg: &'a OperandArg,
 }
 
 impl NamedOperand {
@@ -113,11 +119,11 @@ impl NamedOperand {
         OsStringValueParser::new().map(Self::from)
     }
 
-    /// The operand, and its name in a container if it has one. What exists as a file is never divided, nor is JSON.
-    fn meant(&self) -> (Option<&str>, &OperandArg) {
+    /// Returns the operand that is meant. What exists as a file is never divided, nor is JSON.
+    pub(super) fn meant(&self) -> MeantOperand<'_> {
         match (&self.whole, &self.divided) {
-            (OperandArg::Path(path), Some((name, operand))) if !exists(path) => (Some(name), operand),
-            (whole, _) => (None, whole),
+            (OperandArg::Path(path), Some((name, arg))) if !exists(path) => MeantOperand { name: Some(name), arg },
+            (arg, _) => MeantOperand { name: None, arg },
         }
     }
 }
@@ -129,7 +135,7 @@ impl From<OsString> for NamedOperand {
     }
 }
 
-/// What is before and after the first `=`, if there is a name before it. The path after it need not be Unicode.
+/// Returns what stands before and after the first `=`, if there is a name before it. The path after it need not be Unicode.
 #[cfg(unix)]
 fn divided(text: &OsStr) -> Option<(String, OsString)> {
     use std::os::unix::ffi::OsStrExt;
@@ -138,21 +144,21 @@ fn divided(text: &OsStr) -> Option<(String, OsString)> {
     Some((str::from_utf8(name).ok()?.to_owned(), OsStr::from_bytes(operand.get(1..)?).to_owned()))
 }
 
-/// What is before and after the first `=`, if there is a name before it; here of a text that is Unicode.
+/// Returns what stands before and after the first `=` of a text in Unicode, if there is a name before it.
 #[cfg(not(unix))]
 fn divided(text: &OsStr) -> Option<(String, OsString)> {
     let (name, operand) = text.to_str()?.split_once('=').filter(|(name, _)| !name.is_empty())?;
     Some((name.to_owned(), operand.into()))
 }
 
-/// Whether a path, or the part of it before a colon, is there.
+/// Returns whether a path, or the part of it before a colon, exists.
 fn exists(path: &Path) -> bool {
     path.exists() || files_before_colons(path).next().is_some() || folders_before_colons(path).next().is_some()
 }
 
-/// The order of the items.
+/// The order of the items, as it is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Order {
+pub enum OrderArg {
     /// The last axis runs fastest
     #[value(name = "C")]
     C,
@@ -161,37 +167,37 @@ pub enum Order {
     F,
 }
 
-impl From<Order> for meta::Order {
-    fn from(order: Order) -> Self {
+impl From<OrderArg> for Order {
+    fn from(order: OrderArg) -> Self {
         match order {
-            Order::C => Self::C,
-            Order::F => Self::Fortran,
+            OrderArg::C => Self::C,
+            OrderArg::F => Self::Fortran,
         }
     }
 }
 
-/// A tensor to be written, before it is opened.
+/// A tensor that is to be written, before it is opened.
 struct Chosen {
-    /// Which input it is of, and its number there.
+    /// The number of its input, and its own number there.
     input: usize,
     n: usize,
     /// What messages call it.
     label: String,
-    /// The name that patterns look at.
+    /// The name that patterns are matched with.
     old: String,
     /// Its name in the output, if it has one.
     name: Option<String>,
-    /// Whether the name was given with it, as in `NAME=IN`.
+    /// Whether the name was typed, as in `NAME=IN`.
     explicit: bool,
-    /// Whether it came with all of its container.
+    /// Whether it comes with all of its container.
     whole: bool,
 }
 
-/// The inputs, and what is taken of them.
+/// The inputs, and the tensors that are taken from them.
 struct Inputs {
     inputs: Vec<Input>,
     chosen: Vec<Chosen>,
-    /// What tensors were called, in their files, in whose place others stand.
+    /// The names, in their files, of tensors that others replace.
     replaced: HashSet<String>,
     notes: Notes,
 }
@@ -200,37 +206,38 @@ impl Convert {
     /// Writes tensors in another form.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operands: Vec<_> = self.inputs.iter().map(NamedOperand::meant).collect();
-        sources::one_stdin(operands.iter().map(|(_, operand)| ("IN", *operand)))?;
+        sources::one_stdin(operands.iter().map(|operand| ("IN", operand.arg)))?;
         allow_open_files(operands.len());
-        if let ([_, .., (None, OperandArg::Path(last))], None, None) =
+        if let ([_, .., MeantOperand { name: None, arg: OperandArg::Path(last) }], None, None) =
             (&operands[..], &self.output.output, self.output.to)
             && Format::of_name(last).is_ok()
         {
-            // as `cp` takes it
+            // the last operand was meant as the output, as `cp` takes it
             let (label, count) = (last.display(), operands.len());
             ensure!(last.exists(), "IN {label}: no such file: for the output write -o {label}?");
             let several = containers("and");
             bail!("standard output: {count} tensors, and only {several} hold several: -o {label}?");
         }
         let limits = self.run.limits(&io.environment)?;
-        let format = self.output.format()?;
+        let destination = Destination::of(io, &self.output, self.run.quiet)?;
+        let format = destination.format().expect("convert changes nothing in place");
         let Inputs { inputs, chosen, replaced, notes } = self.choose(io, &operands, format, limits.threads)?;
         if chosen.is_empty() {
-            let empty: Vec<_> = operands.iter().map(|(_, operand)| sources::label("IN", operand)).collect();
+            let empty: Vec<_> = operands.iter().map(|operand| sources::label("IN", operand.arg)).collect();
             bail!("{}: no tensors", empty.join(", "));
         }
         let asked = Asked::new(self.input.dtype.as_ref());
         let mut tensors = Vec::with_capacity(chosen.len());
         for tensor in chosen {
-            let input = inputs.get(tensor.input).ok_or_else(|| anyhow!("{}: no input", tensor.label))?;
-            // of one tensor that was named it says what any bits are, of several what those are that are ambiguous
+            // a single tensor that is named may have any bits reinterpreted, several only those that are ambiguous
             let reading = if operands.len() == 1 && !tensor.whole { Reading::Bits } else { Reading::Unsigned };
-            tensors.push((source(input, tensor.n, tensor.label.clone(), (&asked, reading))?, tensor));
+            let (input, label) = (&inputs[tensor.input], tensor.label.clone());
+            tensors.push((typed_alone(TensorOf { input, n: tensor.n, label }, &asked, reading)?, tensor));
         }
         asked.finish()?;
         let dtypes: Vec<_> = tensors.iter().map(|(data, tensor)| (tensor.old.as_str(), data.dtype())).collect();
         cast::check(&self.cast, &dtypes)?;
-        let (alone, mut report) = (tensors.len() == 1, Report::new("convert"));
+        let (alone, mut report) = (tensors.len() == 1, destination.report("convert"));
         let mut works = Vec::with_capacity(tensors.len());
         for (data, Chosen { old, name, whole, .. }) in tensors {
             let dtype = cast::target(&self.cast, &old, data.dtype(), alone);
@@ -242,24 +249,18 @@ impl Convert {
             works.push((name, self.work(data, dtype.cloned(), limits)));
         }
         let left_out = |name: &str| !self.members.takes(name) || replaced.contains(name);
-        emit(works, io, Origin { notes, left_out: &left_out }, &self.output, self.run.quiet, report)
+        destination.write(works, Origin { notes, left_out: &left_out }, report)
     }
 
-    /// Opens the inputs and finds out what is taken of them, and under which names.
+    /// Opens the inputs and chooses the tensors that are written, and their names.
     ///
     /// # Errors
-    /// What is not there; patterns that match nothing; two tensors of one name.
-    fn choose(
-        &self,
-        io: &Io,
-        operands: &[(Option<&str>, &OperandArg)],
-        format: Format,
-        threads: Threads,
-    ) -> Result<Inputs> {
+    /// An input that is not there; a pattern that matches nothing; two tensors of one name.
+    fn choose(&self, io: &Io, operands: &[MeantOperand<'_>], format: Format, threads: Threads) -> Result<Inputs> {
         let container = format.is_container();
         let (mut inputs, mut chosen, mut notes, mut whole_names) = (vec![], vec![], vec![], vec![]);
         let mut unnamed = 0..;
-        for (explicit, operand) in operands {
+        for MeantOperand { name: explicit, arg: operand } in operands {
             let label = sources::label("IN", operand);
             let input = sources::open(io, operand, &label, &self.input, threads)?;
             let names = input.names();
@@ -290,13 +291,11 @@ impl Convert {
                 }
                 let name = match explicit {
                     Some(name) => Some((*name).to_owned()),
-                    // NAME of FILE:NAME, or of the only one
-                    None if container => Some(
-                        names
-                            .as_ref()
-                            .and_then(|names| names.get(n))
-                            .map_or_else(|| format!("arr_{}", unnamed.next().unwrap_or(0)), |name| (*name).to_owned()),
-                    ),
+                    // the NAME of FILE:NAME, or that of the only tensor
+                    None if container => Some(names.as_ref().and_then(|names| names.get(n)).map_or_else(
+                        || format!("arr_{}", unnamed.next().expect("fewer tensors than numbers")),
+                        |name| (*name).to_owned(),
+                    )),
                     None => input.own_name().map(str::to_owned),
                 };
                 let (old, explicit) = (name.clone().unwrap_or_default(), explicit.is_some());
@@ -316,15 +315,15 @@ impl Convert {
     fn work(&self, data: Source, dtype: Option<DType>, limits: Limits) -> Work {
         let order = self.order.into();
         let selection = match order {
-            meta::Order::C => Selection::whole(data),
-            meta::Order::Fortran => Selection::reversed(data),
+            Order::C => Selection::whole(data),
+            Order::Fortran => Selection::reversed(data),
         };
         let recast = Recast { cast: dtype, lossy: self.lossy, big_endian: self.output.big_endian(), order };
         Work { recast, ..Work::new(Box::new(selection), limits) }
     }
 }
 
-/// Drops the tensors of whole containers whose names are given to others: what they were called in their files.
+/// Drops the tensors of whole containers whose names are given to others. Returns their names in their files.
 fn replace(chosen: &mut Vec<Chosen>) -> HashSet<String> {
     let given: HashSet<_> = chosen.iter().filter(|one| one.explicit).filter_map(|one| one.name.clone()).collect();
     let stays = |one: &mut Chosen| !one.whole || one.name.as_ref().is_none_or(|name| !given.contains(name));
@@ -346,29 +345,21 @@ fn each_name_once(chosen: &[Chosen]) -> Result<()> {
     Ok(())
 }
 
-/// All inputs are open at once: where that is more than the system lets a program have at first, asks for as many as
-/// it may have at all.
+/// Raises the number of files that the program may have open, since all inputs are open at once: from the usual limit of
+/// the system to the highest that it allows.
 #[cfg(target_os = "linux")]
 fn allow_open_files(count: usize) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     const USUAL: usize = 512;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if count > USUAL && current != maximum {
-        // without it, opening says what is wrong
+        // if it fails, opening the files says what is wrong
         let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 fn allow_open_files(_: usize) {}
-
-/// A tensor of an input, read as `--dtype` says.
-fn source(input: &Input, n: usize, label: String, (asked, reading): (&Asked<'_>, Reading)) -> Result<Source> {
-    match asked.plain(input, &label)? {
-        Some(plain) => Ok(plain),
-        None => asked.source(input.source_as(n, label)?, reading),
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -395,7 +386,8 @@ mod tests {
             (&member, None, path(&member)),
         ];
         for (text, name, operand) in rows {
-            assert_eq!(NamedOperand::from(OsString::from(text)).meant(), (name, &operand), "{text}");
+            let found = NamedOperand::from(OsString::from(text));
+            assert_eq!(found.meant(), MeantOperand { name, arg: &operand }, "{text}");
         }
     }
 }

@@ -1,5 +1,6 @@
-//! What `--dry-run` prints: what was resolved of the arguments, and what would be written.
+//! The report that `--dry-run` prints: how the arguments were resolved, and what would be written.
 
+use std::fmt::Arguments;
 use std::io::Write;
 
 use anyhow::{Context, Result};
@@ -9,46 +10,49 @@ use crate::DType;
 use crate::layout::axis::Span;
 use crate::storage::source::Source;
 
-/// What `--dry-run` prints.
-pub(super) struct Report(String);
+/// The report of a dry run. In any other run it stays empty.
+pub(super) struct Report(Option<String>);
 
 impl Report {
-    /// Of an operator.
-    pub(super) fn new(title: &str) -> Self {
-        Self(format!("{title}\n"))
+    /// Begins the report of an operator called `title`, if this is a dry run.
+    pub(super) fn new(title: &str, is_dry_run: bool) -> Self {
+        Self(is_dry_run.then(|| format!("{title}\n")))
     }
 
-    /// A line about something that was resolved.
-    pub(super) fn line(&mut self, text: String) {
-        self.0 += &format!("  {text}\n");
+    /// Adds a line about something that was resolved.
+    pub(super) fn line(&mut self, text: Arguments<'_>) {
+        if let Some(lines) = &mut self.0 {
+            lines.push_str(&format!("  {text}\n"));
+        }
     }
 
-    /// Prints it.
+    /// Prints the report.
     pub(super) fn print(self, io: &Io) -> Result<()> {
-        io.stdout.clone().write_all(self.0.as_bytes()).context("standard output")
+        io.stdout.clone().write_all(self.0.expect("a dry run").as_bytes()).context("standard output")
     }
 
-    /// A line about an operand.
+    /// Adds a line about an operand.
     pub(super) fn source(&mut self, source: &Source) {
-        self.line(format!("{}: {} {:?}", source.label(), source.dtype(), source.shape()));
+        self.line(format_args!("{}: {} {:?}", source.label(), source.dtype(), source.shape()));
     }
 
-    /// A line about a tensor that gets another name or dtype in the output.
+    /// Adds a line about a tensor that gets another name or dtype in the output.
     pub(super) fn becomes(&mut self, source: &Source, name: Option<&str>, dtype: Option<&DType>) {
         let name = name.map(|name| format!(" {name:?}")).unwrap_or_default();
         let dtype = dtype.map(|dtype| format!(" {dtype}")).unwrap_or_default();
-        self.line(format!("{}: {} {:?} ->{name}{dtype}", source.label(), source.dtype(), source.shape()));
+        self.line(format_args!("{}: {} {:?} ->{name}{dtype}", source.label(), source.dtype(), source.shape()));
     }
 
-    /// Lines about what is taken of each axis.
+    /// Adds a line for each axis about the places that are taken of it.
     pub(super) fn spans(&mut self, spans: &[Span], shape: &[usize]) {
         for (axis, (span, &dim)) in spans.iter().zip(shape).enumerate() {
-            self.line(match span.len {
-                0 => format!("axis {axis} of {dim}: nothing"),
-                1 => format!("axis {axis} of {dim}: {}", span.start),
-                n if *span == Span::whole(dim) => format!("axis {axis} of {dim}: all {n}"),
-                n => format!("axis {axis} of {dim}: {n} from {} to {} by {}", span.start, span.at(n - 1), span.step),
-            });
+            let (Span { start, step, .. }, last) = (span, span.len.saturating_sub(1));
+            match span.len {
+                0 => self.line(format_args!("axis {axis} of {dim}: nothing")),
+                1 => self.line(format_args!("axis {axis} of {dim}: {start}")),
+                n if *span == Span::whole(dim) => self.line(format_args!("axis {axis} of {dim}: all {n}")),
+                n => self.line(format_args!("axis {axis} of {dim}: {n} from {start} to {} by {step}", span.at(last))),
+            }
         }
     }
 }

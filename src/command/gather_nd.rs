@@ -1,17 +1,16 @@
-//! `gather-nd`.
+//! The sub-command `gather-nd`.
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
 
-use super::dry_run::Report;
+use super::destination::Destination;
 use super::io::Io;
-use super::operator::put;
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::OutputOptions;
 use super::options::run::RunOptions;
 use super::options::values::parse_number;
 use super::outcome::Outcome;
-use super::sources::Operands;
+use super::sources::{DATA, INDICES, OperandReader, check_stdin, explained};
 use crate::item::meta::Order;
 use crate::ops::gather_nd::{LinkedGatherNd, check};
 
@@ -55,20 +54,23 @@ Of a large .npy file only the blocks that are taken are read, and what lies betw
 Of an index tensor at most 1 GiB is held in memory (some 100 million tuples); of a larger one the rest is read again.";
 
 impl GatherNd {
-    /// Resolves the index tuples, and writes the blocks of DATA that they address.
+    /// Resolves the index tuples and writes the blocks of DATA that they address.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+        let destination = Destination::of(io, &self.output, self.run.quiet)?;
         let limits = self.run.limits(&io.environment)?;
-        let operands = Operands::new(io, &self.data, Some(&self.indices), None, &self.input, false, limits.threads)?;
-        let (data, _) = operands.tensors()?;
-        let indices = operands.indices()?;
-        let explain = |error| operands.explain(error);
+        let reader = OperandReader { io, options: &self.input, threads: limits.threads };
+        let operands = [DATA.of(&self.data), INDICES.of(&self.indices)];
+        check_stdin(&operands)?;
+        let [data, indices] = &operands;
+        let (data, indices) = (reader.source(data)?, reader.integers(indices)?);
+        let explain = |error| explained(&operands, error);
         let shapes = check(data.shape(), indices.shape(), self.batch_dims).map_err(explain)?;
         let numbers = shapes.in_order(Order::C);
-        let mut report = Report::new("gather-nd (ONNX GatherND-13, OpenVINO GatherND-8)");
+        let mut report = destination.report("gather-nd (ONNX GatherND-13, OpenVINO GatherND-8)");
         report.source(&data);
         report.source(&indices);
-        report.line(format!("batch dims {}: {} index tuples", self.batch_dims, numbers.count()));
+        report.line(format_args!("batch dims {}: {} index tuples", self.batch_dims, numbers.count()));
         let fill = LinkedGatherNd::new(data, &numbers, indices, limits).map_err(explain)?;
-        put(Box::new(fill), limits, io, &self.output, self.run.quiet, report)
+        destination.put(Box::new(fill), limits, report)
     }
 }

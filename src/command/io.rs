@@ -5,6 +5,7 @@
 
 use std::ffi::OsString;
 
+use super::arguments::Arguments;
 use crate::diff::Style;
 use crate::format::rewrite::UPDATE_GOLDEN;
 use crate::storage::stream::{InputStream, OutputStream};
@@ -22,6 +23,8 @@ pub struct Io {
     pub terminal: Option<TerminalSize>,
     /// The variables of the environment that the program reads.
     pub environment: Environment,
+    /// The arguments, once they are parsed.
+    pub arguments: Arguments,
 }
 
 /// The size of a terminal in characters.
@@ -60,6 +63,7 @@ impl Io {
             stderr: OutputStream::stderr(),
             terminal: terminal.map(|(width, height)| TerminalSize { columns: width.0.into(), lines: height.0.into() }),
             environment: Environment::of(|name| std::env::var_os(name)),
+            arguments: Arguments::default(),
         }
     }
 

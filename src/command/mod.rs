@@ -1,20 +1,21 @@
 //! The command line of `tensorop`: how it is parsed, and a module for each sub-command with its arguments and its run.
 
 mod accept;
+mod arguments;
 mod asked;
+mod change;
 mod compared;
 mod completions;
 mod convert;
+mod destination;
 mod diff;
 mod dry_run;
-mod emit;
 mod gather_nd;
 mod help;
 mod info;
 mod io;
 mod man;
 mod meter;
-mod operator;
 mod options;
 mod outcome;
 mod parts;
@@ -35,6 +36,7 @@ use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use self::arguments::Arguments;
 pub use self::io::{Environment, Io, TerminalSize};
 use self::outcome::{Outcome, complain, is_closed_pipe, printable};
 
@@ -122,7 +124,7 @@ sub_commands! {
 /// What belongs to a process as a whole is left to the caller: `main.rs` handles signals.
 pub fn run(args: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
     let done = match parse(args, io.help_width()) {
-        Ok(command) => command.run(io),
+        Ok((command, arguments)) => command.run(&Io { arguments, ..io.clone() }),
         Err(Ended::Help(help)) => print_help(&help, io).context("standard output").map(|()| Outcome::Done),
         Err(Ended::Usage(message)) => {
             let _ = write!(io.stderr.clone(), "{}", printable(&message, "\n"));
@@ -142,15 +144,20 @@ pub fn run(args: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
 }
 
 /// Parses the command line into a sub-command, or into the text that is shown instead.
-fn parse(args: impl IntoIterator<Item = OsString>, help_width: usize) -> Result<Command, Ended> {
+fn parse(args: impl IntoIterator<Item = OsString>, help_width: usize) -> Result<(Command, Arguments), Ended> {
     let args: Vec<_> = args.into_iter().map(options::operands::sheltered).collect();
     parse_with(|| typed_grammar(&args), &args, help_width)
 }
 
 /// Parses the command line by a grammar, which is made a second time if help is shown.
-fn parse_with(grammar: impl Fn() -> clap::Command, args: &[OsString], help_width: usize) -> Result<Command, Ended> {
-    let parsed = |grammar: clap::Command| {
-        grammar.try_get_matches_from(args).and_then(|matches| Command::from_arg_matches(&matches))
+fn parse_with(
+    grammar: impl Fn() -> clap::Command,
+    args: &[OsString],
+    help_width: usize,
+) -> Result<(Command, Arguments), Ended> {
+    let parsed = |grammar: clap::Command| -> Result<_, clap::Error> {
+        let matches = grammar.try_get_matches_from(args)?;
+        Ok((Command::from_arg_matches(&matches)?, Arguments::of(&matches)))
     };
     parsed(grammar()).map_err(|error| match error.kind() {
         // To lay out help so that examples keep their lines takes half as long as all the rest of a small run, so it is
@@ -225,7 +232,7 @@ mod tests {
     /// Returns what parsing a command line results in: the parsed arguments, or the text that is shown.
     fn outcome(grammar: impl Fn() -> clap::Command, args: &[OsString]) -> String {
         match parse_with(grammar, args, 100) {
-            Ok(command) => format!("{command:?}"),
+            Ok((command, _)) => format!("{command:?}"),
             Err(Ended::Help(help)) => format!("help, {}:\n{}", help.exit_code(), help.render().ansi()),
             Err(Ended::Usage(message)) => format!("usage:\n{message}"),
         }

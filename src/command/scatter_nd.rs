@@ -1,11 +1,10 @@
-//! `scatter-nd`.
+//! The sub-command `scatter-nd`.
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueHint};
 
-use super::dry_run::Report;
+use super::change::ChangeArgs;
 use super::io::Io;
-use super::operator::{base, put};
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::{EditOptions, OutputOptions};
 use super::options::run::RunOptions;
@@ -13,13 +12,13 @@ use super::options::scatter::{self, DuplicateOptions, ReductionArg};
 use super::options::updates::UpdatesOptions;
 use super::options::values::parse_number;
 use super::outcome::Outcome;
-use super::sources::Operands;
-use crate::ops::indexed::{ScatterOperands, ScatterRule};
+use super::sources::INDICES;
+use crate::ops::indexed::ScatterRule;
 use crate::ops::reduction::{self, Reduction};
 use crate::ops::scatter_nd;
-use crate::storage::source::Source;
 
-/// Index tuples of no number take no room, but time: each passes through all bytes of the data.
+/// The most bytes of data that empty index tuples may pass through. Such tuples take no room in a file, but each of them
+/// reduces all of the data.
 const MOST_BYTES_PASSED: usize = 1 << 34;
 
 /// Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)
@@ -79,7 +78,7 @@ are and; NaN on either side of max or min gives NaN. Opset 16 brought add and mu
 Of an index tensor at most 1 GiB is held in memory (some 100 million tuples); of a larger one the rest is read again.";
 
 impl ScatterNd {
-    /// Resolves the index tuples, and writes DATA with UPDATES in the blocks that they address, or reduced with them.
+    /// Resolves the index tuples and writes DATA with UPDATES in the blocks that they address, or reduced with them.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let reduction = Reduction::from(self.reduction);
         if reduction != Reduction::None && self.duplicates.on_duplicate.is_some() {
@@ -92,36 +91,37 @@ impl ScatterNd {
             let name = reduction.name();
             bail!("--part: not with --in-place and --reduction {name}: a part that runs again would {name} again");
         }
-        let limits = self.run.limits(&io.environment)?;
-        let in_place = self.edit.in_place;
-        let (indices, updates) = (Some(&self.indices), self.updates.updates.as_ref());
-        let operands = Operands::new(io, &self.data, indices, updates, &self.input, in_place, limits.threads)?
-            .together(self.output.parts.part.is_some());
-        let (data, updates) = operands.tensors()?;
-        scatter_nd::check_opset(self.opset, reduction, data.dtype()).map_err(|e| operands.explain(e))?;
-        let combine = reduction::combine(data.dtype(), reduction).map_err(|e| operands.explain(e))?;
-        let indices = operands.indices()?;
-        let shape = updates.as_ref().map(Source::shape);
-        let shapes = scatter_nd::check(data.shape(), indices.shape(), shape);
-        let shapes = shapes.map_err(|e| operands.explain(e))?;
-        let updates = operands.updates(updates, &self.updates, &data, shapes.updates_shape())?;
-        let base = base(data, in_place);
-        let mut report = Report::new(&format!("scatter-nd (ONNX ScatterND-{})", scatter_nd::version(self.opset)));
-        report.source(base.source());
-        report.source(&indices);
-        report.source(updates.source());
-        let count = shapes.count();
-        report.line(format!("reduction {}: {count} index tuples", reduction.name()));
-        let passed = count.saturating_mul(base.source().bytes().max(1));
-        let of_nothing = indices.bytes() == 0 && updates.source().is_one_item() && reduction != Reduction::None;
-        if of_nothing && count > 1 && passed > MOST_BYTES_PASSED {
-            let label = indices.label();
+        let indices = INDICES.of(&self.indices);
+        let args = ChangeArgs {
+            io,
+            data: &self.data,
+            updates: &self.updates,
+            input: &self.input,
+            output: &self.output,
+            edit: &self.edit,
+            run: &self.run,
+        };
+        let change = args.begin(Some(&indices))?.open()?;
+        let dtype = change.data.dtype();
+        let legal = scatter_nd::check_opset(self.opset, reduction, dtype);
+        let combine = legal.and_then(|()| reduction::combine(dtype, reduction)).map_err(|e| change.explain(e))?;
+        let change =
+            change.by_indices(&indices, |shapes| scatter_nd::check(shapes.data, shapes.indices, shapes.updates))?;
+        let mut report = change.report(&format!("scatter-nd (ONNX ScatterND-{})", scatter_nd::version(self.opset)));
+        let count = change.shapes.count();
+        report.line(format_args!("reduction {}: {count} index tuples", reduction.name()));
+        let passed = count.saturating_mul(change.linked.base.source().bytes().max(1));
+        let is_one_value = change.linked.updates.source().is_one_item();
+        if change.indices.bytes() == 0
+            && is_one_value
+            && reduction != Reduction::None
+            && count > 1
+            && passed > MOST_BYTES_PASSED
+        {
+            let label = change.indices.label();
             bail!("{label}: {count} empty tuples, each reducing all of DATA, are too many with --fill");
         }
-        let repeats = self.duplicates.repeats(reduction);
-        let rule = ScatterRule { repeats, combine };
-        let operands_of = ScatterOperands { base, indices, updates };
-        let fill = shapes.link(operands_of, rule, limits).map_err(|e| operands.explain(e))?;
-        put(Box::new(fill), limits, io, &self.output, self.run.quiet, report)
+        let rule = ScatterRule { repeats: self.duplicates.repeats(reduction), combine };
+        change.write(&indices, rule, report)
     }
 }

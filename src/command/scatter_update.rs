@@ -1,11 +1,10 @@
-//! `scatter-update`.
+//! The sub-command `scatter-update`.
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
 
-use super::dry_run::Report;
+use super::change::ChangeArgs;
 use super::io::Io;
-use super::operator::{base, put};
 use super::options::index_list::IndexList;
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::{EditOptions, OutputOptions};
@@ -13,11 +12,10 @@ use super::options::run::RunOptions;
 use super::options::scatter::{self, DuplicateOptions};
 use super::options::updates::UpdatesOptions;
 use super::outcome::Outcome;
-use super::sources::{self, Operands};
+use super::sources::INDICES;
 use crate::Reduction;
-use crate::ops::indexed::{ScatterOperands, ScatterRule};
+use crate::ops::indexed::ScatterRule;
 use crate::ops::scatter_update;
-use crate::storage::source::Source;
 
 /// Put updates at indices of one axis (OpenVINO ScatterUpdate-3)
 ///
@@ -61,30 +59,26 @@ Examples:
 Of an index tensor at most 1 GiB is held in memory (some 100 million tuples); of a larger one the rest is read again.";
 
 impl ScatterUpdate {
-    /// Resolves the indices of the axis, and writes DATA with UPDATES there.
+    /// Resolves the indices of the axis and writes DATA with UPDATES there.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let limits = self.run.limits(&io.environment)?;
-        let in_place = self.edit.in_place;
-        let (indices, updates) = (Some(&self.indices), self.updates.updates.as_ref());
-        let operands = Operands::new(io, &self.data, indices, updates, &self.input, in_place, limits.threads)?
-            .together(self.output.parts.part.is_some());
-        let axis = sources::axis(&self.axis, &self.input, limits.threads)?;
-        let (data, updates) = operands.tensors()?;
-        let indices = operands.indices()?;
-        let shape = updates.as_ref().map(Source::shape);
-        let shapes = scatter_update::check(data.shape(), indices.shape(), shape, axis);
-        let shapes = shapes.map_err(|e| operands.explain(e))?;
-        let updates = operands.updates(updates, &self.updates, &data, shapes.updates_shape())?;
-        let base = base(data, in_place);
-        let mut report = Report::new("scatter-update (OpenVINO ScatterUpdate-3)");
-        report.source(base.source());
-        report.source(&indices);
-        report.source(updates.source());
-        report.line(format!("axis {axis}: {} indices", shapes.count()));
-        let repeats = self.duplicates.repeats(Reduction::None);
-        let rule = ScatterRule { repeats, combine: None };
-        let operands_of = ScatterOperands { base, indices, updates };
-        let fill = shapes.link(operands_of, rule, limits).map_err(|e| operands.explain(e))?;
-        put(Box::new(fill), limits, io, &self.output, self.run.quiet, report)
+        let indices = INDICES.of(&self.indices);
+        let args = ChangeArgs {
+            io,
+            data: &self.data,
+            updates: &self.updates,
+            input: &self.input,
+            output: &self.output,
+            edit: &self.edit,
+            run: &self.run,
+        };
+        let change = args.begin(Some(&indices))?;
+        let axis = change.reader.axis(&self.axis)?;
+        let change = change
+            .open()?
+            .by_indices(&indices, |shapes| scatter_update::check(shapes.data, shapes.indices, shapes.updates, axis))?;
+        let mut report = change.report("scatter-update (OpenVINO ScatterUpdate-3)");
+        report.line(format_args!("axis {axis}: {} indices", change.shapes.count()));
+        let rule = ScatterRule { repeats: self.duplicates.repeats(Reduction::None), combine: None };
+        change.write(&indices, rule, report)
     }
 }

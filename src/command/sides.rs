@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 
 use super::asked::{Asked, Reading};
 use super::io::Io;
 use super::options::members::MemberOptions;
 use super::options::operands::{InputOptions, OperandArg};
-use super::outcome::advised;
-use super::sources::{self, Operand};
-use crate::error::{Error, Subject};
+use super::sources::{self, TensorOf, typed, typed_alone};
 use crate::format::collection::{Collection, Opening, Place};
 use crate::format::open::{Input, OpenOptions, files_before_colons, folders_before_colons};
 use crate::format::raw::View;
@@ -237,9 +235,7 @@ impl Pairs {
 /// # Errors
 /// Of opening, and of reading what has no dtype of its own.
 pub(super) fn one((input, member): (&Input, usize), asked: &Asked<'_>) -> Result<Source> {
-    let operand = Operand { input, member, subject: Subject::Data };
-    let explain = |error: Error| explained([input.label(), input.label()], error);
-    Ok(sources::typed((operand, None), asked, Reading::Unsigned, &explain)?.0)
+    typed_alone(TensorOf::new(input, member), asked, Reading::Unsigned)
 }
 
 /// Two tensors that are compared, typed together.
@@ -247,21 +243,6 @@ pub(super) fn one((input, member): (&Input, usize), asked: &Asked<'_>) -> Result
 /// # Errors
 /// Of opening, and of reading what has no dtype of its own.
 pub(super) fn two([expected, actual]: [(&Input, usize); 2], asked: &Asked<'_>) -> Result<[Source; 2]> {
-    let labels = [expected.0.label(), actual.0.label()];
-    let operand = |(input, member), subject| Operand { input, member, subject };
-    let operands = (operand(expected, Subject::Data), Some(operand(actual, Subject::Updates)));
-    let (expected, actual) = sources::typed(operands, asked, Reading::Unsigned, &|error| explained(labels, error))?;
-    Ok([expected, actual.ok_or_else(|| anyhow!("ACTUAL: missing"))?])
-}
-
-/// A refusal of the library, with the names of the operands.
-fn explained([expected, actual]: [&str; 2], error: Error) -> anyhow::Error {
-    let label = match error.subject() {
-        Subject::Data => expected.to_owned(),
-        Subject::Updates => actual.to_owned(),
-        // it names its file itself
-        Subject::File => return error.into(),
-        option => format!("--{option}"),
-    };
-    anyhow!("{label}: {}", advised(error.message().to_owned(), error.advice()))
+    let tensors = [expected, actual].map(|(input, n)| TensorOf::new(input, n));
+    Ok(typed(&tensors, asked, Reading::Unsigned)?.try_into().expect("a source for each tensor"))
 }

@@ -1,17 +1,16 @@
-//! `slice`.
+//! The sub-command `slice`.
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
 
-use super::dry_run::Report;
+use super::destination::Destination;
 use super::io::Io;
-use super::operator::{put, slice_args};
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::OutputOptions;
 use super::options::run::RunOptions;
 use super::options::slices::SliceOptions;
 use super::outcome::Outcome;
-use super::sources::Operands;
+use super::sources::{DATA, OperandReader, explained};
 use crate::ops::selection::Selection;
 
 /// Take a slice of a tensor (OpenVINO Slice-8)
@@ -47,17 +46,18 @@ Examples:
 Only the bytes that the slice needs are read from a .npy file.";
 
 impl Slice {
-    /// Resolves the slice, and writes the places of DATA that it names.
+    /// Resolves the slice and writes the places of DATA that it names.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+        let destination = Destination::of(io, &self.output, self.run.quiet)?;
         let limits = self.run.limits(&io.environment)?;
-        let operands = Operands::new(io, &self.data, None, None, &self.input, false, limits.threads)?;
-        let slices = slice_args(&self.slices, &self.input, limits.threads)?;
-        let (data, _) = operands.tensors()?;
-        let spans = slices.resolve(data.shape()).map_err(|e| operands.explain(e))?;
-        let mut report = Report::new("slice (OpenVINO Slice-8)");
+        let reader = OperandReader { io, options: &self.input, threads: limits.threads };
+        let slices = reader.slices(&self.slices)?;
+        let operand = DATA.of(&self.data);
+        let data = reader.source(&operand)?;
+        let spans = slices.resolve(data.shape()).map_err(|error| explained([&operand], error))?;
+        let mut report = destination.report("slice (OpenVINO Slice-8)");
         report.source(&data);
         report.spans(&spans, data.shape());
-        let fill = Box::new(Selection::slice(data, &spans));
-        put(fill, limits, io, &self.output, self.run.quiet, report)
+        destination.put(Box::new(Selection::slice(data, &spans)), limits, report)
     }
 }

@@ -1,20 +1,17 @@
-//! `slice-scatter`.
+//! The sub-command `slice-scatter`.
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
 
-use super::dry_run::Report;
+use super::change::{ChangeArgs, LinkedChange};
 use super::io::Io;
-use super::operator::{base, put, slice_args};
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::output::{EditOptions, OutputOptions};
 use super::options::run::RunOptions;
 use super::options::slices::SliceOptions;
 use super::options::updates::UpdatesOptions;
 use super::outcome::Outcome;
-use super::sources::Operands;
 use crate::ops::slice_scatter;
-use crate::storage::source::Source;
 
 /// Put updates into a slice of a tensor (OpenVINO SliceScatter-15)
 ///
@@ -49,23 +46,27 @@ Examples:
   tensorop slice-scatter data.npy --fill NaN --at '2:4' -o masked.npy";
 
 impl SliceScatter {
-    /// Resolves the slice, and writes DATA with UPDATES in its places.
+    /// Resolves the slice and writes DATA with UPDATES in its places.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let limits = self.run.limits(&io.environment)?;
-        let in_place = self.edit.in_place;
-        let operands =
-            Operands::new(io, &self.data, None, self.updates.updates.as_ref(), &self.input, in_place, limits.threads)?
-                .together(self.output.parts.part.is_some());
-        let slices = slice_args(&self.slices, &self.input, limits.threads)?;
-        let (data, updates) = operands.tensors()?;
-        let plan = slice_scatter::SliceScatter::resolve(data.shape(), &slices, updates.as_ref().map(Source::shape));
-        let places = plan.map_err(|e| operands.explain(e))?;
-        let updates = operands.updates(updates, &self.updates, &data, &places.updates_shape())?;
-        let mut report = Report::new("slice-scatter (OpenVINO SliceScatter-15)");
-        report.source(&data);
+        let args = ChangeArgs {
+            io,
+            data: &self.data,
+            updates: &self.updates,
+            input: &self.input,
+            output: &self.output,
+            edit: &self.edit,
+            run: &self.run,
+        };
+        let change = args.begin(None)?;
+        let slices = change.reader.slices(&self.slices)?;
+        let change = change.open()?;
+        let places = slice_scatter::SliceScatter::resolve(change.data.shape(), &slices, change.updates_shape());
+        let places = places.map_err(|error| change.explain(error))?;
+        let LinkedChange { base, updates, destination, limits } = change.link(&places.updates_shape())?;
+        let mut report = destination.report("slice-scatter (OpenVINO SliceScatter-15)");
+        report.source(base.source());
         report.source(updates.source());
-        report.spans(places.spans(), data.shape());
-        let fill = Box::new(places.link(base(data, in_place), updates));
-        put(fill, limits, io, &self.output, self.run.quiet, report)
+        report.spans(places.spans(), base.source().shape());
+        destination.put(Box::new(places.link(base, updates)), limits, report)
     }
 }

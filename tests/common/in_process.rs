@@ -50,6 +50,7 @@ pub(crate) fn run(folder: &Path, args: Vec<OsString>, environment: Environment, 
         stderr: OutputStream::new(stderr.clone(), false),
         terminal: None,
         environment,
+        arguments: Default::default(),
     };
     let (folder, shown) = (folder.to_owned(), format!("{args:?}"));
     let args = std::iter::once("tensorop".into()).chain(args);
