@@ -1,25 +1,25 @@
-//! Memory for what grows with the input: where there is none that is an error, not the end of the program by a signal.
+//! Memory for what grows with the input: where there is not enough, that is an error, not the end of the program by a signal.
 
 use crate::error::Error;
 
-/// What is said where there is no memory for so many bytes.
+/// Returns the message for so many bytes that there is no memory for.
 pub(crate) fn too_much(bytes: usize) -> String {
     format!("{bytes} bytes are more than there is memory for")
 }
 
-/// Makes room for so many items more; of a vector that grows again and again it makes ever more at once.
+/// Makes room for so many more items. A vector that grows again and again gets ever more room at once.
 #[cold]
 fn grow<T>(vec: &mut Vec<T>, more: usize) -> Result<(), String> {
     if vec.try_reserve(more).is_ok() {
         return Ok(());
     }
-    // where it cannot become twice as large, a little may do
+    // where it cannot become twice as large, a little more may be enough
     let least = more.max(vec.len() / 8);
     let bytes = vec.len().saturating_add(least).saturating_mul(size_of::<T>());
     vec.try_reserve_exact(least).map_err(|_| too_much(bytes))
 }
 
-/// Makes room for so many items more, if there is none.
+/// Makes room for so many more items, if there is none.
 #[inline]
 pub(crate) fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<(), String> {
     if vec.capacity() - vec.len() < more { grow(vec, more) } else { Ok(()) }
@@ -42,24 +42,24 @@ pub(crate) fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T]) -> Result<(), Strin
     Ok(())
 }
 
-/// An empty vector with room for so many items.
+/// Returns an empty vector with room for so many items.
 pub(crate) fn of<T>(items: usize) -> Result<Vec<T>, String> {
     let mut vec = Vec::new();
     vec.try_reserve_exact(items).map_err(|_| too_much(items.saturating_mul(size_of::<T>())))?;
     Ok(vec)
 }
 
-/// So many zeros.
+/// Returns so many zeros.
 pub(crate) fn zeros(bytes: usize) -> Result<Vec<u8>, String> {
     let mut vec = of(bytes)?;
     vec.resize(bytes, 0);
     Ok(vec)
 }
 
-/// Makes a buffer so many bytes long; what it held is lost. `label` is what messages call what it is for.
+/// Makes a buffer so many bytes long; its old content is lost. `label` is what messages call the operand it is for.
 ///
 /// # Errors
-/// Not enough memory, which is no reason to be ended by a signal.
+/// Not enough memory.
 pub(crate) fn resize(buffer: &mut Vec<u8>, bytes: usize, label: &str) -> Result<(), Error> {
     if bytes > buffer.capacity() {
         *buffer = of(bytes).map_err(|why| Error::memory(why).within(label))?;

@@ -1,7 +1,7 @@
-//! Threads that share one piece of work, and how many may. Nothing else starts one, but the program's wait for signals:
-//! so whoever says how many there may be is obeyed everywhere, and one thread means that none is started.
+//! The threads that share one piece of work. Nothing else starts threads, except for the one that waits for signals, so that
+//! a limit on their number holds everywhere, and a limit of one means that none is started.
 //!
-//! Each piece of work runs on the thread that calls, too, and all of it does where no other can be had.
+//! The calling thread takes its share of each piece of work, and does all of it where the system gives no other thread.
 
 use std::num::NonZero;
 use std::panic::resume_unwind;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
-/// For less than so many bytes a thread is not worth its start.
+/// A thread is not worth its start for fewer bytes.
 const WORTH_A_THREAD: usize = 1 << 20;
 
 /// More threads than this gain nothing, and their buffers add up.
@@ -19,7 +19,7 @@ const MOST_THREADS: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threads {
     most: Option<NonZero<usize>>,
-    /// The bytes for which a thread is worth its start; of 0 each is.
+    /// The bytes for which a thread is worth its start; with 0 it is worth it for any work.
     worth_a_thread: usize,
 }
 
@@ -30,20 +30,21 @@ impl Default for Threads {
 }
 
 impl Threads {
-    /// So many at most; `None` for one for each core.
+    /// Allows so many threads, or one for each core if `None`.
     #[must_use]
     pub const fn new(most: Option<NonZero<usize>>) -> Self {
         Self { most, worth_a_thread: WORTH_A_THREAD }
     }
 
-    /// As many, but started for `bytes` each rather than for a mebibyte: for tests, which have little for several
-    /// threads to share. With 0 they are started for any work.
+    /// Returns the same limit with threads that are started for `bytes` each rather than for a mebibyte: for tests, which
+    /// have little for several threads to share. With 0 they are started for any work.
     #[must_use]
     pub const fn started_for(self, bytes: usize) -> Self {
         Self { worth_a_thread: bytes, ..self }
     }
 
-    /// How many are worth their start for so many bytes, 1 at least. (The cores are not counted where one is.)
+    /// Returns how many threads are worth their start for so many bytes, 1 at least. (The cores are not counted where it is
+    /// one.)
     pub fn for_bytes(self, bytes: usize) -> usize {
         let worth = bytes.checked_div(self.worth_a_thread).unwrap_or(MOST_THREADS).min(MOST_THREADS);
         match self.most {
@@ -54,7 +55,7 @@ impl Threads {
     }
 }
 
-/// Starts a thread, where one can be had.
+/// Starts a thread, if the system gives one.
 fn start<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
@@ -64,16 +65,16 @@ fn start<'scope, T: Send + 'scope>(
     Builder::new().spawn_scoped(scope, work).ok()
 }
 
-/// Calls `work` on up to so many threads, one of them this one. Compiled once, and not for each kind of work.
+/// Calls `work` on up to so many threads, one of them the calling thread. It is compiled once, not for each kind of work.
 fn on_each(threads: usize, work: &(dyn Fn() + Sync)) {
     thread::scope(|scope| {
-        // where no thread can be had, fewer do it
+        // where the system gives no more threads, fewer do the work
         (1..threads).for_each(|_| drop(start(scope, work)));
         work();
     });
 }
 
-/// Calls `work(0..count)`, each on a thread of its own where there is one, the last on this one. Compiled once, too.
+/// Calls `work(0..count)`, each on a thread of its own where the system gives one, the last on the calling thread.
 fn on_their_own(count: usize, work: &(dyn Fn(usize) + Sync)) {
     thread::scope(|scope| {
         let start = |n| if n + 1 < count { start(scope, move || work(n)) } else { None };
@@ -85,9 +86,9 @@ fn on_their_own(count: usize, work: &(dyn Fn(usize) + Sync)) {
     });
 }
 
-/// Calls `each(0..count)` by up to so many threads, each with what `begin` gives it. Numbers are taken in order, and
-/// each thread's ascend. False from `each` ends it, and so does an error: of several errors that of the lowest number
-/// is returned, which is the same whatever the threads do. What each thread has in the end is returned in no order.
+/// Calls `each(0..count)` on up to so many threads, each with a state that `begin` makes for it. Numbers are handed out in
+/// ascending order. False from `each` ends the work, and so does an error: if there are several, the error of the lowest
+/// number is returned, which does not depend on timing. The states are returned in no order.
 ///
 /// # Errors
 /// The first of `each`.
@@ -129,7 +130,7 @@ pub fn share<S: Send, E: Send>(
     }
 }
 
-/// Calls `work(0..count)`, each on a thread of its own where there is one, and returns what they return.
+/// Calls `work(0..count)`, each on a thread of its own where the system gives one, and returns the results in order.
 pub fn on_threads<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let done: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::default()).collect();
     let kept = |n: usize| done[n].lock().unwrap_or_else(PoisonError::into_inner);
@@ -140,8 +141,8 @@ pub fn on_threads<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Ve
     (0..count).map(|n| kept(n).take().expect("each piece of work has left its result")).collect()
 }
 
-/// Calls `there` on a thread of its own and `here` on this one meanwhile, and returns what they return. With one
-/// thread, or where no other can be had, `there` is called first.
+/// Calls `there` on a thread of its own and `here` on the calling thread meanwhile, and returns both results. With one
+/// thread, or where the system gives no other, `there` is called first.
 pub fn beside<A: Send, B>(threads: usize, there: impl Fn() -> A + Sync, here: impl FnOnce() -> B) -> (A, B) {
     thread::scope(|scope| match (threads > 1).then(|| start(scope, &there)).flatten() {
         None => (there(), here()),
@@ -152,7 +153,7 @@ pub fn beside<A: Send, B>(threads: usize, there: impl Fn() -> A + Sync, here: im
     })
 }
 
-/// The threads that the calling thread started: others run other tests.
+/// Counts the threads that the calling thread starts: other threads run other tests.
 #[cfg(test)]
 pub(crate) mod started {
     use std::cell::Cell;
@@ -165,7 +166,7 @@ pub(crate) mod started {
         COUNT.set(COUNT.get() + 1);
     }
 
-    /// How many `work` starts, and what it returns.
+    /// Returns how many threads `work` starts, and what it returns.
     pub(crate) fn by<T>(work: impl FnOnce() -> T) -> (usize, T) {
         let before = COUNT.get();
         let done = work();

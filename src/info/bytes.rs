@@ -9,7 +9,7 @@ use crate::engine::job::Progress;
 use crate::engine::quantiles::Key;
 use crate::engine::scan::{ScannedPart, scan_parts};
 use crate::error::Result;
-use crate::layout::numbers::Numbers;
+use crate::layout::numbers::ItemNumbers;
 use crate::ops::fill::Limits;
 use crate::storage::source::Source;
 
@@ -34,7 +34,7 @@ impl Counts {
 
     /// Counts the bytes of a block, the first of which is seen in place `start`. Each of four neighbours has a counter
     /// of its own: where one byte occurs again and again, a single counter would wait for its own last store each time.
-    fn add(&mut self, values: &[f64; 256], numbers: &Numbers, start: usize, block: &[u8]) {
+    fn add(&mut self, values: &[f64; 256], numbers: &ItemNumbers, start: usize, block: &[u8]) {
         let (fours, rest) = block.as_chunks::<4>();
         let [a, b, c, d] = &mut self.block;
         for &[w, x, y, z] in fours {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::layout::numbers::Numbers;
+use crate::layout::numbers::ItemNumbers;
 
 /// An item and its number in C order.
 pub(super) type Numbered<T> = Option<(T, usize)>;
@@ -26,7 +26,7 @@ pub(super) fn improve<T>(
 
 /// The item of a block, seen from place `start` on, that has the smallest number of those that are wanted.
 pub(super) fn least<T: Copy>(
-    numbers: &Numbers,
+    numbers: &ItemNumbers,
     start: usize,
     block: &[T],
     below: usize,

@@ -1,7 +1,7 @@
 //! What statistics are made of: a whole tensor, or one place of an axis, in the order in which it lies.
 
 use crate::item::meta::{Meta, Order};
-use crate::layout::numbers::Numbers;
+use crate::layout::numbers::ItemNumbers;
 use crate::layout::view::View;
 
 /// Items of a tensor in the order of storage.
@@ -10,7 +10,7 @@ pub(super) struct Part {
     /// Where they lie, outermost axis first.
     pub view: View,
     /// Their numbers in C order, among all items of the tensor.
-    pub numbers: Numbers,
+    pub numbers: ItemNumbers,
     /// The dims of the tensor.
     pub shape: Vec<usize>,
 }
@@ -37,7 +37,7 @@ impl Part {
         }
         let steps = steps(&meta.shape);
         let first = ranges.iter().zip(&steps).map(|(range, step)| range.start * step).sum();
-        let numbers = Numbers::new(first, axes.iter().map(|&axis| (ranges[axis].len(), steps[axis])));
+        let numbers = ItemNumbers::new(first, axes.iter().map(|&axis| (ranges[axis].len(), steps[axis])));
         Self { view: meta.view().part(ranges).with_axes(&axes), numbers, shape: meta.shape.clone() }
     }
 }

@@ -18,7 +18,7 @@ use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, match_kind};
 use crate::item::exact::{self, SumOfSquares};
 use crate::item::print;
-use crate::layout::numbers::Numbers;
+use crate::layout::numbers::ItemNumbers;
 use crate::layout::shape::coordinates;
 use crate::ops::fill::Limits;
 use crate::storage::source::Source;
@@ -176,7 +176,7 @@ impl<T: CountedItem> Tally<T> {
     ///
     /// A first loop, without a branch and so vectorised, knows the extremes by their keys only; which item has them is
     /// looked for afterwards and only where they are new, which is rare after the first blocks.
-    fn add(&mut self, numbers: &Numbers, start: usize, block: &[T]) {
+    fn add(&mut self, numbers: &ItemNumbers, start: usize, block: &[T]) {
         let (mut low, mut high) = (T::ENDS.1, T::ENDS.0);
         let (mut nan, mut inf, mut zero) = (0_u32, 0_u32, 0_u32);
         for &item in block {

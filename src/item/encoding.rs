@@ -89,9 +89,15 @@ impl Swap {
     /// Does it to one item.
     pub(crate) fn apply(&self, item: &mut [u8]) {
         match self {
-            Swap::Units { width: 2, count } => reverse_words::<2>(&mut item[..2 * count]),
-            Swap::Units { width: 4, count } => reverse_words::<4>(&mut item[..4 * count]),
-            Swap::Units { width: 8, count } => reverse_words::<8>(&mut item[..8 * count]),
+            Swap::Units { width: 2, count } => {
+                swap_words(&mut item[..2 * count], |word| u16::from_ne_bytes(word).swap_bytes().to_ne_bytes())
+            }
+            Swap::Units { width: 4, count } => {
+                swap_words(&mut item[..4 * count], |word| u32::from_ne_bytes(word).swap_bytes().to_ne_bytes())
+            }
+            Swap::Units { width: 8, count } => {
+                swap_words(&mut item[..8 * count], |word| u64::from_ne_bytes(word).swap_bytes().to_ne_bytes())
+            }
             Swap::Units { width, count } => item[..width * count].chunks_exact_mut(*width).for_each(<[u8]>::reverse),
             Swap::Repeat { offset, count, stride, inner } => {
                 for chunk in item[*offset..][..count * stride].chunks_exact_mut(*stride) {
@@ -111,8 +117,11 @@ impl Swap {
     }
 }
 
-fn reverse_words<const N: usize>(bytes: &mut [u8]) {
-    bytes.as_chunks_mut::<N>().0.iter_mut().for_each(|word| word.reverse());
+/// Swaps words of `N` bytes: as numbers, since a loop over these is vectorised.
+fn swap_words<const N: usize>(bytes: &mut [u8], swap: impl Fn([u8; N]) -> [u8; N]) {
+    for word in bytes.as_chunks_mut::<N>().0 {
+        *word = swap(*word);
+    }
 }
 
 /// The bytes of the units that a byte order arranges.

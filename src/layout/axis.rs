@@ -1,8 +1,9 @@
-//! From the user's numbers to numbers in range: axes, indices, start/stop/step. Negative numbers end here.
+//! Resolves the numbers that users give to numbers in range: axes, indices, start/stop/step. Nothing below this module sees
+//! a negative number.
 
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 
-/// The axis that `axis` names in a tensor of that rank: `[-rank, rank - 1]`, else `None`.
+/// Returns the axis that `axis` names in a tensor of that rank; `None` outside `[-rank, rank - 1]`.
 ///
 /// ```
 /// use tensorop::layout::axis::resolve_axis;
@@ -12,7 +13,7 @@ pub fn resolve_axis(axis: i64, rank: usize) -> Option<usize> {
     resolve_index(axis, rank)
 }
 
-/// The place that `index` names on an axis of `dim` places: `[-dim, dim - 1]`, else `None`.
+/// Returns the place that `index` names on an axis of `dim` places; `None` outside `[-dim, dim - 1]`.
 #[inline]
 pub fn resolve_index(index: i64, dim: usize) -> Option<usize> {
     let index = if index < 0 {
@@ -23,15 +24,15 @@ pub fn resolve_index(index: i64, dim: usize) -> Option<usize> {
     index.filter(|&i| i < dim)
 }
 
-/// Start, stop and step of one axis as the user gave them. What is left out is Python's default: the whole axis
-/// in the direction of the step.
+/// Start, stop and step of one axis as the user gave them. A missing start or stop has Python's default: the end of the axis
+/// that makes the range the whole axis in the direction of the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StepRange {
     /// The first place, counted from the end if negative.
     pub start: Option<i64>,
     /// The place before which the range ends, counted from the end if negative.
     pub stop: Option<i64>,
-    /// From one place to the next; not 0.
+    /// The distance from one place to the next; not 0.
     pub step: i64,
 }
 
@@ -77,14 +78,14 @@ impl From<RangeTo<i64>> for StepRange {
 pub struct Span {
     /// The first place.
     pub start: usize,
-    /// From one place to the next; negative when it runs backwards.
+    /// The distance from one place to the next; negative if the range runs backwards.
     pub step: isize,
     /// The number of places.
     pub len: usize,
 }
 
 impl StepRange {
-    /// The places that Python's `slice(start, stop, step).indices(dim)` gives; `None` if the step is 0.
+    /// Returns the places that Python's `slice(start, stop, step).indices(dim)` gives; `None` if the step is 0.
     ///
     /// ```
     /// use tensorop::layout::axis::{StepRange, Span};
@@ -120,12 +121,12 @@ impl StepRange {
 }
 
 impl Span {
-    /// The whole of an axis.
+    /// Returns the whole of an axis.
     pub fn whole(dim: usize) -> Self {
         Self { start: 0, step: 1, len: dim }
     }
 
-    /// Which of the span's places lie in `lo..hi`: a range of their numbers.
+    /// Returns which of the span's places lie in `lo..hi`, as a range of their numbers.
     pub fn within(&self, lo: usize, hi: usize) -> std::ops::Range<usize> {
         if self.len == 0 || lo >= hi {
             return 0..0;
@@ -141,7 +142,7 @@ impl Span {
         from.min(to)..to
     }
 
-    /// The axis place of the span's place number `i`, which must be less than `len`.
+    /// Returns the place on the axis of the span's place number `i`, which must be less than `len`.
     pub fn at(&self, i: usize) -> usize {
         self.start.wrapping_add_signed(self.step.wrapping_mul(i as isize))
     }

@@ -1,4 +1,4 @@
-//! Where items lie: axes, dims, views of storage, windows, and the walk that copies.
+//! Describes where items lie: axes, dims, views of storage and windows; copies items from one view to another.
 
 pub mod axis;
 pub mod gather;

@@ -1,23 +1,24 @@
-//! The numbers that items have in C order, where they are seen in another.
+//! The numbers that items have in C order, where they are visited in another order.
 
 use std::ops::Range;
 
-/// Which number in C order of their tensor items have that are seen in some order of its axes, such as that of storage.
+/// Computes the number, in C order of their tensor, of items that are visited in another order of its axes, such as that of
+/// storage.
 ///
-/// What lies in Fortran order is read several times faster as it lies than in C order; but which of several equal items
-/// is the first, users ask in C order, whatever the storage.
+/// A tensor in Fortran order is read several times faster in the order of storage than in C order; but the first of several
+/// equal items is the first in C order to users, whatever the storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Numbers {
-    /// The number of the item that is seen first.
+pub struct ItemNumbers {
+    /// The number of the item that is visited first.
     first: usize,
-    /// The dim of each axis, in the order in which they run (the last runs fastest), and how far apart the numbers of
-    /// neighbours are. Axes that run on from each other are one.
+    /// The dim of each axis, in the order in which they are visited (the last runs fastest), and how far apart the numbers of
+    /// neighbours are. Axes that continue each other are one.
     axes: Vec<(usize, usize)>,
 }
 
-impl Numbers {
-    /// Of items the first of which has that number. For each axis, outermost first: its dim, which is not 0, and how far
-    /// apart the numbers of neighbours along it are.
+impl ItemNumbers {
+    /// Describes items the first of which has that number. For each axis, the outermost first, `axes` has its dim, which is
+    /// not 0, and how far apart the numbers of neighbours along it are.
     pub fn new(first: usize, axes: impl Iterator<Item = (usize, usize)>) -> Self {
         let mut merged: Vec<(usize, usize)> = Vec::new();
         for (dim, step) in axes.filter(|(dim, _)| *dim != 1) {
@@ -29,14 +30,13 @@ impl Numbers {
         Self { first, axes: merged }
     }
 
-    /// Whether items are seen in the order of their numbers.
+    /// Returns whether items are visited in the order of their numbers.
     pub fn ascend(&self) -> bool {
         self.axes.windows(2).all(|pair| pair[0].1 >= pair[1].0 * pair[1].1)
     }
 
-    /// The smallest number, if it is less than `below`, of those among the items seen in places `start..start + len`
-    /// that `find` finds: it gets a range of 0..`len`, in which numbers ascend, and returns the first place in it. With
-    /// the number comes that place.
+    /// Returns the smallest number below `below` of the items that `find` finds among those visited as `start..start + len`,
+    /// and its place in `0..len`. `find` gets a range of `0..len` in which numbers ascend, and returns the first place in it.
     pub fn least(
         &self,
         start: usize,
@@ -108,7 +108,7 @@ mod tests {
             (0, &[(3, 2), (2, 1), (2, 6)], false),
         ];
         for (first, axes, ascend) in rows {
-            let (numbers, all) = (Numbers::new(first, axes.iter().copied()), all(first, axes));
+            let (numbers, all) = (ItemNumbers::new(first, axes.iter().copied()), all(first, axes));
             assert_eq!(numbers.ascend(), ascend, "{axes:?}");
             for start in 0..all.len() {
                 for end in start..=all.len() {

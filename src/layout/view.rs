@@ -1,4 +1,4 @@
-//! Where the items of a tensor lie in storage.
+//! Views: where the items of a tensor lie in storage.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ pub struct View {
 }
 
 impl View {
-    /// A whole tensor in C order.
+    /// Returns the view of a whole tensor in C order.
     pub fn c_order(shape: &[usize]) -> Self {
         let mut stride = 1;
         let with_stride = shape.iter().rev().map(|&dim| {
@@ -27,7 +27,7 @@ impl View {
         Self { offset: 0, axes }
     }
 
-    /// A whole tensor in Fortran order.
+    /// Returns the view of a whole tensor in Fortran order.
     pub fn fortran_order(shape: &[usize]) -> Self {
         let reversed: Vec<usize> = shape.iter().rev().copied().collect();
         let mut view = Self::c_order(&reversed);
@@ -35,7 +35,7 @@ impl View {
         view
     }
 
-    /// The part that one span an axis selects.
+    /// Returns the part that one span an axis selects.
     pub fn select(&self, spans: &[Span]) -> Self {
         let mut offset = self.offset;
         let axes = self.axes.iter().zip(spans).map(|(&(_, stride), span)| {
@@ -46,18 +46,18 @@ impl View {
         Self { offset, axes }
     }
 
-    /// The part in a box of one range an axis.
+    /// Returns the part in a box of one range an axis.
     pub fn part(&self, ranges: &[Range<usize>]) -> Self {
         let spans: Vec<_> = ranges.iter().map(|r| Span { start: r.start, step: 1, len: r.len() }).collect();
         self.select(&spans)
     }
 
-    /// The same items with the axes in another order.
+    /// Returns the view of the same items with the axes in another order.
     pub fn with_axes(&self, order: &[usize]) -> Self {
         Self { offset: self.offset, axes: order.iter().map(|&axis| self.axes[axis]).collect() }
     }
 
-    /// The first item, if all items lie one after the other in storage.
+    /// Returns where the first item lies, if all items lie one after the other in storage.
     pub fn as_run(&self) -> Option<usize> {
         let mut next = 1;
         for &(dim, stride) in self.axes.iter().rev().filter(|(dim, _)| *dim != 1) {
@@ -69,7 +69,7 @@ impl View {
         Some(self.offset)
     }
 
-    /// From the first to behind the last of its items in storage.
+    /// Returns the range from the first to behind the last of the items in storage.
     pub fn extent(&self) -> Range<usize> {
         if self.items() == 0 {
             return 0..0;
@@ -83,21 +83,21 @@ impl View {
         first..last + 1
     }
 
-    /// Whether it is the whole of a tensor in C order.
+    /// Returns whether the items lie one after the other from the beginning of storage.
     pub fn is_c_order(&self) -> bool {
         self.as_run() == Some(0)
     }
 
-    /// Whether the items, taken in C order, lie in storage from front to back.
+    /// Returns whether the items, taken in C order, lie in storage from front to back.
     pub fn is_forward(&self) -> bool {
         let mut strides = self.axes.iter().filter(|(dim, _)| *dim != 1).map(|&(_, stride)| stride);
         let mut before = strides.next().unwrap_or(1);
         before > 0 && strides.all(|stride| stride > 0 && stride < std::mem::replace(&mut before, stride))
     }
 
-    /// The places of each axis of a tensor in C order of that shape that it shows, and for each of its own axes the one
-    /// of the tensor that it runs along; `None` if it is no selection of such places. (It is one wherever it came from
-    /// [`select`](Self::select) and [`with_axes`](Self::with_axes).)
+    /// Returns this view as a selection from a tensor in C order of that shape: the places of each axis of the tensor, and
+    /// for each axis of the view the axis of the tensor that it runs along. `None` if the view is no such selection, which
+    /// views made by [`select`](Self::select) and [`with_axes`](Self::with_axes) always are.
     pub fn as_selection(&self, shape: &[usize]) -> Option<(Vec<Span>, Vec<usize>)> {
         let at = coordinates(self.offset, shape);
         let mut places: Vec<Option<Span>> = vec![None; shape.len()];
@@ -107,7 +107,7 @@ impl View {
             if dim == 0 {
                 return None;
             }
-            // the innermost axis along which one step is that far at most
+            // the outermost axis whose stride divides this one
             let fits = |&(len, step): &(usize, isize)| len > 1 && stride != 0 && stride % step == 0;
             let axis = strides.iter().position(|axis| fits(axis) && axis.1.unsigned_abs() <= stride.unsigned_abs())?;
             let step = stride / strides[axis].1;
@@ -118,7 +118,7 @@ impl View {
             places[axis] = Some(Span { start: at[axis], step, len: dim });
             along[number] = Some(axis);
         }
-        // axes of one place run along whatever is left
+        // axes of one place run along the axes that are left
         let mut free: Vec<usize> = (0..shape.len()).filter(|&axis| places[axis].is_none()).collect();
         if self.axes.len() != shape.len() {
             return None;
@@ -129,17 +129,17 @@ impl View {
         Some((places.into_iter().zip(at).map(span).collect(), along))
     }
 
-    /// The number of items.
+    /// Returns the number of items.
     pub fn items(&self) -> usize {
         self.axes.iter().map(|&(dim, _)| dim).product()
     }
 
-    /// The dims.
+    /// Returns the dims.
     pub fn shape(&self) -> Vec<usize> {
         self.axes.iter().map(|&(dim, _)| dim).collect()
     }
 
-    /// The same view of items of `words` words each as a view of words, with one more axis.
+    /// Returns this view of items of `words` words each as a view of words, with one more axis.
     pub(super) fn of_words(&self, words: usize) -> Self {
         let size = words as isize;
         let axes = self.axes.iter().map(|&(dim, stride)| (dim, stride * size)).chain([(words, 1)]);

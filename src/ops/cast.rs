@@ -1,4 +1,4 @@
-//! A cast of another operator's output: other values, or another byte order.
+//! An operator that casts the output of another one to other values or to another byte order.
 
 use super::fill::{Fill, Scratch};
 use crate::error::{Error, Result, malformed};
@@ -8,7 +8,7 @@ use crate::item::meta::Meta;
 use crate::layout::window::Window;
 use crate::storage::source::Source;
 
-/// An output whose items are those of another, cast.
+/// The output of another operator with its items cast.
 #[derive(Debug)]
 pub struct CastFill {
     inner: Box<dyn Fill>,
@@ -17,10 +17,11 @@ pub struct CastFill {
 }
 
 impl CastFill {
-    /// Items of `dtype`, unless `inner` has them already. With `lossy` values may lose by it.
+    /// Casts the items of `inner` to `dtype`, and returns `inner` itself if they have it already. With `lossy` values may
+    /// lose digits.
     ///
     /// # Errors
-    /// What [`Cast::new`] refuses.
+    /// A cast that [`Cast::new`] refuses.
     pub fn over(inner: Box<dyn Fill>, dtype: DType, lossy: bool) -> Result<Box<dyn Fill>, Error> {
         let cast = Cast::new(&inner.meta().dtype, &dtype, lossy)?;
         if cast.is_identity() {

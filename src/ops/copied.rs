@@ -1,4 +1,4 @@
-//! A selection as it is: the output of `slice` and of a copy, in which nothing changes.
+//! A selection as an operator: the output of `slice` and of a copy, in which nothing changes.
 
 use std::ops::Range;
 
@@ -55,7 +55,7 @@ impl Fill for Selection {
     }
 }
 
-/// Nothing of it changes.
+/// A patch that replaces nothing.
 impl Patch for Selection {
     fn base(&self) -> &Selection {
         self

@@ -1,7 +1,7 @@
-//! What an operator is to the engine: something that fills windows of its output.
+//! The interface between operators and the engine: an operator fills windows of its output.
 //!
-//! An operator is *linked* to its sources when every check is past; what is left are reads. So the engine may fill any
-//! window, in any order, on any thread, and knows no operator by name.
+//! An operator is *linked* to its sources when all its checks have passed; all that is left to do is reading. So the engine
+//! may fill any window, in any order, on any thread, and knows no operator by name.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -14,31 +14,32 @@ use crate::layout::window::{Window, Windows};
 use crate::parallel::Threads;
 use crate::storage::source::Source;
 
-/// What a run may use. The result is the same whatever it is.
+/// The resources that a run may use. The result does not depend on them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// Threads at most.
+    /// How many threads may share the work.
     pub threads: Threads,
     /// The bytes of a window, instead of those that [`window_size`](super::window_size) gives: for tests, which want
     /// boundaries everywhere, also between the sweeps through an index tensor.
     pub window: Option<usize>,
 }
 
-/// Memory that filling a window needs, kept from one window to the next: touching it for the first time costs as much as
-/// copying it.
+/// The buffers that a thread needs to fill a window. They are kept from one window to the next, since touching memory for
+/// the first time costs as much as copying it.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// What scattered items are gathered through.
+    /// A buffer through which scattered items are gathered.
     pub gathered: Vec<u8>,
-    /// Items on their way to their places.
+    /// A buffer for items on their way to their places.
     pub items: Vec<u8>,
-    /// The same, of an operator that stands on another.
+    /// The buffers of the operator whose output this one takes, if there is one.
     pub inner: Option<Box<Scratch>>,
 }
 
 /// The output of an operator, linked to what it reads.
 pub trait Fill: Debug + Send + Sync {
-    /// The output. Its order is C: windows are cut from it so, whatever order a file keeps it in.
+    /// Returns the dtype and the shape of the output. Its order is C: windows are cut from it in C order, whatever the order
+    /// of a file is.
     fn meta(&self) -> &Meta;
 
     /// Returns the operand that the output stands for: it lends the output its name, its style of storage and what
@@ -50,36 +51,37 @@ pub trait Fill: Debug + Send + Sync {
     /// says only where items go, is not among them.
     fn operands(&self) -> Vec<&Source>;
 
-    /// Makes everything readable in the order in which windows will need it: what comes once, from front to back, is
-    /// kept if it must be read otherwise. Called once, before any window is filled.
+    /// Makes every operand readable in the order in which windows will need it: a stream, which can be read once from front
+    /// to back, is kept if it must be read otherwise. This is called once, before any window is filled.
     ///
     /// # Errors
     /// Of reading.
     fn prepare(&mut self) -> Result<()>;
 
-    /// Makes `out` the items of a window, in C order; what it held is lost. The window is contiguous in C order of the
-    /// output, unless [`fills_boxes`](Self::fills_boxes).
+    /// Makes `out` the items of a window, in C order; its old content is lost. The window is contiguous in C order of the
+    /// output, unless the operator [fills boxes](Self::fills_boxes).
     ///
     /// # Errors
     /// Of reading; not enough memory; an item that cannot be made, which only a cast has.
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()>;
 
-    /// The bytes of a window that suit what is read, for so many threads.
+    /// Returns how many bytes a window should have for what is read, if so many threads fill windows.
     fn window_bytes(&self, _threads: usize) -> usize {
         WINDOW
     }
 
-    /// The bytes of the widest item on the way to the output.
+    /// Returns the bytes of the widest item on the way to the output.
     fn widest(&self) -> usize {
         self.meta().dtype.itemsize()
     }
 
-    /// Where windows had best end, in places of each axis, because what is read lies in chunks; `None` where any will do.
+    /// Returns the grid at which windows should end, in places of each axis, because what is read lies in chunks; `None`
+    /// where they may end anywhere.
     fn grid(&self) -> Option<Vec<usize>> {
         None
     }
 
-    /// Whether windows may be any boxes; else they are contiguous in C order of the output.
+    /// Returns whether windows may be any boxes; otherwise they are contiguous in C order of the output.
     fn fills_boxes(&self) -> bool {
         false
     }
@@ -121,22 +123,23 @@ pub trait Patch: Sync {
     /// Returns the stored items that the patch begins with.
     fn base(&self) -> &Selection;
 
-    /// How many items change, at most.
+    /// Returns how many items change, at most.
     fn changed(&self) -> usize;
 
-    /// The numbers of the windows in which something changes, ascending.
+    /// Returns the numbers of the windows in which something changes, in ascending order.
     ///
     /// # Errors
-    /// Of reading what says so once more; not enough memory.
+    /// Of reading an index tensor once more; not enough memory.
     fn touched(&self, windows: &Windows) -> Result<Vec<usize>>;
 
-    /// From the first item of a window that changes to behind the last, counted from its own beginning.
+    /// Returns the range from the first item of a window that changes to behind the last, counted from the beginning of the
+    /// window.
     ///
     /// # Errors
     /// Those of [`touched`](Self::touched).
     fn extent(&self, window: &Window) -> Result<Range<usize>>;
 
-    /// [`Fill::finish`] for everything but the base, which has changed by the program's own hand.
+    /// Does what [`Fill::finish`] does, except for the base, which the program itself has changed.
     ///
     /// # Errors
     /// Those of [`Source::finish`].

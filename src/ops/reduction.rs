@@ -1,4 +1,4 @@
-//! What ScatterND does with an old item and an update: one rounding a step, in the item's own type.
+//! The reductions of ScatterND: what an old item and an update become, with one rounding a step in the item's own type.
 
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -11,32 +11,32 @@ use crate::item::float16::{bf16_to_f32, f16_from_f32, f16_to_f32};
 /// The reduction of ScatterND.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Reduction {
-    /// The update takes the item's place; of several the last in index order.
+    /// The update takes the item's place; of several updates the last in index order.
     #[default]
     None,
     /// Sum; `or` for bool; integers wrap.
     Add,
     /// Product; `and` for bool; integers wrap.
     Mul,
-    /// The larger; `or` for bool; NaN if either is; of equals the old one.
+    /// The larger; `or` for bool; NaN if either is NaN; the old item if both are equal.
     Max,
-    /// The smaller; `and` for bool; NaN if either is; of equals the old one.
+    /// The smaller; `and` for bool; NaN if either is NaN; the old item if both are equal.
     Min,
 }
 
 /// What becomes of several updates for one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
-    /// The last in index order is what counts.
+    /// The last in index order replaces the others.
     LastWins,
     /// All of them are applied, in index order: a reduction.
     Combined,
-    /// The first is an error.
+    /// A second update for a place is an error.
     Refused,
 }
 
 impl Reduction {
-    /// The name that the specification uses.
+    /// Returns the name that the specification uses.
     pub fn name(self) -> &'static str {
         match self {
             Reduction::None => "none",
@@ -204,8 +204,8 @@ floats!(f16;
 floats!(bf16;
     |old, update| bf16::from_f32(bf16_to_f32(old) + bf16_to_f32(update)), bf16_product, f32::is_nan, bf16_to_f32);
 
-/// float32 rounds a product that is subnormal in it, as it is then in bfloat16: such a product is rounded to whole
-/// units of 2^-133, the smallest bfloat16, while it is still exact in float64.
+/// Multiplies with one rounding. float32 would round a product that is subnormal in it, and bfloat16 again: such a product
+/// is rounded to whole units of 2^-133, the smallest bfloat16, while it is still exact in float64.
 fn bf16_product(old: bf16, update: bf16) -> bf16 {
     let product = old.to_f64() * update.to_f64();
     if product.abs() >= f64::from(f32::MIN_POSITIVE) || product.is_nan() {

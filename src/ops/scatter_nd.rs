@@ -10,13 +10,13 @@ use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Order;
 
-/// The version of ScatterND that an opset has: the newest not above it.
+/// Returns the version of ScatterND that an opset has: the newest not above it.
 pub fn version(opset: u64) -> u64 {
     [18, 16, 13].into_iter().find(|&version| version <= opset).unwrap_or(11)
 }
 
-/// Whether version `opset` of the operator set has that reduction, for items of that dtype. The newest version of
-/// ScatterND not above `opset` decides: 11, 13, 16 or 18.
+/// Checks that an opset allows a reduction of items of a dtype. The newest version of ScatterND not above `opset` decides:
+/// 11, 13, 16 or 18.
 ///
 /// # Errors
 /// An opset below 11; a reduction or an element type that a later opset brought.
@@ -65,7 +65,7 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>) -> R
     })
 }
 
-/// The length of the index tuples of an index tensor, and its other dims.
+/// Returns the length of the index tuples of an index tensor, and its other dims.
 ///
 /// # Errors
 /// Rank 0; tuples longer than `most`, the rank of data of that shape.
@@ -85,14 +85,14 @@ pub(super) fn check_tuples<'i>(
     Ok((width, tuples))
 }
 
-/// Whether tuples could be counted at all: those of no number take no memory, whatever their number.
+/// Checks that tuples can be counted at all: tuples of no number take no memory, however many there are.
 pub(super) fn check_count(tuples: &[usize], indices: &[usize]) -> Result<(), Error> {
     let count = tuples.iter().try_fold(1_usize, |n, &dim| n.checked_mul(dim));
     let message = || format!("more tuples than can be counted (shape {indices:?})");
     count.map(drop).ok_or_else(|| Error::new(Subject::Indices, message()))
 }
 
-/// A copy of `data` in which the block at each index tuple `indices[i, …, :]` holds `updates[i, …]`. A tuple of k
+/// Returns a copy of `data` in which the block at each index tuple `indices[i, …, :]` holds `updates[i, …]`. A tuple of k
 /// numbers addresses a block of shape `data.shape[k:]`; `updates` has the shape
 /// `indices.shape[:-1] ++ data.shape[k:]`. Negative indices count from the end. Of repeated tuples the last in C
 /// order wins.
@@ -125,8 +125,8 @@ where
     scatter(data, indices, updates, |_, update| update)
 }
 
-/// [`scatter_nd`] with a reduction: each update is combined with the item it meets, in C order of the tuples, with
-/// one rounding a step in the item's own type.
+/// Does what [`scatter_nd`] does with a reduction: each update is combined with the item at its place, in C order of the
+/// tuples, with one rounding a step in the item's own type.
 ///
 /// ```
 /// use ndarray::array;

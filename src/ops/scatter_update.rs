@@ -37,7 +37,7 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis
     })
 }
 
-/// A copy of `data` in which place `indices[m, …]` of `axis` holds `updates[…, m, …, …]`. `updates` has the shape
+/// Returns a copy of `data` in which place `indices[m, …]` of `axis` holds `updates[…, m, …, …]`. `updates` has the shape
 /// `data[:axis] ++ indices ++ data[axis + 1:]`. Of repeated indices the last in C order wins.
 ///
 /// ```

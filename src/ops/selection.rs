@@ -1,4 +1,4 @@
-//! Stored items as an output has them: all of a tensor, or a slice of it.
+//! Stored items that an operator begins with: all of a tensor, or a slice of it.
 
 use std::fs::File;
 
@@ -14,8 +14,9 @@ use crate::storage::source::Source;
 
 /// Items of a source, seen through a view of its storage.
 ///
-/// Storage order is settled here, once: what stands on a selection counts its axes by [`axes`](Self::axes) and need not
-/// know whether an output is a new file in C order or data in Fortran order that is changed where it lies.
+/// The order of storage is decided here alone. An operator that begins with a selection counts its axes by
+/// [`axes`](Self::axes); it need not know whether its output is a new file in C order or data in Fortran order that is
+/// changed in place.
 #[derive(Debug)]
 pub struct Selection {
     source: Source,
@@ -27,13 +28,13 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// All of a tensor, for an output in C order.
+    /// Selects all of a tensor, for an output in C order.
     pub fn whole(source: Source) -> Self {
         let axes = (0..source.shape().len()).collect();
         Self::through(source.view(), source, axes, false)
     }
 
-    /// All of a tensor that is changed where it lies: the output has the axes in the order of storage.
+    /// Selects all of a tensor that is changed in place: the output has the axes in the order of storage.
     pub fn in_place(source: Source) -> Self {
         let axes: Vec<usize> = match source.meta().order {
             Order::C => (0..source.shape().len()).collect(),
@@ -42,13 +43,13 @@ impl Selection {
         Self::through(source.view().with_axes(&axes), source, axes, true)
     }
 
-    /// All of a tensor with its axes reversed: what a file in Fortran order holds.
+    /// Selects all of a tensor with its axes reversed, for a file in Fortran order.
     pub fn reversed(source: Source) -> Self {
         let axes: Vec<usize> = (0..source.shape().len()).rev().collect();
         Self::through(source.view().with_axes(&axes), source, axes, false)
     }
 
-    /// The part of a tensor that one span an axis selects, for an output in C order.
+    /// Selects the part of a tensor that one span an axis selects, for an output in C order.
     pub fn slice(source: Source, spans: &[Span]) -> Self {
         let axes = (0..source.shape().len()).collect();
         Self::through(source.view().select(spans), source, axes, false)
@@ -59,27 +60,27 @@ impl Selection {
         Self { source, view, meta, axes, in_place }
     }
 
-    /// Where the items come from.
+    /// Returns the source of the items.
     pub fn source(&self) -> &Source {
         &self.source
     }
 
-    /// Where they lie there.
+    /// Returns where the items lie in the storage of the source.
     pub fn view(&self) -> &View {
         &self.view
     }
 
-    /// The axes of the source in the order in which the output has them.
+    /// Returns the axes of the source in the order in which the output has them.
     pub fn axes(&self) -> &[usize] {
         &self.axes
     }
 
-    /// The order of storage that the output follows.
+    /// Returns the order of storage that the output follows.
     pub fn order(&self) -> Order {
         if self.in_place { self.source.meta().order } else { Order::C }
     }
 
-    /// Whether the source's own file is changed.
+    /// Returns whether the source is changed in place.
     pub fn is_in_place(&self) -> bool {
         self.in_place
     }
@@ -101,13 +102,13 @@ impl Selection {
         resize(out, window.items() * self.meta.dtype.itemsize(), self.source.label())
     }
 
-    /// What the items are, and the dims of the output.
+    /// Returns the dtype of the items and the shape of the output.
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
 
-    /// Makes the items readable in the order in which an output needs them: what comes once is kept if it must be read
-    /// otherwise.
+    /// Makes the items readable in the order in which an output needs them: a stream is kept if it must be read in another
+    /// order.
     ///
     /// # Errors
     /// Of reading.
@@ -115,10 +116,10 @@ impl Selection {
         if must_settle(&self.source, &self.view) { self.source.settle() } else { Ok(()) }
     }
 
-    /// The bytes of a window that suit how the items lie, for so many threads.
+    /// Returns how many bytes a window should have for the way in which the items lie, if so many threads fill windows.
     pub fn window_bytes(&self, threads: usize) -> usize {
         let bytes = if self.in_place { EDIT_WINDOW } else { WINDOW };
-        // what lies side by side in the output does not in the file: few places of a large window share a line of cache
+        // neighbours in the output are no neighbours in the file: few places of a small window share a line of cache
         let side_by_side = match self.source.meta().order {
             Order::C => self.axes.len().checked_sub(1),
             Order::Fortran => Some(0),
@@ -127,7 +128,8 @@ impl Selection {
         if across { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
     }
 
-    /// The grid of the chunks that the items lie in, as places of each axis of the output; `None` where they lie in none.
+    /// Returns the grid of the chunks that the items lie in, in places of each axis of the output; `None` where they lie in
+    /// no chunks.
     pub fn grid(&self) -> Option<Vec<usize>> {
         let grid = self.source.as_chunks()?.grid();
         let (places, along) = self.view.as_selection(self.source.shape())?;
@@ -135,7 +137,7 @@ impl Selection {
         Some(along.iter().map(side).collect())
     }
 
-    /// The places of the source that a window shows, if the items come in the source's own order of axes.
+    /// Returns the places of the source that a window shows, if the items have the source's own order of axes.
     pub fn places(&self, window: &Window) -> Option<Vec<Span>> {
         let (places, along) = self.view.part(&window.ranges).as_selection(self.source.shape())?;
         along.is_sorted().then_some(places)
@@ -161,7 +163,7 @@ impl Selection {
         }
     }
 
-    /// Whether all of the source is there, in the order in which it is stored.
+    /// Returns whether the selection is all of the source in the order in which it is stored.
     pub fn is_whole_storage(&self) -> bool {
         self.view.is_c_order() && self.view.items() == self.source.meta().items()
     }
@@ -186,8 +188,9 @@ pub enum Stored<'a> {
     },
 }
 
-/// Whether a source must be made readable in any order before its items are read as `view` shows them. So must a
-/// stream of items that are larger than a window: memory is taken for them when it is known that they are there.
+/// Returns whether a source must be made readable in any order before its items are read as `view` shows them: a stream
+/// that is not read from front to back. So must a stream of items that are larger than a window: no memory is taken for
+/// them before it is known that they are there.
 pub fn must_settle(source: &Source, view: &View) -> bool {
     source.is_stream() && (!view.is_forward() || source.dtype().itemsize() > WINDOW)
 }

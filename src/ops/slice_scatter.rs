@@ -20,7 +20,7 @@ use crate::layout::window::{Window, Windows};
 use crate::memory::resize;
 use crate::storage::source::Source;
 
-/// A resolved SliceScatter: the places on each axis of `data`.
+/// A SliceScatter with its places on each axis of `data` in range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SliceScatter {
     spans: Vec<Span>,
@@ -44,22 +44,22 @@ impl SliceScatter {
         }
     }
 
-    /// One span for each axis of `data`.
+    /// Returns one span for each axis of `data`.
     pub fn spans(&self) -> &[Span] {
         &self.spans
     }
 
-    /// Whether windows in C order take `updates` from front to back.
+    /// Returns whether windows in C order take `updates` from front to back.
     pub fn is_forward(&self) -> bool {
         self.spans.iter().all(|span| span.step > 0)
     }
 
-    /// The shape that `updates` has.
+    /// Returns the shape that `updates` has.
     pub fn updates_shape(&self) -> Vec<usize> {
         self.spans.iter().map(|span| span.len).collect()
     }
 
-    /// The same places of a tensor whose axes come in another order.
+    /// Returns the same places of a tensor whose axes are in another order.
     fn with_axes(self, axes: &[usize]) -> Self {
         Self { spans: axes.iter().map(|&axis| self.spans[axis]).collect() }
     }
@@ -70,8 +70,8 @@ impl SliceScatter {
         LinkedSliceScatter { places: self.with_axes(base.axes()), base, updates }
     }
 
-    /// What a window of `data` takes from `updates`: a box of `updates`, one range an axis, and the view of it in
-    /// the window's own items. `None` if no update reaches the window.
+    /// Returns what a window of `data` takes from `updates`: a box of `updates`, one range an axis, and the view of it in
+    /// the window's own items. `None` if no update is in the window.
     pub fn part(&self, window: &Window) -> Option<(Vec<Range<usize>>, View)> {
         let both = || self.spans.iter().zip(&window.ranges);
         let part: Vec<_> = both().map(|(span, range)| span.within(range.start, range.end)).collect();
@@ -110,7 +110,7 @@ impl Fill for LinkedSliceScatter {
 
     fn prepare(&mut self) -> Result<()> {
         self.base.prepare()?;
-        // a file that is changed where it lies must not learn in the middle that updates end early
+        // that updates end early must not show in the middle of a change in place
         let source = self.updates.source();
         if must_settle(source, self.updates.view()) || !self.places.is_forward() || self.base.is_in_place() {
             self.updates.settle()?;
@@ -123,7 +123,7 @@ impl Fill for LinkedSliceScatter {
         let Some((part, place)) = self.places.part(window) else { return self.base.read(window, out, gathered) };
         let part = self.updates.view().part(&part);
         let itemsize = self.meta().dtype.itemsize();
-        // what updates cover is not read, unless the data comes once and must be passed
+        // data that updates cover is not read, unless it is a stream, which must be read past
         if part.items() < window.items() || self.base.source().is_stream() {
             self.base.read(window, out, gathered)?;
         } else {
@@ -141,7 +141,7 @@ impl Fill for LinkedSliceScatter {
     fn window_bytes(&self, threads: usize) -> usize {
         let bytes = self.base.window_bytes(threads);
         let across = self.updates.source().is_read_by_position() && !self.updates.view().is_forward();
-        // as of data that is stored across: a small window would read a few bytes of each column of the updates
+        // as for data that is stored across: a small window would read a few bytes of each column of the updates
         if across && self.places.is_forward() { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
     }
 

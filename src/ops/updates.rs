@@ -1,4 +1,4 @@
-//! Updates as the scatters take them: a source, and how its items become items of the data.
+//! The updates of a scatter: a source, and how its items become items of the data.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::storage::conversion::Conversion;
 use crate::storage::platform::{unnamed_file, write_at};
 use crate::storage::source::Source;
 
-/// The source of updates, and how its items become items of the data.
+/// The updates of a scatter: where they come from, and how their items become items of the data.
 #[derive(Debug)]
 pub struct Updates {
     source: Source,
@@ -26,61 +26,61 @@ pub struct Updates {
 }
 
 impl Updates {
-    /// Updates of a dtype that [`Conversion::new`] accepted.
+    /// Makes updates of a source, with the conversion that [`Conversion::new`] has given for its dtype and that of the data.
     pub fn new(source: Source, conversion: Conversion) -> Self {
         Self { view: source.view(), source, conversion }
     }
 
-    /// Makes them items of another dtype of the same kind, such as the native one.
+    /// Returns the updates as items of another dtype of the same kind, such as the native one.
     #[must_use]
     pub fn converted_to(self, dtype: &DType) -> Self {
         let conversion = Conversion::new(self.source.dtype(), dtype).expect("updates are of the kind of the data");
         Self { conversion, ..self }
     }
 
-    /// Where they come from.
+    /// Returns the source of the updates.
     pub fn source(&self) -> &Source {
         &self.source
     }
 
-    /// Where they lie there.
+    /// Returns where they lie in the storage of the source.
     pub fn view(&self) -> &View {
         &self.view
     }
 
-    /// The bytes of one of their items, as items of the data.
+    /// Returns the bytes of one of their items as an item of the data.
     pub fn itemsize(&self) -> usize {
         self.conversion.itemsize()
     }
 
-    /// The bytes of all of them, as items of the data.
+    /// Returns the bytes of all of them as items of the data.
     pub fn bytes(&self) -> usize {
         self.view.items().saturating_mul(self.conversion.itemsize())
     }
 
-    /// The updates with their axes in another order.
+    /// Returns the updates with their axes in another order.
     #[must_use]
     pub fn with_axes(self, axes: &[usize]) -> Self {
         Self { view: self.view.with_axes(axes), ..self }
     }
 
-    /// What [`Source::settle`] does.
+    /// Makes their source readable in any order, as [`Source::settle`] does.
     ///
     /// # Errors
-    /// Those of it.
+    /// Those of [`Source::settle`].
     pub fn settle(&mut self) -> Result<()> {
         self.source.settle()
     }
 
-    /// What [`Source::flatten`] does.
+    /// Takes their source out of chunks, as [`Source::flatten`] does.
     ///
     /// # Errors
-    /// Those of it.
+    /// Those of [`Source::flatten`].
     pub fn flatten(&mut self, limits: Limits) -> Result<()> {
         self.source.flatten(limits.threads)
     }
 
-    /// Keeps them in memory if they lie in the file of `data`, which is about to change where it lies.
+    /// Reads them into memory if they lie in the file of `data`, which is about to be changed in place.
     ///
     /// # Errors
     /// Those of [`make_resident`](Self::make_resident); of asking for the file.
@@ -91,7 +91,7 @@ impl Updates {
         Ok(())
     }
 
-    /// Reads all of them into memory, converted and in C order of their view; one item for all places stays that.
+    /// Reads all of them into memory, converted and in C order of their view. One item that stands for all places stays one.
     ///
     /// # Errors
     /// Of reading them; not enough memory.
@@ -108,8 +108,8 @@ impl Updates {
         Ok(())
     }
 
-    /// Makes runs of them readable for themselves: few are read into memory; many, such as a file in Fortran order, are
-    /// copied once, by windows, to a file without a name, in the order and the form in which they are wanted.
+    /// Makes it possible to read any run of them by itself: few updates are read into memory; many, such as a file in Fortran
+    /// order, are copied once, by windows, to a temporary file, in the order and the dtype in which they are read.
     ///
     /// # Errors
     /// Of reading them, and of writing that file; not enough memory.
@@ -142,7 +142,7 @@ impl Updates {
         Ok(())
     }
 
-    /// Reads a box of them, one range an axis, in C order.
+    /// Reads the updates that a part of their view shows, in C order.
     ///
     /// # Errors
     /// Those of [`Source::read`].
@@ -162,7 +162,7 @@ impl Updates {
         Ok(())
     }
 
-    /// Whether runs of them can be read for themselves.
+    /// Returns whether any run of them can be read by itself.
     pub fn in_runs(&self) -> bool {
         let as_they_are = self.source.as_bytes().is_none() || self.conversion.is_identity();
         self.source.is_one_item() || as_they_are && self.conversion.keeps_width() && self.view.is_c_order()

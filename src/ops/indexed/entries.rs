@@ -167,13 +167,9 @@ impl EntryReader<'_> {
     }
 }
 
-/// Calls `each(place)` for the places in `lo..hi`, of entries of any payload.
-fn places_of<const N: usize>(parts: &[Buckets<N>], lo: usize, hi: usize, each: &mut dyn FnMut(usize)) {
-    for part in parts {
-        part.near(lo, hi, |first, at, _| {
-            at.iter().map(|&at| first + at as usize).filter(|place| (lo..hi).contains(place)).for_each(&mut *each);
-        });
-    }
+/// Calls `each(first, at)` for the entries near `lo..hi`, as [`Buckets::near`] does, whatever their payload.
+fn near<const N: usize>(parts: &[Buckets<N>], lo: usize, hi: usize, each: &mut dyn FnMut(usize, &[u32])) {
+    parts.iter().for_each(|part| part.near(lo, hi, |first, at, _| each(first, at)));
 }
 
 /// Calls `each(place, position)` for the places in `lo..hi`.
@@ -192,26 +188,32 @@ fn positions_of<const N: usize>(parts: &[Buckets<N>], lo: usize, hi: usize, mut 
 }
 
 impl Entries {
-    /// Calls `each(place)` for the places in `lo..hi`, one for each tuple.
-    pub(super) fn places(&self, lo: usize, hi: usize, each: &mut dyn FnMut(usize)) {
+    /// Calls `each(first, at)` for the entries near `lo..hi`: their places are `first + at`, and some may lie outside.
+    fn near(&self, lo: usize, hi: usize, each: &mut dyn FnMut(usize, &[u32])) {
         match self {
-            Self::Values(values) => each_size!(values, parts => places_of(parts, lo, hi, each)),
-            Self::Positions(PositionEntries::Four(parts)) => places_of(parts, lo, hi, each),
-            Self::Positions(PositionEntries::Eight(parts)) => places_of(parts, lo, hi, each),
-            Self::Positions(PositionEntries::OnlyPlace { from, to }) if lo == 0 && hi > 0 => {
-                (*from..*to).for_each(|_| each(0));
-            }
-            Self::Positions(PositionEntries::OnlyPlace { .. }) => {}
+            Self::Values(values) => each_size!(values, parts => near(parts, lo, hi, each)),
+            Self::Positions(PositionEntries::Four(parts)) => near(parts, lo, hi, each),
+            Self::Positions(PositionEntries::Eight(parts)) => near(parts, lo, hi, each),
+            Self::Positions(PositionEntries::OnlyPlace { from, to }) => (*from..*to).for_each(|_| each(0, &[0])),
         }
+    }
+
+    /// Calls `each(place)` for the places in `lo..hi`, one for each tuple.
+    pub(super) fn places(&self, lo: usize, hi: usize, mut each: impl FnMut(usize)) {
+        self.near(lo, hi, &mut |first, at| {
+            for &at in at {
+                let place = first + at as usize;
+                if (lo..hi).contains(&place) {
+                    each(place);
+                }
+            }
+        });
     }
 
     /// Returns whether there is a place in `lo..hi`.
     pub(super) fn any(&self, lo: usize, hi: usize) -> bool {
-        if let Self::Positions(PositionEntries::OnlyPlace { from, to }) = self {
-            return lo == 0 && hi > 0 && from < to;
-        }
         let mut any = false;
-        self.places(lo, hi, &mut |_| any = true);
+        self.near(lo, hi, &mut |first, at| any = any || at.iter().any(|&at| (lo..hi).contains(&(first + at as usize))));
         any
     }
 

@@ -5,7 +5,7 @@
 //! the block, and only then the first one is looked for. A loop that could stop at each number took 87 ns a tuple together
 //! with what followed; this one is bound by memory.
 
-use std::{array, fmt};
+use std::fmt;
 
 use super::read::with_integers;
 use super::shapes::{Arrangement, IndexedAxis, Shapes};
@@ -14,27 +14,47 @@ use crate::item::dtype::Kind;
 use crate::item::meta::Order;
 use crate::layout::shape::coordinates;
 
-/// The numbers that are widened at once: 32 KiB of them.
-const BLOCK: usize = 4096;
+/// The numbers that are widened at once: few enough that they stay in a core's first cache, and that clearing the block
+/// costs nothing beside filling it.
+const BLOCK: usize = 192;
 
 /// A number that an index tensor may hold.
 pub trait Index: Copy + fmt::Display {
     /// Returns the number as int64; `None` if it is beyond.
     fn to_i64(self) -> Option<i64>;
+
+    /// Returns the number as int64, or the largest int64 if it is beyond: that is no place of an axis either.
+    fn saturating_i64(self) -> i64;
 }
 
 macro_rules! index {
-    ($($type:ty)+) => {$(
+    ($($type:ty: $widen:expr;)+) => {$(
         impl Index for $type {
             #[inline(always)]
             fn to_i64(self) -> Option<i64> {
                 self.try_into().ok()
             }
+
+            #[inline(always)]
+            fn saturating_i64(self) -> i64 {
+                $widen(self)
+            }
         }
     )+};
 }
 
-index! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize }
+index! {
+    i8: i64::from;
+    i16: i64::from;
+    i32: i64::from;
+    i64: |number| number;
+    isize: |number| number as i64;
+    u8: i64::from;
+    u16: i64::from;
+    u32: i64::from;
+    u64: |number: u64| number.min(i64::MAX as u64) as i64;
+    usize: |number: usize| number.min(i64::MAX as usize) as i64;
+}
 
 /// What one number of a tuple does to the place of the tuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,17 +138,17 @@ impl PlaceKernel {
 }
 
 /// Appends the places of tuples of `K` numbers, for as many as there are in a cache line or so: the loop over a tuple has
-/// no end to look for. Returns whether all numbers are in range. (What the numbers add is an array, since zipped iterators
-/// are made by a call for each tuple.)
+/// no end to look for. Returns whether all numbers are in range.
 fn tuples<const K: usize>(axes: [PlaceAxis; K], numbers: &[i64], places: &mut Vec<u64>) -> bool {
     let mut in_range = true;
     places.extend(numbers.as_chunks::<K>().0.iter().map(|tuple| {
-        let steps: [u64; K] = array::from_fn(|n| {
+        let mut place = 0_u64;
+        for n in 0..K {
             let number = axes[n].place(tuple[n]);
             in_range &= number < axes[n].dim;
-            number.wrapping_mul(axes[n].stride)
-        });
-        steps.into_iter().fold(0, u64::wrapping_add)
+            place = place.wrapping_add(number.wrapping_mul(axes[n].stride));
+        }
+        place
     }));
     in_range
 }
@@ -195,11 +215,11 @@ impl TupleResolver {
         let (mut block, width) = ([0_i64; BLOCK], self.width());
         let most = BLOCK / width * width;
         for (number, words) in words.chunks(most).enumerate() {
-            for (wide, &word) in block.iter_mut().zip(words) {
-                // a number beyond int64 becomes the largest one, which is no place of an axis either
-                *wide = read(word).to_i64().unwrap_or(i64::MAX);
+            let wide = &mut block[..words.len()];
+            for n in 0..wide.len() {
+                wide[n] = read(words[n]).saturating_i64();
             }
-            let resolved = self.kernel.resolve(&block[..words.len()], places);
+            let resolved = self.kernel.resolve(wide, places);
             resolved.map_err(|bad| self.out_of_range(first * width + number * most + bad, &read(words[bad])))?;
         }
         Ok(())

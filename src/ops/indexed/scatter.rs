@@ -71,7 +71,7 @@ impl Scatter {
         }
         for outer in 0..self.outer {
             let base = outer * self.dim * self.block;
-            self.entries.places(0, self.dim, &mut |target| {
+            self.entries.places(0, self.dim, |target| {
                 let first = base + target * self.block;
                 each(first, first + self.block - 1);
             });
@@ -89,7 +89,7 @@ impl Scatter {
         let (start, end) = (window.start, window.start + window.items());
         let (mut first, mut last) = (end, start);
         for OuterPart { base, places, .. } in self.outers(window) {
-            self.entries.places(places.start, places.end, &mut |target| {
+            self.entries.places(places.start, places.end, |target| {
                 let at = base + target * self.block;
                 (first, last) = (first.min(at.max(start)), last.max((at + self.block).min(end)));
             });
