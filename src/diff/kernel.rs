@@ -86,6 +86,7 @@ pub(super) trait PairKernel: Send + Sync {
 
     /// Makes `out` the errors as pictures show them: 0 where both items are NaN or the same infinity, NaN where only one
     /// is NaN, infinity where only one is infinite.
+    #[cfg(feature = "cli")]
     fn errors(&self, rows: Rows<'_>, out: &mut Vec<f64>);
 
     /// Makes `out` the distances of integers and dates as numbers of steps.
@@ -267,6 +268,7 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
         }
     }
 
+    #[cfg(feature = "cli")]
     fn errors(&self, rows: Rows<'_>, out: &mut Vec<f64>) {
         out.clear();
         out.extend(pairs_of::<T>(rows).map(|(expected, actual)| match (expected.is_nan(), actual.is_nan()) {
