@@ -1,6 +1,7 @@
 //! What passes a comparison, what it lists, and what it may use.
 
 use super::metrics::Metrics;
+use crate::error::{Error, ErrorKind};
 use crate::ops::fill::Limits;
 
 /// When elements pass, and which of those that fail are listed. The default has no tolerance and lists the first five.
@@ -249,10 +250,13 @@ impl Allowed {
 
 /// Reads `N` or `P%`.
 impl std::str::FromStr for Allowed {
-    type Err = String;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let expected = || "expected a whole number of items, or a share of them such as 0.1%".to_owned();
+    /// # Errors
+    /// The text is neither; a share above 100 %, or one with more than 16 decimal places.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let refuse = |message: &str| Error::of(ErrorKind::Argument, message);
+        let expected = || refuse("expected a whole number of items, or a share of them such as 0.1%");
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let Some(percent) = text.strip_suffix('%') else {
             return Some(text)
@@ -270,14 +274,14 @@ impl std::str::FromStr for Allowed {
         let fraction = fraction.trim_end_matches('0');
         let places = fraction.len();
         if places > Self::PLACES as usize {
-            return Err(format!("at most {} digits behind the point", Self::PLACES));
+            return Err(refuse(&format!("at most {} digits behind the point", Self::PLACES)));
         }
         let digits = format!("{}{fraction}", whole.trim_start_matches('0'));
         let digits = if digits.is_empty() { Some(0) } else { digits.parse::<u64>().ok() };
         let places = places as u32;
         match digits.filter(|digits| *digits <= 100 * 10_u64.pow(places)) {
             Some(digits) => Ok(Self::Percent { digits, places }),
-            None => Err("expected no more than 100%".to_owned()),
+            None => Err(refuse("expected no more than 100%")),
         }
     }
 }

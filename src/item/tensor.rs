@@ -4,7 +4,7 @@ use std::fmt;
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
-use super::cast::Cast;
+use super::cast::{Cast, CastFailure};
 use super::dtype::{DType, Kind};
 use super::element::Element;
 use super::meta::Meta;
@@ -137,8 +137,9 @@ impl Tensor {
     }
 
     fn cast_with(&self, cast: Cast) -> Result<Self> {
-        let mut bytes = Vec::new();
-        cast.apply(&self.bytes, &mut bytes).map_err(|(item, why)| {
+        let len = self.items().saturating_mul(cast.to_size());
+        let mut bytes = memory::of(len).map_err(Error::memory)?;
+        cast.apply(&self.bytes, &mut bytes).map_err(|CastFailure { item, why }| {
             Error::new(Subject::Data, format!("{why} at {:?}", coordinates(item, self.shape())))
         })?;
         Self::new(cast.to().clone(), self.shape().to_vec(), bytes)

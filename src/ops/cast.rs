@@ -2,7 +2,7 @@
 
 use super::fill::{Fill, Scratch};
 use crate::error::{Error, Result, malformed};
-use crate::item::cast::Cast;
+use crate::item::cast::{Cast, CastFailure};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::window::Window;
@@ -52,7 +52,7 @@ impl Fill for CastFill {
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         let Scratch { items, inner, .. } = scratch;
         self.inner.fill(window, items, inner.get_or_insert_default())?;
-        self.cast.apply(items, out).map_err(|(item, why)| {
+        self.cast.apply(items, out).map_err(|CastFailure { item, why }| {
             let at = window.index_of(item);
             malformed!("{}: {why} at {at:?}", self.data().label())
         })

@@ -1,7 +1,7 @@
 //! Casts against exact arithmetic, NumPy and ml_dtypes: see `tests/oracle/cast_golden.py`.
 
 use tensorop::DType;
-use tensorop::item::cast::Cast;
+use tensorop::item::cast::{Cast, CastFailure};
 
 fn unhex(text: &str) -> Vec<u8> {
     text.as_bytes().chunks(2).map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
@@ -40,7 +40,7 @@ fn every_dtype_to_every_other() {
             Cast::new(to, &little_to, false).unwrap().apply(&out, &mut back).unwrap();
             got.push(match done {
                 Ok(()) => hex(&back),
-                Err((at, _)) => format!("!{at}"),
+                Err(CastFailure { item, .. }) => format!("!{item}"),
             });
         }
         if got.iter().any(|got| got != expected) {

@@ -3,7 +3,7 @@
 use tensorop::diff::{self, Difference, Effort, Number, Options, Style};
 use tensorop::{DType, Tensor};
 use tensorop::{
-    item::cast::Cast,
+    item::cast::{Cast, CastFailure},
     item::dtype::{Kind, Narrow},
     storage::source::Source,
 };
@@ -108,12 +108,12 @@ pub(crate) fn cast(bytes: &[u8]) {
         let mut one = Vec::new();
         match cast.apply(item, &mut one) {
             Ok(()) => each.push(one),
-            Err((0, message)) => {
-                is_one_line(&message);
-                failed = Some((n, message));
+            Err(CastFailure { item: 0, why }) => {
+                is_one_line(&why);
+                failed = Some(CastFailure { item: n, why });
                 break;
             }
-            Err((at, message)) => panic!("{}: {message} at {at} of 1", what()),
+            Err(other) => panic!("{}: {other} of 1", what()),
         }
     }
     match (done, failed) {

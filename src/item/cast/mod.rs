@@ -10,6 +10,8 @@ mod read;
 mod tests;
 mod write;
 
+use std::fmt;
+
 use self::middle::Middle;
 use self::read::{Input, NumberReader, load_narrow, single_text};
 use self::write::Output;
@@ -25,6 +27,27 @@ use crate::item::time_unit::TimeUnit;
 const RUN: usize = 512;
 /// How many characters of a string a message shows.
 const SHOWN: usize = 40;
+
+/// The first item of a run that a [`Cast`] cannot make, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CastFailure {
+    /// The number of the item in the run, counted from 0.
+    pub item: usize,
+    /// One line that begins with the value.
+    pub why: String,
+}
+
+impl CastFailure {
+    fn new(item: usize, why: String) -> Self {
+        Self { item, why }
+    }
+}
+
+impl fmt::Display for CastFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "item {}: {}", self.item, self.why)
+    }
+}
 
 /// How items of one dtype become items of another.
 ///
@@ -48,7 +71,7 @@ const SHOWN: usize = 40;
 ///
 /// let cast = Cast::new(&dtype("int16"), &dtype("uint8"), false)?;
 /// let refused = cast.apply(&[1, 0, 0xff, 0xff], &mut out);
-/// assert_eq!(refused, Err((1, "-1 is out of range for uint8".to_owned())));
+/// assert_eq!(refused.unwrap_err().to_string(), "item 1: -1 is out of range for uint8");
 /// # Ok::<(), tensorop::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -168,7 +191,7 @@ impl Cast {
     /// # Errors
     /// The first item that the dtype cannot hold, counted from 0, and why. `out` then holds nothing of use. Memory
     /// that is not there counts as an error of item 0.
-    pub fn apply(&self, items: &[u8], out: &mut Vec<u8>) -> Result<(), (usize, String)> {
+    pub fn apply(&self, items: &[u8], out: &mut Vec<u8>) -> Result<(), CastFailure> {
         if let CastPlan::Swap(swaps) = &self.plan {
             out.clear();
             out.extend_from_slice(items);
@@ -181,7 +204,8 @@ impl Cast {
         let count = items.len() / per;
         let items = items.get(..count * per).unwrap_or_default();
         let enough = count.checked_mul(size).filter(|len| out.try_reserve(len.saturating_sub(out.len())).is_ok());
-        let len = enough.ok_or_else(|| (0, format!("no memory for {count} items of {}", self.to.name())))?;
+        let len =
+            enough.ok_or_else(|| CastFailure::new(0, format!("no memory for {count} items of {}", self.to.name())))?;
         out.resize(len, 0);
         match &self.plan {
             CastPlan::Swap(_) => Ok(()),
@@ -212,7 +236,7 @@ impl Cast {
                 }
                 if size == 0 {
                     return match (0..count).find(|&at| !self.lossy && item(at).iter().any(|&byte| byte != 0)) {
-                        Some(at) => Err((at, self.too_long(item(at)))),
+                        Some(at) => Err(CastFailure::new(at, self.too_long(item(at)))),
                         None => Ok(()),
                     };
                 }
@@ -220,7 +244,7 @@ impl Cast {
                     let item = item(at);
                     let (kept, cut) = item.split_at(item.len().min(size));
                     if !self.lossy && cut.iter().any(|&byte| byte != 0) {
-                        return Err((at, self.too_long(item)));
+                        return Err(CastFailure::new(at, self.too_long(item)));
                     }
                     let (text, padding) = place.split_at_mut(kept.len());
                     text.copy_from_slice(kept);
@@ -237,7 +261,10 @@ impl Cast {
                     let found = match datetime::rescale(ticks, *from, *to, *dates) {
                         Some((found, exact)) if exact || self.lossy => found,
                         Some(_) => {
-                            return Err((at, self.no_ticks(ticks, *from, *dates, "is no whole number of ticks of")));
+                            return Err(CastFailure::new(
+                                at,
+                                self.no_ticks(ticks, *from, *dates, "is no whole number of ticks of"),
+                            ));
                         }
                         // NaT is not a number of ticks
                         None if self.lossy => {
@@ -247,7 +274,12 @@ impl Cast {
                                 i64::MAX
                             }
                         }
-                        None => return Err((at, self.no_ticks(ticks, *from, *dates, "is out of range for"))),
+                        None => {
+                            return Err(CastFailure::new(
+                                at,
+                                self.no_ticks(ticks, *from, *dates, "is out of range for"),
+                            ));
+                        }
                     };
                     *place = if self.to.is_big_endian() { found.to_be_bytes() } else { found.to_le_bytes() };
                 }
@@ -267,7 +299,7 @@ impl Cast {
         size: usize,
         load: impl Fn(&[u8], &mut [M]),
         text: impl Fn(M) -> String,
-    ) -> Result<(), (usize, String)> {
+    ) -> Result<(), CastFailure> {
         let is_bool = *self.to.kind() == Kind::Bool;
         let mut run = [M::default(); 2 * RUN];
         let (ins, outs) = match pairs {
@@ -315,11 +347,14 @@ impl Cast {
             if let Err(at) = stored {
                 let value = run.get(at).copied().unwrap_or_default();
                 // two numbers to an item only where all fit
-                return Err((first + at, self.misfit(value, &text(value))));
+                return Err(CastFailure::new(first + at, self.misfit(value, &text(value))));
             }
             if let Some((at, re, im)) = imaginary {
                 let (re, im) = (text(re), text(im));
-                return Err((first + at, format!("[{re}, {im}] has an imaginary part ({})", self.to.name())));
+                return Err(CastFailure::new(
+                    first + at,
+                    format!("[{re}, {im}] has an imaginary part ({})", self.to.name()),
+                ));
             }
         }
         Ok(())
