@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::axis::Span;
 use super::shape::coordinates;
 
-/// Where the items of a (part of a) tensor lie in storage: a first item, and a dim and a stride for each axis,
-/// all in items.
+/// Where the items of a tensor, or of a part of it, lie in storage: the first item, and a dim and a stride for each axis. All
+/// numbers count items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     pub(super) offset: usize,

@@ -10,56 +10,57 @@ use crate::memory;
 /// A box of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// The number of its first item.
+    /// The number of its first item, counted in C order of the tensor.
     pub start: usize,
-    /// The places it covers on each axis.
+    /// The places that it covers on each axis.
     pub ranges: Vec<Range<usize>>,
 }
 
 impl Window {
-    /// The window that is the whole tensor.
+    /// Returns the window that is the whole tensor.
     pub fn whole(shape: &[usize]) -> Self {
         Self { start: 0, ranges: shape.iter().map(|&dim| 0..dim).collect() }
     }
 
-    /// A box of a tensor of that shape.
+    /// Returns a box of a tensor of that shape.
     pub fn new(ranges: Vec<Range<usize>>, shape: &[usize]) -> Self {
         let start = ranges.iter().zip(shape).fold(0, |at, (range, dim)| at * dim + range.start);
         Self { start, ranges }
     }
 
-    /// The number of its items.
+    /// Returns the number of its items.
     pub fn items(&self) -> usize {
         self.ranges.iter().map(ExactSizeIterator::len).product()
     }
 
-    /// The dims of the box.
+    /// Returns the dims of the box.
     pub fn shape(&self) -> Vec<usize> {
         self.ranges.iter().map(ExactSizeIterator::len).collect()
     }
 
-    /// The places it covers on each axis, as spans.
+    /// Returns the places that it covers on each axis, as spans.
     pub fn spans(&self) -> impl Iterator<Item = Span> {
         self.ranges.iter().map(|range| Span { start: range.start, step: 1, len: range.len() })
     }
 
-    /// The index in the tensor of item number `item` of the box.
+    /// Returns the index in the tensor of item number `item` of the box.
     pub fn index_of(&self, item: usize) -> Vec<usize> {
         let inside = super::shape::coordinates(item, &self.shape());
         inside.iter().zip(&self.ranges).map(|(at, range)| range.start + at).collect()
     }
 
-    /// The axis of which one piece takes a range: the axes after it are taken whole.
+    /// Returns the axis along which a contiguous piece of the box takes a range of places; it takes all places of the axes after
+    /// it, and one place of those before it.
     fn cut(&self, shape: &[usize]) -> usize {
         self.ranges.iter().zip(shape).rposition(|(range, &dim)| range.len() != dim).unwrap_or(0)
     }
 
-    /// Whether its items are contiguous in C order of a tensor of that shape.
+    /// Returns whether its items are contiguous in C order of a tensor of that shape.
     pub fn is_contiguous(&self, shape: &[usize]) -> bool {
         self.ranges[..self.cut(shape).min(self.ranges.len())].iter().all(|range| range.len() == 1)
     }
 
-    /// The boxes in it that are contiguous in C order of a tensor of that shape, one after the other.
+    /// Cuts it into boxes that are contiguous in C order of a tensor of that shape, and returns these in order.
     pub fn pieces(&self, shape: &[usize]) -> impl Iterator<Item = Window> {
         let cut = self.cut(shape).min(self.ranges.len());
         let (outer, inner) = (self.ranges[..cut].to_vec(), self.ranges[cut..].to_vec());
@@ -74,8 +75,8 @@ impl Window {
     }
 }
 
-/// The boxes that items `start..end`, counted in C order, of a tensor of that shape are made of, in their order: two for
-/// each axis at most, each contiguous.
+/// Cuts items `start..end` of a tensor of that shape, counted in C order, into contiguous boxes, and returns these in order:
+/// at most two for each axis.
 pub fn boxes_of_run(shape: &[usize], start: usize, end: usize) -> Vec<Window> {
     fn split(
         shape: &[usize],
@@ -129,29 +130,31 @@ pub fn boxes_of_run(shape: &[usize], start: usize, end: usize) -> Vec<Window> {
     out.into_iter().map(|ranges| Window::new(ranges, shape)).collect()
 }
 
-/// A tensor cut into windows, which are numbered in C order: a grid of boxes of the same sides, but for those at its ends.
+/// A tensor cut into windows, which are numbered in C order. They are a grid of boxes of the same sides, except that those at
+/// the end of an axis may be smaller.
 #[derive(Clone, Debug)]
 pub struct Windows {
     shape: Vec<usize>,
     /// The places of each axis in a window (fewer in the last).
     sides: Vec<usize>,
-    /// How many windows there are along each axis.
+    /// The number of windows along each axis.
     counts: Vec<usize>,
     count: usize,
-    /// The axes that are cut, but for the leading ones of which each window has one place.
+    /// The axes that are cut, without the leading ones along which a window has a single place.
     cut: Range<usize>,
-    /// The items of one place of the last axis that is cut.
+    /// The number of items at one place of the last axis that is cut.
     inner: usize,
 }
 
 impl Windows {
-    /// Cuts a tensor of that shape into windows of at most so many items, each contiguous in C order. No window if it
-    /// has no items.
+    /// Cuts a tensor of that shape into windows of at most `items` items, each contiguous in C order. A tensor without items
+    /// has no window.
     pub fn new(shape: &[usize], items: usize) -> Self {
         Self::boxes(shape, &Self::contiguous(shape, items))
     }
 
-    /// The sides of windows of at most so many items: of one axis some places, of those before it one, of the others all.
+    /// Returns the sides of windows of at most `items` items: some places of one axis, one place of those before it, and all
+    /// places of those after it.
     fn contiguous(shape: &[usize], items: usize) -> Vec<usize> {
         let items = items.max(1);
         let mut inner = 1;
@@ -168,9 +171,8 @@ impl Windows {
         sides
     }
 
-    /// The same, but windows end where a grid of that many places an axis does, or where the tensor ends. So each is a
-    /// whole number of rows of the grid's boxes, of one at least, even where that is more than `items` items: whoever
-    /// reads such boxes reads each of them for one window.
+    /// Cuts a tensor as [`new`](Self::new) does, but windows end where boxes of a grid end, whose sides are `grid`. So a window
+    /// is at least one whole row of boxes, even if that is more than `items` items, and each box is read for one window only.
     pub fn on_grid(shape: &[usize], items: usize, grid: &[usize]) -> Self {
         let mut sides = Self::contiguous(shape, items);
         let axis = sides.iter().zip(shape).rposition(|(side, dim)| side < dim);
@@ -179,7 +181,7 @@ impl Windows {
         if axis < first {
             return Self::boxes(shape, &sides);
         }
-        // places of this axis that lie in one box must lie in one window, and so must all of the axes after it
+        // places of this axis that lie in one box must lie in one window, and so must all places of the axes after it
         if axis > first {
             sides[first] = 1;
             (first + 1..shape.len()).for_each(|axis| sides[axis] = shape[axis].max(1));
@@ -189,7 +191,7 @@ impl Windows {
         Self::boxes(shape, &sides)
     }
 
-    /// Cuts a tensor into boxes of so many places an axis.
+    /// Cuts a tensor into boxes of the given sides.
     pub fn boxes(shape: &[usize], sides: &[usize]) -> Self {
         let sides: Vec<usize> = sides.iter().zip(shape).map(|(&side, &dim)| side.clamp(1, dim.max(1))).collect();
         let counts: Vec<usize> = shape.iter().zip(&sides).map(|(dim, &side)| dim.div_ceil(side)).collect();
@@ -200,24 +202,24 @@ impl Windows {
         Self { shape: shape.to_vec(), sides, counts, count, cut: begin..end, inner }
     }
 
-    /// The items of the first window, than which none is larger.
+    /// Returns the number of items of the largest window, which is the first.
     pub fn largest(&self) -> usize {
         self.sides.iter().zip(&self.shape).map(|(&side, &dim)| side.min(dim)).product()
     }
 
-    /// The number of windows.
+    /// Returns the number of windows.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Window number `n`, which must be less than [`count`](Self::count).
+    /// Returns window number `n`, which must be less than [`count`](Self::count).
     pub fn get(&self, n: usize) -> Window {
         let at = super::shape::coordinates(n, &self.counts);
         let range = |((&at, &side), &dim): ((&usize, &usize), &usize)| at * side..dim.min((at + 1) * side);
         Window::new(at.iter().zip(&self.sides).zip(&self.shape).map(range).collect(), &self.shape)
     }
 
-    /// The number of the window that holds item number `item`.
+    /// Returns the number of the window that holds item number `item`.
     pub fn number_of(&self, item: usize) -> usize {
         if self.count <= 1 {
             return 0;
@@ -229,12 +231,12 @@ impl Windows {
             windows *= self.counts[axis];
             rest /= dim;
         }
-        // of the axes before these each place has windows of its own
+        // each place of the axes before these has windows of its own
         number + rest * windows
     }
 
-    /// Calls `each` with ranges of numbers of the windows in which items `first..=last`, counted in C order, lie. A window
-    /// may come more than once.
+    /// Calls `each` with ranges of numbers, which together are those of the windows that hold items `first..=last`, counted in
+    /// C order. A window may come more than once.
     ///
     /// # Errors
     /// Those of `each`; more windows than there is memory for their numbers.
@@ -249,7 +251,7 @@ impl Windows {
         Ok(())
     }
 
-    /// The numbers, in order, of the windows in which the spans (one an axis) have a place.
+    /// Returns in order the numbers of the windows that hold a place of the spans, of which there is one for each axis.
     ///
     /// # Errors
     /// More windows than there is memory for their numbers: a few bytes of metadata can make 2^40 chunks.
@@ -260,8 +262,8 @@ impl Windows {
         if self.count == 1 {
             return Ok(vec![0]);
         }
-        // the parts of `size` places of an axis that the span reaches; of long spans and of few parts alike no more
-        // are counted than there are
+        // the parts of `size` places of the axis that the span reaches: by the span's places or by the axis's parts,
+        // whichever are fewer
         let places = |axis: usize, size: usize| -> Result<Vec<usize>> {
             let span = &spans[axis];
             let ends = [span.at(0) / size, span.at(span.len - 1) / size];
@@ -286,38 +288,38 @@ impl Windows {
         Ok(numbers)
     }
 
-    /// All of them.
+    /// Iterates over all windows.
     pub fn iter(&self) -> impl Iterator<Item = Window> + '_ {
         (0..self.count).map(|n| self.get(n))
     }
 }
 
-/// The boxes of a tensor that hold the items at some places of each axis and no others, in C order; the items of each
-/// box are contiguous in C order.
+/// The boxes of a tensor that together hold the items at some places of each axis, and no others. They are in C order, and the
+/// items of each box are contiguous in C order.
 #[derive(Clone, Debug)]
 pub struct Boxes<'a> {
     shape: &'a [usize],
-    /// Of each axis the places, as ascending ranges, none of them empty.
+    /// The places of each axis, as ascending ranges, none of them empty.
     places: &'a [Vec<Range<usize>>],
     /// The last axis of which not all places are wanted; the axes before it have one place in each box.
     axis: Option<usize>,
 }
 
 impl<'a> Boxes<'a> {
-    /// Of a tensor of that shape, for each axis of which `places` has ascending ranges, none of them empty.
+    /// Returns the boxes of a tensor of that shape. `places` has ascending ranges for each axis, none of them empty.
     pub fn new(shape: &'a [usize], places: &'a [Vec<Range<usize>>]) -> Self {
         let is_part = |(ranges, &dim): (&Vec<Range<usize>>, &usize)| ranges.len() != 1 || ranges[0] != (0..dim);
         let axis = places.iter().zip(shape).rposition(is_part);
         Self { shape, places, axis }
     }
 
-    /// The number of boxes.
+    /// Returns the number of boxes.
     pub fn count(&self) -> usize {
         let Some(axis) = self.axis else { return 1 };
         self.places[..axis].iter().map(|ranges| places_in(ranges)).product::<usize>() * self.places[axis].len()
     }
 
-    /// Box number `n`, which must be less than [`count`](Self::count).
+    /// Returns box number `n`, which must be less than [`count`](Self::count).
     pub fn get(&self, n: usize) -> Window {
         let mut window = Window::whole(self.shape);
         let Some(axis) = self.axis else { return window };
@@ -334,7 +336,7 @@ impl<'a> Boxes<'a> {
     }
 }
 
-/// Place number `n` of some ranges.
+/// Returns place number `n` of some ranges.
 fn place_in(ranges: &[Range<usize>], mut n: usize) -> usize {
     for range in ranges {
         if n < range.len() {
