@@ -1,4 +1,4 @@
-//! What is handed to a format to be opened, and what it says of a tensor then.
+//! What a format is given to open ([`Content`]), and what it says of a tensor before reading items ([`Description`]).
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,21 +13,21 @@ use crate::storage::local_store::LocalStore;
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::fill_from;
 
-/// How many bytes of a file are read to see what it is: a page, which is read in one piece anyway, and in which an ONNX
-/// tensor or the beginning of a JSON text can be told by more than its first bytes.
+/// The number of first bytes that are read to recognise a format. That is a page, which the system reads in one piece
+/// anyway, and enough to recognise an ONNX tensor or a JSON text, which have no magic number.
 pub(super) const BEGIN: usize = 4096;
 
-/// What a format opens: the first bytes, which have been read, and where all of them are.
+/// What a format opens: the first bytes, which have been read already, and what gives all bytes.
 pub struct Content {
-    /// The first bytes.
+    /// The first bytes, or all of them if they are few.
     pub begin: Vec<u8>,
-    /// What they are the first bytes of.
+    /// What gives all bytes.
     pub opened: ContentSource,
-    /// How many threads may share what is read before items are asked for: checksums, the syntax of a text.
+    /// The number of threads that may share what is done before items are read, such as checksums and parsing.
     pub threads: Threads,
 }
 
-/// Where bytes come from.
+/// What the bytes of an operand come from.
 pub enum ContentSource {
     /// Bytes that are read by position: a regular file, or what stands for one.
     Bytes {
@@ -40,17 +40,20 @@ pub enum ContentSource {
     },
     /// A folder of files, or what stands for one, of which nothing has been read.
     Folder(Arc<dyn KeyStore>),
-    /// What comes after the first bytes, once.
+    /// A stream that gives what comes after the first bytes, once.
     Stream(Box<dyn Read + Send>),
 }
 
 impl Content {
-    /// A folder.
+    /// Takes a folder.
     pub(super) fn of_folder(folder: &Path, threads: Threads) -> Self {
         Self { begin: Vec::new(), opened: ContentSource::Folder(Arc::new(LocalStore::new(folder))), threads }
     }
 
-    /// A file, or what it leads to, read up to behind its first bytes.
+    /// Reads the first bytes of an open file. What is no regular file, such as a pipe, becomes a stream.
+    ///
+    /// # Errors
+    /// A folder; those of reading.
     pub(super) fn of_file(mut file: File, folder: Option<&Path>, threads: Threads) -> Result<Self> {
         let metadata = file.metadata()?;
         ensure!(!metadata.is_dir(), "is a folder, expected a file");
@@ -74,6 +77,10 @@ impl Content {
         Ok(Self { begin, opened: ContentSource::Bytes { bytes, size, folder: None }, threads })
     }
 
+    /// Reads the first bytes of a stream.
+    ///
+    /// # Errors
+    /// Those of reading.
     pub(super) fn of_stream(mut stream: Box<dyn Read + Send>, threads: Threads) -> Result<Self> {
         Ok(Self { begin: read_begin(&mut stream)?, opened: ContentSource::Stream(stream), threads })
     }
@@ -96,10 +103,10 @@ impl Content {
         }
     }
 
-    /// All bytes.
+    /// Reads all bytes into memory.
     ///
     /// # Errors
-    /// Of reading.
+    /// Those of reading.
     pub fn read(self) -> Result<Vec<u8>> {
         let mut bytes = self.begin;
         match self.opened {
@@ -114,18 +121,19 @@ impl Content {
     }
 }
 
-/// What is known of a tensor before its items are read.
+/// What a format says of a tensor before its items are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// The tensor, as it is stored.
+    /// The dtype, dims and order of the tensor as it is stored.
     pub meta: Meta,
-    /// The bytes that the items take where they are stored, before any compression; two or more items may share one.
+    /// The size in bytes that the items take where they are stored, before any compression. Items of fewer than 8 bits may
+    /// share bytes.
     pub bytes: u64,
-    /// Where the items begin in the file, in bytes; `None` where they do not lie there as they are.
+    /// The byte of the file at which the items begin, or `None` if they do not lie there uncompressed.
     pub offset: Option<u64>,
 }
 
-/// The first bytes of an operand, all of it if it is short.
+/// Reads the first bytes of an operand, or all of it if it is short.
 pub(super) fn read_begin(stream: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut begin = vec![0; BEGIN];
     let filled = fill_from(stream, &mut begin)?;

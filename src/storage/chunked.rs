@@ -1,4 +1,5 @@
-//! Items that are stored in chunks: boxes of a grid, each in a file of its own and packed as a whole.
+//! Tensors that are stored in chunks. A *chunk* is a box of a grid that is packed as a whole. A *unit* is what one value of
+//! the store (one file, in a folder) holds: a chunk, or a *shard*, which is a box of several chunks with an index of them.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -10,29 +11,29 @@ use crate::error::Result;
 use crate::layout::axis::Span;
 use crate::layout::window::Window;
 
-/// The most bytes of a row of chunks, which is what windows in C order need at once, that are read as a row. Of more the
-/// chunks are read by themselves, to a file without a name where C order is needed. Times the threads it is what a scan
-/// holds: 256 MiB with eight of them.
+/// The most bytes that a row of chunks may have to be read as a row, which is what windows in C order need at once. Chunks
+/// in longer rows are read one by one, and copied to a file without a name where C order is needed. A scan holds one row in
+/// each thread: with eight threads that is 256 MiB.
 pub const MOST_ROW: usize = 1 << 25;
 
-/// A tensor in chunks. Several threads read it at once.
+/// A tensor in chunks, which several threads may read at once.
 pub trait Chunked: Debug + Send + Sync {
-    /// The places of each axis in a chunk.
+    /// Returns the number of places of each axis in a chunk.
     fn grid(&self) -> &[usize];
 
     /// Gathers the items at some places of each axis into `out`, in C order and as the tensor's dtype has them.
     ///
     /// # Errors
-    /// Of reading; a chunk that is not in order, which is named; not enough memory.
+    /// Those of reading; a damaged chunk, which is named; not enough memory.
     fn read(&self, places: &[Span], out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()>;
 
-    /// To be called when all that was wanted has been read.
+    /// Checks, once all that was wanted has been read, that the tensor has not changed since it was opened.
     ///
     /// # Errors
     /// A tensor that has changed.
     fn finish(&self) -> Result<()>;
 
-    /// How it is stored.
+    /// Returns how the tensor is stored.
     fn style(&self) -> &Arc<ChunkStyle>;
 
     /// Opens the value that holds all of a box and nothing else of the tensor, if there is one. It is a chunk or a shard,
@@ -49,8 +50,8 @@ pub trait Chunked: Debug + Send + Sync {
     /// Not enough memory.
     fn packed(&self, window: &Window, items: &[u8]) -> Result<(String, Vec<u8>)>;
 
-    /// The bytes that are read from files for the items at some places of each axis, as far as that is known without
-    /// reading them.
+    /// Returns how many bytes are read for the items at some places of each axis, as far as the sizes of the values tell
+    /// without reading them.
     fn bytes_at(&self, places: &[Span]) -> u64;
 
     /// Begins a change of the tensor's values, whose keys are counted from its own prefix.
@@ -60,23 +61,23 @@ pub trait Chunked: Debug + Send + Sync {
     fn edit(&self) -> Result<Box<dyn WritableStore>>;
 }
 
-/// How a tensor is stored in chunks, so that another can be stored the same way.
+/// How a tensor is stored in chunks, so that another can be stored in the same way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkStyle {
-    /// The places of each axis in one file: a shard, where there are shards, else a chunk.
+    /// The number of places of each axis in a unit.
     pub unit: Vec<usize>,
-    /// The places of each axis in a chunk.
+    /// The number of places of each axis in a chunk.
     pub chunk: Vec<usize>,
-    /// What packs items into chunks, in the words of the format.
+    /// The list of what packs items into chunks, as the format's metadata spells it.
     pub codecs: String,
-    /// Whether its own chunks are packed by exactly these, and not by others that these stand for.
+    /// Whether the chunks of the tensor are packed by exactly these codecs, and not by others that these stand for.
     pub is_exact: bool,
-    /// The item of chunks that are not there.
+    /// The item that stands at every place of a chunk that is not stored.
     pub fill: Vec<u8>,
-    /// What else is said of the tensor, as it stands in the format.
+    /// The tensor's attributes, as the text that stands in its metadata.
     pub attributes: Option<String>,
-    /// The names of the axes, as they stand in the format.
+    /// The names of the axes, as the text that stands in the metadata.
     pub dimension_names: Option<String>,
-    /// What is said of the groups of its store, by their paths from its folder on.
+    /// The attributes of the groups of its store, by the paths of the groups.
     pub groups: Arc<BTreeMap<String, String>>,
 }

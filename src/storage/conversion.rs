@@ -1,4 +1,4 @@
-//! Items of one tensor as another has them: in its byte order, at its width of strings.
+//! Conversion of items to the form that another tensor has: to its byte order, and to its width of strings.
 
 use crate::error::{Error, Result};
 
@@ -8,7 +8,8 @@ use crate::item::encoding::Swap;
 use crate::layout::view::View;
 use crate::layout::window::Windows;
 
-/// How the items of `updates` become items of `data`'s dtype: another byte order, another width of strings.
+/// How items of one dtype become items of another of the same kind, which may differ in byte order and in the width of
+/// strings.
 #[derive(Clone, Debug)]
 pub struct Conversion {
     from: usize,
@@ -17,7 +18,7 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    /// `None` if they are not of one kind.
+    /// Plans the conversion from one dtype to another. Returns `None` if they are not of one kind.
     pub fn new(from: &DType, to: &DType) -> Option<Self> {
         let widths = match (from.kind(), to.kind()) {
             (Kind::Str(a), Kind::Str(b)) => a != b,
@@ -27,7 +28,7 @@ impl Conversion {
         if !widths && !from.same_kind(to) {
             return None;
         }
-        // of strings the swap is made at the width they come with
+        // strings are swapped at the width that they come with
         Some(Self { from: from.itemsize(), to: to.itemsize(), swaps: from.swaps_to(to) })
     }
 
@@ -41,17 +42,17 @@ impl Conversion {
         Self { from: dtype.itemsize(), to: dtype.itemsize(), swaps: Vec::new() }
     }
 
-    /// The bytes of an item as it becomes.
+    /// Returns the itemsize, in bytes, after the conversion.
     pub fn itemsize(&self) -> usize {
         self.to
     }
 
-    /// Whether items of the one width can be too long for the other.
+    /// Returns whether items become narrower, so that one may not [fit](Self::fits).
     pub fn narrows(&self) -> bool {
         self.from > self.to
     }
 
-    /// Whether items keep their width.
+    /// Returns whether items keep their width.
     pub fn keeps_width(&self) -> bool {
         self.from == self.to
     }
@@ -61,17 +62,17 @@ impl Conversion {
         Swap::apply_all(&self.swaps, items, self.to);
     }
 
-    /// Whether items are taken as they are.
+    /// Returns whether items stay as they are.
     pub fn is_identity(&self) -> bool {
         self.from == self.to && self.swaps.is_empty()
     }
 
-    /// Whether an item, as it is stored, fits the width of `data`'s.
+    /// Returns whether an item, in the form that it is stored in, fits the width after the conversion.
     pub fn fits(&self, item: &[u8]) -> bool {
         item.get(self.to..).is_none_or(|rest| rest.iter().all(|&byte| byte == 0))
     }
 
-    /// Reads the part of `source` that `view` shows into `out`, converted.
+    /// Reads the part of `source` that `view` shows into `out`, and converts it.
     ///
     /// # Errors
     /// Those of [`Source::read`].

@@ -1,9 +1,9 @@
-//! An output that is made in parts by any number of processes: what is under way lies beside it, in `.NAME.tensorop`.
+//! Outputs that any number of processes make in parts. Until one is whole it lies beside its target, in `.NAME.tensorop`.
 //!
-//! Nothing in that folder is ever half written, and nothing of it says more than is done: so any part may be killed, run
-//! again, or run twice at once, on whatever machine. When all parts are there the output takes its name at once and the
-//! folder goes. Only [`Parts::begin`] makes that folder: a process that is still at work when it goes has nothing left to
-//! write to, and leaves nothing behind.
+//! No file in that folder is ever half written, and none says more than is done. So any part may be killed, run again, or
+//! run twice at once, on whatever machine. When all parts are done the output takes its name at once and the folder goes.
+//! Only [`Parts::begin`] makes that folder: a process that is still at work when the folder goes cannot write any more, and
+//! leaves nothing behind.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -16,16 +16,16 @@ use super::stage::{self, LocalWriter, Stage, hidden_name, remove};
 use super::target::Target;
 use crate::error::{Context, Result, bail};
 
-/// The file that says what is made, and how.
+/// The key of the record of what is made, and how.
 const RECORD: &str = "command";
 
-/// The output, where it is one file.
+/// The name of the output in the folder, if the output is one file.
 const FILE: &str = "file";
 
-/// What is locked by whoever finishes.
+/// The name of the file that is locked by whoever finishes.
 const LOCK: &str = "lock";
 
-/// The parts that are done, and how far the others are.
+/// The prefix of the keys that say which parts are done, and how far the others are.
 const DONE: &str = "done";
 
 /// The most bytes that are read of a record: many times what all arguments of a command may have.
@@ -46,7 +46,7 @@ pub struct Parts<'a> {
 struct Ledger<R, W> {
     reader: R,
     writer: W,
-    /// What is made, and how: a line each.
+    /// The text that says what is made, and how, in lines.
     record: String,
 }
 
@@ -99,10 +99,9 @@ impl<R: ReadableStore, W: WritableStore> Ledger<R, W> {
         self.writer.put(&format!("{DONE}/{part}.units"), units.to_string().as_bytes())
     }
 
-    /// FNV-1a of the record; never 0.
+    /// Returns a number for the record, which is never 0.
     fn hash(&self) -> u64 {
-        let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        self.record.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step).max(1)
+        stage::fnv1a(self.record.as_bytes()).max(1)
     }
 }
 
@@ -114,7 +113,7 @@ struct Differing {
 }
 
 impl<'a> Parts<'a> {
-    /// Of a target, of what `record` says.
+    /// Takes a target that is made in parts, and the text that says what is made there.
     ///
     /// # Errors
     /// A target that is no file and no folder.
@@ -126,8 +125,8 @@ impl<'a> Parts<'a> {
         Ok(Self { folder, target, path, ledger })
     }
 
-    /// Whether the output is there and is what these parts have made. What is left beside it has no more use then, and
-    /// [`forget`](Self::forget) removes it.
+    /// Returns whether the output is there and is what these parts have made. Then what is left beside it has no more use,
+    /// and [`forget`](Self::forget) removes it.
     ///
     /// # Errors
     /// Something else is under way.
@@ -136,8 +135,8 @@ impl<'a> Parts<'a> {
         Ok(marked(self.path, self.ledger.hash()))
     }
 
-    /// What is held by whoever finishes: an exchange of names that two make puts back the old output. `None` if nothing has
-    /// begun, or where there are no locks.
+    /// Locks the output for whoever finishes it: if two processes exchanged names, the old output would be back. Returns `None`
+    /// if nothing has begun, or where there are no locks.
     pub fn lock(&self) -> Option<File> {
         stage::lock(&self.folder.join(LOCK), false).ok()
     }
@@ -145,16 +144,17 @@ impl<'a> Parts<'a> {
     /// Forgets what is under way, and what was made.
     ///
     /// # Errors
-    /// Of removing it.
+    /// Those of removing it.
     pub fn restart(&self) -> io::Result<()> {
         self.forget()?;
         if marked(self.path, self.ledger.hash()) { mark(self.path, 0) } else { Ok(()) }
     }
 
-    /// Begins, or finds that others have begun the same.
+    /// Begins the output, or finds that others have begun the same.
     ///
     /// # Errors
-    /// What was begun is something else: which line of the record differs, as found and expected; of writing.
+    /// What was begun is something else: the message has the line of the record that differs, as found and as expected; those
+    /// of writing.
     pub fn begin(&self) -> Result<()> {
         let failed = || format!("{}: cannot be written", self.folder.display());
         fs::create_dir_all(self.folder.join(DONE)).with_context(failed)?;
@@ -176,15 +176,15 @@ impl<'a> Parts<'a> {
         bail!("{label}: its parts were begun otherwise: found {found:?}, expected {expected:?}")
     }
 
-    /// Where the files of a folder are put.
+    /// Returns the stage into which the files of an output that is a folder are put.
     pub fn stage(&self) -> Stage {
         Stage::shared(self.folder.clone())
     }
 
-    /// The file that all parts write to, of so many bytes.
+    /// Opens the file that all parts write to, and makes it at least so many bytes long.
     ///
     /// # Errors
-    /// Of making it.
+    /// Those of opening it.
     pub fn file(&self, bytes: u64) -> io::Result<File> {
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(self.folder.join(FILE))?;
@@ -223,7 +223,7 @@ impl<'a> Parts<'a> {
     /// Gives the output its name, and removes all else. The [`lock`](Self::lock) is not needed once the output has its name.
     ///
     /// # Errors
-    /// Of renaming; of removing what is left.
+    /// Those of renaming, and of removing what is left.
     pub fn finish(&self, lock: Option<File>) -> Result<()> {
         self.publish()?;
         // Windows removes no folder in which a file is open
@@ -257,11 +257,11 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Removes what is under way: at once, so that nobody finds a half of it. Its new name is always the same, so that
-    /// what a killed process has left of it is found.
+    /// Removes what is under way. It loses its name first, so that no process finds half of it; the name that it gets for that
+    /// is always the same, so that what a killed process left is found.
     ///
     /// # Errors
-    /// Of renaming.
+    /// Those of renaming.
     pub fn forget(&self) -> io::Result<()> {
         let gone = hidden_name(self.path, "tensorop.gone");
         remove(&gone);

@@ -82,20 +82,20 @@ pub fn spool(memory: usize) -> Spool {
     tempfile::spooled_tempfile(memory)
 }
 
-/// Marks a file by the nanoseconds of its last change, where it can be marked by nothing else.
+/// Marks a file in the nanoseconds of the time of its last change, where it has no attributes.
 #[cfg(feature = "formats")]
 fn mark_by_time(file: &File, hash: u64) -> io::Result<()> {
     let since = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
     file.set_modified(UNIX_EPOCH + Duration::new(since.as_secs(), nanos_of(hash)))
 }
 
-/// The nanoseconds that stand for a number: of Windows the time goes in steps of 100.
+/// Returns the nanoseconds that stand for a number. They are a multiple of 100, since the times of Windows are.
 #[cfg(feature = "formats")]
 fn nanos_of(hash: u64) -> u32 {
     (hash % 10_000_000) as u32 * 100
 }
 
-/// Whether a file has such a mark.
+/// Returns whether a file has such a mark.
 #[cfg(feature = "formats")]
 fn marked_by_time(path: &Path, hash: u64) -> bool {
     let modified = std::fs::metadata(path).and_then(|found| found.modified()).ok();

@@ -20,7 +20,7 @@ mod handlers {
     /// Whether the program leaves its signals to this module.
     static HANDLED: AtomicBool = AtomicBool::new(false);
 
-    /// The program leaves its signals to this module.
+    /// Lets this module answer to the signals of the process.
     pub fn handle() {
         HANDLED.store(true, Ordering::Relaxed);
     }
@@ -29,7 +29,7 @@ mod handlers {
         HANDLED.load(Ordering::Relaxed)
     }
 
-    /// From here on a file that grows beyond its limit is an error like others, not the end of the program.
+    /// Lets a file that grows beyond its limit be an error like others from here on, and not end the program.
     pub fn survive_size_limit() {
         if !is_handled() {
             return;
@@ -85,20 +85,20 @@ mod handlers {
 
 #[cfg(not(all(unix, feature = "cli")))]
 mod handlers {
-    /// Nothing is done here about any signal.
+    /// Does nothing: no signal is answered to.
     pub fn handle() {}
 
-    /// The signal is not caught here.
+    /// Does nothing: the signal is not caught.
     pub fn survive_size_limit() {}
 
-    /// What signals do is not known here.
+    /// Does `work`, without regard to signals.
     pub fn deferred<T>(work: impl FnOnce() -> T) -> T {
         work()
     }
 
-    /// Nothing is told of signals here.
+    /// Does nothing: no signal is answered to.
     pub fn remove_when_ended(_: &std::path::Path) {}
 
-    /// Nothing is told of signals here.
+    /// Does nothing: no signal is answered to.
     pub fn call_when_ended(_: impl Fn() + Send + 'static) {}
 }

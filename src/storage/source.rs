@@ -1,9 +1,13 @@
-//! Where the items of an operand come from: a file read by position, a stream read once from front to back, memory,
-//! or one item that stands everywhere.
+//! The items of an operand, wherever they lie: a [`Source`] is one tensor that operators read window by window.
 //!
-//! Files are read by position and not mapped into memory: of a mapped file that becomes shorter meanwhile the next
-//! access ends the process with a signal, where a read returns an error that names the file. Reads by position also
-//! share one open file between threads, which have no common place in it to move.
+//! What holds the items is one of five kinds of storage: *bytes* that are read by position (a local file, or what stands
+//! for one, see [`read_at`](super::read_at)); a *stream* that comes once, from front to back; *chunks* of a grid, each
+//! packed as a whole (see [`chunked`](super::chunked)); *memory*; or *one item* that stands at every place. An operator asks
+//! which kind it is only to choose a faster way, since each kind answers [`Source::read`].
+//!
+//! A *label* is what messages call a source: the operand and its file. A *container* is a file that holds several tensors,
+//! its *notes* are what the file says of itself, as texts by keys. A source is *resident* when all its items are in memory,
+//! and *settled* when it is no stream any more.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -25,12 +29,12 @@ use crate::layout::window::{Windows, boxes_of_run};
 use crate::memory;
 use crate::parallel::{Threads, share};
 
-/// The most bytes read from a file at once while scattered items are gathered. It bounds what is read in vain, for the
-/// gaps between the items, and the memory that takes in each thread; of a MiB the system call itself is no cost.
+/// The most bytes that are read at once while scattered items are gathered. That bounds what is read in vain, for the gaps
+/// between the items, and the memory of each thread. A read of a MiB costs far more than the system call that asks for it.
 pub(super) const READ_AT_ONCE: usize = 1 << 20;
 
-/// Streams of so many bytes are held in memory where they cannot be read from front to back; longer ones in a file, so
-/// that a pipe of any length takes bounded memory. 16 MiB spare most operands the file, and no machine misses them.
+/// A stream of at most so many bytes is settled in memory, a longer one in a file, so that a pipe of any length takes
+/// bounded memory. 16 MiB spare most operands the file, and every machine has them.
 const MEMORY_SPOOL: usize = 1 << 24;
 
 /// A tensor that can be read in parts.
@@ -38,17 +42,17 @@ const MEMORY_SPOOL: usize = 1 << 24;
 pub struct Source {
     meta: Meta,
     store: Storage,
-    /// What messages call it.
+    /// What messages call the source.
     label: String,
-    /// The file that holds it and others, and its number there.
+    /// The file that holds this tensor and others, and the number of the tensor there.
     container: Option<(Arc<Container>, usize)>,
 }
 
-/// What a file says of itself as a whole: texts by their keys.
+/// What a file says of itself as a whole, as texts by their keys.
 pub type Notes = BTreeMap<String, String>;
 
-/// What several tensors' files say of themselves together, of two texts with one key the later. Tensors of one file follow
-/// each other and share what it says, which is then taken once.
+/// Merges the notes of the files of several tensors. Of two texts with one key the later one is kept. Tensors of one file
+/// follow each other and share its notes, which are then taken once.
 pub fn merged<'a>(all: impl IntoIterator<Item = &'a Arc<Notes>>) -> Notes {
     let (mut notes, mut last) = (Notes::new(), None);
     for of_one in all {
@@ -59,17 +63,17 @@ pub fn merged<'a>(all: impl IntoIterator<Item = &'a Arc<Notes>>) -> Notes {
     notes
 }
 
-/// A file that holds several tensors, as it is known to each of them: who replaces the file must know what it held, and
-/// who writes one of them elsewhere what it was called.
+/// A file or store that holds several tensors, as each of them knows it. To replace the file, one must know what it held,
+/// and to write one tensor elsewhere, what it was called.
 #[derive(Clone, Debug)]
 pub struct Container {
-    /// Which file it is.
+    /// Which file or store it is.
     pub file: Identity,
-    /// The names of all tensors it holds.
+    /// The names of all tensors in it.
     pub names: Vec<String>,
-    /// What it says of itself.
+    /// What the file says of itself.
     pub notes: Arc<Notes>,
-    /// The file that says which tensors lie in this one, if it was opened by that.
+    /// The index file by which this one was opened, if it was.
     pub index: Option<Identity>,
 }
 
@@ -80,12 +84,13 @@ impl Container {
     }
 }
 
+/// What holds the items; the module's head explains the five kinds.
 #[derive(Debug)]
 enum Storage {
     /// Items in bytes that are read by position, from byte `start` on. The stamp was taken when the source was made.
     Bytes { bytes: Arc<dyn ReadAt>, start: u64, stamp: Stamp },
-    /// Items that come once, in the order of storage. The lock is there for the type, since reading moves the stream
-    /// and sources are shared by threads; a job reads a stream with one thread only.
+    /// Items that come once, in the order of storage. Threads share a source, and reading moves the stream, so the type
+    /// needs a lock; but a job reads a stream with one thread only.
     Stream(Mutex<Stream>),
     /// Items in the chunks of a grid.
     Chunks(Arc<dyn Chunked>),
@@ -102,7 +107,7 @@ impl Storage {
 }
 
 impl Source {
-    /// Items in C order in memory.
+    /// Takes a tensor in memory, whose items are in C order.
     pub fn memory(tensor: Tensor, label: String) -> Self {
         let (meta, bytes) = tensor.into_parts();
         Self { meta, store: Storage::Memory(bytes), label, container: None }
@@ -117,75 +122,75 @@ impl Source {
         Ok(Self { meta, store: Storage::stored(bytes, start)?, label, container: None })
     }
 
-    /// Items in chunks.
+    /// Takes items that lie in chunks.
     pub fn chunks(meta: Meta, chunks: Arc<dyn Chunked>, label: String) -> Self {
         Self { meta, store: Storage::Chunks(chunks), label, container: None }
     }
 
-    /// The `bytes` bytes of items that `reader` gives before it ends.
+    /// Takes the `bytes` bytes of items that `reader` gives before it ends.
     pub fn stream(meta: Meta, reader: Box<dyn Read + Send>, bytes: u64, label: String) -> Self {
         let store = Storage::Stream(Mutex::new(Stream { reader, at: 0, bytes }));
         Self { meta, store, label, container: None }
     }
 
-    /// One item for every place of a shape.
+    /// Takes one item for every place of a shape.
     pub fn item(meta: Meta, item: Vec<u8>, label: String) -> Self {
         Self { meta, store: Storage::Item(item), label, container: None }
     }
 
-    /// The same tensor, known to be number `n` of several in a file.
+    /// Returns the same tensor as number `n` of several in a container.
     #[must_use]
     pub fn one_of(self, container: Arc<Container>, n: usize) -> Self {
         Self { container: Some((container, n)), ..self }
     }
 
-    /// The file that holds it and others.
+    /// Returns the container that holds this tensor, if one does.
     pub fn container(&self) -> Option<&Container> {
         self.container.as_ref().map(|(container, _)| &**container)
     }
 
-    /// Its name in the file that holds it and others.
+    /// Returns the name of this tensor in its container.
     pub fn member(&self) -> Option<&str> {
         self.container.as_ref().and_then(|(container, n)| container.names.get(*n)).map(String::as_str)
     }
 
-    /// What it is: dtype as stored, dims, order of storage.
+    /// Returns the dtype of the items as they are stored, the dims, and the order of storage.
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
 
-    /// The dtype of the items as they are stored.
+    /// Returns the dtype of the items as they are stored.
     pub fn dtype(&self) -> &DType {
         &self.meta.dtype
     }
 
-    /// Reads the bits as another dtype of the same item size.
+    /// Takes the bits for items of another dtype of the same itemsize.
     pub fn reinterpret(&mut self, dtype: DType) {
         debug_assert_eq!(self.meta.dtype.itemsize(), dtype.itemsize());
         self.meta.dtype = dtype;
     }
 
-    /// The dims.
+    /// Returns the dims.
     pub fn shape(&self) -> &[usize] {
         &self.meta.shape
     }
 
-    /// The bytes of all items.
+    /// Returns the size of all items in bytes.
     pub fn bytes(&self) -> usize {
         self.meta.bytes()
     }
 
-    /// What messages call it: operand and file.
+    /// Returns what messages call the source: operand and file.
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// Whether one item stands for all.
+    /// Returns whether one item stands at every place.
     pub fn is_one_item(&self) -> bool {
         matches!(self.store, Storage::Item(_))
     }
 
-    /// Whether it can be read only once, from front to back.
+    /// Returns whether the items can be read only once, from front to back.
     pub fn is_stream(&self) -> bool {
         matches!(self.store, Storage::Stream(_))
     }
@@ -211,7 +216,7 @@ impl Source {
         if let Storage::Bytes { start, .. } = &self.store { Some(*start) } else { None }
     }
 
-    /// The chunks that it lies in.
+    /// Returns the chunks that the items lie in, if they do.
     pub fn as_chunks(&self) -> Option<&Arc<dyn Chunked>> {
         match &self.store {
             Storage::Chunks(chunks) => Some(chunks),
@@ -219,14 +224,14 @@ impl Source {
         }
     }
 
-    /// The chunks that it lies in, if a row of them is so large that windows in C order would read each chunk again and
-    /// again.
+    /// Returns the chunks that the items lie in if a row of these is so large that windows in C order would read each
+    /// chunk again and again.
     pub fn in_long_rows(&self) -> Option<&Arc<dyn Chunked>> {
         let row = |chunks: &dyn Chunked| Windows::on_grid(self.shape(), 1, chunks.grid()).largest();
         self.as_chunks().filter(|chunks| row(&***chunks).saturating_mul(self.dtype().itemsize()) > MOST_ROW)
     }
 
-    /// All items as they are stored, if they are in memory.
+    /// Returns all items as they are stored, if they are in memory.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match &self.store {
             Storage::Memory(bytes) => Some(bytes),
@@ -248,15 +253,15 @@ impl Source {
         Ok(own.is_some() && own == identity(other)?)
     }
 
-    /// The view of all items where they are stored.
+    /// Returns the view of all items where they are stored.
     pub fn view(&self) -> View {
         self.meta.view()
     }
 
-    /// Reads all items into memory, in C order: what is picked from here and there, and is small.
+    /// Reads all items into memory, in C order. That suits small tensors whose items are picked from here and there.
     ///
     /// # Errors
-    /// Of reading; not enough memory.
+    /// Those of reading; not enough memory.
     pub fn make_resident(&mut self) -> Result<()> {
         let mut bytes = memory::zeros(self.bytes()).map_err(|why| Error::memory(why).within(&*self.label))?;
         self.read(&self.view(), &mut bytes, &mut Vec::new())?;
@@ -266,11 +271,11 @@ impl Source {
         Ok(())
     }
 
-    /// Makes a stream readable in any order: in memory if it is short, else in a file in the folder for temporary
-    /// files, which has no name.
+    /// Makes a stream readable in any order. A short one is read into memory, a longer one into a file without a name in
+    /// the folder for temporary files. Other sources stay as they are.
     ///
     /// # Errors
-    /// Of reading the stream or writing the file; a stream of another length than it should have.
+    /// Those of reading the stream and of writing the file; a stream that is shorter or longer than its tensor.
     pub fn settle(&mut self) -> Result<()> {
         let Storage::Stream(stream) = &mut self.store else { return Ok(()) };
         let stream = stream.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -295,11 +300,11 @@ impl Source {
         Ok(())
     }
 
-    /// Makes chunks in [long rows](Self::in_long_rows) readable in C order: copies them once to a file without a name, in
-    /// the folder for temporary files.
+    /// Makes chunks in [long rows](Self::in_long_rows) readable in C order, by copying them once to a file without a name
+    /// in the folder for temporary files. Other sources stay as they are.
     ///
     /// # Errors
-    /// Of reading, and of writing that file.
+    /// Those of reading, and of writing that file.
     pub fn flatten(&mut self, threads: Threads) -> Result<()> {
         let Some(chunks) = self.in_long_rows() else { return Ok(()) };
         let itemsize = self.dtype().itemsize();
@@ -324,11 +329,11 @@ impl Source {
         Ok(())
     }
 
-    /// To be called when all that was wanted has been read: a stream must end where it should, and a file must be as
-    /// it was when it was opened.
+    /// Checks, once all that was wanted has been read, that a stream ends where it should and that stored items have not
+    /// changed since the source was made.
     ///
     /// # Errors
-    /// A stream that is shorter or longer; a file that has changed; of reading.
+    /// A stream that is shorter or longer than its tensor; bytes that have changed; those of reading.
     pub fn finish(&self) -> Result<()> {
         match &self.store {
             Storage::Stream(stream) => {
@@ -357,10 +362,10 @@ impl Source {
         }
     }
 
-    /// Gathers the items that `view` shows into `out`, in C order and as they are stored.
+    /// Gathers the items that `view` shows into `out`, in C order of the view and with the bytes that they are stored with.
     ///
     /// # Errors
-    /// Of reading, among them an end before the last item.
+    /// Those of reading, among them an end before the last item.
     pub fn read(&self, view: &View, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
         let itemsize = self.meta.dtype.itemsize();
         if out.is_empty() {
@@ -396,7 +401,7 @@ impl Source {
         }
     }
 
-    /// Reads the bytes of items, as they are stored, from byte `at` of the storage on.
+    /// Reads the bytes of items, as they are stored, from byte `at` of all items on.
     ///
     /// # Errors
     /// Those of [`read`](Self::read).
@@ -436,7 +441,7 @@ impl Source {
     }
 }
 
-/// What is wrong with a tensor of `found` bytes that should have `expected`.
+/// Says what is wrong with a tensor of `found` bytes that should have `expected`.
 pub fn wrong_length(found: u64, expected: u64, meta: &Meta) -> String {
     format!("{found} bytes of data, expected {expected} ({} {:?})", meta.dtype.name(), meta.shape)
 }
@@ -445,12 +450,12 @@ fn fill(out: &mut [u8], item: &[u8]) {
     out.chunks_exact_mut(item.len().max(1)).for_each(|place| place.copy_from_slice(item));
 }
 
-/// A tensor's items as they come.
+/// The items of a tensor as they come, once.
 struct Stream {
     reader: Box<dyn Read + Send>,
-    /// How many bytes have been read.
+    /// The number of bytes that have been read.
     at: u64,
-    /// How many there should be.
+    /// The number of bytes that should come.
     bytes: u64,
 }
 
@@ -461,7 +466,7 @@ impl std::fmt::Debug for Stream {
 }
 
 impl Stream {
-    /// Skips to byte `at` and fills `out` as far as there are bytes.
+    /// Skips to byte `at`, fills `out` as far as there are bytes, and returns how many there were.
     fn read_at(&mut self, out: &mut [u8], at: u64) -> io::Result<usize> {
         let skip = at.checked_sub(self.at).ok_or_else(|| io::Error::other("a stream cannot be read backwards"))?;
         self.at += io::copy(&mut self.reader.by_ref().take(skip), &mut io::sink())?;
@@ -471,10 +476,10 @@ impl Stream {
     }
 }
 
-/// Fills `out` as far as `reader` has bytes; how many it had.
+/// Fills `out` as far as `reader` has bytes, and returns how many it had.
 ///
 /// # Errors
-/// Of reading.
+/// Those of reading.
 pub fn fill_from(reader: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < out.len() {

@@ -21,23 +21,24 @@ const STORE: &str = "store";
 /// The folder in a stage in which files are written before they have their names.
 const NEW: &str = "new";
 
-/// How many stages one target may have at once, so that what killed processes left is found again by its name.
+/// The number of stages that one target may have at once. There are few, so that what killed processes left is found again
+/// by its name.
 const SHARED_NAMES: u32 = 8;
 
-/// The bytes of a target's name that are part of those of its stages: with what is around them no file system refuses it.
+/// The most bytes of a target's name that go into the names of its stages, so that no file system finds those too long.
 const MOST_NAME: usize = 200;
 
 /// A folder that is being made.
 #[derive(Debug)]
 pub struct Stage {
     path: PathBuf,
-    /// Held as long as the stage is in use, so that nobody takes it for left behind.
+    /// The lock that a stage in use has, so that no other process takes it for left behind.
     lock: Option<File>,
     /// Whether files are on the disk before they have their names.
     is_synced: bool,
 }
 
-/// `.NAME.REST`, beside a target of that name.
+/// Returns the path `.NAME.REST` beside a target of that name.
 pub fn hidden_name(target: &Path, rest: &str) -> PathBuf {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let mut end = name.len().min(MOST_NAME);
@@ -49,10 +50,10 @@ pub fn hidden_name(target: &Path, rest: &str) -> PathBuf {
 }
 
 impl Stage {
-    /// Begins a stage for a target, and removes those that were left of the same.
+    /// Begins a stage for a target, and removes the stages that killed processes left of the same.
     ///
     /// # Errors
-    /// Of making folders; more stages of one target than there may be.
+    /// Those of making folders; more stages of one target than there may be.
     pub fn create(target: &Path) -> io::Result<Self> {
         for number in 0..SHARED_NAMES {
             let path = hidden_name(target, &format!("{number}.tmp"));
@@ -81,27 +82,27 @@ impl Stage {
         Err(io::Error::other("too many outputs of that name are being written"))
     }
 
-    /// A stage that several processes share, at that path; its files are on the disk before they have their names. One of
-    /// them [makes its folders](Self::make_folders).
+    /// Takes the stage at a path, which several processes share. Its files are on the disk before they have their names. One
+    /// of the processes [makes its folders](Self::make_folders).
     pub fn shared(path: PathBuf) -> Self {
         Self { path, lock: None, is_synced: true }
     }
 
-    /// Makes the folders that it consists of, as far as they are not there.
+    /// Makes the folders of the stage, as far as they are not there.
     ///
     /// # Errors
-    /// Of making them.
+    /// Those of making folders.
     pub fn make_folders(&self) -> io::Result<()> {
         fs::create_dir_all(self.path.join(NEW))?;
         fs::create_dir_all(self.store())
     }
 
-    /// The folder that takes the target's name.
+    /// Returns the path of the folder that takes the target's name.
     pub fn store(&self) -> PathBuf {
         self.path.join(STORE)
     }
 
-    /// Whether a file is there, which is whole then.
+    /// Returns whether a file is there; then it is whole.
     pub fn has(&self, key: &str) -> bool {
         self.store().join(key).exists()
     }
@@ -133,10 +134,10 @@ impl Stage {
         }
     }
 
-    /// Gives what was made the name of its target, in place of what is there now.
+    /// Gives the folder the name of its target, in place of what is there now.
     ///
     /// # Errors
-    /// Of renaming.
+    /// Those of renaming.
     pub fn publish(&self, target: &Path, existing: Option<&Metadata>) -> Result<()> {
         let store = self.store();
         let Some(existing) = existing else {
@@ -234,11 +235,11 @@ impl PreparedValue for PreparedFile {
     }
 }
 
-/// What tells that a file has changed: its bytes and the time of its last change; of a folder all bytes of the files in it
-/// and the newest time.
+/// Returns a text that tells whether a file has changed: its size and the time of its last change. For a folder that is the
+/// size of all files in it, and the newest time.
 ///
 /// # Errors
-/// Of reading folders.
+/// Those of reading folders.
 pub fn stamp(path: &Path) -> io::Result<String> {
     let (mut newest, mut bytes, mut files) = (std::time::UNIX_EPOCH, 0_u64, 0_u64);
     let mut pending: Vec<PathBuf> = vec![path.to_owned()];
@@ -284,10 +285,17 @@ impl Drop for Stage {
     }
 }
 
-/// Locks a file as whoever changes it does: alone, or together with others that change other parts.
+/// Returns the FNV-1a hash of some bytes, for names of files and for marks. Unlike the hasher of the standard library, it is
+/// the same in every version: a later process must find what an earlier one left.
+pub fn fnv1a(bytes: &[u8]) -> u64 {
+    let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+/// Locks a file for a change of what it describes: alone, or `together` with others that change other parts.
 ///
 /// # Errors
-/// Of opening and locking.
+/// Those of opening and locking.
 pub fn lock(path: &Path, together: bool) -> Result<File> {
     loop {
         let file = OpenOptions::new().read(true).write(true).open(path)?;

@@ -1,6 +1,7 @@
-//! Where the output goes: standard output, a file that is replaced when the new one is complete, or a device.
+//! Where an output goes. A [`Target`] is what a name leads to: standard output, a file, a folder, or a device. An
+//! [`OpenOutput`] is what is written then.
 //!
-//! A file is complete or not there at all. So nothing is written to the target itself: its items go to a draft in the
+//! A file is complete or not there at all. So nothing is written to the target itself: its items go to a [`Draft`] in the
 //! same folder, and only a rename (or a link, where nothing may be replaced) gives the draft the target's name. A disk
 //! that fills up, an error in the last item or a signal leave what was there before. The draft lies in the same
 //! folder because a rename across file systems is a copy, which can be interrupted.
@@ -11,11 +12,11 @@ use std::path::{Path, PathBuf};
 
 use super::platform::{copy_mode, is_writable, link, open_folder, remove_stale, same_file, sync_folder, unnamed};
 use super::signals;
-use super::stage::Stage;
+use super::stage::{Stage, fnv1a};
 use super::stream::OutputStream;
 use crate::error::{Context, Error, ErrorKind, Result, bail};
 
-/// Where to write.
+/// What the name of an output leads to.
 #[derive(Debug)]
 pub enum Target {
     /// Standard output.
@@ -53,19 +54,10 @@ impl Target {
     /// Finds out what `name` is, which messages call `label`, without writing anything.
     ///
     /// # Errors
-    /// A folder; a file in a folder that does not exist; an existing file that the user may not write; an existing
-    /// file where `no_clobber` forbids it, which is of
-    /// the kind that the system has for that.
+    /// A folder; a file in a folder that does not exist; an existing file that the user may not write. An existing file
+    /// where `no_clobber` forbids it is an error of the kind [`AlreadyExists`](io::ErrorKind::AlreadyExists).
     pub fn resolve(name: &Path, label: String, no_clobber: bool) -> Result<Self> {
-        let found = |path: &Path| match fs::metadata(path) {
-            Ok(metadata) => Ok(Some(metadata)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error).with_context(|| label.clone()),
-        };
-        let existing = found(name)?;
-        if existing.is_some() && no_clobber {
-            return Err(Error::of(ErrorKind::Io(io::ErrorKind::AlreadyExists), "exists").within(label));
-        }
+        let existing = existing(name, &label, no_clobber)?;
         if name.as_os_str().is_empty() {
             bail!("{}: an empty name", label.trim_end());
         }
@@ -84,17 +76,12 @@ impl Target {
         if name.as_os_str().as_encoded_bytes().ends_with(b"/") || path.file_name().is_none() {
             bail!("{label}: is no name of a file");
         }
-        if existing.is_some() {
-            // a rename asks the folder only, and would replace what its owner has made safe from that
-            is_writable(&path).with_context(|| format!("{label}: is not replaced"))?;
-        }
-        if existing.is_none() && !found(folder(&path))?.is_some_and(|folder| folder.is_dir()) {
-            return Err(no_folder(&label, folder(&path)));
-        }
+        check_place(&path, &label, existing.is_some())?;
         Ok(Self::File { label, path, existing: existing.map(Box::new), no_clobber })
     }
 
-    /// The same of a folder; `is_ours` tells whether a folder may be replaced.
+    /// Finds out what `name` is for an output that is a folder, as [`resolve`](Self::resolve) does for a file. `is_ours`
+    /// tells whether a folder may be replaced.
     ///
     /// # Errors
     /// Those of [`resolve`](Self::resolve); a file, or a folder that may not be replaced.
@@ -104,15 +91,7 @@ impl Target {
         no_clobber: bool,
         is_ours: &dyn Fn(&Path) -> bool,
     ) -> Result<Self> {
-        let found = |path: &Path| match fs::metadata(path) {
-            Ok(metadata) => Ok(Some(metadata)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error).with_context(|| label.clone()),
-        };
-        let existing = found(name)?;
-        if existing.is_some() && no_clobber {
-            return Err(Error::of(ErrorKind::Io(io::ErrorKind::AlreadyExists), "exists").within(label));
-        }
+        let existing = existing(name, &label, no_clobber)?;
         if existing.as_ref().is_some_and(|found| !found.is_dir()) {
             bail!("{label}: is a file, expected a folder of its format, or nothing there");
         }
@@ -123,16 +102,11 @@ impl Target {
         let path = follow(&name.components().collect::<PathBuf>()).with_context(|| label.clone())?;
         let path = path.filter(|path| path.file_name().is_some());
         let Some(path) = path else { bail!("{label}: is no name of a folder") };
-        if existing.is_some() {
-            is_writable(&path).with_context(|| format!("{label}: is not replaced"))?;
-        }
-        if existing.is_none() && !found(folder(&path))?.is_some_and(|folder| folder.is_dir()) {
-            return Err(no_folder(&label, folder(&path)));
-        }
+        check_place(&path, &label, existing.is_some())?;
         Ok(Self::Folder { label, path, existing: existing.map(Box::new) })
     }
 
-    /// Where a file or folder goes, after symbolic links.
+    /// Returns the path of a file or folder after symbolic links.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Target::File { path, .. } | Target::Folder { path, .. } => Some(path),
@@ -140,7 +114,7 @@ impl Target {
         }
     }
 
-    /// How messages call it.
+    /// Returns what messages call the target.
     pub fn label(&self) -> &str {
         match self {
             Target::Stdout(_) => "standard output",
@@ -148,7 +122,7 @@ impl Target {
         }
     }
 
-    /// The file that is there now and will be replaced.
+    /// Returns the metadata of the file or folder that is there now and will be replaced.
     pub fn existing(&self) -> Option<&Metadata> {
         match self {
             Target::File { existing, .. } | Target::Folder { existing, .. } => existing.as_deref(),
@@ -156,7 +130,7 @@ impl Target {
         }
     }
 
-    /// Begins the output only to see that it could: what is dropped leaves no trace. A device is left alone.
+    /// Begins the output only to see that it can be begun: dropped, it leaves no trace. A device is not opened.
     ///
     /// # Errors
     /// Those of [`create`](Self::create).
@@ -170,7 +144,7 @@ impl Target {
     /// Begins the output, and removes what earlier writers of the same file have left if they were killed.
     ///
     /// # Errors
-    /// Of creating the file, or of opening the device.
+    /// Those of creating the file, or of opening the device.
     pub fn create(&self) -> Result<OpenOutput<'_>> {
         if let Target::File { path, .. } = self {
             (0..SHARED_NAMES).for_each(|number| drop(remove_stale(&shared_name(path, number))));
@@ -190,8 +164,8 @@ impl Target {
     }
 }
 
-/// An output that has begun. Nothing is where it belongs before [`finish`](Self::finish); dropped before, it leaves
-/// no trace (but what a device took).
+/// An output that has begun. Nothing has its name before [`finish`](Self::finish). Dropped before that, the output leaves no
+/// trace but what a device took.
 #[derive(Debug)]
 pub enum OpenOutput<'a> {
     /// Standard output.
@@ -233,7 +207,7 @@ impl Write for OpenOutput<'_> {
 }
 
 impl OpenOutput<'_> {
-    /// Whether a person reads it.
+    /// Returns whether a person reads the output.
     pub fn is_terminal(&self) -> bool {
         match self {
             OpenOutput::Stdout(stdout) => stdout.is_terminal(),
@@ -242,7 +216,7 @@ impl OpenOutput<'_> {
         }
     }
 
-    /// The folder that files are put into.
+    /// Returns the folder that files are put into, if the output is one.
     pub fn as_folder(&self) -> Option<&Stage> {
         match self {
             OpenOutput::Folder { stage, .. } => Some(stage),
@@ -250,7 +224,7 @@ impl OpenOutput<'_> {
         }
     }
 
-    /// The file that can be written in any order.
+    /// Returns the file that can be written in any order, if the output is one.
     pub fn as_file(&self) -> Option<&File> {
         match self {
             OpenOutput::File { draft, .. } => Some(&draft.file),
@@ -267,7 +241,7 @@ impl OpenOutput<'_> {
     /// than all the rest of a small job.
     ///
     /// # Errors
-    /// Of flushing, syncing, linking or renaming.
+    /// Those of flushing, syncing, linking or renaming.
     pub fn finish(mut self) -> Result<()> {
         match &mut self {
             OpenOutput::Stdout(stdout) => Ok(stdout.flush()?),
@@ -301,8 +275,36 @@ fn no_folder(label: &str, folder: &Path) -> Error {
     Error::of(ErrorKind::Io(io::ErrorKind::NotFound), message).within(label)
 }
 
-/// Follows symbolic links, also to a file that does not exist yet; `None` if they lead to a file by its descriptor
-/// (`/dev/stdout`, `/dev/fd/3`).
+/// Returns the metadata of what has a name, or `None` if nothing has it.
+fn found(path: &Path, label: &str) -> Result<Option<Metadata>> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(Some(metadata)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| label.to_owned()),
+    }
+}
+
+/// Returns the metadata of what an output is to replace, which `no_clobber` forbids.
+fn existing(name: &Path, label: &str, no_clobber: bool) -> Result<Option<Metadata>> {
+    let existing = found(name, label)?;
+    if existing.is_some() && no_clobber {
+        return Err(Error::of(ErrorKind::Io(io::ErrorKind::AlreadyExists), "exists").within(label));
+    }
+    Ok(existing)
+}
+
+/// Checks that what exists may be replaced, or else that the folder for what is new is there.
+fn check_place(path: &Path, label: &str, exists: bool) -> Result<()> {
+    if exists {
+        // a rename asks the folder only, and would replace what its owner has made safe from that
+        return is_writable(path).with_context(|| format!("{label}: is not replaced"));
+    }
+    let is_there = found(folder(path), label)?.is_some_and(|folder| folder.is_dir());
+    if is_there { Ok(()) } else { Err(no_folder(label, folder(path))) }
+}
+
+/// Follows symbolic links, also to a file that does not exist yet. Returns `None` if they lead to a file by its descriptor,
+/// as `/dev/stdout` and `/dev/fd/3` do.
 fn follow(name: &Path) -> io::Result<Option<PathBuf>> {
     let mut path = name.to_owned();
     // as many links as Linux follows before it calls them a loop
@@ -319,7 +321,7 @@ fn follow(name: &Path) -> io::Result<Option<PathBuf>> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// The folder that a path lies in.
+/// Returns the folder that a path lies in.
 fn folder(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -349,7 +351,7 @@ impl Draft {
         Ok(Self { file, path: path.to_owned(), named: None })
     }
 
-    /// A draft under a temporary name.
+    /// Makes a draft under a temporary name.
     ///
     /// Between its creation and its lock it looks like one that was left behind, and another writer may remove it, or
     /// lock it in order to. So after the lock the name is looked up again, and the draft counts only if it is still the
@@ -369,7 +371,7 @@ impl Draft {
         Ok(Self { file, path: path.to_owned(), named: Some(name) })
     }
 
-    /// Gives the draft the name of its target. Where that replaced a file, the folder that is to be synced.
+    /// Gives the draft the name of its target. Returns the folder that is to be synced, if a file was replaced.
     fn publish(&mut self, path: &Path, mut replaces: bool, no_clobber: bool) -> Result<Option<File>> {
         if !replaces {
             // unlike a rename, a link refuses to replace
@@ -413,30 +415,26 @@ impl Drop for Draft {
     }
 }
 
-/// How many temporary names all writers of one target share. Who finds none of them free takes one of its own.
+/// The number of temporary names that all writers of one target share. A writer that finds none of them free takes one of
+/// its own.
 ///
 /// Shared, because what a killed writer left is found again by its name: to search the folder for it would take a look
 /// at every file there, of which a folder of data sets may have a million. Several, because so many writers at once can
 /// replace one target and still have what they leave removed; more would each cost every output another system call.
 const SHARED_NAMES: u32 = 8;
 
-/// A temporary name beside `path`, the same for whoever writes that file.
+/// Returns a temporary name beside `path`, which is the same for all writers of that file.
 fn shared_name(path: &Path, number: u32) -> PathBuf {
     temporary_name(path, &number.to_string())
 }
 
-/// A name in the target's folder that follows from the target's own, hidden, and of a length that every file system
+/// Returns a hidden name in the target's folder that follows from the target's own. It is of a length that every file system
 /// takes: the target's name with something behind it could be longer than the 255 bytes that most allow.
 ///
-/// The hash is FNV-1a because it is the same in every version of the program and of the standard library, whose own
-/// hasher promises nothing of the kind; a writer of tomorrow must find what one of today left. Two targets of one hash
-/// do no harm: they share the names, and locks keep them apart.
+/// Two targets of one hash do no harm: they share the names, and locks keep them apart.
 fn temporary_name(path: &Path, rest: &str) -> PathBuf {
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-    let hash = name
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    folder(path).join(format!(".tensorop-{hash:016x}-{rest}"))
+    folder(path).join(format!(".tensorop-{:016x}-{rest}", fnv1a(name)))
 }
 
 /// Calls `make` with temporary names beside `path` until one is free: the shared ones, then some that no other process
