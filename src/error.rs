@@ -112,6 +112,10 @@ pub enum Advice {
     PassTensor,
     /// Change the option that the message begins with, a field of [`Options`](crate::diff::Options).
     ChangeOption,
+    /// Read the text as CSV or TSV, which it looks like.
+    ReadAsCsv,
+    /// Convert the store of Zarr to version 3, which can be written.
+    ConvertStore,
     /// Skip this number of lines at the beginning of a text, which seem to be headings.
     SkipRows(usize),
 }

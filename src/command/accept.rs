@@ -10,6 +10,7 @@ use super::asked::Asked;
 use super::destination;
 use super::io::Io;
 use super::options::operands::OperandArg;
+use super::outcome::advised;
 use super::sides::Pairs;
 use crate::error::Context;
 use crate::format::Format;
@@ -110,7 +111,7 @@ impl Changes {
         };
         let mut changes = Self::default();
         if let Some((input, n)) = opened.filter(|(input, _)| input.unwritten().is_some()) {
-            rewrite::check_in_place((input, *n), actual, &label(typed))?;
+            rewrite::check_in_place((input, *n), actual, &label(typed), "ACTUAL")?;
             changes.put(typed.clone(), How::InPlace, None, From::Actual);
             return Ok(changes);
         }
@@ -141,7 +142,10 @@ impl Changes {
     fn how(path: &Path, old: Option<&Input>) -> Result<How> {
         match old.map(|old| (old, old.unwritten())) {
             Some((old, None)) => Ok(How::Anew(old.format())),
-            Some((_, Some(why))) => bail!("{}: has no such tensor; {why}", label(path)),
+            Some((_, Some(why))) => {
+                let why = advised(why.message().to_owned(), why.advice());
+                bail!("{}: has no such tensor; {why}", label(path))
+            }
             None => Ok(How::Anew(rewrite::new_format(path).with_context(|| label(path))?)),
         }
     }
@@ -193,7 +197,7 @@ impl Changes {
                 let how = How::of(&input);
                 if matches!(how, How::InPlace) {
                     let (n, label) = side.find(&input, expected)?;
-                    rewrite::check_in_place((&input, n), &pairs.open_one(1, actual, asked)?, &label)?;
+                    rewrite::check_in_place((&input, n), &pairs.open_one(1, actual, asked)?, &label, "ACTUAL")?;
                 }
                 self.put(path, how, name, From::Place(actual));
                 Ok(())

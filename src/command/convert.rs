@@ -271,7 +271,7 @@ impl Convert {
                 whole_names.extend(names.iter().map(|name| (*name).to_owned()));
                 for (n, old) in names.iter().enumerate().filter(|(_, name)| self.members.takes(name)) {
                     let renamed = self.members.renamed(old);
-                    if format.writer().has_notes() {
+                    if format.can().notes {
                         notes.extend(input.notes(n)?);
                     }
                     chosen.push(Chosen {
@@ -286,7 +286,7 @@ impl Convert {
                 }
             } else {
                 let n = input.chosen()?;
-                if format.writer().has_notes() {
+                if format.can().notes {
                     notes.extend(input.notes(n)?);
                 }
                 let name = match explicit {

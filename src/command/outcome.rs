@@ -63,6 +63,8 @@ pub(super) fn advised(message: String, advice: Option<Advice>) -> String {
             format!("{message}: use -o FILE.npy, or say with --dtype what it is (bfloat16, int4, ...)")
         }
         Some(Advice::PassTensor) => format!("{message}; give --to npy to the command that wrote it"),
+        Some(Advice::ReadAsCsv) => format!("{message}: try --from csv (or tsv)"),
+        Some(Advice::ConvertStore) => format!("{message}: tensorop convert STORE -o NAME.zarr makes version 3"),
         Some(Advice::ChangeOption) => format!("--{message}"),
     }
 }

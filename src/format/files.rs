@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::interface::{Extras, TextOptions, Writer};
+use super::interface::{Extras, TextOptions};
 use super::opened::{open, open_bytes};
 use super::table::Format;
 use super::write::{Plan, Recast, Work, named};
@@ -283,7 +283,7 @@ impl WriteOptions {
     /// Makes every check that can be made before the output begins.
     fn plan(&self, tensors: Vec<(Option<String>, &Tensor)>, format: Format, label: &str) -> Result<Plan> {
         let place = || label.to_owned();
-        self.check(format.writer()).map_err(|choice| {
+        self.check(format).map_err(|choice| {
             let message = format!("{} has no {choice}", format.name());
             Error::of(ErrorKind::Unsupported, message).within(label)
         })?;
@@ -303,13 +303,13 @@ impl WriteOptions {
     }
 
     /// Checks that a format has what was chosen; returns what it does not have.
-    fn check(&self, writer: &dyn Writer) -> Result<(), &'static str> {
+    fn check(&self, format: Format) -> Result<(), &'static str> {
         let Extras { notes, compress, chunks, shards, codec, .. } = &self.extras;
         let cuts = chunks.is_some() || shards.is_some() || codec.is_some();
         match () {
-            () if !notes.is_empty() && !writer.has_notes() => Err("metadata"),
-            () if *compress && !writer.compresses() => Err("compression"),
-            () if cuts && !writer.chunks() => Err("chunks"),
+            () if !notes.is_empty() && !format.can().notes => Err("metadata"),
+            () if *compress && !format.can().compression => Err("compression"),
+            () if cuts && !format.can().chunks => Err("chunks"),
             () => Ok(()),
         }
     }

@@ -13,11 +13,9 @@ use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Vi
 
 use super::beside::is_plain_name;
 use super::content::{Content, Description};
-use super::interface::{Extras, Layout, Reader, Sure, Unchangeable, Writer};
+use super::interface::{Reader, Sure, Unchangeable};
 use super::safetensors::{self, MAX_HEADER, MAX_MEMBERS};
-use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
-use crate::item::dtype::DType;
-use crate::item::meta::Meta;
+use crate::error::{Context, Error, Result, bail, ensure, malformed};
 use crate::item::python;
 use crate::storage::read_at::{Identity, ReadAt};
 use crate::storage::source::{Container, Notes, Source};
@@ -245,25 +243,5 @@ impl<'de> Deserialize<'de> for Map {
         }
 
         deserializer.deserialize_map(MapVisitor)
-    }
-}
-
-/// The writer of a format that is only read.
-#[derive(Debug)]
-pub(super) struct OnlyRead;
-
-impl OnlyRead {
-    fn refusal() -> Error {
-        Error::of(ErrorKind::Unsupported, "an index is read, and not written")
-    }
-}
-
-impl Writer for OnlyRead {
-    fn check(&self, _: &DType) -> Result<()> {
-        Err(Self::refusal())
-    }
-
-    fn layout(&self, _: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
-        Err(Self::refusal())
     }
 }

@@ -11,7 +11,7 @@ use super::content::Description;
 use super::packed;
 use super::values::Values;
 use crate::engine::sink::Take;
-use crate::error::{Result, Subject};
+use crate::error::{Error, Result, Subject};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
@@ -34,92 +34,97 @@ pub enum Sure {
     Certain,
 }
 
-/// What holds tensors in one format, opened: its members, and where the items of each lie. Where it came from is not
-/// known here, and errors do not say it.
+/// What holds tensors in one format, opened: its members, and where the items of each lie. A reader does not know the name
+/// of what it reads, and its errors do not say it.
+///
+/// A format must implement [`describe`](Self::describe), [`source`](Self::source) and
+/// [`unchangeable`](Self::unchangeable). A container also implements [`names`](Self::names) and [`name`](Self::name).
+/// Every other method is for the few formats that differ from its default.
 pub trait Reader: Debug + Send + Sync {
-    /// The names of a container's members; `None` if it holds one tensor, without a name.
+    /// Returns what is known of member `n` without reading its items. Where there is one tensor, `n` is 0.
+    ///
+    /// # Errors
+    /// The member's own header is malformed.
+    fn describe(&self, n: usize) -> Result<Description>;
+
+    /// Returns the items of member `n`, which messages call `label`.
+    ///
+    /// # Errors
+    /// The member is malformed, as far as that shows before its items are read.
+    fn source(&self, n: usize, label: String) -> Result<Source>;
+
+    /// Returns why items cannot be changed where they lie; `None` if they can.
+    fn unchangeable(&self) -> Option<Unchangeable>;
+
+    /// Returns the names of a container's members; `None` if there is one tensor, without a name.
     fn names(&self) -> Option<Vec<&str>> {
         None
     }
 
-    /// The name of member number `n`, if there is one that has a name: of thousands each is asked for by itself.
+    /// Returns the name of member `n`, if it has one. Callers that walk thousands of members use this and not
+    /// [`names`](Self::names).
     fn name(&self, _: usize) -> Option<&str> {
         None
     }
 
-    /// The name that the one tensor carries itself.
+    /// Returns the name that a single tensor carries in itself, as an ONNX TensorProto does.
     fn own_name(&self) -> Option<&str> {
         None
     }
 
-    /// The values in it, if it is a text whose dtype may depend on other operands. Errors are about `subject`.
+    /// Returns the values of a text (JSON, CSV), whose dtype may depend on other operands. Errors are about `subject`.
     fn values(&self, _subject: Subject) -> Option<Result<Values<'_>>> {
         None
     }
 
-    /// Whether it is in order, but something else than a tensor: an object of JSON without data.
+    /// Returns whether the content is valid JSON but holds no tensor, such as a model's `config.json`.
     fn is_other(&self) -> bool {
         false
     }
 
-    /// Why nothing of its kind is written, so that only its items can become others, where they lie; `None` if something
-    /// is.
-    fn unwritten(&self) -> Option<&'static str> {
+    /// Returns why this file cannot be written anew, if its format has a writer that cannot make files of its kind (a Zarr
+    /// store of version 2). Its items can still be changed where they lie.
+    fn unwritten(&self) -> Option<Error> {
         None
     }
 
-    /// Whether items are compressed in it that need not be in its format.
+    /// Returns whether a member is compressed, although its format does not ask for that.
     fn is_compressed(&self) -> bool {
         false
     }
 
-    /// Leaves out so many lines at the beginning of a text that has headings. Elsewhere there are none.
+    /// Skips `rows` lines at the beginning of a CSV or TSV, which are headings.
     fn skip_rows(&mut self, _rows: usize) {}
 
-    /// Whether items can be had only once.
+    /// Returns whether items can be read only once, because they come from a stream.
     fn is_once(&self) -> bool {
         false
     }
 
-    /// Why its items cannot be changed where they lie; `None` if they can.
-    fn unchangeable(&self) -> Option<Unchangeable>;
-
-    /// What is known of member number `n` (0 where there is only one tensor).
+    /// Returns the metadata of the file that member `n` lies in, if its format has a place for that.
     ///
     /// # Errors
-    /// A member whose own header is not in order.
-    fn describe(&self, n: usize) -> Result<Description>;
-
-    /// What the file that member number `n` lies in says of itself, if its format has a place for that.
-    ///
-    /// # Errors
-    /// A file that is not this one, and cannot be read.
+    /// That file is another than this one and cannot be read.
     fn notes(&self, _: usize) -> Result<Option<Arc<Notes>>> {
         Ok(None)
     }
 
-    /// The file that member number `n` lies in, if it is another than this one.
+    /// Returns the file that member `n` lies in, if it is another than this one.
     ///
     /// # Errors
-    /// One that is not there or has no such member.
+    /// That file does not exist or has no such member.
     fn elsewhere(&self, _: usize) -> Result<Option<PathBuf>> {
         Ok(None)
     }
 
-    /// Locks what holds member number `n` of a folder, as long as its [`source`](Self::source) is there: alone, or together
-    /// with others that change other parts. A file was locked when it was opened.
+    /// Locks the folder of member `n` for as long as its [`source`](Self::source) exists: exclusively, or, if `together`,
+    /// shared with processes that change other parts. Files were locked when they were opened.
     ///
     /// # Errors
-    /// A member that is not in order; of locking.
+    /// The member is malformed, or locking fails.
     fn lock(&self, _: usize, _together: bool) -> Result<()> {
         Ok(())
     }
-
-    /// The items of member number `n`, which messages call `label`.
-    ///
-    /// # Errors
-    /// A member that is not in order, as far as is known before its items are read.
-    fn source(&self, n: usize, label: String) -> Result<Source>;
 }
 
 /// Why the items of a file cannot be changed where they lie.
@@ -133,49 +138,46 @@ pub enum Unchangeable {
     Text,
 }
 
-/// How tensors are written in one format.
+/// What a file in a format can hold beside its tensors, and how these may be stored: a constant of the format's row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Items may have their highest byte first.
+    pub byte_orders: bool,
+    /// Items may be in Fortran order.
+    pub fortran_order: bool,
+    /// A file can hold metadata.
+    pub notes: bool,
+    /// Items can be compressed on request.
+    pub compression: bool,
+    /// Tensors are cut into chunks.
+    pub chunks: bool,
+}
+
+impl Capabilities {
+    /// What a plain format can do: little-endian items in C order, and nothing beside them.
+    pub const NONE: Self =
+        Self { byte_orders: false, fortran_order: false, notes: false, compression: false, chunks: false };
+}
+
+/// Writes tensors in one format.
 pub trait Writer: Debug + Send + Sync {
-    /// Whether it can hold items of a dtype.
+    /// Checks whether the format can hold items of a dtype.
     ///
     /// # Errors
-    /// One about [`Subject::Dtype`](crate::error::Subject::Dtype).
+    /// It cannot; the error is about [`Subject::Dtype`] or [`Subject::Output`].
     fn check(&self, dtype: &DType) -> Result<()>;
 
-    /// A dtype as it is written: that of a format without byte orders is little-endian.
+    /// Returns a dtype as the format stores it, which is little-endian if the format has no byte orders.
     fn dtype(&self, dtype: &DType) -> DType {
         dtype.clone()
     }
 
-    /// Whether items may be in Fortran order.
-    fn has_fortran_order(&self) -> bool {
-        false
-    }
-
-    /// Whether items may have their highest byte first.
-    fn has_byte_orders(&self) -> bool {
-        false
-    }
-
-    /// Whether a file can say something of itself.
-    fn has_notes(&self) -> bool {
-        false
-    }
-
-    /// Whether it can be asked to compress.
-    fn compresses(&self) -> bool {
-        false
-    }
-
-    /// Whether tensors are cut into chunks.
-    fn chunks(&self) -> bool {
-        false
-    }
-
-    /// How such tensors are written, each with its name (which is empty if it has none): of a container any number,
-    /// else one. What the format has no place for in `extras` is left out.
+    /// Returns how tensors are laid out in a file. Each comes with its name, which is empty if it has none. A container
+    /// takes any number of tensors, every other format one. What the format has no place for in `extras` is left out.
     ///
     /// # Errors
-    /// What [`check`](Self::check) refuses; names that the format cannot have; more than a file can have.
+    /// [`check`](Self::check) refuses a dtype; the format cannot have a name; there are more tensors or bytes than a file
+    /// can have.
     fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout>;
 }
 

@@ -387,14 +387,6 @@ impl Writer for NpyWriter {
         Ok(())
     }
 
-    fn has_fortran_order(&self) -> bool {
-        true
-    }
-
-    fn has_byte_orders(&self) -> bool {
-        true
-    }
-
     fn layout(&self, tensors: &[(&str, &Meta)], _: &super::interface::Extras) -> crate::error::Result<Layout> {
         let [(_, meta)] = tensors else { bail!("{} tensors, and a .npy holds one", tensors.len()) };
         let header = write_header(meta);

@@ -15,7 +15,7 @@ use super::content::{BEGIN, Content, ContentSource, Description, read_begin};
 use super::interface::{Reader, Unchangeable};
 use super::json::JsonReader;
 use super::raw::{self, View};
-use super::table::{Format, containers};
+use super::table::{Format, Named, containers};
 use super::values::Values;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, Subject, bail, malformed};
 use crate::item::glob::Glob;
@@ -159,7 +159,7 @@ impl OpenOptions {
         let metadata = file.metadata().ok().filter(|metadata| metadata.is_file())?;
         let begin = read_begin(file).ok()?;
         file.rewind().ok()?;
-        Format::recognise(&begin, Some(metadata.len()), (self.format, None))
+        Format::recognise(&begin, Some(metadata.len()), Named { asked: self.format, by_name: None })
             .ok()
             .filter(|format| format.is_container())?;
         let content = Content::of_file(file.try_clone().ok()?, folder, self.threads).ok()?;
@@ -184,9 +184,10 @@ impl OpenOptions {
             ContentSource::Folder(_) => None,
             ContentSource::Stream(_) => (content.begin.len() < BEGIN).then_some(content.begin.len() as u64),
         };
-        let format = Format::recognise(&content.begin, len, (self.format, by_name)).map_err(|message| {
-            let refused = malformed!("{label}: {message}");
+        let format = Format::recognise(&content.begin, len, Named { asked: self.format, by_name });
+        let format = format.map_err(|error| {
             // what should have been written here may have been printed elsewhere
+            let refused = error.within(label);
             if content.begin.is_empty() { refused.advising(Advice::PassTensor) } else { refused }
         })?;
         Ok(self.input(format, format.open(content).with_context(|| label.clone())?))
@@ -257,7 +258,7 @@ impl Input {
     }
 
     /// Returns why no writer can write such a file anew, so that its items can only be changed in place; `None` if one can.
-    pub fn unwritten(&self) -> Option<&'static str> {
+    pub fn unwritten(&self) -> Option<Error> {
         self.reader.unwritten()
     }
 

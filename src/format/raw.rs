@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::content::{BEGIN, Content, ContentSource, Description};
 use super::interface::{Extras, Layout, Places, Reader, Unchangeable, Writer};
-use crate::error::{Result, bail, ensure, malformed};
+use crate::error::{Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::shape::MAX_RANK;
@@ -195,8 +195,9 @@ struct RawFile {
 }
 
 impl Reader for RawFile {
-    fn unwritten(&self) -> Option<&'static str> {
-        Some("of bytes without a header only items are changed: name a file of another format")
+    fn unwritten(&self) -> Option<Error> {
+        let message = "of bytes without a header only items are changed: name a file of another format";
+        Some(Error::of(ErrorKind::Unsupported, message))
     }
 
     fn unchangeable(&self) -> Option<Unchangeable> {
@@ -257,10 +258,6 @@ pub(super) struct RawWriter;
 impl Writer for RawWriter {
     fn check(&self, _: &DType) -> Result<()> {
         Ok(())
-    }
-
-    fn has_byte_orders(&self) -> bool {
-        true
     }
 
     fn layout(&self, tensors: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {

@@ -102,7 +102,7 @@ impl Rewrite {
 /// How the tensor was stored whose place a new one takes, if that is in chunks: whoever accepts other items has not asked
 /// for other chunks.
 fn old_style(old: &Input, name: Option<&str>, new: &Source) -> Option<Arc<ChunkStyle>> {
-    if !old.format().writer().chunks() {
+    if !old.format().can().chunks {
         return None;
     }
     let source = old.source(old.pick(name.filter(|_| old.names().is_some())).ok()?).ok()?;
@@ -150,11 +150,11 @@ pub fn new_format(path: &Path) -> Result<Format> {
 }
 
 /// Checks whether a tensor of which nothing of its kind is written ([`Input::unwritten`]) can become `new` where it lies.
-/// Messages call it `label`.
+/// Messages call the old tensor `label` and the new one `role`.
 ///
 /// # Errors
 /// Another dtype or shape, of which items alone could not tell; a tensor of no axis; one that cannot be opened.
-pub fn check_in_place((input, n): (&Input, usize), new: &Source, label: &str) -> Result<()> {
+pub fn check_in_place((input, n): (&Input, usize), new: &Source, label: &str, role: &str) -> Result<()> {
     let old = input.source(n)?;
     let is_like = old.dtype().native() == new.dtype().native() && old.shape() == new.shape();
     if is_like {
@@ -164,9 +164,10 @@ pub fn check_in_place((input, n): (&Input, usize), new: &Source, label: &str) ->
         return if old.shape().is_empty() { refused() } else { Ok(()) };
     }
     let described = |source: &Source| format!("{} {:?}", source.dtype().native().name(), source.shape());
-    let why = input.unwritten().unwrap_or("only items are changed");
-    let message = format!("{}, and ACTUAL is {}; {why}", described(&old), described(new));
-    Err(Error::of(ErrorKind::Unsupported, message).within(label))
+    let why = input.unwritten().unwrap_or_else(|| Error::of(ErrorKind::Unsupported, "only items are changed"));
+    let message = format!("{}, and {role} is {}; {}", described(&old), described(new), why.message());
+    let refused = Error::of(ErrorKind::Unsupported, message).within(label);
+    Err(why.advice().map_or(refused.clone(), |advice| refused.advising(advice)))
 }
 
 /// The work of putting new tensors in the places of those of a file where they lie, one for each. The file is opened once,
@@ -185,7 +186,7 @@ pub fn in_place(
         let label = name.as_ref().map_or_else(|| label.to_owned(), |name| format!("{label}:{name}"));
         let n = input.pick(input.member().or(name.as_deref()))?;
         input.lock(n, false)?;
-        check_in_place((&input, n), &new, &label)?;
+        check_in_place((&input, n), &new, &label, "the new tensor")?;
         let old = input.source(n)?;
         let places = SliceScatter::resolve(old.shape(), &SliceArgs::default(), None).with_context(|| label.clone())?;
         let conversion =

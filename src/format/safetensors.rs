@@ -460,10 +460,6 @@ impl Writer for SafetensorsWriter {
         dtype.native()
     }
 
-    fn has_notes(&self) -> bool {
-        true
-    }
-
     fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout> {
         let member = |(name, meta): &(&str, &Meta)| ((*name).to_owned(), (*meta).clone());
         let (header, starts) = write_header(&tensors.iter().map(member).collect::<Vec<_>>(), &extras.notes)?;

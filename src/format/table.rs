@@ -6,12 +6,12 @@ use std::hash::{Hash, Hasher};
 use std::path::Path;
 
 use super::content::Content;
-use super::interface::{Reader, Sure, Writer};
+use super::interface::{Capabilities, Reader, Sure, Writer};
 use super::values::cells::Dialect;
 #[cfg(feature = "zarr")]
 use super::zarr;
 use super::{csv, foreign, index, json, npy, npz, onnx, raw, safetensors, text};
-use crate::error::{Error, ErrorKind, Result, malformed};
+use crate::error::{Advice, Error, ErrorKind, Result, bail, malformed};
 
 /// All formats, in the order in which they are listed and recognised.
 static TABLE: &[&Row] = &[
@@ -32,74 +32,80 @@ static TABLE: &[&Row] = &[
 static NPY: Row = Row {
     name: "npy",
     argument: "npy",
-    alias: None,
     extension: "npy",
-    is_binary: true,
-    is_container: false,
     reads: Some(Reads {
         help: "NumPy's .npy",
         words: Some(".npy"),
         sure: npy::sure,
-        marks: &[],
         unless: Some("no .npy file: does not begin with \\x93NUMPY"),
         open: npy::open,
+        ..READS
     }),
-    writes: Some(Writes { help: "NumPy's .npy, byte for byte as numpy.save", writer: &npy::NpyWriter }),
+    writes: Some(Writes {
+        help: "NumPy's .npy, byte for byte as numpy.save",
+        writer: &npy::NpyWriter,
+        can: Capabilities { byte_orders: true, fortran_order: true, ..Capabilities::NONE },
+    }),
+    ..ROW
 };
 
 static NPZ: Row = Row {
     name: "npz",
     argument: "npz",
-    alias: None,
     extension: "npz",
-    is_binary: true,
-    is_container: true,
+    holds: Holds::Tensors,
     reads: Some(Reads {
         help: "NumPy's .npz, a ZIP archive of .npy",
         words: Some(".npz"),
         sure: npz::table::sure,
-        marks: &[],
         unless: Some("no .npz file: does not begin as a ZIP archive"),
         open: npz::table::open,
+        ..READS
     }),
-    writes: Some(Writes { help: "NumPy's .npz, not compressed, with fixed times", writer: &npz::table::NpzWriter }),
+    writes: Some(Writes {
+        help: "NumPy's .npz, not compressed, with fixed times",
+        writer: &npz::table::NpzWriter,
+        can: Capabilities { byte_orders: true, fortran_order: true, compression: true, ..Capabilities::NONE },
+    }),
+    ..ROW
 };
 
 static SAFETENSORS: Row = Row {
     name: "safetensors",
     argument: "safetensors",
-    alias: None,
     extension: "safetensors",
-    is_binary: true,
-    is_container: true,
+    holds: Holds::Tensors,
     reads: Some(Reads {
         help: "safetensors",
         words: Some(".safetensors"),
         sure: safetensors::sure,
-        marks: &[],
         unless: Some("no .safetensors file: does not begin with a length and {"),
         open: safetensors::open,
+        ..READS
     }),
-    writes: Some(Writes { help: "safetensors", writer: &safetensors::SafetensorsWriter }),
+    writes: Some(Writes {
+        help: "safetensors",
+        writer: &safetensors::SafetensorsWriter,
+        can: Capabilities { notes: true, ..Capabilities::NONE },
+    }),
+    ..ROW
 };
 
 static INDEX: Row = Row {
     name: "index",
     argument: "index",
-    alias: None,
     extension: "safetensors.index.json",
     is_binary: false,
-    is_container: true,
+    holds: Holds::Files,
+    // where in the text the key of an index stands is not known, so its reader explains best what is missing
     reads: Some(Reads {
         help: "The index of safetensors in several files, as Hugging Face writes it",
         words: Some("an index of .safetensors"),
         sure: index::sure,
-        marks: &[],
-        // nobody knows where in the text it shows
-        unless: None,
         open: index::open,
+        ..READS
     }),
-    writes: None,
+    ..ROW
 };
 
 static ONNX: Row = Row {
@@ -107,132 +113,172 @@ static ONNX: Row = Row {
     argument: "pb",
     alias: Some("onnx"),
     extension: "pb",
-    is_binary: true,
-    is_container: false,
-    // what else it is than a TensorProto shows when it is read
+    // what a file is instead of a TensorProto shows when it is read
     reads: Some(Reads {
         help: "An ONNX TensorProto",
         words: Some("an ONNX tensor"),
         sure: onnx::sure,
-        marks: &[],
-        unless: None,
         open: onnx::open,
+        ..READS
     }),
-    writes: Some(Writes { help: "An ONNX TensorProto with raw data", writer: &onnx::OnnxWriter }),
+    writes: Some(Writes {
+        help: "An ONNX TensorProto with raw data",
+        writer: &onnx::OnnxWriter,
+        can: Capabilities::NONE,
+    }),
+    ..ROW
 };
 
 #[cfg(feature = "zarr")]
 static ZARR: Row = Row {
     name: "zarr",
     argument: "zarr",
-    alias: None,
     extension: "zarr",
-    is_binary: true,
-    is_container: true,
+    holds: Holds::Tensors,
     reads: Some(Reads {
         help: "A Zarr store of version 3 or 2: a folder",
-        words: None,
-        sure: |_, _| Sure::No,
         marks: zarr::MARKS,
         unless: Some("no Zarr store: is a file, expected a folder with zarr.json or .zarray"),
         open: zarr::open,
+        ..READS
     }),
-    writes: Some(Writes { help: "A Zarr store of version 3: a folder of chunks", writer: &zarr::ZarrWriter }),
+    writes: Some(Writes {
+        help: "A Zarr store of version 3: a folder of chunks",
+        writer: &zarr::ZarrWriter,
+        can: Capabilities { chunks: true, ..Capabilities::NONE },
+    }),
+    ..ROW
 };
 
 static JSON: Row = Row {
     name: "json",
     argument: "json",
-    alias: None,
     extension: "json",
     is_binary: false,
-    is_container: false,
     reads: Some(Reads {
         help: "JSON, also that of KServe's version 2 protocol",
         words: Some("JSON"),
         sure: json::sure,
-        marks: &[],
-        unless: None,
         open: json::open_file,
+        ..READS
     }),
-    writes: Some(Writes { help: "One JSON object that reads back to the same bits", writer: &json::JsonWriter }),
+    writes: Some(Writes {
+        help: "One JSON object that reads back to the same bits",
+        writer: &json::JsonWriter,
+        can: Capabilities::NONE,
+    }),
+    ..ROW
 };
 
 static TEXT: Row = Row {
     name: "text",
     argument: "text",
-    alias: None,
     extension: "txt",
     is_binary: false,
-    is_container: false,
-    reads: None,
-    writes: Some(Writes { help: "What NumPy prints", writer: &text::TextWriter }),
+    writes: Some(Writes { help: "What NumPy prints", writer: &text::TextWriter, can: Capabilities::NONE }),
+    ..ROW
 };
 
 static CSV: Row = Row {
     name: "csv",
     argument: "csv",
-    alias: None,
     extension: "csv",
     is_binary: false,
-    is_container: false,
     reads: Some(Reads {
         help: "Cells between commas, a row a line",
-        words: None,
         sure: csv::sure,
-        marks: &[],
         unless: Some("no CSV: holds a NUL byte"),
         open: csv::open_csv,
+        ..READS
     }),
-    writes: Some(Writes { help: "Cells between commas, a row a line", writer: &csv::CsvWriter(Dialect::Csv) }),
+    writes: Some(Writes {
+        help: "Cells between commas, a row a line",
+        writer: &csv::CsvWriter(Dialect::Csv),
+        can: Capabilities::NONE,
+    }),
+    ..ROW
 };
 
 static TSV: Row = Row {
     name: "tsv",
     argument: "tsv",
-    alias: None,
     extension: "tsv",
     is_binary: false,
-    is_container: false,
     reads: Some(Reads {
         help: "Cells between tabs",
-        words: None,
         sure: csv::sure,
-        marks: &[],
         unless: Some("no TSV: holds a NUL byte"),
         open: csv::open_tsv,
+        ..READS
     }),
-    writes: Some(Writes { help: "Cells between tabs", writer: &csv::CsvWriter(Dialect::Tsv) }),
+    writes: Some(Writes { help: "Cells between tabs", writer: &csv::CsvWriter(Dialect::Tsv), can: Capabilities::NONE }),
+    ..ROW
 };
 
+/// Bytes alone do not tell what they are, so only an operand that says it is opened so, by [`raw::open`].
 static RAW: Row = Row {
     name: "raw",
     argument: "raw",
-    alias: None,
     extension: "bin",
-    is_binary: true,
-    is_container: false,
-    // only what an operand itself says of it tells what the bytes are
-    reads: None,
-    writes: Some(Writes { help: "The items alone, in C order", writer: &raw::RawWriter }),
+    writes: Some(Writes {
+        help: "The items alone, in C order",
+        writer: &raw::RawWriter,
+        can: Capabilities { byte_orders: true, ..Capabilities::NONE },
+    }),
+    ..ROW
 };
 
-/// What there is to know of a format.
+/// What most rows have in common: a binary file of one tensor.
+const ROW: Row = Row {
+    name: "",
+    argument: "",
+    alias: None,
+    extension: "",
+    is_binary: true,
+    holds: Holds::Tensor,
+    reads: None,
+    writes: None,
+};
+
+/// What most ways of reading have in common: a file that its reader explains best if it is malformed.
+const READS: Reads = Reads {
+    help: "",
+    words: None,
+    sure: |_, _| Sure::No,
+    marks: &[],
+    unless: None,
+    open: |_| Err(malformed!("the row of a format has no reader")),
+};
+
+/// Everything that the rest of the program knows of a format.
 #[derive(Debug)]
 struct Row {
-    /// The name that is told, such as by `info`.
+    /// Returns the name that `info` prints.
     name: &'static str,
-    /// The name that is asked for, such as by `--to`, and another that will do.
+    /// The name that is typed, such as after `--to`.
     argument: &'static str,
+    /// Another name that can be typed.
     alias: Option<&'static str>,
-    /// What names of files end in.
+    /// The ending of the names of files, without the dot.
     extension: &'static str,
     /// Whether it is not meant to be read by people.
     is_binary: bool,
-    /// Whether it holds any number of tensors, by their names.
-    is_container: bool,
+    holds: Holds,
+    /// How it is read; `None` if it is only written.
     reads: Option<Reads>,
+    /// How it is written; `None` if it is only read.
     writes: Option<Writes>,
+}
+
+/// What a file of a format holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holds {
+    /// One tensor.
+    Tensor,
+    /// Any number of tensors, by their names: a container.
+    Tensors,
+    /// The names of other files, in which tensors lie by their names.
+    Files,
 }
 
 /// How a format is read.
@@ -240,13 +286,14 @@ struct Row {
 struct Reads {
     /// One line of help.
     help: &'static str,
-    /// What a list of formats calls it; `None` of one that any text may be in, so that content never tells it.
+    /// What a list of formats calls it; `None` if any text may be in this format, so that content never tells it.
     words: Option<&'static str>,
-    /// How sure it is that a file that begins so, and has so many bytes if that is known, is in this format.
+    /// Returns how sure it is that a file with these first bytes, and of this length if that is known, is in this format.
     sure: fn(&[u8], Option<u64>) -> Sure,
-    /// The names of files of which one makes a folder one in this format; none where it is a file.
+    /// The names of files of which one makes a folder one in this format; empty if the format is a file.
     marks: &'static [&'static str],
-    /// What is said of a file that is not, although it was said to be. Without, reading it will tell more.
+    /// The error message if the user forces this format on a file that [`sure`](Self::sure) says is not in it; `None` if
+    /// the reader's own error is better.
     unless: Option<&'static str>,
     open: fn(Content) -> Result<Box<dyn Reader>>,
 }
@@ -257,6 +304,16 @@ struct Writes {
     /// One line of help.
     help: &'static str,
     writer: &'static dyn Writer,
+    can: Capabilities,
+}
+
+/// What is said about a file's format apart from its content.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Named {
+    /// The format that the user asks for.
+    pub asked: Option<Format>,
+    /// The format that the name of the file tells, where content cannot ([`Format::told_by_name`]).
+    pub by_name: Option<Format>,
 }
 
 /// A format: a row of the table.
@@ -267,7 +324,7 @@ impl Format {
     /// NumPy's `.npy`.
     pub const NPY: Self = Self(&NPY);
 
-    /// NumPy's `.npz`: a ZIP archive of `.npy` files.
+    /// NumPy's `.npz`, a ZIP archive of `.npy` files.
     pub const NPZ: Self = Self(&NPZ);
 
     /// safetensors.
@@ -276,37 +333,37 @@ impl Format {
     /// An ONNX TensorProto, `.pb`.
     pub const ONNX: Self = Self(&ONNX);
 
-    /// The index of safetensors in several files, which is only read.
+    /// The index of safetensors in several files, which can only be read.
     pub const INDEX: Self = Self(&INDEX);
 
     /// JSON.
     pub const JSON: Self = Self(&JSON);
 
-    /// What NumPy prints, which is only written.
+    /// What NumPy prints, which can only be written.
     pub const TEXT: Self = Self(&TEXT);
 
-    /// Items without a header, which are read where an operand says what they are.
+    /// Items without a header, which can be read if an operand says what they are.
     pub const RAW: Self = Self(&RAW);
 
-    /// All formats, in the order in which they are listed.
+    /// Returns all formats, in the order in which they are listed.
     pub fn all() -> impl Iterator<Item = Self> {
         TABLE.iter().copied().map(Self)
     }
 
-    /// The format of that name, or that is asked for by it.
+    /// Returns the format with this name, argument or alias.
     pub fn named(name: &str) -> Option<Self> {
         Self::all().find(|Self(row)| row.name == name || row.argument == name || row.alias == Some(name))
     }
 
-    /// The format that is written to files whose names end so, in lower-case letters and without the dot.
+    /// Returns the format that is written to files with this extension, given in lower case and without the dot.
     pub fn by_extension(extension: &str) -> Option<Self> {
         Self::all().find(|format| format.is_written() && format.0.extension == extension)
     }
 
-    /// The format that the name of a file tells, in letters of whatever case.
+    /// Returns the format that is written to a file of this name, whatever the case of its letters.
     ///
     /// # Errors
-    /// A name that does not tell it.
+    /// The name has no extension that a format has.
     pub fn of_name(path: &Path) -> Result<Self> {
         let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
         let format = extension.as_ref().and_then(|extension| extension.to_str()).and_then(Self::by_extension);
@@ -320,8 +377,8 @@ impl Format {
         })
     }
 
-    /// The format that is read from files whose names end so, in letters of whatever case, and the name without its
-    /// ending. Of two endings that fit the longer one is meant.
+    /// Returns the format that is read from a file of this name, whatever the case of its letters, and the name without
+    /// the extension. If two extensions fit, the longer one counts.
     pub fn of_file_name(name: &str) -> Option<(Self, &str)> {
         let stem = |Self(row): &Self| {
             let at = name.len().checked_sub(row.extension.len() + 1)?;
@@ -332,72 +389,73 @@ impl Format {
         read.filter_map(|format| Some((format, stem(&format)?))).min_by_key(|(_, stem)| stem.len())
     }
 
-    /// Whether it names other files, in which its tensors lie.
+    /// Returns whether a file names other files, in which its tensors lie.
     pub fn names_files(self) -> bool {
-        self.is_container() && !self.is_written()
+        self.0.holds == Holds::Files
     }
 
-    /// The format that the name of a file tells, where content cannot.
+    /// Returns the format that the name of a file tells, if that is one that content cannot tell.
     pub(super) fn told_by_name(path: &Path) -> Option<Self> {
         Self::of_name(path).ok().filter(|Self(row)| row.reads.as_ref().is_some_and(|reads| reads.words.is_none()))
     }
 
-    /// The name that `info` prints.
+    /// Returns the name that `info` prints.
     pub fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// The name that it is asked for by.
+    /// Returns the name that is typed, such as after `--to`.
     pub fn argument(self) -> &'static str {
         self.0.argument
     }
 
-    /// Another name that it is asked for by.
+    /// Returns another name that can be typed.
     pub fn alias(self) -> Option<&'static str> {
         self.0.alias
     }
 
-    /// One line of help on reading it; `None` if it is only written.
+    /// Returns one line of help on reading it; `None` if it is only written.
     pub fn reading_help(self) -> Option<&'static str> {
         self.0.reads.as_ref().map(|reads| reads.help)
     }
 
-    /// One line of help on writing it; `None` if it is only read.
+    /// Returns one line of help on writing it; `None` if it is only read.
     pub fn writing_help(self) -> Option<&'static str> {
         self.0.writes.as_ref().map(|writes| writes.help)
     }
 
-    /// Whether it is read.
+    /// Returns whether it can be read.
     pub fn is_read(self) -> bool {
         self.0.reads.is_some()
     }
 
-    /// Whether it is written.
+    /// Returns whether it can be written.
     pub fn is_written(self) -> bool {
         self.0.writes.is_some()
     }
 
-    /// Whether it is not meant to be read by people.
+    /// Returns whether it is not meant to be read by people.
     pub fn is_binary(self) -> bool {
         self.0.is_binary
     }
 
-    /// Whether it holds any number of tensors, by their names.
+    /// Returns whether it holds any number of tensors, by their names.
     pub fn is_container(self) -> bool {
-        self.0.is_container
+        self.0.holds != Holds::Tensor
     }
 
-    /// What names of files end in, without the dot.
+    /// Returns the ending of the names of files, without the dot.
     pub fn extension(self) -> &'static str {
         self.0.extension
     }
 
-    /// Whether it is a folder.
+    /// Returns whether it is a folder.
     pub fn is_folder(self) -> bool {
         self.0.reads.as_ref().is_some_and(|reads| !reads.marks.is_empty())
     }
 
-    /// The format of a folder; `None` of one that is in none. What marks it may be no file: who opens it is told so.
+    /// Returns the format of a folder; `None` if it is in none. Its mark may be something else than a file, which opening
+    /// it will say.
     pub fn of_folder(folder: &Path) -> Option<Self> {
         Self::all().find(|format| format.marks(folder, |mark| mark.symlink_metadata().is_ok()))
     }
@@ -411,7 +469,7 @@ impl Format {
         }
     }
 
-    /// Whether a folder is in this format, so that another may take its place.
+    /// Returns whether a folder is in this format, so that an output may replace it.
     pub fn may_replace(self, folder: &Path) -> bool {
         self.marks(folder, Path::is_file)
     }
@@ -420,75 +478,83 @@ impl Format {
         self.0.reads.as_ref().is_some_and(|reads| reads.marks.iter().any(|mark| is_mark(&folder.join(mark))))
     }
 
-    /// How it is written; what is only read refuses everything.
+    /// Returns the writer of a format that can be written.
+    ///
+    /// # Panics
+    /// The format can only be read. Outputs are in a format for which [`is_written`](Self::is_written) is true.
     pub(crate) fn writer(self) -> &'static dyn Writer {
-        self.0.writes.as_ref().map_or(&index::OnlyRead, |writes| writes.writer)
+        self.0.writes.as_ref().expect("an output is in a format that can be written").writer
     }
 
-    /// Opens what is in this format.
+    /// Returns what files in this format can hold beside tensors: nothing if it can only be read.
+    pub(crate) fn can(self) -> Capabilities {
+        self.0.writes.as_ref().map_or(Capabilities::NONE, |writes| writes.can)
+    }
+
+    /// Opens content that is in this format.
     ///
     /// # Errors
-    /// What is not in order; a format that is only written; of reading.
+    /// The content is malformed, or reading it fails; the format can only be written.
     pub(crate) fn open(self, content: Content) -> Result<Box<dyn Reader>> {
         let reads = self.0.reads.as_ref().ok_or_else(|| malformed!("{} is not read", self.name()))?;
         (reads.open)(content)
     }
 
-    /// The format that the first bytes of a file of `len` bytes tell, if its length is known. Another one is taken if
-    /// `from` says so, or the name of the file (`named`), unless the content is not in it.
+    /// Returns the format of a file from its first bytes and, if it is known, its length. A format that the user asks for
+    /// or that the name of the file tells is taken instead, unless the content is certainly not in it.
     ///
     /// # Errors
-    /// One line: content in no format, or not in the one that it should be in.
-    pub(crate) fn recognise(
-        begin: &[u8],
-        len: Option<u64>,
-        (from, named): (Option<Self>, Option<Self>),
-    ) -> Result<Self, String> {
+    /// The content is in no format, or not in the one asked for.
+    pub(super) fn recognise(begin: &[u8], len: Option<u64>, named: Named) -> Result<Self> {
         let sure = |format: Self| format.0.reads.as_ref().map_or(Sure::No, |reads| (reads.sure)(begin, len));
-        if let Some(format) = from {
+        if let Some(format) = named.asked {
             let unless = format.0.reads.as_ref().and_then(|reads| reads.unless);
             return match unless {
-                Some(message) if sure(format) == Sure::No => Err(message.to_owned()),
+                Some(message) if sure(format) == Sure::No => Err(malformed!("{message}")),
                 Some(_) | None => Ok(format),
             };
         }
-        if let Some(format) = named.filter(|format| sure(*format) > Sure::No) {
+        if let Some(format) = named.by_name.filter(|format| sure(*format) > Sure::No) {
             return Ok(format);
         }
         let by_content = TABLE.iter().filter(|row| row.reads.as_ref().is_some_and(|reads| reads.words.is_some()));
-        // of several the last is the greatest: in the table backwards, the first
+        // `max_by_key` returns the last of equals, and the first of the table is to win
         let surest =
             by_content.rev().copied().map(Self).map(|format| (sure(format), format)).max_by_key(|(sure, _)| *sure);
-        let foreign = || foreign::binary(begin).map(str::to_owned);
+        let foreign = || foreign::binary(begin).map(|what| malformed!("{what}"));
         match surest {
             Some((Sure::Certain, format)) => return Ok(format),
             Some((sure, format)) if sure > Sure::No => return foreign().map_or(Ok(format), Err),
             Some(_) | None => {}
         }
         let Some(byte) = begin.iter().find(|byte| !byte.is_ascii_whitespace()) else {
-            return Err("empty, expected a tensor".to_owned());
+            bail!("empty, expected a tensor");
         };
         if let Some(what) = foreign() {
             return Err(what);
         }
-        // an index is JSON, and what does not begin as JSON is none
-        let rows = TABLE.iter().filter(|row| row.name != INDEX.name);
+        // an index is JSON, which the list names already
+        let rows = TABLE.iter().filter(|row| row.holds != Holds::Files);
         let words: Vec<_> = rows.filter_map(|row| row.reads.as_ref()?.words).collect();
-        let cure = match foreign::text(&String::from_utf8_lossy(begin)) {
-            Some(foreign::Text::Rows) if !begin.contains(&0) => "this looks like CSV: try --from csv (or tsv)",
-            Some(_) | None => "if these are items without a header, say what they are: FILE:DTYPE[DIMS]",
-        };
-        Err(format!("neither {}: begins with byte 0x{byte:02x}; {cure}", listed(&words, "nor")))
+        let neither = format!("neither {}: begins with byte 0x{byte:02x}", listed(&words, "nor"));
+        Err(match foreign::text(&String::from_utf8_lossy(begin)) {
+            Some(foreign::Text::Rows) if !begin.contains(&0) => {
+                malformed!("{neither}; this looks like CSV").advising(Advice::ReadAsCsv)
+            }
+            Some(_) | None => {
+                malformed!("{neither}; if these are items without a header, say what they are: FILE:DTYPE[DIMS]")
+            }
+        })
     }
 }
 
-/// The endings of names of containers that are written, as `.npz or .safetensors`.
+/// Returns the extensions of containers that can be written, such as `.npz or .safetensors`.
 pub(crate) fn containers(word: &str) -> String {
-    let containers = TABLE.iter().filter(|row| row.is_container && row.writes.is_some());
+    let containers = TABLE.iter().filter(|row| row.holds == Holds::Tensors && row.writes.is_some());
     listed(&containers.map(|row| format!(".{}", row.extension)).collect::<Vec<_>>(), word)
 }
 
-/// Words with commas between them, but `word` before the last.
+/// Joins words by commas, but the last by `word`.
 pub(super) fn listed(words: &[impl AsRef<str>], word: &str) -> String {
     let mut out = String::new();
     for (n, each) in words.iter().enumerate() {
@@ -597,7 +663,8 @@ mod tests {
         ];
         for (begin, from, expected) in rows {
             let from = from.and_then(Format::named);
-            let found = Format::recognise(begin, Some(begin.len() as u64), (from, None)).map(Format::name);
+            let found = Format::recognise(begin, Some(begin.len() as u64), Named { asked: from, by_name: None });
+            let found = found.map(Format::name).map_err(|error| error.message().to_owned());
             assert_eq!(found, expected.map_err(str::to_owned), "{begin:?}");
         }
     }

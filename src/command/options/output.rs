@@ -129,11 +129,11 @@ impl OutputOptions {
     /// # Errors
     /// What the format has no place for.
     pub(crate) fn extras(&self, mut notes: Notes, format: Format) -> anyhow::Result<Extras> {
-        let (writer, name) = (format.writer(), format.argument());
-        if !self.metadata.is_empty() && !writer.has_notes() {
+        let (can, name) = (format.can(), format.argument());
+        if !self.metadata.is_empty() && !can.notes {
             anyhow::bail!("--metadata: {name} has no place for it, expected a .safetensors as output");
         }
-        if self.compress && !writer.compresses() {
+        if self.compress && !can.compression {
             anyhow::bail!("--compress: {name} is not compressed, expected a .npz as output");
         }
         let zarr = [
@@ -141,7 +141,7 @@ impl OutputOptions {
             ("--shards", self.shards.is_some()),
             ("--codec", self.codec.is_some()),
         ];
-        if let Some((option, _)) = zarr.iter().find(|(_, given)| *given && !writer.chunks()) {
+        if let Some((option, _)) = zarr.iter().find(|(_, given)| *given && !can.chunks) {
             anyhow::bail!("{option}: {name} has no chunks, expected a .zarr as output");
         }
         if self.no_metadata {

@@ -51,7 +51,7 @@ pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_
             error(message.to_owned()).advising(Advice::PassTensor)
         }
         Some(foreign::Text::Rows) => {
-            error(format!("{}: this looks like CSV: try --from csv (or tsv)", describe_syntax(text, &e)))
+            error(format!("{}: this looks like CSV", describe_syntax(text, &e))).advising(Advice::ReadAsCsv)
         }
         None => error(describe_syntax(text, &e)),
     };

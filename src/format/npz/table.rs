@@ -80,18 +80,6 @@ impl Writer for NpzWriter {
         Ok(())
     }
 
-    fn has_fortran_order(&self) -> bool {
-        true
-    }
-
-    fn has_byte_orders(&self) -> bool {
-        true
-    }
-
-    fn compresses(&self) -> bool {
-        true
-    }
-
     fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout> {
         let member = |(name, meta): &(&str, &Meta)| ((*name).to_owned(), npy::write_header(meta), meta.bytes() as u64);
         let writer = ArchiveWriter::new(tensors.iter().map(member).collect())?;

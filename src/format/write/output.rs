@@ -86,13 +86,16 @@ impl Work {
     /// The format cannot hold the dtype, which is about [`Subject::Dtype`](crate::error::Subject::Dtype); it does not have
     /// the order of items or bytes; there are more items of zero bytes than anybody wants printed.
     pub fn check(&self, format: Format) -> Result<()> {
+        if !format.is_written() {
+            return Err(Error::of(ErrorKind::Unsupported, format!("{} is read, and not written", format.name())));
+        }
         let meta = self.meta(format);
-        let (writer, name) = (format.writer(), format.argument());
-        writer.check(&meta.dtype).map_err(|error| error.of_kind(ErrorKind::Unsupported))?;
-        if meta.order == Order::Fortran && !writer.has_fortran_order() {
+        let name = format.argument();
+        format.writer().check(&meta.dtype).map_err(|error| error.of_kind(ErrorKind::Unsupported))?;
+        if meta.order == Order::Fortran && !format.can().fortran_order {
             return Err(Error::of(ErrorKind::Unsupported, format!("{name} is always in C order")));
         }
-        if self.recast.big_endian == Some(true) && !writer.has_byte_orders() {
+        if self.recast.big_endian == Some(true) && !format.can().byte_orders {
             return Err(Error::of(ErrorKind::Unsupported, format!("{name} is never big-endian")));
         }
         let items = self.fill.meta().items();

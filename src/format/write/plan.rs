@@ -71,7 +71,7 @@ impl Plan {
             outputs.push(Planned { name, meta, job });
         }
         let mut extras = extras.clone();
-        if format.writer().chunks() {
+        if format.can().chunks {
             extras.styles = styles;
             extras.keeps_fill = same;
         }

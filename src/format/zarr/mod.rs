@@ -18,7 +18,7 @@ use self::metadata::{ArrayMetadata, Node};
 use self::read::ZarrChunks;
 use super::content::{Content, ContentSource, Description};
 use super::interface::{Reader, Unchangeable};
-use crate::error::{Result, bail, malformed};
+use crate::error::{Advice, Error, ErrorKind, Result, bail, malformed};
 use crate::storage::key_store::{KeyStore, Lock, join};
 use crate::storage::source::{Container, Source};
 
@@ -91,14 +91,15 @@ impl Reader for ZarrReader {
         self.members.as_ref()?.names.get(n).map(String::as_str)
     }
 
-    fn unwritten(&self) -> Option<&'static str> {
+    fn unwritten(&self) -> Option<Error> {
         let mut arrays = 0..self.members.as_ref().map_or(1, |members| members.names.len());
         // a group without arrays tells its version itself
         let is_v3 = || self.store.open(V3).is_ok_and(|text| text.is_some());
         let any = || !is_v3() || arrays.any(|n| self.array(n).is_ok_and(|array| array.file == V2_ARRAY));
-        self.is_old.get_or_init(any).then_some(
-            "in a Zarr store of version 2 only items are changed: tensorop convert STORE -o NAME.zarr makes version 3",
-        )
+        self.is_old.get_or_init(any).then(|| {
+            let message = "in a Zarr store of version 2 only items are changed";
+            Error::of(ErrorKind::Unsupported, message).advising(Advice::ConvertStore)
+        })
     }
 
     fn unchangeable(&self) -> Option<Unchangeable> {

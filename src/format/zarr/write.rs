@@ -129,10 +129,6 @@ impl Writer for ZarrWriter {
         dtype.native()
     }
 
-    fn chunks(&self) -> bool {
-        true
-    }
-
     fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout> {
         let is_group = tensors.len() != 1 || extras.is_group && !tensors[0].0.is_empty();
         let mut arrays = Vec::with_capacity(tensors.len());
