@@ -1,7 +1,9 @@
 //! Recognises files that hold no tensor, so that messages can name them: for a model, a packed file or the printed text of a
 //! tensor, "not JSON" would not help.
 
-use prost::encoding::{WireType, decode_key, decode_varint};
+use prost::encoding::WireType;
+
+use super::onnx::wire::WireField;
 
 /// The first bytes of binary files that are often taken for tensors, and what these are.
 const MAGIC: &[(&[u8], &str)] = &[
@@ -80,22 +82,17 @@ fn is_onnx_model(begin: &[u8]) -> bool {
     const OPSET_IMPORT: u32 = 8;
     let mut rest = begin;
     let mut fields = 0;
-    while let Ok((number, wire)) = decode_key(&mut rest) {
-        match (number, wire) {
-            // every writer begins with this field
+    while let Ok(field) = WireField::read(rest) {
+        match (field.number, field.wire) {
+            // every writer begins with the version
             (IR_VERSION, WireType::Varint) => fields += 1,
             (GRAPH | OPSET_IMPORT, WireType::LengthDelimited) => return fields > 0,
-            // names, versions and texts of whoever made it
+            // names, versions and texts of the program that made it
             (2..=6, WireType::LengthDelimited | WireType::Varint) => {}
             _ => return false,
         }
-        let Ok(value) = decode_varint(&mut rest) else { return false };
-        if wire == WireType::LengthDelimited {
-            match usize::try_from(value).ok().and_then(|length| rest.get(length..)) {
-                Some(after) => rest = after,
-                None => return false,
-            }
-        }
+        let Some((_, after)) = field.split(rest) else { return false };
+        rest = after;
     }
     false
 }

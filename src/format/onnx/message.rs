@@ -1,6 +1,8 @@
-//! TensorProto as protobuf has it: its fields and data types.
+//! The fields of a TensorProto as prost decodes them, and ONNX's data types.
 
-use prost::encoding::{WireType, decode_key, decode_varint};
+use prost::encoding::WireType;
+
+use super::wire::{WireField, field};
 
 use crate::error::{Error, malformed};
 use crate::item::dtype::{DType, Kind, Narrow};
@@ -9,26 +11,7 @@ use crate::memory;
 /// The most bytes of a protobuf message.
 pub(super) const MAX_MESSAGE: u64 = i32::MAX as u64;
 
-/// The numbers of TensorProto's fields.
-pub(super) mod field {
-    pub(in super::super) const DIMS: u32 = 1;
-    pub(in super::super) const DATA_TYPE: u32 = 2;
-    pub(in super::super) const SEGMENT: u32 = 3;
-    pub(in super::super) const FLOAT_DATA: u32 = 4;
-    pub(in super::super) const INT32_DATA: u32 = 5;
-    pub(in super::super) const STRING_DATA: u32 = 6;
-    pub(in super::super) const INT64_DATA: u32 = 7;
-    pub(in super::super) const NAME: u32 = 8;
-    pub(in super::super) const RAW_DATA: u32 = 9;
-    pub(in super::super) const DOUBLE_DATA: u32 = 10;
-    pub(in super::super) const UINT64_DATA: u32 = 11;
-    pub(in super::super) const DOC_STRING: u32 = 12;
-    pub(in super::super) const EXTERNAL_DATA: u32 = 13;
-    pub(in super::super) const DATA_LOCATION: u32 = 14;
-    pub(in super::super) const METADATA_PROPS: u32 = 16;
-}
-
-/// The fields of a TensorProto but for `raw_data`, and for those that say nothing about the items.
+/// The fields of a TensorProto without `raw_data` and those that say nothing about the items.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct Message {
     #[prost(int64, repeated, tag = "1")]
@@ -64,14 +47,14 @@ pub(super) struct Entry {
     pub(super) value: String,
 }
 
-/// `data_location` of items in the message, and in another file.
+/// The values of `data_location`: items in the message, and in another file.
 pub(super) const DEFAULT: i32 = 0;
 pub(super) const EXTERNAL: i32 = 1;
 
-/// The number of ONNX's strings, which are a [`Kind::Str`] or [`Kind::Bytes`] of any width.
+/// The number of ONNX's strings, which become [`Kind::Str`] or come from [`Kind::Str`] or [`Kind::Bytes`] of any width.
 pub(super) const STRING: i32 = 8;
 
-/// The data types but for strings: number and ONNX's name.
+/// ONNX's data types without strings: number, name and what it is here.
 pub(super) const DATA_TYPES: &[(i32, &str, Kind)] = &[
     (1, "FLOAT", Kind::Float32),
     (2, "UINT8", Kind::UInt8),
@@ -102,7 +85,7 @@ pub(super) const DATA_TYPES: &[(i32, &str, Kind)] = &[
     (28, "FLOAT6E3M2", Kind::Narrow(Narrow::Float6E3M2FN)),
 ];
 
-/// The number of the data type that items of a dtype have in ONNX.
+/// Returns ONNX's number for a dtype; `None` if it has no such type.
 pub(super) fn data_type(dtype: &DType) -> Option<i32> {
     if matches!(dtype.kind(), Kind::Str(_) | Kind::Bytes(_)) {
         return Some(STRING);
@@ -115,39 +98,33 @@ pub(super) fn too_large(shape: &[usize]) -> Error {
 }
 
 impl Message {
-    /// An empty message with room for all that is in `bytes`: prost would take memory that there may not be.
+    /// Returns an empty message with room for everything in `bytes`. Without it prost would grow its lists, which ends the
+    /// process if there is not enough memory.
+    ///
+    /// # Errors
+    /// There is not enough memory.
     pub(super) fn with_capacity_for(bytes: &[u8]) -> Result<Self, String> {
-        /// What a text or an entry takes beside its bytes, with what an allocation costs.
+        /// The bytes that a text or an entry takes beside its own, with the cost of an allocation.
         const TEXT: usize = 64;
         let mut counts = [0_usize; field::DATA_LOCATION as usize];
         let mut rest = bytes;
-        // what is not in order is refused when it is read
-        while let Ok((number, wire)) = decode_key(&mut rest) {
-            let skipped = match wire {
-                WireType::Varint => decode_varint(&mut rest).map(|_| (0, 1)).ok(),
-                WireType::LengthDelimited => decode_varint(&mut rest).ok().and_then(|length| {
-                    let length = usize::try_from(length).ok()?;
-                    let content = rest.get(..length)?;
-                    Some(match number {
-                        field::FLOAT_DATA => (length, length / size_of::<f32>()),
-                        field::DOUBLE_DATA => (length, length / size_of::<f64>()),
-                        field::STRING_DATA | field::EXTERNAL_DATA => (length, 1),
-                        // each varint has one byte that is below 128
-                        _ => (length, content.iter().filter(|byte| **byte < 0x80).count()),
-                    })
-                }),
-                WireType::ThirtyTwoBit => Some((4, 1)),
-                WireType::SixtyFourBit => Some((8, 1)),
-                WireType::StartGroup | WireType::EndGroup => None,
+        // the walk ends at what is malformed, which prost refuses
+        while let Ok(found) = WireField::read(rest) {
+            let Some((value, after)) = found.split(rest) else { break };
+            let items = match (found.wire, found.number) {
+                (WireType::LengthDelimited, field::FLOAT_DATA) => value.len() / size_of::<f32>(),
+                (WireType::LengthDelimited, field::DOUBLE_DATA) => value.len() / size_of::<f64>(),
+                (WireType::LengthDelimited, field::STRING_DATA | field::EXTERNAL_DATA) => 1,
+                // each varint has one byte that is below 128
+                (WireType::LengthDelimited, _) => value.iter().filter(|byte| **byte < 0x80).count(),
+                _ => 1,
             };
-            let Some((length, items)) = skipped else { break };
-            if let Some(count) = counts.get_mut(number as usize) {
+            if let Some(count) = counts.get_mut(found.number as usize) {
                 *count += items;
             }
-            let Some(after) = rest.get(length..) else { break };
             rest = after;
         }
-        let count = |number: u32| counts.get(number as usize).copied().unwrap_or(0);
+        let count = |number: u32| counts[number as usize];
         let message = Self {
             dims: memory::of(count(field::DIMS))?,
             float_data: memory::of(count(field::FLOAT_DATA))?,
@@ -159,7 +136,7 @@ impl Message {
             external_data: memory::of(count(field::EXTERNAL_DATA))?,
             ..Self::default()
         };
-        // each text has its own memory, which is there if it is there in one piece
+        // each text has an allocation of its own; if there is memory for all in one piece, there is for each
         let texts = (count(field::STRING_DATA) + count(field::EXTERNAL_DATA)).saturating_mul(TEXT);
         memory::of::<u8>(texts.saturating_add(bytes.len()))?;
         Ok(message)

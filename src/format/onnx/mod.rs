@@ -7,11 +7,12 @@ mod external;
 mod look;
 mod message;
 mod proto;
+mod scan;
 mod table;
 #[cfg(test)]
 mod tests;
 mod typed;
-mod wire;
+pub(super) mod wire;
 mod write;
 
 pub use self::look::looks_like_onnx;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::external::Elsewhere;
 use super::message::{DATA_TYPES, Message, STRING, too_large};
-use super::wire::Scan;
+use super::scan::Scan;
 use crate::error::{Context, Error, Result, bail, ensure, malformed};
 use crate::format::packed::{Unpack, bits, bytes_of_items};
 use crate::item::dtype::DType;
@@ -130,13 +130,6 @@ impl Proto {
         let items = meta.items() as u64;
         let reader = Unpack::new(Section::new(Arc::clone(file), at, self.bytes), bits(&meta.dtype), items);
         Ok(Source::stream(meta, Box::new(reader), items, label))
-    }
-}
-
-/// What the decoder of protobuf messages refuses.
-impl From<prost::DecodeError> for Error {
-    fn from(error: prost::DecodeError) -> Self {
-        Self::of(crate::error::ErrorKind::Malformed, error.to_string())
     }
 }
 

@@ -6,7 +6,8 @@ use crate::error::Result;
 use prost::Message as _;
 use prost::encoding::{WireType, encode_key, encode_varint};
 
-use super::message::{Entry, Message, field};
+use super::message::{Entry, Message};
+use super::wire::field;
 use super::{Proto, check, looks_like_onnx, write_header, write_strings};
 use crate::storage::read_at::{MemoryBytes, ReadAt};
 use crate::storage::source::Source;

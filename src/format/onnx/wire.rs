@@ -1,17 +1,40 @@
-//! The fields of a TensorProto on the wire.
+//! Protobuf on the wire: the one walk over the fields of a message, which the four readers of TensorProto share.
+//!
+//! - `look` asks whether the first bytes of a file can be a TensorProto.
+//! - `scan` finds the fields of a file by position, so that `raw_data` is left where it is.
+//! - `message` counts items, so that there is memory for all of them before prost decodes any.
+//! - [`foreign`](crate::format::foreign) knows an ONNX model by its fields.
 
-use std::io;
-
-use prost::Message as _;
 use prost::encoding::{WireType, decode_key, decode_varint};
 
-use super::message::{MAX_MESSAGE, Message, field};
-use crate::error::{Context, Error, Result, bail, ensure, malformed};
-use crate::memory;
-use crate::storage::read_at::ReadAt;
+use crate::error::{Error, malformed};
 
-/// What a field of a TensorProto may be on the wire: alone, and packed with others of its number. `None` for fields
-/// that it does not have.
+/// The most bytes of a field before its value: a key and a length.
+pub(super) const MOST_BEFORE: usize = 2 * VARINT;
+/// The most bytes of a varint.
+const VARINT: usize = 10;
+
+/// The numbers of TensorProto's fields.
+pub(super) mod field {
+    pub(in crate::format::onnx) const DIMS: u32 = 1;
+    pub(in crate::format::onnx) const DATA_TYPE: u32 = 2;
+    pub(in crate::format::onnx) const SEGMENT: u32 = 3;
+    pub(in crate::format::onnx) const FLOAT_DATA: u32 = 4;
+    pub(in crate::format::onnx) const INT32_DATA: u32 = 5;
+    pub(in crate::format::onnx) const STRING_DATA: u32 = 6;
+    pub(in crate::format::onnx) const INT64_DATA: u32 = 7;
+    pub(in crate::format::onnx) const NAME: u32 = 8;
+    pub(in crate::format::onnx) const RAW_DATA: u32 = 9;
+    pub(in crate::format::onnx) const DOUBLE_DATA: u32 = 10;
+    pub(in crate::format::onnx) const UINT64_DATA: u32 = 11;
+    pub(in crate::format::onnx) const DOC_STRING: u32 = 12;
+    pub(in crate::format::onnx) const EXTERNAL_DATA: u32 = 13;
+    pub(in crate::format::onnx) const DATA_LOCATION: u32 = 14;
+    pub(in crate::format::onnx) const METADATA_PROPS: u32 = 16;
+}
+
+/// Returns what a field of a TensorProto may be on the wire: by itself, and packed with others of its number. `None` for
+/// fields that it does not have.
 pub(super) fn wire_types(number: u32) -> Option<&'static [WireType]> {
     use WireType::{LengthDelimited, SixtyFourBit, ThirtyTwoBit, Varint};
     Some(match number {
@@ -30,149 +53,68 @@ pub(super) fn wire_types(number: u32) -> Option<&'static [WireType]> {
     })
 }
 
-/// The most bytes of a `Segment`: two numbers of int64.
-const LONGEST_SEGMENT: u64 = 22;
-
-/// What the fields of a file are, by place.
-#[derive(Debug, Default)]
-pub(super) struct Scan {
-    /// Where the bytes of `raw_data` begin, and how many they are.
-    pub(super) raw: Option<(u64, u64)>,
-    /// Where the fields that prost is to read begin and end; neighbours are one.
-    runs: Vec<(u64, u64)>,
+/// A field of a message, whose value may go on beyond the bytes that are at hand.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::format) struct WireField {
+    pub number: u32,
+    pub wire: WireType,
+    /// Bytes before the value: the key, and the length of a value that has any.
+    pub before: usize,
+    /// Bytes of the value.
+    pub length: u64,
+    /// The value of a varint; 0 for other types.
+    pub varint: u64,
 }
 
-impl Scan {
-    pub(super) fn of(file: &dyn ReadAt) -> Result<Self> {
-        let mut bytes = Cursor::new(file)?;
-        ensure!(bytes.len > 0, "an empty file, expected an ONNX TensorProto");
-        let mut scan = Self::default();
-        let mut has_type = false;
-        while bytes.at < bytes.len {
-            let begin = bytes.at;
-            let (number, wire) = bytes.key().with_context(|| not_a_tensor(begin))?;
-            let known = wire_types(number);
-            if known.is_some_and(|expected| !expected.contains(&wire)) {
-                bail!("{}: field {number} cannot be {wire:?}", not_a_tensor(begin));
+/// Why the bytes at hand do not begin with a field.
+#[derive(Debug)]
+pub(in crate::format) struct NoField {
+    /// The number and the type, if the key could be read.
+    pub key: Option<(u32, WireType)>,
+    /// Whether the field may be whole in a file that goes on after these bytes.
+    pub is_cut: bool,
+    pub why: Error,
+}
+
+impl WireField {
+    /// Reads the field that `bytes` begin with.
+    ///
+    /// # Errors
+    /// There is no key, no length, or no end of a varint; a group, which TensorProto does not have.
+    pub(in crate::format) fn read(bytes: &[u8]) -> Result<Self, NoField> {
+        let mut rest = bytes;
+        // a key of two bytes may be cut; the fields of a TensorProto have no longer one
+        let (number, wire) = decode_key(&mut rest).map_err(|error| NoField {
+            key: None,
+            is_cut: bytes.len() == 1,
+            why: error.into(),
+        })?;
+        let left = rest.len();
+        let after_key = bytes.len() - left;
+        let read = match wire {
+            WireType::Varint => decode_varint(&mut rest).map(|varint| (after_key, (left - rest.len()) as u64, varint)),
+            WireType::LengthDelimited => decode_varint(&mut rest).map(|length| (bytes.len() - rest.len(), length, 0)),
+            WireType::ThirtyTwoBit => Ok((after_key, 4, 0)),
+            WireType::SixtyFourBit => Ok((after_key, 8, 0)),
+            WireType::StartGroup | WireType::EndGroup => {
+                let key = Some((number, wire));
+                return Err(NoField { key, is_cut: false, why: malformed!("groups are not read") });
             }
-            let length = bytes.length(wire).with_context(|| not_a_tensor(begin))?;
-            let start = bytes.at;
-            let end = start.checked_add(length).filter(|end| *end <= bytes.len);
-            bytes.at = end.ok_or_else(|| {
-                let rest = bytes.len - start;
-                malformed!("field {number} at byte {begin} has {length} bytes, and {rest} are in the file")
-            })?;
-            match number {
-                // a message of two numbers; where a sequence has its tensors
-                field::SEGMENT if length > LONGEST_SEGMENT => {
-                    bail!("an ONNX sequence of tensors (a SequenceProto), expected one tensor (a TensorProto)")
-                }
-                field::SEGMENT => {
-                    bail!("a segment of a larger tensor, expected a whole one")
-                }
-                field::RAW_DATA if scan.raw.is_some() => bail!("raw_data stands there twice"),
-                field::RAW_DATA => scan.raw = Some((start, length)),
-                field::DOC_STRING | field::METADATA_PROPS => {}
-                _ if known.is_none() => {}
-                _ => {
-                    has_type |= number == field::DATA_TYPE;
-                    match scan.runs.last_mut() {
-                        Some((_, end)) if *end == begin => *end = bytes.at,
-                        _ => scan.runs.push((begin, bytes.at)),
-                    }
-                }
-            }
-        }
-        ensure!(has_type, "no data_type: not an ONNX TensorProto");
-        Ok(scan)
+        };
+        let (before, length, varint) =
+            read.map_err(|error| NoField { key: Some((number, wire)), is_cut: left < VARINT, why: error.into() })?;
+        Ok(Self { number, wire, before, length, varint })
     }
 
-    /// The message without `raw_data`.
-    pub(super) fn message(&self, file: &dyn ReadAt) -> Result<Message> {
-        let total: u64 = self.runs.iter().map(|(begin, end)| end - begin).sum();
-        ensure!(total <= MAX_MESSAGE, "{total} bytes beside raw_data, expected at most {MAX_MESSAGE}");
-        let mut bytes = memory::zeros(usize::try_from(total)?).map_err(Error::memory)?;
-        let mut rest = &mut bytes[..];
-        for (begin, end) in &self.runs {
-            let (run, others) = rest.split_at_mut((end - begin) as usize);
-            file.read_at(run, *begin)?;
-            rest = others;
-        }
-        let mut message = Message::with_capacity_for(&bytes).map_err(Error::memory)?;
-        message.merge(&bytes[..]).map_err(|error| malformed!("not an ONNX TensorProto: {error}"))?;
-        Ok(message)
+    /// Returns the value and what comes after it; `None` if it goes on beyond `bytes`, which the field was read from.
+    pub(in crate::format) fn split(self, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+        bytes.get(self.before..)?.split_at_checked(usize::try_from(self.length).ok()?)
     }
 }
 
-fn not_a_tensor(at: u64) -> String {
-    format!("not an ONNX TensorProto at byte {at}")
-}
-
-/// A file that is read in steps, by position.
-struct Cursor<'a> {
-    file: &'a dyn ReadAt,
-    len: u64,
-    at: u64,
-    /// The bytes of the file from `begin` on.
-    buffer: Vec<u8>,
-    begin: u64,
-}
-
-impl<'a> Cursor<'a> {
-    const BUFFER: u64 = 1 << 16;
-    /// The most bytes of a varint.
-    const VARINT: u64 = 10;
-
-    fn new(file: &'a dyn ReadAt) -> io::Result<Self> {
-        Ok(Self { file, len: file.size()?, at: 0, buffer: Vec::new(), begin: 0 })
-    }
-
-    /// The next bytes: as many as a varint can have, or as there are.
-    fn peek(&mut self) -> io::Result<&[u8]> {
-        let end = self.begin + self.buffer.len() as u64;
-        if self.at < self.begin || self.len.min(self.at + Self::VARINT) > end {
-            // a place far from the last one is likely to be followed by another
-            let most = if self.at > end || self.begin == end { 1 << 12 } else { Self::BUFFER };
-            self.buffer.resize((self.len - self.at).min(most) as usize, 0);
-            self.file.read_at(&mut self.buffer, self.at)?;
-            self.begin = self.at;
-        }
-        Ok(self.buffer.get((self.at - self.begin) as usize..).unwrap_or_default())
-    }
-
-    fn key(&mut self) -> Result<(u32, WireType)> {
-        let mut bytes = self.peek()?;
-        let before = bytes.len();
-        let key = decode_key(&mut bytes)?;
-        let read = (before - bytes.len()) as u64;
-        self.at += read;
-        Ok(key)
-    }
-
-    fn varint(&mut self) -> Result<u64> {
-        let mut bytes = self.peek()?;
-        let before = bytes.len();
-        let number = decode_varint(&mut bytes)?;
-        let read = (before - bytes.len()) as u64;
-        self.at += read;
-        Ok(number)
-    }
-
-    /// The bytes of the field whose key has been read, from the place that is now reached.
-    fn length(&mut self, wire: WireType) -> Result<u64> {
-        Ok(match wire {
-            WireType::Varint => {
-                let begin = self.at;
-                self.varint()?;
-                // the number itself is prost's to read: only its bytes are passed
-                let length = self.at - begin;
-                self.at = begin;
-                length
-            }
-            WireType::SixtyFourBit => 8,
-            WireType::ThirtyTwoBit => 4,
-            WireType::LengthDelimited => self.varint()?,
-            WireType::StartGroup | WireType::EndGroup => bail!("groups are not read"),
-        })
+/// What the decoder of protobuf messages refuses.
+impl From<prost::DecodeError> for Error {
+    fn from(error: prost::DecodeError) -> Self {
+        Self::of(crate::error::ErrorKind::Malformed, error.to_string())
     }
 }

@@ -3,7 +3,8 @@
 use crate::error::{Context, Result, ensure, malformed};
 use prost::encoding::{WireType, encode_key, encode_varint};
 
-use super::message::{MAX_MESSAGE, STRING, data_type, field, too_large};
+use super::message::{MAX_MESSAGE, STRING, data_type, too_large};
+use super::wire::field;
 use crate::error::{Advice, Error, Subject};
 use crate::format::packed::bytes_of_items;
 use crate::item::dtype::{DType, Kind};
