@@ -289,10 +289,7 @@ pub(super) fn open(content: Content) -> crate::error::Result<Box<dyn Reader>> {
         ContentSource::Bytes { bytes, size, .. } => {
             let mut rest = Section::new(&*bytes, begin.len() as u64, size - begin.len() as u64);
             let header = read_on(&mut rest, &mut begin)?;
-            let found = size.saturating_sub(header.offset as u64);
-            if found != header.bytes as u64 {
-                bail!("{}", wrong_length(found, header.bytes as u64, &header.meta));
-            }
+            check_len(&header, size)?;
             Box::new(NpyFile { bytes, header })
         }
         ContentSource::Folder(_) => bail!("is a folder, expected a file"),
@@ -304,20 +301,38 @@ pub(super) fn open(content: Content) -> crate::error::Result<Box<dyn Reader>> {
     })
 }
 
-/// The header of what begins with `begin`; reads on where it is longer.
-fn read_on(stream: &mut impl Read, begin: &mut Vec<u8>) -> crate::error::Result<Header> {
+/// Reads the header of `stream`, whose first bytes are in `begin` already; appends those that it reads beyond them.
+///
+/// # Errors
+/// The content is no `.npy`; the header is malformed or cut off; reading fails.
+pub(super) fn read_on(stream: &mut impl Read, begin: &mut Vec<u8>) -> crate::error::Result<Header> {
+    let mut needs = MAGIC.len();
     loop {
+        let missing = needs.saturating_sub(begin.len());
+        stream.by_ref().take(missing as u64).read_to_end(begin)?;
+        if !MAGIC.starts_with(begin.get(..MAGIC.len()).unwrap_or(begin)) {
+            bail!("no .npy file: does not begin with \\x93NUMPY");
+        }
+        if begin.len() < needs {
+            bail!("ends after {} bytes, inside its header of {needs}", begin.len());
+        }
         match read_header(begin)? {
             Begun::Header(header) => return Ok(header),
-            Begun::Needs(bytes) => {
-                let missing = bytes - begin.len();
-                stream.by_ref().take(missing as u64).read_to_end(begin)?;
-                if begin.len() < bytes {
-                    bail!("ends after {} bytes, inside its header of {bytes}", begin.len());
-                }
-            }
+            Begun::Needs(bytes) => needs = bytes,
         }
     }
+}
+
+/// Checks that the items of a file take as many bytes as its header needs.
+///
+/// # Errors
+/// They take more or fewer.
+pub(super) fn check_len(header: &Header, len: u64) -> crate::error::Result<()> {
+    let found = len.saturating_sub(header.offset as u64);
+    if found != header.bytes as u64 {
+        bail!("{}", wrong_length(found, header.bytes as u64, &header.meta));
+    }
+    Ok(())
 }
 
 /// A `.npy` whose items are read by position.

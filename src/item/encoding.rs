@@ -76,6 +76,18 @@ impl DType {
     }
 }
 
+/// Returns an item of strings without the NULs at its end, which NumPy pads it with. A character has `width` bytes.
+pub(crate) fn unpadded(item: &[u8], width: usize) -> &[u8] {
+    let end = item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    &item[..end.next_multiple_of(width)]
+}
+
+/// Returns the code points of an item of [`Kind::Str`] without the NULs at its end.
+pub(crate) fn code_points(item: &[u8], big_endian: bool) -> impl Iterator<Item = u32> + Clone {
+    let point = if big_endian { u32::from_be_bytes } else { u32::from_le_bytes };
+    unpadded(item, 4).as_chunks::<4>().0.iter().map(move |&word| point(word))
+}
+
 /// A step of turning the bytes of one item into another byte order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Swap {

@@ -9,7 +9,7 @@ use half::{bf16, f16};
 use super::datetime;
 use super::dtype::{DType, Kind};
 use super::element::{Element, Float, match_kind};
-use super::encoding::Swap;
+use super::encoding::{Swap, code_points, unpadded};
 use super::float16::{bf16_to_f32, f16_to_f32};
 use super::time_unit::TimeUnit;
 use crate::error::{Advice, Error, ErrorKind};
@@ -84,10 +84,8 @@ impl<'a> ItemWriter<'a> {
                     (value as f32).write(self);
                 }
             }
-            Kind::Bytes(_) => return self.string(bytes.iter().map(|&b| b.into())),
-            Kind::Str(_) => {
-                return self.string(bytes.as_chunks::<4>().0.iter().map(|&point| u32::from_le_bytes(point)));
-            }
+            Kind::Bytes(_) => return self.string(unpadded(bytes, 1).iter().map(|&byte| byte.into())),
+            Kind::Str(_) => return self.string(code_points(bytes, false)),
             Kind::Datetime(unit) => self.date(i64::read_le(bytes), unit),
             Kind::Timedelta(_) => match i64::read_le(bytes) {
                 datetime::NAT => self.text("\"NaT\""),
@@ -132,13 +130,12 @@ impl<'a> ItemWriter<'a> {
         }
     }
 
-    /// A string without the NULs at its end.
-    fn string(&mut self, points: impl DoubleEndedIterator<Item = u32> + Clone) -> io::Result<()> {
+    /// Appends a string, whose padding has been taken off.
+    fn string(&mut self, points: impl Iterator<Item = u32>) -> io::Result<()> {
         let invalid = |message: String| Error::of(ErrorKind::Unsupported, message).advising(Advice::WriteNpy).into();
-        let len = points.clone().rev().skip_while(|&point| point == 0).count();
         let mut after_high = false;
         self.text("\"");
-        for point in points.take(len) {
+        for point in points {
             // no code point takes more
             memory::reserve(&mut self.out, 16).map_err(|m| io::Error::new(io::ErrorKind::OutOfMemory, m))?;
             match (point, char::from_u32(point)) {

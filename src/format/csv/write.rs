@@ -9,6 +9,7 @@ use crate::format::interface::{Extras, Layout, TextOptions, WriteWhole, Writer};
 use crate::format::values::cannot_hold;
 use crate::format::values::cells::{BYTE_ORDER_MARK, Dialect, holds};
 use crate::item::dtype::{DType, Kind};
+use crate::item::encoding::{code_points, unpadded};
 use crate::item::meta::Meta;
 use crate::item::print::ItemWriter;
 use crate::item::tensor::Tensor;
@@ -93,11 +94,8 @@ impl CellWriter<'_> {
     fn cell(&mut self, item: &[u8]) -> Result<&[u8], String> {
         self.items.out.clear();
         match self.dtype.kind() {
-            Kind::Bytes(_) => self.string(item.iter().map(|&byte| byte.into()))?,
-            Kind::Str(_) => {
-                let point = if self.dtype.is_big_endian() { u32::from_be_bytes } else { u32::from_le_bytes };
-                self.string(item.as_chunks::<4>().0.iter().map(|&bytes| point(bytes)))?;
-            }
+            Kind::Bytes(_) => self.string(unpadded(item, 1).iter().map(|&byte| byte.into()))?,
+            Kind::Str(_) => self.string(code_points(item, self.dtype.is_big_endian()))?,
             kind => {
                 self.items.item(item).map_err(|error| error.to_string())?;
                 let four_digits = self.items.out.len() == 4 && self.items.out.iter().all(u8::is_ascii_digit);
@@ -118,10 +116,9 @@ impl CellWriter<'_> {
         Ok(&self.items.out)
     }
 
-    /// A string without the NULs at its end.
-    fn string(&mut self, points: impl DoubleEndedIterator<Item = u32> + Clone) -> Result<(), String> {
-        let len = points.clone().rev().skip_while(|&point| point == 0).count();
-        for point in points.take(len) {
+    /// Appends a string, whose padding has been taken off.
+    fn string(&mut self, points: impl Iterator<Item = u32>) -> Result<(), String> {
+        for point in points {
             let c = char::from_u32(point).filter(|&c| c != '\0').ok_or_else(|| format!("U+{point:04X}"))?;
             memory::extend(&mut self.items.out, c.encode_utf8(&mut [0; 4]).as_bytes())?;
         }

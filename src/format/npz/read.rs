@@ -14,10 +14,10 @@ use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipArchive, ZipArchiveEntryWayfinder, ZipLocator};
 
 use super::records::{END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS, checksum};
-use crate::format::npy::{self, Begun, Header};
+use crate::format::npy::{self, Header};
 use crate::parallel::Threads;
 use crate::storage::read_at::{ReadAt, Section};
-use crate::storage::source::{Source, wrong_length};
+use crate::storage::source::Source;
 
 /// The bytes read at once of a header. Most are 128 bytes long, and to list the members of an archive reads one of
 /// each.
@@ -355,28 +355,9 @@ impl MemberContent {
 
     /// Reads the header of the `.npy`, and nothing after it.
     fn header(&mut self) -> Result<Header> {
-        let mut begin = Vec::new();
-        let mut needs = npy::MAGIC.len();
-        loop {
-            let missing = needs.saturating_sub(begin.len());
-            self.take(missing as u64).read_to_end(&mut begin)?;
-            if !npy::MAGIC.starts_with(begin.get(..npy::MAGIC.len()).unwrap_or(&begin)) {
-                bail!("no .npy file: does not begin with \\x93NUMPY");
-            }
-            if begin.len() < needs {
-                bail!("ends after {} bytes, inside its header of {needs}", begin.len());
-            }
-            match npy::read_header(&begin)? {
-                Begun::Needs(bytes) => needs = bytes,
-                Begun::Header(header) => {
-                    let found = self.size.saturating_sub(header.offset as u64);
-                    if found != header.bytes as u64 {
-                        bail!("{}", wrong_length(found, header.bytes as u64, &header.meta));
-                    }
-                    return Ok(header);
-                }
-            }
-        }
+        let header = npy::read_on(self, &mut Vec::new())?;
+        npy::check_len(&header, self.size)?;
+        Ok(header)
     }
 
     /// Reads on, by whatever method.

@@ -4,17 +4,14 @@ use std::ops::RangeInclusive;
 
 use crate::error::{Error, Result, bail, ensure, malformed};
 
-use super::message::{Message, field};
+use super::message::Message;
+use super::wire::field;
 use crate::format::packed::{bits, packed_bytes, unpack};
+use crate::format::values::most_padded;
 use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, match_kind};
 use crate::layout::shape::{bytes_of, coordinates};
 use crate::memory;
-
-/// Strings padded to a common width may take so many times the message that they come from, ...
-const MOST_PADDING: usize = 1024;
-/// ... or so many bytes in any case.
-const FREE_PADDING: usize = 64 << 20;
 
 /// The fields that items can be in: number and name.
 const FIELDS: &[(u32, &str)] = &[
@@ -169,8 +166,7 @@ impl Message {
         }
         let dtype = DType::from(Kind::Str(longest));
         let size = longest.saturating_mul(4);
-        let most = given.saturating_mul(MOST_PADDING).max(FREE_PADDING);
-        let total = bytes_of(shape, size).filter(|total| *total <= most);
+        let total = bytes_of(shape, size).filter(|total| *total <= most_padded(given));
         let total =
             total.ok_or_else(|| malformed!("{items} strings of {size} bytes ({}) are too much", dtype.name()))?;
         let mut out = memory::of(total).map_err(Error::memory)?;

@@ -9,6 +9,7 @@ use crate::format::interface::TextOptions;
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::{Element, match_kind};
+use crate::item::encoding::{code_points, unpadded};
 use crate::item::python;
 use crate::item::tensor::Tensor;
 use crate::item::time_unit::{TimeBase, TimeUnit};
@@ -88,9 +89,9 @@ fn array(tensor: &Tensor, options: &TextOptions, page: &mut Page<'_>) -> io::Res
             let known: [f32; 256] = std::array::from_fn(|item| narrow.value(item as u8) as f32);
             reals(&numbers, |numbers, i| known[usize::from(numbers.item::<u8>(i))], options, page)
         }
-        Kind::Bytes(_) => page.blocks(&mut |i, text| python::repr_bytes(unpadded(item(i)), text)),
+        Kind::Bytes(_) => page.blocks(&mut |i, text| python::repr_bytes(unpadded(item(i), 1), text)),
         Kind::Str(_) => {
-            page.blocks(&mut |i, text| python::repr_code_points(code_points(item(i), tensor.dtype()), text))
+            page.blocks(&mut |i, text| python::repr_code_points(code_points(item(i), tensor.dtype().is_big_endian()), text))
         }
         Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => {
             unreachable!("`check` refused this dtype")
@@ -116,10 +117,10 @@ fn scalar(tensor: &Tensor, text: &mut Vec<u8>) {
         Kind::Timedelta(unit) => text.extend(timedelta(numbers.item(0), *unit).bytes()),
         Kind::Bytes(_) => {
             text.extend(b"np.bytes_(");
-            python::repr_bytes(unpadded(item), text);
+            python::repr_bytes(unpadded(item, 1), text);
             text.push(b')');
         }
-        Kind::Str(_) => python::print_code_points(code_points(item, tensor.dtype()), text),
+        Kind::Str(_) => python::print_code_points(code_points(item, tensor.dtype().is_big_endian()), text),
         Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => {
             unreachable!("`check` refused this dtype")
         }
@@ -191,17 +192,4 @@ fn datetimes(numbers: &Numbers<'_>, unit: TimeUnit, page: &mut Page<'_>) -> io::
         width = width.max(quoted(min).len()).max(quoted(max).len());
     }
     page.blocks(&mut |i, text| pad(quoted(numbers.item(i)).as_bytes(), width, text))
-}
-
-/// Returns an item of `S` without its padding.
-fn unpadded(item: &[u8]) -> &[u8] {
-    &item[..item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1)]
-}
-
-/// Returns the code points of an item of `U` without its padding.
-fn code_points<'a>(item: &'a [u8], dtype: &DType) -> impl Iterator<Item = u32> + Clone + use<'a> {
-    let big = dtype.is_big_endian();
-    let words = item.as_chunks::<4>().0;
-    let len = words.iter().rposition(|&word| word != [0; 4]).map_or(0, |last| last + 1);
-    words[..len].iter().map(move |&word| if big { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) })
 }

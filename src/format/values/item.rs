@@ -14,10 +14,11 @@ use crate::item::parse::{self, Misfit};
 use crate::layout::shape::bytes_of;
 use crate::memory;
 
-/// Strings padded to a common width may take so many times the text that they come from, ...
-pub(in crate::format) const MOST_PADDING: usize = 1024;
-/// ... or so many bytes in any case.
-pub(in crate::format) const FREE_PADDING: usize = 64 << 20;
+/// Returns the most bytes that strings may take when they are padded to a common width, if the text that they come from
+/// has `text` bytes: 1024 times as many, but 64 MiB in any case. A short text could otherwise take all memory.
+pub(in crate::format) fn most_padded(text: usize) -> usize {
+    text.saturating_mul(1024).max(64 << 20)
+}
 
 /// What is said of a dtype whose items have no text in a format.
 pub(in crate::format) fn cannot_hold(format: &str, dtype: &DType) -> String {
@@ -176,7 +177,7 @@ pub fn parse_item(text: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
                 None => text.chars().map(u32::from).collect(),
             };
             let dtype = widen(dtype, Some(points.len()));
-            let fits = bytes_of(&[], dtype.itemsize()).filter(|&n| n <= FREE_PADDING);
+            let fits = bytes_of(&[], dtype.itemsize()).filter(|&n| n <= most_padded(0));
             let bytes = fits.ok_or_else(|| error(format!("an item of {} is too much", dtype.name())))?;
             let mut item = memory::zeros(bytes).map_err(error)?;
             put_string(points.into_iter(), &dtype, &mut item).map_err(|why| error(format!("{} {why}", short(text))))?;

@@ -1,7 +1,7 @@
 //! A text that holds a tensor, and its items as those of a dtype.
 
 use super::cells::{self, Cells, Reading};
-use super::item::{FREE_PADDING, MOST_PADDING, cannot_hold, part_of, put_string, read_leaf, widen};
+use super::item::{cannot_hold, most_padded, part_of, put_string, read_leaf, widen};
 use super::leaf::{Leaf, Nested, positioned};
 use super::lists::{self, Lists};
 use super::strings::{points, short, width};
@@ -173,12 +173,10 @@ impl Values<'_> {
             Items::Lists(lists) => lists.text.len(),
             Items::Cells(cells) => cells.bytes(),
         };
-        let total = bytes_of(&[strings.len()], size)
-            .filter(|&total| total <= FREE_PADDING.max(text.saturating_mul(MOST_PADDING)))
-            .ok_or_else(|| {
-                let message = format!("{} items of {size} bytes ({}) are too much", strings.len(), dtype.name());
-                self.error(message)
-            })?;
+        let total = bytes_of(&[strings.len()], size).filter(|&total| total <= most_padded(text)).ok_or_else(|| {
+            let message = format!("{} items of {size} bytes ({}) are too much", strings.len(), dtype.name());
+            self.error(message)
+        })?;
         let mut bytes = memory::zeros(total).map_err(|message| self.error(message))?;
         for (at, text) in strings.iter().enumerate() {
             let item = &mut bytes[at * size..][..size];

@@ -7,6 +7,7 @@ use super::codecs::{named, swapped};
 use crate::error::{Error, ErrorKind, Result, Subject, bail, ensure, malformed};
 use crate::format::values::parse_item;
 use crate::item::dtype::{DType, Kind};
+use crate::item::encoding::{code_points, unpadded};
 
 /// The dtype of v3 metadata, little-endian.
 ///
@@ -158,15 +159,11 @@ fn fill_item(text: &str, dtype: &DType) -> Result<Vec<u8>> {
 pub(super) fn fill_text(item: &[u8], dtype: &DType) -> String {
     let integer = |item: &[u8]| i64::from_le_bytes(item.try_into().unwrap_or_default());
     match dtype.kind() {
-        Kind::Bytes(_) => {
-            let end = item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-            Value::String(to_base64(&item[..end])).to_string()
-        }
+        Kind::Bytes(_) => Value::String(to_base64(unpadded(item, 1))).to_string(),
         Kind::Void(_) => Value::String(to_base64(item)).to_string(),
         Kind::Str(_) => {
-            let code = |word: &[u8; 4]| char::from_u32(u32::from_le_bytes(*word)).unwrap_or('\u{fffd}');
-            let text: String = item.as_chunks::<4>().0.iter().map(code).collect();
-            Value::String(text.trim_end_matches('\0').to_owned()).to_string()
+            let code = |point| char::from_u32(point).unwrap_or('\u{fffd}');
+            Value::String(code_points(item, false).map(code).collect()).to_string()
         }
         Kind::Datetime(_) | Kind::Timedelta(_) => integer(item).to_string(),
         Kind::Bool => (item != [0]).to_string(),

@@ -18,7 +18,7 @@ use self::write::Output;
 use crate::error::{Advice, Error, Subject};
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind};
-use crate::item::encoding::Swap;
+use crate::item::encoding::{Swap, code_points, unpadded};
 use crate::item::python;
 use crate::item::time_unit::TimeUnit;
 
@@ -374,14 +374,9 @@ impl Cast {
     fn too_long(&self, item: &[u8]) -> String {
         let mut text = Vec::new();
         if matches!(self.from.kind(), Kind::Bytes(_)) {
-            let len = item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-            python::repr_bytes(item.get(..len).unwrap_or_default(), &mut text);
+            python::repr_bytes(unpadded(item, 1), &mut text);
         } else {
-            let words = item.as_chunks::<4>().0;
-            let len = words.iter().rposition(|&word| word != [0; 4]).map_or(0, |last| last + 1);
-            let big = self.from.is_big_endian();
-            let point = |&word| if big { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) };
-            python::repr_code_points(words.iter().take(len).map(point), &mut text);
+            python::repr_code_points(code_points(item, self.from.is_big_endian()), &mut text);
         }
         let text = String::from_utf8_lossy(&text);
         let short: String = text.chars().take(SHOWN).collect();
