@@ -190,10 +190,10 @@ impl TensorEq {
 
 /// What is compared with the golden file.
 #[derive(Debug)]
-pub struct Actual<'a>(Kind<'a>);
+pub struct Actual<'a>(ActualKind<'a>);
 
 #[derive(Debug)]
-enum Kind<'a> {
+enum ActualKind<'a> {
     Bytes(&'a [u8]),
     Path(&'a Path),
     Array(Tensor),
@@ -203,12 +203,12 @@ impl Actual<'_> {
     /// Its items.
     fn source(&self) -> Result<Source> {
         let input = match &self.0 {
-            Kind::Bytes(bytes) => {
+            ActualKind::Bytes(bytes) => {
                 let bytes = io::Cursor::new(bytes.to_vec());
                 OpenOptions::new("the output").open_stream(Box::new(bytes))?
             }
-            Kind::Path(path) => OpenOptions::new(path.display().to_string()).open(path)?,
-            Kind::Array(tensor) => return Ok(Source::memory(tensor.clone(), "the array".to_owned())),
+            ActualKind::Path(path) => OpenOptions::new(path.display().to_string()).open(path)?,
+            ActualKind::Array(tensor) => return Ok(Source::memory(tensor.clone(), "the array".to_owned())),
         };
         input.source(input.chosen()?)
     }
@@ -231,7 +231,7 @@ macro_rules! compared {
     ($($type:ty: $kind:ident $(of $N:ident)?),+) => {
         $(impl$(<const $N: usize>)? Compared for $type {
             fn compared(&self) -> Actual<'_> {
-                Actual(Kind::$kind(self.as_ref()))
+                Actual(ActualKind::$kind(self.as_ref()))
             }
         })+
     };
@@ -241,7 +241,7 @@ compared!(str: Path, String: Path, Path: Path, PathBuf: Path, [u8]: Bytes, Vec<u
 
 impl<T: Element, S: Data<Elem = T>, D: Dimension> Compared for ArrayBase<S, D> {
     fn compared(&self) -> Actual<'_> {
-        Actual(Kind::Array(Tensor::from(self)))
+        Actual(ActualKind::Array(Tensor::from(self)))
     }
 }
 

@@ -15,7 +15,7 @@ use super::sources;
 
 use crate::format::content::Description;
 use crate::format::open::Input;
-use crate::info::{self, Places, Stats};
+use crate::info::{self, AxisStats, Stats};
 use crate::layout::axis::resolve_axis;
 use crate::ops::fill::Limits;
 use crate::report::printable;
@@ -108,7 +108,7 @@ impl Info {
             info.stats = self.stats.then_some(stats);
         }
         if let Some(axis) = axis {
-            let mut places = if self.json { Places::json() } else { Places::table(io.style()) };
+            let mut places = if self.json { AxisStats::json() } else { AxisStats::table(io.style()) };
             let kept = |done: std::io::Result<()>| done.map_err(|error| crate::Error::from(error).within("statistics"));
             let mut push = |stats: Option<Stats>| kept(places.push(stats.as_ref()));
             info::by_axis(&mut source, axis, limits, &progress, &mut push)?;

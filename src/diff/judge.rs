@@ -19,7 +19,7 @@ use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
 /// How the pairs of two tensors are compared.
-struct Pairs {
+struct ComparedPairs {
     how: Comparability,
     rule: Rule,
     /// The bytes of an expected item, and of an actual one.
@@ -34,7 +34,7 @@ struct PairScratch {
     bits: Vec<u64>,
 }
 
-impl Pairs {
+impl ComparedPairs {
     /// Returns `None` if the dtypes differ, or have no common meaning.
     fn new(sources: [&Source; 2], options: &Options) -> Option<Self> {
         let [one, other] = sources.map(|source| source.dtype().native());
@@ -64,7 +64,7 @@ impl Pairs {
 struct ErrorPlane {
     sources: [Source; 2],
     conversions: [Conversion; 2],
-    pairs: Pairs,
+    pairs: ComparedPairs,
     /// The dims of the other axes.
     others: Vec<usize>,
     meta: Meta,
@@ -83,7 +83,7 @@ impl std::fmt::Debug for ErrorPlane {
 pub(crate) fn check_plane(expected: &Source, actual: &Source, options: &Options) -> Result<Option<()>> {
     let refuse = |why: String| Err(Error::of(ErrorKind::Unsupported, why).within(expected.label()));
     let shape = expected.shape();
-    let Some(pairs) = Pairs::new([expected, actual], options).filter(|_| shape == actual.shape()) else {
+    let Some(pairs) = ComparedPairs::new([expected, actual], options).filter(|_| shape == actual.shape()) else {
         return Ok(None);
     };
     if !matches!(pairs.how, Comparability::Numbers(_)) {
@@ -103,7 +103,7 @@ pub(crate) fn check_plane(expected: &Source, actual: &Source, options: &Options)
 /// # Panics
 /// If the tensors have not been checked.
 pub(crate) fn error_plane(mut sources: [Source; 2], options: &Options) -> Result<Box<dyn Fill>> {
-    let pairs = Pairs::new(sources.each_ref(), options).expect("the dtypes have been checked");
+    let pairs = ComparedPairs::new(sources.each_ref(), options).expect("the dtypes have been checked");
     sources.iter_mut().try_for_each(Source::settle)?;
     let conversion = |source: &Source| Conversion::new(source.dtype(), &source.dtype().native());
     let [expected, actual] = sources.each_ref().map(|source| conversion(source).context("a dtype of no kind"));
@@ -195,7 +195,7 @@ pub(crate) fn density(
     limits: Limits,
     progress: Progress<'_>,
 ) -> Result<Option<Density>> {
-    let Some(pairs) = Pairs::new([expected, actual], options) else { return Ok(None) };
+    let Some(pairs) = ComparedPairs::new([expected, actual], options) else { return Ok(None) };
     if expected.shape() != actual.shape() {
         return Ok(None);
     }

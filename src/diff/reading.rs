@@ -129,7 +129,7 @@ impl NumberReading {
 /// dates.
 fn compared_as(kind: &Kind) -> Option<(ItemClass, ComparedAs)> {
     Some(match_kind!(*kind, {
-        number T => (<T as Stored>::CLASS, T::COMPARED),
+        number T => (<T as StoredNumber>::CLASS, T::COMPARED),
         Kind::Datetime(_) | Kind::Timedelta(_) => (ItemClass::Date, ComparedAs::Ticks),
         Kind::Narrow(narrow) if narrow.is_integer() => (ItemClass::Integer, ComparedAs::Float64),
         Kind::Narrow(_) => (ItemClass::Float, ComparedAs::Float64),
@@ -178,7 +178,7 @@ impl NanBits {
 }
 
 /// A number as a dtype has it.
-trait Stored: Copy {
+trait StoredNumber: Copy {
     const CLASS: ItemClass;
     /// The type that two tensors of it are compared as.
     const COMPARED: ComparedAs;
@@ -194,7 +194,7 @@ trait Stored: Copy {
 
 macro_rules! stored_integers {
     ($($type:ty: $compared:ident),+) => {
-        $(impl Stored for $type {
+        $(impl StoredNumber for $type {
             const CLASS: ItemClass = ItemClass::Integer;
             const COMPARED: ComparedAs = ComparedAs::$compared;
 
@@ -211,7 +211,7 @@ macro_rules! stored_integers {
 
 stored_integers!(i8: Float64, i16: Float64, i32: Float64, i64: Int64, u8: Float64, u16: Float64, u32: Float64, u64: UInt64);
 
-impl Stored for bool {
+impl StoredNumber for bool {
     const CLASS: ItemClass = ItemClass::Integer;
     // two that are true may differ in bits
     const COMPARED: ComparedAs = ComparedAs::Bool;
@@ -240,7 +240,7 @@ macro_rules! stored_floats {
             }
         }
 
-        impl Stored for $type {
+        impl StoredNumber for $type {
             const CLASS: ItemClass = ItemClass::Float;
             const COMPARED: ComparedAs = ComparedAs::Float64;
 
@@ -250,7 +250,7 @@ macro_rules! stored_floats {
             }
         }
 
-        impl Stored for Complex<$type> {
+        impl StoredNumber for Complex<$type> {
             const CLASS: ItemClass = ItemClass::Complex;
             const COMPARED: ComparedAs = ComparedAs::Complex;
 
@@ -271,7 +271,7 @@ struct NarrowFloat {
     bits: u8,
 }
 
-impl Stored for NarrowFloat {
+impl StoredNumber for NarrowFloat {
     const CLASS: ItemClass = ItemClass::Float;
     const COMPARED: ComparedAs = ComparedAs::Float64;
 
@@ -306,7 +306,7 @@ fn conversion(kind: &Kind, to: ComparedAs, nan: NanBits) -> ConvertItems {
     })
 }
 
-fn convert_stored<S: Stored, const SIZE: usize>(
+fn convert_stored<S: StoredNumber, const SIZE: usize>(
     to: ComparedAs,
     nan: NanBits,
     read: impl Fn(&[u8; SIZE]) -> S + Send + Sync + 'static,

@@ -39,7 +39,7 @@ pub(super) struct Brackets {
 
 /// What one thread has seen.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct BracketCounts {
     counts: [[u64; CLASSES]; LANES],
     kept: Vec<u64>,
 }
@@ -92,7 +92,7 @@ impl Brackets {
     }
 
     /// Takes some keys.
-    pub(super) fn count(&self, seen: &mut Seen, keys: &[u64]) {
+    pub(super) fn count(&self, seen: &mut BracketCounts, keys: &[u64]) {
         let before = seen.kept.len();
         let has_room = self.kept.load(Ordering::Relaxed) < KEPT;
         let mut take = |key: u64, lane: usize| {
@@ -113,7 +113,7 @@ impl Brackets {
     }
 
     /// The keys of some ranks, counted from 0, if all are among those that were kept.
-    pub(super) fn found(&self, seen: Vec<Seen>, ranks: &[u64]) -> Option<Vec<u64>> {
+    pub(super) fn found(&self, seen: Vec<BracketCounts>, ranks: &[u64]) -> Option<Vec<u64>> {
         let mut counts = [0; CLASSES];
         let mut kept = Vec::new();
         for one in seen {

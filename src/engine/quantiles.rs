@@ -228,7 +228,7 @@ pub struct PassCounts {
     /// Bits that all counted keys have, and bits that any has.
     all: u64,
     any: u64,
-    guessed: Option<Box<brackets::Seen>>,
+    guessed: Option<Box<brackets::BracketCounts>>,
 }
 
 impl PassCounts {

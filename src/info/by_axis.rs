@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::part::Part;
+use super::part::StoredPart;
 use super::stats::{Stats, stats_of};
 use crate::engine::job::Progress;
 use crate::error::Result;
@@ -50,7 +50,7 @@ pub fn by_axis(
     let group = (limits.window.unwrap_or(GROUPS) / threads / bytes.max(1)).min(MOST_PLACES);
     if group == 0 {
         return (0..places)
-            .try_for_each(|place| take(stats_of(source, &Part::place(meta, axis, place), limits, progress)?));
+            .try_for_each(|place| take(stats_of(source, &StoredPart::place(meta, axis, place), limits, progress)?));
     }
     // in memory all other axes are in C order
     let as_c = Meta::new(meta.dtype.clone(), meta.shape.clone());
@@ -59,9 +59,9 @@ pub fn by_axis(
         let range = first..places.min(first + group);
         let group = read_group(source, axis, range.clone())?;
         progress(group.bytes());
-        let part = |place| Part {
+        let part = |place| StoredPart {
             view: group.view().part(&of_place(group.meta(), place - first)),
-            ..Part::place(&as_c, axis, place)
+            ..StoredPart::place(&as_c, axis, place)
         };
         range.map(|place| stats_of(&group, &part(place), alone, &|_| ())).collect()
     };

@@ -1,10 +1,10 @@
-//! Items of one byte: how often each byte occurs says all that statistics and histograms ask.
+//! Items of one byte. How often each byte occurs tells everything that statistics and histograms need.
 
 use std::cmp::{Ordering, Reverse};
 
 use super::firsts::{Numbered, first_of, improve, least};
-use super::items::{Byte, CountedItem};
-use super::part::Part;
+use super::items::{ByteItem, CountedItem};
+use super::part::StoredPart;
 use crate::engine::job::Progress;
 use crate::engine::quantiles::Key;
 use crate::engine::scan::{ScannedPart, scan_parts};
@@ -14,25 +14,25 @@ use crate::ops::fill::Limits;
 use crate::storage::source::Source;
 
 /// How often each byte occurs, and where the first of the smallest, of the largest and of NaN is.
-pub(super) struct Counts {
-    /// Number of occurrences.
+pub(super) struct ByteCounts {
+    /// How often each byte occurs.
     pub(super) seen: [u64; 256],
     /// The smallest finite item (+0 and -0 are the same), and its number in C order.
     pub(super) min: Numbered<u8>,
-    /// The largest.
+    /// The largest finite item, and its number.
     pub(super) max: Numbered<u8>,
-    /// The first NaN.
+    /// The number of the first NaN.
     pub(super) first_nan: Numbered<()>,
-    /// Occurrences in a block, by four counters that do not wait for one another.
+    /// How often each byte occurs in a block, in four counters that do not wait for one another.
     block: [[u32; 256]; 4],
 }
 
-impl Counts {
+impl ByteCounts {
     fn new() -> Self {
         Self { seen: [0; 256], min: None, max: None, first_nan: None, block: [[0; 256]; 4] }
     }
 
-    /// Counts the bytes of a block, the first of which is seen in place `start`. Each of four neighbours has a counter
+    /// ByteCounts the bytes of a block, the first of which is seen in place `start`. Each of four neighbours has a counter
     /// of its own: where one byte occurs again and again, a single counter would wait for its own last store each time.
     fn add(&mut self, values: &[f64; 256], numbers: &ItemNumbers, start: usize, block: &[u8]) {
         let (fours, rest) = block.as_chunks::<4>();
@@ -69,14 +69,20 @@ impl Counts {
             );
         }
         if low <= high {
-            let order = |a: f64, b: f64| a.partial_cmp(&b).unwrap_or(Ordering::Equal);
+            let order = |a: f64, b: f64| a.partial_cmp(&b).expect("finite items have an order");
             improve(&mut self.min, |&min| order(low, value(min)), ascend, |below| find(below, &|value| value == low));
             improve(&mut self.max, |&max| order(value(max), high), ascend, |below| find(below, &|value| value == high));
         }
     }
 
-    /// Counts all bytes of a part of a tensor.
-    pub(super) fn of(source: &Source, part: &Part, byte: Byte, limits: Limits, progress: Progress<'_>) -> Result<Self> {
+    /// ByteCounts all bytes of a part of a tensor.
+    pub(super) fn of(
+        source: &Source,
+        part: &StoredPart,
+        byte: ByteItem,
+        limits: Limits,
+        progress: Progress<'_>,
+    ) -> Result<Self> {
         let values: [f64; 256] = std::array::from_fn(|item| byte.value(item as u8));
         let parts = [ScannedPart { source, view: part.view.clone() }];
         let threads = scan_parts(
@@ -98,21 +104,22 @@ impl Counts {
         let value = |byte: u8| values[usize::from(byte)];
         for counted in &threads {
             all.seen.iter_mut().zip(&counted.seen).for_each(|(count, more)| *count += more);
-            all.min = first_of(all.min, counted.min, |byte| value(byte).key());
-            all.max = first_of(all.max, counted.max, |byte| Reverse(value(byte).key()));
+            all.min = first_of(all.min, counted.min, |byte| value(byte).rank());
+            all.max = first_of(all.max, counted.max, |byte| Reverse(value(byte).rank()));
             all.first_nan = first_of(all.first_nan, counted.first_nan, |()| ());
         }
         Ok(all)
     }
 
-    /// The finite item of that rank, counted from 1, in ascending order.
-    pub(super) fn of_rank(&self, byte: Byte, rank: u64) -> Option<u8> {
+    /// Returns the finite item of a rank, from 1 to the number of finite items, in ascending order.
+    pub(super) fn of_rank(&self, byte: ByteItem, rank: u64) -> u8 {
         let mut finite: Vec<u8> = (0..=255).filter(|&item| byte.value(item).is_finite()).collect();
         finite.sort_by_key(|&item| byte.value(item).to_key());
         let mut before = 0;
-        finite.into_iter().find(|&item| {
+        let found = finite.into_iter().find(|&item| {
             before += self.seen[usize::from(item)];
             before >= rank
-        })
+        });
+        found.expect("a rank of a finite item")
     }
 }

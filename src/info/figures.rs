@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Seek, Write};
 
-use super::stats::{Mean, QUANTILES, Stats, Value};
+use super::stats::{ItemValue, Mean, QUANTILES, Stats};
 use crate::report::json::{self, float, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, bare};
 use crate::storage::platform::{Spool, spool};
@@ -18,7 +18,7 @@ const LINES: usize = 1 << 12;
 /// Returns statistics as a JSON object, or `null` if there are none.
 pub(super) fn object(stats: Option<&Stats>) -> String {
     let Some(stats) = stats else { return "null".to_owned() };
-    let extreme = |extreme: &Option<(Value, Vec<usize>)>| {
+    let extreme = |extreme: &Option<(ItemValue, Vec<usize>)>| {
         or_null(extreme.as_ref(), |(value, index)| json::at(value.to_string(), index))
     };
     let mean = |mean| match mean {
@@ -26,7 +26,7 @@ pub(super) fn object(stats: Option<&Stats>) -> String {
         Mean::Complex(re, im) => format!("[{}, {}]", float(re), float(im)),
     };
     let quantile =
-        |(n, (name, _)): (usize, &(&'static str, _))| (*name, or_null(stats.quantiles.get(n), Value::to_string));
+        |(n, (name, _)): (usize, &(&'static str, _))| (*name, or_null(stats.quantiles.get(n), ItemValue::to_string));
     json::object([
         ("min", extreme(&stats.min)),
         ("max", extreme(&stats.max)),
@@ -83,7 +83,7 @@ pub(super) fn cells(name: String, stats: Option<&Stats>) -> Vec<Cow<'static, str
         None => std::array::from_fn(|_| none()),
         Some(stats) => {
             let extreme =
-                |extreme: &Option<(Value, _)>| extreme.as_ref().map_or_else(none, |(value, _)| cut(shown(value)));
+                |extreme: &Option<(ItemValue, _)>| extreme.as_ref().map_or_else(none, |(value, _)| cut(shown(value)));
             [
                 extreme(&stats.min),
                 extreme(&stats.max),
@@ -101,7 +101,7 @@ pub(super) fn cells(name: String, stats: Option<&Stats>) -> Vec<Cow<'static, str
 }
 
 /// Returns the text of an item for people: all of its digits, and dates without quotes.
-pub(super) fn shown(value: &Value) -> String {
+pub(super) fn shown(value: &ItemValue) -> String {
     bare(&value.to_string()).to_owned()
 }
 
@@ -153,7 +153,7 @@ pub(super) fn figure(value: f64) -> String {
 
 /// The statistics of the places of an axis, as text, until they are written.
 #[derive(Debug)]
-pub struct Places {
+pub struct AxisStats {
     form: Form,
     text: Spool,
     /// The number of places so far.
@@ -168,7 +168,7 @@ enum Form {
     Table(Vec<Vec<Cow<'static, str>>>, Style),
 }
 
-impl Places {
+impl AxisStats {
     /// Returns an empty collection that becomes a JSON array.
     pub fn json() -> Self {
         Self { form: Form::Json, text: spool(SPOOLED), count: 0 }

@@ -1,14 +1,12 @@
 //! Histograms: how the finite items of a tensor are distributed between the smallest and the largest.
 
-use super::bytes::Counts;
-use super::items::{BLOCK, Byte, CountedItem};
-use super::part::Part;
+use super::bytes::ByteCounts;
+use super::items::{BLOCK, ByteItem, CountedAs, ItemCodec};
+use super::part::StoredPart;
 use super::stats::Stats;
 use crate::engine::job::Progress;
 use crate::engine::scan::{ScannedPart, scan_parts};
 use crate::error::Result;
-use crate::item::dtype::Kind;
-use crate::item::element::match_kind;
 use crate::ops::fill::Limits;
 use crate::storage::source::Source;
 
@@ -25,57 +23,49 @@ pub struct Histogram {
 /// One bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bin {
-    /// Where it begins.
-    pub from: Bound,
-    /// Where it ends: of integers the last one in it, of floats where the next bin begins (of the last bin, the
-    /// largest item, which is in it).
-    pub to: Bound,
-    /// How many items are in it.
+    /// Where the bin begins.
+    pub from: BinEdge,
+    /// Where the bin ends: for integers the last one in it, for floats the beginning of the next bin. The last bin ends with
+    /// the largest item, which is in it.
+    pub to: BinEdge,
+    /// How many items are in the bin.
     pub count: u64,
 }
 
 /// The beginning or the end of a bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Bound {
-    /// Of integers and bool.
+pub enum BinEdge {
+    /// An end between integers or bools.
     Integer(i128),
-    /// Of floats.
+    /// An end between floats.
     Float(f64),
 }
 
-/// Counts all items, which are read once more, in bins. `None` if there is nothing to be counted: for dates, complex
-/// items and what is no number, and where no item is finite.
+/// Reads all items once more and counts them in bins. Returns `None` for dates, complex items and what is no number, and if
+/// no item is finite.
 ///
 /// # Errors
-/// Of reading, among them a tensor that changes meanwhile.
+/// Reading fails, or a tensor changes meanwhile.
 pub fn histogram(source: &Source, stats: &Stats, limits: Limits, progress: Progress<'_>) -> Result<Option<Histogram>> {
     let (Some((min, _)), Some((max, _))) = (&stats.min, &stats.max) else { return Ok(None) };
     let ends = (min.bytes(), max.bytes());
-    match_kind!(source.dtype().kind().clone(), {
-        bool T => bytes(source, ends, limits, progress, Byte::Bool),
-        integer T => match T::BYTE {
-            Some(byte) => bytes(source, ends, limits, progress, byte),
-            None => real::<T>(source, ends, limits, progress),
-        },
-        float T => real::<T>(source, ends, limits, progress),
-        complex T => Ok(None),
-        Kind::Narrow(narrow) => bytes(source, ends, limits, progress, Byte::Narrow(narrow)),
-        Kind::LongDouble(_)
-        | Kind::ComplexLongDouble(_)
-        | Kind::Bytes(_)
-        | Kind::Str(_)
-        | Kind::Void(_)
-        | Kind::Struct(_)
-        | Kind::Datetime(_)
-        | Kind::Timedelta(_) => Ok(None),
-    })
+    match CountedAs::new(source.dtype().kind()) {
+        CountedAs::Bytes(byte) => bytes(source, ends, limits, progress, byte).map(Some),
+        CountedAs::Int32(codec) => real(source, ends, limits, progress, &codec).map(Some),
+        CountedAs::Int64(codec) => real(source, ends, limits, progress, &codec).map(Some),
+        CountedAs::UInt64(codec) => real(source, ends, limits, progress, &codec).map(Some),
+        CountedAs::Float32(codec) => real(source, ends, limits, progress, &codec).map(Some),
+        CountedAs::Float64(codec) => real(source, ends, limits, progress, &codec).map(Some),
+        CountedAs::Dates(_) | CountedAs::Complex64(_) | CountedAs::Complex128(_) => Ok(None),
+        CountedAs::Text | CountedAs::Opaque => Ok(None),
+    }
 }
 
 /// A number that items are compared with.
-trait Edge: Copy + PartialOrd + Send + Sync {
-    /// Returns where the bins between two items begin, in ascending order. The first begins at `min`.
+trait Edge: Copy + PartialOrd + Send + Sync + 'static {
+    /// Returns where the bins from one item to another begin, ascending. The first begins at that item.
     fn between(min: Self, max: Self) -> Vec<Self>;
-    fn bound(self) -> Bound;
+    fn bound(self) -> BinEdge;
 }
 
 macro_rules! integer_edges {
@@ -86,16 +76,16 @@ macro_rules! integer_edges {
                 let span = i128::from(max) - i128::from(min);
                 let width = span / BINS as i128 + 1;
                 let edges = (0..BINS as i128).map(|i| i128::from(min) + i * width);
-                edges.take_while(|&edge| edge <= max.into()).filter_map(|edge| Self::try_from(edge).ok()).collect()
+                edges.take_while(|&edge| edge <= max.into()).map(|edge| Self::try_from(edge).expect("an edge up to the largest item")).collect()
             }
-            fn bound(self) -> Bound {
-                Bound::Integer(self.into())
+            fn bound(self) -> BinEdge {
+                BinEdge::Integer(self.into())
             }
         }
     )*};
 }
 
-integer_edges!(i8, u8, i16, i32, i64, u16, u32, u64);
+integer_edges!(i32, i64, u64);
 
 impl Edge for f64 {
     fn between(min: Self, max: Self) -> Vec<Self> {
@@ -110,8 +100,8 @@ impl Edge for f64 {
         }
         edges
     }
-    fn bound(self) -> Bound {
-        Bound::Float(self)
+    fn bound(self) -> BinEdge {
+        BinEdge::Float(self)
     }
 }
 
@@ -121,46 +111,44 @@ impl Edge for f32 {
         edges.dedup();
         edges
     }
-    fn bound(self) -> Bound {
-        Bound::Float(self.into())
+    fn bound(self) -> BinEdge {
+        BinEdge::Float(self.into())
     }
 }
 
-/// Counts, for each edge, the items that are not below it: ten comparisons that are vectorised, where a search for the
-/// bin of each item would branch and wait for the counter that it raises.
-fn real<T: CountedItem<Edge: Edge>>(
+/// Counts for each edge the items that are not below it. These are ten comparisons that are vectorised; a search for the bin
+/// of each item would branch, and wait for the counter that it raises.
+fn real<T: Edge>(
     source: &Source,
     ends: (&[u8], &[u8]),
     limits: Limits,
     progress: Progress<'_>,
-) -> Result<Option<Histogram>> {
+    codec: &ItemCodec<T>,
+) -> Result<Histogram> {
     let item = |bytes| {
-        let mut item = Vec::new();
-        T::load(bytes, &mut item);
-        item.first().map(|item| item.edge())
+        let mut items = Vec::new();
+        (codec.load)(bytes, &mut items);
+        items[0]
     };
-    let (Some(min), Some(max)) = (item(ends.0), item(ends.1)) else { return Ok(None) };
-    let edges = T::Edge::between(min, max);
-    // for each edge the count of items that are not below it, and the count of items above the end
-    let begin = || (vec![0_u64; edges.len() + 1], Vec::new(), Vec::new());
-    let parts = [ScannedPart { source, view: Part::whole(source.meta()).view }];
+    let (min, max) = (item(ends.0), item(ends.1));
+    let edges = T::between(min, max);
+    // how many items are not below each edge, and how many are above the end
+    let begin = || (vec![0_u64; edges.len() + 1], Vec::new());
+    let parts = [ScannedPart { source, view: StoredPart::whole(source.meta()).view }];
     let states = scan_parts(
         parts,
         limits,
         progress,
         |_| true,
         begin,
-        |(counts, items, block), _, [bytes]| {
-            for bytes in bytes.chunks(BLOCK * size_of::<T>()) {
-                T::load(bytes, items);
-                block.clear();
-                block.extend(items.iter().map(|item| item.edge()));
+        |(counts, block), _, [bytes]| {
+            for bytes in bytes.chunks(BLOCK * codec.keys.size) {
+                (codec.load)(bytes, block);
                 for (count, &edge) in counts.iter_mut().zip(&edges) {
                     *count += u64::from(block.iter().map(|&item| u32::from(item >= edge)).sum::<u32>());
                 }
-                if let Some(above) = counts.last_mut() {
-                    *above += u64::from(block.iter().map(|&item| u32::from(item > max)).sum::<u32>());
-                }
+                let above = counts.last_mut().expect("a count for the end");
+                *above += u64::from(block.iter().map(|&item| u32::from(item > max)).sum::<u32>());
             }
             Ok(true)
         },
@@ -169,16 +157,16 @@ fn real<T: CountedItem<Edge: Edge>>(
     for (counted, ..) in &states {
         counts.iter_mut().zip(counted).for_each(|(count, more)| *count += more);
     }
-    let counts = counts.iter().zip(counts.iter().skip(1)).map(|(here, after)| here.saturating_sub(*after));
-    Ok(Some(Histogram::new(&edges.iter().map(|edge| edge.bound()).collect::<Vec<_>>(), max.bound(), counts)))
+    let counts = counts.windows(2).map(|pair| pair[0] - pair[1]);
+    Ok(Histogram::new(&edges.iter().map(|edge| edge.bound()).collect::<Vec<_>>(), max.bound(), counts))
 }
 
 impl Histogram {
-    /// Returns the bins that begin at `edges`; `end` lies in the last one.
-    fn new(edges: &[Bound], end: Bound, counts: impl Iterator<Item = u64>) -> Self {
+    /// Returns the bins that begin at `edges`. `end` is in the last.
+    fn new(edges: &[BinEdge], end: BinEdge, counts: impl Iterator<Item = u64>) -> Self {
         let ends = edges.iter().skip(1).map(|&next| match next {
-            Bound::Integer(next) => Bound::Integer(next - 1),
-            Bound::Float(next) => Bound::Float(next),
+            BinEdge::Integer(next) => BinEdge::Integer(next - 1),
+            BinEdge::Float(next) => BinEdge::Float(next),
         });
         let bins = edges.iter().zip(ends.chain([end])).zip(counts);
         Self { bins: bins.map(|((&from, to), count)| Bin { from, to, count }).collect() }
@@ -190,25 +178,24 @@ fn bytes(
     ends: (&[u8], &[u8]),
     limits: Limits,
     progress: Progress<'_>,
-    byte: Byte,
-) -> Result<Option<Histogram>> {
-    let (&[min], &[max]) = ends else { return Ok(None) };
-    let (min, max) = (byte.value(min), byte.value(max));
+    byte: ByteItem,
+) -> Result<Histogram> {
+    let (min, max) = (byte.value(ends.0[0]), byte.value(ends.1[0]));
     let whole = byte.is_integer();
     // float64 holds integers of a byte exactly
-    let bound = |edge: f64| if whole { Bound::Integer(edge as i128) } else { Bound::Float(edge) };
+    let bound = |edge: f64| if whole { BinEdge::Integer(edge as i128) } else { BinEdge::Float(edge) };
     let edges: Vec<f64> = match whole {
         true => i64::between(min as i64, max as i64).into_iter().map(|edge| edge as f64).collect(),
         false => f64::between(min, max),
     };
     let mut counts = vec![0; edges.len()];
-    let part = Part::whole(source.meta());
-    for (item, count) in (0..=255_u8).zip(Counts::of(source, &part, byte, limits, progress)?.seen) {
+    let part = StoredPart::whole(source.meta());
+    for (item, count) in (0..=255_u8).zip(ByteCounts::of(source, &part, byte, limits, progress)?.seen) {
         let value = byte.value(item);
         let bin = edges.iter().rposition(|&edge| edge <= value).filter(|_| value <= max);
-        if let Some(bin) = bin.and_then(|bin| counts.get_mut(bin)) {
-            *bin += count;
+        if let Some(bin) = bin {
+            counts[bin] += count;
         }
     }
-    Ok(Some(Histogram::new(&edges.iter().copied().map(bound).collect::<Vec<_>>(), bound(max), counts.into_iter())))
+    Ok(Histogram::new(&edges.iter().copied().map(bound).collect::<Vec<_>>(), bound(max), counts.into_iter()))
 }

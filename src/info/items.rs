@@ -1,261 +1,361 @@
-//! Items as the loops of statistics and histograms know them, and the exact sums of them.
+//! Items as the loops of statistics and histograms have them, and the exact sums of them.
+//!
+//! The loops are compiled for a few types only ([`CountedItem`]). Items of other dtypes are converted to one of these,
+//! which holds all their values, by an [`ItemCodec`]; dtypes of one byte are counted instead of converted.
 
 use half::{bf16, f16};
 
-use crate::engine::quantiles;
+use crate::engine::quantiles::Key;
 use crate::item::datetime::NAT;
-use crate::item::dtype::Narrow;
+use crate::item::dtype::{Kind, Narrow};
 use crate::item::element::Element;
 use crate::item::exact::SumOfSquares;
 use crate::item::float16::{bf16_to_f32, f16_to_f32};
 
-/// Items that are looked at together: they fit the nearest cache (16 KiB of 8 bytes), where several loops over them,
-/// one for each question, are each vectorised and read no memory again.
+/// Items that are looked at together: they fit the nearest cache (16 KiB of 8 bytes), where several loops over them, one
+/// for each question, are each vectorised and read no memory again.
 pub(super) const BLOCK: usize = 2048;
 
-/// What a byte stands for.
+/// The dtypes of one byte.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Byte {
+pub(super) enum ByteItem {
     Bool,
     Signed,
     Unsigned,
     Narrow(Narrow),
 }
 
-impl Byte {
-    /// The number, which float64 holds exactly.
+impl ByteItem {
+    /// Returns the number that a byte stands for, which float64 holds exactly.
     pub(super) fn value(self, byte: u8) -> f64 {
         match self {
-            Byte::Bool => f64::from(u8::from(byte != 0)),
-            Byte::Signed => f64::from(byte as i8),
-            Byte::Unsigned => f64::from(byte),
-            Byte::Narrow(narrow) => narrow.value(byte),
+            Self::Bool => f64::from(u8::from(byte != 0)),
+            Self::Signed => f64::from(byte as i8),
+            Self::Unsigned => f64::from(byte),
+            Self::Narrow(narrow) => narrow.value(byte),
         }
     }
 
-    /// Whether it holds integers.
+    /// Returns whether all items are integers.
     pub(super) fn is_integer(self) -> bool {
-        !matches!(self, Byte::Narrow(narrow) if !narrow.is_integer())
+        !matches!(self, Self::Narrow(narrow) if !narrow.is_integer())
     }
 }
 
-/// A real number (or a date), as the loops know it.
-pub(super) trait CountedItem: quantiles::Key + Send + Sync + 'static {
-    /// What an item of one byte is, which is counted and not looked at one by one.
-    const BYTE: Option<Byte> = None;
-    /// Orders finite items as their values do; equal values have equal keys.
-    type Key: Copy + Ord + Send;
-    /// The least and the greatest key.
-    const ENDS: (Self::Key, Self::Key);
-    /// What the edges of a histogram are.
-    type Edge: Copy + PartialOrd + Send + Sync;
-    /// What their mean and deviation come from.
-    type Sums: Sums<Self>;
+/// How the items of a dtype are counted.
+pub(super) enum CountedAs {
+    Bytes(ByteItem),
+    Int32(ItemCodec<i32>),
+    Int64(ItemCodec<i64>),
+    UInt64(ItemCodec<u64>),
+    Float32(ItemCodec<f32>),
+    Float64(ItemCodec<f64>),
+    Dates(ItemCodec<CountedTicks>),
+    /// Pairs of parts.
+    Complex64(ItemCodec<f32>),
+    Complex128(ItemCodec<f64>),
+    /// Strings, of which there is nothing to count.
+    Text,
+    /// Items that are not known to mean anything: void, structured, long double.
+    Opaque,
+}
 
-    /// Replaces `out` by the items of little-endian `bytes`.
-    fn load(bytes: &[u8], out: &mut Vec<Self>);
-    /// The little-endian bytes.
-    fn store(self) -> Vec<u8>;
-    /// The item that a histogram compares: exact, and fast to compare.
-    fn edge(self) -> Self::Edge;
-    fn key(self) -> Self::Key;
-    fn nan(self) -> bool;
-    fn inf(self) -> bool;
-    fn zero(self) -> bool;
+impl CountedAs {
+    pub(super) fn new(kind: &Kind) -> Self {
+        match kind {
+            Kind::Bool => Self::Bytes(ByteItem::Bool),
+            Kind::Int8 => Self::Bytes(ByteItem::Signed),
+            Kind::UInt8 => Self::Bytes(ByteItem::Unsigned),
+            Kind::Narrow(narrow) => Self::Bytes(ByteItem::Narrow(*narrow)),
+            Kind::Int16 => Self::Int32(ItemCodec::of::<i16>()),
+            Kind::UInt16 => Self::Int32(ItemCodec::of::<u16>()),
+            Kind::Int32 => Self::Int32(ItemCodec::of::<i32>()),
+            Kind::UInt32 => Self::Int64(ItemCodec::of::<u32>()),
+            Kind::Int64 => Self::Int64(ItemCodec::of::<i64>()),
+            Kind::UInt64 => Self::UInt64(ItemCodec::of::<u64>()),
+            Kind::Float16 => Self::Float32(ItemCodec::of::<f16>()),
+            Kind::BFloat16 => Self::Float32(ItemCodec::of::<bf16>()),
+            Kind::Float32 => Self::Float32(ItemCodec::of::<f32>()),
+            Kind::Float64 => Self::Float64(ItemCodec::of::<f64>()),
+            Kind::Datetime(_) | Kind::Timedelta(_) => Self::Dates(ItemCodec::of::<CountedTicks>()),
+            Kind::Complex64 => Self::Complex64(ItemCodec::of::<f32>()),
+            Kind::Complex128 => Self::Complex128(ItemCodec::of::<f64>()),
+            Kind::Bytes(_) | Kind::Str(_) => Self::Text,
+            Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => Self::Opaque,
+        }
+    }
+}
+
+/// Converts the little-endian items of a dtype to the type `T` in which they are counted, and back, and to keys.
+#[derive(Clone, Copy)]
+pub(super) struct ItemCodec<T> {
+    pub keys: KeyCodec,
+    /// Replaces the vector by the items that bytes hold.
+    pub load: fn(&[u8], &mut Vec<T>),
+    /// Returns the bytes of an item.
+    pub store: fn(T) -> Vec<u8>,
+}
+
+/// Converts the items of a dtype to the [keys](Key) by which quantiles are searched, and back.
+#[derive(Clone, Copy)]
+pub(super) struct KeyCodec {
+    /// The bytes of an item.
+    pub size: usize,
+    /// The bits of a key.
+    pub bits: u32,
+    /// Replaces the vector by the keys of the items that bytes hold; those that are not finite come behind all others.
+    pub load: fn(&[u8], &mut Vec<u64>),
+    /// Returns the bytes of the item that has a key.
+    pub store: fn(u64) -> Vec<u8>,
+}
+
+impl<T: CountedItem> ItemCodec<T> {
+    fn of<S: StoredItem<T>>() -> Self {
+        let store_key: fn(u64) -> Vec<u8> = |key| S::from_key(key).to_bytes();
+        Self {
+            keys: KeyCodec { size: size_of::<S>(), bits: S::BITS, load: load_keys::<T, S>, store: store_key },
+            load: |bytes, out| {
+                out.clear();
+                out.extend(S::stored(bytes).map(S::counted));
+            },
+            store: |item| S::of_counted(item).to_bytes(),
+        }
+    }
+}
+
+fn load_keys<T: CountedItem, S: StoredItem<T>>(bytes: &[u8], out: &mut Vec<u64>) {
+    out.clear();
+    let is_finite = |item: T| !item.is_nan() && !item.is_infinite();
+    out.extend(S::stored(bytes).map(|item| if is_finite(item.counted()) { item.to_key() } else { S::LEFT_OUT }));
+}
+
+/// An item as a dtype stores it, which is counted as a `T`.
+trait StoredItem<T>: Key {
+    fn stored(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self>;
+    fn counted(self) -> T;
+    /// Converts back what [`counted`](Self::counted) returned.
+    fn of_counted(item: T) -> Self;
+    fn to_bytes(self) -> Vec<u8>;
+}
+
+macro_rules! stored {
+    ($($stored:ty => $counted:ty: $to:expr, $from:expr;)*) => {$(
+        impl StoredItem<$counted> for $stored {
+            #[inline(always)]
+            fn stored(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> {
+                <$stored>::chunks(bytes).iter().map(|&item| <$stored>::from_little(item))
+            }
+            #[inline(always)]
+            fn counted(self) -> $counted {
+                $to(self)
+            }
+            fn of_counted(item: $counted) -> Self {
+                $from(item)
+            }
+            fn to_bytes(self) -> Vec<u8> {
+                self.to_le_bytes().into()
+            }
+        }
+    )*};
+}
+
+stored! {
+    i16 => i32: i32::from, |item| item as i16;
+    u16 => i32: i32::from, |item| item as u16;
+    i32 => i32: |item| item, |item| item;
+    u32 => i64: i64::from, |item| item as u32;
+    i64 => i64: |item| item, |item| item;
+    u64 => u64: |item| item, |item| item;
+    f16 => f32: f16_to_f32, f16::from_f32;
+    bf16 => f32: bf16_to_f32, bf16::from_f32;
+    f32 => f32: |item| item, |item| item;
+    f64 => f64: |item| item, |item| item;
+}
+
+/// A real number (or a date), as the loops have it.
+pub(super) trait CountedItem: Copy + Send + Sync + 'static {
+    /// Orders finite items as their values do; equal values, such as +0 and -0, have equal ranks.
+    type Rank: Copy + Ord + Send;
+    /// The least and the greatest rank.
+    const ENDS: (Self::Rank, Self::Rank);
+    /// The sums from which mean and deviation are computed.
+    type Sums: ItemSums<Self>;
+
+    fn rank(self) -> Self::Rank;
+    fn is_nan(self) -> bool;
+    fn is_infinite(self) -> bool;
+    fn is_zero(self) -> bool;
 }
 
 /// The exact sum of items, and that of their squares.
-pub(super) trait Sums<T>: Default + Send {
-    /// Whether there is a sum.
-    const ARE_THERE: bool = true;
-    /// Adds items; of those that are not finite nothing is added.
+pub(super) trait ItemSums<T>: Default + Send {
+    /// Adds items. What is not finite adds nothing.
     fn add(&mut self, block: &[T]);
-    /// The sum, and that of the squares.
-    fn total(self) -> SumOfSquares;
+    /// Returns the sums; `None` if items have none.
+    fn total(self) -> Option<SumOfSquares>;
 }
 
-/// Ticks of a date or a time difference.
+/// The ticks of a date or a time difference.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ticks(i64);
+pub(super) struct CountedTicks(i64);
 
-/// No sum.
-impl Sums<Ticks> for () {
-    const ARE_THERE: bool = false;
-    fn add(&mut self, _: &[Ticks]) {}
-    fn total(self) -> SumOfSquares {
-        Default::default()
+/// Dates have no sum.
+impl ItemSums<CountedTicks> for () {
+    fn add(&mut self, _: &[CountedTicks]) {}
+    fn total(self) -> Option<SumOfSquares> {
+        None
     }
 }
 
-impl quantiles::Key for Ticks {
+impl Key for CountedTicks {
     const BITS: u32 = i64::BITS;
     fn to_key(self) -> u64 {
         self.0.to_key()
     }
     fn from_key(key: u64) -> Self {
-        Ticks(i64::from_key(key))
+        Self(i64::from_key(key))
     }
 }
 
-impl CountedItem for Ticks {
-    type Key = i64;
+impl StoredItem<CountedTicks> for CountedTicks {
+    fn stored(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> {
+        i64::stored(bytes).map(Self)
+    }
+    fn counted(self) -> Self {
+        self
+    }
+    fn of_counted(item: Self) -> Self {
+        item
+    }
+    fn to_bytes(self) -> Vec<u8> {
+        self.0.to_bytes()
+    }
+}
+
+impl CountedItem for CountedTicks {
+    type Rank = i64;
     const ENDS: (i64, i64) = (i64::MIN, i64::MAX);
-    type Edge = i64;
     type Sums = ();
 
-    fn load(bytes: &[u8], out: &mut Vec<Self>) {
-        out.clear();
-        out.extend(i64::chunks(bytes).iter().map(|&item| Ticks(i64::from_little(item))));
-    }
-    fn store(self) -> Vec<u8> {
-        self.0.to_le_bytes().into()
-    }
-    fn edge(self) -> i64 {
+    fn rank(self) -> i64 {
         self.0
     }
-    fn key(self) -> i64 {
-        self.0
-    }
-    fn nan(self) -> bool {
+    fn is_nan(self) -> bool {
         self.0 == NAT
     }
-    fn inf(self) -> bool {
+    fn is_infinite(self) -> bool {
         false
     }
-    fn zero(self) -> bool {
+    fn is_zero(self) -> bool {
         self.0 == 0
     }
 }
 
-/// Sums of integers.
+/// The sums of integers.
 #[derive(Default)]
 pub(super) struct IntegerSums {
     sum: i128,
-    /// The lower and the upper 64 bits of the squares, summed for themselves.
-    squares: (u128, u128),
+    /// The sum of squares, or of their lower 64 bits, and that of their upper 64 bits.
+    squares: [u128; 2],
 }
 
-/// Integers as [`CountedItem`]s.
+/// Implements [`CountedItem`] for integers. The sum of a block, and those of the halves of its squares, fit the types given.
 macro_rules! integers {
-    ($($integer:ty, $byte:expr;)*) => {$(
+    ($($integer:ty, $sum:ty, $square:ty, $half:ty;)*) => {$(
         impl CountedItem for $integer {
-            const BYTE: Option<Byte> = $byte;
-            type Key = Self;
+            type Rank = Self;
             const ENDS: (Self, Self) = (Self::MIN, Self::MAX);
-            type Edge = Self;
             type Sums = IntegerSums;
 
-            fn load(bytes: &[u8], out: &mut Vec<Self>) {
-                out.clear();
-                out.extend(Self::chunks(bytes).iter().map(|&item| Self::from_little(item)));
-            }
-            fn store(self) -> Vec<u8> {
-                self.to_le_bytes().into()
-            }
             #[inline(always)]
-            fn edge(self) -> Self {
+            fn rank(self) -> Self {
                 self
             }
             #[inline(always)]
-            fn key(self) -> Self {
-                self
-            }
-            #[inline(always)]
-            fn nan(self) -> bool {
+            fn is_nan(self) -> bool {
                 false
             }
             #[inline(always)]
-            fn inf(self) -> bool {
+            fn is_infinite(self) -> bool {
                 false
             }
             #[inline(always)]
-            fn zero(self) -> bool {
+            fn is_zero(self) -> bool {
                 self == 0
             }
         }
 
-        impl Sums<$integer> for IntegerSums {
+        impl ItemSums<$integer> for IntegerSums {
             fn add(&mut self, block: &[$integer]) {
-                let (mut sum, mut low, mut high) = (0_i128, 0_u128, 0_u128);
+                const HALF: u32 = <$square>::BITS / 2;
+                let (mut sum, mut low, mut high) = (0, 0, 0);
                 for &item in block {
-                    sum += i128::from(item);
-                    let size = u128::from(item.abs_diff(0));
-                    low += u128::from((size * size) as u64);
-                    high += (size * size) >> 64;
+                    // a block has 2^11 items; a check for overflow would keep the loop from being vectorised
+                    sum = <$sum>::wrapping_add(sum, item.into());
+                    let size = <$square>::from(item.abs_diff(0));
+                    let square = size.wrapping_mul(size);
+                    low = <$square>::wrapping_add(low, (square as $half).into());
+                    high = <$square>::wrapping_add(high, square >> HALF);
                 }
-                self.sum += sum;
-                self.squares.0 += low;
-                self.squares.1 += high;
+                self.sum += i128::from(sum);
+                // in units of 1 and of 2^64
+                match HALF {
+                    64 => self.squares[1] += u128::from(high),
+                    _ => self.squares[0] += u128::from(high) << HALF,
+                }
+                self.squares[0] += u128::from(low);
             }
 
-            fn total(self) -> SumOfSquares {
+            fn total(self) -> Option<SumOfSquares> {
                 let mut total = SumOfSquares::default();
                 total.sum.add_wide(self.sum < 0, self.sum.unsigned_abs(), 0);
-                total.squares.add_wide(false, self.squares.0, 0);
-                total.squares.add_wide(false, self.squares.1, 64);
-                total
+                total.squares.add_wide(false, self.squares[0], 0);
+                total.squares.add_wide(false, self.squares[1], 64);
+                Some(total)
             }
         }
     )*};
 }
 
 integers! {
-    i8, Some(Byte::Signed);
-    u8, Some(Byte::Unsigned);
-    i16, None;
-    i32, None;
-    i64, None;
-    u16, None;
-    u32, None;
-    u64, None;
+    i32, i64, u64, u32;
+    i64, i128, u128, u64;
+    u64, i128, u128, u64;
 }
 
-/// Floats as [`CountedItem`]s. Mantissas and their squares are summed for each exponent, without a rounding, and now
-/// and then, before such a sum could overflow, all of them are brought together.
+/// Implements [`CountedItem`] for floats. Mantissas and their squares are summed for each exponent, in integers and so
+/// exactly; before one of these sums could overflow, all are moved to the total.
 macro_rules! floats {
-    ($($float:ty, $edge:ty, $edge_of:expr, $sums:ident, $bits:ty, $key:ty, $mantissa:literal, $exponents:literal, $sum:ty, $square:ty,
-       $most:expr;)*) => {$(
+    ($($float:ty, $sums:ident, $bits:ty, $rank:ty, $mantissa:literal, $exponents:literal, $sum:ty, $square:ty, $most:expr;)*) => {$(
         impl CountedItem for $float {
-            type Key = $key;
-            const ENDS: ($key, $key) = (<$key>::MIN, <$key>::MAX);
-            type Edge = $edge;
+            type Rank = $rank;
+            const ENDS: ($rank, $rank) = (<$rank>::MIN, <$rank>::MAX);
             type Sums = $sums;
 
-            fn load(bytes: &[u8], out: &mut Vec<Self>) {
-                out.clear();
-                out.extend(Self::chunks(bytes).iter().map(|&item| Self::from_little(item)));
-            }
-            fn store(self) -> Vec<u8> {
-                self.to_le_bytes().into()
-            }
             #[inline(always)]
-            fn edge(self) -> $edge {
-                $edge_of(self)
-            }
-            #[inline(always)]
-            fn key(self) -> $key {
-                let bits = self.to_bits() as $key;
-                let size = bits & <$key>::MAX;
+            fn rank(self) -> $rank {
+                let bits = self.to_bits() as $rank;
+                let size = bits & <$rank>::MAX;
                 if bits < 0 { -size } else { size }
             }
             #[inline(always)]
-            fn nan(self) -> bool {
-                (self.to_bits() as $key & <$key>::MAX) > Self::INFINITY.to_bits() as $key
+            fn is_nan(self) -> bool {
+                (self.to_bits() as $rank & <$rank>::MAX) > Self::INFINITY.to_bits() as $rank
             }
             #[inline(always)]
-            fn inf(self) -> bool {
-                (self.to_bits() as $key & <$key>::MAX) == Self::INFINITY.to_bits() as $key
+            fn is_infinite(self) -> bool {
+                (self.to_bits() as $rank & <$rank>::MAX) == Self::INFINITY.to_bits() as $rank
             }
             #[inline(always)]
-            fn zero(self) -> bool {
-                (self.to_bits() as $key & <$key>::MAX) == 0
+            fn is_zero(self) -> bool {
+                (self.to_bits() as $rank & <$rank>::MAX) == 0
             }
         }
 
         pub(super) struct $sums {
-            /// By the exponent's bits.
+            /// The sums of mantissas and of their squares, by the bits of the exponent.
             bins: Box<[($sum, $square); $exponents]>,
-            /// Items since they were brought together.
+            /// Items since the bins were emptied.
             items: usize,
             total: SumOfSquares,
         }
@@ -267,7 +367,7 @@ macro_rules! floats {
         }
 
         impl $sums {
-            fn collect(&mut self) {
+            fn empty_bins(&mut self) {
                 // what is not finite has the last exponent
                 let finite = self.bins.iter().take($exponents - 1).enumerate();
                 for (exponent, &(sum, square)) in finite.filter(|(_, bin)| bin.1 != 0) {
@@ -281,11 +381,11 @@ macro_rules! floats {
             }
         }
 
-        impl Sums<$float> for $sums {
+        impl ItemSums<$float> for $sums {
             fn add(&mut self, block: &[$float]) {
                 for block in block.chunks($most) {
                     if self.items + block.len() > $most {
-                        self.collect();
+                        self.empty_bins();
                     }
                     self.items += block.len();
                     for item in block {
@@ -295,25 +395,23 @@ macro_rules! floats {
                         let mantissa = fraction | <$bits>::from(exponent > 0) << $mantissa;
                         let bin = &mut self.bins[exponent];
                         let signed = <$sum>::from(mantissa);
-                        // -1 and 0 say whether it is negative
-                        let sign = <$sum>::from(bits as $key >> (<$key>::BITS - 1));
+                        // -1 or 0
+                        let sign = <$sum>::from(bits as $rank >> (<$rank>::BITS - 1));
                         bin.0 += (signed ^ sign) - sign;
                         bin.1 += <$square>::from(mantissa) * <$square>::from(mantissa);
                     }
                 }
             }
 
-            fn total(mut self) -> SumOfSquares {
-                self.collect();
-                self.total
+            fn total(mut self) -> Option<SumOfSquares> {
+                self.empty_bins();
+                Some(self.total)
             }
         }
     )*};
 }
 
 floats! {
-    f16, f32, f16_to_f32, Float16Sums, u16, i16, 10, 32, i64, u64, 1 << 16;
-    bf16, f32, bf16_to_f32, BFloat16Sums, u16, i16, 7, 256, i64, u64, 1 << 16;
-    f32, f32, |item| item, Float32Sums, u32, i32, 23, 256, i64, u64, 1 << 16;
-    f64, f64, |item| item, Float64Sums, u64, i64, 52, 2048, i128, u128, 1 << 21;
+    f32, Float32Sums, u32, i32, 23, 256, i64, u64, 1 << 16;
+    f64, Float64Sums, u64, i64, 52, 2048, i128, u128, 1 << 21;
 }

@@ -31,10 +31,10 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 pub use self::by_axis::by_axis;
-pub use self::figures::{Places, write_figures};
+pub use self::figures::{AxisStats, write_figures};
 pub use self::hash::hash;
-pub use self::histogram::{Bin, Bound, Histogram, histogram};
-pub use self::stats::{Mean, QUANTILES, Stats, Value, stats};
+pub use self::histogram::{Bin, BinEdge, Histogram, histogram};
+pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, stats};
 use crate::format::Format;
 use crate::item::dtype::{DType, Kind};
 use crate::report::json::{self, Escapes, list, or_null};
@@ -67,7 +67,7 @@ pub struct Info {
     /// The hash, if it is wanted.
     pub hash: Option<String>,
     /// Statistics of each place of an axis, if they are wanted, and that axis.
-    pub by_axis: Option<(usize, Places)>,
+    pub by_axis: Option<(usize, AxisStats)>,
     /// What the file that it lies in says of itself, if its format has a place for that.
     pub notes: Option<Arc<Notes>>,
 }
@@ -311,8 +311,8 @@ impl Histogram {
     fn json(&self) -> String {
         let bin = |bin: &Bin| {
             let bound = |bound| match bound {
-                Bound::Integer(value) => value.to_string(),
-                Bound::Float(value) => json::float(value),
+                BinEdge::Integer(value) => value.to_string(),
+                BinEdge::Float(value) => json::float(value),
             };
             json::object([("from", bound(bin.from)), ("to", bound(bin.to)), ("count", bin.count.to_string())])
         };
@@ -324,18 +324,18 @@ impl Bin {
     /// What is in it, floats in four digits.
     fn label(&self, last: bool) -> String {
         match (self.from, self.to) {
-            (Bound::Integer(from), Bound::Integer(to)) if from == to => from.to_string(),
-            (Bound::Integer(from), Bound::Integer(to)) => format!("{from} to {to}"),
+            (BinEdge::Integer(from), BinEdge::Integer(to)) if from == to => from.to_string(),
+            (BinEdge::Integer(from), BinEdge::Integer(to)) => format!("{from} to {to}"),
             (from, to) => format!("[{}, {}{}", from.short(), to.short(), if last { "]" } else { ")" }),
         }
     }
 }
 
-impl Bound {
+impl BinEdge {
     fn short(self) -> String {
         match self {
-            Bound::Integer(value) => value.to_string(),
-            Bound::Float(value) => four_digits(value),
+            BinEdge::Integer(value) => value.to_string(),
+            BinEdge::Float(value) => four_digits(value),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::layout::view::View;
 
 /// Items of a tensor in the order of storage.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct StoredPart {
     /// Where they lie, outermost axis first.
     pub view: View,
     /// Their numbers in C order, among all items of the tensor.
@@ -15,7 +15,7 @@ pub(super) struct Part {
     pub shape: Vec<usize>,
 }
 
-impl Part {
+impl StoredPart {
     /// All items.
     pub(super) fn whole(meta: &Meta) -> Self {
         let ranges: Vec<_> = meta.shape.iter().map(|&dim| 0..dim).collect();

@@ -1,21 +1,21 @@
 //! Statistics of a tensor, or of a part of it: the same bits whatever the threads, the windows and the storage.
 //!
-//! A first pass makes all of them but the quantiles, for which it counts the leading bits of the items; one or two more
-//! passes, seldom three, find these. Items are seen in the order in which they lie, which costs least; where the first of
-//! several is asked for, it is the first in C order.
+//! A first pass finds everything but the quantiles, for which it counts the leading bits of the items; one or two more
+//! passes, seldom three, find these. Items are seen in the order in which they are stored, which costs least. The index of
+//! an extreme or a NaN is that of the first such item in C order all the same.
 
+use std::cmp::{Ordering, Reverse};
 use std::fmt;
 
-use super::bytes::Counts;
+use super::bytes::ByteCounts;
 use super::firsts::{Numbered, first_of, improve, least};
-use super::items::{BLOCK, Byte, CountedItem, Sums, Ticks};
-use super::part::Part;
+use super::items::{BLOCK, ByteItem, CountedAs, CountedItem, ItemCodec, ItemSums, KeyCodec};
+use super::part::StoredPart;
 use crate::engine::job::Progress;
-use crate::engine::quantiles::{Fraction, Search};
+use crate::engine::quantiles::{Fraction, PassCounts, Search};
 use crate::engine::scan::{ScannedPart, scan_parts};
 use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
-use crate::item::element::{Element, match_kind};
 use crate::item::exact::{self, SumOfSquares};
 use crate::item::print;
 use crate::layout::numbers::ItemNumbers;
@@ -23,7 +23,7 @@ use crate::layout::shape::coordinates;
 use crate::ops::fill::Limits;
 use crate::storage::source::Source;
 
-/// The quantiles that statistics tell, by their names.
+/// The quantiles among the statistics, by their names.
 pub const QUANTILES: [(&str, Fraction); 9] = [
     ("0.001", Fraction::new(1, 1000)),
     ("0.01", Fraction::new(1, 100)),
@@ -36,7 +36,7 @@ pub const QUANTILES: [(&str, Fraction); 9] = [
     ("0.999", Fraction::new(999, 1000)),
 ];
 
-/// Their fractions alone.
+/// The fractions of the quantiles.
 const FRACTIONS: [Fraction; QUANTILES.len()] = {
     let mut fractions = [QUANTILES[0].1; QUANTILES.len()];
     let mut n = 0;
@@ -50,11 +50,11 @@ const FRACTIONS: [Fraction; QUANTILES.len()] = {
 /// Statistics of a tensor's finite items, and how many are not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stats {
-    /// The smallest item and the index of the first such, in C order (+0 and -0 are the same). `None` if no item is
-    /// finite, and for complex items and strings.
-    pub min: Option<(Value, Vec<usize>)>,
-    /// The largest, as `min`.
-    pub max: Option<(Value, Vec<usize>)>,
+    /// The smallest item, and the index of the first such in C order (+0 and -0 are the same). `None` if no item is finite,
+    /// and for complex items and strings.
+    pub min: Option<(ItemValue, Vec<usize>)>,
+    /// The largest item, as `min`.
+    pub max: Option<(ItemValue, Vec<usize>)>,
     /// The mean, rounded once from the exact sum. `None` if no item is finite, and for dates and strings.
     pub mean: Option<Mean>,
     /// The standard deviation of the population, rounded once; `None` as `mean`. Of complex items it is the root of
@@ -68,167 +68,180 @@ pub struct Stats {
     pub zero: u64,
     /// The index of the first in C order of the items that are NaN.
     pub first_nan: Option<Vec<usize>>,
-    /// For each of the [`QUANTILES`] the item that has its rank in ascending order of the finite items, -0 before +0.
-    /// Empty where there is no `min`.
-    pub quantiles: Vec<Value>,
+    /// For each of the [`QUANTILES`] the item of that rank in ascending order of the finite items, -0 before +0. Empty if
+    /// there is no `min`.
+    pub quantiles: Vec<ItemValue>,
 }
 
-/// A mean.
+/// The mean of real or of complex items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mean {
-    /// Of real items.
+    /// The mean of real items.
     Real(f64),
-    /// Of complex items: real and imaginary part.
+    /// The real and the imaginary part of the mean of complex items.
     Complex(f64, f64),
 }
 
-/// One item. It is displayed as JSON has it.
+/// An item, which is displayed as in JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Value {
+pub struct ItemValue {
     dtype: DType,
     item: Vec<u8>,
 }
 
-impl Value {
-    /// An item of a little-endian dtype.
+impl ItemValue {
+    /// Takes the little-endian bytes of an item.
     fn new(dtype: &DType, item: Vec<u8>) -> Self {
         Self { dtype: dtype.native(), item }
     }
 
-    /// The dtype, little-endian.
+    /// Returns the little-endian dtype.
     pub fn dtype(&self) -> &DType {
         &self.dtype
     }
 
-    /// The item, little-endian.
+    /// Returns the little-endian bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.item
     }
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for ItemValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = Vec::new();
         match print::write_item(&mut text, &self.dtype, &self.item) {
             Ok(()) => f.write_str(&String::from_utf8_lossy(&text)),
-            // JSON has no form for it
+            // JSON has no notation for the item
             Err(_) => f.write_str("null"),
         }
     }
 }
 
-/// Reads all items, some of them more than once. Items that are no numbers or dates are only read where that shows
-/// whether they are whole. `None` for items that hold who knows what: void, structured, long double.
+/// Returns the statistics of a tensor, or `None` for items that are not known to mean anything (void, structured, long
+/// double). All items may be read more than once. Strings are read only to check that the tensor is complete.
 ///
 /// # Errors
-/// Of reading, among them a tensor that changes meanwhile or a stream of another length than it should have.
+/// Reading fails, a tensor changes meanwhile, or a stream has another length than it should have.
 pub fn stats(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Option<Stats>> {
     source.settle()?;
     source.flatten(limits.threads)?;
     source.finish()?;
-    stats_of(source, &Part::whole(source.meta()), limits, progress)
+    stats_of(source, &StoredPart::whole(source.meta()), limits, progress)
 }
 
-/// Statistics of a part of a tensor that can be read in any order; indices are those of the tensor.
+/// Returns the statistics of a part of a tensor that can be read in any order. Indices are those of the tensor.
 ///
 /// # Errors
-/// Those of [`stats`].
-pub(super) fn stats_of(source: &Source, part: &Part, limits: Limits, progress: Progress<'_>) -> Result<Option<Stats>> {
-    let pass = ItemPasses { source, part, limits, progress };
-    match_kind!(source.dtype().kind().clone(), {
-        bool T => pass.bytes(Byte::Bool).map(Some),
-        integer T => match T::BYTE {
-            Some(byte) => pass.bytes(byte).map(Some),
-            None => pass.real::<T>().map(Some),
-        },
-        float T => pass.real::<T>().map(Some),
-        complex T => pass.complex::<<T as Element>::Part>().map(Some),
-        Kind::Narrow(narrow) => pass.bytes(Byte::Narrow(narrow)).map(Some),
-        // the day that ticks are counted from is no zero
-        Kind::Datetime(_) => pass.real::<Ticks>().map(|stats| Some(Stats { zero: 0, ..stats })),
-        Kind::Timedelta(_) => pass.real::<Ticks>().map(Some),
-        Kind::Bytes(_) | Kind::Str(_) => Ok(Some(Stats::default())),
-        Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => Ok(None),
-    })
+/// As for [`stats`].
+pub(super) fn stats_of(
+    source: &Source,
+    part: &StoredPart,
+    limits: Limits,
+    progress: Progress<'_>,
+) -> Result<Option<Stats>> {
+    let passes = ItemPasses { source, part, limits, progress };
+    let stats = match CountedAs::new(source.dtype().kind()) {
+        CountedAs::Bytes(byte) => passes.bytes(byte)?,
+        CountedAs::Int32(codec) => passes.real(&codec)?,
+        CountedAs::Int64(codec) => passes.real(&codec)?,
+        CountedAs::UInt64(codec) => passes.real(&codec)?,
+        CountedAs::Float32(codec) => passes.real(&codec)?,
+        CountedAs::Float64(codec) => passes.real(&codec)?,
+        CountedAs::Dates(codec) => {
+            let stats = passes.real(&codec)?;
+            // the day from which ticks are counted is no zero
+            let is_date = matches!(source.dtype().kind(), Kind::Datetime(_));
+            Stats { zero: if is_date { 0 } else { stats.zero }, ..stats }
+        }
+        CountedAs::Complex64(codec) => passes.complex(&codec)?,
+        CountedAs::Complex128(codec) => passes.complex(&codec)?,
+        CountedAs::Text => Stats::default(),
+        CountedAs::Opaque => return Ok(None),
+    };
+    Ok(Some(stats))
 }
 
-/// What is known of the items seen.
-struct Tally<T: CountedItem> {
-    min: Numbered<T>,
-    max: Numbered<T>,
-    first_nan: Numbered<()>,
+/// How many items there are of each sort, and the first NaN.
+#[derive(Default)]
+struct ItemCounts {
     finite: u64,
     nan: u64,
     inf: u64,
     zero: u64,
-    sums: T::Sums,
+    first_nan: Numbered<()>,
 }
 
-impl<T: CountedItem> Default for Tally<T> {
-    fn default() -> Self {
-        let sums = T::Sums::default();
-        Self { min: None, max: None, first_nan: None, finite: 0, nan: 0, inf: 0, zero: 0, sums }
+impl ItemCounts {
+    /// Adds those of other items.
+    fn merge(&mut self, other: &Self) {
+        self.finite += other.finite;
+        self.nan += other.nan;
+        self.inf += other.inf;
+        self.zero += other.zero;
+        self.first_nan = first_of(self.first_nan, other.first_nan, |()| ());
+    }
+
+    /// Looks for the first NaN in a block that has one, the first item of which is seen in place `start`.
+    fn find_nan<T: Copy>(&mut self, numbers: &ItemNumbers, start: usize, block: &[T], is_nan: impl Fn(T) -> bool) {
+        let find = |below| least(numbers, start, block, below, is_nan).map(|(_, number)| ((), number));
+        improve(&mut self.first_nan, |()| Ordering::Equal, numbers.ascend(), find);
     }
 }
 
-impl<T: CountedItem> Tally<T> {
-    /// Sees items, the first of which is seen in place `start`.
+/// What is known of the items seen so far.
+struct ItemTally<T: CountedItem> {
+    counts: ItemCounts,
+    min: Numbered<T>,
+    max: Numbered<T>,
+    sums: T::Sums,
+}
+
+impl<T: CountedItem> Default for ItemTally<T> {
+    fn default() -> Self {
+        Self { counts: ItemCounts::default(), min: None, max: None, sums: T::Sums::default() }
+    }
+}
+
+impl<T: CountedItem> ItemTally<T> {
+    /// Adds items, the first of which is seen in place `start`.
     ///
-    /// A first loop, without a branch and so vectorised, knows the extremes by their keys only; which item has them is
-    /// looked for afterwards and only where they are new, which is rare after the first blocks.
+    /// A first loop, without a branch and so vectorised, finds the ranks of the extremes only. Which item has them is
+    /// looked for afterwards, and only if they are new, which is rare after the first blocks.
     fn add(&mut self, numbers: &ItemNumbers, start: usize, block: &[T]) {
         let (mut low, mut high) = (T::ENDS.1, T::ENDS.0);
         let (mut nan, mut inf, mut zero) = (0_u32, 0_u32, 0_u32);
         for &item in block {
-            let finite = !item.nan() && !item.inf();
-            low = low.min(if finite { item.key() } else { T::ENDS.1 });
-            high = high.max(if finite { item.key() } else { T::ENDS.0 });
-            nan += u32::from(item.nan());
-            inf += u32::from(item.inf());
-            zero += u32::from(item.zero());
+            let finite = !item.is_nan() && !item.is_infinite();
+            low = low.min(if finite { item.rank() } else { T::ENDS.1 });
+            high = high.max(if finite { item.rank() } else { T::ENDS.0 });
+            nan += u32::from(item.is_nan());
+            inf += u32::from(item.is_infinite());
+            zero += u32::from(item.is_zero());
         }
         let finite = block.len() as u64 - u64::from(nan) - u64::from(inf);
-        self.finite += finite;
-        self.nan += u64::from(nan);
-        self.inf += u64::from(inf);
-        self.zero += u64::from(zero);
-        let ascend = numbers.ascend();
+        self.counts.finite += finite;
+        self.counts.nan += u64::from(nan);
+        self.counts.inf += u64::from(inf);
+        self.counts.zero += u64::from(zero);
         if nan > 0 {
-            let is_nan = |item: T| item.nan();
-            improve(
-                &mut self.first_nan,
-                |()| std::cmp::Ordering::Equal,
-                ascend,
-                |below| least(numbers, start, block, below, is_nan).map(|(_, number)| ((), number)),
-            );
+            self.counts.find_nan(numbers, start, block, T::is_nan);
         }
         if finite == 0 {
             return;
         }
-        let has = |key: T::Key| move |item: T| !item.nan() && !item.inf() && item.key() == key;
-        improve(
-            &mut self.min,
-            |min| low.cmp(&min.key()),
-            ascend,
-            |below| least(numbers, start, block, below, has(low)),
-        );
-        improve(
-            &mut self.max,
-            |max| max.key().cmp(&high),
-            ascend,
-            |below| least(numbers, start, block, below, has(high)),
-        );
+        let has = |rank: T::Rank| move |item: T| !item.is_nan() && !item.is_infinite() && item.rank() == rank;
+        let ascend = numbers.ascend();
+        let find = |below, rank| least(numbers, start, block, below, has(rank));
+        improve(&mut self.min, |min| low.cmp(&min.rank()), ascend, |below| find(below, low));
+        improve(&mut self.max, |max| max.rank().cmp(&high), ascend, |below| find(below, high));
         self.sums.add(block);
     }
 }
 
-/// What is known of the complex items seen.
+/// What is known of the complex items seen so far.
+#[derive(Default)]
 struct ComplexTally<T: CountedItem> {
-    first_nan: Numbered<()>,
-    finite: u64,
-    nan: u64,
-    inf: u64,
-    zero: u64,
+    counts: ItemCounts,
     sums: [T::Sums; 2],
     parts: Vec<T>,
     /// The real, and the imaginary parts of a block.
@@ -238,13 +251,13 @@ struct ComplexTally<T: CountedItem> {
 /// Passes over the items of a part of a tensor.
 struct ItemPasses<'a> {
     source: &'a Source,
-    part: &'a Part,
+    part: &'a StoredPart,
     limits: Limits,
     progress: Progress<'a>,
 }
 
 impl ItemPasses<'_> {
-    /// One pass over all items.
+    /// Makes a pass over all items, and returns the states of all threads.
     fn scan<S: Send>(
         &self,
         begin: impl Fn() -> S + Sync,
@@ -264,165 +277,163 @@ impl ItemPasses<'_> {
         )
     }
 
-    /// The index of an item by its number.
+    /// Returns the index of the item of a number.
     fn index(&self, number: usize) -> Vec<usize> {
         coordinates(number, &self.part.shape)
     }
 
-    fn value(&self, item: Vec<u8>) -> Value {
-        Value::new(self.source.dtype(), item)
+    fn value(&self, item: Vec<u8>) -> ItemValue {
+        ItemValue::new(self.source.dtype(), item)
     }
 
-    fn real<T: CountedItem>(&self) -> Result<Stats> {
-        let mut search = Search::new(T::BITS, &FRACTIONS, self.part.view.items());
+    fn real<T: CountedItem>(&self, codec: &ItemCodec<T>) -> Result<Stats> {
+        let KeyCodec { size, bits, load: load_keys, .. } = codec.keys;
+        let search = Search::new(bits, &FRACTIONS, self.part.view.items());
         let numbers = &self.part.numbers;
-        let keys_of = |block: &[T], keys: &mut Vec<u64>| {
-            keys.clear();
-            keys.extend(block.iter().map(|item| if item.nan() || item.inf() { T::LEFT_OUT } else { item.to_key() }));
-        };
-        let begin = || (Tally::<T>::default(), search.begin(), Vec::new(), Vec::new());
+        let begin = || (ItemTally::<T>::default(), search.begin(), Vec::new(), Vec::new());
         let tallies = self.scan(begin, |(tally, counts, block, keys), start, bytes| {
-            for (i, bytes) in bytes.chunks(BLOCK * size_of::<T>()).enumerate() {
-                T::load(bytes, block);
+            for (i, bytes) in bytes.chunks(BLOCK * size).enumerate() {
+                (codec.load)(bytes, block);
                 tally.add(numbers, start + i * BLOCK, block);
-                keys_of(block, keys);
+                load_keys(bytes, keys);
                 search.count(counts, keys);
             }
         })?;
-        let (mut stats, mut finite) = (Stats::default(), 0);
-        let (mut min, mut max, mut first_nan) = (None, None, None);
-        let mut sums = SumOfSquares::default();
-        let mut all_counts = Vec::with_capacity(tallies.len());
+        let mut sums = Some(SumOfSquares::default());
+        let mut all = ItemTally::<T>::default();
+        let mut passed = Vec::with_capacity(tallies.len());
         for (tally, counts, ..) in tallies {
-            min = first_of(min, tally.min, CountedItem::key);
-            max = first_of(max, tally.max, |item| std::cmp::Reverse(CountedItem::key(item)));
-            first_nan = first_of(first_nan, tally.first_nan, |()| ());
-            finite += tally.finite;
-            stats.nan += tally.nan;
-            stats.inf += tally.inf;
-            stats.zero += tally.zero;
-            sums.merge(tally.sums.total());
-            all_counts.push(counts);
+            all.counts.merge(&tally.counts);
+            all.min = first_of(all.min, tally.min, CountedItem::rank);
+            all.max = first_of(all.max, tally.max, |item| Reverse(item.rank()));
+            sums = sums.zip(tally.sums.total()).map(|(mut sums, more)| {
+                sums.merge(more);
+                sums
+            });
+            passed.push(counts);
         }
-        search.narrow(all_counts, finite);
-        while search.found().is_none() {
-            let begin = || (search.begin(), Vec::new(), Vec::new());
-            let counted = self.scan(begin, |(counts, block, keys), _, bytes| {
-                for bytes in bytes.chunks(BLOCK * size_of::<T>()) {
-                    T::load(bytes, block);
-                    keys_of(block, keys);
-                    search.count(counts, keys);
-                }
-            })?;
-            search.narrow(counted.into_iter().map(|(counts, ..)| counts).collect(), finite);
-        }
-        let quantiles = search.found().unwrap_or_default().iter();
-        stats.quantiles = quantiles.map(|&key| self.value(T::from_key(key).store())).collect();
-        let known = |extreme: Numbered<T>| extreme.map(|(item, number)| (self.value(item.store()), self.index(number)));
-        (stats.min, stats.max) = (known(min), known(max));
-        stats.first_nan = first_nan.map(|((), number)| self.index(number));
-        if T::Sums::ARE_THERE && finite > 0 {
-            stats.mean = Some(Mean::Real(exact::mean(&sums.sum, finite)));
-            stats.std = Some(exact::deviation(&[sums], finite));
-        }
-        Ok(stats)
+        let value = |(item, number)| (self.value((codec.store)(item)), self.index(number));
+        Ok(Stats {
+            min: all.min.map(value),
+            max: all.max.map(value),
+            quantiles: self.quantiles(codec.keys, search, passed, all.counts.finite)?,
+            ..self.stats(&all.counts, sums.as_slice())
+        })
     }
 
-    fn complex<T: CountedItem + Default>(&self) -> Result<Stats> {
-        let numbers = &self.part.numbers;
-        let begin = || ComplexTally::<T> {
-            first_nan: None,
-            finite: 0,
-            nan: 0,
-            inf: 0,
-            zero: 0,
-            sums: Default::default(),
-            parts: Vec::new(),
-            blocks: [Vec::new(), Vec::new()],
+    /// Returns the statistics that counts and sums tell: sums of a real number, of the two parts of a complex one, or none.
+    fn stats(&self, counts: &ItemCounts, sums: &[SumOfSquares]) -> Stats {
+        let means: Vec<f64> = match counts.finite {
+            0 => Vec::new(),
+            finite => sums.iter().map(|sums| exact::mean(&sums.sum, finite)).collect(),
         };
-        let tallies = self.scan(begin, |tally, start, bytes| {
+        Stats {
+            nan: counts.nan,
+            inf: counts.inf,
+            zero: counts.zero,
+            first_nan: counts.first_nan.map(|((), number)| self.index(number)),
+            mean: match *means.as_slice() {
+                [mean] => Some(Mean::Real(mean)),
+                [re, im] => Some(Mean::Complex(re, im)),
+                _ => None,
+            },
+            std: (!means.is_empty()).then(|| exact::deviation(sums, counts.finite)),
+            ..Stats::default()
+        }
+    }
+
+    /// Ends the search for quantiles, by more passes over the items if the first has not found them.
+    fn quantiles(
+        &self,
+        codec: KeyCodec,
+        mut search: Search,
+        mut passed: Vec<PassCounts>,
+        finite: u64,
+    ) -> Result<Vec<ItemValue>> {
+        loop {
+            search.narrow(passed, finite);
+            if let Some(found) = search.found() {
+                return Ok(found.iter().map(|&key| self.value((codec.store)(key))).collect());
+            }
+            let counted = self.scan(
+                || (search.begin(), Vec::new()),
+                |(counts, keys), _, bytes| {
+                    for bytes in bytes.chunks(BLOCK * codec.size) {
+                        (codec.load)(bytes, keys);
+                        search.count(counts, keys);
+                    }
+                },
+            )?;
+            passed = counted.into_iter().map(|(counts, _)| counts).collect();
+        }
+    }
+
+    fn complex<T: CountedItem + Default>(&self, codec: &ItemCodec<T>) -> Result<Stats> {
+        let numbers = &self.part.numbers;
+        let tallies = self.scan(ComplexTally::<T>::default, |tally, start, bytes| {
             for (i, bytes) in bytes.chunks(BLOCK * size_of::<T>()).enumerate() {
-                T::load(bytes, &mut tally.parts);
+                (codec.load)(bytes, &mut tally.parts);
                 tally.blocks.iter_mut().for_each(Vec::clear);
                 let items = tally.parts.as_chunks::<2>().0;
-                let before = tally.nan;
+                let before = tally.counts.nan;
                 for &[re, im] in items {
-                    let nan = re.nan() || im.nan();
-                    let inf = !nan && (re.inf() || im.inf());
-                    tally.nan += u64::from(nan);
-                    tally.inf += u64::from(inf);
-                    tally.zero += u64::from(re.zero() && im.zero());
-                    tally.finite += u64::from(!nan && !inf);
-                    // an item that is not finite adds nothing with either part
+                    let nan = re.is_nan() || im.is_nan();
+                    let inf = !nan && (re.is_infinite() || im.is_infinite());
+                    tally.counts.nan += u64::from(nan);
+                    tally.counts.inf += u64::from(inf);
+                    tally.counts.zero += u64::from(re.is_zero() && im.is_zero());
+                    tally.counts.finite += u64::from(!nan && !inf);
+                    // neither part of an item that is not finite adds anything
                     let [reals, imaginaries] = &mut tally.blocks;
                     reals.push(if nan || inf { T::default() } else { re });
                     imaginaries.push(if nan || inf { T::default() } else { im });
                 }
-                if tally.nan > before {
+                if tally.counts.nan > before {
                     // an item is two parts
                     let start = start + i * BLOCK / 2;
-                    improve(
-                        &mut tally.first_nan,
-                        |()| std::cmp::Ordering::Equal,
-                        numbers.ascend(),
-                        |below| {
-                            let found = least(numbers, start, items, below, |[re, im]| re.nan() || im.nan());
-                            found.map(|(_, number)| ((), number))
-                        },
-                    );
+                    tally.counts.find_nan(numbers, start, items, |[re, im]| re.is_nan() || im.is_nan());
                 }
                 tally.sums.iter_mut().zip(&tally.blocks).for_each(|(sums, block)| sums.add(block));
             }
         })?;
-        let (mut stats, mut finite, mut first_nan) = (Stats::default(), 0, None);
-        let mut parts = [SumOfSquares::default(), SumOfSquares::default()];
+        let (mut counts, mut parts) = (ItemCounts::default(), [SumOfSquares::default(), SumOfSquares::default()]);
         for tally in tallies {
-            first_nan = first_of(first_nan, tally.first_nan, |()| ());
-            finite += tally.finite;
-            stats.nan += tally.nan;
-            stats.inf += tally.inf;
-            stats.zero += tally.zero;
-            parts.iter_mut().zip(tally.sums).for_each(|(part, sums)| part.merge(sums.total()));
+            counts.merge(&tally.counts);
+            for (part, sums) in parts.iter_mut().zip(tally.sums) {
+                part.merge(sums.total().expect("floats have sums"));
+            }
         }
-        stats.first_nan = first_nan.map(|((), number)| self.index(number));
-        if finite > 0 {
-            let [re, im] = parts.each_ref().map(|part| exact::mean(&part.sum, finite));
-            stats.mean = Some(Mean::Complex(re, im));
-            stats.std = Some(exact::deviation(&parts, finite));
-        }
-        Ok(stats)
+        Ok(self.stats(&counts, &parts))
     }
 
-    fn bytes(&self, byte: Byte) -> Result<Stats> {
-        let counts = Counts::of(self.source, self.part, byte, self.limits, self.progress)?;
-        let mut stats = Stats::default();
-        let (mut finite, mut sums) = (0, SumOfSquares::default());
-        for (item, &count) in (0..=255_u8).zip(&counts.seen).filter(|(_, count)| **count > 0) {
+    fn bytes(&self, byte: ByteItem) -> Result<Stats> {
+        let seen = ByteCounts::of(self.source, self.part, byte, self.limits, self.progress)?;
+        let mut counts = ItemCounts { first_nan: seen.first_nan, ..ItemCounts::default() };
+        let mut sums = SumOfSquares::default();
+        for (item, &count) in (0..=255_u8).zip(&seen.seen).filter(|(_, count)| **count > 0) {
             let value = byte.value(item);
             if value.is_nan() {
-                stats.nan += count;
+                counts.nan += count;
                 continue;
             }
             if value.is_infinite() {
-                stats.inf += count;
+                counts.inf += count;
                 continue;
             }
-            finite += count;
-            stats.zero += if value == 0.0 { count } else { 0 };
+            counts.finite += count;
+            counts.zero += if value == 0.0 { count } else { 0 };
             sums.sum.add_times(value, count);
             sums.squares.add_product_times(value, value, count);
         }
         // any byte but 0 is true
-        let shown = |item: u8| self.value(vec![if matches!(byte, Byte::Bool) { item.min(1) } else { item }]);
-        let known = |extreme: Numbered<u8>| extreme.map(|(item, number)| (shown(item), self.index(number)));
-        (stats.min, stats.max) = (known(counts.min), known(counts.max));
-        stats.first_nan = counts.first_nan.map(|((), number)| self.index(number));
-        if finite > 0 {
-            stats.mean = Some(Mean::Real(exact::mean(&sums.sum, finite)));
-            stats.std = Some(exact::deviation(&[sums], finite));
-            let ranked = |fraction: &Fraction| counts.of_rank(byte, fraction.rank(finite)).map(shown);
-            stats.quantiles = FRACTIONS.iter().filter_map(ranked).collect();
-        }
-        Ok(stats)
+        let shown = |item: u8| self.value(vec![if matches!(byte, ByteItem::Bool) { item.min(1) } else { item }]);
+        let value = |(item, number)| (shown(item), self.index(number));
+        let ranks = FRACTIONS.iter().filter(|_| counts.finite > 0).map(|fraction| fraction.rank(counts.finite));
+        Ok(Stats {
+            min: seen.min.map(value),
+            max: seen.max.map(value),
+            quantiles: ranks.map(|rank| shown(seen.of_rank(byte, rank))).collect(),
+            ..self.stats(&counts, &[sums])
+        })
     }
 }

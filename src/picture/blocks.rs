@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::raster::Size;
-use super::viridis::{Colour, viridis};
+use super::viridis::{Rgb, viridis};
 use super::{Picture, Scale, Seen};
 use crate::engine::job::Progress;
 use crate::error::{Context, Result};
@@ -44,7 +44,7 @@ impl Terminal {
         (Size { height, ..from }, times)
     }
 
-    fn colour(&self, layer: u8, [red, green, blue]: Colour) -> String {
+    fn colour(&self, layer: u8, [red, green, blue]: Rgb) -> String {
         match self.all_colours {
             true => format!("\x1b[{layer};2;{red};{green};{blue}m"),
             false => format!("\x1b[{layer};5;{}m", nearest([red, green, blue])),
@@ -52,7 +52,7 @@ impl Terminal {
     }
 
     /// Returns one character that is filled with a colour.
-    fn block(&self, colour: Colour) -> String {
+    fn block(&self, colour: Rgb) -> String {
         format!("{}\u{2588}\x1b[0m", self.colour(38, colour))
     }
 
@@ -68,11 +68,11 @@ impl Terminal {
         progress: Progress<'_>,
     ) -> Result<()> {
         let (size, times) = self.fit(picture.size());
-        let mut page = Page { terminal: *self, out, upper: None };
+        let mut page = PixelRows { terminal: *self, out, upper: None };
         // a single row fills both halves of its line
         let repeat = if size.height == 1 { times.max(2) } else { times };
         let seen = picture.draw(scale, size, progress, &mut |row| {
-            let row: Vec<Colour> = row
+            let row: Vec<Rgb> = row
                 .chunks_exact(picture.channels())
                 .flat_map(|pixel| std::iter::repeat_n(opaque(pixel), times))
                 .collect();
@@ -98,21 +98,21 @@ impl Terminal {
 }
 
 /// Mixes a pixel with the grey behind it, by its opacity.
-fn opaque(pixel: &[u8]) -> Colour {
+fn opaque(pixel: &[u8]) -> Rgb {
     let opacity = u32::from(pixel.get(3).copied().unwrap_or(u8::MAX));
     let mix = |channel: u8| (u32::from(channel) * opacity + u32::from(BEHIND) * (255 - opacity) + 127) / 255;
     std::array::from_fn(|i| mix(pixel.get(i).copied().unwrap_or(0)) as u8)
 }
 
 /// Collects rows of pixels into lines of characters, two rows each.
-struct Page<'a> {
+struct PixelRows<'a> {
     terminal: Terminal,
     out: &'a mut (dyn Write + Send),
-    upper: Option<Vec<Colour>>,
+    upper: Option<Vec<Rgb>>,
 }
 
-impl Page<'_> {
-    fn row(&mut self, row: Vec<Colour>) -> io::Result<()> {
+impl PixelRows<'_> {
+    fn row(&mut self, row: Vec<Rgb>) -> io::Result<()> {
         match self.upper.take() {
             None => self.upper = Some(row),
             Some(upper) => self.line(&upper, Some(&row))?,
@@ -125,7 +125,7 @@ impl Page<'_> {
     }
 
     /// Writes a line of characters. Colours are set only where they change, because terminals read them slowly.
-    fn line(&mut self, upper: &[Colour], lower: Option<&[Colour]>) -> io::Result<()> {
+    fn line(&mut self, upper: &[Rgb], lower: Option<&[Rgb]>) -> io::Result<()> {
         let mut line = String::new();
         let mut set = (None, None);
         for (i, &above) in upper.iter().enumerate() {
@@ -144,9 +144,9 @@ impl Page<'_> {
 }
 
 /// Returns the number of the nearest of a terminal's 256 colours, which are a cube of 6 x 6 x 6 and greys.
-fn nearest(colour: Colour) -> u8 {
+fn nearest(colour: Rgb) -> u8 {
     const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
-    let far = |other: Colour| -> u32 { colour.iter().zip(other).map(|(&a, b)| u32::from(a.abs_diff(b)).pow(2)).sum() };
+    let far = |other: Rgb| -> u32 { colour.iter().zip(other).map(|(&a, b)| u32::from(a.abs_diff(b)).pow(2)).sum() };
     let level = |channel: u8| (0..6).min_by_key(|&i| LEVELS[i].abs_diff(channel)).unwrap_or(0);
     let cube = colour.map(level);
     let in_cube = (far(cube.map(|i| LEVELS[i])), 16 + 36 * cube[0] + 6 * cube[1] + cube[2]);

@@ -1,7 +1,7 @@
 //! Makes rows of pixels from items. Each pixel is the mean of the items that it stands for.
 
 use super::scale::{Scale, Seen};
-use super::viridis::{Colour, INFINITY, MINUS_INFINITY, NAN};
+use super::viridis::{INFINITY, MINUS_INFINITY, NAN, Rgb};
 use crate::error::Result;
 
 /// The size of a picture in pixels.
@@ -162,7 +162,7 @@ fn first(pixel: usize, from: usize, to: usize) -> usize {
 
 /// Returns the colour of a pixel that stands for a number that is not finite, since one NaN or infinity among many numbers
 /// must not be lost; `None` if all of its numbers are finite.
-fn own(special: Seen) -> Option<Colour> {
+fn own(special: Seen) -> Option<Rgb> {
     match special {
         Seen { nan: true, .. } => Some(NAN),
         Seen { infinity: true, .. } => Some(INFINITY),

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::numbers::{Read, long_integer};
-use super::viridis::{Colour, INFINITY, MINUS_INFINITY, NAN, viridis};
+use super::viridis::{INFINITY, MINUS_INFINITY, NAN, Rgb, viridis};
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::WindowSink;
 use crate::error::Result;
@@ -33,7 +33,7 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// Returns the name of each number that the picture holds, the word for its colour, and the colour.
-    pub(crate) fn legend(self) -> impl Iterator<Item = (&'static str, &'static str, Colour)> {
+    pub(crate) fn legend(self) -> impl Iterator<Item = (&'static str, &'static str, Rgb)> {
         let all = [
             (self.nan, "NaN", "red", NAN),
             (self.infinity, "Infinity", "white", INFINITY),
@@ -55,7 +55,7 @@ impl Scale {
     }
 
     /// Returns the colour of a finite number.
-    pub(super) fn colour(&self, value: f64) -> Colour {
+    pub(super) fn colour(&self, value: f64) -> Rgb {
         let Some((low, high)) = self.ends.filter(|(low, high)| low < high) else { return viridis(0.0) };
         // numbers are halved first, because the width of the range may be beyond float64
         let (value, low, high) = match (high - low).is_finite() {
@@ -67,7 +67,7 @@ impl Scale {
 }
 
 /// The smallest and the largest finite number, each with its item.
-type Ends = Option<(End, End)>;
+type ScaleEnds = Option<(End, End)>;
 
 #[derive(Clone, Debug)]
 struct End {
@@ -115,7 +115,7 @@ pub(super) fn find(job: &Job, dtype: &DType, read: &Read, progress: Progress<'_>
 struct Extremes<'a> {
     dtype: &'a DType,
     read: &'a Read,
-    found: Mutex<Ends>,
+    found: Mutex<ScaleEnds>,
 }
 
 impl WindowSink for Extremes<'_> {

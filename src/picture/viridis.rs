@@ -2,17 +2,17 @@
 //! colours.
 
 /// A colour by its red, green and blue.
-pub(crate) type Colour = [u8; 3];
+pub(crate) type Rgb = [u8; 3];
 
 /// The colour of NaN.
-pub(crate) const NAN: Colour = [220, 30, 30];
+pub(crate) const NAN: Rgb = [220, 30, 30];
 /// The colour of infinity.
-pub(crate) const INFINITY: Colour = [255, 255, 255];
+pub(crate) const INFINITY: Rgb = [255, 255, 255];
 /// The colour of minus infinity.
-pub(crate) const MINUS_INFINITY: Colour = [0, 0, 0];
+pub(crate) const MINUS_INFINITY: Rgb = [0, 0, 0];
 
 /// The colours at even distances of the range, from the lowest to the highest. Between two of them colours are interpolated.
-const STOPS: [Colour; 11] = [
+const STOPS: [Rgb; 11] = [
     [68, 1, 84],
     [72, 36, 117],
     [65, 68, 135],
@@ -27,7 +27,7 @@ const STOPS: [Colour; 11] = [
 ];
 
 /// Returns the colour at a share of the range, from 0 to 1.
-pub(crate) fn viridis(share: f64) -> Colour {
+pub(crate) fn viridis(share: f64) -> Rgb {
     let last = STOPS.len() - 1;
     let at = share.clamp(0.0, 1.0) * last as f64;
     let before = (at as usize).min(last - 1);
