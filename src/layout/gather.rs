@@ -1,12 +1,12 @@
-//! Items gathered from storage that is read by position.
+//! Gathers items from storage that is read by position.
 
 use super::view::View;
-use super::walk::{Step, Walk, copy_bytes};
+use super::walk::{CopyWalk, Step, copy_bytes};
 
-/// The gap between wanted bytes, in bytes, up to which reading through it costs less than another system call.
+/// A gap of at most so many bytes is read through, which costs less than another system call.
 pub(crate) const GAP: usize = 4096;
 
-/// The bytes of a tile: short pieces are read one beside the other until they are so many, and then put in their places
+/// The bytes of a tile: short pieces are read one beside the other until they fill it, and then copied to their places
 /// together. A piece by itself would touch a line of the output for each of its items, and the next piece the same lines
 /// again, when the cache has long given them up: that took four times as long to transpose. A tile fits the cache with
 /// room for what it is copied to.
@@ -27,12 +27,13 @@ pub fn gather<E>(
     mut read: impl FnMut(&mut [u8], u64) -> Result<(), E>,
 ) -> Result<(), E> {
     let dense = View::c_order(&view.shape());
-    let Some(mut walk) = Walk::new(view, &dense) else { return Ok(()) };
+    let Some(mut walk) = CopyWalk::new(view, &dense) else { return Ok(()) };
     // storage order: the axis with the smallest stride of the source is the last
     walk.steps.sort_by_key(|step| std::cmp::Reverse(step.from.abs()));
     let mut extent = itemsize;
     let mut inner = walk.steps.len();
-    let mut chunk = 1; // how many places of the axis before the inner ones are read at once
+    // how many places of the axis before the inner ones are read at once
+    let mut chunk = 1;
     while inner > 0 {
         let step = walk.steps[inner - 1];
         let stride = step.from.unsigned_abs() * itemsize;
@@ -47,7 +48,7 @@ pub fn gather<E>(
         inner -= 1;
         extent += (step.dim - 1) * stride;
     }
-    let blocks = Walk { steps: walk.steps[..inner].to_vec(), ..walk };
+    let blocks = CopyWalk { steps: walk.steps[..inner].to_vec(), ..walk };
     let within = &walk.steps[inner..];
     let mut result = Ok(());
     // one block: `count` places of axis `chunked` (if any) and all of the axes inside it
@@ -101,8 +102,8 @@ pub fn gather<E>(
 
 /// Pieces of storage that are gathered several at a time.
 struct Tiles<'a> {
-    /// The axes along which the pieces lie, but for the next.
-    outer: Walk,
+    /// The axes along which the pieces lie, except for `along`.
+    outer: CopyWalk,
     /// The axis along which the pieces of a tile lie.
     along: Step,
     /// The axes of a piece.
@@ -115,8 +116,9 @@ struct Tiles<'a> {
 }
 
 impl<'a> Tiles<'a> {
-    /// `None` where pieces are long enough by themselves, or lie in the output as they lie in storage.
-    fn new(blocks: &Walk, within: &'a [Step], extent: usize, itemsize: usize) -> Option<Self> {
+    /// Returns how to gather by tiles; `None` where pieces are long enough by themselves, or lie in the output as they lie in
+    /// storage.
+    fn new(blocks: &CopyWalk, within: &'a [Step], extent: usize, itemsize: usize) -> Option<Self> {
         let dense = |next: isize, step: &Step| (step.from == next && step.to == next).then(|| next * step.dim as isize);
         let as_stored = within.iter().rev().try_fold(1, dense).is_some();
         let stack = TILE / extent.max(1);

@@ -1,8 +1,8 @@
-//! The one walk that moves items between two views, and the copies that go along it.
+//! Copies items from one view to another, along the shortest walk through both.
 
 use super::view::View;
 
-/// One axis of a [`Walk`]: its dim, and the strides of source and destination.
+/// An axis of a [`CopyWalk`]: its dim, and the strides of source and destination in items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     pub dim: usize,
@@ -10,17 +10,20 @@ pub(super) struct Step {
     pub to: isize,
 }
 
-/// A walk through two views of one shape at once, reduced to as few axes as it needs: the destination runs
-/// forwards, axes of one place are gone, neighbours that continue each other are one.
+/// A walk through two views of one shape at once, along as few axes as it needs: the destination runs forwards, axes of one
+/// place are left out, and axes that continue each other are merged. (Stepping along an axis of one item took 8 times as long.)
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Walk {
+pub(super) struct CopyWalk {
     pub from: usize,
     pub to: usize,
     pub steps: Vec<Step>,
 }
 
-impl Walk {
-    /// `None` if there is no item.
+impl CopyWalk {
+    /// Makes the walk; `None` if there is no item.
+    ///
+    /// # Panics
+    /// If the views have different shapes.
     pub(super) fn new(from: &View, to: &View) -> Option<Self> {
         let mut walk = Self { from: from.offset, to: to.offset, steps: Vec::with_capacity(to.axes.len()) };
         for (&(dim, from), &(other, to)) in from.axes.iter().zip(&to.axes) {
@@ -53,7 +56,7 @@ impl Walk {
         Some(walk)
     }
 
-    /// Calls `row(from, to)` for the beginning of each row, a row being the places of the last `inner` axes.
+    /// Calls `row(from, to)` for the beginning of each row. A row is all places of the last `inner` axes.
     pub(super) fn rows(&self, inner: usize, mut row: impl FnMut(usize, usize)) {
         let outer = &self.steps[..self.steps.len() - inner];
         let mut at = vec![0; outer.len()];
@@ -81,7 +84,7 @@ impl Walk {
 
 /// Copies the items that `from` shows of `source` to where `to` shows them in `target`. The views have one shape.
 pub fn copy<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View) {
-    let Some(walk) = Walk::new(from, to) else { return };
+    let Some(walk) = CopyWalk::new(from, to) else { return };
     match walk.steps[..] {
         [] => target[walk.to] = source[walk.from],
         [.., a, b] if b.from.abs() > a.from.abs() => {
@@ -140,8 +143,8 @@ fn copy_square<T: Copy>(source: &[T], from: usize, target: &mut [T], to: usize, 
     }
 }
 
-/// Copies items of `itemsize` bytes as words of 1, 2, 4, 8 or 16 bytes: each is one, or a row of the largest that
-/// divide it. The views are in items.
+/// Copies items of `itemsize` bytes as words of 1, 2, 4, 8 or 16 bytes: each item is one word, or a row of the largest words
+/// that divide it. The views are in items.
 pub fn copy_bytes(source: &[u8], from: &View, target: &mut [u8], to: &View, itemsize: usize) {
     fn words<const N: usize>(source: &[u8], from: &View, target: &mut [u8], to: &View) {
         copy(source.as_chunks::<N>().0, from, target.as_chunks_mut::<N>().0, to);

@@ -1,5 +1,5 @@
-//! Windows of a tensor: boxes that an output is made of. Most are contiguous in C order; those of an output that is
-//! stored in chunks, or made from one, are the chunks.
+//! Windows: the boxes of a tensor that are read or written at a time. Most are contiguous in C order; the windows of an output
+//! that is stored in chunks, or made from a tensor in chunks, are chunks.
 
 use std::ops::Range;
 
@@ -78,54 +78,37 @@ impl Window {
 /// Cuts items `start..end` of a tensor of that shape, counted in C order, into contiguous boxes, and returns these in order:
 /// at most two for each axis.
 pub fn boxes_of_run(shape: &[usize], start: usize, end: usize) -> Vec<Window> {
-    fn split(
-        shape: &[usize],
-        done: &mut Vec<Range<usize>>,
-        (start, end): (usize, usize),
-        out: &mut Vec<Vec<Range<usize>>>,
-    ) {
-        let (before, whole) =
-            (done.len(), |done: &[Range<usize>]| shape[done.len()..].iter().map(|&dim| 0..dim).collect::<Vec<_>>());
-        if start >= end {
+    // appends the boxes of items `run` of the part of the tensor that has one place on each axis of `done`
+    fn split(shape: &[usize], done: &[Range<usize>], run: Range<usize>, out: &mut Vec<Vec<Range<usize>>>) {
+        if run.is_empty() {
             return;
         }
-        let Some(&dim) = shape.get(before) else { return out.push(done.clone()) };
-        let inner: usize = shape[before + 1..].iter().product();
-        if (start, end) == (0, dim * inner) {
-            let all = whole(done);
-            return out.push(done.iter().cloned().chain(all).collect());
+        let Some(&dim) = shape.get(done.len()) else { return out.push(done.to_vec()) };
+        let inner: usize = shape[done.len() + 1..].iter().product();
+        let with = |range: Range<usize>| [done, &[range]].concat();
+        let whole = |range| with(range).into_iter().chain(shape[done.len() + 1..].iter().map(|&dim| 0..dim)).collect();
+        if run == (0..dim * inner) {
+            return out.push(whole(0..dim));
         }
-        let mut part = |place: usize, range: (usize, usize), done: &mut Vec<Range<usize>>| {
-            done.push(place..place + 1);
-            split(shape, done, range, out);
-            done.pop();
-        };
-        let (first, last) = (start / inner, end / inner);
+        let (first, last) = (run.start / inner, run.end / inner);
+        let (before, after) = (run.start % inner, run.end % inner);
         if first == last {
-            return part(first, (start % inner, end % inner), done);
+            return split(shape, &with(first..first + 1), before..after, out);
         }
-        if start % inner != 0 {
-            part(first, (start % inner, inner), done);
+        let full = first + usize::from(before != 0)..last;
+        if before != 0 {
+            split(shape, &with(first..first + 1), before..inner, out);
         }
-        let full = first + usize::from(start % inner != 0)..last;
         if !full.is_empty() {
-            done.push(full);
-            let rest = whole(done);
-            out.push(done.iter().cloned().chain(rest).collect());
-            done.pop();
+            out.push(whole(full));
         }
-        let mut part = |place: usize, range: (usize, usize), done: &mut Vec<Range<usize>>| {
-            done.push(place..place + 1);
-            split(shape, done, range, out);
-            done.pop();
-        };
-        if end % inner != 0 {
-            part(last, (0, end % inner), done);
+        if after != 0 {
+            split(shape, &with(last..last + 1), 0..after, out);
         }
     }
     let mut out = Vec::new();
     if start < end {
-        split(shape, &mut Vec::with_capacity(shape.len()), (start, end), &mut out);
+        split(shape, &[], start..end, &mut out);
     }
     out.into_iter().map(|ranges| Window::new(ranges, shape)).collect()
 }
@@ -301,7 +284,7 @@ pub struct Boxes<'a> {
     shape: &'a [usize],
     /// The places of each axis, as ascending ranges, none of them empty.
     places: &'a [Vec<Range<usize>>],
-    /// The last axis of which not all places are wanted; the axes before it have one place in each box.
+    /// The last axis some of whose places are left out; the axes before it have one place in each box.
     axis: Option<usize>,
 }
 

@@ -20,8 +20,28 @@ use crate::memory::resize;
 use crate::parallel::Threads;
 use crate::storage::source::Source;
 
-/// A run of items on its way: where it lies in storage, where it goes in the window, and how long it is.
-type Run = (usize, usize, usize);
+/// Neighbouring items on their way to a window; all three numbers are in items.
+#[derive(Clone, Copy, Debug)]
+struct GatheredRun {
+    /// Where they lie in storage.
+    from: usize,
+    /// Where they go in the window.
+    to: usize,
+    /// How many they are.
+    len: usize,
+}
+
+/// How far apart neighbours along an axis are, in items.
+#[derive(Clone, Copy, Debug)]
+struct GatherStep {
+    /// In storage.
+    from: usize,
+    /// In the window.
+    to: usize,
+}
+
+/// The place of a tuple's block in storage, and the number of the tuple in the window. Sorted, they are in storage order.
+type PlacedTuple = (usize, usize);
 
 /// The most runs that are read at once: tuples may name one place any number of times, which spans no bytes.
 const MOST_RUNS: usize = 1 << 14;
@@ -69,7 +89,7 @@ pub fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<Shap
 /// Where the block of each index tuple lies in `data`, whose axes are those of batches and tuples and then those of a
 /// block.
 #[derive(Clone, Debug)]
-struct Blocks {
+struct GatheredBlocks {
     /// The index tuples of one batch.
     tuples: usize,
     /// The places that a tuple may name in one batch.
@@ -82,7 +102,7 @@ struct Blocks {
     tuple_axes: usize,
 }
 
-impl Blocks {
+impl GatheredBlocks {
     fn new(shapes: &Shapes) -> Self {
         let Shapes { data, axes, tuples, .. } = shapes;
         let product = |dims: &[usize]| dims.iter().product::<usize>();
@@ -95,43 +115,43 @@ impl Blocks {
         }
     }
 
-    /// The number, in C order, of the block that a tuple addresses.
+    /// Returns the number, in C order, of the block that a tuple addresses.
     #[inline]
     fn place(&self, near: &NearPlaces<'_>, tuple: usize) -> usize {
         tuple / self.tuples * self.dim + near.get(tuple)
     }
 
-    /// The index tuples of a window, the first and how many. A window is of whole blocks, or a part of one.
+    /// Returns the first of the index tuples of a window and their number. A window has whole blocks, or a part of one.
     fn tuples(&self, window: &Window) -> (usize, usize) {
         let count = window.ranges[..self.tuple_axes].iter().map(ExactSizeIterator::len).product();
         (window.start / self.block.max(1), count)
     }
 
-    /// Calls `each(from, to, len)` for the run of items of each tuple of a window, in the order of the window, where
-    /// `data` is in C order.
-    fn runs(&self, near: &NearPlaces<'_>, window: &Window, mut each: impl FnMut(usize, usize, usize)) {
+    /// Calls `each` for the run of items of each tuple of a window, in the order of the window, where `data` is in C order.
+    fn runs(&self, near: &NearPlaces<'_>, window: &Window, mut each: impl FnMut(GatheredRun)) {
         let (first, count) = self.tuples(window);
         let (inside, len) = (window.start % self.block.max(1), window.items() / count.max(1));
         for tuple in 0..count {
-            each(self.place(near, first + tuple) * self.block + inside, tuple * len, len);
+            let from = self.place(near, first + tuple) * self.block + inside;
+            each(GatheredRun { from, to: tuple * len, len });
         }
     }
 }
 
-/// A resolved GatherND with its data.
+/// A GatherND that has its data, and whose numbers are all in range.
 #[derive(Debug)]
 pub struct LinkedGatherNd {
     data: Source,
     places: TuplePlaces,
-    blocks: Blocks,
+    blocks: GatheredBlocks,
     meta: Meta,
-    /// Data of so many bytes is kept in memory: as much as the index tensor takes, which is there for each tuple.
+    /// Data of at most so many bytes is kept in memory: as much as the index tensor takes, which is all read.
     resident: usize,
     threads: Threads,
 }
 
 impl LinkedGatherNd {
-    /// Reads the index tensor and links the operator to its data.
+    /// RunReader the index tensor and links the operator to its data.
     ///
     /// # Errors
     /// A number that names no place; of reading; not enough memory.
@@ -139,13 +159,20 @@ impl LinkedGatherNd {
         let meta = Meta::new(data.dtype().clone(), resolver.shapes().updates_shape().to_vec());
         let resident = indices.bytes().clamp(RESIDENT, ENTRIES);
         let places = TuplePlaces::new(indices, resolver, limits)?;
-        Ok(Self { data, places, blocks: Blocks::new(resolver.shapes()), meta, resident, threads: limits.threads })
+        Ok(Self {
+            data,
+            places,
+            blocks: GatheredBlocks::new(resolver.shapes()),
+            meta,
+            resident,
+            threads: limits.threads,
+        })
     }
 
-    /// Reads the items of a window from front to back of the storage, whatever the order of the tuples: the list of its
+    /// RunReader the items of a window from front to back of the storage, whatever the order of the tuples: the list of its
     /// tuples, sorted by where they lie, is one sweep. In Fortran order the items of a block lie apart, and the list is
     /// swept once for each of them, further on each time; a list of all items would be as many times as long.
-    fn sweep(&self, near: &NearPlaces<'_>, window: &Window, mut reads: Reads<'_>) -> Result<()> {
+    fn sweep(&self, near: &NearPlaces<'_>, window: &Window, mut reads: RunReader<'_>) -> Result<()> {
         let (first, count) = self.blocks.tuples(window);
         let len = window.items() / count.max(1);
         let mut tuples = memory::of(count).map_err(|why| Error::memory(why).within(self.data.label()))?;
@@ -156,9 +183,9 @@ impl LinkedGatherNd {
                 let inside = window.start % self.blocks.block.max(1);
                 tuples.extend((0..count).map(|n| (self.blocks.place(near, first + n), n)));
                 tuples.sort_unstable();
-                tuples
-                    .iter()
-                    .try_for_each(|&(place, n)| reads.add((place * self.blocks.block + inside, n * len, len)))?;
+                tuples.iter().try_for_each(|&(place, n)| {
+                    reads.add(GatheredRun { from: place * self.blocks.block + inside, to: n * len, len })
+                })?;
             }
             Order::Fortran => {
                 tuples.extend((0..count).map(|n| (in_fortran_order(self.blocks.place(near, first + n), lead), n)));
@@ -168,26 +195,26 @@ impl LinkedGatherNd {
                     [] => (&[1][..], std::slice::from_ref(&(0..1))),
                     ranges => (block, ranges),
                 };
-                // of each axis of a block: the items from one place to the next, in storage and in the window
-                let mut steps = vec![(lead.iter().product::<usize>(), 1); block.len()];
+                let mut steps = vec![GatherStep { from: lead.iter().product(), to: 1 }; block.len()];
                 for axis in 1..block.len() {
-                    steps[axis].0 = steps[axis - 1].0 * block[axis - 1];
+                    steps[axis].from = steps[axis - 1].from * block[axis - 1];
                 }
                 for axis in (1..block.len()).rev() {
-                    steps[axis - 1].1 = steps[axis].1 * ranges[axis].len();
+                    steps[axis - 1].to = steps[axis].to * ranges[axis].len();
                 }
                 let (places, itemsize) = (lead.iter().product::<usize>(), self.data.dtype().itemsize());
                 // where the tuples take most of what lies side by side, all of that is read, and picked from
                 if places * itemsize <= COLUMNS && places.div_ceil(count.max(1)) * itemsize <= GAP {
                     let mut columns =
-                        Columns { reads, places, tuples: &tuples, len, step: steps[0].1, rows: Vec::new() };
-                    in_storage_order(ranges, &steps, |from, to, count| columns.add(from, to, count))?;
+                        ColumnReader { reads, places, tuples: &tuples, len, step: steps[0].to, rows: Vec::new() };
+                    in_storage_order(ranges, &steps, |row| columns.add(row))?;
                     return columns.flush();
                 }
-                in_storage_order(ranges, &steps, |from, to, count| {
-                    (0..count).try_for_each(|item| {
-                        let (from, to) = (from + item * steps[0].0, to + item * steps[0].1);
-                        tuples.iter().try_for_each(|&(place, n)| reads.add((from + place, n * len + to, 1)))
+                in_storage_order(ranges, &steps, |row| {
+                    (0..row.len).try_for_each(|item| {
+                        let (from, to) = (row.from + item * steps[0].from, row.to + item * steps[0].to);
+                        let run = |place, n| GatheredRun { from: from + place, to: n * len + to, len: 1 };
+                        tuples.iter().try_for_each(|&(place, n)| reads.add(run(place, n)))
                     })
                 })?;
             }
@@ -196,29 +223,28 @@ impl LinkedGatherNd {
     }
 }
 
-/// Calls `each(from, to, count)` for the rows of the part `ranges` of a block in the order of storage, a row being `count`
-/// items along the first axis. `steps` has for each axis how many items lie from one place to the next, in storage and in
-/// the window.
+/// Calls `each` for the rows of the part `ranges` of a block in the order of storage. A row is a run along the first axis,
+/// along which items lie as far apart as the first of `steps` says; there is one step for each axis.
 fn in_storage_order(
     ranges: &[Range<usize>],
-    steps: &[(usize, usize)],
-    mut each: impl FnMut(usize, usize, usize) -> Result<()>,
+    steps: &[GatherStep],
+    mut each: impl FnMut(GatheredRun) -> Result<()>,
 ) -> Result<()> {
-    let (count, mut at) = (ranges[0].len(), vec![0; ranges.len()]);
+    let (len, mut at) = (ranges[0].len(), vec![0; ranges.len()]);
     loop {
         let (mut from, mut to) = (0, 0);
         for ((at, range), step) in at.iter().zip(ranges).zip(steps) {
-            from += (range.start + at) * step.0;
-            to += at * step.1;
+            from += (range.start + at) * step.from;
+            to += at * step.to;
         }
-        each(from, to, count)?;
+        each(GatheredRun { from, to, len })?;
         let Some(axis) = (1..at.len()).find(|&axis| at[axis] + 1 < ranges[axis].len()) else { return Ok(()) };
         at[1..axis].fill(0);
         at[axis] += 1;
     }
 }
 
-/// The number in Fortran order of the place that has this number in C order.
+/// Returns the number in Fortran order of the place that has this number in C order.
 fn in_fortran_order(place: usize, dims: &[usize]) -> usize {
     let mut rest = place;
     dims.iter().rev().fold(0, |number, &dim| {
@@ -228,24 +254,24 @@ fn in_fortran_order(place: usize, dims: &[usize]) -> usize {
     })
 }
 
-/// Reads runs of items, which come in the order of storage: what lies near together at once.
-struct Reads<'a> {
+/// Reads runs of items, which are added in the order of storage; runs that are near together are read at once.
+struct RunReader<'a> {
     data: &'a Source,
     out: &'a mut [u8],
     buffer: &'a mut Vec<u8>,
-    /// What is read next: the runs, and from the first of their items to behind the last.
-    runs: Vec<Run>,
+    /// The runs that are read next, and the range from the first of their items to behind the last.
+    runs: Vec<GatheredRun>,
     start: usize,
     end: usize,
 }
 
-impl<'a> Reads<'a> {
+impl<'a> RunReader<'a> {
     fn new(data: &'a Source, out: &'a mut [u8], buffer: &'a mut Vec<u8>) -> Self {
         Self { data, out, buffer, runs: Vec::new(), start: 0, end: 0 }
     }
 
-    fn add(&mut self, run: Run) -> Result<()> {
-        let (from, _, len) = run;
+    fn add(&mut self, run: GatheredRun) -> Result<()> {
+        let GatheredRun { from, len, .. } = run;
         let itemsize = self.data.dtype().itemsize();
         let apart = from.saturating_sub(self.end) * itemsize > GAP;
         if apart || (from + len - self.start) * itemsize > SLAB || self.runs.len() == MOST_RUNS {
@@ -263,7 +289,7 @@ impl<'a> Reads<'a> {
         let itemsize = self.data.dtype().itemsize();
         resize(self.buffer, (self.end - self.start) * itemsize, self.data.label())?;
         self.data.read_at(self.buffer, (self.start * itemsize) as u64)?;
-        for (from, to, len) in self.runs.drain(..) {
+        for GatheredRun { from, to, len } in self.runs.drain(..) {
             let bytes = len * itemsize;
             let from = &self.buffer[(from - self.start) * itemsize..][..bytes];
             self.out[to * itemsize..][..bytes].copy_from_slice(from);
@@ -272,64 +298,63 @@ impl<'a> Reads<'a> {
     }
 }
 
-/// The items of blocks of data in Fortran order, where the same item of all blocks lies side by side, a column: read by
-/// columns. To list each item of each tuple took ten times as long as the copy, where tuples are few and blocks large.
-struct Columns<'a> {
-    reads: Reads<'a>,
+/// Reads blocks of data in Fortran order by columns: a column has the same item of all blocks, which lie side by side. To list each item of each tuple took ten times as long as the copy, where tuples are few and blocks large.
+struct ColumnReader<'a> {
+    reads: RunReader<'a>,
     /// The items of a column.
     places: usize,
     /// Where each tuple lies in a column, and its number in the window.
-    tuples: &'a [(usize, usize)],
+    tuples: &'a [PlacedTuple],
     /// The items of each tuple in the window.
     len: usize,
     /// From where an item goes to where the same tuple's item of the next column goes.
     step: usize,
-    /// What is read next: where neighbouring columns begin, where their first item goes, and how many they are.
-    rows: Vec<Run>,
+    /// The columns that are read next, as runs of neighbouring columns.
+    rows: Vec<GatheredRun>,
 }
 
-impl Columns<'_> {
-    fn add(&mut self, mut from: usize, mut to: usize, mut count: usize) -> Result<()> {
+impl ColumnReader<'_> {
+    /// Adds `len` neighbouring columns, the first of which begins at `from` and has its first item go to `to`.
+    fn add(&mut self, GatheredRun { mut from, mut to, len: mut count }: GatheredRun) -> Result<()> {
         let itemsize = self.reads.data.dtype().itemsize();
         let most = (COLUMNS / (self.places * itemsize).max(1)).max(1);
         while count > 0 {
-            if let (Some((first, ..)), Some((last, _, columns))) = (self.rows.first(), self.rows.last()) {
-                let apart = (from - last - columns * self.places) * itemsize > GAP;
-                if apart || (from - first) / self.places >= most {
+            if let (Some(first), Some(last)) = (self.rows.first(), self.rows.last()) {
+                let apart = (from - last.from - last.len * self.places) * itemsize > GAP;
+                if apart || (from - first.from) / self.places >= most {
                     self.flush()?;
                 }
             }
-            let first = self.rows.first().map_or(from, |(first, ..)| *first);
+            let first = self.rows.first().map_or(from, |first| first.from);
             let read = (from - first) / self.places;
             let here = count.min(most - read);
-            self.rows.push((from, to, here));
+            self.rows.push(GatheredRun { from, to, len: here });
             (from, to, count) = (from + here * self.places, to + here * self.step, count - here);
         }
         Ok(())
     }
 
     fn flush(&mut self) -> Result<()> {
-        let (Some(&(first, ..)), Some(&(last, _, columns))) = (self.rows.first(), self.rows.last()) else {
-            return Ok(());
-        };
-        let Reads { data, out, buffer, .. } = &mut self.reads;
+        let (Some(first), Some(last)) = (self.rows.first(), self.rows.last()) else { return Ok(()) };
+        let first = first.from;
+        let RunReader { data, out, buffer, .. } = &mut self.reads;
         let itemsize = data.dtype().itemsize();
-        resize(buffer, (last + columns * self.places - first) * itemsize, data.label())?;
+        resize(buffer, (last.from + last.len * self.places - first) * itemsize, data.label())?;
         data.read_at(buffer, (first * itemsize) as u64)?;
-        let steps = (self.places, self.step);
+        let step = GatherStep { from: self.places, to: self.step };
         for &(place, n) in self.tuples {
             let (from, out) = (&buffer[place * itemsize..], &mut out[n * self.len * itemsize..][..self.len * itemsize]);
-            for &(at, to, columns) in &self.rows {
+            for &GatheredRun { from: at, to, len: columns } in &self.rows {
                 let (from, out) = (&from[(at - first) * itemsize..], &mut out[to * itemsize..]);
                 match itemsize {
-                    1 => pick::<1>(from, out, steps, columns),
-                    2 => pick::<2>(from, out, steps, columns),
-                    4 => pick::<4>(from, out, steps, columns),
-                    8 => pick::<8>(from, out, steps, columns),
-                    16 => pick::<16>(from, out, steps, columns),
+                    1 => pick::<1>(from, out, step, columns),
+                    2 => pick::<2>(from, out, step, columns),
+                    4 => pick::<4>(from, out, step, columns),
+                    8 => pick::<8>(from, out, step, columns),
+                    16 => pick::<16>(from, out, step, columns),
                     _ => (0..columns).for_each(|column| {
-                        let item = &from[column * steps.0 * itemsize..][..itemsize];
-                        out[column * steps.1 * itemsize..][..itemsize].copy_from_slice(item);
+                        let item = &from[column * step.from * itemsize..][..itemsize];
+                        out[column * step.to * itemsize..][..itemsize].copy_from_slice(item);
                     }),
                 }
             }
@@ -339,10 +364,10 @@ impl Columns<'_> {
     }
 }
 
-/// Copies so many words, some words apart on either side.
-fn pick<const N: usize>(from: &[u8], out: &mut [u8], (from_step, out_step): (usize, usize), count: usize) {
-    let from = from.as_chunks::<N>().0.iter().step_by(from_step);
-    let out = out.as_chunks_mut::<N>().0.iter_mut().step_by(out_step);
+/// Copies `count` words that lie `step` apart.
+fn pick<const N: usize>(from: &[u8], out: &mut [u8], step: GatherStep, count: usize) {
+    let from = from.as_chunks::<N>().0.iter().step_by(step.from);
+    let out = out.as_chunks_mut::<N>().0.iter_mut().step_by(step.to);
     out.zip(from).take(count).for_each(|(out, from)| *out = *from);
 }
 
@@ -362,7 +387,7 @@ impl Fill for LinkedGatherNd {
     fn prepare(&mut self) -> Result<()> {
         self.data.settle()?;
         self.data.flatten(self.threads)?;
-        // what is read block by block anyway is not read as a whole: a part of the output needs few of them
+        // data of long blocks is read block by block: a part of the output needs few of them
         let is_file = self.data.is_read_by_position();
         let is_long = self.blocks.block * self.meta.dtype.itemsize() >= SHORT_PIECE;
         let most = if is_file && is_long { SLAB } else { self.resident };
@@ -378,13 +403,13 @@ impl Fill for LinkedGatherNd {
         let (first, count) = self.blocks.tuples(window);
         let near = self.places.near(first, count)?;
         if let (Some(bytes), Order::C) = (self.data.as_bytes(), self.data.meta().order) {
-            self.blocks.runs(&near, window, |from, to, len| {
+            self.blocks.runs(&near, window, |GatheredRun { from, to, len }| {
                 let from = &bytes[from * itemsize..][..len * itemsize];
                 out[to * itemsize..][..len * itemsize].copy_from_slice(from);
             });
             return Ok(());
         }
-        self.sweep(&near, window, Reads::new(&self.data, out, &mut scratch.items))
+        self.sweep(&near, window, RunReader::new(&self.data, out, &mut scratch.items))
     }
 
     fn finish(&self) -> Result<()> {
@@ -409,7 +434,7 @@ impl Fill for LinkedGatherNd {
     }
 }
 
-/// The blocks of `data` that index tuples `indices[i, …, :]` address. A tuple of k numbers addresses a block of shape
+/// Returns the blocks of `data` that index tuples `indices[i, …, :]` address. A tuple of k numbers addresses a block of shape
 /// `data.shape[batch_dims + k:]`, in the batch in which the tuple lies; the output has the shape
 /// `indices.shape[:-1] ++ data.shape[batch_dims + k:]`. Negative indices count from the end.
 ///
@@ -437,14 +462,15 @@ where
     D: Dimension,
     E: Dimension,
 {
+    // more than int64 holds are too many, as the largest int64 is
     let batch_dims = i64::try_from(batch_dims).unwrap_or(i64::MAX);
     let resolver = check(data.shape(), indices.shape(), batch_dims)?.in_order(Order::C);
     let places = PlacesInMemory::of_numbers(&resolver, &items(indices))?;
     let shape = resolver.shapes().updates_shape();
     let (source, mut out) = (items(data), Vec::new());
     if !shape.contains(&0) {
-        let blocks = Blocks::new(resolver.shapes());
-        blocks.runs(&NearPlaces::InMemory(&places), &Window::whole(shape), |from, _, len| {
+        let blocks = GatheredBlocks::new(resolver.shapes());
+        blocks.runs(&NearPlaces::InMemory(&places), &Window::whole(shape), |GatheredRun { from, len, .. }| {
             out.extend_from_slice(&source[from..][..len])
         });
     }

@@ -180,7 +180,10 @@ impl PlacesInMemory {
     /// Returns the place that index tuple number `tuple` names.
     #[inline]
     pub(in crate::ops) fn get(&self, tuple: usize) -> usize {
-        let part = self.starts.partition_point(|&start| start <= tuple) - 1;
+        let part = match self.starts.len() {
+            1 => 0,
+            _ => self.starts.partition_point(|&start| start <= tuple) - 1,
+        };
         let at = tuple - self.starts[part];
         match &self.parts[part] {
             PlacesPart::Small(places) => places[at] as usize,
