@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::{Colour, Style};
+use super::colour::{Colour, Style};
 
 /// A column of a table: its heading, and how its cells are aligned and coloured.
 #[derive(Clone, Copy, Debug)]
