@@ -20,10 +20,10 @@
 //! # Ok::<(), tensorop::Error>(())
 //! ```
 //!
-//! Inside, a comparison ([`compare`](compare_sources)) scans both tensors window by window. A [`reading`] converts their
-//! items to one of a few types, a [`kernel`] has the loops over pairs of these, and everything else is compiled once: the
-//! [`tally`] counts and lists what differs, [`sums`] and [`search`] gather metrics and quantiles, [`places`] marks where
-//! mismatches are, and [`report`] writes what was found.
+//! Inside, a comparison ([`compare`](compare_sources)) scans both tensors window by window. A `reading` converts their
+//! items to one of a few types, a `kernel` has the loops over pairs of these, and everything else is compiled once: the
+//! `tally` counts and lists what differs, `sums` and `search` gather metrics and quantiles, `places` marks where
+//! mismatches are, and `report` writes what was found.
 
 mod compare;
 mod difference;

@@ -2,7 +2,7 @@
 //!
 //! A scan shares its windows out to threads. Each thread has a state of its own, which a visitor updates window by
 //! window, and the caller merges the states of all threads at the end. The work is split in two so that little code is
-//! compiled for each visitor: [`scan_windows`] reads, converts and shares out, and is compiled once; [`scan_parts`] adds
+//! compiled for each visitor: `scan_windows` reads, converts and shares out, and is compiled once; [`scan_parts`] adds
 //! the typed state.
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -44,7 +44,7 @@ pub fn write(out: &mut dyn Write, tensor: &Tensor, options: &TextOptions) -> io:
 }
 
 /// Prints a tensor of dims `shape` as [`write`] does, but needs only the items that are printed: `items` has, along each
-/// axis, only the places that [`shown`] lists.
+/// axis, only the places that [`shown`](super::shown) lists.
 ///
 /// # Errors
 /// Those of `out`, and a dtype that [`check`] refuses.

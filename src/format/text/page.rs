@@ -11,7 +11,7 @@ use crate::item::tensor::Tensor;
 /// is a system call, and a line is too little for one.
 pub(super) const BLOCK: usize = 1 << 16;
 
-/// The places of each axis, one or two ranges, whose items [`write_shown`] needs of a tensor of such dims; `None` if it
+/// The places of each axis, one or two ranges, whose items [`write_shown`](super::write_shown) needs of a tensor of such dims; `None` if it
 /// needs all: where nothing is left out, and where `edgeitems` is 0, for then NumPy fits columns to items that it does
 /// not print.
 pub fn shown(shape: &[usize], options: &TextOptions) -> Option<Vec<Vec<Range<usize>>>> {

@@ -2,7 +2,7 @@
 //!
 //! A [`Work`] is a tensor of the output: what fills its items, and what becomes of them. Works get names ([`named`]) and
 //! are checked against the format ([`Work::check`]); a [`Plan`] lays them out in one output and then writes it, whole or
-//! in [shares](Plan::shares). [`edit`] instead changes a tensor in place.
+//! in [shares](Plan::shares). `edit` instead changes a tensor in place.
 
 mod chunks;
 mod edit;
