@@ -40,7 +40,7 @@ use crate::diff::{self, Difference, Effort, Options, Style};
 use crate::error::{Context, ErrorKind, Result, malformed};
 use crate::format::open::{Input, OpenOptions};
 pub use crate::format::rewrite::UPDATE_GOLDEN as UPDATE;
-use crate::format::rewrite::{self, Rewrite};
+use crate::format::rewrite::{self, FileContent, NamedSource, Rewrite};
 use crate::item::element::Element;
 use crate::item::tensor::Tensor;
 use crate::ops::fill::Limits;
@@ -172,7 +172,9 @@ impl TensorEq {
             Some(old) => old.format(),
             None => rewrite::new_format(&path).with_context(|| label.clone())?,
         };
-        Rewrite::new((&path, &label), old.as_ref(), format, vec![(name, source)], Limits::default())?.write()?;
+        let tensors = vec![NamedSource { name, source }];
+        let content = FileContent { path: &path, label: &label, old: old.as_ref(), format, tensors };
+        Rewrite::new(content, Limits::default())?.write()?;
         // not with a macro: what tests print is shown only if they fail
         writeln!(io::stderr(), "wrote {label}: {shown}")?;
         Ok(())

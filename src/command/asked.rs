@@ -1,5 +1,5 @@
-//! What `--dtype` says of the operands of a command: it reads what is ambiguous, and leaves alone what has a dtype of
-//! its own.
+//! Applies `--dtype` to the operands of a command: it decides the dtype of what is ambiguous, and leaves operands that
+//! have a dtype of their own as they are.
 
 use std::cell::{Cell, RefCell};
 
@@ -11,25 +11,25 @@ use crate::format::open::Input;
 use crate::item::dtype::{DType, Kind};
 use crate::storage::source::Source;
 
-/// What `--dtype` may do to an operand that has a dtype of its own.
+/// Which items with a dtype of their own `--dtype` may read as another dtype of the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
-    /// Say what a void is.
+pub(super) enum Reinterpret {
+    /// Only those of a void.
     Void,
-    /// Also say what the bits of unsigned integers are.
+    /// Those of a void and unsigned integers.
     Unsigned,
-    /// Say what the bits are, whatever they were.
+    /// All items.
     Bits,
 }
 
-/// The dtype that a command was given, and whether any of its operands had a use for it.
+/// The dtype of `--dtype`, and whether any operand of the command had a use for it.
 ///
-/// One for all operands of a command, so that a dtype meant for one of them does not refuse the others, and one that is
-/// of no use to any is still an error: it is then a mistake about the file.
+/// All operands of a command share one: an operand that has no use for the dtype is only an error if no other operand has
+/// one either, since then the user is mistaken about the file.
 pub(super) struct Asked<'a> {
     dtype: Option<&'a DType>,
     taken: Cell<bool>,
-    /// What is said if no operand takes it: about the first that did not.
+    /// The message if no operand takes it, about the first one that did not.
     left: RefCell<Option<String>>,
 }
 
@@ -38,41 +38,42 @@ impl<'a> Asked<'a> {
         Self { dtype, taken: Cell::new(false), left: RefCell::new(None) }
     }
 
-    /// Whether a dtype was given.
+    /// Returns whether a dtype was given.
     pub(super) fn is_asked(&self) -> bool {
         self.dtype.is_some()
     }
 
-    /// The dtype of an operand that has none of its own, beside one of dtype `other`; `None` if nothing tells it.
+    /// Returns the dtype for text that has none of its own, beside an operand of dtype `other`; `None` if the text itself
+    /// decides.
     pub(super) fn plain_dtype(&self, other: Option<DType>) -> Option<DType> {
         self.taken.set(true);
         match (self.dtype, other) {
-            // strings of any width were asked for: the other operand has one
+            // strings of any width were asked for, and the other operand has a width
             (Some(asked), Some(other)) if agree(asked, &other) => Some(other),
             (Some(asked), _) => Some(asked.clone()),
             (None, other) => other,
         }
     }
 
-    /// What the items of an operand of dtype `found` are, which messages call `label`.
+    /// Returns the dtype that the items of an operand of dtype `found` are read as. Messages call the operand `label`.
     ///
     /// # Errors
-    /// Big-endian items that cannot be read as the dtype asked for; with [`Reading::Bits`] any that cannot.
-    pub(super) fn read(&self, found: &DType, label: &str, reading: Reading) -> Result<DType> {
+    /// Big-endian items that cannot be read as the dtype of `--dtype`; with [`Reinterpret::Bits`] any that cannot.
+    pub(super) fn read(&self, found: &DType, label: &str, reading: Reinterpret) -> Result<DType> {
         let Some(asked) = self.dtype else { return Ok(found.clone()) };
         if agree(asked, found) {
             self.taken.set(true);
             return Ok(found.clone());
         }
         let may = match reading {
-            Reading::Void => is_void(found),
-            Reading::Unsigned => is_void(found) || is_unsigned(found),
-            Reading::Bits => true,
+            Reinterpret::Void => is_void(found),
+            Reinterpret::Unsigned => is_void(found) || is_unsigned(found),
+            Reinterpret::Bits => true,
         };
         let (found_name, asked_name) = (found.name(), asked.name());
         let refused = || format!("{label}: dtype {found_name}, but --dtype says {asked_name}");
         if !may || asked.itemsize() != found.itemsize() {
-            if reading == Reading::Bits {
+            if reading == Reinterpret::Bits {
                 return Err(anyhow!(refused()));
             }
             self.left.borrow_mut().get_or_insert_with(refused);
@@ -86,17 +87,18 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// An operand with a dtype of its own, as `--dtype` sees it.
+    /// Reads an operand with a dtype of its own as [`read`](Self::read) says.
     ///
     /// # Errors
     /// Those of [`read`](Self::read).
-    pub(super) fn source(&self, mut source: Source, reading: Reading) -> Result<Source> {
+    pub(super) fn source(&self, mut source: Source, reading: Reinterpret) -> Result<Source> {
         let dtype = self.read(source.dtype(), source.label(), reading)?;
         source.reinterpret(dtype);
         Ok(source)
     }
 
-    /// Plain JSON or CSV as `--dtype` says; `None` of anything that has a dtype of its own, or if it is not asked for.
+    /// Reads plain JSON or CSV as the dtype of `--dtype`; returns `None` if there is no such option or the operand has a
+    /// dtype of its own.
     ///
     /// # Errors
     /// Text that holds no tensor of that dtype.
@@ -112,10 +114,10 @@ impl<'a> Asked<'a> {
         Ok(Some(Source::memory(values.read(dtype).map_err(refuse)?, label.to_owned())))
     }
 
-    /// To be called when all operands have been seen.
+    /// Checks, when all operands have been read, that one of them had a use for the dtype.
     ///
     /// # Errors
-    /// A dtype that none of them took, where there was any.
+    /// No operand took it.
     pub(super) fn finish(&self) -> Result<()> {
         match self.left.take().filter(|_| !self.taken.get()) {
             Some(left) => Err(anyhow!("{left}, which is for plain JSON and ambiguous items (see convert --cast)")),
@@ -124,12 +126,12 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// What the library refuses in an operand, with what would help.
+/// Says what the library refuses in the operand that messages call `label`, with its advice.
 pub(super) fn refusal(label: &str, error: &Error) -> anyhow::Error {
     anyhow!("{label}: {}", advised(error.message().to_owned(), error.advice()))
 }
 
-/// Whether items of dtype `found` are what was asked for: `str` and `bytes` are of any width.
+/// Returns whether `found` is the dtype asked for; `str` and `bytes` stand for any width.
 fn agree(asked: &DType, found: &DType) -> bool {
     let any_width =
         matches!((asked.kind(), found.kind()), (Kind::Str(0), Kind::Str(_)) | (Kind::Bytes(0), Kind::Bytes(_)));

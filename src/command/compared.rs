@@ -2,17 +2,17 @@
 //! threads.
 
 use std::num::NonZero;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use anyhow::Result;
 
 use super::asked::Asked;
-use super::sides::Pairs;
+use super::sides::NamedPairs;
 use crate::diff::models::{Models, NamedResult};
 use crate::diff::{self, Effort, Options, Outline};
 use crate::engine::job::Progress;
 use crate::error::Error;
-use crate::format::collection::Place;
+use crate::format::collection::TensorPlace;
 use crate::parallel::{Threads, share};
 use crate::storage::source::Source;
 
@@ -25,7 +25,7 @@ const BATCH: usize = 128;
 
 /// The pairs to compare, and how they are opened and judged.
 pub(super) struct Comparing<'a> {
-    pub pairs: &'a Pairs,
+    pub pairs: &'a NamedPairs,
     pub asked: &'a Asked<'a>,
     /// Returns the tolerances and limits for the tensor of a name.
     pub options: &'a dyn Fn(&str) -> Options,
@@ -33,9 +33,15 @@ pub(super) struct Comparing<'a> {
 }
 
 /// A pair that is still to be compared, or the result of a pair or of a tensor that has no partner.
-enum Entry {
-    Open(Box<([Source; 2], Options)>),
+enum PairState {
+    Open(Box<OpenPair>),
     Found(Result<NamedResult, Error>),
+}
+
+/// Two open tensors, and what passes for them.
+struct OpenPair {
+    sources: [Source; 2],
+    options: Options,
 }
 
 impl Comparing<'_> {
@@ -51,14 +57,14 @@ impl Comparing<'_> {
                     let sources = self.pairs.open([*expected, *actual], self.asked)?;
                     if sources.iter().map(|source| source.bytes() as u64).sum::<u64>() >= SMALL {
                         self.flush(&mut batch, models, &mut failed, progress)?;
-                        let mut pair = Box::new((sources, (self.options)(name)));
-                        let found = compared(&mut pair, self.effort, progress)?;
+                        let mut pair = OpenPair { sources, options: (self.options)(name) };
+                        let found = pair.compare(self.effort, progress)?;
                         add(models, &mut failed, name, found)?;
                         continue;
                     }
-                    Entry::Open(Box::new((sources, (self.options)(name))))
+                    PairState::Open(Box::new(OpenPair { sources, options: (self.options)(name) }))
                 }
-                [expected, actual] => Entry::Found(Ok(self.alone([*expected, *actual])?)),
+                [expected, actual] => PairState::Found(Ok(self.alone([*expected, *actual])?)),
             };
             batch.push((name.as_str(), Mutex::new(entry)));
             if batch.len() == BATCH {
@@ -72,14 +78,14 @@ impl Comparing<'_> {
     /// Compares the pairs of a batch, each by one thread.
     fn flush(
         &self,
-        batch: &mut Vec<(&str, Mutex<Entry>)>,
+        batch: &mut Vec<(&str, Mutex<PairState>)>,
         models: &mut Models,
         failed: &mut Vec<String>,
         progress: Progress<'_>,
     ) -> Result<()> {
-        let bytes = batch.iter().map(|(_, entry)| match &*entry.lock().unwrap_or_else(PoisonError::into_inner) {
-            Entry::Open(pair) => pair.0.iter().map(Source::bytes).sum(),
-            Entry::Found(_) => 0,
+        let bytes = batch.iter().map(|(_, entry)| match &*entry.lock().expect("no thread panicked") {
+            PairState::Open(pair) => pair.sources.iter().map(Source::bytes).sum(),
+            PairState::Found(_) => 0,
         });
         let threads = self.effort.limits.threads.for_bytes(bytes.sum());
         let mut effort = self.effort;
@@ -89,17 +95,17 @@ impl Comparing<'_> {
             batch.len(),
             || (),
             |n, ()| -> Result<bool> {
-                let mut entry = batch[n].1.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Entry::Open(pair) = &mut *entry {
-                    let found = compared(pair, effort, progress);
+                let mut entry = batch[n].1.lock().expect("no thread panicked");
+                if let PairState::Open(pair) = &mut *entry {
+                    let found = pair.compare(effort, progress);
                     // this closes the files of the pair
-                    *entry = Entry::Found(found);
+                    *entry = PairState::Found(found);
                 }
                 Ok(true)
             },
         )?;
         for (name, entry) in batch.drain(..) {
-            if let Entry::Found(found) = entry.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            if let PairState::Found(found) = entry.into_inner().expect("no thread panicked") {
                 add(models, failed, name, found?)?;
             }
         }
@@ -107,7 +113,7 @@ impl Comparing<'_> {
     }
 
     /// Describes a tensor that only one side has.
-    fn alone(&self, places: [Option<Place>; 2]) -> Result<NamedResult> {
+    fn alone(&self, places: [Option<TensorPlace>; 2]) -> Result<NamedResult> {
         let outline = |side: usize, place| {
             let source = self.pairs.open_one(side, place, self.asked)?;
             Ok::<_, anyhow::Error>(Outline::new(source.dtype(), source.shape()))
@@ -120,11 +126,14 @@ impl Comparing<'_> {
     }
 }
 
-fn compared(pair: &mut ([Source; 2], Options), effort: Effort, progress: Progress<'_>) -> Result<NamedResult, Error> {
-    let ([expected, actual], options) = pair;
-    Ok(NamedResult::Both(Box::new(diff::compare_sources(expected, actual, options, effort, progress)?)))
+impl OpenPair {
+    fn compare(&mut self, effort: Effort, progress: Progress<'_>) -> Result<NamedResult, Error> {
+        let [expected, actual] = &mut self.sources;
+        Ok(NamedResult::Both(Box::new(diff::compare_sources(expected, actual, &self.options, effort, progress)?)))
+    }
 }
 
+/// Adds a result to the report, and to the failed names if it does not pass.
 fn add(models: &mut Models, failed: &mut Vec<String>, name: &str, found: NamedResult) -> Result<()> {
     if !found.verdict().passes() {
         failed.push(name.to_owned());

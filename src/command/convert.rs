@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::asked::{Asked, Reading};
+use super::asked::{Asked, Reinterpret};
 use super::destination::{Destination, Origin};
 use super::io::Io;
 use super::options::cast::{self, CastArg, CastParser};
@@ -230,7 +230,7 @@ impl Convert {
         let mut tensors = Vec::with_capacity(chosen.len());
         for tensor in chosen {
             // a single tensor that is named may have any bits reinterpreted, several only those that are ambiguous
-            let reading = if operands.len() == 1 && !tensor.whole { Reading::Bits } else { Reading::Unsigned };
+            let reading = if operands.len() == 1 && !tensor.whole { Reinterpret::Bits } else { Reinterpret::Unsigned };
             let (input, label) = (&inputs[tensor.input], tensor.label.clone());
             tensors.push((typed_alone(TensorOf { input, n: tensor.n, label }, &asked, reading)?, tensor));
         }

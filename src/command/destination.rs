@@ -35,10 +35,10 @@ pub(super) struct Destination<'a> {
     io: &'a Io,
     options: &'a OutputOptions,
     quiet: bool,
-    place: Place,
+    place: OutputPlace,
 }
 
-enum Place {
+enum OutputPlace {
     /// The file of DATA itself.
     InPlace,
     /// A file or folder of its own, a device, or standard output.
@@ -77,24 +77,24 @@ impl<'a> Destination<'a> {
             // the output that parts have made themselves may exist
             Some(path) => resolve(path, options.no_clobber && !in_parts, format)?,
         };
-        Ok(Self { io, options, quiet, place: Place::New { format, target } })
+        Ok(Self { io, options, quiet, place: OutputPlace::New { format, target } })
     }
 
     /// Returns the destination of an operator that changes DATA in place.
     pub(super) fn in_place(io: &'a Io, options: &'a OutputOptions, quiet: bool) -> Self {
-        Self { io, options, quiet, place: Place::InPlace }
+        Self { io, options, quiet, place: OutputPlace::InPlace }
     }
 
     /// Returns whether DATA is changed in place.
     pub(super) fn is_in_place(&self) -> bool {
-        matches!(self.place, Place::InPlace)
+        matches!(self.place, OutputPlace::InPlace)
     }
 
     /// Returns the format of a new output; `None` in place.
     pub(super) fn format(&self) -> Option<Format> {
         match &self.place {
-            Place::InPlace => None,
-            Place::New { format, .. } => Some(*format),
+            OutputPlace::InPlace => None,
+            OutputPlace::New { format, .. } => Some(*format),
         }
     }
 
@@ -129,8 +129,8 @@ impl<'a> Destination<'a> {
     ) -> Result<Outcome> {
         let Self { io, options, quiet, place } = self;
         let (format, target) = match place {
-            Place::New { format, target } => (format, target),
-            Place::InPlace => {
+            OutputPlace::New { format, target } => (format, target),
+            OutputPlace::InPlace => {
                 let (_, work) = works.pop().expect("the one tensor of an operator");
                 return edit(work, io, options, quiet, report);
             }

@@ -1,4 +1,4 @@
-//! `diff`: two tensors compared, or many by their names.
+//! The sub-command `diff`, which compares two tensors, or many by their names.
 
 use std::cell::RefCell;
 use std::io::{BufWriter, Write};
@@ -9,7 +9,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
 use super::accept::Changes;
-use super::asked::Asked;
+use super::asked::{Asked, Reinterpret};
 use super::compared::Comparing;
 use super::io::Io;
 use super::meter::Meter;
@@ -19,13 +19,12 @@ use super::options::run::ThreadOptions;
 use super::options::values::parse_number;
 use super::outcome::Outcome;
 use super::show::{png_target, write_png};
-use super::sides::{self, Pairs, ROLES, Sides};
-use super::sources;
+use super::sides::{ACTUAL, ComparedSides, EXPECTED, NamedPairs, find, find_expected, open_two, pair_up};
+use super::sources::{self, FoundTensor, OperandReader, check_stdin, typed_alone};
 use crate::diff::judge::{self, Density};
 use crate::diff::models::Models;
 use crate::diff::{self, Allowed, Effort, MetricLimits, Options, Reason};
-use crate::format::collection::Place;
-use crate::format::open::Input;
+use crate::format::collection::TensorPlace;
 use crate::item::glob::Glob;
 use crate::ops::fill::Limits;
 use crate::picture::Picture;
@@ -59,17 +58,17 @@ pub(super) struct Diff {
     /// The largest absolute error that passes; GLOB=A of the tensors whose names match
     ///
     /// Can be given several times: the last that matches the name of a tensor decides.
-    #[arg(long, value_name = "A", value_parser = Bound::<f64>::parse, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
-    pub atol: Vec<Bound<f64>>,
+    #[arg(long, value_name = "A", value_parser = NamedTolerance::<f64>::parse, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
+    pub atol: Vec<NamedTolerance<f64>>,
     /// The largest error relative to EXPECTED that passes, with --atol their sum; or GLOB=R
-    #[arg(long, value_name = "R", value_parser = Bound::<f64>::parse, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
-    pub rtol: Vec<Bound<f64>>,
+    #[arg(long, value_name = "R", value_parser = NamedTolerance::<f64>::parse, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
+    pub rtol: Vec<NamedTolerance<f64>>,
     /// How many representable values apart still passes (0: +0 equals -0); or GLOB=N
     ///
     /// In the format of the items themselves: neighbours are 1 apart. Of integers and dates it is their difference, of
     /// complex numbers the larger of both parts.
-    #[arg(long, value_name = "N", value_parser = Bound::<u64>::parse, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
-    pub ulp: Vec<Bound<u64>>,
+    #[arg(long, value_name = "N", value_parser = NamedTolerance::<u64>::parse, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
+    pub ulp: Vec<NamedTolerance<u64>>,
     /// NaNs of different bits differ
     #[arg(long, help_heading = HEADING)]
     pub nan_differs: bool,
@@ -199,14 +198,14 @@ fn parse_limit(text: &str) -> Result<f64, String> {
     value.ok_or_else(|| "expected a number".to_owned())
 }
 
-/// A tolerance as it is typed: for all tensors, or for those whose names match.
+/// A tolerance as it is typed: for all tensors, or for those whose names match a pattern.
 #[derive(Clone, Debug)]
-pub(super) struct Bound<T> {
+pub(super) struct NamedTolerance<T> {
     glob: Option<Glob>,
     value: T,
 }
 
-/// A number that is a tolerance.
+/// A number that can be a tolerance.
 pub(super) trait Tolerance: Copy {
     fn read(text: &str) -> Result<Self, String>;
 }
@@ -223,7 +222,7 @@ impl Tolerance for u64 {
     }
 }
 
-impl<T: Tolerance> Bound<T> {
+impl<T: Tolerance> NamedTolerance<T> {
     fn parse(text: &str) -> Result<Self, String> {
         match text.rsplit_once('=').filter(|(glob, _)| !glob.is_empty()) {
             Some((glob, value)) => Ok(Self { glob: Some(Glob::new(glob)), value: T::read(value)? }),
@@ -231,14 +230,14 @@ impl<T: Tolerance> Bound<T> {
         }
     }
 
-    /// The last that is for a tensor of that name.
+    /// Returns the last one that is for a tensor of that name.
     fn of(all: &[Self], name: &str) -> Option<T> {
-        let matches = |bound: &&Self| bound.glob.as_ref().is_none_or(|glob| glob.matches(name));
-        all.iter().rev().find(matches).map(|bound| bound.value)
+        let matches = |tolerance: &&Self| tolerance.glob.as_ref().is_none_or(|glob| glob.matches(name));
+        all.iter().rev().find(matches).map(|tolerance| tolerance.value)
     }
 
     fn globs(all: &[Self]) -> impl Iterator<Item = &Glob> {
-        all.iter().filter_map(|bound| bound.glob.as_ref())
+        all.iter().filter_map(|tolerance| tolerance.glob.as_ref())
     }
 }
 
@@ -246,23 +245,24 @@ impl Diff {
     /// Compares, and prints the report.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let limits = self.threads.limits(&io.environment)?;
-        let args = [&self.expected, &self.actual];
-        sources::one_stdin(ROLES.into_iter().zip(args))?;
-        let expected = sides::expected(io, args[0], &self.input, limits.threads, self.accepts(io))?;
-        let actual = sides::side(io, ROLES[1], args[1], &self.input, limits.threads)?;
-        match sides::resolve([expected, actual], args, &self.members, &self.input, limits.threads)? {
-            Sides::Two(files) => self.two(io, &files, limits),
-            Sides::New(file) => self.new_one(io, &file, limits),
-            Sides::Many(pairs) => self.many(io, &pairs, limits),
+        let operands = [EXPECTED.of(&self.expected), ACTUAL.of(&self.actual)];
+        check_stdin(&operands)?;
+        let reader = OperandReader { io, options: &self.input, threads: limits.threads };
+        let expected = find_expected(&reader, &operands[0], self.accepts(io))?;
+        let actual = find(&reader, &operands[1])?;
+        match pair_up(&reader, &operands, [expected, actual], &self.members)? {
+            ComparedSides::Two(found) => self.two(io, &found, limits),
+            ComparedSides::New(found) => self.new_one(io, &found, limits),
+            ComparedSides::Many(pairs) => self.many(io, &pairs, limits),
         }
     }
 
-    /// Whether what is expected becomes what is found.
+    /// Returns whether tensors of ACTUAL that do not pass are accepted.
     fn accepts(&self, io: &Io) -> bool {
         self.accept || io.environment.update_golden
     }
 
-    /// Tells which files were written: behind the report, or beside an object of JSON.
+    /// Prints lines about the files that were written: after the report, or, beside a JSON object, on standard error.
     fn tell(&self, io: &Io, lines: &[String]) -> Result<Outcome> {
         for line in lines {
             match self.json {
@@ -273,37 +273,35 @@ impl Diff {
         Ok(Outcome::Done)
     }
 
-    /// A tensor that is expected from now on.
-    fn new_one(&self, io: &Io, file: &(Input, usize), limits: Limits) -> Result<Outcome> {
-        let (input, n) = file;
+    /// Accepts a tensor where nothing was expected so far.
+    fn new_one(&self, io: &Io, found: &FoundTensor, limits: Limits) -> Result<Outcome> {
         let asked = Asked::new(self.input.dtype.as_ref());
-        let source = sides::one((input, *n), &asked)?;
+        let source = typed_alone(found.tensor(), &asked, Reinterpret::Unsigned)?;
         asked.finish()?;
         let changes = Changes::of_one(&self.expected, None, &source)?;
         let mut out = BufWriter::new(io.stdout.clone());
         let printed = match self.json {
             true => diff::write_json_of_new(&mut out, &source),
-            false => writeln!(out, "different: {} is not there", sources::label(ROLES[0], &self.expected)),
+            false => writeln!(out, "different: {} is not there", sources::label(EXPECTED.name, &self.expected)),
         };
         printed.and_then(|()| out.flush()).context("standard output")?;
         drop(out);
         self.accept_one(io, &changes, source, limits)
     }
 
-    /// Makes a tensor what is expected.
+    /// Writes a tensor of ACTUAL to EXPECTED.
     fn accept_one(&self, io: &Io, changes: &Changes, actual: Source, limits: Limits) -> Result<Outcome> {
         let actual = RefCell::new(Some(actual));
-        // of one file it is asked for once
-        let open = |_| actual.take().context("ACTUAL: is read already");
+        let open = |_| Ok(actual.take().expect("one file is opened once"));
         self.tell(io, &changes.write(io, &open, limits)?)
     }
 
-    /// What passes for a tensor of that name.
+    /// Returns the tolerances and limits for the tensor of that name.
     fn options(&self, name: &str) -> Options {
         Options {
-            atol: Bound::of(&self.atol, name),
-            rtol: Bound::of(&self.rtol, name),
-            ulp: Bound::of(&self.ulp, name),
+            atol: NamedTolerance::of(&self.atol, name),
+            rtol: NamedTolerance::of(&self.rtol, name),
+            ulp: NamedTolerance::of(&self.ulp, name),
             shown: self.max_mismatch,
             worst: self.worst,
             allowed: self.allow,
@@ -313,11 +311,14 @@ impl Diff {
         }
     }
 
-    /// Refuses patterns of tolerances that match no name.
+    /// Refuses tolerances whose patterns match no name.
+    ///
+    /// # Errors
+    /// The first such tolerance.
     fn check_tolerances<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
-        let atol = Bound::globs(&self.atol).map(|glob| ("--atol", glob));
-        let rtol = Bound::globs(&self.rtol).map(|glob| ("--rtol", glob));
-        let ulp = Bound::globs(&self.ulp).map(|glob| ("--ulp", glob));
+        let atol = NamedTolerance::globs(&self.atol).map(|glob| ("--atol", glob));
+        let rtol = NamedTolerance::globs(&self.rtol).map(|glob| ("--rtol", glob));
+        let ulp = NamedTolerance::globs(&self.ulp).map(|glob| ("--ulp", glob));
         match atol.chain(rtol).chain(ulp).find(|(_, glob)| !names.clone().any(|name| glob.matches(name))) {
             Some((option, glob)) => bail!("{option} {}=: matches no tensor", glob.text()),
             None => Ok(()),
@@ -328,15 +329,16 @@ impl Diff {
         Effort { limits, verdict_only: self.summary && !self.json, quantiles: self.json }
     }
 
-    /// Two tensors.
-    fn two(&self, io: &Io, files: &[(Input, usize); 2], limits: Limits) -> Result<Outcome> {
+    /// Compares two tensors.
+    fn two(&self, io: &Io, found: &[FoundTensor; 2], limits: Limits) -> Result<Outcome> {
         let asked = Asked::new(self.input.dtype.as_ref());
-        let [mut expected, mut actual] = sides::two([(&files[0].0, files[0].1), (&files[1].0, files[1].1)], &asked)?;
+        let tensors = || found.each_ref().map(FoundTensor::tensor);
+        let [mut expected, mut actual] = open_two(tensors(), &asked)?;
         asked.finish()?;
         let name = self.name([&expected, &actual])?;
         let (options, effort) = (self.options(&name), self.effort(limits));
         if self.accepts(io) || self.map || self.heatmap.is_some() {
-            // they may be read again
+            // the items may be needed again, which a pipe gives only once
             expected.settle()?;
             actual.settle()?;
         }
@@ -350,22 +352,23 @@ impl Diff {
             bail!("--heatmap: standard output has the report: name a file");
         }
         let meter = Meter::new(io, Some(expected.bytes().saturating_add(actual.bytes())), self.summary);
-        let found = diff::compare_sources(&mut expected, &mut actual, &options, effort, &|bytes| meter.add(bytes))?;
+        let progress = |bytes| meter.add(bytes);
+        let difference = diff::compare_sources(&mut expected, &mut actual, &options, effort, &progress)?;
         meter.finish();
-        // what cannot be accepted is told before the report
-        let accepts = self.accepts(io) && !found.equal();
-        let changes = accepts.then(|| Changes::of_one(&self.expected, Some(&files[0]), &actual)).transpose()?;
+        // what cannot be accepted is an error before the report is printed
+        let accepts = self.accepts(io) && !difference.equal();
+        let changes = accepts.then(|| Changes::of_one(&self.expected, Some(&found[0]), &actual)).transpose()?;
         let mut out = BufWriter::new(io.stdout.clone());
         let printed = match (self.json, self.summary) {
-            (true, _) => found.write_json(&mut out),
-            (false, true) => writeln!(out, "{}", found.verdict()),
-            (false, false) => found.write_report(&mut out, io.style()).and_then(|()| match found.reason() {
+            (true, _) => difference.write_json(&mut out),
+            (false, true) => writeln!(out, "{}", difference.verdict()),
+            (false, false) => difference.write_report(&mut out, io.style()).and_then(|()| match difference.reason() {
                 Some(Reason::Dtype) if !self.ignore_dtype => writeln!(out, "  --ignore-dtype compares the values"),
                 _ => Ok(()),
             }),
         };
         printed.context("standard output")?;
-        if self.map && found.reason().is_none_or(|reason| reason == Reason::Values) {
+        if self.map && difference.reason().is_none_or(|reason| reason == Reason::Values) {
             let cells = [MAP_LINES, MAP_COLUMNS];
             let map = judge::density([&mut expected, &mut actual], &options, cells, limits, &|_| ())?;
             let lines = map.as_ref().map_or_else(Vec::new, Density::lines);
@@ -377,7 +380,7 @@ impl Diff {
         match (drawn, &self.heatmap) {
             (Some(target), _) => self.draw(io, [expected, actual], &options, &target, limits)?,
             (None, Some(path)) => {
-                // the report has said why
+                // the report says what differs
                 let told = [format!("no {}: another dtype or shape", printable(&path.display().to_string()))];
                 self.tell(io, if self.summary { &[] } else { &told })?;
             }
@@ -388,16 +391,17 @@ impl Diff {
             }
         }
         match changes {
-            None if found.equal() => Ok(Outcome::Done),
+            None if difference.equal() => Ok(Outcome::Done),
             None => Ok(Outcome::Different),
             Some(changes) => {
-                let [_, actual] = sides::two([(&files[0].0, files[0].1), (&files[1].0, files[1].1)], &asked)?;
+                // the picture has taken the sources
+                let [_, actual] = open_two(tensors(), &asked)?;
                 self.accept_one(io, &changes, actual, limits)
             }
         }
     }
 
-    /// Draws the errors of two tensors.
+    /// Draws the errors of two tensors to a PNG file.
     fn draw(&self, io: &Io, sources: [Source; 2], options: &Options, target: &Target, limits: Limits) -> Result<()> {
         let picture = Picture::of_numbers(judge::error_plane(sources, options)?, limits)?;
         let scale = picture.scale(None, &|_| ())?;
@@ -406,7 +410,7 @@ impl Diff {
         self.tell(io, &told.collect::<Vec<_>>()).map(drop)
     }
 
-    /// The name of a single pair, which patterns look at: that of a member, if either is one.
+    /// Returns the name of a single pair, which patterns are matched with: that of a member, if either side is one.
     fn name(&self, [expected, actual]: [&Source; 2]) -> Result<String> {
         let old = expected.member().or(actual.member()).unwrap_or_default();
         let name = self.members.renamed(old);
@@ -419,8 +423,8 @@ impl Diff {
         Ok(name)
     }
 
-    /// Tensors by name.
-    fn many(&self, io: &Io, pairs: &Pairs, limits: Limits) -> Result<Outcome> {
+    /// Compares tensors by name.
+    fn many(&self, io: &Io, pairs: &NamedPairs, limits: Limits) -> Result<Outcome> {
         for (option, is_given) in [("--map", self.map), ("--heatmap", self.heatmap.is_some())] {
             if is_given {
                 bail!("{option}: is of one tensor, and these are several: name a member after a colon, or a file");
@@ -434,7 +438,7 @@ impl Diff {
         let failed = how.compare(&mut models, &|bytes| meter.add(bytes))?;
         asked.finish()?;
         meter.finish();
-        // what cannot be accepted is told before the report
+        // what cannot be accepted is an error before the report is printed
         let accepts = self.accepts(io) && !models.equal();
         let changes = accepts.then(|| Changes::of_many(pairs, &failed, &self.expected, &asked)).transpose()?;
         let mut out = BufWriter::new(io.stdout.clone());
@@ -448,7 +452,9 @@ impl Diff {
         let Some(changes) = changes else {
             return Ok(if models.equal() { Outcome::Done } else { Outcome::Different });
         };
-        let open = |place: Option<Place>| pairs.open_one(1, place.context("ACTUAL: no tensor")?, &asked);
+        let open = |place: Option<TensorPlace>| {
+            pairs.open_one(1, place.expect("a tensor that is compared by name has a place"), &asked)
+        };
         self.tell(io, &changes.write(io, &open, limits)?)
     }
 }

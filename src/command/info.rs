@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueHint};
 
-use super::asked::{Asked, Reading};
+use super::asked::{Asked, Reinterpret};
 use super::io::Io;
 use super::meter::Meter;
 use super::options::operands::{InputOptions, OperandArg, data_help};
@@ -221,7 +221,7 @@ fn describe(
         Some(source) => Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None },
         None => input.describe(n)?,
     };
-    let dtype = asked.read(&found.meta.dtype, &label, Reading::Unsigned)?;
+    let dtype = asked.read(&found.meta.dtype, &label, Reinterpret::Unsigned)?;
     let mut info = info::Info {
         file,
         member,
@@ -238,7 +238,7 @@ fn describe(
         notes: input.notes(n)?,
     };
     if args.reads_items() {
-        let open = || asked.source(input.source_as(n, label.clone())?, Reading::Unsigned);
+        let open = || asked.source(input.source_as(n, label.clone())?, Reinterpret::Unsigned);
         let source = plain.map_or_else(open, Ok)?;
         args.read_items(io, source, &mut info, limits)?;
     }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
-use super::asked::{Asked, Reading};
+use super::asked::{Asked, Reinterpret};
 use super::io::{Io, TerminalSize};
 use super::meter::Meter;
 use super::options::at::{At, parse_typed};
@@ -185,7 +185,7 @@ impl Show {
         let label = input.label_of(name.member.as_deref());
         let source = match asked.plain(input, &label)? {
             Some(source) => source,
-            None => asked.source(input.source_as(n, label)?, Reading::Unsigned)?,
+            None => asked.source(input.source_as(n, label)?, Reinterpret::Unsigned)?,
         };
         let spans = match &self.at {
             None => source.shape().iter().map(|&dim| Span::whole(dim)).collect(),

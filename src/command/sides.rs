@@ -1,65 +1,69 @@
-//! The two sides of a comparison: each one tensor, or many by their names.
+//! Finds out what the two sides of a comparison are: one tensor each, or many tensors each, which are compared by name.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use super::asked::{Asked, Reading};
-use super::io::Io;
+use super::asked::{Asked, Reinterpret};
 use super::options::members::MemberOptions;
-use super::options::operands::{InputOptions, OperandArg};
-use super::sources::{self, TensorOf, typed, typed_alone};
-use crate::format::collection::{Collection, Opening, Place};
+use super::options::operands::OperandArg;
+use super::sources::{FoundTensor, Operand, OperandReader, OperandRole, TensorOf, typed, typed_alone};
+use crate::error::Subject;
+use crate::format::collection::{Collection, Opening, TensorPlace};
 use crate::format::open::{Input, OpenOptions, files_before_colons, folders_before_colons};
 use crate::format::raw::View;
 use crate::format::{Format, rewrite};
-use crate::parallel::Threads;
 use crate::storage::source::Source;
 
-/// A side as it was found.
-pub(super) enum Side {
-    /// A tensor: its file, and its number there.
-    One(Input, usize),
-    /// A container that holds one tensor, which stands for that.
-    Alone(Input),
-    /// A container that holds any other number, or an index.
+/// The tensors that are right.
+pub(super) const EXPECTED: OperandRole = OperandRole { name: "EXPECTED", subject: Subject::Operand(0) };
+/// The tensors that are checked.
+pub(super) const ACTUAL: OperandRole = OperandRole { name: "ACTUAL", subject: Subject::Operand(1) };
+
+/// What was found at an operand.
+pub(super) enum FoundSide {
+    /// A tensor that was named, or is the only one that a file of its format can hold.
+    One(FoundTensor),
+    /// A container that holds one tensor: it stands for that tensor if the other side is one, too.
+    OnlyMember(Input),
+    /// A container that holds no or several tensors, or an index.
     Container(Input),
     /// A folder.
     Folder(PathBuf),
-    /// What is not there, and may be made.
+    /// A path that does not exist, and may be made.
     Absent(PathBuf),
 }
 
-/// Both sides, resolved.
-pub(super) enum Sides {
-    /// Two tensors: the file of each, and its number there.
-    Two(Box<[(Input, usize); 2]>),
-    /// One tensor, which what is not there becomes.
-    New(Box<(Input, usize)>),
-    /// Tensors by name.
-    Many(Box<Pairs>),
+/// What is compared.
+pub(super) enum ComparedSides {
+    /// Two tensors.
+    Two(Box<[FoundTensor; 2]>),
+    /// ACTUAL with nothing: EXPECTED does not exist, and becomes what ACTUAL is.
+    New(Box<FoundTensor>),
+    /// Tensors of both sides by their names.
+    Many(Box<NamedPairs>),
 }
 
 /// Tensors of both sides, by the names that they are compared under.
-pub(super) struct Pairs {
+pub(super) struct NamedPairs {
     pub sides: [Collection; 2],
-    /// Where those of each name lie; the names are those of the expected side after it was renamed.
-    pub named: BTreeMap<String, [Option<Place>; 2]>,
+    /// Where the tensors of each name are, on one side or both. The names are those of EXPECTED after `--rename`.
+    pub named: BTreeMap<String, [Option<TensorPlace>; 2]>,
 }
 
-/// The expected side, if it is to be made where it is not there.
+/// Finds EXPECTED; if `may_be_made`, it need not exist.
 ///
 /// # Errors
-/// Those of [`side`].
-pub(super) fn expected(io: &Io, arg: &OperandArg, how: &InputOptions, threads: Threads, is_made: bool) -> Result<Side> {
-    match arg {
-        OperandArg::Path(path) if is_made && is_absent(path) => Ok(Side::Absent(path.clone())),
-        arg => side(io, ROLES[0], arg, how, threads),
+/// Those of [`find`].
+pub(super) fn find_expected(reader: &OperandReader<'_>, operand: &Operand<'_>, may_be_made: bool) -> Result<FoundSide> {
+    match operand.arg {
+        OperandArg::Path(path) if may_be_made && is_absent(path) => Ok(FoundSide::Absent(path.clone())),
+        _ => find(reader, operand),
     }
 }
 
-/// Whether there is no such file, or no such tensor in it.
+/// Returns whether there is no such file, or no such tensor in it.
 fn is_absent(path: &Path) -> bool {
     match files_before_colons(path).chain(folders_before_colons(path)).next() {
         _ if path.exists() => false,
@@ -74,114 +78,109 @@ fn is_absent(path: &Path) -> bool {
 /// Finds out what an operand is.
 ///
 /// # Errors
-/// What is not there, or holds no tensors.
-pub(super) fn side(io: &Io, role: &str, arg: &OperandArg, how: &InputOptions, threads: Threads) -> Result<Side> {
-    if let OperandArg::Path(path) = arg
+/// It does not exist, or holds no tensors.
+pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand<'_>) -> Result<FoundSide> {
+    if let OperandArg::Path(path) = operand.arg
         && path.is_dir()
         && Format::of_folder(path).is_none()
     {
-        return Ok(Side::Folder(path.clone()));
+        return Ok(FoundSide::Folder(path.clone()));
     }
-    let input = sources::open(io, arg, &sources::label(role, arg), how, threads)?;
+    let input = reader.open(operand)?;
     let count = input.names().map(|names| names.len());
     Ok(match (input.member(), count) {
-        (Some(_), _) => {
-            let n = input.chosen()?;
-            Side::One(input, n)
-        }
-        (None, None) => Side::One(input, 0),
-        (None, Some(1)) if !input.format().names_files() => Side::Alone(input),
-        (None, Some(_)) => Side::Container(input),
+        (Some(_), _) => FoundSide::One(FoundTensor { n: input.chosen()?, input }),
+        (None, None) => FoundSide::One(FoundTensor { n: 0, input }),
+        (None, Some(1)) if !input.format().names_files() => FoundSide::OnlyMember(input),
+        (None, Some(_)) => FoundSide::Container(input),
     })
 }
 
-impl Side {
-    /// Whether it is one tensor, or may stand for one.
+impl FoundSide {
+    /// Returns whether it is one tensor, or may stand for one.
     fn is_one(&self) -> bool {
-        matches!(self, Side::One(..) | Side::Alone(_) | Side::Absent(_))
+        matches!(self, Self::One(_) | Self::OnlyMember(_) | Self::Absent(_))
     }
 
-    /// The one tensor. `other` is what messages call the other side.
-    fn into_one(self, (role, other): (&str, &str)) -> Result<(Input, usize)> {
-        let name = "name a member after a colon, or a file";
+    /// Returns the one tensor of the side called `role`; messages call the other side `other`.
+    fn into_one(self, role: OperandRole, other: &str) -> Result<FoundTensor> {
+        let (role, name) = (role.name, "name a member after a colon, or a file");
         match self {
-            Side::One(input, n) => Ok((input, n)),
-            Side::Alone(input) => Ok((input, 0)),
-            Side::Container(input) => {
-                // several tensors, or none, are told by their names
-                input.pick(None)?;
+            Self::One(found) => Ok(found),
+            Self::OnlyMember(input) => Ok(FoundTensor { input, n: 0 }),
+            Self::Container(input) => {
+                // if it holds several tensors, or none, this is the error
+                input.chosen()?;
                 bail!("{}: an index stands for all of its tensors, and {other} is one: {name}", input.label())
             }
-            Side::Folder(path) => bail!("{role} {}: is a folder, and {other} is one tensor: {name}", path.display()),
-            Side::Absent(path) => bail!("{role} {}: is not there", path.display()),
+            Self::Folder(path) => bail!("{role} {}: is a folder, and {other} is one tensor: {name}", path.display()),
+            Self::Absent(path) => bail!("{role} {}: is not there", path.display()),
         }
     }
 
-    /// All tensors by name.
+    /// Returns all tensors by name.
     fn into_many(self, arg: &OperandArg, opening: Opening<'_>) -> Result<Collection> {
         match self {
-            Side::One(input, _) | Side::Alone(input) | Side::Container(input) => {
+            Self::One(FoundTensor { input, .. }) | Self::OnlyMember(input) | Self::Container(input) => {
                 let path = match arg {
                     OperandArg::Path(path) => path.as_path(),
                     OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => Path::new("-"),
                 };
                 Ok(Collection::of_input(input, path, opening.threads)?)
             }
-            Side::Folder(path) => Ok(Collection::of_folder(&path, opening)?),
-            Side::Absent(_) => Ok(Collection::default()),
+            Self::Folder(path) => Ok(Collection::of_folder(&path, opening)?),
+            Self::Absent(_) => Ok(Collection::default()),
         }
     }
 
-    fn label(&self, role: &str) -> String {
+    fn label(&self, role: OperandRole) -> String {
         match self {
-            Side::One(input, _) | Side::Alone(input) | Side::Container(input) => input.label().to_owned(),
-            Side::Folder(path) | Side::Absent(path) => format!("{role} {}", path.display()),
+            Self::One(FoundTensor { input, .. }) | Self::OnlyMember(input) | Self::Container(input) => {
+                input.label().to_owned()
+            }
+            Self::Folder(path) | Self::Absent(path) => format!("{} {}", role.name, path.display()),
         }
     }
 }
 
-/// The names of the sides.
-pub(super) const ROLES: [&str; 2] = ["EXPECTED", "ACTUAL"];
-
-/// Resolves both sides.
+/// Decides what is compared.
 ///
 /// # Errors
-/// A tensor against many; those of opening.
-pub(super) fn resolve(
-    [expected, actual]: [Side; 2],
-    args: [&OperandArg; 2],
+/// One tensor against many; those of opening; patterns that match nothing.
+pub(super) fn pair_up(
+    reader: &OperandReader<'_>,
+    operands: &[Operand<'_>; 2],
+    [expected, actual]: [FoundSide; 2],
     members: &MemberOptions,
-    how: &InputOptions,
-    threads: Threads,
-) -> Result<Sides> {
-    let labels = [expected.label(ROLES[0]), actual.label(ROLES[1])];
-    let many = [&expected, &actual].into_iter().filter(|side| !side.is_one()).count();
-    let is_named = |side: &Side| matches!(side, Side::One(..));
-    match (&expected, actual.is_one()) {
-        // of several it is an error, where the name of one was given
-        (Side::Absent(path), is_one) if is_one || rewrite::divided(path).1.is_some() => {
-            return Ok(Sides::New(Box::new(actual.into_one((ROLES[1], &labels[0]))?)));
-        }
-        (Side::Absent(_) | Side::One(..) | Side::Alone(_) | Side::Container(_) | Side::Folder(_), _) => {}
+) -> Result<ComparedSides> {
+    let labels = [expected.label(EXPECTED), actual.label(ACTUAL)];
+    let is_named = |side: &FoundSide| matches!(side, FoundSide::One(_));
+    // the name of one tensor among several is an error, which `into_one` reports
+    if let FoundSide::Absent(path) = &expected
+        && (actual.is_one() || rewrite::divided(path).1.is_some())
+    {
+        return Ok(ComparedSides::New(Box::new(actual.into_one(ACTUAL, &labels[0])?)));
     }
-    if many == 0 || is_named(&expected) || is_named(&actual) {
-        let expected = expected.into_one((ROLES[0], &labels[1]))?;
-        let actual = actual.into_one((ROLES[1], &labels[0]))?;
-        return Ok(Sides::Two(Box::new([expected, actual])));
+    if expected.is_one() && actual.is_one() || is_named(&expected) || is_named(&actual) {
+        let expected = expected.into_one(EXPECTED, &labels[1])?;
+        return Ok(ComparedSides::Two(Box::new([expected, actual.into_one(ACTUAL, &labels[0])?])));
     }
     let renamed = |name: &str| members.takes(&members.renamed(name));
     let as_it_is = |name: &str| members.takes(name);
-    let opening = |role, wanted| Opening { role, from: how.from, skip_rows: how.skip_rows, wanted, threads };
+    let opening = |role: OperandRole, wanted| {
+        let options = reader.options;
+        Opening { role: role.name, from: options.from, skip_rows: options.skip_rows, wanted, threads: reader.threads }
+    };
     let sides = [
-        expected.into_many(args[0], opening(ROLES[0], &renamed))?,
-        actual.into_many(args[1], opening(ROLES[1], &as_it_is))?,
+        expected.into_many(operands[0].arg, opening(EXPECTED, &renamed))?,
+        actual.into_many(operands[1].arg, opening(ACTUAL, &as_it_is))?,
     ];
-    Ok(Sides::Many(Box::new(Pairs::new(sides, members, &labels)?)))
+    Ok(ComparedSides::Many(Box::new(NamedPairs::new(sides, members, &labels)?)))
 }
 
-impl Pairs {
+impl NamedPairs {
     fn new(sides: [Collection; 2], members: &MemberOptions, labels: &[String; 2]) -> Result<Self> {
-        let mut named: BTreeMap<String, [Option<Place>; 2]> = BTreeMap::new();
+        let mut named: BTreeMap<String, [Option<TensorPlace>; 2]> = BTreeMap::new();
         members.check_renames(sides[0].tensors().keys().map(String::as_str))?;
         for (old, &place) in sides[0].tensors() {
             let name = members.renamed(old);
@@ -201,7 +200,7 @@ impl Pairs {
         Ok(Self { sides, named })
     }
 
-    /// About the bytes of all tensors that have a partner.
+    /// Returns about how many bytes all tensors have that have a partner.
     pub(super) fn bytes(&self) -> usize {
         let pairs = self.named.values().filter_map(|[expected, actual]| expected.zip(*actual));
         let bytes = pairs.fold(0, |sum: u64, (one, other)| sum.saturating_add(one.bytes).saturating_add(other.bytes));
@@ -211,38 +210,29 @@ impl Pairs {
     /// Opens both tensors of a pair.
     ///
     /// # Errors
-    /// Of opening, and of reading what has no dtype of its own.
-    pub(super) fn open(&self, places: [Place; 2], asked: &Asked<'_>) -> Result<[Source; 2]> {
+    /// Of opening, and of reading text that has no dtype of its own.
+    pub(super) fn open(&self, places: [TensorPlace; 2], asked: &Asked<'_>) -> Result<[Source; 2]> {
         let [expected, actual] = [0, 1].map(|side| self.sides[side].open(places[side].file));
         let (expected, actual) = (expected?, actual?);
         let numbers = [self.sides[0].find(&expected, places[0])?.0, self.sides[1].find(&actual, places[1])?.0];
-        two([(&expected, numbers[0]), (&actual, numbers[1])], asked)
+        open_two([TensorOf::new(&expected, numbers[0]), TensorOf::new(&actual, numbers[1])], asked)
     }
 
-    /// Opens a tensor of one side alone.
+    /// Opens a tensor of one side.
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
-    pub(super) fn open_one(&self, side: usize, place: Place, asked: &Asked<'_>) -> Result<Source> {
+    pub(super) fn open_one(&self, side: usize, place: TensorPlace, asked: &Asked<'_>) -> Result<Source> {
         let input = self.sides[side].open(place.file)?;
         let n = self.sides[side].find(&input, place)?.0;
-        one((&input, n), asked)
+        typed_alone(TensorOf::new(&input, n), asked, Reinterpret::Unsigned)
     }
 }
 
-/// A tensor that is compared with none.
+/// Makes sources of two tensors that are compared, typed together.
 ///
 /// # Errors
-/// Of opening, and of reading what has no dtype of its own.
-pub(super) fn one((input, member): (&Input, usize), asked: &Asked<'_>) -> Result<Source> {
-    typed_alone(TensorOf::new(input, member), asked, Reading::Unsigned)
-}
-
-/// Two tensors that are compared, typed together.
-///
-/// # Errors
-/// Of opening, and of reading what has no dtype of its own.
-pub(super) fn two([expected, actual]: [(&Input, usize); 2], asked: &Asked<'_>) -> Result<[Source; 2]> {
-    let tensors = [expected, actual].map(|(input, n)| TensorOf::new(input, n));
-    Ok(typed(&tensors, asked, Reading::Unsigned)?.try_into().expect("a source for each tensor"))
+/// Of opening, and of reading text that has no dtype of its own.
+pub(super) fn open_two(tensors: [TensorOf<'_>; 2], asked: &Asked<'_>) -> Result<[Source; 2]> {
+    Ok(typed(&tensors, asked, Reinterpret::Unsigned)?.try_into().expect("a source for each tensor"))
 }

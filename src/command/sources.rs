@@ -9,7 +9,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 
-use super::asked::{Asked, Reading, refusal};
+use super::asked::{Asked, Reinterpret, refusal};
 use super::io::Io;
 use super::options::index_list::IndexList;
 use super::options::operands::{InputOptions, OperandArg};
@@ -28,16 +28,16 @@ use crate::storage::source::Source;
 
 /// What an operand is to its command.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Role {
+pub(super) struct OperandRole {
     /// The name that the usage line gives it.
     pub name: &'static str,
     /// What errors of the library call it.
     pub subject: Subject,
 }
 
-pub(super) const DATA: Role = Role { name: "DATA", subject: Subject::Data };
-pub(super) const INDICES: Role = Role { name: "INDICES", subject: Subject::Indices };
-pub(super) const UPDATES: Role = Role { name: "UPDATES", subject: Subject::Updates };
+pub(super) const DATA: OperandRole = OperandRole { name: "DATA", subject: Subject::Data };
+pub(super) const INDICES: OperandRole = OperandRole { name: "INDICES", subject: Subject::Indices };
+pub(super) const UPDATES: OperandRole = OperandRole { name: "UPDATES", subject: Subject::Updates };
 
 /// An operand as it was typed.
 #[derive(Debug)]
@@ -45,10 +45,10 @@ pub(super) struct Operand<'a> {
     pub arg: &'a OperandArg,
     /// What messages call it: its role and where it comes from.
     pub label: String,
-    role: Role,
+    role: OperandRole,
 }
 
-impl Role {
+impl OperandRole {
     /// Returns the operand of this role.
     pub(super) fn of(self, arg: &OperandArg) -> Operand<'_> {
         Operand { arg, label: label(self.name, arg), role: self }
@@ -89,12 +89,20 @@ pub(super) struct OperandReader<'a> {
 }
 
 impl OperandReader<'_> {
+    /// Opens the file of an operand.
+    ///
+    /// # Errors
+    /// There is no such file, or it is in no known format.
+    pub(super) fn open(&self, operand: &Operand<'_>) -> Result<Input> {
+        open(self.io, operand.arg, &operand.label, self.options, self.threads)
+    }
+
     /// Finds the tensor that an operand means.
     ///
     /// # Errors
-    /// There is no such file, or no such tensor in it.
+    /// Those of [`open`](Self::open); there is no such tensor in the file.
     pub(super) fn find(&self, operand: &Operand<'_>) -> Result<FoundTensor> {
-        FoundTensor::of(open(self.io, operand.arg, &operand.label, self.options, self.threads)?)
+        FoundTensor::of(self.open(operand)?)
     }
 
     /// Finds the tensor that an operand means and locks it, to change it in place; if `together`, other processes may
@@ -144,7 +152,7 @@ impl OperandReader<'_> {
     pub(super) fn sources(&self, found: &[&FoundTensor]) -> Result<Vec<Source>> {
         let asked = Asked::new(self.options.dtype.as_ref());
         let tensors: Vec<_> = found.iter().map(|found| found.tensor()).collect();
-        let sources = typed(&tensors, &asked, Reading::Void)?;
+        let sources = typed(&tensors, &asked, Reinterpret::Void)?;
         asked.finish()?;
         Ok(sources)
     }
@@ -264,7 +272,7 @@ impl<'c> TensorOf<'c> {
 }
 
 /// A tensor with a dtype of its own, or text that may take any.
-enum Untyped<'c> {
+enum OpenTensor<'c> {
     Source(Source),
     Plain(Values<'c>),
 }
@@ -274,30 +282,30 @@ enum Untyped<'c> {
 ///
 /// # Errors
 /// Of opening; text that cannot be read so; those of [`Asked::read`].
-pub(super) fn typed<'c>(tensors: &[TensorOf<'c>], asked: &Asked<'_>, reading: Reading) -> Result<Vec<Source>> {
+pub(super) fn typed<'c>(tensors: &[TensorOf<'c>], asked: &Asked<'_>, reading: Reinterpret) -> Result<Vec<Source>> {
     let refuse = |error: Error| match error.subject() {
         Subject::Operand(n) => refusal(tensors[n].input.label(), &error),
         Subject::File => error.into(),
         option => anyhow!("--{option}: {}", advised(error.message().to_owned(), error.advice())),
     };
-    let open = |(n, tensor): (usize, &TensorOf<'c>)| -> Result<Untyped<'c>> {
+    let open = |(n, tensor): (usize, &TensorOf<'c>)| -> Result<OpenTensor<'c>> {
         let Some(values) = tensor.input.values(Subject::Operand(n)) else {
-            return Ok(Untyped::Source(tensor.input.source_as(tensor.n, tensor.label.clone())?));
+            return Ok(OpenTensor::Source(tensor.input.source_as(tensor.n, tensor.label.clone())?));
         };
         let values = values.map_err(refuse)?;
         match values.dtype() {
-            None => Ok(Untyped::Plain(values)),
+            None => Ok(OpenTensor::Plain(values)),
             Some(dtype) => {
-                Ok(Untyped::Source(Source::memory(values.read(dtype).map_err(refuse)?, tensor.label.clone())))
+                Ok(OpenTensor::Source(Source::memory(values.read(dtype).map_err(refuse)?, tensor.label.clone())))
             }
         }
     };
     let untyped = tensors.iter().enumerate().map(open).collect::<Result<Vec<_>>>()?;
-    let plain = |one: &'_ Untyped<'_>| matches!(one, Untyped::Plain(_));
+    let plain = |one: &'_ OpenTensor<'_>| matches!(one, OpenTensor::Plain(_));
     if !asked.is_asked() && untyped.iter().all(plain) {
         let values: Vec<_> = untyped
             .iter()
-            .filter_map(|one| if let Untyped::Plain(values) = one { Some(values) } else { None })
+            .filter_map(|one| if let OpenTensor::Plain(values) = one { Some(values) } else { None })
             .collect();
         let inferred = values::infer(&values).map_err(refuse)?;
         return Ok(inferred
@@ -313,8 +321,8 @@ pub(super) fn typed<'c>(tensors: &[TensorOf<'c>], asked: &Asked<'_>, reading: Re
     let mut sources = Vec::with_capacity(tensors.len());
     for (n, (one, tensor)) in order {
         let source = match one {
-            Untyped::Source(source) => asked.source(source, reading)?,
-            Untyped::Plain(values) => {
+            OpenTensor::Source(source) => asked.source(source, reading)?,
+            OpenTensor::Plain(values) => {
                 let dtype = asked.plain_dtype(known.clone()).expect("a dtype that is asked for, or that of another");
                 Source::memory(values.read(&dtype).map_err(refuse)?, tensor.label.clone())
             }
@@ -330,7 +338,7 @@ pub(super) fn typed<'c>(tensors: &[TensorOf<'c>], asked: &Asked<'_>, reading: Re
 ///
 /// # Errors
 /// Those of [`typed`].
-pub(super) fn typed_alone(tensor: TensorOf<'_>, asked: &Asked<'_>, reading: Reading) -> Result<Source> {
+pub(super) fn typed_alone(tensor: TensorOf<'_>, asked: &Asked<'_>, reading: Reinterpret) -> Result<Source> {
     Ok(typed(&[tensor], asked, reading)?.pop().expect("a source for each tensor"))
 }
 

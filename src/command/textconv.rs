@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 
-use super::asked::{Asked, Reading};
+use super::asked::{Asked, Reinterpret};
 use super::io::Io;
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::run::ThreadOptions;
@@ -83,7 +83,7 @@ fn tell(
     let label = input.label_of(name);
     let mut source = match asked.plain(input, &label)? {
         Some(source) => source,
-        None => asked.source(input.source_as(n, label.clone())?, Reading::Unsigned)?,
+        None => asked.source(input.source_as(n, label.clone())?, Reinterpret::Unsigned)?,
     };
     let stats = info::stats(&mut source, limits, &|_| ())?;
     let hash = info::hash(&mut source, limits, &|_| ())?;

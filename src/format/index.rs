@@ -52,7 +52,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         ensure!(seen.insert(name.clone()), "the index names {} twice", python::repr_str(&name));
         let next = shards.len();
         let shard = *numbers.entry(location).or_insert_with_key(|location: &String| {
-            shards.push(Shard { location: location.clone(), opened: OnceLock::new() });
+            shards.push(IndexShard { location: location.clone(), opened: OnceLock::new() });
             next
         });
         members.push((name, shard));
@@ -67,20 +67,20 @@ struct IndexReader {
     identity: Identity,
     /// The folder that all files lie in; `None` if the index did not come from a file.
     folder: Option<PathBuf>,
-    shards: Vec<Shard>,
+    shards: Vec<IndexShard>,
     /// The name of each tensor, and the number of its shard.
     members: Vec<(String, usize)>,
 }
 
 /// A file of safetensors that an index names.
 #[derive(Debug)]
-struct Shard {
+struct IndexShard {
     location: String,
-    opened: OnceLock<Opened>,
+    opened: OnceLock<OpenIndexShard>,
 }
 
 #[derive(Debug)]
-struct Opened {
+struct OpenIndexShard {
     file: Arc<dyn ReadAt>,
     index: safetensors::HeaderIndex,
     container: Arc<Container>,
@@ -89,13 +89,13 @@ struct Opened {
 }
 
 impl IndexReader {
-    fn shard(&self, n: usize) -> Result<&Shard> {
+    fn shard(&self, n: usize) -> Result<&IndexShard> {
         let shard = self.members.get(n).and_then(|(_, shard)| self.shards.get(*shard));
         shard.ok_or_else(|| malformed!("tensor {n} of {}", self.members.len()))
     }
 
     /// Returns the shard of tensor number `n`, which is opened if it is not open yet, and the number that the tensor has there.
-    fn find(&self, n: usize) -> Result<(&Opened, usize)> {
+    fn find(&self, n: usize) -> Result<(&OpenIndexShard, usize)> {
         let (shard, (name, _)) = (self.shard(n)?, &self.members[n]);
         let opened = match shard.opened.get() {
             Some(opened) => opened,
@@ -114,13 +114,13 @@ impl IndexReader {
     }
 
     /// Returns the path of a shard.
-    fn path(&self, shard: &Shard) -> Result<PathBuf> {
+    fn path(&self, shard: &IndexShard) -> Result<PathBuf> {
         ensure!(is_plain_name(&shard.location), "expected the name of a file in the folder of the index");
         let folder = self.folder.as_deref().context("the folder of the index is not known")?;
         Ok(folder.join(&shard.location))
     }
 
-    fn open(&self, shard: &Shard) -> Result<Opened> {
+    fn open(&self, shard: &IndexShard) -> Result<OpenIndexShard> {
         let path = self.path(shard)?;
         // links are followed, because caches of downloads link the folder of a model to files elsewhere
         check_regular(&path)?;
@@ -139,7 +139,7 @@ impl IndexReader {
             index: Some(self.identity),
             ..Container::new(file.identity()?, names)
         };
-        Ok(Opened { file: Arc::new(file), index, container: container.into(), numbers })
+        Ok(OpenIndexShard { file: Arc::new(file), index, container: container.into(), numbers })
     }
 }
 

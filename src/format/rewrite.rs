@@ -1,4 +1,4 @@
-//! Files written anew with other tensors in them, in the format that they have: golden files that become what was found.
+//! Writes a file anew with other tensors in it, in the format that it has: what was expected becomes what was found.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -22,31 +22,45 @@ use crate::storage::conversion::Conversion;
 use crate::storage::source::{Source, merged};
 use crate::storage::target::Target;
 
-/// The environment variable that makes golden files anew, if it is `1`.
+/// The environment variable that makes tests and `diff` write golden files anew, if it is `1`.
 pub const UPDATE_GOLDEN: &str = "TENSOROP_UPDATE_GOLDEN";
 
-/// A file about to be written, with all that can be checked before checked.
+/// A file that is about to be written anew, with every check made that can be made before.
 #[derive(Debug)]
 pub struct Rewrite {
     target: Target,
     plan: Plan,
 }
 
+/// The tensors that are put into a file.
+#[derive(Debug)]
+pub struct FileContent<'a> {
+    pub path: &'a Path,
+    /// What messages call the file.
+    pub label: &'a str,
+    /// The file as it is now, if it exists.
+    pub old: Option<&'a Input>,
+    /// The format in which a new file is made.
+    pub format: Format,
+    pub tensors: Vec<NamedSource>,
+}
+
+/// A tensor, and its name in the file that it is put into; a file of one tensor has none.
+#[derive(Debug)]
+pub struct NamedSource {
+    pub name: Option<String>,
+    pub source: Source,
+}
+
 impl Rewrite {
-    /// What a file becomes with other tensors in it, each under its name, in the place of one that has the name or beside
-    /// the others; a file of one tensor becomes the one that is given. `old` is the file as it is now; one that is not
-    /// there is made in `format`. All items are written in C order. Messages call the file `label`.
+    /// Plans a file with other tensors in it: each takes the place of the tensor that has its name, or stands beside the
+    /// others; a file of one tensor becomes the one that is given. All items are written in C order.
     ///
     /// # Errors
-    /// A file that may not be written, or lies in no folder; a format that cannot hold the tensors; those of opening what
-    /// stays.
-    pub fn new(
-        (path, label): (&Path, &str),
-        old: Option<&Input>,
-        format: Format,
-        tensors: Vec<(Option<String>, Source)>,
-        limits: Limits,
-    ) -> Result<Self> {
+    /// A file that may not be written, or is in no folder; a format that cannot hold the tensors; of opening the tensors
+    /// that stay.
+    pub fn new(content: FileContent<'_>, limits: Limits) -> Result<Self> {
+        let FileContent { path, label, old, format, tensors } = content;
         let place = || label.to_owned();
         let format = old.map_or(format, Input::format);
         if !format.is_read() || !format.is_written() || old.is_some_and(|old| old.unwritten().is_some()) {
@@ -57,7 +71,7 @@ impl Rewrite {
         let mut works: Vec<(Option<String>, Work)> = Vec::new();
         let mut notes = Vec::new();
         if let Some(old) = old {
-            let replaced: HashSet<&str> = tensors.iter().filter_map(|(name, _)| name.as_deref()).collect();
+            let replaced: HashSet<&str> = tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect();
             for (n, name) in old.names().into_iter().flatten().enumerate() {
                 notes.extend(old.notes(n)?);
                 if !replaced.contains(name) {
@@ -67,8 +81,8 @@ impl Rewrite {
             }
         }
         let own_name = old.and_then(Input::own_name);
-        let is_group = old.map_or(tensors.iter().any(|(name, _)| name.is_some()), |old| old.names().is_some());
-        for (name, source) in tensors {
+        let is_group = old.map_or(tensors.iter().any(|tensor| tensor.name.is_some()), |old| old.names().is_some());
+        for NamedSource { name, source } in tensors {
             let name = name.or_else(|| own_name.map(str::to_owned));
             let style = old.and_then(|old| old_style(old, name.as_deref(), &source));
             works.push((name, Work { style, ..Work::copy(source, limits) }));
@@ -83,7 +97,7 @@ impl Rewrite {
         Ok(Self { plan: Plan::prepare(works, format, label, &extras)?, target })
     }
 
-    /// Writes it: the file is the old one or all of the new one.
+    /// Writes the file: it is the old one or the whole new one at any time.
     ///
     /// # Errors
     /// Of reading and writing.
@@ -93,13 +107,13 @@ impl Rewrite {
         sink.finish()
     }
 
-    /// How many tensors it holds then.
+    /// Returns the number of tensors that the new file holds.
     pub fn tensors(&self) -> usize {
         self.plan.tensors().count()
     }
 }
 
-/// How the tensor was stored whose place a new one takes, if that is in chunks: whoever accepts other items has not asked
+/// Returns the chunks of the tensor whose place a new one takes, if it had any: whoever accepts other items has not asked
 /// for other chunks.
 fn old_style(old: &Input, name: Option<&str>, new: &Source) -> Option<Arc<ChunkStyle>> {
     if !old.format().can().chunks {
@@ -110,12 +124,12 @@ fn old_style(old: &Input, name: Option<&str>, new: &Source) -> Option<Arc<ChunkS
     if source.dtype().same_kind(new.dtype()) && source.dtype().itemsize() == new.dtype().itemsize() {
         return Some(Arc::clone(style));
     }
-    // the bits of the old item would say something else
+    // the fill item of the old chunks would mean another value in the new dtype
     Some(ChunkStyle { fill: Vec::new(), ..ChunkStyle::clone(style) }.into())
 }
 
-/// The file that a path of a tensor means, whether it is there or not, and the name of the tensor in it: of one that is
-/// not there, what stands behind a container's ending and a colon.
+/// Returns the file that the path of a tensor means, whether it exists or not, and the name of the tensor in it: if there
+/// is no such file, what follows the ending of a container and a colon.
 pub fn divided(path: &Path) -> (PathBuf, Option<String>) {
     if path.exists() {
         return (path.to_owned(), None);
@@ -131,10 +145,10 @@ pub fn divided(path: &Path) -> (PathBuf, Option<String>) {
     }
 }
 
-/// The format that a file which is not there is made in, by its name.
+/// Returns the format in which a new file is made, by its name.
 ///
 /// # Errors
-/// A name that does not tell it; a format that is read only, or written only: what is expected is read again.
+/// A name that does not tell the format; a format that is only read, or only written, since the file will be read again.
 pub fn new_format(path: &Path) -> Result<Format> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let format = Format::of_file_name(&name).map(|(format, _)| format).or_else(|| Format::of_name(path).ok());
@@ -149,16 +163,16 @@ pub fn new_format(path: &Path) -> Result<Format> {
     Err(Error::of(ErrorKind::Unsupported, format!("{why}: end it in {}", listed(&endings, "or"))))
 }
 
-/// Checks whether a tensor of which nothing of its kind is written ([`Input::unwritten`]) can become `new` where it lies.
+/// Checks whether tensor `n` of a file that no writer can write anew ([`Input::unwritten`]) can become `new` in place.
 /// Messages call the old tensor `label` and the new one `role`.
 ///
 /// # Errors
-/// Another dtype or shape, of which items alone could not tell; a tensor of no axis; one that cannot be opened.
-pub fn check_in_place((input, n): (&Input, usize), new: &Source, label: &str, role: &str) -> Result<()> {
+/// Another dtype or shape; a tensor without axes; of opening it.
+pub fn check_in_place(input: &Input, n: usize, new: &Source, label: &str, role: &str) -> Result<()> {
     let old = input.source(n)?;
     let is_like = old.dtype().native() == new.dtype().native() && old.shape() == new.shape();
     if is_like {
-        // places of a slice have an axis
+        // the change is a slice of all places, and a slice has an axis
         let why = "a tensor without axes is not changed where it lies";
         let refused = || Err(Error::of(ErrorKind::Unsupported, why.to_owned()).within(label));
         return if old.shape().is_empty() { refused() } else { Ok(()) };
@@ -170,23 +184,19 @@ pub fn check_in_place((input, n): (&Input, usize), new: &Source, label: &str, ro
     Err(why.advice().map_or(refused.clone(), |advice| refused.advising(advice)))
 }
 
-/// The work of putting new tensors in the places of those of a file where they lie, one for each. The file is opened once,
-/// and each tensor locked first. Messages call the file `label`.
+/// Returns the works that change tensors of a file in place, one for each. The file is opened once, and each tensor is
+/// locked. Messages call the file `label`.
 ///
 /// # Errors
 /// Those of [`OpenOptions::open`] and [`check_in_place`].
-pub fn in_place(
-    (path, label): (&Path, &str),
-    tensors: Vec<(Option<String>, Source)>,
-    limits: Limits,
-) -> Result<Vec<Work>> {
+pub fn in_place(path: &Path, label: &str, tensors: Vec<NamedSource>, limits: Limits) -> Result<Vec<Work>> {
     let options = OpenOptions { threads: limits.threads, locked: true, ..OpenOptions::new(label) };
     let input = options.open(path)?;
-    let work = |(name, new): (Option<String>, Source)| {
+    let work = |NamedSource { name, source: new }| {
         let label = name.as_ref().map_or_else(|| label.to_owned(), |name| format!("{label}:{name}"));
         let n = input.pick(input.member().or(name.as_deref()))?;
         input.lock(n, false)?;
-        check_in_place((&input, n), &new, &label, "the new tensor")?;
+        check_in_place(&input, n, &new, &label, "the new tensor")?;
         let old = input.source(n)?;
         let places = SliceScatter::resolve(old.shape(), &SliceArgs::default(), None).with_context(|| label.clone())?;
         let conversion =
@@ -198,16 +208,21 @@ pub fn in_place(
     tensors.into_iter().map(work).collect()
 }
 
-/// An index of shards that is to be written anew, as the text that it becomes.
+/// What changes in an index of shards.
+#[derive(Debug, Default)]
+pub struct IndexChange {
+    /// The names of new tensors, and the files that they are in.
+    pub added: BTreeMap<String, String>,
+    /// The bytes by which all tensors together become longer.
+    pub more_bytes: i128,
+}
+
+/// Returns the text that an index of shards becomes; `None` if it stays as it is.
 ///
 /// # Errors
-/// What is no index; of reading.
-pub fn index_text(
-    path: &Path,
-    label: &str,
-    added: &BTreeMap<String, String>,
-    more_bytes: i128,
-) -> Result<Option<String>> {
+/// The file is no index; of reading it.
+pub fn index_text(path: &Path, label: &str, change: &IndexChange) -> Result<Option<String>> {
+    let IndexChange { added, more_bytes } = change;
     let text = std::fs::read_to_string(path).with_context(|| label.to_owned())?;
     let wrong = |what: &str| malformed!("{label}: {what}");
     let mut top: Map<String, Value> = serde_json::from_str(&text).map_err(|_| wrong("no index"))?;
@@ -216,16 +231,19 @@ pub fn index_text(
         map.extend(added.iter().map(|(name, file)| (name.clone(), Value::from(file.clone()))));
     }
     let total = top.get_mut("metadata").and_then(|metadata| metadata.get_mut("total_size"));
-    if let Some(total) = total.filter(|total| total.is_u64() && more_bytes != 0) {
-        let bytes = i128::from(total.as_u64().unwrap_or(0)) + more_bytes;
-        *total = Value::from(u64::try_from(bytes).unwrap_or(0));
-        changed = true;
+    if let Some(total) = total.filter(|total| total.is_u64() && *more_bytes != 0) {
+        let bytes = i128::from(total.as_u64().expect("an unsigned number")) + more_bytes;
+        // a total that was wrong before is left as it is
+        if let Ok(bytes) = u64::try_from(bytes) {
+            *total = Value::from(bytes);
+            changed = true;
+        }
     }
     let written = || serde_json::to_string_pretty(&top).map(|text| text + "\n").map_err(|_| wrong("no index"));
     changed.then(written).transpose()
 }
 
-/// Writes a text in the place of a file, or none of it.
+/// Replaces a file by a text, whole or not at all.
 ///
 /// # Errors
 /// Of writing.
@@ -236,10 +254,10 @@ pub fn write_text(path: &Path, label: &str, text: &str) -> Result<()> {
     sink.finish()
 }
 
-/// Opens a file that is there to be written anew; `None` of one that is not.
+/// Opens a file that is to be written anew; `None` if it does not exist.
 ///
 /// # Errors
-/// Those of [`OpenOptions::open`], but that of a file that is not there.
+/// Those of [`OpenOptions::open`].
 pub fn existing(path: &Path, label: &str) -> Result<Option<Input>> {
     match path.try_exists() {
         Ok(false) => Ok(None),

@@ -13,7 +13,7 @@ mod write;
 use std::fmt;
 
 use self::middle::Middle;
-use self::read::{Input, NumberReader, load_narrow, single_text};
+use self::read::{CastInput, NumberReader, load_narrow, single_text};
 use self::write::Output;
 use crate::error::{Advice, Error, Subject};
 use crate::item::datetime;
@@ -87,7 +87,7 @@ enum CastPlan {
     /// The same items in another byte order.
     Swap(Vec<Swap>),
     Numbers {
-        from: Input,
+        from: CastInput,
         to: Output,
         pairs: Pairs,
     },
@@ -150,7 +150,7 @@ impl Cast {
                 (Kind::Int64, _) if ticks(to) => return Err(refused("").advising(Advice::ReadBits)),
                 (_, Kind::Int64) if ticks(from) => return Err(refused("").advising(Advice::ReadBits)),
                 (Kind::Void(_), _) if from.is_ambiguous() => return Err(refused("").advising(Advice::NameItems)),
-                _ => match (Input::of(from), Output::of(to)) {
+                _ => match (CastInput::of(from), Output::of(to)) {
                     (Some(from), Some(to)) => {
                         let pairs = match (from.complex, to.complex) {
                             (true, false) => Pairs::Drop,

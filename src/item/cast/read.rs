@@ -8,7 +8,7 @@ use crate::item::element::{Element, Float, match_kind};
 
 /// How the numbers of a dtype are read.
 #[derive(Clone, Debug)]
-pub(super) struct Input {
+pub(super) struct CastInput {
     /// Bytes of one number.
     pub size: usize,
     /// Whether an item is two of them.
@@ -43,7 +43,7 @@ impl<M> LoadRun<M> {
     }
 }
 
-impl Input {
+impl CastInput {
     /// `None` if items are no numbers.
     pub(super) fn of(dtype: &DType) -> Option<Self> {
         match_kind!(dtype.kind(), {

@@ -15,11 +15,11 @@ pub(super) struct Output {
     /// Whether an item is two of them.
     pub complex: bool,
     big: bool,
-    target: Destination,
+    target: CastDestination,
 }
 
 #[derive(Clone, Debug)]
-enum Destination {
+enum CastDestination {
     Type(NumberWriter),
     Narrow(Narrow),
 }
@@ -30,7 +30,7 @@ impl Output {
         match_kind!(dtype.kind(), {
             number T => Some(Self::parts::<<T as Element>::Part>(dtype)),
             Kind::Narrow(narrow) => {
-                Some(Self { size: 1, complex: false, big: false, target: Destination::Narrow(*narrow) })
+                Some(Self { size: 1, complex: false, big: false, target: CastDestination::Narrow(*narrow) })
             }
             Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Datetime(_) | Kind::Timedelta(_) => None,
             Kind::Bytes(_) | Kind::Str(_) | Kind::Void(_) | Kind::Struct(_) => None,
@@ -43,15 +43,15 @@ impl Output {
             size: P::SIZE,
             complex: dtype.itemsize() > P::SIZE,
             big: dtype.is_big_endian(),
-            target: Destination::Type(writer),
+            target: CastDestination::Type(writer),
         }
     }
 
     /// Writes a run of numbers; in an error, which is the first that does not fit.
     pub(super) fn store<M: Middle>(&self, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
         match &self.target {
-            Destination::Type(writer) => M::writer(writer)(self.big, run, out, lossy),
-            Destination::Narrow(narrow) => write_narrow(*narrow, run, out, lossy),
+            CastDestination::Type(writer) => M::writer(writer)(self.big, run, out, lossy),
+            CastDestination::Narrow(narrow) => write_narrow(*narrow, run, out, lossy),
         }
     }
 }
