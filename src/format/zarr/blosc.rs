@@ -1,7 +1,7 @@
-//! Blosc, version 1 of its format: blocks of bytes, shuffled and then packed by one of several compressors.
+//! Blosc, in version 1 of its format: blocks of bytes that are shuffled and then packed by one of several compressors.
 //!
-//! The only kept library that has it in Rust is a binding that needs a C++ compiler for what is a frame of 16 bytes and a
-//! list of offsets; what is inside of the blocks is left to the libraries of each compressor.
+//! The frame around the blocks, which is 16 bytes and a list of offsets, is read here and not by a binding of the C library,
+//! since chunks may be made to harm and this is safe Rust. What is in the blocks is left to the library of each compressor.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -10,19 +10,19 @@ use super::codec::Codec;
 use crate::error::{Error, Result, bail, ensure, malformed};
 use crate::memory;
 
-/// The bytes of the head.
+/// The size of the head in bytes.
 const HEAD: usize = 16;
 
-/// Blocks are no longer than this when they are written: half of a core's second-level cache.
+/// The most bytes of a block that is written, which are half of a core's second-level cache.
 const BLOCK: usize = 1 << 18;
 
-/// Streams of a block are packed apart only if each has so many bytes.
+/// The fewest bytes that each stream of a block has if the streams are packed apart.
 const LEAST_SPLIT: usize = 128;
 
-/// Blocks are not split into more streams than this.
+/// The most streams that a block is split into.
 const MOST_SPLITS: usize = 16;
 
-/// What packs the blocks.
+/// The compressor that packs the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compressor {
     BloscLz,
@@ -69,10 +69,10 @@ impl Compressor {
         Ok(())
     }
 
-    /// Packs a stream; what packs to more bytes than there were is left as it is.
+    /// Packs a stream. The result may be longer than the stream, which is stored as it is then.
     fn pack(self, bytes: &[u8], level: u32) -> Result<Vec<u8>> {
         Ok(match self {
-            // a compressor of its own that others read as well as this one is not worth another one here
+            // its chunks are stored unpacked, which every reader of Blosc takes
             Self::BloscLz => bytes.to_vec(),
             Self::Lz4 => lz4_flex::block::compress(bytes),
             Self::Snappy => {
@@ -88,7 +88,7 @@ impl Compressor {
         })
     }
 
-    /// Whether the bytes of items of one place are packed as streams of their own.
+    /// Returns whether the first bytes of all items, their second bytes and so on are packed as streams of their own.
     fn splits(self) -> bool {
         matches!(self, Self::BloscLz | Self::Lz4 | Self::Snappy)
     }
@@ -102,13 +102,13 @@ pub(super) enum Shuffle {
     Bits,
 }
 
-/// Blosc as it is configured for writing; for reading all stands in the head.
+/// Blosc as it is configured for writing. For reading, the head of each chunk says all.
 #[derive(Debug)]
 pub(super) struct Blosc {
     pub(super) codec: Compressor,
     pub(super) level: u32,
     pub(super) shuffle: Shuffle,
-    /// The bytes of an item, 255 at most.
+    /// The size of an item in bytes, at most 255.
     pub(super) typesize: usize,
 }
 
@@ -232,7 +232,8 @@ impl Codec for Blosc {
     }
 }
 
-/// The first bytes of all items, then the second ones, and so on; what is no whole item stays at the end.
+/// Arranges bytes so that the first bytes of all items come first, then the second ones, and so on. Bytes that are no whole
+/// item stay at the end.
 fn shuffle_bytes(from: &[u8], to: &mut [u8], size: usize) {
     let items = from.len() / size;
     for byte in 0..size {
@@ -253,8 +254,8 @@ fn unshuffle(from: &[u8], to: &mut [u8], size: usize) {
     to[items * size..].copy_from_slice(&from[items * size..]);
 }
 
-/// The lowest bits of the first bytes of all items, then the next ones, and so on. Items whose number is no multiple of 8
-/// are left as they are.
+/// Arranges bits so that the lowest bits of the first bytes of all items come first, then the next ones, and so on. Items
+/// whose number is no multiple of 8 stay as they are.
 fn shuffle_bits(from: &[u8], to: &mut [u8], size: usize) {
     let items = from.len() / size;
     if !items.is_multiple_of(8) {
@@ -291,7 +292,7 @@ fn unshuffle_bits(from: &[u8], to: &mut [u8], size: usize) {
     to[items * size..].copy_from_slice(&from[items * size..]);
 }
 
-/// 8 bytes as a square of bits, turned over its diagonal.
+/// Transposes 8 bytes as a square of 64 bits.
 fn transposed(word: u64) -> u64 {
     let swap = |word: u64, shift: u32, mask: u64| {
         let t = (word ^ (word >> shift)) & mask;

@@ -1,4 +1,4 @@
-//! What packs the items of a chunk into bytes: a chain of codecs, each behind one small trait.
+//! The chain of codecs that packs the items of a chunk into bytes.
 //!
 //! The chain is kept as it stands in the metadata, so that an output can be stored as its data is. Nothing here trusts a
 //! chunk: what is unpacked grows as it comes and is refused beyond the bytes that the chunk must have.
@@ -20,13 +20,13 @@ use crate::layout::walk::copy_bytes;
 use crate::memory;
 use crate::storage::conversion::Conversion;
 
-/// Chunks of more bytes are not unpacked: a few bytes could ask for any memory.
+/// The most bytes that a chunk is unpacked to, since a few bytes could ask for any memory.
 const MOST_UNPACKED: usize = 1 << 32;
 
-/// From the items of a chunk, in C order, to its bytes and back.
+/// Turns the items of a chunk, in C order, into its bytes and back.
 #[derive(Debug)]
 pub(super) struct Chain {
-    /// The axes of a chunk in the order in which it stores them, if that is not their own.
+    /// The axes of a chunk in the order in which they are stored, if that is not their own order.
     order: Option<Vec<usize>>,
     /// What turns stored items into those of the tensor, if their byte order differs, and back.
     swap: Option<Conversion>,
@@ -76,17 +76,17 @@ impl Chain {
         Ok(it)
     }
 
-    /// Whether items lie in a file as they are, but for the order of axes.
+    /// Returns whether items are stored as they are, but for the order of axes.
     pub(super) fn is_bare(&self) -> bool {
         self.codecs.is_empty() && self.swap.is_none()
     }
 
-    /// Whether items lie in a file one after the other in C order as they are.
+    /// Returns whether items are stored as they are, in C order.
     pub(super) fn is_plain(&self) -> bool {
         self.is_bare() && self.order.is_none()
     }
 
-    /// Where the items of an unpacked chunk of that shape lie, axis by axis.
+    /// Returns the view of the items of an unpacked chunk of that shape.
     pub(super) fn view(&self, shape: &[usize]) -> View {
         let Some(order) = &self.order else { return View::c_order(shape) };
         let stored: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
@@ -95,7 +95,7 @@ impl Chain {
         View::c_order(&stored).with_axes(&back)
     }
 
-    /// The bytes that a chunk of so many bytes of items can have when it is packed.
+    /// Returns the most bytes that a chunk of so many bytes of items can have when it is packed.
     pub(super) fn most_packed(&self, bytes: usize) -> usize {
         self.codecs.iter().fold(bytes, |bytes, codec| codec.most_packed(bytes))
     }
@@ -103,7 +103,7 @@ impl Chain {
     /// Unpacks a chunk of `bytes` bytes of items, which lie then as [`view`](Self::view) says.
     ///
     /// # Errors
-    /// What was not packed so, or is of another length.
+    /// Bytes that were not packed by this chain, or unpack to another size.
     pub(super) fn unpack(&self, packed: Vec<u8>, bytes: usize) -> Result<Vec<u8>> {
         ensure!(
             bytes <= MOST_UNPACKED || self.codecs.is_empty(),
@@ -148,8 +148,8 @@ impl Chain {
     }
 }
 
-/// What turns items with their highest byte first into those of a little-endian dtype, if the bytes of these have an order.
-/// A `.npy` has none for bfloat16, which a store has: there they are those of an integer.
+/// Returns the conversion of big-endian items to a little-endian dtype, if the bytes of its items have an order. Those of
+/// bfloat16 have one in a store, as an integer's do, though not in a `.npy`.
 pub(super) fn swapped(dtype: &DType) -> Option<Conversion> {
     let ordered = if matches!(dtype.kind(), Kind::BFloat16) { Kind::UInt16.into() } else { dtype.clone() };
     Conversion::new(&ordered.big_endian(), &ordered).filter(|swap| !swap.is_identity())
@@ -161,7 +161,7 @@ fn is_permutation(order: &[usize], rank: usize) -> bool {
     sorted.into_iter().eq(0..rank)
 }
 
-/// The name of an extension, and its configuration.
+/// Returns the name of an extension, and its configuration.
 pub(super) fn named(value: &Value) -> Result<(&str, &Map<String, Value>)> {
     static EMPTY: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
     if let Some(name) = value.as_str() {
@@ -207,10 +207,10 @@ fn from_v3(name: &str, configuration: &Map<String, Value>, itemsize: usize) -> R
     })
 }
 
-/// The compressor of v2 metadata as a v3 codec.
+/// Returns the compressor of version 2 as a codec of version 3.
 ///
 /// # Errors
-/// One that v3 metadata could not name.
+/// A compressor that version 3 has no name for.
 pub(super) fn from_v2(compressor: &Value, itemsize: usize) -> Result<Option<Value>> {
     if compressor.is_null() {
         return Ok(None);
@@ -242,7 +242,7 @@ pub(super) fn from_v2(compressor: &Value, itemsize: usize) -> Result<Option<Valu
     }))
 }
 
-/// Reads all that a stream gives, `most` bytes at most: memory is taken as they come.
+/// Reads all that a stream gives. More than `most` bytes are an error, and memory is taken only as they come.
 fn read_all(stream: impl Read, most: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     stream.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|error| malformed!("cannot be unpacked: {error}"))?;
@@ -267,7 +267,7 @@ impl Codec for Gzip {
     }
 }
 
-/// Which v2 has, and v3 only as an extension: it is read.
+/// The codec zlib, which version 3 has only as an extension.
 #[derive(Debug)]
 struct Zlib;
 
@@ -308,10 +308,10 @@ impl Codec for Zstd {
 #[derive(Debug)]
 struct Crc32c;
 
-/// Takes the check sum from the end of bytes.
+/// Returns the bytes before the check sum at their end.
 ///
 /// # Errors
-/// None there, or another.
+/// Fewer bytes than a check sum has, and one that is not theirs.
 pub(super) fn without_checksum(bytes: &[u8]) -> Result<&[u8]> {
     let (rest, sum) = bytes.split_last_chunk::<4>().ok_or_else(|| malformed!("no check sum"))?;
     ensure!(crc32c::crc32c(rest) == u32::from_le_bytes(*sum), "does not have its check sum");

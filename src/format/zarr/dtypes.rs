@@ -1,4 +1,4 @@
-//! Dtypes as Zarr names them, and the items of chunks that are not there.
+//! The names of dtypes in Zarr, and fill values, which are the items of chunks that are not stored.
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -9,10 +9,10 @@ use crate::format::values::parse_item;
 use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::{code_points, unpadded};
 
-/// The dtype of v3 metadata, little-endian.
+/// Returns the little-endian dtype that metadata of version 3 names.
 ///
 /// # Errors
-/// One that is not known.
+/// A dtype that is not known.
 pub(super) fn from_v3(value: &Value) -> Result<DType> {
     let unknown = || Error::of(ErrorKind::Unsupported, format!("data_type {} is not known", shown(value)));
     let (name, configuration) = named(value)?;
@@ -50,10 +50,10 @@ pub(super) fn from_v3(value: &Value) -> Result<DType> {
     DType::parse(&text).map_err(|_| unknown())
 }
 
-/// The dtype of v2 metadata.
+/// Returns the dtype that metadata of version 2 names.
 ///
 /// # Errors
-/// One that is not read.
+/// A dtype that is not read.
 pub(super) fn from_v2(descr: &str) -> Result<DType> {
     let refuse = || Error::of(ErrorKind::Unsupported, format!("dtype {descr:?} is not read"));
     if let Some(size) = descr.strip_prefix("|V").and_then(|size| size.parse::<usize>().ok()) {
@@ -68,17 +68,17 @@ fn shown(value: &Value) -> String {
     if text.chars().count() > 80 { format!("{}...", text.chars().take(80).collect::<String>()) } else { text }
 }
 
-/// Whether Zarr has a name for it.
+/// Returns whether Zarr has a name for a dtype.
 pub(super) fn is_held(dtype: &DType) -> bool {
     !matches!(dtype.kind(), Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_))
 }
 
-/// Whether the bytes of an item have an order.
+/// Returns whether the bytes of an item have an order.
 pub(super) fn has_order(dtype: &DType) -> bool {
     swapped(&dtype.native()).is_some()
 }
 
-/// A dtype as v3 metadata names it.
+/// Returns the name of a dtype in metadata of version 3.
 pub(super) fn to_v3(dtype: &DType) -> Value {
     let sized = |name: &str, bytes: usize| json!({"name": name, "configuration": {"length_bytes": bytes}});
     match dtype.kind() {
@@ -96,7 +96,7 @@ pub(super) fn to_v3(dtype: &DType) -> Value {
     }
 }
 
-/// The item of chunks that are not there.
+/// Parses a fill value.
 ///
 /// # Errors
 /// A value that the dtype cannot hold.
@@ -155,9 +155,9 @@ fn fill_item(text: &str, dtype: &DType) -> Result<Vec<u8>> {
     }
 }
 
-/// An item as a value of v3 metadata, as text.
+/// Returns the text of an item as a value of metadata of version 3.
 pub(super) fn fill_text(item: &[u8], dtype: &DType) -> String {
-    let integer = |item: &[u8]| i64::from_le_bytes(item.try_into().unwrap_or_default());
+    let integer = |item: &[u8]| i64::from_le_bytes(item.try_into().expect("an item of 8 bytes"));
     match dtype.kind() {
         Kind::Bytes(_) => Value::String(to_base64(unpadded(item, 1))).to_string(),
         Kind::Void(_) => Value::String(to_base64(item)).to_string(),
@@ -185,7 +185,7 @@ pub(super) fn fill_text(item: &[u8], dtype: &DType) -> String {
     }
 }
 
-/// A float as it reads back to the same bits: of a number the shortest digits, else what they are.
+/// Returns the text of a float that reads back to the same bits. Of a number these are the shortest digits.
 fn float(item: &[u8], dtype: &DType) -> String {
     let value = match (dtype.kind(), item) {
         (Kind::Float16, &[a, b]) => Some(f64::from(half::f16::from_le_bytes([a, b]))),

@@ -6,10 +6,10 @@ use super::metadata::{self, Node};
 use crate::error::{Result, ensure};
 use crate::storage::key_store::{ListableStore, join};
 
-/// How deep groups may lie in groups.
+/// The most levels that groups may lie in groups.
 const MOST_DEPTH: usize = 32;
 
-/// The most folders of a group that are looked at.
+/// The most folders that are looked at in a group.
 const MOST_FOLDERS: usize = 1 << 20;
 
 /// What a group holds.

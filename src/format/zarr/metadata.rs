@@ -1,7 +1,8 @@
-//! What the metadata of a store says: of version 3 in `zarr.json`, of version 2 in `.zarray`, `.zattrs` and `.zgroup`.
+//! The metadata of a store, which is read from `zarr.json` in version 3, and from `.zarray`, `.zattrs` and `.zgroup` in
+//! version 2.
 //!
-//! Both become one description. All that a chunk could be asked for wrongly is settled here: sides of 0, ranks that
-//! differ, more than memory could address, chunks that do not fill their shard.
+//! Both versions become one [`ArrayMetadata`]. Whatever could go wrong later with the numbers in it is refused here: sides of
+//! 0, ranks that differ, more than memory could address, chunks that do not fill their shard.
 
 use std::sync::Arc;
 
@@ -18,32 +19,32 @@ use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::key_store::{ReadableStore, join};
 
-/// The metadata of version 3, of an array or a group.
+/// The key of the metadata of an array or a group in version 3.
 pub(super) const V3: &str = "zarr.json";
 
-/// The metadata of an array of version 2, and of a group.
+/// The keys of the metadata of an array and of a group in version 2.
 pub(super) const V2_ARRAY: &str = ".zarray";
 pub(super) const V2_GROUP: &str = ".zgroup";
 
-/// The attributes of either, of version 2.
+/// The key of the attributes of either in version 2.
 const V2_ATTRIBUTES: &str = ".zattrs";
 
 /// The most bytes of metadata that are read.
 const MOST_BYTES: u64 = 1 << 26;
 
-/// What is said of an array.
+/// What the metadata says of an array.
 #[derive(Debug)]
 pub(super) struct ArrayMetadata {
-    /// The tensor.
+    /// The dtype and the dims of the tensor.
     pub(super) meta: Meta,
-    /// How it is stored.
+    /// How the tensor is stored.
     pub(super) style: Arc<ChunkStyle>,
     /// What packs its chunks.
     pub(super) chain: Chain,
     /// How shards are laid out, if there are shards.
     pub(super) shards: Option<Shards>,
     pub(super) keys: Keys,
-    /// The file that says it.
+    /// The name of the file that this was read from.
     pub(super) file: &'static str,
 }
 
@@ -61,23 +62,23 @@ pub(super) struct Shards {
 }
 
 impl Shards {
-    /// The bytes of the index.
+    /// Returns the size of the index in bytes.
     pub(super) fn index_bytes(&self) -> usize {
         self.counts.iter().product::<usize>() * 16 + if self.has_checksum { 4 } else { 0 }
     }
 }
 
-/// How the file of a chunk is called.
+/// How the key of a unit follows from its place in the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keys {
-    /// `c/1/2`, with this between the numbers.
+    /// Keys such as `c/1/2`, with this character between the numbers.
     Default(char),
-    /// `1.2`, with this between the numbers.
+    /// Keys such as `1.2`, with this character between the numbers.
     V2(char),
 }
 
 impl Keys {
-    /// The path of the chunk at that place of the grid, from the folder of the array on.
+    /// Returns the key of the unit at a place of the grid, from the array's prefix on.
     pub(super) fn of(self, at: &[usize]) -> String {
         let numbers =
             |separator: char| at.iter().map(usize::to_string).collect::<Vec<_>>().join(&separator.to_string());
@@ -90,7 +91,7 @@ impl Keys {
     }
 }
 
-/// What a folder is.
+/// What a prefix is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Node {
     Array,
@@ -168,7 +169,7 @@ fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T> {
     serde_json::from_slice(text).map_err(|error| malformed!("{}", error.to_string().replace(char::is_control, " ")))
 }
 
-/// The dims of a shape or of a chunk.
+/// Parses the dims of a shape or of a chunk.
 fn dims(value: Option<&Value>, what: &str) -> Result<Vec<usize>> {
     let list = value.and_then(Value::as_array).ok_or_else(|| malformed!("no list {what}"))?;
     ensure!(list.len() <= MAX_RANK, "rank {}, at most {MAX_RANK} is read", list.len());
@@ -182,7 +183,7 @@ fn short(value: Option<&Value>) -> String {
     if text.chars().count() > 60 { format!("{}...", text.chars().take(60).collect::<String>()) } else { text }
 }
 
-/// The sides of chunks of a tensor of that rank.
+/// Parses the sides of the chunks of a tensor of that rank.
 fn sides(value: Option<&Value>, rank: usize, itemsize: usize) -> Result<Vec<usize>> {
     let sides = dims(value, "chunk_shape")?;
     ensure!(sides.len() == rank, "chunk_shape {sides:?}, expected {rank} axes");
@@ -264,7 +265,7 @@ fn v3(text: &[u8]) -> Result<ArrayMetadata> {
     Ok(ArrayMetadata { meta, style: style.into(), chain, shards, keys, file: V3 })
 }
 
-/// The names of the axes, for which version 2 has no place, and which xarray and others keep among the attributes.
+/// Returns the names of the axes. Version 2 has no place for them, and xarray and others keep them among the attributes.
 fn v2_names(attributes: &str, rank: usize) -> Option<String> {
     #[derive(Deserialize)]
     struct Names {
@@ -275,7 +276,7 @@ fn v2_names(attributes: &str, rank: usize) -> Option<String> {
     (names.len() == rank).then(|| json!(names).to_string())
 }
 
-/// What a list of codecs says: the sides of a chunk, what packs it, and how chunks lie in shards, if there are any.
+/// Parses a list of codecs into the sides of a chunk, what packs it, and how chunks lie in shards if there are any.
 pub(super) fn packing(list: &[Value], meta: &Meta, unit: &[usize]) -> Result<(Vec<usize>, Chain, Option<Shards>)> {
     let (rank, itemsize) = (unit.len(), meta.dtype.itemsize());
     let Some(at) = list.iter().position(|codec| named(codec).is_ok_and(|(name, _)| name == "sharding_indexed")) else {
@@ -313,7 +314,7 @@ pub(super) fn packing(list: &[Value], meta: &Meta, unit: &[usize]) -> Result<(Ve
     Ok((chunk, chain, Some(Shards { counts, at_start, has_checksum, big_endian })))
 }
 
-/// The most bytes of the index of a shard: 16 million chunks.
+/// The most bytes that the index of a shard may have, which are those of 16 million chunks.
 const MOST_INDEX: usize = 1 << 28;
 
 fn list_of(configuration: &Map<String, Value>, key: &str) -> Result<Vec<Value>> {

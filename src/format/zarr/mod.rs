@@ -1,4 +1,5 @@
-//! Zarr: a folder that is one tensor in chunks, or a group of such folders. Versions 3 and 2 are read, 3 is written.
+//! Zarr: a store that is one tensor in chunks (an *array*), or a *group* of arrays and groups. Versions 3 and 2 are read, and
+//! version 3 is written. Everything goes through a [`KeyStore`], so that the store need not be a folder.
 
 mod blosc;
 mod codec;
@@ -12,7 +13,7 @@ mod tests;
 mod write;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use self::metadata::{ArrayMetadata, Node};
 use self::read::ZarrChunks;
@@ -25,13 +26,13 @@ use crate::storage::source::{Container, Source};
 use self::metadata::{V2_ARRAY, V2_GROUP, V3};
 pub(super) use self::write::ZarrWriter;
 
-/// The names of files that make a folder a store.
+/// The names of files of which each makes a folder a store.
 pub(super) const MARKS: &[&str] = &[V3, V2_ARRAY, V2_GROUP];
 
-/// Opens a store: reads its metadata, of a group the names of its arrays.
+/// Opens a store. Of an array that reads the metadata, and of a group it finds the names of all arrays.
 ///
 /// # Errors
-/// Metadata that is not in order; of reading folders.
+/// Damaged metadata; those of reading and listing.
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let ContentSource::Folder(store) = content.opened else { bail!("is a file, expected the folder of a Zarr store") };
     let (members, groups) = match metadata::node(&*store, "")? {
@@ -46,17 +47,18 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     Ok(Box::new(ZarrReader { store, members, groups: groups.into(), is_old, lock }))
 }
 
-/// What a store holds: an array, or a group of them.
+/// Reads a store, which holds an array or a group.
 #[derive(Debug)]
 struct ZarrReader {
     store: Arc<dyn KeyStore>,
-    /// The arrays of a group.
+    /// The names of the arrays of a group; `None` for a store that is one array.
     members: Option<Arc<Container>>,
-    /// The attributes of the groups, by their paths.
+    /// The attributes of the groups, by the paths of these.
     groups: Arc<BTreeMap<String, String>>,
-    /// Whether any of it is of version 2, once that was asked: who changes its arrays asks for each, and all are read.
+    /// Whether any array is of version 2. The answer is kept, since it takes the metadata of all arrays and is asked for each
+    /// array that is changed.
     is_old: OnceLock<bool>,
-    /// What is locked, as long as it is read or changed.
+    /// The lock of the array that is being changed.
     lock: Mutex<Option<Lock>>,
 }
 
@@ -77,7 +79,7 @@ impl ZarrReader {
     fn chunks(&self, n: usize) -> Result<ZarrChunks> {
         let mut array = self.array(n)?;
         Arc::make_mut(&mut array.style).groups = Arc::clone(&self.groups);
-        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let lock = self.lock.lock().expect("no thread panicked").clone();
         ZarrChunks::new(Arc::clone(&self.store), self.prefix(n)?, array, lock)
     }
 }
@@ -122,7 +124,7 @@ impl Reader for ZarrReader {
 
     fn lock(&self, n: usize, together: bool) -> Result<()> {
         let lock = self.store.lock(&join(self.prefix(n)?, self.array(n)?.file), together)?;
-        *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(lock);
+        *self.lock.lock().expect("no thread panicked") = Some(lock);
         Ok(())
     }
 }

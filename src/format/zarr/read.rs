@@ -1,8 +1,8 @@
-//! The items of an array: which chunks hold what is asked for, and the chunks unpacked.
+//! Arrays that are read: which chunks hold the items that are asked for, and what is in these chunks.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::metadata::ArrayMetadata;
 use crate::error::{Context, Error, ErrorKind, Result, ensure, malformed};
@@ -17,14 +17,14 @@ use crate::storage::chunked::{ChunkStyle, Chunked};
 use crate::storage::key_store::{KeyStore, Lock, WritableStore, join};
 use crate::storage::read_at::{ReadAt, Stamp};
 
-/// ZarrChunks of which a part was wanted are kept, so many bytes of them together (one of them in any case), since the next
-/// window most likely wants another part.
+/// The most bytes of unpacked chunks that are kept, though one chunk is kept in any case. A chunk is kept if a part of it was
+/// wanted, since the next window most likely wants another part.
 const KEPT: usize = 1 << 26;
 
 /// The most bytes that are read at once of a chunk whose items lie as they are.
 const AT_ONCE: usize = 1 << 20;
 
-/// The chunks of an array.
+/// An array whose chunks are read.
 #[derive(Debug)]
 pub(super) struct ZarrChunks {
     store: Arc<dyn KeyStore>,
@@ -33,32 +33,32 @@ pub(super) struct ZarrChunks {
     array: ArrayMetadata,
     /// The chunks of the grid, by their numbers.
     grid: Windows,
-    /// The files, of which each is a chunk or a shard.
+    /// The units of the grid (chunks or shards), by their numbers.
     files: Windows,
-    kept: Mutex<Kept>,
-    /// The index of each shard that was asked for last.
+    kept: Mutex<KeptChunks>,
+    /// The shards that were opened last, by their numbers; `None` stands for one that is not stored.
     indexes: Mutex<VecDeque<(usize, Option<Arc<OpenShard>>)>>,
     /// The version of the metadata when the array was opened.
     stamp: Option<Stamp>,
     _lock: Option<Lock>,
 }
 
-/// An open shard: where its chunks are.
+/// A shard that is open, with its index.
 #[derive(Debug)]
 struct OpenShard {
     value: Arc<dyn ReadAt>,
-    /// For each chunk where it begins and how long it is; all bits set if it is not there.
+    /// For each chunk the byte at which it begins and its size; all bits are set if it is not stored.
     index: Vec<(u64, u64)>,
 }
 
-/// ZarrChunks that are kept, the oldest first.
+/// The unpacked chunks that are kept, and their numbers from the oldest on.
 #[derive(Debug, Default)]
-struct Kept {
+struct KeptChunks {
     order: VecDeque<usize>,
     chunks: HashMap<usize, Arc<OnceLock<Result<Unpacked>>>>,
 }
 
-/// The items of a chunk; `None` if it is not there.
+/// The items of a chunk, or `None` if the chunk is not stored.
 type Unpacked = Option<Arc<Vec<u8>>>;
 
 impl ZarrChunks {
@@ -79,7 +79,7 @@ impl ZarrChunks {
         Ok(Self { store, prefix, array, grid, files, kept, indexes, stamp, _lock: lock })
     }
 
-    /// The bytes of the items of a chunk.
+    /// Returns the size in bytes of the items of a chunk.
     fn chunk_bytes(&self) -> Result<usize> {
         let bytes = bytes_of(&self.array.style.chunk, self.array.meta.dtype.itemsize());
         bytes.context("a chunk is more than memory can address")
@@ -96,7 +96,7 @@ impl ZarrChunks {
         self.store.open(&join(&self.prefix, key))
     }
 
-    /// The packed bytes of the chunk that begins at a place; `None` if it is not there.
+    /// Reads the packed bytes of the chunk that begins at a place, or returns `None` if it is not stored.
     fn read_packed(&self, at: &[usize]) -> Result<Option<Vec<u8>>> {
         let key = self.key(at);
         let bytes = self.chunk_bytes()?;
@@ -106,7 +106,7 @@ impl ZarrChunks {
             let inside = at.iter().zip(&self.array.style.unit).zip(&self.array.style.chunk);
             let place = inside.map(|((at, unit), chunk)| at % unit / chunk);
             let number = place.zip(&shards.counts).fold(0, |number, (at, count)| number * count + at);
-            let Some(&(offset, len)) = shard.index.get(number) else { return Ok(None) };
+            let (offset, len) = shard.index[number];
             if (offset, len) == (u64::MAX, u64::MAX) {
                 return Ok(None);
             }
@@ -125,12 +125,12 @@ impl ZarrChunks {
         read().with_context(|| format!("chunk {key}"))
     }
 
-    /// The shard that holds the items at a place; `None` if there is none.
+    /// Opens the shard that holds the items at a place, or returns `None` if it is not stored.
     fn shard(&self, at: &[usize]) -> Result<Option<Arc<OpenShard>>> {
-        /// A shard is open as long as its index is kept.
+        /// The number of shards that stay open.
         const OPEN: usize = 16;
         let place = self.files.number_of(at.iter().zip(&self.array.meta.shape).fold(0, |n, (at, dim)| n * dim + at));
-        let lock = || self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.indexes.lock().expect("no thread panicked");
         if let Some((_, shard)) = lock().iter().find(|(number, _)| *number == place) {
             return Ok(shard.clone());
         }
@@ -157,14 +157,14 @@ impl ZarrChunks {
             true => u64::from_be_bytes(*word),
             false => u64::from_le_bytes(*word),
         };
-        let pair = |pair: &[u8; 16]| match pair.as_chunks::<8>().0 {
-            [offset, len] => (number(offset), number(len)),
-            _ => (u64::MAX, u64::MAX),
+        let pair = |pair: &[u8; 16]| {
+            let [offset, len] = pair.as_chunks::<8>().0 else { unreachable!("16 bytes are two words of 8") };
+            (number(offset), number(len))
         };
         Ok(Some(OpenShard { index: index.as_chunks::<16>().0.iter().map(pair).collect(), value }))
     }
 
-    /// The items of the chunk that begins at a place, unpacked.
+    /// Reads and unpacks the chunk that begins at a place.
     fn unpack(&self, at: &[usize]) -> Result<Unpacked> {
         let Some(packed) = self.read_packed(at)? else { return Ok(None) };
         let unpacked = self.array.chain.unpack(packed, self.chunk_bytes()?);
@@ -178,10 +178,10 @@ impl ZarrChunks {
         }
     }
 
-    /// The same of a chunk of which a part is wanted.
+    /// Reads and unpacks a chunk of which a part is wanted, and keeps it.
     fn unpack_kept(&self, number: usize, at: &[usize]) -> Result<Unpacked> {
         let slot = {
-            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = self.kept.lock().expect("no thread panicked");
             match kept.chunks.get(&number) {
                 Some(slot) => Arc::clone(slot),
                 None => {
@@ -199,7 +199,7 @@ impl ZarrChunks {
         slot.get_or_init(|| self.unpack(at)).clone()
     }
 
-    /// Copies what is wanted of one chunk to its place in `out`, whose dims are `dims`.
+    /// Copies what is wanted of one chunk to its place in `out`.
     fn take(&self, chunk: &Window, wanted: &Wanted<'_>, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
         let (style, itemsize) = (&self.array.style, self.array.meta.dtype.itemsize());
         let place = wanted.place();
@@ -254,7 +254,7 @@ impl ZarrChunks {
         Ok(())
     }
 
-    /// Calls `each` with every chunk in which some of the places lie, and what is wanted of it.
+    /// Calls `each` with every chunk in which some of the places lie, and with what is wanted of that chunk.
     fn each(&self, places: &[Span], mut each: impl FnMut(&Window, &Wanted<'_>) -> Result<()>) -> Result<()> {
         // of each axis the chunks that are touched, and which of the places lie in them
         let side = |axis: usize| self.array.style.chunk[axis];
@@ -302,16 +302,16 @@ impl ZarrChunks {
 
 /// What is wanted of a chunk.
 struct Wanted<'a> {
-    /// The places of each axis, from the beginning of the chunk on.
+    /// The places of each axis, counted from the beginning of the chunk.
     inside: Vec<Span>,
-    /// Where they go, on each axis of what is asked for.
+    /// The places to which these go, on each axis of the output.
     places: Vec<Range<usize>>,
-    /// The dims of what is asked for.
+    /// The dims of the output.
     dims: &'a [usize],
 }
 
 impl Wanted<'_> {
-    /// Where the items go.
+    /// Returns where the items go in the output.
     fn place(&self) -> View {
         View::c_order(self.dims).part(&self.places)
     }
@@ -391,7 +391,7 @@ impl Chunked for ZarrChunks {
 }
 
 impl ZarrChunks {
-    /// What its metadata says.
+    /// Returns what the metadata says of the array.
     pub(super) fn array(&self) -> &ArrayMetadata {
         &self.array
     }

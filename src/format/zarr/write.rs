@@ -1,4 +1,4 @@
-//! Stores of version 3, written: where each chunk goes, how it is packed, and the metadata.
+//! Stores that are written, in version 3: the key of each unit, how its items are packed, and the metadata.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ use crate::layout::window::{Window, Windows};
 use crate::memory;
 use crate::storage::chunked::ChunkStyle;
 
-/// The bytes of a chunk where nobody says what they should be: large enough for the file to be worth it, small enough for
-/// a thread to hold it twice.
+/// The bytes of a chunk whose size was not asked for. That is enough for a file of its own to be worth it, and little enough
+/// for each thread to hold two.
 const CHUNK: usize = 1 << 24;
 
-/// Where items of a chunk that lie beyond the end of the tensor come from, and how a box of items is packed.
+/// Packs boxes of items of one tensor into units.
 #[derive(Debug)]
 pub(super) struct BoxPacker<'a> {
     pub(super) shape: &'a [usize],
@@ -34,11 +34,17 @@ pub(super) struct BoxPacker<'a> {
     pub(super) itemsize: usize,
 }
 
+/// A box and its items, in C order.
+struct BoxItems<'a> {
+    window: &'a Window,
+    items: &'a [u8],
+}
+
 impl BoxPacker<'_> {
-    /// The bytes of the file that holds a box, which is a chunk or shard or what there is of one at an end.
+    /// Returns the bytes of the unit that holds a box. The box is the unit, as far as it lies in the tensor.
     pub(super) fn pack(&self, window: &Window, items: &[u8]) -> Result<Vec<u8>> {
         let Some(shards) = self.shards else {
-            let full = self.filled(window, &self.style.unit, (window, items))?;
+            let full = self.filled(window, &self.style.unit, &BoxItems { window, items })?;
             return self.chain.pack(full.as_deref().unwrap_or(items), &self.style.unit);
         };
         let count: usize = shards.counts.iter().product();
@@ -56,7 +62,7 @@ impl BoxPacker<'_> {
             if chunk.items() == 0 && !self.shape.is_empty() {
                 continue;
             }
-            let full = self.filled(&chunk, &self.style.chunk, (window, items))?;
+            let full = self.filled(&chunk, &self.style.chunk, &BoxItems { window, items })?;
             let packed = self.chain.pack(full.as_deref().unwrap_or(items), &self.style.chunk)?;
             *entry = [out.len() as u64, packed.len() as u64];
             memory::extend(&mut out, &packed).map_err(Error::memory)?;
@@ -73,8 +79,10 @@ impl BoxPacker<'_> {
         Ok(out)
     }
 
-    /// The items of a chunk, in full, taken from those of a box around it; `None` if these are the same.
-    fn filled(&self, chunk: &Window, sides: &[usize], (around, items): (&Window, &[u8])) -> Result<Option<Vec<u8>>> {
+    /// Returns the items of a whole chunk of those sides, taken from those of a box around it. Where the chunk goes beyond the
+    /// tensor they are the fill value. Returns `None` if the items of the box are the chunk.
+    fn filled(&self, chunk: &Window, sides: &[usize], from: &BoxItems<'_>) -> Result<Option<Vec<u8>>> {
+        let BoxItems { window: around, items } = *from;
         if chunk == around && chunk.shape() == sides {
             return Ok(None);
         }
@@ -95,7 +103,7 @@ impl BoxPacker<'_> {
 }
 
 impl ZarrChunks {
-    /// The name of the file that holds a box of the array, and its bytes.
+    /// Returns the key of the unit that holds a box of the array, and the bytes of the unit.
     pub(super) fn packed_box(&self, window: &Window, items: &[u8]) -> Result<(String, Vec<u8>)> {
         let array = self.array();
         let place = window.ranges.iter().zip(&array.style.unit).map(|(range, unit)| range.start / unit);
@@ -112,7 +120,7 @@ impl ZarrChunks {
     }
 }
 
-/// Writes stores.
+/// Writes stores of Zarr.
 #[derive(Debug)]
 pub(in crate::format) struct ZarrWriter;
 
@@ -154,14 +162,14 @@ impl Writer for ZarrWriter {
     }
 }
 
-/// What is written.
+/// Writes one store: an array or a group.
 #[derive(Debug)]
 struct StoreWriter {
     arrays: Vec<ArrayWriter>,
     is_group: bool,
 }
 
-/// An array that is written.
+/// Writes one array.
 #[derive(Debug)]
 struct ArrayWriter {
     name: String,
@@ -270,7 +278,7 @@ impl ArrayWriter {
         }
     }
 
-    /// The text of its metadata, laid out as zarr-python lays it out.
+    /// Returns the text of the array's metadata, laid out as zarr-python lays it out.
     fn text(&self) -> Result<String> {
         let mut value = json!({
             "shape": self.meta.shape,
@@ -298,12 +306,14 @@ impl ArrayWriter {
     }
 }
 
-/// Puts a text in the place of the null that a key of an object has: it stays as it is, whatever numbers are in it.
+/// Puts a text in the place of the null that a key of an object has. The text is not parsed, so that its numbers stay as they
+/// are.
 fn put_raw(text: &str, key: &str, raw: &str) -> String {
     text.replacen(&format!("\n  \"{key}\": null"), &format!("\n  \"{key}\": {raw}"), 1)
 }
 
-/// Whole rows of a tensor, of about [`CHUNK`] bytes; of a shard that is given a part that fills it.
+/// Returns the sides of a chunk that were not asked for: those of the shard if there is one, else whole rows of the tensor, of
+/// about [`CHUNK`] bytes.
 fn default_chunk(meta: &Meta, unit: Option<&[usize]>) -> Vec<usize> {
     if let Some(unit) = unit {
         return unit.to_vec();
@@ -320,16 +330,17 @@ fn default_chunk(meta: &Meta, unit: Option<&[usize]>) -> Vec<usize> {
     sides
 }
 
-/// The codecs of chunks, be they in shards or not.
+/// Returns the codecs that pack a chunk, whether it lies in a shard or not.
 fn inner_codecs(list: &[Value]) -> Vec<Value> {
     let sharding = list.iter().find(|codec| codec["name"] == "sharding_indexed");
     sharding.and_then(|codec| codec["configuration"]["codecs"].as_array().cloned()).unwrap_or_else(|| list.to_vec())
 }
 
-/// The codec that was asked for: `none`, `gzip`, `zstd`, `blosc`, a level after a colon.
+/// Parses the codec that was asked for: `none`, `gzip`, `zstd` or `blosc`; a level may follow the second and the third after
+/// a colon.
 ///
 /// # Errors
-/// Another one.
+/// Any other text.
 fn asked(codec: &str, itemsize: usize) -> Result<Option<Value>> {
     let (name, level) = codec.split_once(':').map_or((codec, None), |(name, level)| (name, Some(level)));
     let level = level.map(str::parse::<i64>).transpose().ok();
@@ -353,8 +364,8 @@ fn asked(codec: &str, itemsize: usize) -> Result<Option<Value>> {
 }
 
 impl StoreWriter {
-    /// The text of a group's metadata. Its attributes are those of the groups of that path that its arrays come from, of two
-    /// of one name that of the first array's.
+    /// Returns the text of a group's metadata. The group gets the attributes of the groups of that path that its arrays come
+    /// from; of two attributes of one name it gets the first array's.
     fn group_text(&self, path: &str) -> Result<String> {
         let value = json!({"attributes": null, "zarr_format": 3, "node_type": "group"});
         let text = serde_json::to_string_pretty(&value).map_err(|error| malformed!("{error}"))?;
@@ -378,33 +389,28 @@ impl StoreWriter {
 
 impl WriteChunks for StoreWriter {
     fn unit(&self, n: usize) -> &[usize] {
-        self.arrays.get(n).map_or(&[], |array| &array.style.unit)
+        &self.arrays[n].style.unit
     }
 
     fn key(&self, n: usize, window: &Window) -> String {
-        let Some(array) = self.arrays.get(n) else { return String::new() };
+        let array = &self.arrays[n];
         let place = window.ranges.iter().zip(&array.style.unit).map(|(range, unit)| range.start / unit);
         array.prefix() + &Keys::Default('/').of(&place.collect::<Vec<_>>())
     }
 
     fn pack(&self, n: usize, window: &Window, items: &[u8]) -> Result<Vec<u8>> {
-        let array = self.arrays.get(n).with_context(|| format!("tensor {n} of {}", self.arrays.len()))?;
-        array.packer().pack(window, items)
+        self.arrays[n].packer().pack(window, items)
     }
 
     fn holds_as_they_are(&self, n: usize, window: &Window) -> bool {
-        self.arrays
-            .get(n)
-            .is_some_and(|array| array.shards.is_none() && array.chain.is_plain() && window.shape() == array.style.unit)
+        let array = &self.arrays[n];
+        array.shards.is_none() && array.chain.is_plain() && window.shape() == array.style.unit
     }
 
     fn packs_as(&self, n: usize, style: &ChunkStyle) -> bool {
-        let same = |array: &ArrayWriter| {
-            let own = &array.style;
-            let same = (&own.unit, &own.chunk, &own.codecs) == (&style.unit, &style.chunk, &style.codecs);
-            same && style.is_exact && own.fill == style.fill
-        };
-        self.arrays.get(n).is_some_and(same)
+        let own = &self.arrays[n].style;
+        let same = (&own.unit, &own.chunk, &own.codecs) == (&style.unit, &style.chunk, &style.codecs);
+        same && style.is_exact && own.fill == style.fill
     }
 
     fn seal(&self) -> Result<Vec<(String, Vec<u8>)>> {
