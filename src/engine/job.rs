@@ -13,7 +13,7 @@ use crate::item::meta::Meta;
 use crate::layout::window::{Boxes, Window, Windows, boxes_of_run};
 use crate::memory;
 use crate::ops::fill::{Fill, Limits, Patch, Scratch};
-use crate::ops::selection::Stored;
+use crate::ops::selection::StoredWindow;
 use crate::ops::window_size::{
     EDIT_WINDOW, LEAST_BOX, MOST_BOX, MOST_SPARSE_WINDOWS, SPARSE, SPARSE_EDIT_WINDOW, WINDOW,
 };
@@ -355,8 +355,8 @@ impl Job {
     fn copied(&self, window: &Window, sink: &dyn WindowSink) -> Result<bool> {
         match self.fill.stored(window)? {
             None => Ok(false),
-            Some(Stored::Chunks { chunks, places }) => sink.copy_packed(window, chunks, &places),
-            Some(Stored::File { file, at }) => {
+            Some(StoredWindow::Chunks { chunks, places }) => sink.copy_packed(window, chunks, &places),
+            Some(StoredWindow::File { file, at }) => {
                 sink.copy(window, file, at, window.items() * self.meta().dtype.itemsize())
             }
         }

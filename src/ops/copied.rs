@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::fill::{Fill, Patch, Scratch};
-use super::selection::{Selection, Stored};
+use super::selection::{Selection, StoredWindow};
 use crate::error::Result;
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
@@ -42,7 +42,7 @@ impl Fill for Selection {
         true
     }
 
-    fn stored(&self, window: &Window) -> Result<Option<Stored<'_>>> {
+    fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
         Ok(self.stored(window))
     }
 

@@ -6,7 +6,7 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
-use super::selection::{Selection, Stored};
+use super::selection::{Selection, StoredWindow};
 use super::window_size::WINDOW;
 use crate::error::Result;
 use crate::item::meta::Meta;
@@ -92,7 +92,7 @@ pub trait Fill: Debug + Send + Sync {
     ///
     /// # Errors
     /// Of reading what tells whether the window is altered.
-    fn stored(&self, _window: &Window) -> Result<Option<Stored<'_>>> {
+    fn stored(&self, _window: &Window) -> Result<Option<StoredWindow<'_>>> {
         Ok(None)
     }
 

@@ -6,11 +6,11 @@ use std::ops::Range;
 
 use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
+use super::arrays::{check_extent, check_rank, items};
 use super::fill::{Fill, Limits, Scratch};
 use super::indexed::{Index, NearPlaces, PlacesInMemory, Shapes, TuplePlaces, TupleResolver};
 use super::scatter_nd::{check_count, check_tuples};
 use super::window_size::{ENTRIES, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
-use super::{check_extent, check_rank, items};
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
 use crate::layout::gather::GAP;

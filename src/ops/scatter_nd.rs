@@ -3,9 +3,9 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
+use super::arrays::{check_extent, check_rank, items, like};
 use super::indexed::{Index, Shapes};
 use super::reduction::{Reducible, Reduction};
-use super::{check_extent, check_rank, items, like};
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Order;

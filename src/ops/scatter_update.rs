@@ -3,8 +3,8 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
+use super::arrays::{check_extent, check_rank, items, like};
 use super::indexed::{Index, Shapes};
-use super::{check_extent, check_rank, items, like};
 use crate::error::{Error, Subject};
 use crate::item::meta::Order;
 use crate::layout::axis::resolve_axis;

@@ -1,4 +1,4 @@
-//! Stored items that an operator begins with: all of a tensor, or a slice of it.
+//! StoredWindow items that an operator begins with: all of a tensor, or a slice of it.
 
 use std::fs::File;
 
@@ -144,15 +144,15 @@ impl Selection {
     }
 
     /// Returns where the items of a window lie: in one piece of a file, or as whole places of chunks, taken one by one.
-    pub fn stored(&self, window: &Window) -> Option<Stored<'_>> {
+    pub fn stored(&self, window: &Window) -> Option<StoredWindow<'_>> {
         if let Some(chunks) = self.source.as_chunks() {
             let places = self.places(window).filter(|places| places.iter().all(|span| span.step == 1))?;
             let places = places.iter().map(|span| span.start..span.start + span.len).collect();
-            return Some(Stored::Chunks { chunks: &**chunks, places: Window::new(places, self.source.shape()) });
+            return Some(StoredWindow::Chunks { chunks: &**chunks, places: Window::new(places, self.source.shape()) });
         }
         let (file, start) = self.source.as_local_file()?;
         let first = self.view.part(&window.ranges).as_run()?;
-        Some(Stored::File { file, at: start + (first * self.meta.dtype.itemsize()) as u64 })
+        Some(StoredWindow::File { file, at: start + (first * self.meta.dtype.itemsize()) as u64 })
     }
 
     /// Returns how many bytes of the source are read for a window, as far as that is known without reading.
@@ -171,7 +171,7 @@ impl Selection {
 
 /// Where the items of a window are stored as an output has them.
 #[derive(Debug)]
-pub enum Stored<'a> {
+pub enum StoredWindow<'a> {
     /// In a file, one after the other from byte `at` on.
     File {
         /// The file.

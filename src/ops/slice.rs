@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::{check_rank, items};
+use super::arrays::{check_rank, items};
 use crate::error::{Error, Subject};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::{Span, StepRange, resolve_axis};

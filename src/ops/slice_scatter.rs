@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
+use super::arrays::{items, like};
 use super::fill::{Fill, Patch, Scratch};
-use super::selection::{Selection, Stored, must_settle};
+use super::selection::{Selection, StoredWindow, must_settle};
 use super::slice::SliceArgs;
 use super::updates::Updates;
 use super::window_size::ACROSS_WINDOWS;
-use super::{items, like};
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::Meta;
 use crate::layout::axis::Span;
@@ -153,7 +153,7 @@ impl Fill for LinkedSliceScatter {
         true
     }
 
-    fn stored(&self, window: &Window) -> Result<Option<Stored<'_>>> {
+    fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
         Ok(self.base.stored(window).filter(|_| self.places.part(window).is_none()))
     }
 

@@ -23,12 +23,12 @@ pub(super) struct SweepRange {
 
 /// The places that index tuples name, each with its payload, in the order in which updates apply.
 #[derive(Clone, Debug)]
-pub(super) enum Entries {
+pub(super) enum SweepEntries {
     Values(ValueEntries),
     Positions(PositionEntries),
 }
 
-/// Entries that carry their updates, by the bytes of an update; one element for each part of the index tensor.
+/// SweepEntries that carry their updates, by the bytes of an update; one element for each part of the index tensor.
 #[derive(Clone, Debug)]
 pub(super) enum ValueEntries {
     One(Vec<Buckets<1>>),
@@ -38,7 +38,7 @@ pub(super) enum ValueEntries {
     Sixteen(Vec<Buckets<16>>),
 }
 
-/// Entries that have the positions of their updates, by the bytes of a position; one element for each part of the index
+/// SweepEntries that have the positions of their updates, by the bytes of a position; one element for each part of the index
 /// tensor.
 #[derive(Clone, Debug)]
 pub(super) enum PositionEntries {
@@ -187,7 +187,7 @@ fn positions_of<const N: usize>(parts: &[Buckets<N>], lo: usize, hi: usize, mut 
     }
 }
 
-impl Entries {
+impl SweepEntries {
     /// Calls `each(first, at)` for the entries near `lo..hi`: their places are `first + at`, and some may lie outside.
     fn near(&self, lo: usize, hi: usize, each: &mut dyn FnMut(usize, &[u32])) {
         match self {

@@ -14,7 +14,7 @@ use crate::layout::gather::GAP;
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::{Fill, Limits, Patch, Scratch};
 use crate::ops::reduction::{Combine, Repeats};
-use crate::ops::selection::{Selection, Stored};
+use crate::ops::selection::{Selection, StoredWindow};
 use crate::ops::updates::Updates;
 use crate::ops::window_size::{EDIT_WINDOW, ENTRIES, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use crate::storage::conversion::Conversion;
@@ -268,7 +268,7 @@ impl Fill for LinkedScatter {
         }
     }
 
-    fn stored(&self, window: &Window) -> Result<Option<Stored<'_>>> {
+    fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
         let Some(stored) = self.base.stored(window) else { return Ok(None) };
         for piece in window.pieces(&self.base.meta().shape) {
             for number in self.sweeps.near(&piece) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::entries::Entries;
+use super::entries::SweepEntries;
 use super::places::PlacesInMemory;
 use super::resolve::{Index, TupleResolver};
 use crate::error::Result;
@@ -17,7 +17,7 @@ pub struct Scatter {
     /// The items of a block.
     pub(super) block: usize,
     pub(super) count: usize,
-    pub(super) entries: Entries,
+    pub(super) entries: SweepEntries,
 }
 
 /// Neighbouring items that a window takes from `updates`; all three numbers are in items.
@@ -123,7 +123,7 @@ impl Scatter {
 
     /// Returns whether the entries carry their updates, which are [applied](Self::apply) then, and have no runs.
     pub fn carries_updates(&self) -> bool {
-        matches!(self.entries, Entries::Values(_))
+        matches!(self.entries, SweepEntries::Values(_))
     }
 
     /// Applies the updates that the entries carry to the items of a window, which have `itemsize` bytes each. A window that
@@ -132,7 +132,7 @@ impl Scatter {
     /// # Panics
     /// If the entries do not carry their updates.
     pub fn apply(&self, window: &Window, itemsize: usize, out: &mut [u8], combine: Option<Combine>) {
-        let Entries::Values(values) = &self.entries else { panic!("the entries do not carry their updates") };
+        let SweepEntries::Values(values) = &self.entries else { panic!("the entries do not carry their updates") };
         let (start, end) = (window.start, window.start + window.items());
         let (lo, hi) = (start / self.block, end.div_ceil(self.block));
         if (start, end) == (lo * self.block, hi * self.block) {

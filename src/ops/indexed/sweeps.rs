@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::buckets::BucketGrid;
-use super::entries::{Entries, EntryReader, PositionEntries, SweepRange};
+use super::entries::{EntryReader, PositionEntries, SweepEntries, SweepRange};
 use super::read::{Collect, collect};
 use super::resolve::TupleResolver;
 use super::scatter::Scatter;
@@ -223,11 +223,11 @@ impl Sweeps {
         let Arrangement { outer, block, .. } = self.resolver.arrangement;
         let reader = EntryReader { indices: &self.indices, resolver: &self.resolver, sweep, limits: self.limits };
         let entries = match self.payload {
-            Payload::OnlyPlace { from, to } => Entries::Positions(PositionEntries::OnlyPlace { from, to }),
-            Payload::Position { wide } => Entries::Positions(reader.positions(wide)?),
+            Payload::OnlyPlace { from, to } => SweepEntries::Positions(PositionEntries::OnlyPlace { from, to }),
+            Payload::Position { wide } => SweepEntries::Positions(reader.positions(wide)?),
             Payload::Value { bytes } => {
                 let updates = updates.expect("updates that are carried along are there whenever a sweep is made");
-                Entries::Values(reader.values(bytes, updates)?)
+                SweepEntries::Values(reader.values(bytes, updates)?)
             }
         };
         Ok(Scatter { outer, dim: self.resolver.places(), block, count: self.resolver.count(), entries })

@@ -1,0 +1,36 @@
+//! What the operators on arrays have in common: checks of shapes, and items in C order.
+
+use ndarray::{Array, ArrayBase, Data, Dimension, RawData};
+
+use crate::error::{Error, Subject};
+use crate::layout::shape::{MAX_RANK, bytes_of};
+
+/// Returns the rank of `shape`, at least 1 and at most [`MAX_RANK`].
+pub(super) fn check_rank(shape: &[usize]) -> Result<usize, Error> {
+    match shape.len() {
+        0 => Err(Error::new(Subject::Data, "rank 0, expected at least 1 axis")),
+        rank if rank > MAX_RANK => Err(Error::new(Subject::Data, format!("rank {rank}, expected at most {MAX_RANK}"))),
+        rank => Ok(rank),
+    }
+}
+
+/// Checks that `updates` of that shape can be counted at all: one value can stand for them, however many there are.
+pub(super) fn check_extent(updates: &[usize]) -> Result<(), Error> {
+    let message = || format!("more items than can be counted (shape {updates:?})");
+    bytes_of(updates, 1).map(drop).ok_or_else(|| Error::new(Subject::Updates, message()))
+}
+
+/// Returns the items of an array in C order: borrowed if they lie so, otherwise copied.
+pub(super) fn items<T: Clone, S: Data + RawData<Elem = T>, D: Dimension>(
+    array: &ArrayBase<S, D>,
+) -> std::borrow::Cow<'_, [T]> {
+    match array.as_slice() {
+        Some(items) => items.into(),
+        None => array.iter().cloned().collect::<Vec<T>>().into(),
+    }
+}
+
+/// Makes an array of `data`'s shape of its items in C order.
+pub(super) fn like<T, S: RawData, D: Dimension>(data: &ArrayBase<S, D>, items: Vec<T>) -> Array<T, D> {
+    Array::from_shape_vec(data.raw_dim(), items).expect("as many items as data has")
+}
