@@ -65,40 +65,43 @@
 //!
 //! Without any of them (`default-features = false`) the operators and [`Tensor`] are left, on fewer than 20 packages.
 //!
-//! # How it is built: for those who work on it
+//! # How the source is organised
 //!
-//! One idea carries it: every operator is **resolved, then applied**. Resolving does every check and returns numbers in
-//! range only; applying cannot fail. So nothing is written before every refusal is past, and an operator runs on a whole
-//! tensor or on one window of it, from memory or from a file, by the same code. Pure movement knows items by their size
-//! only, so it serves every dtype and alters no bit; reductions alone know numbers.
+//! Every operator is **resolved, then applied**. Resolving makes every check and returns only numbers in range; applying
+//! cannot fail. So nothing is written before the last refusal, and an operator runs on a whole tensor or on one window of it,
+//! from memory or from a file, by the same code. Operators that only move items know their size alone, so they serve every
+//! dtype and alter no bit; only reductions know numbers.
 //!
-//! Imports point down only, which `tests/cli/map.rs` holds every file to:
+//! Each row of this table may import the rows below it that it names, and what those may import; `tests/cli/map.rs` checks
+//! every file.
 //!
-//! | room | what is in it | stands on |
+//! | row | content | imports |
 //! | --- | --- | --- |
-//! | `main.rs` | calls `command::main` | `command` |
-//! | `command/` | (feature `cli`) one file a sub-command: its arguments and its run; `options/` what several share | all below |
-//! | `golden.rs` | (feature `predicates`) golden files in tests | `diff`, `format` |
-//! | `diff/`, `info/` | verdicts and statistics | `report`, `engine` |
+//! | `main.rs` | calls `command` | `command` |
+//! | `command/` | (feature `cli`) a file for each sub-command, with its arguments and its run; `options/` has those that several share | all rows below |
+//! | `golden.rs` | (feature `predicates`) golden files in tests | `diff` |
+//! | `diff/`, `info/` | comparisons and statistics | `format`, `report` |
 //! | `picture/` | (feature `cli`) tensors as pictures: heat maps, half blocks, PNG | `engine` |
-//! | `report/` | how both are written: JSON, tables, colour | `item` |
-//! | `format/` | the table of formats, one row and one file (or folder) each; `open`, `write`; `values/` texts without a dtype | `engine` |
+//! | `format/` | a file or a folder for each format, and its row in `table.rs`; `open` and `write/`, on which `files` and `opened` (the functions of this page), `collection` and `rewrite` stand; `values/` has text whose items have no dtype yet | `engine` |
 //! | `engine/` | the window loop: jobs, sinks, scans; quantiles in bounded memory | `ops` |
-//! | `ops/` | one file an operator: checks, kernel, what it fills into a window; `indexed/` index tensors read, and the kernel of the scatters | `storage` |
-//! | `storage/` | sources (items read by window, in files or in chunks), targets and stages (files and folders complete or not at all), parts, conversion, system calls | `item` |
-//! | `item/` | element types and what is known of a tensor; texts, values, casts | `layout` |
-//! | `layout/` | axes, views of storage, windows, the walk that copies, gathering | `error` |
-//! | `parallel.rs`, `memory.rs`, `error.rs` | threads, which start nowhere else; memory that may not be there; the one error | |
+//! | `ops/` | a file for each operator, with its checks, its kernel and the windows that it fills; `indexed/` reads index tensors and has the kernel of the scatters | `storage` |
+//! | `storage/` | bytes by position and values by key, in files or in memory; sources of items; targets and stages, so that a file or folder is complete or does not exist; parts; `platform/` has the system calls | `item` |
+//! | `report/` | JSON, tables and colour for `diff` and `info` | `item` |
+//! | `item/` | dtypes, tensors, and the values, texts and casts of items | `layout` |
+//! | `layout/` | axes, views of storage, windows, the loop that copies, gathering | `parallel` |
+//! | `parallel.rs` | threads, which start nowhere else | `memory` |
+//! | `memory.rs` | allocations that return an error where there is no memory | `error` |
+//! | `error.rs` | the one type of error | |
 //!
 //! - A **format** is a row of the table in `format/table.rs` with a `Reader` and a `Writer`. Nothing else asks which format
 //!   something is in.
-//! - An **operator** is a [`Fill`](ops::fill::Fill): what it fills into a window. The engine knows none of them by name.
+//! - An **operator** is a [`Fill`](ops::fill::Fill): it fills any window of its output. The engine knows no operator by name.
 //! - A **sink** takes windows: a file at an offset, a stream, memory, a folder of chunks. Windows are contiguous in C order,
-//!   or boxes of a grid where the output is stored in these or made from chunks; and a job takes a range of them, so a share
-//!   of the work is an argument.
-//! - Storage order is settled once, in the [`Selection`](ops::selection::Selection) that an operator stands on.
+//!   or boxes of a grid if the output is stored in chunks or made from them. A job takes a range of windows, so a share of
+//!   the work is an argument.
+//! - The order of storage is decided once, in the [`Selection`](ops::selection::Selection) that an operator reads through.
 //!
-//! CONTRIBUTING.md says which files a new operator, format or option touches.
+//! CONTRIBUTING.md lists the files that a new operator, format or option touches.
 
 #![forbid(unsafe_code)]
 

@@ -61,7 +61,7 @@ impl OpenOptions {
         if let Some((folder, member)) = folder(path) {
             let wanted = |format: &Format| self.format.is_none_or(|wanted| wanted == *format);
             let format = self.format.filter(|format| format.is_folder()).or_else(|| Format::of_folder(&folder));
-            let format = format.filter(wanted).ok_or_else(|| Format::no_folder(&folder));
+            let format = format.filter(wanted).ok_or_else(|| no_store(&folder));
             let content = Content::of_folder(&folder, self.threads);
             let reader = format.and_then(|format| Ok((format, format.open(content)?)));
             let (format, reader) = reader.with_context(|| self.label.clone())?;
@@ -420,6 +420,15 @@ impl FoundFile {
         };
         let Some((path, after)) = divided else { return Err(missing.into()) };
         Ok(Self { file: how.open(&path)?, path, after: Some(after) })
+    }
+}
+
+/// Returns the error that a folder is in no format, or in one that this build was made without.
+fn no_store(folder: &Path) -> Error {
+    let is_zarr = ["zarr.json", ".zarray", ".zgroup"].iter().any(|mark| folder.join(mark).is_file());
+    match cfg!(feature = "zarr") || !is_zarr {
+        true => malformed!("is a folder, expected a file"),
+        false => Error::of(ErrorKind::Unsupported, "is a Zarr store, which needs the feature zarr of tensorop"),
     }
 }
 

@@ -460,15 +460,6 @@ impl Format {
         Self::all().find(|format| format.marks(folder, |mark| mark.symlink_metadata().is_ok()))
     }
 
-    /// Returns the error that a folder is in no format, or in one that this build was made without.
-    pub(super) fn no_folder(folder: &Path) -> Error {
-        let is_zarr = ["zarr.json", ".zarray", ".zgroup"].iter().any(|mark| folder.join(mark).is_file());
-        match cfg!(feature = "zarr") || !is_zarr {
-            true => malformed!("is a folder, expected a file"),
-            false => Error::of(ErrorKind::Unsupported, "is a Zarr store, which needs the feature zarr of tensorop"),
-        }
-    }
-
     /// Returns whether a folder is in this format, so that an output may replace it.
     pub fn may_replace(self, folder: &Path) -> bool {
         self.marks(folder, Path::is_file)
