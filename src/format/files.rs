@@ -283,10 +283,11 @@ impl WriteOptions {
     /// Makes every check that can be made before the output begins.
     fn plan(&self, tensors: Vec<(Option<String>, &Tensor)>, format: Format, label: &str) -> Result<Plan> {
         let place = || label.to_owned();
-        self.check(format).map_err(|choice| {
-            let message = format!("{} has no {choice}", format.name());
-            Error::of(ErrorKind::Unsupported, message).within(label)
-        })?;
+        let refuse = |message: String| Error::of(ErrorKind::Unsupported, message).within(label);
+        if !format.is_written() {
+            return Err(refuse(format!("{} is only read", format.name())));
+        }
+        self.check(format).map_err(|choice| refuse(format!("{} has no {choice}", format.name())))?;
         let mut works = Vec::with_capacity(tensors.len());
         for (name, tensor) in named(tensors, format).with_context(place)? {
             let data = Source::memory(tensor.try_clone().with_context(place)?, label.to_owned());

@@ -88,6 +88,29 @@ fn a_format_refuses_what_it_does_not_have() {
             if good { Ok(()) } else { Err(format!("{:?} {error}", error.kind())) }
         },
     );
+    for format in Format::all().filter(|format| !format.is_written()) {
+        assert_eq!(new().format(format).to_bytes(&data).unwrap_err().kind(), ErrorKind::Unsupported, "{format:?}");
+    }
+    #[cfg(feature = "zarr")]
+    for options in [
+        new().chunks([0]),
+        new().chunks([1, 1]),
+        new().chunks([]),
+        new().chunks([2]).shards([3]),
+        new().shards([0]),
+        new().codec("none:1"),
+        new().codec("gzip:10"),
+        new().codec("zstd:23"),
+        new().codec("zstd:"),
+        new().codec(""),
+    ] {
+        let path = folder.path().join("out.zarr");
+        let error = options.write(&path, &data).unwrap_err();
+        assert!(
+            error.to_string().starts_with(&format!("{}: ", path.display())) && !path.exists(),
+            "{options:?}: {error}"
+        );
+    }
     let unchosen = new().to_bytes(&data).unwrap_err();
     assert_eq!((unchosen.kind(), &*unchosen.to_string()), (ErrorKind::Unsupported, "output: a format must be chosen"));
 }
