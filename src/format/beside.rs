@@ -1,8 +1,8 @@
-//! Files that a file names, and that must lie beside it: who wrote the name may not have meant well.
+//! Files that another file names. They must lie in the same folder, because the author of the name may be malicious.
 
 use std::path::{Component, Path};
 
-/// Whether a location is the name of a file in the same folder and nothing else, on any system.
+/// Returns whether a location is the plain name of a file in the same folder, on every system.
 pub(super) fn is_plain_name(location: &str) -> bool {
     let mut parts = Path::new(location).components();
     let one = matches!((parts.next(), parts.next()), (Some(Component::Normal(name)), None) if name == location);

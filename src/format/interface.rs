@@ -1,4 +1,5 @@
-//! What a format is to the rest: a [`Reader`] of what has been opened, and a [`Writer`], each in the format's own file.
+//! What a format is to the rest of the program: a [`Reader`] of something that is open, and a [`Writer`], both in the
+//! format's own file.
 
 use std::fmt::Debug;
 use std::fs::File;
@@ -20,17 +21,17 @@ use crate::parallel::Threads;
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::source::{Notes, Source};
 
-/// How sure it is that a file is in a format, by its first bytes. The surest format is taken, and of several the first
+/// How sure it is, from its first bytes, that a file is in a format. The surest format is taken; of several, the first
 /// in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sure {
-    /// It is not.
+    /// The file is not in the format.
     No,
-    /// Nothing speaks against it.
+    /// Nothing contradicts it.
     Possible,
-    /// It is, if it is cut off or damaged.
+    /// The file is in the format if it is cut off or damaged.
     Likely,
-    /// It has what marks the format.
+    /// The file has the marks of the format.
     Certain,
 }
 
@@ -130,11 +131,11 @@ pub trait Reader: Debug + Send + Sync {
 /// Why the items of a file cannot be changed where they lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unchangeable {
-    /// Check sums of them stand elsewhere in the file.
+    /// The file has checksums of them elsewhere.
     CheckSums,
     /// They are a field of a message.
     Message,
-    /// They are text, of no fixed length.
+    /// They are text, whose length varies.
     Text,
 }
 
@@ -181,57 +182,56 @@ pub trait Writer: Debug + Send + Sync {
     fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout>;
 }
 
-/// What is asked for of a file beside its tensors.
+/// What a user asks of a file beside its tensors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extras {
-    /// What it says of itself.
+    /// The metadata.
     pub notes: Notes,
-    /// Whether it is compressed.
+    /// Whether items are compressed.
     pub compress: bool,
-    /// The places of each axis in a chunk, and in a file of chunks.
+    /// The places of each axis in a chunk.
     pub chunks: Option<Vec<usize>>,
     pub shards: Option<Vec<usize>>,
-    /// What packs chunks.
+    /// The name of the codec that compresses chunks.
     pub codec: Option<String>,
-    /// Whether one tensor that has a name is a member all the same, where it could be all there is.
+    /// Whether a single tensor with a name becomes a member of a group, and not the whole store.
     pub is_group: bool,
-    /// For each tensor how its data is stored, if that is in chunks.
+    /// How the data of each tensor is stored, if it is stored in chunks.
     pub styles: Vec<Option<Arc<ChunkStyle>>>,
-    /// Whether the items of chunks that are not there mean the same in the output.
+    /// Whether an input and the output mean the same items by a chunk that is missing.
     pub keeps_fill: bool,
 }
 
-/// How tensors come into a file.
+/// How tensors are laid out in a file.
 #[derive(Debug)]
 pub enum Layout {
-    /// By position: every item has a place that is known beforehand.
+    /// By position: the place of every item is known beforehand.
     Places(Places),
-    /// One tensor from front to back, when all of it is in memory: no item has a place before those before it are
-    /// written.
+    /// One tensor in memory, written from front to back: the place of an item depends on those before it.
     Whole(&'static dyn WriteWhole),
-    /// One tensor after the other: where one ends is known only when it is written.
+    /// One tensor after the other: the end of one is known only when it has been written.
     Sequence(Box<dyn WriteSequence>),
-    /// In a folder: each box of items in a file of its own.
+    /// A folder with a file for each box of items.
     Chunks(Box<dyn WriteChunks>),
 }
 
-/// Where everything goes in a binary file.
+/// The layout of a binary file.
 #[derive(Debug)]
 pub struct Places {
     /// The first bytes of the file.
     pub header: Vec<u8>,
-    /// Of each tensor, where its items begin and how they lie there.
+    /// For each tensor, where its items lie and how.
     pub tensors: Vec<Place>,
-    /// The bytes of the file.
+    /// The length of the file in bytes.
     pub bytes: u64,
-    /// What completes a file in which all items are in their places; it may stand before them.
+    /// Completes the file when all items are in their places; it may write before them.
     pub seal: Option<Box<dyn Seal>>,
 }
 
 /// Where the items of a tensor go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// In bytes from the beginning of the file.
+    /// The byte of the file at which they begin.
     pub start: u64,
     /// The bytes of all items.
     pub bytes: u64,
@@ -240,14 +240,14 @@ pub struct Place {
 }
 
 impl Places {
-    /// Items that begin at `starts` after a header, each of a number of bytes of its own.
+    /// Lays out items that begin at `starts`, after a header, and take whole bytes each.
     pub(crate) fn bytewise(header: Vec<u8>, starts: Vec<u64>, tensors: &[(&str, &Meta)]) -> Self {
         let place =
             |(start, (_, meta)): (u64, &(&str, &Meta))| Place { start, bytes: meta.bytes() as u64, packed: None };
         Self::new(header, starts.into_iter().zip(tensors).map(place).collect())
     }
 
-    /// The same in a format that packs items of fewer than 8 bits.
+    /// Lays out items that begin at `starts`, after a header; those of fewer than 8 bits are packed.
     pub(crate) fn packed(header: Vec<u8>, starts: Vec<u64>, tensors: &[(&str, &Meta)]) -> Self {
         let place = |(start, (_, meta)): (u64, &(&str, &Meta))| {
             let packed = Some(packed::bits(&meta.dtype)).filter(|bits| *bits < 8);
@@ -262,18 +262,18 @@ impl Places {
     }
 }
 
-/// How a tensor that is in memory is written from front to back.
+/// Writes a tensor in memory from front to back.
 pub trait WriteWhole: Debug + Send + Sync {
-    /// The places of each axis whose items are written, as ascending ranges; `None` for all. What is left out is not
-    /// even read, so that a look at a large file costs what is looked at.
+    /// Returns the places of each axis whose items are written, as ascending ranges; `None` for all. Other items are
+    /// not read, so that a look at a large file costs no more than what it shows.
     fn places(&self, _meta: &Meta, _options: &TextOptions) -> Option<Vec<Vec<Range<usize>>>> {
         None
     }
 
-    /// Writes a tensor of that name and those dims, of which `items` are those at its [`places`](Self::places).
+    /// Writes a tensor of a name and meta, of which `items` are those at its [`places`](Self::places).
     ///
     /// # Errors
-    /// Items that the format cannot hold; of the kind [`Io`](crate::error::ErrorKind::Io) those of `out`.
+    /// The format cannot hold an item; an error of the kind [`Io`](crate::error::ErrorKind::Io) comes from `out`.
     fn write_whole(
         &self,
         out: &mut dyn Write,
@@ -283,40 +283,41 @@ pub trait WriteWhole: Debug + Send + Sync {
     ) -> Result<()>;
 }
 
-/// How tensors are written of which none has a place before those before it are written, such as what is compressed.
+/// Writes tensors one after the other, because the place of one depends on the bytes of those before it (compressed
+/// data).
 pub trait WriteSequence: Debug + Send + Sync {
-    /// Writes them to an empty file, which is open for reading and writing; `items` hands over those of tensor number
-    /// `n`, in C order, and is called once for each in their order.
+    /// Writes them to an empty file, which is open for reading and writing. It calls `items` once for each tensor
+    /// number, in ascending order, for the items in C order.
     ///
     /// # Errors
-    /// Of `items`, and of writing.
+    /// Writing fails, or `items` does.
     fn write_sequence(&self, file: &File, items: &mut Items<'_>) -> Result<()>;
 }
 
-/// How tensors are written of which each box has a file of its own.
+/// Writes each box of a tensor to a file of its own.
 pub trait WriteChunks: Debug + Send + Sync {
-    /// The places of each axis of tensor number `n` in a file.
+    /// Returns the places of each axis of tensor `n` in a file.
     fn unit(&self, n: usize) -> &[usize];
 
-    /// The file of a box of tensor number `n`, from the folder on.
+    /// Returns the path of the file of a box of tensor `n` in the folder.
     fn key(&self, n: usize, window: &Window) -> String;
 
-    /// The bytes of that file, where these are the items of the box.
+    /// Returns the bytes of the file of a box with these items.
     ///
     /// # Errors
-    /// Not enough memory.
+    /// There is not enough memory.
     fn pack(&self, n: usize, window: &Window, items: &[u8]) -> Result<Vec<u8>>;
 
-    /// Whether those bytes are the items as they are.
+    /// Returns whether the bytes of that file are the items as they are.
     fn holds_as_they_are(&self, n: usize, window: &Window) -> bool;
 
-    /// Whether a tensor that is stored so has the same files for the same items.
+    /// Returns whether a tensor stored in `style` has the same files for the same items.
     fn packs_as(&self, n: usize, style: &ChunkStyle) -> bool;
 
-    /// The files that are written when all boxes are, in that order.
+    /// Returns the files that are written after all boxes, in their order.
     ///
     /// # Errors
-    /// What cannot be said of a tensor.
+    /// The metadata of a tensor cannot be written.
     fn seal(&self) -> Result<Vec<(String, Vec<u8>)>>;
 }
 
@@ -340,14 +341,14 @@ impl Default for TextOptions {
     }
 }
 
-/// Hands the items of a tensor, which is told by its number, to whoever takes them.
+/// A function that gives the items of a tensor, by its number, to a receiver.
 pub type Items<'a> = dyn FnMut(usize, &mut Take<'_>) -> Result<()> + 'a;
 
-/// What is written when all items are, such as their check sums.
+/// Writes what can only be written after all items, such as their checksums.
 pub trait Seal: Debug + Send + Sync {
-    /// Completes the file, which is open for reading and writing; `threads` may share the work.
+    /// Completes a file that is open for reading and writing; `threads` may share the work.
     ///
     /// # Errors
-    /// Of reading and writing.
+    /// Reading or writing fails.
     fn seal(&self, file: &File, threads: Threads) -> Result<()>;
 }

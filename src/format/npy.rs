@@ -1,4 +1,8 @@
-//! NumPy's `.npy`: its header, read and written. The items follow the header as they are in memory.
+//! NumPy's `.npy`: reads and writes its header. The items follow the header as they are in memory.
+//!
+//! `ndarray-npy` parses the header. Its grammar takes exponential time for nested brackets, keeps the last of two equal
+//! keys and does not know `2L`, so `scan` looks at the characters first. The writer is our own, because the bytes are
+//! to be those of `numpy.save`.
 
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
@@ -27,15 +31,15 @@ pub const MAX_HEADER: usize = 1 << 20;
 /// of brackets would overflow the stack, which ends the process. No dtype of NumPy's prints more than a few.
 const MAX_NESTING: usize = 32;
 
-/// The parser of the literal reads some values twice, and what is inside them twice as often: each level of `[` takes
-/// twice the time of the one around it (14 s at a depth of 22). So characters are
-/// counted as often as they would be read; this many are half a second and 80 MB.
+/// The most characters that the parser may read. It reads some values twice, and what is inside them twice as often, so
+/// each level of `[` takes twice the time of the one around it (14 s at a depth of 22). Characters are counted as often
+/// as they would be read; this many take half a second and 80 MB.
 const MAX_READS: usize = 1 << 19;
 
-/// No dim has more digits.
+/// The most digits of a dim.
 const MAX_DIGITS: usize = 20;
 
-/// What the header of a `.npy` says.
+/// The header of a `.npy`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The tensor.
@@ -47,18 +51,18 @@ pub struct Header {
 }
 
 impl Header {
-    /// What is known of the tensor of a file that begins so.
+    /// Returns what a header says of the tensor of a file.
     fn describe(&self) -> Description {
         Description { meta: self.meta.clone(), bytes: self.bytes as u64, offset: Some(self.offset as u64) }
     }
 }
 
-/// What the first bytes of a `.npy` tell.
+/// What the first bytes of a `.npy` show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Begun {
-    /// All of the header.
+    /// The whole header.
     Header(Header),
-    /// That the header ends after so many bytes.
+    /// The header is longer: this many bytes are needed next.
     Needs(usize),
 }
 
@@ -91,8 +95,8 @@ fn header_of(begin: &[u8]) -> Result<Begun, String> {
 
 /// Reads the dictionary of a header.
 fn parse(text: &str, offset: usize) -> Result<Header, String> {
-    // The parser wants UTF-8 and a line feed at the end, which not every writer puts there. As version 3 every header
-    // has both, and so there is one way through the parser for all versions.
+    // the parser needs UTF-8 and a line feed at the end, which not every writer puts there; as version 3 every header
+    // has both, so that all versions take one way through the parser
     let text = scan(text.trim_ascii())? + "\n";
     let mut raw = b"\x93NUMPY\x03\x00".to_vec();
     raw.extend((text.len() as u32).to_le_bytes());
@@ -120,18 +124,17 @@ fn parse(text: &str, offset: usize) -> Result<Header, String> {
 /// A bracket that is open.
 struct Open {
     kind: char,
-    /// Whether a value of it is complete.
+    /// Whether a value in it is complete.
     comma: bool,
-    /// How many of the values that this one is inside of may be read twice, with itself.
+    /// How many of the values around it, and itself, may be read twice.
     doublings: u32,
 }
 
-/// Looks a header over before the parser gets it: bounds what would keep the parser busy, refuses a key given twice,
-/// and drops the `L` that Python 2 put behind long integers.
+/// Checks a header before the parser gets it: bounds the parser's time and memory, refuses a key given twice, and drops
+/// the `L` that Python 2 put behind long integers.
 ///
-/// A file is anybody's, and the parser is another crate's: it takes whatever time and memory a header makes it take,
-/// keeps the last of two equal keys without a word, and does not know `2L`. One pass over the characters, which knows
-/// quotes and brackets and nothing more, settles all of this without a second parser to keep in step with the first.
+/// One pass over the characters, which knows only quotes and brackets, does this without a second parser that would
+/// have to agree with the first.
 fn scan(text: &str) -> Result<String, String> {
     let mut out = String::with_capacity(text.len() + 1);
     let mut open: Vec<Open> = Vec::new();
@@ -152,7 +155,8 @@ fn scan(text: &str) -> Result<String, String> {
                     if c == '{' && !open.is_empty() {
                         return Err("the header has a dictionary or set in its dictionary".to_owned());
                     }
-                    // in a list any value may be the last, in a tuple any but the first: those are read again
+                    // any value of a list may be the last, and any but the first of a tuple: the parser reads these
+                    // twice
                     let doublings = open.last().map_or(0, |outer| {
                         outer.doublings + u32::from(outer.kind == '[' || outer.kind == '(' && outer.comma)
                     });
@@ -179,7 +183,7 @@ fn scan(text: &str) -> Result<String, String> {
     if keys > 3 { Err("the header has more than its three keys".to_owned()) } else { Ok(out) }
 }
 
-/// The dtype that a `descr` describes.
+/// Returns the dtype of a `descr`.
 fn dtype(descr: &Value) -> Result<DType, String> {
     match descr {
         Value::String(text) => DType::parse(text).map_err(|error| error.message().to_owned()),
@@ -188,7 +192,7 @@ fn dtype(descr: &Value) -> Result<DType, String> {
     }
 }
 
-/// The dtype of a list of fields, as NumPy lays them out: one after the other, void without a name being padding.
+/// Returns the dtype of a list of fields. NumPy lays them out one after the other; void without a name is padding.
 fn structured(list: &[Value]) -> Result<DType, String> {
     let mut fields = Vec::with_capacity(list.len());
     let mut offset = 0_usize;
@@ -226,7 +230,7 @@ fn structured(list: &[Value]) -> Result<DType, String> {
     DType::structured(fields, offset).map_err(|error| error.message().to_owned())
 }
 
-/// The dims of a sub-array: a tuple, or one number.
+/// Returns the dims of a sub-array, which are a tuple or one number.
 fn dims(value: &Value) -> Option<Vec<usize>> {
     let number = |value: &Value| value.as_integer().and_then(|n| usize::try_from(n).ok());
     match value {
@@ -235,11 +239,11 @@ fn dims(value: &Value) -> Option<Vec<usize>> {
     }
 }
 
-/// The header that `numpy.save` writes for such an array, byte for byte, so that a file of ours and one of NumPy's
-/// can be compared by their bytes: in Fortran order only where that is not C order, too. The header that
-/// `ndarray-npy` writes differs in its padding, and is a whole 64 bytes longer where it was aligned already.
+/// Returns the header that `numpy.save` writes, byte for byte, so that files of either program can be compared by their
+/// bytes. It says Fortran order only if that differs from C order. The header of `ndarray-npy` has other padding, and a
+/// whole 64 bytes more if it was aligned already.
 pub fn write_header(meta: &Meta) -> Vec<u8> {
-    /// Room for a dim to grow without moving the items: the digits of the largest int64, and some.
+    /// Room for the digits of a dim that grows, so that items need not move: more than the largest int64 has.
     const GROWTH_DIGITS: usize = 21;
     const ALIGN: usize = 64;
     // an array with one long axis, or without items, is in both orders
@@ -249,7 +253,7 @@ pub fn write_header(meta: &Meta) -> Vec<u8> {
     let order = if fortran_order { "True" } else { "False" };
     let (descr, tuple) = (dtype.descr(), python::tuple(shape));
     let mut text = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {tuple}, }}");
-    // room for the axis along which a file can grow
+    // the file can grow along this axis
     if let Some(grows) = if fortran_order { shape.last() } else { shape.first() } {
         let digits = grows.to_string().len();
         text.push_str(&" ".repeat(GROWTH_DIGITS.saturating_sub(digits)));
@@ -274,7 +278,7 @@ pub fn write_header(meta: &Meta) -> Vec<u8> {
     out
 }
 
-/// How sure it is that a file that begins so is a `.npy`.
+/// Returns how sure it is that a file with these first bytes is a `.npy`.
 pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
     if begin.starts_with(MAGIC) { Sure::Certain } else { Sure::No }
 }
@@ -282,7 +286,7 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
 /// Opens a `.npy`: reads its header.
 ///
 /// # Errors
-/// A header that is not in order; a file of another length than the header needs; of reading.
+/// The header is malformed; the file is longer or shorter than the header says; reading fails.
 pub(super) fn open(content: Content) -> crate::error::Result<Box<dyn Reader>> {
     let Content { mut begin, opened, .. } = content;
     Ok(match opened {
@@ -357,7 +361,7 @@ impl Reader for NpyFile {
     }
 }
 
-/// A `.npy` that comes once: its header, and its items, which are handed out once.
+/// A `.npy` from a stream, whose items can be read once.
 #[derive(Debug)]
 struct NpyStream {
     header: Header,
@@ -393,7 +397,7 @@ impl std::fmt::Debug for StreamItems {
     }
 }
 
-/// Writes `.npy`, which holds whatever there is.
+/// Writes `.npy`, which holds every dtype.
 #[derive(Debug)]
 pub(super) struct NpyWriter;
 

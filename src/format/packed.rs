@@ -11,7 +11,7 @@ use crate::storage::source::fill_from;
 /// The most packed bytes that [`Unpack`] holds: a multiple of three.
 const PIECE: usize = 3 << 14;
 
-/// The bytes that `items` items of `bits` bits take.
+/// Returns the bytes that `items` items of `bits` bits take.
 ///
 /// ```
 /// use tensorop::format::packed::packed_bytes;
@@ -23,12 +23,12 @@ pub fn packed_bytes(items: usize, bits: u32) -> usize {
     (items / 8).saturating_mul(bits).saturating_add(((items % 8) * bits).div_ceil(8))
 }
 
-/// The bits of an item in a format that packs; 8 for all that are not packed.
+/// Returns the bits of an item in a format that packs; 8 for all dtypes that are not packed.
 pub fn bits(dtype: &DType) -> u32 {
     if let Kind::Narrow(narrow) = dtype.kind() { narrow.bits() } else { 8 }
 }
 
-/// The bytes that `items` items take in a file of such a format.
+/// Returns the bytes that `items` items take in a file of such a format.
 pub fn bytes_of_items(dtype: &DType, items: usize) -> u64 {
     match bits(dtype) {
         8 => (items as u64).saturating_mul(dtype.itemsize() as u64),
@@ -36,8 +36,8 @@ pub fn bytes_of_items(dtype: &DType, items: usize) -> u64 {
     }
 }
 
-/// Unpacks the first `out.len()` items of `bits` bits (2, 4 or 6; bytes are copied as they are for any other number).
-/// Items that `packed` is too short for are not written.
+/// Unpacks the first `out.len()` items of `bits` bits (2, 4 or 6; for any other number it copies bytes). Items that
+/// `packed` is too short for are not written.
 pub fn unpack(packed: &[u8], bits: u32, out: &mut [u8]) {
     match bits {
         2 => unpack_groups::<1, 4, 2>(packed, out),
@@ -68,8 +68,8 @@ fn unpack_groups<const BYTES: usize, const ITEMS: usize, const BITS: usize>(pack
     tail.iter_mut().take(whole).enumerate().for_each(|(n, place)| *place = item(word, n));
 }
 
-/// Reads the items of a reader of packed bytes, one a byte, in bounded memory. It ends with the last item, or with the
-/// last whole one that the reader has bytes for.
+/// Unpacks the items of a reader, one to a byte, in bounded memory. It ends with the last item, or with the last whole
+/// one that the reader has bytes for.
 #[derive(Debug)]
 pub struct Unpack<R> {
     reader: R,

@@ -1,7 +1,7 @@
 //! safetensors: a header of JSON with names, dtypes, shapes and places, then the items, little-endian and in C order.
 //!
-//! The `safetensors` crate knows the dtypes and checks that the places cover the data without holes or overlaps.
-//! The header is read in one pass here, which also sees the names that stand in it twice.
+//! The `safetensors` crate knows the dtypes and checks that the places cover the data without holes or overlaps. This
+//! module parses the header in one pass, which also finds names that are there twice.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -33,10 +33,10 @@ pub const MAX_MEMBERS: usize = 1 << 18;
 /// The bytes before the JSON: its length.
 const PREFIX: u64 = 8;
 
-/// The key of a header that is no tensor.
+/// The key of a header that is metadata and not a tensor.
 const METADATA: &str = "__metadata__";
 
-/// The dtypes that are in both worlds.
+/// The dtypes of the format, and what they are here.
 const DTYPES: &[(Dtype, Kind)] = &[
     (Dtype::BOOL, Kind::Bool),
     (Dtype::F4, Kind::Narrow(Narrow::Float4E2M1FN)),
@@ -62,8 +62,8 @@ const DTYPES: &[(Dtype, Kind)] = &[
     (Dtype::U64, Kind::UInt64),
 ];
 
-/// Whether a file that begins so is safetensors: a length that a header may have, and that the file has room for if
-/// its length is known, and then a brace.
+/// Returns whether a file with these first bytes is safetensors: they are a length that a header may have, and that the
+/// file has room for if its length is known, and then a brace.
 pub fn is_safetensors(begin: &[u8], file_len: Option<u64>) -> bool {
     let Some((length, rest)) = begin.split_first_chunk() else { return false };
     let length = u64::from_le_bytes(*length);
@@ -86,11 +86,11 @@ pub struct Member {
     pub packed: bool,
 }
 
-/// What a file holds.
+/// The header of a file: its tensors by place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderIndex {
     members: Vec<Member>,
-    /// What the header says of the file.
+    /// The metadata.
     notes: Arc<Notes>,
 }
 
@@ -98,10 +98,10 @@ impl HeaderIndex {
     /// Reads and checks the header; no item is read. The file's own position is neither used nor moved.
     ///
     /// # Errors
-    /// A header that is longer than the file or than [`MAX_HEADER`], is no JSON, or tells other than tensors; a name
-    /// that stands in it twice; more than [`MAX_MEMBERS`] tensors; a tensor whose place does not fit its dtype and
-    /// shape, or does not begin where the one before it ends; data that is longer or shorter than all tensors; more
-    /// than [`MAX_RANK`] axes; of reading.
+    /// The header is longer than the file or than [`MAX_HEADER`], is not JSON, or holds something else than tensors; a
+    /// name is there twice; there are more than [`MAX_MEMBERS`] tensors; the place of a tensor does not fit its dtype
+    /// and shape, or does not begin where the tensor before it ends; the data is longer or shorter than all tensors; a
+    /// tensor has more than [`MAX_RANK`] axes; reading fails.
     pub fn read(file: &dyn ReadAt) -> Result<Self> {
         let file_len = file.size()?;
         let after_prefix = file_len.checked_sub(PREFIX);
@@ -120,17 +120,17 @@ impl HeaderIndex {
         Self::parse(&text, after_prefix - length)
     }
 
-    /// Reads the JSON of a header that `data_len` bytes of items come after.
+    /// Parses the JSON of a header that `data_len` bytes of items follow.
     fn parse(text: &[u8], data_len: u64) -> Result<Self> {
         ensure!(text.first() == Some(&b'{'), "the header does not begin with a brace");
         let text_len = text.len() as u64;
         let text = std::str::from_utf8(text).map_err(|error| malformed!("header: {error}"))?;
-        // what becomes of the text is not asked for in one piece: for each tensor some hundred bytes, else a few for
-        // each of its own
+        // the parsed header is many small allocations: some hundred bytes for each tensor, or a few for each byte of a
+        // short one
         let entries = text.len().min(MAX_MEMBERS * 60).saturating_mul(12);
         drop(memory::of::<u8>(text.len().saturating_mul(4).saturating_add(entries)).map_err(Error::memory)?);
         let read: Result<Entries, _> = serde_json::from_str(text);
-        // what stands in place of a dtype is quoted as it is
+        // the message quotes a text of the file, which may have several lines
         let one_line = |error: serde_json::Error| error.to_string().replace(char::is_control, " ");
         let Entries { mut entries, notes } = read.map_err(|error| malformed!("header: {}", one_line(error)))?;
         entries.sort_by_key(|(_, info)| info.data_offsets);
@@ -147,29 +147,29 @@ impl HeaderIndex {
             members.push(member);
         }
         drop(names);
-        // the format's own idea of what is valid has the last word
+        // the package of the format has the last word
         let checked = Metadata::new(None, entries).map_err(|error| malformed!("{error}"))?;
         let expected = checked.data_len() as u64;
         ensure!(data_len == expected, "{data_len} bytes of data, expected {expected} by the header");
         Ok(Self { members, notes: notes.into() })
     }
 
-    /// How many tensors there are.
+    /// Returns how many tensors there are.
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no tensors.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// The names, by place in the file.
+    /// Returns the names, by place in the file.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.members.iter().map(|member| member.name.as_str())
     }
 
-    /// The number of the tensor of that name.
+    /// Returns the number of the tensor with this name.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.members.iter().position(|member| member.name == name)
     }
@@ -179,25 +179,25 @@ impl HeaderIndex {
         &self.notes
     }
 
-    /// All tensors, by place in the file.
+    /// Returns all tensors, by place in the file.
     pub fn members(&self) -> &[Member] {
         &self.members
     }
 
-    /// The tensor number `n`, by place in the file.
+    /// Returns tensor `n`, by place in the file.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// There are not so many tensors.
     pub fn header(&self, n: usize) -> &Member {
         &self.members[n]
     }
 
-    /// The items of tensor number `n`, in `file` or, if they share bytes, as they are unpacked from it. `label` is
-    /// what messages call it.
+    /// Returns the items of tensor `n`: those in `file`, or a stream that unpacks them if they share bytes. Messages
+    /// call it `label`.
     ///
     /// # Errors
-    /// There is no such tensor; items of 6 bits, whose order the format does not tell; the file cannot be opened a
-    /// second time.
+    /// There is no such tensor; its items have 6 bits, whose order the format does not specify; the file cannot be
+    /// opened again.
     pub fn source(&self, file: &Arc<dyn ReadAt>, n: usize, label: String) -> Result<Source> {
         let Some(member) = self.members.get(n) else { bail!("tensor {n} of {}", self.members.len()) };
         let Member { meta, offset, bytes, packed, .. } = member;
@@ -213,7 +213,7 @@ impl HeaderIndex {
     }
 }
 
-/// The tensor that an entry of the header tells of, for data that begins at byte `data` of the file.
+/// Returns the tensor of an entry of the header, if the data begins at byte `data` of the file.
 fn member(name: &str, info: &TensorInfo, data: u64) -> Result<Member> {
     let TensorInfo { dtype, shape, data_offsets: (begin, end) } = info;
     let kind = DTYPES.iter().find(|(known, _)| known == dtype).map(|(_, kind)| kind.clone());
@@ -229,14 +229,14 @@ fn member(name: &str, info: &TensorInfo, data: u64) -> Result<Member> {
     Ok(Member {
         name: name.to_owned(),
         meta: Meta::new(dtype, shape.clone()),
-        // where no file reaches, no tensor can follow the one before it
+        // this saturates only beyond the end of any file, where the next tensor is refused
         offset: data.saturating_add(*begin as u64),
         bytes: stored,
         packed,
     })
 }
 
-/// The bytes that a tensor takes in a file, where no two tensors share one.
+/// Returns the bytes that a tensor takes in a file, in which no two tensors share a byte.
 fn bytes_of_shape(dtype: &DType, shape: &[usize]) -> Result<u64> {
     let items = bytes_of(shape, dtype.itemsize())
         .ok_or_else(|| malformed!("shape {shape:?} is larger than memory can be"))?
@@ -248,7 +248,7 @@ fn bytes_of_shape(dtype: &DType, shape: &[usize]) -> Result<u64> {
     Ok(bytes_of_items(dtype, items))
 }
 
-/// The entries of a header, in its order, and what it says of the file.
+/// The tensors of a header, in its order, and the metadata.
 struct Entries {
     entries: Vec<(String, TensorInfo)>,
     notes: Notes,
@@ -321,8 +321,8 @@ impl<'de> Deserialize<'de> for Strings {
 /// Refuses the dtypes that safetensors cannot hold.
 ///
 /// # Errors
-/// Strings, dates, void, structured, complex128, long double, and of the types of 8 bits or fewer the integers, those
-/// of 6 bits, whose order the format does not tell, and those that it has no name for.
+/// The dtype is a string, date, void, structured, complex128 or long double; or, of the types of 8 bits or fewer, an
+/// integer, one of 6 bits, whose order the format does not specify, or one that it has no name for.
 pub fn check(dtype: &DType) -> Result<(), Error> {
     if stores(dtype) {
         return Ok(());
@@ -339,14 +339,17 @@ fn format_dtype(dtype: &DType) -> Option<Dtype> {
     DTYPES.iter().find(|(_, kind)| kind == dtype.kind()).map(|(known, _)| *known)
 }
 
-/// The beginning of a file, up to the items, and for each of `members` (with its name) in the order given the
-/// byte of the file where its items begin. In the file they lie by dtype, those of the widest alignment first, and
-/// then by name, as Python's `safetensors.numpy.save_file` has them; the header is the one it writes,
-/// but that `notes`, its metadata, are sorted by their keys (Python's package writes them in any order). Items are written little-endian, whatever byte order the dtype has, and of 4 bits packed.
+/// Returns the beginning of a file, up to the items, and for each of `members` (name and meta) the byte at which its
+/// items begin.
+///
+/// In the file they lie by dtype, those with the widest alignment first, and then by name, as Python's
+/// `safetensors.numpy.save_file` has them. The header is the one that it writes, but `notes`, the metadata, are sorted
+/// by key (Python's package has them in any order). Items are little-endian whatever byte order the dtype has, and
+/// items of 4 bits are packed.
 ///
 /// # Errors
-/// What [`check`] refuses; names that are equal, or that the format keeps for itself; a number of 4-bit items that is
-/// odd; more than [`MAX_RANK`] axes; more than [`MAX_HEADER`] bytes of header, or than a file can have.
+/// [`check`] refuses a dtype; two names are equal, or one is reserved by the format; the number of 4-bit items is odd;
+/// there are more than [`MAX_RANK`] axes, more than [`MAX_HEADER`] bytes of header, or more bytes than a file can have.
 pub fn write_header(members: &[(String, Meta)], notes: &Notes) -> Result<(Vec<u8>, Vec<u64>)> {
     let mut sorted = Vec::with_capacity(members.len());
     for (n, (name, Meta { dtype, shape, .. })) in members.iter().enumerate() {
@@ -375,7 +378,7 @@ pub fn write_header(members: &[(String, Meta)], notes: &Notes) -> Result<(Vec<u8
     let mut json = serde_json::to_vec(&json).map_err(|error| malformed!("{error}"))?;
     if !notes.is_empty() {
         let notes = serde_json::to_string(notes).map_err(|error| malformed!("{error}"))?;
-        // the package itself keeps them in no order, and the same command should write the same bytes
+        // the package has them in no order, but the same command should write the same bytes
         let comma = if json == b"{}" { "" } else { "," };
         json.splice(1..1, format!("\"{METADATA}\":{notes}{comma}").into_bytes());
     }
@@ -388,12 +391,12 @@ pub fn write_header(members: &[(String, Meta)], notes: &Notes) -> Result<(Vec<u8
     Ok((out, offsets))
 }
 
-/// How sure it is that a file that begins so is safetensors.
+/// Returns how sure it is that a file with these first bytes is safetensors.
 pub(super) fn sure(begin: &[u8], len: Option<u64>) -> Sure {
     if is_safetensors(begin, len) {
         Sure::Certain
     } else if is_safetensors(begin, None) {
-        // one that is cut off says so itself, when it is read
+        // the reader's error explains best that a file is cut off
         Sure::Likely
     } else {
         Sure::No
@@ -403,7 +406,7 @@ pub(super) fn sure(begin: &[u8], len: Option<u64>) -> Sure {
 /// Opens a file: reads its header.
 ///
 /// # Errors
-/// Those of [`HeaderIndex::read`], and of keeping a stream.
+/// The header is malformed, see [`HeaderIndex::read`]; a stream cannot be kept.
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let (file, _) = content.into_bytes()?;
     let index = HeaderIndex::read(&*file)?;

@@ -1,14 +1,14 @@
-//! Dtypes as people type them: NumPy's names and codes, the unmistakable names of neighbours, and what was meant by a
+//! Dtypes as people type them: NumPy's names and codes, the unambiguous names of other libraries, and suggestions for a
 //! name that is neither.
 
 use crate::error::{Error, Subject};
 use crate::item::dtype::DType;
 
-/// The names of neighbours, each with NumPy's or that of ml_dtypes: first what programmers of other languages write,
+/// Names from elsewhere, each with NumPy's or ml_dtypes' name: first those that programmers of other languages write,
 /// then those of safetensors and of ONNX (both in capitals).
 ///
-/// Names that are NumPy's own are not among them, whatever a neighbour means by them: `i8` is int64, `f16` is long
-/// double, `U8` a string of 8 characters, and a script that was written with NumPy in mind keeps its meaning.
+/// NumPy's own names are not among them, whatever they mean elsewhere: `i8` is int64, `f16` is long double, `U8` is a
+/// string of 8 characters, so that a script written with NumPy in mind keeps its meaning.
 const NEIGHBOURS: &[(&str, &str)] = &[
     ("bf16", "bfloat16"),
     ("fp16", "float16"),
@@ -72,18 +72,18 @@ const NEIGHBOURS: &[(&str, &str)] = &[
     ("UINT2", "uint2"),
 ];
 
-/// How many names that begin as what was typed are told, and how many that are like it.
+/// How many names are suggested that begin with the text.
 const BEGIN: usize = 12;
 const ALIKE: usize = 3;
 
 impl DType {
-    /// Reads what a person typed: all that [`DType::parse`] takes, which goes first, and the names that safetensors,
-    /// ONNX and programmers of other languages have for the same types (`BF16`, `FLOAT`, `f32`).
+    /// Parses what a person typed: everything that [`DType::parse`] takes, which goes first, and the names that
+    /// safetensors, ONNX and programmers of other languages have for the same types (`BF16`, `FLOAT`, `f32`).
     ///
-    /// A header takes none of the latter: what NumPy does not know there is damage.
+    /// Headers of files use [`DType::parse`]: a name there that NumPy does not know means damage.
     ///
     /// # Errors
-    /// An unknown name, with the known ones that may have been meant.
+    /// The name is unknown; the error lists known names that may have been meant.
     pub fn asked(text: &str) -> Result<Self, Error> {
         Self::parse(text).or_else(|refused| {
             if let Some((_, name)) = NEIGHBOURS.iter().find(|(neighbour, _)| *neighbour == text) {
@@ -102,7 +102,7 @@ impl DType {
     }
 }
 
-/// The known names that may have been meant: those that begin so, else those that are most like it.
+/// Returns known names that may have been meant: those that begin like `text`, else the most similar ones.
 fn meant(text: &str) -> Vec<&'static str> {
     const LEAST: f64 = 0.8;
     let lower = text.to_lowercase();

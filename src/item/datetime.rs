@@ -1,4 +1,5 @@
-//! Dates: ticks of a unit since 1970 <-> ISO 8601 text, as NumPy prints a `datetime64`, and ticks of other units.
+//! Dates: converts ticks of a unit since 1970 to and from ISO 8601 text, as NumPy prints a `datetime64`, and to ticks
+//! of other units.
 
 use crate::item::time_unit::{TimeBase, TimeUnit};
 
@@ -7,8 +8,9 @@ pub const NAT: i64 = i64::MIN;
 
 const DAY: i128 = 86_400;
 
-/// The ticks of an ISO 8601 text (`1999`, `1999-12-31T23:59:59.5`, `-005-01`, `NaT`); `None` if it is no such
-/// text, not a whole number of ticks of the unit, or beyond an int64. The generic unit has no dates but `NaT`.
+/// Returns the ticks of an ISO 8601 text (`1999`, `1999-12-31T23:59:59.5`, `-005-01`, `NaT`). It is `None` if the text
+/// has another form, is not a whole number of ticks of the unit, or lies beyond int64. The generic unit has no dates
+/// but `NaT`.
 ///
 /// ```
 /// use tensorop::{DType, item::{datetime, dtype::Kind}};
@@ -41,7 +43,7 @@ pub fn parse(text: &str, unit: TimeUnit) -> Option<i64> {
     exact(ticks, unit.count.into())?.try_into().ok().filter(|&ticks| ticks != NAT)
 }
 
-/// The ISO 8601 text of so many ticks; for the generic unit the number itself.
+/// Returns the ISO 8601 text of `ticks`; for the generic unit it is the number itself.
 pub fn format(ticks: i64, unit: TimeUnit) -> String {
     match unit.base {
         _ if ticks == NAT => "NaT".to_owned(),
@@ -50,7 +52,7 @@ pub fn format(ticks: i64, unit: TimeUnit) -> String {
     }
 }
 
-/// The same as NumPy prints it: where it computes beyond int64, it wraps around.
+/// Returns the text of `ticks` as NumPy prints it: where NumPy computes beyond int64, the result wraps around.
 pub fn format_as_numpy(ticks: i64, unit: TimeUnit) -> String {
     /// From here NumPy counts days.
     const DAYS_TO_2000: i64 = 10_957;
@@ -93,7 +95,7 @@ fn text(ticks: i128, base: TimeBase) -> String {
     text
 }
 
-/// The year of so many ticks of a named unit.
+/// Returns the year of `ticks` of a named unit; `None` for the generic unit.
 pub fn year(ticks: i64, unit: TimeUnit) -> Option<i128> {
     let ticks = i128::from(ticks) * i128::from(unit.count);
     Some(match Counted::of(unit.base?) {
@@ -104,9 +106,9 @@ pub fn year(ticks: i64, unit: TimeUnit) -> Option<i128> {
     })
 }
 
-/// So many ticks of one unit in ticks of another, rounded down, and whether that is exact: points in time if `dates`,
-/// else differences. "Not a time" stays that. `None` beyond an int64, for the generic unit, and for differences
-/// between years or months and units that these are no fixed number of.
+/// Converts ticks of one unit to ticks of another, rounded down, and says whether that is exact. They are points in
+/// time if `dates`, else differences. "Not a time" stays the same. The result is `None` beyond int64, for the generic
+/// unit, and for differences between years or months and units of which these are no fixed number.
 ///
 /// ```
 /// use tensorop::item::{datetime, time_unit::{TimeBase, TimeUnit}};
@@ -142,9 +144,9 @@ pub fn rescale(ticks: i64, from: TimeUnit, to: TimeUnit, dates: bool) -> Option<
     Some((ticks.try_into().ok().filter(|&ticks| ticks != NAT)?, exact))
 }
 
-/// [`rescale`] between units of a fixed ratio.
+/// Does what [`rescale`] does between units with a fixed ratio.
 fn ratio(ticks: i128, from: TimeUnit, to: TimeUnit) -> Option<(i128, bool)> {
-    // One tick is so many seconds, or months, over so many.
+    // the length of one tick as a fraction, in seconds or months
     let size = |unit: TimeUnit| {
         let (each, over) = match Counted::of(unit.base?) {
             Counted::Years => (12, 1),
@@ -166,9 +168,9 @@ fn ratio(ticks: i128, from: TimeUnit, to: TimeUnit) -> Option<(i128, bool)> {
     Some((product.div_euclid(over), product.rem_euclid(over) == 0))
 }
 
-/// What the ticks of a unit count. Years and months are no fixed number of seconds, so each is counted in its own
-/// way. Weeks are seven days, but begin at midnight and have a text of the day only. All others are so many seconds or
-/// so many to a second, and one rule serves them.
+/// What the ticks of a unit count. Years and months are not a fixed number of seconds, so each has its own rule. Weeks
+/// are seven days, but begin at midnight and are printed as days. All other units are a number of seconds or a fraction
+/// of one, and share a rule.
 enum Counted {
     Years,
     Months,
@@ -206,8 +208,8 @@ fn exact(value: i128, by: i128) -> Option<i128> {
     (value % by == 0).then(|| value / by)
 }
 
-/// Days from 1970-01-01 to a date of the proleptic Gregorian calendar. Years are counted from March, so that a
-/// leap day is a year's last, in eras of 400 years.
+/// Returns the days from 1970-01-01 to a date of the proleptic Gregorian calendar. It counts years from March, so that
+/// a leap day is the last of its year, in eras of 400 years.
 fn days_since_1970(year: i128, month: u32, day: u32) -> i128 {
     let year = if month <= 2 { year - 1 } else { year };
     let month = i128::from((month + 9) % 12);
@@ -215,7 +217,7 @@ fn days_since_1970(year: i128, month: u32, day: u32) -> i128 {
     era * 146_097 + year * 365 + year / 4 - year / 100 + (153 * month + 2) / 5 + i128::from(day) - 1 - 719_468
 }
 
-/// The date so many days after 1970-01-01.
+/// Returns the date `days` after 1970-01-01 as year, month and day.
 fn date_of(days: i128) -> (i128, u32, u32) {
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -236,7 +238,7 @@ fn days_in_month(year: i128, month: u32) -> u32 {
     }
 }
 
-/// A moment: `second` of the day, `atto`seconds of the second.
+/// A moment: a date, the second of the day and the attosecond of the second.
 struct Date {
     year: i128,
     month: u32,
@@ -252,12 +254,12 @@ impl Date {
         let sign = if unsigned.len() < text.len() { -1 } else { 1 };
         let len = unsigned.find(|c: char| !c.is_ascii_digit()).unwrap_or(unsigned.len());
         let (digits, mut rest) = unsigned.split_at(len);
-        // No int64 of years needs more digits, with a count of them in a tick; fewer cannot overflow below.
+        // an int64 of ticks never needs more digits, and with fewer nothing below overflows
         if digits.len() < if sign < 0 { 3 } else { 4 } || digits.len() > 29 {
             return None;
         }
         let year = sign * digits.parse::<i128>().ok()?;
-        // Each field may be the last one.
+        // the text may end after any field
         let mut field = |separator: char, limits: std::ops::RangeInclusive<u32>, default| {
             let Some(after) = rest.strip_prefix(separator) else { return rest.is_empty().then_some(default) };
             let digits = after.get(..2).filter(|d| d.bytes().all(|b| b.is_ascii_digit()))?;

@@ -1,8 +1,8 @@
 //! The shortest decimal digits that read back to the same float.
 //!
-//! For float32 and float64 a crate knows them. For the floats of 16 bits and fewer none does (the digits of the same
-//! value as float32 are more than are needed: 0.099975586 for the float16 0.1), so they are searched here, by length.
-//! Digits are kept apart from any notation, because JSON, NumPy's text and messages each have their own.
+//! A crate finds them for float32 and float64. For floats of 16 bits and fewer there is none (the digits of the same
+//! value as a float32 are more than are needed: 0.099975586 for the float16 0.1), so this module searches for them, by
+//! length. Digits are kept apart from any notation, because JSON, NumPy's text and messages each have their own.
 
 use std::io::Write;
 
@@ -17,26 +17,26 @@ pub struct Decimal {
     pub negative: bool,
     digits: [u8; 17],
     len: u8,
-    /// How many digits stand before the decimal point; negative or zero where zeros follow it first.
+    /// How many digits stand before the decimal point; if it is negative, this many zeros come after the point first.
     pub point: i32,
 }
 
 impl Decimal {
-    /// The digits, in ASCII.
+    /// Returns the digits in ASCII.
     pub fn digits(&self) -> &[u8] {
         &self.digits[..self.len.into()]
     }
 
-    /// Zero, the sign aside.
+    /// Returns a zero of either sign.
     pub(crate) const fn zero(negative: bool) -> Self {
         Self { negative, digits: [b'0'; 17], len: 0, point: 0 }
     }
 
-    /// Reads what float printers write: digits with at most one point, then perhaps `e` and an exponent. Of leading
-    /// zeros there is one at most before the point. Beyond the 17 digits that count there are only zeros.
+    /// Reads the text of a float printer: digits with at most one point, then an optional `e` and exponent. There is at
+    /// most one leading zero before the point. Beyond the 17 digits that count there are only zeros.
     fn read(text: &[u8]) -> Self {
         let (negative, text) = text.strip_prefix(b"-").map_or((false, text), |t| (true, t));
-        // an exponent is a mark, a sign and three digits at most
+        // an exponent is a letter, a sign and at most three digits
         let end = text.len().saturating_sub(5);
         let mark = text[end..].iter().rposition(|&byte| byte == b'e').map_or(text.len(), |at| end + at);
         let (mantissa, exponent) = text.split_at(mark);
@@ -54,7 +54,7 @@ impl Decimal {
         Self::new(negative, &[], &fraction[zeros..], exponent - zeros as i32)
     }
 
-    /// The decimal of two runs of digits, of which the first begins with no zero.
+    /// Creates a decimal from two runs of digits, of which the first does not begin with a zero.
     fn new(negative: bool, head: &[u8], tail: &[u8], point: i32) -> Self {
         let mut it = Self { negative, digits: [b'0'; 17], len: 0, point };
         let head = &head[..head.len().min(17)];
@@ -72,16 +72,16 @@ impl Decimal {
         it
     }
 
-    /// `number / 10^places`.
+    /// Returns the digits of `number / 10^places`.
     fn fixed(negative: bool, number: u64, places: i32) -> Self {
         let mut buffer = itoa::Buffer::new();
         let digits = buffer.format(number).as_bytes();
         if number == 0 { Self::zero(negative) } else { Self::new(negative, digits, &[], digits.len() as i32 - places) }
     }
 
-    /// `value` rounded to so many digits after the point, ties to even. By arithmetic of 128 bits where they suffice,
-    /// which they do for all but very large or small numbers: the formatting of the standard library, exact for every
-    /// number, is much slower, and each item of an array may come through here twice.
+    /// Rounds `value` to `places` digits after the point, ties to even. Arithmetic of 128 bits does this for all but
+    /// very large or small numbers. The formatting of the standard library, which is exact for every number, is much
+    /// slower, and each item of an array may come through here twice.
     pub(crate) fn to_places(value: f64, places: usize) -> Self {
         let exact = i32::try_from(places).ok().and_then(|places| Some((times_power(value.abs(), places)?, places)));
         match exact {
@@ -90,9 +90,9 @@ impl Decimal {
         }
     }
 
-    /// `value`, whose shortest digits are these, rounded to so many digits after the first, ties to even.
+    /// Rounds `value`, whose shortest digits are `self`, to `places` digits after the first, ties to even.
     pub(crate) fn to_digits(self, value: f64, places: usize) -> Self {
-        // One digit less than `places` would be too few, and a one followed by zeros may have been.
+        // the shortest digits can be fewer than `places` because zeros at the end are left out
         if let Some(least) = u32::try_from(places).ok().and_then(|places| 10u64.checked_pow(places)) {
             let places = places as i32 - (self.point - 1);
             if let Some(number) = times_power(value.abs(), places).filter(|&number| number > least) {
@@ -103,7 +103,7 @@ impl Decimal {
     }
 
     fn printed(text: std::fmt::Arguments<'_>) -> Self {
-        // 309 digits before the point, a sign and a point: what is beyond 17 digits is dropped in any case
+        // 309 digits before the point, a sign and a point fit; digits beyond 17 are dropped in any case
         let mut bytes = [0; 400];
         let mut rest = &mut bytes[..];
         let _ = rest.write_fmt(text);
@@ -111,7 +111,7 @@ impl Decimal {
         Self::read(&bytes[..len])
     }
 
-    /// The next decimal of so many digits that is farther from zero.
+    /// Returns the next decimal of `len` digits that is farther from zero.
     pub(crate) fn away(mut self, len: usize) -> Self {
         let used = usize::from(self.len);
         let len = len.min(self.digits.len());
@@ -129,12 +129,12 @@ impl Decimal {
         self
     }
 
-    /// The nearest float64.
+    /// Returns the nearest float64.
     pub(crate) fn to_f64(self) -> f64 {
         self.text().parse().unwrap_or(f64::NAN)
     }
 
-    /// The nearest float32.
+    /// Returns the nearest float32.
     pub(crate) fn to_f32(self) -> f32 {
         self.text().parse().unwrap_or(f32::NAN)
     }
@@ -145,12 +145,12 @@ impl Decimal {
     }
 }
 
-/// The number that these digits are, perhaps after a `+`.
+/// Returns the number with these digits, which may begin with a `+`.
 fn integer(digits: &[u8]) -> i32 {
     digits.iter().filter(|byte| byte.is_ascii_digit()).fold(0, |number, digit| 10 * number + i32::from(digit - b'0'))
 }
 
-/// A positive `value * 10^power` rounded to an integer, ties to even; `None` if that is too much for 128 bits.
+/// Rounds a positive `value * 10^power` to an integer, ties to even; `None` if that needs more than 128 bits.
 fn times_power(value: f64, power: i32) -> Option<u64> {
     let bits = value.to_bits();
     let (fraction, exponent) = (bits & ((1 << 52) - 1), (bits >> 52) as i32);
@@ -173,19 +173,19 @@ fn times_power(value: f64, power: i32) -> Option<u64> {
     u64::try_from(quotient + u128::from(up)).ok()
 }
 
-/// The digits of a finite float64.
+/// Returns the shortest digits of a finite float64.
 pub fn shortest64(value: f64) -> Decimal {
     Decimal::read(zmij::Buffer::new().format_finite(value).as_bytes())
 }
 
-/// The digits of a finite float32.
+/// Returns the shortest digits of a finite float32.
 pub fn shortest32(value: f32) -> Decimal {
     Decimal::read(zmij::Buffer::new().format_finite(value).as_bytes())
 }
 
-/// The digits of a finite float16: the fewest that read back to it as a float16, and of those the nearest. Five always suffice. Arithmetic of
-/// float64 will do: where so few digits lie halfway between two floats of 16 bits it is exact, and elsewhere they are
-/// farther from there than it errs.
+/// Returns the shortest digits of a finite float16: the fewest that read back to it, and of these the nearest. Five
+/// always suffice. Arithmetic of float64 is enough: where so few digits lie halfway between two floats of 16 bits it is
+/// exact, and elsewhere they are farther from the midpoint than it errs.
 pub fn shortest16(value: f16) -> Decimal {
     let (negative, bits) = (value.is_sign_negative(), value.to_bits() & 0x7fff);
     if bits == 0 {
@@ -197,7 +197,7 @@ pub fn shortest16(value: f16) -> Decimal {
     let even = bits % 2 == 0;
     let (low, high) = ((below + value) / 2.0, (value + above) / 2.0);
     let reads_back = |it: f64| (low < it && it < high) || (even && (it == low || it == high));
-    // From the binary exponent times log10(2), which 1233/4096 is to four digits, and then at most one more.
+    // this is the binary exponent times log10(2), which is nearly 1233/4096; the loop below corrects it by one at most
     let mut point = ((value.to_bits() >> 52) as i32 - 1023) * 1233 / 4096;
     while value >= scale(1.0, point) {
         point += 1;
@@ -217,7 +217,7 @@ pub fn shortest16(value: f16) -> Decimal {
     Decimal::read(format!("{value:e}").as_bytes())
 }
 
-/// `value * 10^power`, for powers that floats of 16 bits need; the factor or divisor is exact up to the power of 22.
+/// Returns `value * 10^power` for the powers that floats of 16 bits need; the factor or divisor is exact up to 10^22.
 fn scale(value: f64, power: i32) -> f64 {
     const POWERS: [f64; 48] = {
         let mut powers = [1.0; 48];

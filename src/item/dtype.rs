@@ -1,4 +1,4 @@
-//! Element types: what an item is, how many bytes it takes and in which order they are.
+//! Element types: what an item is and in which order its bytes are.
 
 use std::sync::Arc;
 
@@ -107,12 +107,12 @@ pub struct Field {
 }
 
 impl Field {
-    /// The number of its items.
+    /// Returns the number of its items.
     pub fn items(&self) -> usize {
         self.shapes.iter().flatten().product()
     }
 
-    /// The bytes of the whole field.
+    /// Returns the bytes of the whole field.
     pub fn size(&self) -> usize {
         self.items() * self.dtype.itemsize()
     }
@@ -133,17 +133,17 @@ pub struct DType {
 }
 
 impl From<Kind> for DType {
-    /// The little-endian dtype of that kind (fields keep their own byte order).
+    /// Returns the little-endian dtype of a kind. Fields keep their own byte order.
     fn from(kind: Kind) -> Self {
         Self { kind, big: false }
     }
 }
 
 impl DType {
-    /// A structured dtype.
+    /// Creates a structured dtype.
     ///
     /// # Errors
-    /// A name or title that occurs twice; more bytes than [`bytes_of`] allows.
+    /// A name or title occurs twice; an item has more bytes than [`bytes_of`] allows.
     pub fn structured(fields: Vec<Field>, itemsize: usize) -> Result<Self, Error> {
         let mut names = std::collections::HashSet::new();
         for field in &fields {
@@ -158,23 +158,24 @@ impl DType {
         Ok(Kind::Struct(Arc::new(Struct { fields, itemsize })).into())
     }
 
-    /// What an item is.
+    /// Returns the kind of item.
     pub fn kind(&self) -> &Kind {
         &self.kind
     }
 
-    /// Whether the numbers in an item are big-endian. Always false where bytes have no order, and for a
-    /// structured dtype, whose fields know.
+    /// Returns whether the numbers in an item are big-endian. It is false if bytes have no order, and for a structured
+    /// dtype, whose fields have their own.
     pub fn is_big_endian(&self) -> bool {
         self.big
     }
 
-    /// Whether items are raw bytes, as many as those of a number: another dtype may say what they are.
+    /// Returns whether items are raw bytes of the size of a number, which may be numbers of a type that NumPy does not
+    /// know.
     pub(crate) fn is_ambiguous(&self) -> bool {
         matches!(self.kind, Kind::Void(1 | 2 | 4 | 8 | 16))
     }
 
-    /// Whether items are integers (bool and the narrow types are none).
+    /// Returns whether items are integers; bool and the narrow types are not.
     pub fn is_integer(&self) -> bool {
         use Kind::{Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64};
         matches!(self.kind, Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64)

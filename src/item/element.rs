@@ -1,4 +1,4 @@
-//! The Rust types that items are, and the one place that says which kind of item is which.
+//! The Rust types of items, and the one place where a kind of item is matched to its type.
 
 use std::fmt::Debug;
 
@@ -13,8 +13,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A Rust type that is an item of a dtype: bool, the integers of 8 to 64 bits, [`f16`](struct@f16), [`bf16`], f32, f64,
-/// and [`Complex`] of the last two. What tensors become arrays of, and the reverse.
+/// A Rust type of items: bool, the integers of 8 to 64 bits, [`f16`](struct@f16), [`bf16`], f32, f64, and [`Complex`]
+/// of the last two. Tensors become arrays of these types, and the reverse.
 ///
 /// ```
 /// use tensorop::Element;
@@ -23,40 +23,40 @@ mod sealed {
 /// assert_eq!(<num_complex::Complex<f32> as Element>::SIZE, 8);
 /// ```
 pub trait Element: Copy + Debug + PartialEq + Send + Sync + sealed::Sealed + 'static {
-    /// The bytes of one item: an array of [`SIZE`](Self::SIZE).
+    /// One item as bytes: an array of [`SIZE`](Self::SIZE).
     type Bytes: Copy + AsRef<[u8]> + Debug + Send + Sync;
-    /// What a complex number is two of; of any other the type itself.
+    /// The type of the parts of a complex number; for all other types the type itself.
     type Part: Element;
     /// The bytes of one item.
     const SIZE: usize = size_of::<Self::Bytes>();
 
-    /// The little-endian dtype of such items.
+    /// Returns the little-endian dtype of these items.
     fn dtype() -> DType;
 
-    /// The item that little-endian bytes are. Of a bool any byte but 0 is true.
+    /// Reads an item from little-endian bytes. For a bool any byte but 0 is true.
     fn from_little(bytes: Self::Bytes) -> Self;
 
-    /// The item that big-endian bytes are.
+    /// Reads an item from big-endian bytes.
     fn from_big(bytes: Self::Bytes) -> Self;
 
-    /// The little-endian bytes.
+    /// Returns the little-endian bytes.
     fn to_little(self) -> Self::Bytes;
 
-    /// The big-endian bytes.
+    /// Returns the big-endian bytes.
     fn to_big(self) -> Self::Bytes;
 
-    /// The items of `bytes`, without a rest that is no whole item.
+    /// Returns the items of `bytes`; bytes at the end that make no whole item are left out.
     fn chunks(bytes: &[u8]) -> &[Self::Bytes];
 
-    /// The items of `bytes`, to be written, without a rest that is no whole item.
+    /// Returns the items of `bytes` for writing; bytes at the end that make no whole item are left out.
     fn chunks_mut(bytes: &mut [u8]) -> &mut [Self::Bytes];
 
-    /// The item at the front of little-endian `bytes`; if they are too few, the item all bytes of which are zero.
+    /// Reads the item at the beginning of little-endian `bytes`. If these are too few, all bytes of the item are zero.
     fn read_le(bytes: &[u8]) -> Self;
 }
 
-/// Implements [`Element`] for types by what makes them of their bytes and the reverse. The array type is written out
-/// everywhere, for a length in a trait can be none of an array.
+/// Implements [`Element`] for types from their conversions to and from bytes. The array type is written out everywhere,
+/// because the length of an array cannot be a constant of a trait.
 macro_rules! elements {
     ($($type:ty, $size:literal, $part:ty, $kind:ident, $from_le:expr, $from_be:expr, $to_le:expr, $to_be:expr;)+) => {$(
         impl sealed::Sealed for $type {}
@@ -142,7 +142,7 @@ fn bool_to(item: bool) -> [u8; 1] {
     [item.into()]
 }
 
-/// Both parts of a complex item, each from its own bytes.
+/// Converts both parts of a complex item, each from its own bytes.
 #[inline(always)]
 fn complex_from<T, const N: usize, const PART: usize>(bytes: [u8; N], from: impl Fn([u8; PART]) -> T) -> Complex<T> {
     let parts = bytes.as_chunks::<PART>().0;
@@ -157,11 +157,11 @@ fn complex_to<T, const N: usize, const PART: usize>(item: Complex<T>, to: impl F
     bytes
 }
 
-/// A float that is an item.
+/// A type of items that is a real float.
 pub(crate) trait Float: Element {
-    /// Its value.
+    /// Returns the value as a float64.
     fn wide(self) -> f64;
-    /// What is nearest to a number, ties to even.
+    /// Returns the float nearest to a number, ties to even.
     fn nearest(value: f64) -> Self;
 }
 
@@ -187,9 +187,9 @@ floats! {
     f64, |item| item, |value| value;
 }
 
-/// A `match` over a [`Kind`] in which the kinds that are Rust types share arms: the type is named `T` in the arm, which
-/// is compiled for each type by itself, so that what is in it is as fast as if it were written for that type. The
-/// kinds that are no Rust types follow as usual patterns, and the compiler asks for all of them.
+/// A `match` over a [`Kind`] in which the kinds that are Rust types share arms. In such an arm the type is named `T`,
+/// and the arm is compiled for each type by itself, so that it is as fast as if it were written for that type. Kinds
+/// that are not Rust types follow as ordinary patterns, and the compiler checks that none is missing.
 ///
 /// ```text
 /// match_kind!(dtype.kind(), {
@@ -199,8 +199,8 @@ floats! {
 /// })
 /// ```
 ///
-/// A macro and not a generic visitor, because what a module does with numbers (a reduction, a difference, sums) is a
-/// trait of that module, which a bound on [`Element`] would not promise.
+/// This is a macro and not a generic visitor, because what a module does with numbers (a reduction, a difference, sums)
+/// is a trait of that module, which a bound on [`Element`] would not promise.
 macro_rules! match_kind {
     ($kind:expr, { number $type:ident => $number:expr, $($rest:tt)* }) => {
         $crate::item::element::match_kind!($kind, {

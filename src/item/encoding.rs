@@ -1,9 +1,9 @@
-//! How the items of a dtype lie in memory: how many bytes they are and in which order, and what turns one order into
+//! How the items of a dtype lie in memory: how many bytes they have, in which order, and how one byte order becomes
 //! another.
 //!
-//! A tensor is computed with in the byte order that it is stored in, wherever bytes are only moved; what has to be
-//! turned is turned by a list of [`Swap`]s, made once for a pair of dtypes and not once an item, since a structured
-//! dtype has a tree of fields to go through.
+//! Where bytes are only moved, a tensor keeps the byte order that it is stored in. Elsewhere a list of [`Swap`]s turns
+//! it. The list is made once for a pair of dtypes and not for each item, since a structured dtype has a tree of fields
+//! to walk.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::item::dtype::{DType, Field, Kind, Struct};
 use crate::item::element::{Element, match_kind};
 
 impl DType {
-    /// The bytes of one item.
+    /// Returns the bytes of one item.
     pub fn itemsize(&self) -> usize {
         match_kind!(&self.kind, {
             number T => <T as Element>::SIZE,
@@ -23,14 +23,14 @@ impl DType {
         })
     }
 
-    /// The same dtype with every number in it little-endian.
+    /// Returns the same dtype with every number in it little-endian.
     pub fn native(&self) -> Self {
         let Kind::Struct(s) = &self.kind else { return self.kind.clone().into() };
         let fields = s.fields.iter().map(|f| Field { dtype: f.dtype.native(), ..f.clone() }).collect();
         Kind::Struct(Arc::new(Struct { fields, itemsize: s.itemsize })).into()
     }
 
-    /// The same dtype with every number in it big-endian, where bytes have an order.
+    /// Returns the same dtype with every number in it big-endian, if its bytes have an order.
     pub fn big_endian(&self) -> Self {
         let Kind::Struct(s) = &self.kind else {
             return Self { big: unit_size(&self.kind) > 1, kind: self.kind.clone() };
@@ -39,8 +39,8 @@ impl DType {
         Kind::Struct(Arc::new(Struct { fields, itemsize: s.itemsize })).into()
     }
 
-    /// This dtype as it is read from the bits of items of `stored`, which are as long: in that byte order. `None` if
-    /// the bytes of the two are arranged in units of different length.
+    /// Returns this dtype in the byte order of `stored`, whose items have the same size and are to be read as this
+    /// dtype. `None` if the two have their bytes in units of different length.
     pub fn read_from(&self, stored: &Self) -> Option<Self> {
         if !stored.big {
             return Some(self.native());
@@ -49,12 +49,12 @@ impl DType {
         fits.then(|| Self { big: true, kind: self.kind.clone() })
     }
 
-    /// Whether items of both are the same kind, whatever their byte order.
+    /// Returns whether items of both dtypes are the same kind, whatever their byte order.
     pub fn same_kind(&self, other: &Self) -> bool {
         self == other || self.native() == other.native()
     }
 
-    /// What turns an item of this dtype into one of `to`, a dtype of the [same kind](Self::same_kind).
+    /// Returns the steps that turn an item of this dtype into one of `to`, a dtype of the [same kind](Self::same_kind).
     pub(crate) fn swaps_to(&self, to: &Self) -> Vec<Swap> {
         match (&self.kind, &to.kind) {
             (Kind::Struct(a), Kind::Struct(b)) => {
@@ -88,17 +88,17 @@ pub(crate) fn code_points(item: &[u8], big_endian: bool) -> impl Iterator<Item =
     unpadded(item, 4).as_chunks::<4>().0.iter().map(move |&word| point(word))
 }
 
-/// A step of turning the bytes of one item into another byte order.
+/// A step that changes the byte order of one item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Swap {
-    /// `count` units of `width` bytes, from the beginning on, are each reversed.
+    /// Reverses each of `count` units of `width` bytes, from the beginning of the item on.
     Units { width: usize, count: usize },
-    /// `inner` is done `count` times, the first at `offset`, then every `stride` bytes.
+    /// Takes the steps `inner` `count` times, first at `offset`, then every `stride` bytes.
     Repeat { offset: usize, count: usize, stride: usize, inner: Vec<Swap> },
 }
 
 impl Swap {
-    /// Does it to one item.
+    /// Takes this step in one item.
     pub(crate) fn apply(&self, item: &mut [u8]) {
         match self {
             Swap::Units { width: 2, count } => {
@@ -119,7 +119,7 @@ impl Swap {
         }
     }
 
-    /// Does all of `swaps` to each item of `items`.
+    /// Takes all steps in each of `items`.
     pub(crate) fn apply_all(swaps: &[Swap], items: &mut [u8], itemsize: usize) {
         match swaps {
             [] => {}
@@ -136,7 +136,7 @@ fn swap_words<const N: usize>(bytes: &mut [u8], swap: impl Fn([u8; N]) -> [u8; N
     }
 }
 
-/// The bytes of the units that a byte order arranges.
+/// Returns the size of the units whose bytes a byte order arranges.
 pub(super) fn unit_size(kind: &Kind) -> usize {
     // NumPy stores it as raw bytes (`<V2`), which have no other order
     if *kind == Kind::BFloat16 {

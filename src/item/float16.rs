@@ -1,46 +1,46 @@
-//! Floats of 16 bits, one by one: bits to values and values to the nearest bits.
+//! Conversions of single floats of 16 bits.
 //!
-//! The conversions of the `half` crate ask at each item whether the machine has an instruction for it, which keeps loops
-//! from being vectorised; those of slices are a call for every eight items; and from float64 they round twice on some
-//! machines and drop bits on others. These have no branches, no such question, and round once.
+//! The conversions of the `half` crate check for each item whether the machine has an instruction for it, which keeps
+//! loops from being vectorised; those of slices are a call for every eight items; and from float64 they round twice on
+//! some machines and drop bits on others. The functions here have no branches and round once.
 
 use half::{bf16, f16};
 
-/// The value of a float16. NaN stays NaN, its payload is moved up as an instruction of the machine would.
+/// Returns the value of a float16. A NaN keeps its payload, moved up as an instruction of the machine would.
 ///
-/// Without branches, so that loops over it are vectorised, and without arithmetic of subnormal float32s, which some
-/// machines do in microcode: a multiplication of the shifted bits by 2^112 is shorter, and makes a tensor with a few
-/// subnormal items take a third longer to compare and twice as long to cast.
+/// It has no branches, so that loops over it are vectorised, and no arithmetic of subnormal float32s, which some
+/// machines do in microcode: to multiply the shifted bits by 2^112 is shorter, but a tensor with a few subnormal items
+/// then takes a third longer to compare and twice as long to cast.
 #[inline]
 pub(crate) fn f16_to_f32(item: f16) -> f32 {
-    // signed, as vector instructions compare
+    // the bits are signed because vector instructions compare signed numbers
     let bits = i32::from(item.to_bits() as i16);
     let magnitude = bits & 0x7fff;
     let normal = (magnitude << 13) + ((127 - 15) << 23);
-    // With the exponent of the smallest normal numbers, 2^-14, a subnormal item is that much too large.
+    // with the exponent of the smallest normal number a subnormal item is too large by that number, 2^-14
     let subnormal = f32::from_bits((normal + (1 << 23)) as u32) - f32::from_bits((127 - 14) << 23);
     let finite = if magnitude < 0x400 { subnormal.to_bits() } else { normal as u32 };
     let special = if magnitude > 0x7bff { 0x7f80_0000 } else { 0 };
     f32::from_bits(finite | special | bits as u32 & 0x8000_0000)
 }
 
-/// The value of a bfloat16, which is the upper half of a float32.
+/// Returns the value of a bfloat16, which is the upper half of a float32.
 #[inline]
 pub(crate) fn bf16_to_f32(item: bf16) -> f32 {
     f32::from_bits(u32::from(item.to_bits()) << 16)
 }
 
-/// The float16 nearest to a float32, ties to even; NaN becomes the quiet NaN of its sign and of the upper bits of its
-/// payload, as an instruction of the machine would make it. What [`nearest`] does by way of float64, of which a vector has
-/// half as many.
+/// Returns the float16 nearest to a float32, ties to even. A NaN becomes the quiet NaN of its sign and the upper bits
+/// of its payload, as an instruction of the machine would make it. [`nearest`] gives the same by way of float64, of
+/// which a vector holds half as many.
 #[inline]
 pub(crate) fn f16_from_f32(value: f32) -> f16 {
-    // 2^16, which is beyond the largest number, has the bits that infinity has
+    // the bits of 2^16, which is beyond the largest number, become those of infinity
     let size = value.abs().min(65536.0);
     let bits = size.to_bits();
-    // half a unit less a little, and that little if the last bit is 1 (a check for overflow would be a branch)
+    // adds half a unit less 1, and 1 if the last bit is set; a check for overflow would be a branch
     let normal = (bits.wrapping_add(0xfff + ((bits >> 13) & 1)) >> 13).wrapping_sub((127 - 15) << 10);
-    // the last bit of numbers from 0.5 on is 2^-24, the smallest number there is
+    // the last bit of numbers from 0.5 on is 2^-24, the smallest float16
     let subnormal = (size + 0.5).to_bits().wrapping_sub(0.5_f32.to_bits());
     let number = if size < f32::from_bits((127 - 14) << 23) { subnormal } else { normal };
     let nan = 0x7e00 | (value.to_bits() >> 13) & 0x3ff;
@@ -48,32 +48,32 @@ pub(crate) fn f16_from_f32(value: f32) -> f16 {
     f16::from_bits(magnitude as u16 | (value.to_bits() >> 16) as u16 & 0x8000)
 }
 
-/// The float16 nearest to a number, ties to even; NaN becomes the quiet NaN of its sign.
+/// Returns the float16 nearest to a number, ties to even; a NaN becomes the quiet NaN of its sign.
 #[inline]
 pub(crate) fn f16_from_f64(value: f64) -> f16 {
     f16::from_bits(nearest::<10, -14>(value))
 }
 
-/// The bfloat16 nearest to a number, ties to even; NaN becomes the quiet NaN of its sign.
+/// Returns the bfloat16 nearest to a number, ties to even; a NaN becomes the quiet NaN of its sign.
 #[inline]
 pub(crate) fn bf16_from_f64(value: f64) -> bf16 {
     bf16::from_bits(nearest::<7, -126>(value))
 }
 
-/// The bits of the nearest float of 16 bits, `BITS` of which are the fraction, and 2^`LEAST` the smallest normal
-/// number; ties to even. Both cases are computed and one is chosen, so that loops over it are vectorised.
+/// Returns the bits of the nearest float of 16 bits, ties to even; `BITS` of them are the fraction, and 2^`LEAST` is
+/// the smallest normal number. It computes both cases and chooses one, so that loops over it are vectorised.
 #[inline]
 fn nearest<const BITS: u32, const LEAST: i32>(value: f64) -> u16 {
     let infinity = ((2 - 2 * LEAST) as u64 + 1) << BITS;
     let power = |exponent: i32| f64::from_bits(((1023 + exponent) as u64) << 52);
-    // 2 to the power that is beyond the largest number has the bits that infinity has.
+    // the bits of the power of 2 beyond the largest number become those of infinity
     let size = value.abs().min(power(2 - LEAST));
     let bits = size.to_bits();
-    // Half a unit less a little, and that little if the last bit is 1.
+    // adds half a unit less 1, and 1 if the last bit is set
     let dropped = 52 - BITS;
     let rounded = bits + ((1 << (dropped - 1)) - 1) + ((bits >> dropped) & 1);
     let normal = (rounded >> dropped).wrapping_sub(((1022 + LEAST) as u64) << BITS);
-    // Below the normal numbers an addition leaves as many bits as there are.
+    // below the normal numbers the addition drops the bits that a subnormal number does not have
     let offset = power(LEAST + dropped as i32);
     let small = (size + offset).to_bits().wrapping_sub(offset.to_bits());
     let magnitude = if size < power(LEAST) { small } else { normal };

@@ -1,10 +1,11 @@
-//! Patterns of names of tensors, as `--only` and `FILE:GLOB` take them, and names made from names.
+//! Patterns for names of tensors, as `--only` and `FILE:GLOB` take them, and names made from other names.
 //!
-//! Unlike in a shell, `/` and `.` are letters as all others: `model.*` matches `model.layers.0/w`. The crates for patterns
-//! of paths part names at `/`, so this is our own.
+//! Unlike in a shell, `*` also matches `/`, so `model.*` matches `model.layers.0/w`; and a pattern that is not
+//! well-formed is a name. This takes so few lines that a package for it would cost more than it saves.
 
-/// A pattern of names: `*` stands for any letters or none, `?` for one letter, `[abc]`, `[a-c]` and `[!abc]` for one letter
-/// of (or not of) a set. Whatever is in it, a pattern matches the name that is written as itself: names may hold these.
+/// A pattern of names: `*` stands for any letters or none, `?` for one letter, `[abc]`, `[a-c]` and `[!abc]` for one
+/// letter that is in a set or not in it. A pattern also matches the name that is written like itself, since names may
+/// hold these characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob {
     text: String,
@@ -13,7 +14,7 @@ pub struct Glob {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token {
-    /// Any letters, or none.
+    /// Any letters or none.
     Any,
     /// One letter, whatever it is.
     One,
@@ -24,7 +25,7 @@ enum Token {
 }
 
 impl Glob {
-    /// Every text is a pattern: a bracket that is not closed is a letter.
+    /// Parses a text. Every text is a pattern: a bracket that is not closed is a letter.
     pub fn new(text: &str) -> Self {
         let mut tokens = Vec::new();
         let mut rest = text.chars();
@@ -45,19 +46,19 @@ impl Glob {
         Self { text: text.to_owned(), tokens }
     }
 
-    /// The pattern as it was written.
+    /// Returns the pattern as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it matches a whole name. Takes time in proportion to the product of both lengths at most.
+    /// Returns whether it matches a whole name. The time is at most proportional to the product of both lengths.
     pub fn matches(&self, name: &str) -> bool {
         if name == self.text {
             return true;
         }
         let name: Vec<char> = name.chars().collect();
         let (mut token, mut letter) = (0, 0);
-        // the last `*`, and how many letters it stands for so far: only that one needs to be tried with more
+        // the last `*` and how many letters it stands for so far; no earlier one needs to be tried with more
         let mut last: Option<(usize, usize)> = None;
         while letter < name.len() {
             match self.tokens.get(token) {
@@ -88,8 +89,8 @@ impl Token {
     }
 }
 
-/// The set that a text begins with, behind its bracket, and what comes after. A bracket that closes is a letter where it
-/// comes first.
+/// Parses the set at the beginning of `text`, behind its bracket, and returns what comes after it. A bracket that
+/// closes is a letter if it comes first.
 fn set(text: &str) -> Option<(Token, &str)> {
     let (not, text) = text.strip_prefix(['!', '^']).map_or((false, text), |rest| (true, rest));
     let first = text.chars().next()?.len_utf8();
@@ -104,7 +105,7 @@ fn set(text: &str) -> Option<(Token, &str)> {
     Some((Token::Set { not, ranges }, &text[end + 1..]))
 }
 
-/// A name made from another: `OLD=NEW`, where `*` in NEW is what the `*` in OLD stood for. All else is taken as it is.
+/// A rule that makes a name from another: `OLD=NEW`, where the `*` in NEW is replaced by what the `*` in OLD matched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rename {
     text: String,
@@ -113,10 +114,10 @@ pub struct Rename {
 }
 
 impl Rename {
-    /// Reads `OLD=NEW`.
+    /// Parses `OLD=NEW`.
     ///
     /// # Errors
-    /// No `=`, nothing before it, more than one `*` on a side, or one in NEW and none in OLD.
+    /// There is no `=` or nothing before it, more than one `*` on a side, or one in NEW and none in OLD.
     pub fn parse(text: &str) -> Result<Self, String> {
         let halves = |text: &str| match text.split_once('*') {
             None => (text.to_owned(), None),
@@ -135,12 +136,12 @@ impl Rename {
         Ok(Self { text: text.to_owned(), old: halves(old), new: halves(new) })
     }
 
-    /// It as it was written.
+    /// Returns the rule as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The new name, if OLD matches the whole of a name.
+    /// Returns the new name if OLD matches the whole of `name`.
     pub fn apply(&self, name: &str) -> Option<String> {
         let kept = match &self.old {
             (whole, None) => (name == whole).then_some("")?,

@@ -14,10 +14,10 @@ pub enum Order {
     Fortran,
 }
 
-/// What a tensor is, but for its items: element type, dims and the order of its storage.
+/// Everything known of a tensor but its items: element type, dims and order of storage.
 ///
-/// Formats read it from their headers, operators give it for their outputs, and writers are asked whether they can hold
-/// it; nobody needs the items for that.
+/// Formats read it from their headers, operators give it for their outputs, and writers say whether they can hold it,
+/// all without items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meta {
     /// The type of every item, as it is stored.
@@ -29,33 +29,33 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// Of a tensor in C order.
+    /// Creates the meta of a tensor in C order.
     pub fn new(dtype: DType, shape: Vec<usize>) -> Self {
         Self { dtype, shape, order: Order::C }
     }
 
-    /// The same tensor in another order of storage.
+    /// Returns the same tensor in another order of storage.
     #[must_use]
     pub fn in_order(self, order: Order) -> Self {
         Self { order, ..self }
     }
 
-    /// The number of items. Formats refuse shapes whose items memory could not address, so this does not overflow.
+    /// Returns the number of items. It does not overflow, because formats refuse shapes that memory could not address.
     pub fn items(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// The bytes of all items, one after the other.
+    /// Returns the bytes of all items.
     pub fn bytes(&self) -> usize {
         self.items() * self.dtype.itemsize()
     }
 
-    /// Whether memory could address every item and stride, by [`bytes_of`]'s rule.
+    /// Returns whether memory could address every item and stride, by the rule of [`bytes_of`].
     pub fn is_addressable(&self) -> bool {
         bytes_of(&self.shape, self.dtype.itemsize()).is_some()
     }
 
-    /// Where the items lie in storage.
+    /// Returns where the items lie in storage.
     pub(crate) fn view(&self) -> View {
         match self.order {
             Order::C => View::c_order(&self.shape),
@@ -63,7 +63,7 @@ impl Meta {
         }
     }
 
-    /// The same storage seen as a tensor in C order: of one in Fortran order the axes are reversed.
+    /// Returns the same storage as a tensor in C order: the axes of one in Fortran order are reversed.
     #[must_use]
     pub fn as_stored(&self) -> Self {
         let mut shape = self.shape.clone();

@@ -1,4 +1,4 @@
-//! How dtypes are named and described: NumPy's names and short descriptions, read and written.
+//! The names and short descriptions of dtypes, as NumPy has them: parsing and printing.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::item::python;
 use crate::item::time_unit::TimeUnit;
 use crate::layout::shape::bytes_of;
 
-/// The kinds that have a name of their own: kind, NumPy's (or ml_dtypes') name, letter and bytes of the descr.
+/// The kinds with a name of their own: kind, NumPy's (or ml_dtypes') name, and letter and bytes of the descr.
 const NAMED: &[(Kind, &str, char, usize)] = &[
     (Kind::Bool, "bool", 'b', 1),
     (Kind::Int8, "int8", 'i', 1),
@@ -31,7 +31,7 @@ const NAMED: &[(Kind, &str, char, usize)] = &[
     (Kind::ComplexLongDouble(24), "complex192", 'c', 24),
     (Kind::ComplexLongDouble(32), "complex256", 'c', 32),
     (Kind::BFloat16, "bfloat16", 'V', 2),
-    // Before the other narrow types: the only one whose descr tells which it is.
+    // it comes before the other narrow types because it is the only one that its descr identifies
     (Kind::Narrow(Narrow::Float8E5M2), "float8_e5m2", 'f', 1),
     (Kind::Narrow(Narrow::Float8E3M4), "float8_e3m4", 'V', 1),
     (Kind::Narrow(Narrow::Float8E4M3), "float8_e4m3", 'V', 1),
@@ -49,7 +49,7 @@ const NAMED: &[(Kind, &str, char, usize)] = &[
     (Kind::Narrow(Narrow::UInt2), "uint2", 'V', 1),
 ];
 
-/// Other names that NumPy's users type.
+/// Other names that users of NumPy type.
 const ALIASES: &[(&str, &str)] = &[
     ("?", "bool"),
     ("half", "float16"),
@@ -66,11 +66,11 @@ const ALIASES: &[(&str, &str)] = &[
 ];
 
 impl DType {
-    /// Reads a name (`float32`, `bfloat16`, `str`) or one of NumPy's short descriptions (`<f4`, `|S5`, `<M8[ns]`).
-    /// `U` and `S` without a number have the width 0.
+    /// Parses a name (`float32`, `bfloat16`, `str`) or one of NumPy's short descriptions (`<f4`, `|S5`, `<M8[ns]`). `U`
+    /// and `S` without a number have the width 0.
     ///
     /// # Errors
-    /// An unknown name, and object arrays (`O`), which hold pickled Python objects.
+    /// The name is unknown, or is that of object arrays (`O`), which hold pickled Python objects.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let unknown = || Error::new(Subject::Dtype, format!("unknown dtype {}", python::repr_str(text)));
         let name = ALIASES.iter().find(|(alias, _)| *alias == text).map_or(text, |(_, name)| name);
@@ -117,14 +117,15 @@ impl DType {
         Ok(Self { big: order == Some('>') && unit_size(&kind) > 1, kind })
     }
 
-    /// The names of all kinds of numbers, those that every machine has first.
+    /// Returns the names of all kinds of numbers, those that every machine has first.
     pub fn names() -> impl Iterator<Item = &'static str> {
         let wide = |kind: &Kind| matches!(kind, Kind::LongDouble(_) | Kind::ComplexLongDouble(_));
         let usual = NAMED.iter().filter(move |(kind, ..)| !wide(kind));
         usual.chain(NAMED.iter().filter(move |(kind, ..)| wide(kind))).map(|(_, name, ..)| *name)
     }
 
-    /// The name that [`DType::parse`] takes: NumPy's, or NumPy's description for strings, dates, void and fields.
+    /// Returns the name that [`DType::parse`] takes: NumPy's, or NumPy's description for strings, dates, void and
+    /// fields.
     pub fn name(&self) -> String {
         match NAMED.iter().find(|(k, ..)| *k == self.kind) {
             Some((_, name, ..)) => (*name).to_owned(),
@@ -133,7 +134,7 @@ impl DType {
         }
     }
 
-    /// The `descr` of a `.npy` header: a quoted description, or a list of fields, as Python prints it.
+    /// Returns the `descr` of a `.npy` header: a quoted description, or a list of fields, as Python prints it.
     pub fn descr(&self) -> String {
         let Kind::Struct(s) = &self.kind else { return format!("'{}'", self.short()) };
         let mut parts = Vec::new();
@@ -160,7 +161,7 @@ impl DType {
         format!("[{}]", parts.join(", "))
     }
 
-    /// NumPy's short description of a dtype without fields, such as `<f4`.
+    /// Returns NumPy's short description of a dtype without fields, such as `<f4`.
     fn short(&self) -> String {
         let order = if matches!(self.kind, Kind::BFloat16 | Kind::Narrow(_)) {
             '<'
@@ -178,7 +179,7 @@ impl DType {
         match_kind!(&self.kind, {
             number T => named(),
             Kind::Narrow(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_) => named(),
-            // fields have a list, which `descr` gives
+            // `descr` prints a list for fields
             Kind::Struct(_) => String::new(),
             Kind::Bytes(n) => format!("|S{n}"),
             Kind::Str(n) => format!("{order}U{n}"),
@@ -190,7 +191,7 @@ impl DType {
 }
 
 impl fmt::Display for DType {
-    /// The [name](DType::name), with the byte order where it is big-endian.
+    /// Prints the [name](DType::name), and the byte order if it is big-endian.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name())?;
         if self.big && !self.name().starts_with('>') { f.write_str(" (big-endian)") } else { Ok(()) }

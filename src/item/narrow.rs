@@ -1,4 +1,4 @@
-//! The types of ml_dtypes that take 8 bits or fewer: bits to values, values to bits.
+//! The types of ml_dtypes that take 8 bits or fewer: their values, and the bits of the nearest value.
 
 use crate::item::dtype::Narrow;
 
@@ -12,16 +12,16 @@ struct FloatLayout {
     specials: Specials,
 }
 
-/// Which bits of a narrow float stand for no finite number.
+/// Which bits of a narrow float are not finite numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Specials {
-    /// As in IEEE 754: the highest exponent is infinity and NaN.
+    /// The highest exponent is infinity and NaN, as in IEEE 754.
     Ieee,
-    /// All bits set, but for the sign, are NaN; there is no infinity.
+    /// All bits but the sign set are NaN; there is no infinity.
     OneNan,
-    /// What would be -0 is NaN; there is no infinity.
+    /// The bits that would be -0 are NaN; there is no infinity.
     NegativeZero,
-    /// None.
+    /// All bits are finite numbers.
     None,
 }
 
@@ -30,12 +30,12 @@ impl FloatLayout {
         Self { signed: true, exponent, mantissa, bias, specials }
     }
 
-    /// The bits of the sign.
+    /// Returns the bit of the sign.
     fn sign(self, negative: bool) -> u32 {
         if negative && self.signed { 1 << (self.exponent + self.mantissa) } else { 0 }
     }
 
-    /// The bits of the largest finite number.
+    /// Returns the bits of the largest finite number.
     fn largest(self) -> u32 {
         match self.specials {
             Specials::Ieee => (((1 << self.exponent) - 1) << self.mantissa) - 1,
@@ -44,9 +44,9 @@ impl FloatLayout {
         }
     }
 
-    /// The bits, without a sign, of what is nearest to a finite value, ties to even, as if exponents had no end:
-    /// beyond [`Self::largest`] it is too large. Without a mantissa neither of two is even, and ties go away from
-    /// zero, as IEEE 754 has it for one digit.
+    /// Returns the bits, without a sign, of the number nearest to a finite value, ties to even, as if exponents had no
+    /// end; bits beyond [`Self::largest`] mean that the value is too large. Without a mantissa neither of two
+    /// neighbours is even, and ties go away from zero, as IEEE 754 has it for one digit.
     fn nearest(self, value: f64) -> u32 {
         let exponent = ((value.to_bits() >> 52) & 0x7ff) as i32 - 1023;
         let least = if self.mantissa == 0 { -self.bias } else { 1 - self.bias };
@@ -54,21 +54,21 @@ impl FloatLayout {
         if exponent > self.bias + 127 {
             return u32::MAX;
         }
-        // at most 2^127 times, at least 2^-255 times: exact
+        // the factor is from 2^-255 to 2^127, so the product is exact
         let scale = (1023 + i64::from(self.mantissa) - i64::from(exponent)) as u64;
         let scaled = value.abs() * f64::from_bits(scale << 52);
-        // 0 to 32, which a cast truncates
+        // the number is from 0 to 32, and the cast truncates it
         let mut units = scaled as u32;
         let rest = scaled - f64::from(units);
         units += u32::from(rest > 0.5 || (rest == 0.5 && (self.mantissa == 0 || units % 2 == 1)));
-        // A carry out of the mantissa goes on into the exponent, as it should.
+        // a carry out of the mantissa goes into the exponent, as it should
         let steps = ((exponent - least) as u32) << self.mantissa;
         if self.mantissa == 0 { steps + units.max(1) - 1 } else { steps + units }
     }
 }
 
 impl Narrow {
-    /// `None` for integers.
+    /// Returns how the bits of a float are divided; `None` for integers.
     fn layout(self) -> Option<FloatLayout> {
         use Specials::{Ieee, NegativeZero, None as Finite, OneNan};
         Some(match self {
@@ -87,12 +87,12 @@ impl Narrow {
         })
     }
 
-    /// Whether it holds integers.
+    /// Returns whether items are integers.
     pub fn is_integer(self) -> bool {
         self.layout().is_none()
     }
 
-    /// How many of the low bits of a byte are the item. What the others hold is not looked at.
+    /// Returns how many of the low bits of a byte are the item. The other bits are ignored.
     pub fn bits(self) -> u32 {
         match (self.layout(), self) {
             (Some(layout), _) => u32::from(layout.signed) + layout.exponent + layout.mantissa,
@@ -101,7 +101,7 @@ impl Narrow {
         }
     }
 
-    /// The value of an item, which float32 and float64 hold exactly.
+    /// Returns the value of an item, which float32 and float64 hold exactly.
     pub fn value(self, item: u8) -> f64 {
         let bits = self.bits();
         let item = u32::from(item) & ((1 << bits) - 1);
@@ -120,7 +120,7 @@ impl Narrow {
             Specials::OneNan if magnitude == (1 << (exponent + mantissa)) - 1 => f64::NAN,
             Specials::NegativeZero if negative && magnitude == 0 => f64::NAN,
             Specials::Ieee | Specials::OneNan | Specials::NegativeZero | Specials::None => {
-                // without a mantissa there are neither zero nor subnormals
+                // a type without a mantissa has neither zero nor subnormals
                 let subnormal = power == 0 && mantissa > 0;
                 let whole = if subnormal { fraction } else { (1 << mantissa) + fraction };
                 let power = if subnormal { 1 } else { power as i32 };
@@ -130,11 +130,12 @@ impl Narrow {
         if negative { -value } else { value }
     }
 
-    /// The item whose value is nearest to `value`, ties to even: what ml_dtypes makes of a float32 (a float64 it
-    /// rounds twice). Beyond the largest number that is infinity, else NaN, else the largest number itself. Where
-    /// NaN has no sign it loses it, where there is no NaN it becomes a zero; -0 becomes +0 where there is none.
-    /// `float8_e8m0fnu` has neither zero nor a sign: what is below its least number becomes that, and zero, -0
-    /// and all that is negative NaN. An integer type drops the fraction and ends at its range; NaN is 0.
+    /// Returns the item whose value is nearest to `value`, ties to even, as ml_dtypes converts a float32 (a float64 it
+    /// rounds twice). A value beyond the largest number becomes infinity, or NaN if there is no infinity, or else the
+    /// largest number. A NaN loses its sign if the type's NaN has none, and becomes a zero if there is no NaN; -0
+    /// becomes +0 if there is no -0. `float8_e8m0fnu` has neither zero nor a sign: what is below its least number
+    /// becomes that, and zero, -0 and all negative numbers become NaN. An integer type drops the fraction and clamps to
+    /// its range; NaN becomes 0.
     ///
     /// ```
     /// use tensorop::item::dtype::Narrow;
@@ -158,7 +159,7 @@ impl Narrow {
                 Specials::Ieee => sign | top | 1 << (mantissa - 1),
                 Specials::OneNan => sign | ones,
                 Specials::NegativeZero => ones + 1,
-                // as ml_dtypes does it: its NaN of these types is -0
+                // in ml_dtypes the NaN of these types becomes -0
                 Specials::None => layout.sign(value.is_sign_positive()),
             }
         } else {
@@ -175,8 +176,8 @@ impl Narrow {
         code as u8
     }
 
-    /// Whether [`Self::encode`] finds a number near a finite value: one that is not too large, and for
-    /// `float8_e8m0fnu` positive.
+    /// Returns whether a finite value is in the range of [`Self::encode`]: it is not too large, and for
+    /// `float8_e8m0fnu` it is positive.
     pub fn holds(self, value: f64) -> bool {
         match self.layout() {
             None => self.range().is_some_and(|(least, most)| (least as f64..=most as f64).contains(&value)),
@@ -185,7 +186,7 @@ impl Narrow {
         }
     }
 
-    /// The least and the largest number of an integer type; `None` for floats.
+    /// Returns the least and the largest number of an integer type; `None` for floats.
     pub fn range(self) -> Option<(i64, i64)> {
         match self {
             Narrow::Int4 => Some((-8, 7)),
@@ -206,7 +207,8 @@ impl Narrow {
         }
     }
 
-    /// A number that orders all items by value, neighbours being one apart: +0 and -0 are the same. `None` for NaN.
+    /// Returns a number that orders all items by value, where neighbours differ by one and +0 equals -0. `None` for
+    /// NaN.
     pub fn ordinal(self, item: u8) -> Option<i64> {
         let bits = self.bits();
         let item = u32::from(item) & ((1 << bits) - 1);

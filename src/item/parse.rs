@@ -1,4 +1,4 @@
-//! Decimal text -> one item: exact for integers, rounded once for floats.
+//! Parses decimal text into one item: exactly for integers, rounded once for floats.
 
 use std::cmp::Ordering;
 
@@ -7,24 +7,23 @@ use half::{bf16, f16};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::{Element, Float, match_kind};
 
-/// Why a number has no place in a dtype.
+/// Why a dtype cannot hold a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misfit {
     /// The text is no number.
     Malformed,
     /// The dtype holds no numbers.
     NotNumeric,
-    /// The dtype holds integers, the number is none.
+    /// The dtype holds integers, and the number is not one.
     Fraction,
-    /// Beyond the largest or smallest integer of the dtype, or not positive where all its numbers are.
+    /// The number is beyond the dtype's integers, or not positive although all numbers of the dtype are.
     OutOfRange,
-    /// The float nearest to it is infinite.
+    /// The nearest float is infinite.
     TooLarge,
 }
 
-/// Reads a number, written as JSON writes numbers, into the first bytes of `out` as an integer or float `dtype`,
-/// in its byte order. `out` holds at least one item. Floats are rounded to nearest, ties to even, straight from
-/// the decimal text.
+/// Parses a number in JSON's notation into the first bytes of `out` as an integer or float `dtype`, in its byte order.
+/// `out` holds at least one item. Floats are rounded to nearest, ties to even, straight from the decimal text.
 ///
 /// ```
 /// use tensorop::{DType, item::parse::{Misfit, parse_number}};
@@ -35,7 +34,7 @@ pub enum Misfit {
 /// ```
 ///
 /// # Errors
-/// A number that the dtype cannot hold.
+/// The dtype cannot hold the number.
 pub fn parse_number(text: &str, dtype: &DType, out: &mut [u8]) -> Result<(), Misfit> {
     match_kind!(dtype.kind(), {
         bool T => return Err(Misfit::NotNumeric),
@@ -55,13 +54,13 @@ pub fn parse_number(text: &str, dtype: &DType, out: &mut [u8]) -> Result<(), Mis
     Ok(())
 }
 
-/// Whether `text` names a float that has no digits: `NaN`, `Infinity` or `-Infinity`.
+/// Returns whether `text` names a float without digits: `NaN`, `Infinity` or `-Infinity`.
 pub fn is_special(text: &str) -> bool {
     matches!(text, "NaN" | "Infinity" | "-Infinity")
 }
 
-/// Puts one of the floats that have no digits into the first bytes of `out`, NaN being the standard quiet one.
-/// False, and nothing done, if `text` is none of them or `dtype` has none such.
+/// Puts a float without digits into the first bytes of `out`; a NaN is the standard quiet one. Returns false and does
+/// nothing if `text` names no such float or `dtype` does not have it.
 pub fn parse_special(text: &str, dtype: &DType, out: &mut [u8]) -> bool {
     if !is_special(text) {
         return false;
@@ -85,7 +84,7 @@ pub fn parse_special(text: &str, dtype: &DType, out: &mut [u8]) -> bool {
                 "Infinity" => f64::INFINITY,
                 _ => f64::NEG_INFINITY,
             };
-            // Many of these types have no infinity, and some no NaN either.
+            // many of these types have no infinity, and some no NaN either
             let item = narrow.encode(value);
             let found = narrow.value(item);
             let has = found == value || found.is_nan() && value.is_nan();
@@ -105,7 +104,7 @@ pub fn parse_special(text: &str, dtype: &DType, out: &mut [u8]) -> bool {
     })
 }
 
-/// The integer that a decimal text is, such as 125 for `12.50e1`. Integers of more than 20 digits are out of range.
+/// Parses a decimal text that is an integer, such as 125 for `12.50e1`. More than 20 digits are out of range.
 ///
 /// # Errors
 /// [`Misfit::Malformed`], [`Misfit::Fraction`] and [`Misfit::OutOfRange`].
@@ -132,7 +131,7 @@ pub fn parse_integer(text: &str) -> Result<i128, Misfit> {
     Ok(if text.starts_with('-') { -value } else { value })
 }
 
-/// The float64 nearest to a decimal text.
+/// Returns the float64 nearest to a decimal text.
 ///
 /// # Errors
 /// [`Misfit::Malformed`] and [`Misfit::TooLarge`].
@@ -140,7 +139,8 @@ pub fn parse_f64(text: &str) -> Result<f64, Misfit> {
     text.parse::<f64>().ok().filter(|v| v.is_finite()).ok_or_else(|| why_no_float(text))
 }
 
-/// The standard library reads names of infinities and NaN as well; a number has neither `n` nor an error.
+/// Returns why a text that is not a finite float is none. The standard library also parses names of infinities and NaN;
+/// a number has no `n`.
 fn why_no_float(text: &str) -> Misfit {
     match text.parse::<f64>() {
         Ok(_) if !text.contains(['n', 'N']) => Misfit::TooLarge,
@@ -148,9 +148,9 @@ fn why_no_float(text: &str) -> Misfit {
     }
 }
 
-/// A float that decimal text is rounded to, once.
+/// A float type that decimal text is rounded to, once.
 trait Decimal: Float {
-    /// The nearest, ties to even.
+    /// Returns the nearest float, ties to even.
     fn parse(text: &str) -> Result<Self, Misfit>;
 }
 
@@ -179,11 +179,11 @@ macro_rules! short_floats {
 
 short_floats!(f16, bf16);
 
-/// A float64 that `encode` makes the same item of as it would of the number that the text is, and not of the float64
-/// that is nearest to it.
+/// Returns a float64 that `encode` turns into the same item as it would the number of the text.
 ///
-/// The float64 nearest to a text tells on which side of a midpoint the number lies, unless it is that midpoint: then
-/// the digits of both tell. A midpoint of two items has a few bits only, and what is next to it in float64 is none.
+/// The float64 nearest to a text is on the same side of a midpoint of two items as the number, unless it is that
+/// midpoint itself; then the digits of both decide. A midpoint has few bits, and its neighbours in float64 are no
+/// midpoints.
 fn beside_midpoint<T: PartialEq>(text: &str, encode: impl Fn(f64) -> T) -> Result<f64, Misfit> {
     let value = parse_f64(text)?;
     let (down, up) = (value.next_down(), value.next_up());
@@ -197,7 +197,7 @@ fn beside_midpoint<T: PartialEq>(text: &str, encode: impl Fn(f64) -> T) -> Resul
     })
 }
 
-/// The item of a type of 8 bits or fewer that a decimal text stands for: the nearest float, the integer itself.
+/// Returns the item of a narrow type that a decimal text stands for: the nearest float, or the integer itself.
 ///
 /// # Errors
 /// [`Misfit::Malformed`], [`Misfit::TooLarge`], and for integers also [`Misfit::Fraction`] and
@@ -226,8 +226,8 @@ fn fit<T: TryFrom<i128>>(value: i128) -> Result<T, Misfit> {
     T::try_from(value).map_err(|_| Misfit::OutOfRange)
 }
 
-/// A decimal text (one that reads as a finite or infinite f64) taken apart, without its sign:
-/// `0.{head}{tail} × 10^point`, with no zero at either end.
+/// The digits of a decimal text that parses as a float64, without its sign: `0.{head}{tail} × 10^point`, with no zero
+/// at either end.
 struct ScaledDigits<'a> {
     head: &'a [u8],
     tail: &'a [u8],
@@ -255,7 +255,7 @@ impl<'a> ScaledDigits<'a> {
         self.head.iter().chain(self.tail).copied()
     }
 
-    /// How two numbers compare, neither of which is zero.
+    /// Compares two numbers, neither of which is zero.
     fn cmp(&self, other: &Self) -> Ordering {
         self.point.cmp(&other.point).then_with(|| self.digits().cmp(other.digits()))
     }

@@ -1,5 +1,5 @@
-//! Items as JSON has them: what tensors in JSON, reports and statistics are written with, so that all of them write an
-//! item in the same way.
+//! Prints items as JSON has them. Tensors in JSON, reports and statistics all use this, so that they write an item in
+//! the same way.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -15,10 +15,10 @@ use super::time_unit::TimeUnit;
 use crate::error::{Advice, Error, ErrorKind};
 use crate::memory;
 
-/// Appends one item of that dtype, as it stands in the `data` of a tensor.
+/// Appends one item as it stands in the `data` of a tensor in JSON.
 ///
 /// # Errors
-/// An item that JSON cannot hold, of which a part may have been appended.
+/// JSON cannot hold the item. A part of it may have been appended.
 pub fn write_item(out: &mut Vec<u8>, dtype: &DType, item: &[u8]) -> io::Result<()> {
     let native = dtype.native();
     let mut writer = ItemWriter { out: std::mem::take(out), ..ItemWriter::new(dtype, &native) };
@@ -27,7 +27,8 @@ pub fn write_item(out: &mut Vec<u8>, dtype: &DType, item: &[u8]) -> io::Result<(
     written
 }
 
-/// A float64 as it stands in the `data` of a tensor: the fewest digits that read back to it, or a string.
+/// Returns a float64 as it stands in the `data` of a tensor in JSON: the fewest digits that read back to it, or a
+/// string.
 pub fn float(value: f64) -> String {
     let mut text = Vec::new();
     // a float has a text, and writing into memory does not fail
@@ -35,16 +36,16 @@ pub fn float(value: f64) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Writes items into a buffer, which its user empties.
+/// Writes items into a buffer, which the user of this type empties.
 pub(crate) struct ItemWriter<'a> {
     kind: &'a Kind,
     swaps: Vec<Swap>,
-    /// What is written.
+    /// The text so far.
     pub out: Vec<u8>,
 }
 
 impl<'a> ItemWriter<'a> {
-    /// For items of `dtype`, of which `native` is the little-endian one.
+    /// Creates a writer for items of `dtype`; `native` is its little-endian form.
     pub(crate) fn new(dtype: &DType, native: &'a DType) -> Self {
         Self { kind: native.kind(), swaps: dtype.swaps_to(native), out: Vec::new() }
     }
@@ -107,7 +108,7 @@ impl<'a> ItemWriter<'a> {
         let _ = write!(self.out, "{value}");
     }
 
-    /// True, and the text written, if `value` has no digits.
+    /// Writes a value without digits as a string, and returns whether it is one.
     fn special(&mut self, value: f64) -> bool {
         match value {
             v if v.is_nan() => self.text("\"NaN\""),
@@ -118,7 +119,7 @@ impl<'a> ItemWriter<'a> {
         true
     }
 
-    /// ISO text where it has a year of four digits, else the ticks, which always read back.
+    /// Appends ISO text if the year has four digits, else the ticks, which always read back.
     fn date(&mut self, ticks: i64, unit: TimeUnit) {
         if ticks == datetime::NAT {
             self.text("\"NaT\"");
@@ -161,7 +162,7 @@ impl<'a> ItemWriter<'a> {
     }
 }
 
-/// A float as JSON has it.
+/// A float type that can be written as JSON.
 trait JsonFloat: Float {
     fn write(self, writer: &mut ItemWriter<'_>);
 }
@@ -179,8 +180,8 @@ macro_rules! json_floats {
 }
 
 json_floats! {
-    // As the float32 of the same value. Digits that are fewer, but tell floats of 16 bits apart only, are another number
-    // to every reader that does not know the dtype: 65504 would be 65500.
+    // Floats of 16 bits are written as the float32 of the same value. The fewest digits that tell them from other
+    // floats of 16 bits are another number to readers that do not know the dtype: 65504 would be 65500.
     f16, |item, writer: &mut ItemWriter<'_>| f16_to_f32(item).write(writer);
     bf16, |item, writer: &mut ItemWriter<'_>| bf16_to_f32(item).write(writer);
     f32, |item, writer: &mut ItemWriter<'_>| writer.text(zmij::Buffer::new().format_finite(item));

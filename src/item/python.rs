@@ -1,22 +1,22 @@
-//! Python's way of printing the few values that headers and texts hold.
+//! Prints values as Python does, where headers and texts hold these.
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 
-/// Python's `repr` of a tuple of integers.
+/// Returns Python's `repr` of a tuple of integers.
 pub fn tuple(dims: &[usize]) -> String {
     let dims: Vec<String> = dims.iter().map(usize::to_string).collect();
     if dims.len() == 1 { format!("({},)", dims[0]) } else { format!("({})", dims.join(", ")) }
 }
 
-/// Python's `repr` of a `str`.
+/// Returns Python's `repr` of a `str`.
 pub fn repr_str(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len() + 2);
     repr_code_points(text.chars().map(u32::from), &mut out);
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Appends Python's `repr` of a `str` of these code points, and returns how many characters that is. Surrogates, and
-/// numbers that are no code points at all, are escaped as what is not printable is.
+/// Appends Python's `repr` of a `str` of these code points, and returns how many characters it has. Surrogates, and
+/// numbers that are not code points, are escaped like characters that are not printable.
 pub fn repr_code_points(text: impl Iterator<Item = u32> + Clone, out: &mut Vec<u8>) -> usize {
     let mut quotes = Quotes::default();
     text.clone().for_each(|code| quotes.see(code));
@@ -38,7 +38,7 @@ pub fn repr_code_points(text: impl Iterator<Item = u32> + Clone, out: &mut Vec<u
     width
 }
 
-/// Appends Python's `repr` of a `bytes`, and returns how many characters that is.
+/// Appends Python's `repr` of a `bytes`, and returns how many characters it has.
 pub fn repr_bytes(text: &[u8], out: &mut Vec<u8>) -> usize {
     let mut quotes = Quotes::default();
     text.iter().for_each(|&byte| quotes.see(byte.into()));
@@ -56,7 +56,7 @@ pub fn repr_bytes(text: &[u8], out: &mut Vec<u8>) -> usize {
     out.len() - before
 }
 
-/// Appends a `str` of these code points as Python prints it, but with an escape for what UTF-8 cannot hold.
+/// Appends a `str` of these code points as Python prints it, with an escape for code points that UTF-8 cannot hold.
 pub fn print_code_points(text: impl Iterator<Item = u32>, out: &mut Vec<u8>) {
     for code in text {
         match char::from_u32(code) {
@@ -118,7 +118,7 @@ fn escape_code(code: u32, out: &mut Vec<u8>) -> usize {
     2 + digits
 }
 
-/// Python's `str.isprintable` of one character.
+/// Does what Python's `str.isprintable` does for one character.
 fn is_printable(c: char) -> bool {
     use GeneralCategory as G;
     let unprintable = matches!(

@@ -1,11 +1,11 @@
-//! Units of time: what one tick of a date, or of a difference of dates, is.
+//! Units of time: the length of one tick of a date, or of a difference of dates.
 
 use std::fmt;
 
-/// A unit of time: so many of a named unit, or the generic one.
+/// A unit of time: a number of named units, or the generic unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TimeUnit {
-    /// How many of `base` one tick is; at least 1.
+    /// How many named units one tick has; at least 1.
     pub count: u32,
     /// The named unit; `None` is NumPy's generic unit.
     pub base: Option<TimeBase>,
@@ -47,7 +47,7 @@ const TIME_CODES: &[(TimeBase, &str)] = &[
 ];
 
 impl TimeUnit {
-    /// The text between and with the brackets, such as `[ns]` or `[25s]`, or nothing for the generic unit.
+    /// Parses the brackets of a dtype's name, such as `[ns]` or `[25s]`; an empty text is the generic unit.
     pub(super) fn parse(text: &str) -> Option<Self> {
         if text.is_empty() {
             return Some(Self { count: 1, base: None });

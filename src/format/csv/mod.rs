@@ -1,5 +1,5 @@
-//! CSV and TSV as RFC 4180 has them: a row of the tensor is a line, an item a cell. The text tells no dtype, so its cells
-//! are [`Values`] as those of plain JSON are.
+//! CSV and TSV after RFC 4180: a row of the tensor is a line, an item a cell. The text names no dtype, so its cells are
+//! [`Values`] like those of plain JSON.
 
 mod write;
 
@@ -11,21 +11,21 @@ use super::values::{self, Items, Values};
 use crate::error::{Result, Subject};
 use crate::storage::source::Source;
 
-/// How sure it is that what begins so is such a text: any text may be one, so that its name, or who opens it, has to say
-/// so. What is UTF-16 or no text has a NUL byte soon.
+/// Returns how sure it is that a file with these first bytes is such a text. Any text may be one, so its name or the
+/// user has to say so. UTF-16 and binary files soon have a NUL byte.
 pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
     if begin.contains(&0) { Sure::No } else { Sure::Possible }
 }
 
-/// Reads CSV, whose cells are looked at when they are wanted.
+/// Reads CSV, which is parsed when its items are wanted.
 ///
 /// # Errors
-/// Of reading.
+/// Reading fails.
 pub(super) fn open_csv(content: Content) -> Result<Box<dyn Reader>> {
     Ok(Box::new(CsvReader { text: content.read()?, dialect: Dialect::Csv, skip_rows: 0 }))
 }
 
-/// The same of TSV.
+/// Reads TSV, which is parsed when its items are wanted.
 ///
 /// # Errors
 /// Of reading.
@@ -38,7 +38,7 @@ pub(super) fn open_tsv(content: Content) -> Result<Box<dyn Reader>> {
 struct CsvReader {
     text: Vec<u8>,
     dialect: Dialect,
-    /// Lines at the beginning that hold no items.
+    /// Lines at the beginning that are skipped.
     skip_rows: usize,
 }
 
@@ -69,7 +69,7 @@ impl Reader for CsvReader {
     }
 
     fn source(&self, _: usize, label: String) -> Result<Source> {
-        // the operand that it is is not known here
+        // it is not known here which operand this is
         values::source(self.cells(Subject::Data), label)
     }
 }

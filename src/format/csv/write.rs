@@ -1,4 +1,4 @@
-//! A tensor as CSV or TSV.
+//! Writes a tensor as CSV or TSV.
 
 use std::io::{self, Write};
 
@@ -58,10 +58,10 @@ impl WriteWhole for CsvWriter {
         };
         let columns = if let [_, columns] = tensor.shape() { *columns } else { 1 };
         let size = tensor.dtype().itemsize();
-        // items of no bytes are as many, and each is an empty string
+        // items without bytes are empty strings
         let item = |n: usize| &tensor.bytes()[n * size..][..size];
         if tensor.items() > 0 && cells.cell(item(0)).map_err(refuse)?.starts_with(BYTE_ORDER_MARK) {
-            // the first of two is taken for that of the file
+            // a reader removes the first byte order mark, and the text has one of its own
             out.write_all(BYTE_ORDER_MARK)?;
         }
         let mut rows = WriterBuilder::new()
@@ -79,18 +79,18 @@ impl WriteWhole for CsvWriter {
     }
 }
 
-/// Makes texts of items.
+/// Turns items into texts.
 struct CellWriter<'a> {
     dtype: &'a DType,
-    /// What makes the digits, which are those of JSON.
+    /// Writes the digits, which are those of JSON.
     items: ItemWriter<'a>,
 }
 
 impl CellWriter<'_> {
-    /// The text of an item.
+    /// Returns the text of an item.
     ///
     /// # Errors
-    /// What of it has no text.
+    /// The message names the part of the item that has no text.
     fn cell(&mut self, item: &[u8]) -> Result<&[u8], String> {
         self.items.out.clear();
         match self.dtype.kind() {
@@ -100,7 +100,7 @@ impl CellWriter<'_> {
                 self.items.item(item).map_err(|error| error.to_string())?;
                 let four_digits = self.items.out.len() == 4 && self.items.out.iter().all(u8::is_ascii_digit);
                 if four_digits && matches!(kind, Kind::Datetime(_)) {
-                    // without a sign they would be a year
+                    // without a sign they would be read as a year
                     self.items.out.insert(0, b'+');
                 }
                 let text = &self.items.out[..];

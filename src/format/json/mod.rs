@@ -1,8 +1,8 @@
 //! Tensors as JSON: an object `{"dtype": …, "shape": …, "data": …}`, or plain nested lists or a scalar. Read is also
 //! the object of the KServe v2 protocol, `{"name": …, "shape": …, "datatype": "FP32", "data": …}`.
 //!
-//! serde_json checks the syntax once and hands out `data` as a slice of the text; from then on that text is valid
-//! JSON, and one walk over it (no recursion, no tree) turns each number into an item as it passes.
+//! serde_json checks the syntax once and gives `data` as a slice of the text. One walk over this text, which is valid
+//! JSON now, turns each number into an item as it passes, without recursion and without a tree.
 
 mod nest;
 mod object;

@@ -1,4 +1,4 @@
-//! A tensor as one JSON object: its items nested in lists by its axes.
+//! Writes a tensor as one JSON object, with its items in nested lists.
 
 use std::io::{self, Write};
 
@@ -9,13 +9,13 @@ use crate::item::dtype::DType;
 use crate::item::print::ItemWriter;
 use crate::item::tensor::Tensor;
 
-/// More empty lists than this are not written out; a flat `[]` says the same.
+/// The most empty lists that are written out; a flat `[]` says the same.
 const MOST_EMPTY_LISTS: usize = 1 << 20;
 
 /// Refuses the dtypes that JSON cannot hold.
 ///
 /// # Errors
-/// Void, structured and long double.
+/// The dtype is void, structured or long double.
 pub fn check(dtype: &DType) -> Result<(), Error> {
     match holds(dtype) {
         true => Ok(()),
@@ -29,8 +29,8 @@ pub fn check(dtype: &DType) -> Result<(), Error> {
 /// Writes a tensor as one object on one line, which reads back to the same bits (a NaN as the standard quiet NaN).
 ///
 /// # Errors
-/// A dtype that [`check`] refuses; text that JSON cannot hold (code points above U+10FFFF, a surrogate pair kept as
-/// two code points); what `out` says.
+/// [`check`] refuses the dtype; JSON cannot hold a text (code points above U+10FFFF, or a surrogate pair kept as two
+/// code points); writing fails.
 pub fn write(out: &mut dyn Write, tensor: &Tensor) -> io::Result<()> {
     check(tensor.dtype()).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.about_file()))?;
     let native = tensor.dtype().native();

@@ -1,4 +1,4 @@
-//! A text of JSON read: an object around the data, or the data alone.
+//! Parses a text of JSON: an object around the data, or the data alone.
 
 use std::fmt;
 
@@ -13,24 +13,23 @@ use crate::item::dtype::{DType, Kind};
 use crate::layout::shape::MAX_RANK;
 use crate::parallel::Threads;
 
-/// The syntax of a plain value of so many bytes is checked when its items are read, by a thread of its own if there
+/// From this length on the syntax of a plain value is checked while its items are read, by a thread of its own if there
 /// may be two.
 const LONG: usize = 1 << 20;
 
-/// Of texts that are longer than this the depth is looked at first: to check the syntax takes a byte for each list
-/// that is open.
+/// The depth of a longer text is checked first: the check of the syntax takes a byte for each open list.
 const VERY_LONG: usize = 1 << 26;
 
-/// The most lists and objects of such a text that may be open at once.
+/// The most lists and objects that may be open at once in such a text.
 const MOST_OPEN: usize = 1 << 20;
 
-/// Checks the syntax of a whole text (of a long list when its items are read), and what an object says beside its
-/// data. `subject` is the operand that errors are about; `threads` may share the reading.
+/// Checks the syntax of a whole text (of a long list when its items are read), and everything in an object beside its
+/// data. Errors are about the operand `subject`; `threads` may share the reading.
 ///
 /// # Errors
-/// What is not UTF-8 or not JSON, with line and column; an object with other keys than `dtype`, `shape` and
-/// `data` (or `datatype`, `shape`, `data`, `name` and `parameters`, of which the last two do not matter), with one of
-/// them twice, or without `data`; an unknown dtype.
+/// The text is not UTF-8 or not JSON, with line and column; an object has other keys than `dtype`, `shape` and `data`
+/// (or `datatype`, `shape`, `data`, `name` and `parameters`, of which the last two are ignored), one of them twice, or
+/// no `data`; the dtype is unknown.
 pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_>, Error> {
     let error = |message: String| Error::new(subject, message);
     let text = std::str::from_utf8(text).map_err(|e| {
@@ -98,7 +97,7 @@ pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_
     }
 }
 
-/// What the datatypes of the KServe v2 protocol are here.
+/// The datatypes of KServe's version 2 protocol, and what they are here.
 const DATATYPES: &[(&str, Kind)] = &[
     ("BOOL", Kind::Bool),
     ("UINT8", Kind::UInt8),
@@ -119,7 +118,7 @@ const DATATYPES: &[(&str, Kind)] = &[
 /// The members of an object, as raw text.
 struct Object<'a> {
     dtype: Option<&'a RawValue>,
-    /// The dtype as KServe calls it; not together with `dtype`.
+    /// The dtype by KServe's name; it excludes `dtype`.
     datatype: Option<&'a RawValue>,
     shape: Option<&'a RawValue>,
     data: &'a RawValue,
@@ -175,7 +174,7 @@ impl<'de> Visitor<'de> for Members {
     }
 }
 
-/// Whether more lists and objects are ever open at once, strings left out.
+/// Returns whether more than `most` lists and objects are ever open at once; brackets in strings do not count.
 fn is_deeper(text: &[u8], most: usize) -> bool {
     let (mut open, mut in_string, mut escaped) = (0_usize, false, false);
     for byte in text {

@@ -18,8 +18,8 @@ use crate::item::tensor::Tensor;
 use crate::parallel::Threads;
 use crate::storage::source::Source;
 
-/// How sure it is that a text that begins so is JSON: not at all, or as long as it is read. (What is no JSON gets better
-/// words from its reader than from anybody else, also a word without quotes and a byte order mark.)
+/// Returns how sure it is that a text with these first bytes is JSON: not at all, or possible. The reader explains best
+/// what is wrong with a text that is not JSON, also with a word without quotes and with a byte order mark.
 pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
     match begin.iter().find(|byte| !byte.is_ascii_whitespace()) {
         Some(b'[' | b'{' | b'"' | b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | 0xef | 0xfe | 0xff) => {
@@ -29,10 +29,10 @@ pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
     }
 }
 
-/// Reads a text, which is looked at when its items are wanted.
+/// Reads a text, which is parsed when its items are wanted.
 ///
 /// # Errors
-/// Of reading.
+/// Reading fails.
 pub(in crate::format) fn open_file(content: Content) -> Result<Box<dyn Reader>> {
     let threads = content.threads;
     Ok(Box::new(JsonReader { text: content.read()?, threads }))
@@ -43,7 +43,7 @@ pub(in crate::format) fn open_file(content: Content) -> Result<Box<dyn Reader>> 
 pub(in crate::format) struct JsonReader {
     /// All of it.
     pub text: Vec<u8>,
-    /// How many may share the check of its syntax.
+    /// The threads that may share the check of its syntax.
     pub threads: Threads,
 }
 
@@ -67,12 +67,12 @@ impl Reader for JsonReader {
     }
 
     fn source(&self, _: usize, label: String) -> Result<Source> {
-        // the operand that it is is not known here
+        // it is not known here which operand this is
         values::source(open(&self.text, Subject::Data, self.threads), label)
     }
 }
 
-/// Writes an object, whose items have no fixed places.
+/// Writes an object, whose items have no known places.
 #[derive(Debug)]
 pub(in crate::format) struct JsonWriter;
 

@@ -1,7 +1,7 @@
-//! Archives written deflated: member after member, since where one begins depends on all bytes before it.
+//! Writes deflated archives: one member after the other, since the place of one depends on all bytes before it.
 //!
-//! The items go through the deflater as they are produced, so memory does not grow with them; the record before a member
-//! is written when its checksum and sizes are known, into the room that was left for it.
+//! The items go through the deflater as they are produced, so memory does not grow with them. The record before a
+//! member is written when its checksum and sizes are known, into the room that was left for it.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -14,14 +14,14 @@ use crate::error::{Result, malformed};
 use crate::format::interface::Items;
 use crate::storage::platform::write_at;
 
-/// zlib's default level, which NumPy's `savez_compressed` has, too.
+/// zlib's default level, which NumPy's `savez_compressed` uses too.
 const LEVEL: u32 = 6;
 
-/// The bytes that are deflated at once. What comes out depends on where its input was parted, and windows are of
-/// other sizes with other numbers of threads: so it is always parted in the same way.
+/// The bytes that are deflated at a time. The compressed bytes depend on how the input is divided, and windows have
+/// other sizes with other numbers of threads; so the input is always divided in the same way.
 const CHUNK: usize = 1 << 18;
 
-/// Writes the members to an empty file, the items as `items` hands them over.
+/// Writes the members to an empty file; `items` gives the items.
 pub(super) fn write(mut archive: ArchiveWriter, file: &File, items: &mut Items<'_>) -> Result<()> {
     let (mut at, mut directory) = (0, Vec::new());
     for (n, member) in archive.members.iter_mut().enumerate() {
@@ -39,13 +39,13 @@ pub(super) fn write(mut archive: ArchiveWriter, file: &File, items: &mut Items<'
     }
     archive.end = at;
     archive.directory = directory.len() as u64;
-    // that end is what readers look for, and more than a file can have was refused for the sizes before compression
+    // sizes before compression that exceed a file were refused already, so this is about compressed bytes that grew
     at.checked_add(archive.directory).ok_or_else(|| malformed!("more bytes than a file can have"))?;
     directory.extend(archive.closing());
     Ok(write_at(file, &directory, at)?)
 }
 
-/// Deflates what comes in pieces of whatever sizes, in chunks of one size.
+/// Deflates bytes that come in pieces of any size, in chunks of one size.
 struct Chunks<'a> {
     encoder: DeflateEncoder<Appender<'a>>,
     chunk: Vec<u8>,
@@ -72,7 +72,7 @@ impl<'a> Chunks<'a> {
         Ok(())
     }
 
-    /// Where the deflated bytes end in the file, and the checksum of what was deflated.
+    /// Ends the stream; returns where the deflated bytes end in the file, and the checksum of the input.
     fn finish(mut self) -> io::Result<(u64, u32)> {
         self.encoder.write_all(&self.chunk)?;
         Ok((self.encoder.finish()?.at, self.crc.sum()))

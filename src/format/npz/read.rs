@@ -25,51 +25,51 @@ const HEADER_BUFFER: usize = 1 << 9;
 /// The bytes read at once of items that are inflated: enough for the system calls to cost nothing beside the inflating.
 const ITEMS_BUFFER: usize = 1 << 16;
 
-/// An archive with its directory read: what its members are and where they lie.
+/// An archive whose directory has been read: its members and where they lie.
 #[derive(Clone, Debug)]
 pub struct Archive {
     pub(super) members: Vec<Member>,
-    /// The file, as far as members go: nothing that is read of a member lies in the directory.
+    /// The file up to the directory, in which all members lie.
     zip: ZipArchive<FileFront>,
 }
 
-/// What the directory says of a member.
+/// A member, as the directory describes it.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
-    /// Without its ending.
+    /// The name without its ending.
     pub(super) name: String,
-    /// Where its record begins, in bytes from the beginning of the file.
+    /// The byte of the file at which its record begins.
     pub(super) at: u64,
     pub(super) crc: u32,
     method: CompressionMethod,
     encrypted: bool,
-    /// What finds its record, and knows its sizes.
+    /// Finds its record, and knows its sizes.
     found: ZipArchiveEntryWayfinder,
 }
 
 impl Member {
-    /// Its bytes in the archive.
+    /// Returns its bytes in the archive.
     fn stored(&self) -> u64 {
         self.found.compressed_size_hint()
     }
 
-    /// Its bytes as a `.npy`.
+    /// Returns its bytes as a `.npy`.
     pub(super) fn size(&self) -> u64 {
         self.found.uncompressed_size_hint()
     }
 }
 
-/// What the record before a member says of it, which must agree with the directory.
+/// The record before a member, which must agree with the directory.
 struct LocalRecord {
     name: Vec<u8>,
     encrypted: bool,
-    /// Whether sizes and checksum come behind the member, of what was written to a pipe.
+    /// Whether sizes and checksum come after the member, as in an archive that was written to a pipe.
     behind: bool,
     method: CompressionMethod,
     stored: u64,
     size: u64,
     crc: u32,
-    /// Where what the member holds begins, in bytes from the beginning of the file.
+    /// The byte of the file at which the content of the member begins.
     content_at: u64,
 }
 
@@ -79,8 +79,8 @@ impl Archive {
     /// Reads the directory of an archive.
     ///
     /// # Errors
-    /// A file that is no whole archive, or more than that; a directory that contradicts itself or the file; names that
-    /// are not UTF-8, or given twice; more than [`MAX_MEMBERS`] members; of reading.
+    /// The file is not one whole archive; the directory contradicts itself or the file; a name is not UTF-8, or there
+    /// twice; there are more than [`MAX_MEMBERS`] members; reading fails.
     pub fn read(file: Arc<dyn ReadAt>) -> Result<Archive> {
         let len = file.size()?;
         let mut buffer = vec![0; ITEMS_BUFFER];
@@ -139,7 +139,7 @@ impl Archive {
         if found != told {
             bail!("the directory of the ZIP archive has {found} members, expected {told}");
         }
-        // else an archive that is an item of one that was cut off would be read in its place
+        // otherwise an archive inside one that was cut off would be read in its place
         if first != 0 {
             bail!("the first member of the ZIP archive is at byte {first}, expected 0");
         }
@@ -162,22 +162,22 @@ impl Archive {
         Ok(Archive { members, zip })
     }
 
-    /// The names of the members, in the order of the directory and without the ending `.npy`.
+    /// Returns the names of the members without the ending `.npy`, in the order of the directory.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.members.iter().map(|member| member.name.as_str())
     }
 
-    /// Whether a member is deflated.
+    /// Returns whether a member is deflated.
     pub fn is_deflated(&self) -> bool {
         self.members.iter().any(|member| member.method == CompressionMethod::DEFLATE)
     }
 
-    /// The header of a member, and where its items begin, in bytes from the beginning of the file, if it is stored.
-    /// (What is deflated has no such place.) No more than the header is inflated.
+    /// Returns the header of a member and, if the member is stored, the byte of the file at which its items begin. It
+    /// inflates no more than the header.
     ///
     /// # Errors
-    /// A member that is encrypted or compressed by another method; one that contradicts the directory or is no `.npy`
-    /// of its size; of reading.
+    /// The member is encrypted, or compressed by another method; it contradicts the directory, or is not a `.npy` of
+    /// its size; reading fails.
     pub fn header(&self, n: usize) -> Result<(Header, Option<u64>)> {
         let member = self.member(n)?;
         let at = self.content_at(member)?;
@@ -186,16 +186,15 @@ impl Archive {
         Ok((header, items))
     }
 
-    /// The items of a member. What is stored is read once for its checksum, then by position; what is deflated is a
-    /// stream that checks size and checksum before it gives its last bytes. `label` is what messages call it; `threads`
+    /// Returns the items of a member. A stored one is read once for its checksum and then by position. A deflated one
+    /// is a stream that checks size and checksum before it gives its last bytes. Messages call it `label`; `threads`
     /// may share the checksum.
     ///
-    /// Stored items are read twice because windows are read in any order, and by then nothing could be made of a
-    /// checksum that comes out wrong at the end; the second reading finds them in memory, where they are not larger
-    /// than that.
+    /// Stored items are read twice because windows are read in any order, and an output could not be taken back when a
+    /// checksum turns out wrong at the end. The second reading finds the items in memory, if they fit.
     ///
     /// # Errors
-    /// Those of [`header`](Self::header); of what is stored, another checksum than the directory has.
+    /// See [`header`](Self::header); the checksum of a stored member is not that of the directory.
     pub fn source(&self, n: usize, label: String, threads: Threads) -> Result<Source> {
         let member = self.member(n)?;
         let at = self.content_at(member)?;
@@ -225,8 +224,8 @@ impl Archive {
         self.members.get(n).ok_or_else(|| malformed!("member {n} of {}", self.members.len()))
     }
 
-    /// Holds the record before a member against the directory. Where what the member holds begins, in bytes from the
-    /// beginning of the file.
+    /// Checks the record before a member against the directory, and returns the byte of the file at which the content
+    /// of the member begins.
     fn content_at(&self, member: &Member) -> Result<u64> {
         if !matches!(member.method, CompressionMethod::STORE | CompressionMethod::DEFLATE) {
             bail!("compressed by method {}, expected stored or deflated", member.method);
@@ -259,9 +258,9 @@ impl Archive {
     }
 }
 
-/// Whether a record with that name lies at byte `at`, as the directory says of a member that is left out. This reads by
-/// hand, since rawzip reads the name together with the extra fields behind it: those of a member that nobody reads may
-/// be damaged, but its name not, or it might be a `.npy` that is missed.
+/// Returns whether a record with this name lies at byte `at`, as the directory says of a member that is left out. It
+/// does not use rawzip, which reads the name together with the extra fields behind it. Those of a member that nobody
+/// reads may be damaged, but not its name, or a `.npy` could be missed.
 fn names_alike(zip: &ZipArchive<FileFront>, name: &str, at: u64) -> io::Result<bool> {
     let mut record = vec![0; LOCAL_BYTES + name.len()];
     zip.get_ref().read_exact_at(&mut record, at)?;
@@ -281,7 +280,7 @@ fn local(zip: &ZipArchive<FileFront>, found: ZipArchiveEntryWayfinder, at: u64) 
         entry => entry.map_err(failed)?,
     };
     let content_at = entry.compressed_data_range().0;
-    // its name and its extra fields lie between, each of 64 KiB at most
+    // the name and the extra fields lie between, at most 64 KiB each
     let mut buffer = vec![0; (content_at - at) as usize - LOCAL_BYTES];
     let record = entry.local_header(&mut buffer).map_err(failed)?;
     Ok(Some(LocalRecord {
@@ -296,10 +295,10 @@ fn local(zip: &ZipArchive<FileFront>, found: ZipArchiveEntryWayfinder, at: u64) 
     }))
 }
 
-/// What a member holds, read from front to back. With its last bytes come size and checksum, or an error.
+/// The content of a member, read from front to back. With its last bytes come size and checksum, or an error.
 ///
-/// The verifying reader of rawzip tells of a wrong checksum only when it is read once more after the last byte, which
-/// who reads so many bytes as the header says never does; so this checks by itself.
+/// The verifying reader of rawzip reports a wrong checksum only when it is read again after the last byte, which a
+/// reader of a known number of bytes never does. So this type checks by itself.
 struct MemberContent {
     data: Compressed,
     stored: u64,
@@ -307,7 +306,7 @@ struct MemberContent {
     crc: u32,
     /// The bytes still to come.
     left: u64,
-    /// The checksum of those that came.
+    /// The checksum of the bytes that were read.
     found: Crc,
     failed: Option<String>,
 }
@@ -317,8 +316,8 @@ enum Compressed {
     Deflated(DeflateDecoder<BufReader<Section<Arc<dyn ReadAt>>>>),
 }
 
-/// Items that are inflated from when the first is read until the last has been: of many members that are open none
-/// takes memory before its turn or after it.
+/// Deflated items, which are opened with the first read and closed after the last: of many open members only the one
+/// that is being read takes memory.
 struct LazyContent {
     open: Box<dyn Fn() -> Result<MemberContent> + Send>,
     content: Option<MemberContent>,
@@ -342,7 +341,7 @@ impl Read for LazyContent {
 }
 
 impl MemberContent {
-    /// What a member of `file` holds, which begins at byte `at` and is read `buffer` bytes at once.
+    /// Opens the content of a member, which begins at byte `at` of `file` and is read `buffer` bytes at a time.
     fn new(file: &Arc<dyn ReadAt>, member: &Member, at: u64, buffer: usize) -> Self {
         let (stored, size, crc) = (member.stored(), member.size(), member.crc);
         let data = BufReader::with_capacity(buffer, Section::new(Arc::clone(file), at, stored));
@@ -360,7 +359,7 @@ impl MemberContent {
         Ok(header)
     }
 
-    /// Reads on, by whatever method.
+    /// Reads the next bytes, inflated if they are deflated.
     fn next(&mut self, out: &mut [u8]) -> Result<usize, String> {
         let limit = usize::try_from(self.left).unwrap_or(usize::MAX);
         let out_len = out.len().min(limit);
@@ -370,7 +369,7 @@ impl MemberContent {
         }
         let done = self.size - self.left;
         let read = self.data.read(out).map_err(|error| match error.kind() {
-            // the words of flate2 for bytes that no compressor writes
+            // flate2 gives this kind for bytes that no compressor writes
             io::ErrorKind::InvalidInput => format!("its deflated data is corrupt after {done} bytes"),
             _ => error.to_string(),
         })?;
@@ -385,7 +384,7 @@ impl MemberContent {
         Ok(read)
     }
 
-    /// What must be so when all bytes have come.
+    /// Checks size and checksum when all bytes have been read.
     fn end(&mut self) -> Result<(), String> {
         if self.data.read(&mut [0]).map_err(|error| error.to_string())? > 0 {
             return Err(format!("inflates to more than {} bytes", self.size));
@@ -420,7 +419,7 @@ impl Read for Compressed {
     }
 }
 
-/// The first bytes of a file, as rawzip reads them: all while the directory is looked for, then those before it.
+/// The bytes that rawzip may read: the whole file while it looks for the directory, then those before the directory.
 #[derive(Clone, Debug)]
 struct FileFront {
     file: Arc<dyn ReadAt>,
@@ -433,7 +432,7 @@ impl ReaderAt for FileFront {
     }
 }
 
-/// What is wrong with a directory, in words for a user.
+/// Returns an error about a directory in words for users.
 fn explain(error: rawzip::Error) -> Error {
     match error.into_kind() {
         ErrorKind::MissingEndOfCentralDirectory => malformed!("the ZIP archive has no end: it is cut off, or none"),

@@ -18,7 +18,7 @@ use crate::item::meta::Meta;
 use crate::parallel::Threads;
 use crate::storage::source::{Container, Source};
 
-/// How sure it is that a file that begins so is a `.npz`.
+/// Returns how sure it is that a file with these first bytes is a `.npz`.
 pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
     if is_npz(begin) { Sure::Certain } else { Sure::No }
 }
@@ -26,7 +26,7 @@ pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
 /// Opens an archive: reads its directory.
 ///
 /// # Errors
-/// Those of [`Archive::read`], and of keeping a stream.
+/// The directory is malformed, see [`Archive::read`]; a stream cannot be kept.
 pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let threads = content.threads;
     let file = content.into_bytes()?.0;
@@ -40,7 +40,7 @@ pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
 struct NpzReader {
     archive: Archive,
     container: Arc<Container>,
-    /// How many may share a checksum.
+    /// The threads that may share a checksum.
     threads: Threads,
 }
 
@@ -71,7 +71,7 @@ impl Reader for NpzReader {
     }
 }
 
-/// Writes `.npz`, stored or deflated: it holds whatever a `.npy` does.
+/// Writes `.npz`, stored or deflated; it holds the same dtypes as `.npy`.
 #[derive(Debug)]
 pub(in crate::format) struct NpzWriter;
 
@@ -92,7 +92,7 @@ impl Writer for NpzWriter {
             packed: None,
         };
         let places = tensors.iter().enumerate().map(place).collect();
-        // all that is around the items depends on their check sums
+        // everything around the items depends on their checksums, so there is no header
         Ok(Layout::Places(Places {
             header: Vec::new(),
             tensors: places,

@@ -1,8 +1,8 @@
-//! Archives written: where everything goes, and the records around what members hold.
+//! Writes archives: where everything goes, and the records around the members.
 //!
-//! The crate that reads archives could also write them, but from front to back: member after member through one writer.
-//! Members are stored, so the place of every item is known before any is computed; with the records made here the items
-//! of an archive are written by position, by all threads, and copied by the system where they lie in a file already.
+//! The crate that reads archives could also write them, but only from front to back, one member after the other.
+//! Members that are stored have a known place for every item before any is computed. With the records of this module
+//! items are written by position, by all threads, and copied by the system if they lie in a file already.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -16,12 +16,12 @@ use super::records::{END, END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS, ch
 use crate::parallel::Threads;
 use crate::storage::platform::write_at;
 
-/// What records begin with that only the writer makes by hand.
+/// The signatures of records that only the writer makes by itself.
 const CENTRAL: u32 = 0x0201_4b50;
 const END_64: u32 = 0x0606_4b50;
 const LOCATOR_64: u32 = 0x0706_4b50;
 
-/// The bytes of records without what varies in them.
+/// The bytes of records without their parts of variable length.
 pub(super) const CENTRAL_BYTES: usize = 46;
 pub(super) const END_64_BYTES: usize = 56;
 pub(super) const LOCATOR_64_BYTES: usize = 20;
@@ -36,12 +36,12 @@ const VERSION: u16 = 20;
 /// 1980-01-01, the first day that the format knows.
 const DATE: u16 = 1 << 5 | 1;
 
-/// An archive that is laid out. One of stored members is written by position: first the items of all members, in any
-/// order and by whomever, then all that is around them ([`finish`](Self::finish)).
+/// An archive whose layout is known. If its members are stored it is written by position: first the items of all
+/// members, in any order and by any thread, then everything around them ([`finish`](Self::finish)).
 #[derive(Clone, Debug)]
 pub struct ArchiveWriter {
     pub(super) members: Vec<NewMember>,
-    /// Where members end and the directory begins, in bytes from the beginning of the file.
+    /// The byte of the file at which the members end and the directory begins.
     pub(super) end: u64,
     /// The bytes of the directory without the records of its end.
     pub(super) directory: u64,
@@ -50,67 +50,67 @@ pub struct ArchiveWriter {
 /// A member to be written.
 #[derive(Clone, Debug)]
 pub(super) struct NewMember {
-    /// With its ending.
+    /// The name with its ending.
     pub(super) name: String,
     /// The header of the `.npy`.
     pub(super) header: Vec<u8>,
     /// The bytes of its items.
     pub(super) items: u64,
-    /// Where its record begins, in bytes from the beginning of the file.
+    /// The byte of the file at which its record begins.
     pub(super) at: u64,
     /// Its bytes in the archive, if it is deflated.
     pub(super) deflated: Option<u64>,
 }
 
 impl NewMember {
-    /// Its bytes as a `.npy`.
+    /// Returns its bytes as a `.npy`.
     fn size(&self) -> u64 {
         self.header.len() as u64 + self.items
     }
 
-    /// Its bytes in the archive.
+    /// Returns its bytes in the archive.
     fn stored(&self) -> u64 {
         self.deflated.unwrap_or(self.size())
     }
 
-    /// Whether its sizes need 64 bits, all ones in 32 having another meaning. Of what is deflated this must be known
-    /// before its bytes are, and those may be a few more than its size.
+    /// Returns whether its sizes need 64 bits; a size of 32 ones has another meaning. For a deflated member this must
+    /// be known before its bytes are, which may be a few more than its size.
     fn is_large(&self) -> bool {
         const MORE: u64 = 1 << 24;
         let most = self.deflated.map_or(self.size(), |_| self.size().saturating_add(MORE));
         most >= u64::from(u32::MAX)
     }
 
-    /// How it is compressed.
+    /// Returns the number of its compression method.
     fn method(&self) -> u16 {
         let method = if self.deflated.is_some() { CompressionMethod::DEFLATE } else { CompressionMethod::STORE };
         method.as_u16()
     }
 
-    /// Whether its place needs 64 bits.
+    /// Returns whether its place needs 64 bits.
     fn is_far(&self) -> bool {
         self.at >= u64::from(u32::MAX)
     }
 
-    /// The bytes of the record before it.
+    /// Returns the length of the record before it.
     pub(super) fn local_bytes(&self) -> u64 {
         (LOCAL_BYTES + self.name.len()) as u64 + if self.is_large() { 20 } else { 0 }
     }
 
-    /// The bytes of its record in the directory.
+    /// Returns the length of its record in the directory.
     pub(super) fn central_bytes(&self) -> u64 {
         let wide = 16 * u64::from(self.is_large()) + 8 * u64::from(self.is_far());
         (CENTRAL_BYTES + self.name.len()) as u64 + if wide == 0 { 0 } else { 4 + wide }
     }
 
-    /// Version, flags, method, date, checksum and sizes, which both of its records hold.
+    /// Returns the version, flags, method, date, checksum and sizes, which both of its records have.
     fn common(&self, crc: u32, wide: bool) -> Vec<u8> {
         let flags = if self.name.is_ascii() { 0 } else { UTF_8 };
         let mut out = Vec::with_capacity(CENTRAL_BYTES + self.name.len());
         for short in [if wide { VERSION_64 } else { VERSION }, flags, self.method(), 0, DATE] {
             out.extend(short.to_le_bytes());
         }
-        // where they are 64 bits wide, both say so
+        // if one size has 64 bits, both fields of 32 bits say so
         let sizes = [self.stored(), self.size()].map(|size| if self.is_large() { u32::MAX } else { narrow(size) });
         for long in [crc, sizes[0], sizes[1]] {
             out.extend(long.to_le_bytes());
@@ -119,7 +119,7 @@ impl NewMember {
         out
     }
 
-    /// The record before it.
+    /// Returns the record before it.
     pub(super) fn local(&self, crc: u32) -> Vec<u8> {
         let wide: &[u64] = if self.is_large() { &[self.size(), self.stored()] } else { &[] };
         let mut out = LOCAL.to_le_bytes().to_vec();
@@ -131,7 +131,7 @@ impl NewMember {
         out
     }
 
-    /// Its record in the directory.
+    /// Returns its record in the directory.
     pub(super) fn central(&self, crc: u32) -> Vec<u8> {
         /// A regular file that its owner may write and all may read, in the terms of Unix.
         const UNIX: u16 = 3 << 8;
@@ -154,12 +154,12 @@ impl NewMember {
     }
 }
 
-/// A number in 32 bits; all ones stand for one that lies elsewhere, in 64.
+/// Returns a number in 32 bits; all ones mean that it stands elsewhere, in 64 bits.
 fn narrow(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// The extra field of numbers that need 64 bits; nothing if there are none.
+/// Returns the extra field of numbers that need 64 bits; it is empty if there are none.
 fn wide_field(numbers: &[u64]) -> Vec<u8> {
     let mut out = Vec::new();
     if !numbers.is_empty() {
@@ -171,12 +171,12 @@ fn wide_field(numbers: &[u64]) -> Vec<u8> {
 }
 
 impl ArchiveWriter {
-    /// Lays an archive out. Each member is its name without the ending `.npy`, the header of the `.npy` and the bytes
-    /// of its items; they lie in the archive in that order.
+    /// Lays out an archive. Each member is its name without the ending `.npy`, the header of the `.npy` and the bytes
+    /// of its items; they lie in the archive in this order.
     ///
     /// # Errors
-    /// A name that is empty, too long, given twice or holds a NUL; more than [`MAX_MEMBERS`] members; more bytes than
-    /// a file can have.
+    /// A name is empty, too long, given twice or has a NUL; there are more than [`MAX_MEMBERS`] members; there are more
+    /// bytes than a file can have.
     pub fn new(members: Vec<(String, Vec<u8>, u64)>) -> Result<ArchiveWriter> {
         if members.len() > MAX_MEMBERS {
             bail!("{} members, at most {MAX_MEMBERS} are written", members.len());
@@ -200,7 +200,7 @@ impl ArchiveWriter {
         let mut laid = Vec::with_capacity(members.len());
         for (mut name, header, items) in members {
             let too_large = || malformed!("member {name:?} of {items} bytes ends after more than a file can have");
-            // of all members, what is around their items is less than 1 TiB
+            // everything around the items of all members is less than 1 TiB
             let limit = i64::MAX as u64 - (1 << 40);
             let size = items.checked_add(header.len() as u64).filter(|&size| size < limit).ok_or_else(too_large)?;
             let end = at.checked_add(size).filter(|&end| end < limit).ok_or_else(too_large)?;
@@ -213,33 +213,33 @@ impl ArchiveWriter {
         Ok(ArchiveWriter { members: laid, end: at, directory })
     }
 
-    /// Where the items of member `n` are to be written, in bytes from the beginning of the file.
+    /// Returns the byte of the file at which the items of member `n` begin.
     ///
     /// # Panics
-    /// If there is no member of that number.
+    /// There is no such member.
     pub fn items_at(&self, n: usize) -> u64 {
         let member = &self.members[n];
         member.at + member.local_bytes() + member.header.len() as u64
     }
 
-    /// The bytes of the whole file when it is finished.
+    /// Returns the bytes of the whole file.
     #[expect(clippy::len_without_is_empty, reason = "no archive has no bytes")]
     pub fn len(&self) -> u64 {
         self.end + self.directory + self.closing().len() as u64
     }
 
-    /// The records that end the archive.
+    /// Returns the records that end the archive.
     pub(super) fn closing(&self) -> Vec<u8> {
         let count = self.members.len() as u64;
         let short_count = u16::try_from(count).unwrap_or(u16::MAX);
         let (bytes, at) = (narrow(self.directory), narrow(self.end));
         let mut out = Vec::with_capacity(END_64_BYTES + LOCATOR_64_BYTES + END_BYTES);
         if short_count == u16::MAX || bytes == u32::MAX || at == u32::MAX {
-            // of its own bytes those are not counted that come before what counts them
+            // the length of this record does not count its signature and itself
             out.extend(END_64.to_le_bytes());
             out.extend((END_64_BYTES as u64 - 12).to_le_bytes());
             out.extend([VERSION_64, VERSION_64].map(u16::to_le_bytes).as_flattened());
-            // this disk, that of the directory
+            // the number of this disk and of the directory's
             out.extend([0; 8]);
             for number in [count, count, self.directory, self.end] {
                 out.extend(number.to_le_bytes());
@@ -258,15 +258,15 @@ impl ArchiveWriter {
         out
     }
 
-    /// Completes a file that holds the items of all members: reads them for their checksums and writes what is around
-    /// them; `threads` may share the checksums. The file is open for reading and writing and, as it is left, no longer
-    /// than [`len`](Self::len).
+    /// Completes a file that holds the items of all members: reads them for their checksums, which `threads` may share,
+    /// and writes everything around them. The file is open for reading and writing and is at most [`len`](Self::len)
+    /// bytes long.
     ///
-    /// The checksums are made of the file and not of the windows as they pass: those come in any order, from threads,
-    /// and not at all where the system copied them.
+    /// The checksums are those of the file and not of the windows as they pass, which come in any order, from several
+    /// threads, and not at all if the system copied them.
     ///
     /// # Errors
-    /// Of reading, among them items that are missing; of writing.
+    /// Reading fails, also because items are missing; writing fails.
     pub fn finish(&self, file: &File, threads: Threads) -> Result<()> {
         let capacity =
             usize::try_from(self.directory).map_err(|_| malformed!("a directory of {} bytes", self.directory))?;

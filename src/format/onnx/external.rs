@@ -20,7 +20,7 @@ pub(super) struct Elsewhere {
 }
 
 impl Message {
-    /// Where the items are, if they are in another file.
+    /// Returns where the items are, if they are in another file.
     pub(super) fn external(&self) -> Result<Option<Elsewhere>> {
         match self.data_location.unwrap_or(DEFAULT) {
             EXTERNAL => {}
@@ -36,7 +36,7 @@ impl Message {
         };
         let number = |key: &str| {
             let Some(text) = value(key)? else { return Ok(None) };
-            // what Rust takes for a number may begin with a plus
+            // Rust would also parse a number with a plus sign
             let number = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
             let number = number.ok_or_else(|| malformed!("external_data: {key} {}", python::repr_str(text)))?;
             Ok::<_, Error>(Some(number))
@@ -47,7 +47,7 @@ impl Message {
 }
 
 impl Elsewhere {
-    /// The file, and where the items begin in it.
+    /// Opens the file; returns it and the byte at which the items begin.
     pub(super) fn open(&self, folder: Option<&Path>, bytes: u64, meta: &Meta) -> Result<(File, u64)> {
         let quoted = python::repr_str(&self.location);
         let Some(folder) = folder else {

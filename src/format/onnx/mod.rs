@@ -1,7 +1,7 @@
-//! ONNX TensorProto, `.pb`: a protobuf message with dims, the number of a data type and the items, in one of the
-//! fields `raw_data` (little-endian, in C order), `float_data`, `int32_data` and others, or in another file.
+//! ONNX TensorProto, `.pb`: a protobuf message with dims, the number of a data type and the items, which are in one of
+//! the fields `raw_data` (little-endian, in C order), `float_data`, `int32_data` and others, or in another file.
 //!
-//! The fields of a file are passed by position, and `raw_data` is left where it is; prost reads all others.
+//! The fields of a file are found by position, and `raw_data` stays where it is; prost decodes all others.
 
 mod external;
 mod look;

@@ -1,4 +1,4 @@
-//! A TensorProto read: what it holds, and where its items are.
+//! Reads a TensorProto: the tensor, and where its items are.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use crate::storage::source::{Source, wrong_length};
 /// A TensorProto in a file.
 #[derive(Clone, Debug)]
 pub struct Proto {
-    /// Its name, which may be empty.
+    /// The name, which may be empty.
     pub name: String,
     /// The tensor: items are little-endian, strings as wide as the longest.
     pub meta: Meta,
-    /// Where its items begin in the file, if they stand there as they are: in `raw_data`.
+    /// The byte of the file at which its items begin, if they are in `raw_data`.
     pub offset: Option<u64>,
-    /// The bytes that its items take in `raw_data` or the other file, or of typed fields those that they take in
+    /// The bytes that its items take: in `raw_data` or the other file as they are there, in typed fields as they are in
     /// memory.
     pub bytes: u64,
     /// Whether items share bytes in `raw_data` or the other file.
@@ -36,22 +36,21 @@ pub struct Proto {
 /// Where the items are.
 #[derive(Clone, Debug)]
 enum Items {
-    /// In `raw_data`, from that byte of the file on.
+    /// In `raw_data`, from this byte of the file on.
     Raw(u64),
-    /// In a typed field, and now here.
+    /// In a typed field, and now in memory.
     Typed(Vec<u8>),
     /// In another file.
     External(Elsewhere),
 }
 
 impl Proto {
-    /// Reads the whole message but for `raw_data`, which is passed. The file's own position is neither used nor
-    /// moved.
+    /// Reads the whole message without `raw_data`. The file's own position is neither used nor moved.
     ///
     /// # Errors
-    /// What is no protobuf message, or one of another kind than TensorProto; a data type that is unknown; dims that
-    /// are negative, too many or too large; items in two fields, in another than the data type's, or other than the
-    /// dims need; items that the data type cannot hold; one of several segments of a tensor; of reading.
+    /// The file is not a protobuf message, or one of another kind than TensorProto; the data type is unknown; dims are
+    /// negative, too many or too large; items are in two fields, in a field that is not the data type's, or not as many
+    /// as the dims need; the data type cannot hold an item; it is one of several segments of a tensor; reading fails.
     pub fn read(file: &dyn ReadAt) -> Result<Self> {
         let scan = Scan::of(file)?;
         let message = scan.message(file)?;
@@ -99,12 +98,13 @@ impl Proto {
         Ok(Self { name: message.name, meta: Meta::new(dtype, shape), offset: None, bytes, packed: false, items })
     }
 
-    /// The items: in `file`, which is the one that was read; in memory; or in another file of `folder`, the one that
-    /// `file` lies in, if that is known. Items that share bytes come as a stream. `label` is what messages call it.
+    /// Returns the items: in `file`, which must be the one that was read, in memory, or in another file of `folder`,
+    /// the one that `file` lies in, if that is known. Items that share bytes come as a stream. Messages call it
+    /// `label`.
     ///
     /// # Errors
-    /// Of items in another file: the folder is not known, the location is not the plain name of a regular file in it,
-    /// or that file has not the bytes that the dims need (its checksum is not looked at); of opening.
+    /// For items in another file: the folder is not known, the location is not the plain name of a regular file in it,
+    /// that file does not have the bytes that the dims need (its checksum is not checked), or it cannot be opened.
     pub fn source(&self, file: &Arc<dyn ReadAt>, folder: Option<&Path>, label: String) -> Result<Source> {
         match &self.items {
             Items::Typed(items) => {
@@ -121,7 +121,7 @@ impl Proto {
         }
     }
 
-    /// Items from byte `at` of a file on.
+    /// Returns items from byte `at` of a file on.
     fn stored(&self, file: &Arc<dyn ReadAt>, at: u64, label: String) -> Result<Source> {
         let meta = self.meta.clone();
         if !self.packed {
@@ -133,7 +133,7 @@ impl Proto {
     }
 }
 
-/// The dims of a tensor that memory has room for.
+/// Returns the shape for the dims of a message, if memory could have room for it.
 fn shape(dims: &[i64]) -> Result<Vec<usize>> {
     ensure!(dims.len() <= MAX_RANK, "{} dims, expected at most {MAX_RANK}", dims.len());
     if let Some(at) = dims.iter().position(|dim| *dim < 0) {

@@ -16,24 +16,24 @@ use crate::item::tensor::Tensor;
 use crate::storage::read_at::ReadAt;
 use crate::storage::source::Source;
 
-/// How sure it is that a file that begins so is a TensorProto.
+/// Returns how sure it is that a file with these first bytes is a TensorProto.
 pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
     if looks_like_onnx(begin) { Sure::Certain } else { Sure::No }
 }
 
-/// Opens a file: reads the message but for its raw data.
+/// Opens a file: reads the message without its raw data.
 ///
 /// # Errors
-/// Those of [`Proto::read`], and of keeping a stream.
+/// The message is malformed, see [`Proto::read`]; a stream cannot be kept.
 pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let (file, folder) = content.into_bytes()?;
     let proto = Proto::read(&*file)?;
-    // of a bare name the folder is empty
+    // the folder of a bare name is an empty path
     let folder = folder.map(|folder| if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder });
     Ok(Box::new(OnnxReader { file, proto, folder }))
 }
 
-/// A TensorProto, and the folder in which data outside the message may lie.
+/// A TensorProto, and the folder in which external data may lie.
 #[derive(Debug)]
 struct OnnxReader {
     file: Arc<dyn ReadAt>,
@@ -60,7 +60,8 @@ impl Reader for OnnxReader {
     }
 }
 
-/// Writes a TensorProto: little-endian, in C order and packed; strings, each of a length of its own, from front to back.
+/// Writes a TensorProto: little-endian, in C order and packed. Strings, whose lengths vary, are written from front to
+/// back.
 #[derive(Debug)]
 pub(in crate::format) struct OnnxWriter;
 

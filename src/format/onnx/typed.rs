@@ -23,7 +23,7 @@ const FIELDS: &[(u32, &str)] = &[
     (field::UINT64_DATA, "uint64_data"),
 ];
 
-/// The field that ONNX has for items of a dtype.
+/// Returns the field that ONNX has for items of a dtype.
 fn field_of(dtype: &DType) -> &'static str {
     match dtype.kind() {
         Kind::Float32 | Kind::Complex64 => "float_data",
@@ -33,14 +33,14 @@ fn field_of(dtype: &DType) -> &'static str {
         Kind::Str(_) | Kind::Bytes(_) => "string_data",
         Kind::Bool | Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::UInt8 | Kind::UInt16 => "int32_data",
         Kind::Narrow(_) | Kind::Float16 | Kind::BFloat16 => "int32_data",
-        // ONNX has no such types, and so no message of it
+        // ONNX has no such types, so no message has them
         Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => "int32_data",
         Kind::Datetime(_) | Kind::Timedelta(_) => "int32_data",
     }
 }
 
 impl Message {
-    /// The names of the typed fields that hold something.
+    /// Returns the names of the typed fields that are not empty.
     pub(super) fn filled(&self) -> Vec<&'static str> {
         let holds = |number| match number {
             field::FLOAT_DATA => !self.float_data.is_empty(),
@@ -53,8 +53,7 @@ impl Message {
         FIELDS.iter().filter(|(number, _)| holds(*number)).map(|(_, name)| *name).collect()
     }
 
-    /// Refuses items in other fields than the one that the dtype has, of which `count` are found and `expected` are
-    /// needed.
+    /// Checks that no other field than that of the dtype has items, and that it has as many as `expected`.
     fn check_field(
         &self,
         type_name: &str,
@@ -71,7 +70,7 @@ impl Message {
         Ok(())
     }
 
-    /// The items as they are in memory.
+    /// Returns the items as they are in memory.
     pub(super) fn typed_items(&self, type_name: &str, dtype: &DType, shape: &[usize]) -> Result<Vec<u8>> {
         let items = bytes_of(shape, 1).unwrap_or(0);
         let check = |count, expected| self.check_field(type_name, dtype, shape, count, expected);
@@ -110,7 +109,7 @@ impl Message {
                     out.extend(u32::try_from(*number).map_err(|_| wrong(n, number))?.to_le_bytes());
                 }
             }
-            // ONNX has no other types; `range` refuses what they would hold
+            // ONNX has no other types; `range` refuses all their numbers
             kind @ (Kind::Bool
             | Kind::Int8
             | Kind::Int16
@@ -129,7 +128,7 @@ impl Message {
             | Kind::Datetime(_)
             | Kind::Timedelta(_)) => {
                 let bits = bits(dtype);
-                // of 2 and 4 bits several items are one number, of 6 bits each is one
+                // several items of 2 or 4 bits are one number, an item of 6 bits is one
                 let group = if matches!(bits, 2 | 4) { 8 / bits as usize } else { 1 };
                 let numbers = if group > 1 { packed_bytes(items, bits) } else { items };
                 check(self.int32_data.len(), numbers)?;
@@ -149,7 +148,7 @@ impl Message {
         Ok(out)
     }
 
-    /// Strings, and the dtype that is as wide as the longest of them.
+    /// Returns the strings, and the dtype that is as wide as the longest of them.
     pub(super) fn string_items(&self, shape: &[usize]) -> Result<(DType, Vec<u8>)> {
         let items = bytes_of(shape, 1).unwrap_or(0);
         let any = DType::from(Kind::Str(1));
@@ -179,9 +178,9 @@ impl Message {
     }
 }
 
-/// The numbers of `int32_data` that stand for items of a kind: values, or the bits of floats and of packed items.
+/// Returns the numbers of `int32_data` that can be items of a kind: values, or the bits of floats and of packed items.
 fn range(kind: &Kind, bits: u32) -> RangeInclusive<i32> {
-    // items that have a field of their own are not in this one
+    // items of these kinds are in other fields
     let none = RangeInclusive::new(1, 0);
     let clamped = |end: i128| end.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
     match_kind!(kind, {

@@ -1,4 +1,4 @@
-//! TensorProtos byte for byte as ONNX's Python package writes them.
+//! Writes TensorProtos, byte for byte as ONNX's Python package does.
 
 use crate::error::{Context, Result, ensure, malformed};
 use prost::encoding::{WireType, encode_key, encode_varint};
@@ -27,12 +27,12 @@ pub fn check(dtype: &DType) -> Result<(), Error> {
     }
 }
 
-/// Everything before the items of a TensorProto, which are to follow little-endian, in C order and, if they have
-/// fewer than 8 bits, packed: what `onnx.numpy_helper.from_array` writes. An empty name is none.
+/// Returns everything before the items of a TensorProto, as `onnx.numpy_helper.from_array` writes it. The items follow
+/// little-endian, in C order and, if they have fewer than 8 bits, packed. An empty name is left out.
 ///
 /// # Errors
-/// What [`check`] refuses, and strings, which [`write_strings`] writes; more than [`MAX_RANK`] axes; more than 2 GiB
-/// less one byte in all, which is protobuf's limit.
+/// [`check`] refuses the dtype, or it is a string, which [`write_strings`] writes; there are more than [`MAX_RANK`]
+/// axes, or 2 GiB or more in all, which is protobuf's limit.
 pub fn write_header(meta: &Meta, name: &str) -> Result<Vec<u8>> {
     let Meta { dtype, shape, .. } = meta;
     let mut out = begin(dtype, shape)?;
@@ -46,12 +46,12 @@ pub fn write_header(meta: &Meta, name: &str) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// A whole TensorProto of strings: code points as UTF-8, bytes as they are, both without the NULs at their end. An
-/// empty name is none. The dims are `shape`, which has as many items as `tensor`.
+/// Returns a whole TensorProto of strings, without the NULs at their end: code points as UTF-8, bytes as they are. An
+/// empty name is left out. The dims are `shape`, which has as many items as `tensor`.
 ///
 /// # Errors
-/// Items that are no strings, or other than UTF-8 can hold, with their index; a shape of other items; more than
-/// [`MAX_RANK`] axes; more than 2 GiB less one byte in all, which is protobuf's limit.
+/// Items are not strings, or cannot be UTF-8 (the message has their index); the shape has another number of items;
+/// there are more than [`MAX_RANK`] axes, or 2 GiB or more in all, which is protobuf's limit.
 pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec<u8>> {
     let dtype = tensor.dtype();
     ensure!(data_type(dtype) == Some(STRING), "items of dtype {}, expected strings", dtype.name());
@@ -71,7 +71,7 @@ pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec
         };
         read.map_err(|error| malformed!("the string at {:?}: {error}", coordinates(n, shape)))?;
         let text = text.trim_end_matches('\0').as_bytes();
-        // key and length take less
+        // key and length take fewer bytes than that
         memory::reserve(&mut out, text.len() + 16).map_err(Error::memory)?;
         put_bytes(field::STRING_DATA, text, &mut out);
         within_limit(out.len() as u64)?;
@@ -81,7 +81,7 @@ pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec
     Ok(out)
 }
 
-/// The dims and the data type.
+/// Returns the fields of the dims and the data type.
 fn begin(dtype: &DType, shape: &[usize]) -> Result<Vec<u8>> {
     check(dtype).map_err(Error::about_file)?;
     ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());

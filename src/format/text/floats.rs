@@ -1,9 +1,10 @@
 //! Floats and complex numbers as text.
 //!
 //! NumPy chooses between digits and exponents for an array as a whole, by its least and greatest size, and makes every
-//! column as wide as its widest item. So an array is passed over twice before it is printed: for the sizes, then for
-//! the widths. The digits of an item are the slow part, so the second pass makes them only of items that could widen a
-//! column (see `Column::limit`), which in most arrays are soon none.
+//! column as wide as its widest item (`FloatingFormat.fillFormat` of `numpy/_core/arrayprint.py`). So an array is
+//! passed over twice before it is printed: for the sizes, then for the widths. The digits of an item are the slow part,
+//! so the second pass computes them only for items that could widen a column (see `Column::limit`), which in most
+//! arrays are soon none.
 
 use std::io;
 
@@ -15,34 +16,36 @@ use crate::item::decimal::{self, Decimal};
 use crate::item::element::Float;
 use crate::item::float16::bf16_to_f32;
 
-/// A binary float as this module needs it. The bounds are NumPy's: it has a single float and one in an array printed by
-/// different code, with different bounds for float64.
+/// A binary float type. The bounds are NumPy's. It prints a single float (`scalartypes.c.src`) and one in an array
+/// (`arrayprint.py`) by different code, with different bounds for float64.
 pub(super) trait Real: Copy {
-    /// From here on an array is printed with exponents.
+    /// An array with a float from here on has exponents (`FloatingFormat.fillFormat`).
     const LARGE: f64;
-    /// From here on a single float is printed with an exponent.
+    /// A single float from here on has an exponent (`format_float` of `scalartypes.c.src`).
     const LARGE_SCALAR: f64 = Self::LARGE;
-    /// The float of this type nearest to 0.0001: an array with a smaller one is printed with exponents.
+    /// The float of this type nearest to 0.0001: an array with a smaller one has exponents
+    /// (`FloatingFormat.fillFormat`).
     const SMALL: f64;
 
     /// The most digits that [`Self::digits`] returns.
     const DIGITS: usize;
 
-    /// The same number.
+    /// Returns the number as a float64.
     fn wide(self) -> f64;
 
-    /// The shortest digits of a finite float.
+    /// Returns the shortest digits of a finite float (`dragon4_scientific(unique=True)`).
     fn digits(self) -> Decimal;
 
-    /// Whether a finite float is a power of two, or zero.
+    /// Returns whether a finite float is a power of two, or zero.
     fn is_power(self) -> bool {
         self.wide().to_bits() & ((1 << 52) - 1) == 0
     }
 
-    /// Whether the digits read back to a float.
+    /// Returns whether the digits read back to a float.
     fn reads(digits: Decimal, value: Self) -> bool;
 
-    /// Whether `max / min`, rounded to this type, is more than 1000.
+    /// Returns whether `max / min`, rounded to this type, is more than 1000, from which on an array has exponents
+    /// (`FloatingFormat.fillFormat`).
     fn spread(min: f64, max: f64) -> bool;
 }
 
@@ -69,7 +72,7 @@ impl Real for f16 {
     }
 }
 
-/// NumPy does not know bfloat16: it is printed as the float32s of the same value, so that nobody reads another number.
+/// NumPy does not know bfloat16. It is printed as float32s of the same value, so that nobody reads another number.
 impl Real for bf16 {
     const LARGE: f64 = f32::LARGE;
     const SMALL: f64 = f32::SMALL;
@@ -153,7 +156,7 @@ pub(super) fn reals<'a, T: Real>(
     })
 }
 
-/// Prints an array of complex numbers, each of two floats that are laid out apart.
+/// Prints an array of complex numbers, whose parts have a column each (`ComplexFloatingFormat`).
 pub(super) fn complexes<'a, T: Real>(
     numbers: &Numbers<'a>,
     get: impl Fn(&Numbers<'a>, usize) -> T,
@@ -166,21 +169,21 @@ pub(super) fn complexes<'a, T: Real>(
         let before = text.len();
         real.put(get(numbers, 2 * i), text);
         imaginary.put(get(numbers, 2 * i + 1), text);
-        // The unit follows the last digit, and what pads the column follows the unit.
+        // the `j` follows the last digit, and the padding of the column follows the `j`
         let end = text.trim_ascii_end().len();
         text.insert(end, b'j');
         text.len() - before
     })
 }
 
-/// How the floats of an array are laid out, so that their points stand in one column.
+/// The layout of the floats of an array, with their points below each other (`FloatingFormat`).
 #[derive(Debug, Default)]
 struct Column {
     /// Characters before the point.
     left: usize,
-    /// Characters after the point; with an exponent, all of them.
+    /// Characters after the point, including an exponent.
     right: usize,
-    /// The digits of the exponent and those between point and exponent, where exponents are printed.
+    /// The digits of the exponent, and those between point and exponent, if exponents are printed.
     exponent: Option<(usize, usize)>,
     /// The most digits after the point.
     precision: Option<usize>,
@@ -189,9 +192,9 @@ struct Column {
 }
 
 impl Column {
-    /// The layout for all that `page` shows.
+    /// Returns the layout for everything that `page` shows (`FloatingFormat.fillFormat`).
     fn fit<T: Real>(page: &Page<'_>, get: impl Fn(usize) -> T, plus: bool, precision: Option<usize>) -> Self {
-        // The items of least and greatest size but zero, and those of either sign of greatest size.
+        // the items of least and greatest size without zero, and those of greatest size with either sign
         let (mut min, mut max, mut most, mut least) = (None, None, None, None);
         let (mut special, mut minus_infinity) = (false, false);
         let size = |value: T| value.wide().abs();
@@ -223,8 +226,8 @@ impl Column {
         for value in [min, max, most, least].into_iter().flatten() {
             it.widen(it.round(value));
         }
-        // What is before the point and the exponent of every item is no longer than of those four. What follows the
-        // point may be, but for the items that are too large for that: all, once nothing more fits.
+        // no item has more before the point, or a longer exponent, than these four; what follows the point may be
+        // longer, but not for items too large for that, and once nothing more fits, for no item
         let mut limit = it.limit::<T>();
         page.each(&mut |i| {
             let value = get(i);
@@ -241,14 +244,14 @@ impl Column {
         it
     }
 
-    /// Makes room for the exponents, all widths being known.
+    /// Makes room for the exponents when all widths are known.
     fn finish(&mut self) {
         if let Some((exponent, places)) = self.exponent {
             self.right = places + "e+".len() + exponent;
         }
     }
 
-    /// Finite floats of at least this size need no more places after the point than there are.
+    /// Returns the size from which on finite floats need no more places after the point than the column has.
     fn limit<T: Real>(&self) -> f64 {
         let (places, most) = match self.exponent {
             Some((_, places)) => (places, T::DIGITS - 1),
@@ -259,12 +262,12 @@ impl Column {
         }
         match self.exponent {
             Some(_) => f64::INFINITY,
-            // A little more than the power of ten, which may not be exact.
+            // this is a little more than the power of ten, which may not be exact
             None => 1.000_001 * 10f64.powi(T::DIGITS as i32 - 1 - places as i32),
         }
     }
 
-    /// The digits of a finite float, as many as read back to it but for those beyond the precision.
+    /// Returns the digits of a finite float: as many as read back to it, but no more than the precision.
     fn round<T: Real>(&self, value: T) -> Decimal {
         let digits = value.digits();
         let Some(precision) = self.precision else { return digits };
@@ -293,7 +296,7 @@ impl Column {
         }
     }
 
-    /// Appends a float with spaces around it.
+    /// Appends a float with spaces around it (`FloatingFormat.__call__`).
     fn put<T: Real>(&self, value: T, text: &mut Vec<u8>) {
         if !value.wide().is_finite() {
             let word: &[u8] = match value.wide() {
@@ -313,7 +316,7 @@ impl Column {
         self.put_digits(digits, text);
     }
 
-    /// Appends a number that has room in this column.
+    /// Appends a number that fits this column.
     fn put_digits(&self, decimal: Decimal, text: &mut Vec<u8>) {
         let start = text.len();
         spaces(self.left + 1 + self.right, text);
@@ -355,8 +358,8 @@ impl Column {
     }
 }
 
-/// The digits of a finite float with so many after the first. NumPy fills what the shortest digits leave free with
-/// further digits of the float, not with zeros.
+/// Returns the digits of a finite float with `places` after the first (`dragon4_scientific(min_digits=…)`). NumPy fills
+/// places beyond the shortest digits with further digits of the float, not with zeros.
 fn exactly<T: Real>(value: T, places: usize) -> Decimal {
     let shortest = value.digits();
     let len = shortest.digits().len();
@@ -364,8 +367,8 @@ fn exactly<T: Real>(value: T, places: usize) -> Decimal {
         return shortest;
     }
     let digits = shortest.to_digits(value.wide(), places);
-    // Floats lie closer together below a power of two than above it: digits that are nearer, but below, may read back
-    // to another float where those above do not. NumPy takes the latter.
+    // floats lie closer together below a power of two than above it, so nearer digits below may read back to another
+    // float while those above do not; NumPy takes the latter
     if len <= places && T::is_power(value) && !T::reads(digits, value) {
         let away = digits.away(places + 1);
         if T::reads(away, value) {
@@ -375,30 +378,30 @@ fn exactly<T: Real>(value: T, places: usize) -> Decimal {
     digits
 }
 
-/// How many digits stand before and after the point when no exponent is printed.
+/// Returns how many digits come before and after the point without an exponent.
 fn split(digits: Decimal) -> (usize, usize) {
     let len = digits.digits().len() as i32;
     (digits.point.max(1) as usize, (len - digits.point).max(0) as usize)
 }
 
-/// The exponent of the first digit.
+/// Returns the exponent of the first digit.
 fn power(digits: Decimal) -> i32 {
     if digits.digits().is_empty() { 0 } else { digits.point - 1 }
 }
 
-/// How many digits an exponent takes: at least two.
+/// Returns how many digits an exponent has: at least two.
 fn exponent_digits(digits: Decimal) -> usize {
     if power(digits).unsigned_abs() >= 100 { 3 } else { 2 }
 }
 
-/// Where a single float stands.
+/// The part that a single float is of its item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// By itself: it keeps one digit after the point.
+    /// The whole item: it keeps one digit after the point.
     Whole,
     /// The real part of a complex number.
     Real,
-    /// The imaginary part that follows a real one: it has a sign.
+    /// The imaginary part after a real one: it has a sign.
     Signed,
 }
 
@@ -415,7 +418,7 @@ pub(super) fn real_scalar<T: Real>(value: T, role: Role, text: &mut Vec<u8>) {
     column.finish();
     let start = text.len();
     column.put_digits(digits, text);
-    // The column has a point in any case.
+    // the column always has a point
     match column.exponent {
         None if column.right == 0 && role == Role::Whole => text.push(b'0'),
         None if column.right == 0 => text.truncate(start + column.left),

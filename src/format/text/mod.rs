@@ -1,8 +1,8 @@
-//! Tensors as text: byte for byte what NumPy 2.4 prints, under `floatmode="unique"` and no limit on the number of
-//! items (`threshold=sys.maxsize`), or with NumPy's options for both.
+//! Tensors as text: byte for byte what NumPy 2.4 prints, under `floatmode="unique"` and no limit on the number of items
+//! (`threshold=sys.maxsize`), or with NumPy's options for both.
 //!
-//! Every item is made twice, first to find how wide the columns are and then to be written, so that memory is needed
-//! for one block of the output only.
+//! Every item is formatted twice, first for the width of the columns and then for the output, so that memory holds one
+//! block of the output only.
 
 mod floats;
 mod items;

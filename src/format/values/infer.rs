@@ -1,4 +1,4 @@
-//! Tensors of texts that name no dtype.
+//! The tensors of texts that name no dtype.
 
 use super::cells::Reading;
 use super::leaf::Leaf;
@@ -12,8 +12,8 @@ use crate::item::tensor::Tensor;
 use crate::layout::shape::MAX_RANK;
 use crate::storage::source::Source;
 
-/// The tensors of plain values that belong to one command, typed together by their content: int64, uint64, float64,
-/// bool or str. A value without items takes the dtype of the others, alone it is float64.
+/// Returns the tensors of values that belong to one command, which get a common dtype by their content: int64, uint64,
+/// float64, bool or str. A value without items gets the dtype of the others, or float64 if there are none.
 ///
 /// ```
 /// use tensorop::{error::Subject, format::{json, values}, parallel::Threads};
@@ -23,7 +23,7 @@ use crate::storage::source::Source;
 /// ```
 ///
 /// # Errors
-/// Items of different classes, integers that no one dtype holds, lists that are not rectangular.
+/// Items have different classes, no one dtype holds all integers, or lists are not rectangular.
 pub fn infer(values: &[&Values<'_>]) -> Result<Vec<Tensor>, Error> {
     let mut found = Vec::new();
     for one in values {
@@ -44,20 +44,20 @@ pub fn infer(values: &[&Values<'_>]) -> Result<Vec<Tensor>, Error> {
 }
 
 impl Values<'_> {
-    /// The tensor of a plain value, see [`infer`].
+    /// Returns the tensor of one value, see [`infer`].
     ///
     /// # Errors
-    /// As [`infer`].
+    /// See [`infer`].
     pub fn infer(&self) -> Result<Tensor, Error> {
         let mut tensors = infer(&[self])?;
         tensors.pop().ok_or_else(|| self.error("holds no tensor"))
     }
 
-    /// The tensor of integers that a value without a dtype holds: int64, or uint64 if one of them needs it. `[]` is
+    /// Returns the tensor of integers of a value without a dtype: int64, or uint64 if one of them needs it. `[]` is
     /// int64. `2.0` and `1e3` are integers here.
     ///
     /// # Errors
-    /// Anything but integers; integers that neither int64 nor uint64 can hold all of.
+    /// An item is not an integer; neither int64 nor uint64 holds all integers.
     pub fn infer_indices(&self) -> Result<Tensor, Error> {
         let mut items = Untyped::default();
         let nested = self.walk(MAX_RANK, Reading::Values, |leaf| match leaf {
@@ -81,10 +81,10 @@ impl Values<'_> {
     }
 }
 
-/// The items of a text that nobody gives a dtype.
+/// Returns the items of a text that no operand gives a dtype.
 ///
 /// # Errors
-/// Those of [`Values::read`] and [`infer`], about no operand.
+/// See [`Values::read`] and [`infer`]; the errors name no operand.
 pub(in crate::format) fn source(values: Result<Values<'_>>, label: String) -> Result<Source> {
     let tensor = values.and_then(|values| values.dtype().map_or_else(|| values.infer(), |dtype| values.read(dtype)));
     tensor.map(|tensor| Source::memory(tensor, label)).map_err(|error| {

@@ -1,4 +1,4 @@
-//! The texts of single items, put into the bytes of a dtype.
+//! Parses the texts of single items into the bytes of a dtype.
 
 use std::borrow::Cow;
 
@@ -20,12 +20,12 @@ pub(in crate::format) fn most_padded(text: usize) -> usize {
     text.saturating_mul(1024).max(64 << 20)
 }
 
-/// What is said of a dtype whose items have no text in a format.
+/// Returns the message about a dtype whose items have no text in a format.
 pub(in crate::format) fn cannot_hold(format: &str, dtype: &DType) -> String {
     format!("{format} cannot hold items of dtype {}", short(&dtype.name()))
 }
 
-/// Puts one item of a dtype without width or pairs into `out`.
+/// Parses one item into `out`; the dtype has neither a width nor two parts.
 pub(in crate::format) fn read_leaf(leaf: Leaf<'_>, dtype: &DType, out: &mut [u8]) -> Result<(), String> {
     match (leaf, dtype.kind()) {
         (Leaf::Number(text), kind) => {
@@ -81,23 +81,23 @@ pub(in crate::format) fn describe(text: &str, dtype: &DType, misfit: Misfit) -> 
     }
 }
 
-/// The dtype `kind`, in the byte order of `like`.
+/// Returns the dtype of a short description, in the byte order of `like`.
 fn ordered(descr: &str, like: &DType) -> DType {
     let order = if like.is_big_endian() { '>' } else { '<' };
     DType::parse(&format!("{order}{descr}")).unwrap_or_else(|_| like.clone())
 }
 
-/// The dtype of the real and the imaginary part.
+/// Returns the dtype of the real and the imaginary part.
 pub(in crate::format) fn part_of(complex: &DType) -> DType {
     ordered(if matches!(complex.kind(), Kind::Complex64) { "f4" } else { "f8" }, complex)
 }
 
-/// The dtype of the ticks of dates.
+/// Returns the dtype of the ticks of dates.
 fn ticks_of(dates: &DType) -> DType {
     ordered("i8", dates)
 }
 
-/// A string dtype of width 0 with the width `longest`, at least 1; any other one as it is.
+/// Returns a string dtype of width 0 with the width `longest`, at least 1; any other dtype as it is.
 pub(in crate::format) fn widen(dtype: &DType, longest: Option<usize>) -> DType {
     let width = longest.unwrap_or(0).max(1);
     match dtype.kind() {
@@ -107,7 +107,7 @@ pub(in crate::format) fn widen(dtype: &DType, longest: Option<usize>) -> DType {
     }
 }
 
-/// Puts a string into an item of NULs; in an error, what is wrong with it.
+/// Puts a string into an item of NULs; an error says what is wrong with it.
 pub(in crate::format) fn put_string(
     points: impl Iterator<Item = u32>,
     dtype: &DType,
@@ -131,9 +131,8 @@ pub(in crate::format) fn put_string(
     Ok(())
 }
 
-/// The one item that a shell argument stands for: a JSON scalar, but for bare `NaN`, `Infinity` and `-Infinity`,
-/// strings and dates without quotes, and a complex number without an imaginary part. A string dtype of width 0
-/// takes the width of the text.
+/// Parses the item of a shell argument: a JSON scalar, or without quotes `NaN`, `Infinity` and `-Infinity`, strings and
+/// dates, or a complex number without an imaginary part. A string dtype of width 0 gets the width of the text.
 ///
 /// ```
 /// use tensorop::{DType, format::values};
@@ -142,7 +141,7 @@ pub(in crate::format) fn put_string(
 /// ```
 ///
 /// # Errors
-/// What the dtype cannot hold.
+/// The dtype cannot hold the item.
 pub fn parse_item(text: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
     let error = |message: String| Error::new(Subject::Fill, message);
     if !holds(dtype) {

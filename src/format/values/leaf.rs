@@ -1,15 +1,15 @@
-//! The scalars of a text, and what stands around them.
+//! The scalars of a text, and the lists around them.
 
 use std::fmt;
 
 use super::strings::short;
 
-/// A scalar as it stands in the text; a string with its quotes.
+/// A scalar as it stands in the text, a string with its quotes.
 #[derive(Clone, Copy)]
 pub(in crate::format) enum Leaf<'a> {
     Number(&'a str),
     Str(&'a str),
-    /// A string without quotes, every character of which stands for itself.
+    /// A string without quotes or escapes.
     Text(&'a str),
     /// A float without digits, as [`parse_special`](crate::item::parse::parse_special) calls it.
     Special(&'static str),
@@ -31,16 +31,16 @@ impl fmt::Display for Leaf<'_> {
     }
 }
 
-/// What a walk found around the items.
+/// The lists around the items, as a walk found them.
 pub(in crate::format) struct Nested {
     /// The lengths of the lists, outermost first.
     pub(in crate::format) dims: Vec<usize>,
-    /// Whether there are scalars at all.
+    /// Whether there is a scalar.
     pub(in crate::format) has_leaves: bool,
 }
 
 impl Nested {
-    /// Where the item so far into the text stands.
+    /// Returns the position of an item by its number.
     pub(in crate::format) fn path(&self, mut item: usize) -> Vec<usize> {
         let mut path: Vec<usize> =
             self.dims.iter().rev().map(|&dim| (item % dim.max(1), item /= dim.max(1)).0).collect();

@@ -1,5 +1,5 @@
-//! Values in text: items without a dtype until something gives them one. What the text is, lists of JSON or cells of a
-//! table, is known to `Items` alone; which dtype its items get, and whether they fit it, is decided here for all.
+//! Values in text, which have no dtype until something gives them one. Only `Items` knows whether the text is lists of
+//! JSON or the cells of a table; this module decides for both which dtype the items get, and whether they fit it.
 
 pub(super) mod cells;
 mod infer;

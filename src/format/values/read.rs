@@ -1,4 +1,4 @@
-//! A text that holds a tensor, and its items as those of a dtype.
+//! A text that holds a tensor, read as items of a dtype.
 
 use super::cells::{self, Cells, Reading};
 use super::item::{cannot_hold, most_padded, part_of, put_string, read_leaf, widen};
@@ -11,7 +11,7 @@ use crate::item::tensor::Tensor;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::memory;
 
-/// A text that holds a tensor: its items, not yet read, and what it says of them.
+/// A text that holds a tensor: its items, which are not read yet, and what the text says about them.
 ///
 /// ```
 /// use tensorop::{error::Subject, format::json, parallel::Threads};
@@ -23,13 +23,13 @@ use crate::memory;
 pub struct Values<'a> {
     /// The operand that errors are about.
     pub(in crate::format) subject: Subject,
-    /// The dtype that it names itself.
+    /// The dtype that the text names.
     pub(in crate::format) dtype: Option<DType>,
-    /// Whether that dtype says the width 0 with a digit.
+    /// Whether that dtype is written with the width 0.
     pub(in crate::format) no_width: bool,
-    /// The dims that it names itself.
+    /// The dims that the text names.
     pub(in crate::format) shape: Option<Vec<usize>>,
-    /// Where the items are.
+    /// The items.
     pub(in crate::format) items: Items<'a>,
 }
 
@@ -43,17 +43,17 @@ pub(in crate::format) enum Items<'a> {
 }
 
 impl Values<'_> {
-    /// The dtype that the text itself names.
+    /// Returns the dtype that the text names.
     pub fn dtype(&self) -> Option<&DType> {
         self.dtype.as_ref()
     }
 
-    /// The tensor as one of `dtype`, in its byte order. A string dtype of width 0 takes the width of the longest
-    /// item, at least 1 (but that of an object which says `<U0` and has only empty items stays 0).
+    /// Returns the tensor with items of `dtype`, in its byte order. A string dtype of width 0 gets the width of the
+    /// longest item, at least 1 (but that of an object which says `<U0` and has only empty items stays 0).
     ///
     /// # Errors
-    /// An item that the dtype cannot hold, with its position; lists that are not rectangular; data that is not of
-    /// the shape given with it; a dtype that such a text cannot hold.
+    /// The dtype cannot hold an item, whose position is given; lists are not rectangular; the data does not fit the
+    /// shape given with it; such a text cannot hold the dtype.
     pub fn read(&self, dtype: &DType) -> Result<Tensor, Error> {
         if !self.holds(dtype) {
             return Err(self.error(cannot_hold(self.format(), dtype)));
@@ -75,7 +75,7 @@ impl Values<'_> {
         let part = if pairs { part_of(dtype) } else { dtype.clone() };
         let size = part.itemsize();
         let mut bytes = Vec::new();
-        // of a unit without years a number of four digits is no year
+        // for a unit without years a number of four digits is not a year
         let dates = matches!(dtype.kind(), Kind::Datetime(unit) if unit.base.is_some());
         let reading = if dates { Reading::Dates } else { Reading::Values };
         let mut nested = self.walk(MAX_RANK + usize::from(pairs), reading, |leaf| {
@@ -96,7 +96,7 @@ impl Values<'_> {
         self.tensor(dtype.clone(), bytes, nested.dims)
     }
 
-    /// Hands every scalar to `leaf`, in order.
+    /// Calls `leaf` with every scalar, in order.
     pub(super) fn walk<'s>(
         &'s self,
         limit: usize,
@@ -109,7 +109,7 @@ impl Values<'_> {
         }
     }
 
-    /// What the format is called.
+    /// Returns the name of the format.
     fn format(&self) -> &'static str {
         match &self.items {
             Items::Lists(_) => "JSON",
@@ -117,7 +117,7 @@ impl Values<'_> {
         }
     }
 
-    /// Whether items of a dtype have texts there.
+    /// Returns whether the format has a text for items of a dtype.
     fn holds(&self, dtype: &DType) -> bool {
         match &self.items {
             Items::Lists(_) => lists::holds(dtype),
@@ -125,7 +125,7 @@ impl Values<'_> {
         }
     }
 
-    /// How many code points a string has, as it stands in the text.
+    /// Returns how many code points a string has, given as it stands in the text.
     pub(super) fn width(&self, text: &str) -> usize {
         match &self.items {
             Items::Lists(_) => width(text),
@@ -133,7 +133,7 @@ impl Values<'_> {
         }
     }
 
-    /// An error about an item, with its position.
+    /// Returns an error about an item, with its position.
     pub(super) fn error_at(&self, nested: &Nested, item: usize, message: impl std::fmt::Display) -> Error {
         self.error(match &self.items {
             Items::Lists(_) => positioned(&nested.path(item), message),
@@ -145,7 +145,7 @@ impl Values<'_> {
         Error::new(self.subject, message)
     }
 
-    /// Puts items together into the shape that the object gives, or else that of their nesting.
+    /// Returns the tensor of these items with the shape that the text names, or else that of their nesting.
     pub(super) fn tensor(&self, dtype: DType, bytes: Vec<u8>, dims: Vec<usize>) -> Result<Tensor, Error> {
         let shape = match &self.shape {
             None => dims,
@@ -154,7 +154,7 @@ impl Values<'_> {
                     return Err(self.error(format!("shape {shape:?} is larger than memory can be")));
                 }
                 let items: usize = if shape.contains(&0) { 0 } else { shape.iter().product() };
-                // Nested lists end at the first dim of 0.
+                // nested lists end at the first dim of 0
                 let cut = items == 0 && dims.last() == Some(&0) && shape.starts_with(&dims);
                 if dims != *shape && dims != [items] && !cut {
                     let message = format!("data has shape {dims:?}, expected {shape:?} or a flat list of {items}");
@@ -166,7 +166,7 @@ impl Values<'_> {
         Tensor::new(dtype, shape, bytes).map_err(|error| self.error(error.message().to_owned()))
     }
 
-    /// The items of a string dtype, padded with NUL.
+    /// Returns the items of a string dtype, padded with NULs.
     pub(super) fn pad(&self, strings: &[&str], dtype: &DType, nested: &Nested) -> Result<Vec<u8>, Error> {
         let size = dtype.itemsize();
         let text = match &self.items {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// The code points of a JSON string with its quotes, lone surrogates being code points of their own.
+/// Returns the code points of a JSON string, given with its quotes. A lone surrogate is a code point.
 pub(in crate::format) fn points(raw: &str) -> impl Iterator<Item = u32> {
     let inner = raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default();
     let mut rest = inner.chars();
@@ -39,17 +39,17 @@ pub(in crate::format) fn points(raw: &str) -> impl Iterator<Item = u32> {
     })
 }
 
-/// How many code points a JSON string has.
+/// Returns how many code points a JSON string has.
 pub(in crate::format) fn width(raw: &str) -> usize {
     if raw.contains('\\') { points(raw).count() } else { raw.chars().count().saturating_sub(2) }
 }
 
-/// The text of a JSON string; `None` if `raw` is no string, or one with lone surrogates.
+/// Returns the text of a JSON string; `None` if `raw` is not a string, or has lone surrogates.
 pub(in crate::format) fn string(raw: &str) -> Option<String> {
     raw.starts_with('"').then(|| serde_json::from_str(raw).ok())?
 }
 
-/// The beginning of a text that may be long, for a message of one line.
+/// Returns the beginning of a text that may be long, for a message of one line.
 pub(in crate::format) fn short(text: &str) -> Cow<'_, str> {
     shorten(text, 40)
 }

@@ -1,9 +1,8 @@
-//! A number on its way from one dtype to another: float64, int64 or uint64, of which one holds every number of the
-//! source.
+//! The type of a number between two dtypes: float64, int64 or uint64, whichever holds every number of the source.
 //!
-//! Three types and not float64 alone, because integers above 2^53 are not in it; and not 128 bits for all, because
-//! loops over those are not vectorised. The price is that an integer of 64 bits must reach a float of 16 without
-//! being rounded to float64 on the way, see [`Middle::rounded_to_odd`].
+//! There are three types because float64 does not hold integers above 2^53, and because loops over integers of 128 bits
+//! are not vectorised. The price is that an integer of 64 bits must reach a float of 16 without being rounded to
+//! float64 on the way, see [`Middle::rounded_to_odd`].
 
 use super::integer::Integer;
 
@@ -15,25 +14,25 @@ pub(super) struct NumberWriter {
     pub unsigned: StoreRun<u64>,
 }
 
-/// Writes a run of numbers over `out`; in an error, which is the first that does not fit.
+/// Writes a run of numbers over `out`; an error is the place of the first that does not fit.
 pub(super) type StoreRun<M> = fn(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize>;
 
-/// A type by way of which numbers are cast.
+/// A type through which numbers are cast.
 pub(super) trait Middle: Copy + Default + PartialEq {
     /// As `as` converts.
     fn float(self) -> f64;
     /// As `as` converts.
     fn single(self) -> f32;
-    /// A float64 that rounds to any float of at most 16 bits as the number itself does: the number rounded to odd,
-    /// which sets the last bit if anything was cut off. To round to nearest twice would be wrong where the first
-    /// rounding ends halfway between two narrow floats: the second then takes the even one, though the number lay
+    /// Returns a float64 that rounds to any float of at most 16 bits as the number itself does: the number rounded to
+    /// odd, which sets the last bit if anything was cut off. To round to nearest twice would be wrong if the first
+    /// rounding ends halfway between two narrow floats: the second would take the even one although the number lies
     /// nearer to the other.
     fn rounded_to_odd(self) -> f64;
-    /// Some integer, and whether it is the number.
+    /// Returns an integer, and whether it equals the number.
     fn exact<T: Integer>(self) -> (T, bool);
-    /// The number without its fraction, as far as 128 bits go.
+    /// Returns the number without its fraction, clamped to 128 bits.
     fn whole(self) -> i128;
-    /// The writer of such numbers.
+    /// Returns the function that writes numbers of this type.
     fn writer(writer: &NumberWriter) -> StoreRun<Self>;
 }
 
@@ -53,7 +52,7 @@ impl Middle for f64 {
     #[inline]
     fn exact<T: Integer>(self) -> (T, bool) {
         let found = T::from_float(self);
-        // The largest integer of 64 bits rounds up to the number above it.
+        // the largest integer of 64 bits rounds up to the number above it
         (found, found.float() == self && self < T::END)
     }
 
@@ -66,7 +65,7 @@ impl Middle for f64 {
     }
 }
 
-/// `rounded_to_odd` of a magnitude: what float64 has no room for is told by the bit above it.
+/// Rounds a magnitude to odd: bits that float64 has no room for set the last bit.
 fn rounded_to_odd(magnitude: u64) -> f64 {
     const LOW: u64 = (1 << 12) - 1;
     let rest = u64::from(magnitude & LOW != 0) << 12;

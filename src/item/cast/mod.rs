@@ -1,7 +1,7 @@
-//! Items of one dtype -> items of another: floats rounded once, integers exact or refused.
+//! Casts items of one dtype to another: floats are rounded once, integers are exact or refused.
 //!
-//! A run of items is read into float64, int64 or uint64, of which one holds every number of its dtype, and written
-//! from there; so there is one loop for a dtype on either side and not one for a pair.
+//! A run of items is read into float64, int64 or uint64, whichever holds every number of the dtype, and written from
+//! there. So there is one loop for each dtype on either side and not one for each pair.
 
 mod integer;
 mod middle;
@@ -22,8 +22,8 @@ use crate::item::encoding::{Swap, code_points, unpadded};
 use crate::item::python;
 use crate::item::time_unit::TimeUnit;
 
-/// How many numbers are on their way at a time: few enough for the nearest cache (two runs of 8 bytes are 8 KiB, beside
-/// as much of the items on either side), and enough that the call for each run is no cost.
+/// How many numbers are converted at a time: few enough for the nearest cache (two runs of 8 bytes are 8 KiB, and the
+/// items on either side take as much), and enough that the call for each run costs nothing.
 const RUN: usize = 512;
 /// How many characters of a string a message shows.
 const SHOWN: usize = 40;
@@ -100,14 +100,14 @@ enum CastPlan {
     },
 }
 
-/// What happens to imaginary parts.
+/// How the number of parts changes from one side to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pairs {
-    /// There are none, or both sides have them.
+    /// Neither side is complex, or both are.
     Same,
-    /// They are dropped.
+    /// Imaginary parts are dropped.
     Drop,
-    /// They are zero.
+    /// Imaginary parts of zero are added.
     Add,
 }
 
@@ -120,11 +120,11 @@ struct Run<'a> {
 }
 
 impl Cast {
-    /// From one dtype to another. Of strings the width counts, of dates the unit.
+    /// Prepares a cast from one dtype to another; the width of strings and the unit of dates are part of these.
     ///
     /// # Errors
-    /// Dtypes between which no values are cast: strings, dates, void, structured and long double items to anything
-    /// but what the type says.
+    /// No values are cast between these dtypes: strings, dates, void, structured and long double items become only what
+    /// the type's documentation says.
     pub fn new(from: &DType, to: &DType, lossy: bool) -> Result<Self, Error> {
         let refused = |why: &str| {
             let message = format!("{} is not cast to {}{why}", from.name(), to.name());
@@ -166,7 +166,7 @@ impl Cast {
         Ok(Self { from: from.clone(), to: to.clone(), lossy, plan })
     }
 
-    /// Whether items stay as they are, byte for byte.
+    /// Returns whether items stay as they are, byte for byte.
     pub fn is_identity(&self) -> bool {
         matches!(&self.plan, CastPlan::Swap(swaps) if swaps.is_empty())
     }
@@ -176,17 +176,17 @@ impl Cast {
         &self.to
     }
 
-    /// Bytes of one item before the cast.
+    /// Returns the bytes of one item before the cast.
     pub fn from_size(&self) -> usize {
         self.from.itemsize()
     }
 
-    /// Bytes of one item after the cast.
+    /// Returns the bytes of one item after the cast.
     pub fn to_size(&self) -> usize {
         self.to.itemsize()
     }
 
-    /// Casts items, of which there are `items.len() / from_size()`. `out` takes on the length of the result.
+    /// Casts `items.len() / from_size()` items. `out` takes on the length of the result.
     ///
     /// # Errors
     /// The first item that the dtype cannot hold, counted from 0, and why. `out` then holds nothing of use. Memory
@@ -289,10 +289,10 @@ impl Cast {
     }
 
     /// Casts numbers of `size` bytes by way of `M`, which holds every number of the source. `load` reads numbers from
-    /// the front of its bytes, `text` shows one.
+    /// the front of its bytes, `text` prints one for messages.
     ///
-    /// In two loops for each run, one for the dtype on either side, which are vectorised, and not in one for each pair
-    /// of dtypes, of which there are hundreds; the numbers between the loops stay in the nearest cache.
+    /// There are two loops for each run, one for the dtype on either side, which are vectorised. One loop for each pair
+    /// of dtypes would be hundreds of loops. The numbers between the two stay in the nearest cache.
     fn numbers<M: Middle>(
         &self,
         Run { to, pairs, items, out }: Run<'_>,
@@ -311,7 +311,7 @@ impl Cast {
         for (number, (chunk, place)) in chunks.enumerate() {
             let parts = chunk.len() / size;
             load(chunk, &mut run);
-            // The first item with an imaginary part.
+            // the first item with an imaginary part
             let mut imaginary = None;
             let numbers = match pairs {
                 Pairs::Same => parts,
@@ -346,7 +346,7 @@ impl Cast {
             let first = number * RUN;
             if let Err(at) = stored {
                 let value = run.get(at).copied().unwrap_or_default();
-                // two numbers to an item only where all fit
+                // an item has two numbers only if all numbers fit, so `at` counts items
                 return Err(CastFailure::new(first + at, self.misfit(value, &text(value))));
             }
             if let Some((at, re, im)) = imaginary {
@@ -360,7 +360,7 @@ impl Cast {
         Ok(())
     }
 
-    /// Why a number is none of the target's.
+    /// Returns why the target cannot hold a number.
     fn misfit<M: Middle>(&self, value: M, text: &str) -> String {
         let name = self.to.name();
         match value.float() {

@@ -1,4 +1,4 @@
-//! The numbers that a cast ends with: items, or the parts of complex items.
+//! The target of a cast: how its numbers, which are items or the parts of complex items, are written.
 
 use half::{bf16, f16};
 
@@ -12,7 +12,7 @@ use crate::item::element::{Element, Float, match_kind};
 pub(super) struct Output {
     /// Bytes of one number.
     pub size: usize,
-    /// Whether an item is two of them.
+    /// Whether an item has two of them.
     pub complex: bool,
     big: bool,
     target: CastDestination,
@@ -25,7 +25,7 @@ enum CastDestination {
 }
 
 impl Output {
-    /// `None` if items are no numbers.
+    /// Returns how numbers of a dtype are written; `None` if items are not numbers.
     pub(super) fn of(dtype: &DType) -> Option<Self> {
         match_kind!(dtype.kind(), {
             number T => Some(Self::parts::<<T as Element>::Part>(dtype)),
@@ -47,7 +47,7 @@ impl Output {
         }
     }
 
-    /// Writes a run of numbers; in an error, which is the first that does not fit.
+    /// Writes a run of numbers; an error is the place of the first that does not fit.
     pub(super) fn store<M: Middle>(&self, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
         match &self.target {
             CastDestination::Type(writer) => M::writer(writer)(self.big, run, out, lossy),
@@ -103,7 +103,7 @@ macro_rules! integers {
 
 integers!(i8, i16, i32, i64, u8, u16, u32, u64);
 
-/// Writes items. The byte order is asked for once a run and not once an item, so that either loop is vectorised.
+/// Writes items. The byte order is checked once for a run and not for each item, so that either loop is vectorised.
 fn put<T: Element, M: Copy>(big: bool, run: &[M], out: &mut [u8], item: impl Fn(M) -> T) {
     let words = T::chunks_mut(out).iter_mut().zip(run);
     if big {
@@ -113,10 +113,10 @@ fn put<T: Element, M: Copy>(big: bool, run: &[M], out: &mut [u8], item: impl Fn(
     }
 }
 
-/// Writes numbers that may not fit; the first that does not, unless `lossy`, is the error.
+/// Writes numbers that may not fit; unless `lossy`, an error is the place of the first that does not.
 ///
-/// Whether all fit is gathered beside the items and looked at behind the loop: a loop that may end early is not
-/// vectorised, and a run in which one does not fit is rare, so it may cost a second look.
+/// The loop gathers whether all fit, and that is checked behind it: a loop that may end early is not vectorised, and a
+/// run with a number that does not fit is rare, so it may cost a second walk.
 fn put_exact<T: Element, M: Middle>(
     big: bool,
     run: &[M],
