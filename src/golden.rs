@@ -36,7 +36,7 @@ use ndarray::{ArrayBase, Data, Dimension};
 use predicates_core::Predicate;
 use predicates_core::reflection::{Case, PredicateReflection, Product};
 
-use crate::diff::{self, Difference, Effort, Options, Style};
+use crate::diff::{self, Difference, Effort, Options};
 use crate::error::{Context, ErrorKind, Result, malformed};
 use crate::format::open::{Input, OpenOptions};
 pub use crate::format::rewrite::UPDATE_GOLDEN as UPDATE;
@@ -60,10 +60,10 @@ macro_rules! assert_tensor_eq {
     };
 }
 
-/// What [`assert_tensor_eq!`](crate::assert_tensor_eq) does.
+/// Implements [`assert_tensor_eq!`](crate::assert_tensor_eq).
 ///
 /// # Panics
-/// As it says.
+/// If the tensors differ, or one of them cannot be read.
 #[doc(hidden)]
 #[track_caller]
 pub fn assert_golden<A: Compared + ?Sized>(golden: &TensorEq, actual: &A) {
@@ -72,13 +72,13 @@ pub fn assert_golden<A: Compared + ?Sized>(golden: &TensorEq, actual: &A) {
     }
 }
 
-/// Whether bytes, or a file, hold the same tensor as the golden file, whose path is relative to the folder that the
-/// test runs in (that of the crate, under `cargo test`) and may name a member, as `golden.npz:member`.
+/// Returns a predicate for bytes or a file that hold the same tensor as the golden file. The path is relative to the folder
+/// in which the test runs (that of the crate, under `cargo test`) and may name a member, as `golden.npz:member`.
 pub fn tensor_eq(golden: impl Into<PathBuf>) -> TensorEq {
     TensorEq { golden: golden.into(), options: Options::default() }
 }
 
-/// Made by [`tensor_eq`]: for bytes (what a program printed) and for paths (what it wrote).
+/// The predicate that [`tensor_eq`] returns, for bytes (what a program printed) and for paths (what it wrote).
 #[derive(Clone, Debug)]
 pub struct TensorEq {
     golden: PathBuf,
@@ -86,48 +86,48 @@ pub struct TensorEq {
 }
 
 impl TensorEq {
-    /// Passes what differs by no more than this, plus [`rtol`](Self::rtol) times the golden value.
+    /// Lets elements pass that differ by no more than this, plus [`rtol`](Self::rtol) times the golden value.
     #[must_use]
     pub fn atol(mut self, atol: f64) -> Self {
         self.options.atol = Some(atol);
         self
     }
 
-    /// Passes what differs by no more than this times the golden value, plus [`atol`](Self::atol).
+    /// Lets elements pass that differ by no more than this times the golden value, plus [`atol`](Self::atol).
     #[must_use]
     pub fn rtol(mut self, rtol: f64) -> Self {
         self.options.rtol = Some(rtol);
         self
     }
 
-    /// Passes what is no more than so many representable values away.
+    /// Lets elements pass that are no more than so many representable values away.
     #[must_use]
     pub fn ulp(mut self, ulp: u64) -> Self {
         self.options.ulp = Some(ulp);
         self
     }
 
-    /// NaNs of different bits differ.
+    /// Makes NaN of different bits differ.
     #[must_use]
     pub fn nan_differs(mut self) -> Self {
         self.options.nan_differs = true;
         self
     }
 
-    /// Compares values, whatever the dtypes.
+    /// Compares values, even if the dtypes differ.
     #[must_use]
     pub fn ignore_dtype(mut self) -> Self {
         self.options.ignore_dtype = true;
         self
     }
 
-    /// Nothing, or why it is not the tensor of the golden file.
+    /// Returns `None`, or why the tensor is not that of the golden file.
     fn check(&self, actual: &Actual<'_>) -> Option<String> {
         let updates = std::env::var_os(UPDATE).is_some_and(|value| value == "1");
         match self.compare(actual) {
             Ok(found) if found.equal() => None,
             Ok(_) | Err(_) if updates => self.update(actual).err().map(|error| error.to_string()),
-            Ok(found) => Some(report(&found)),
+            Ok(found) => Some(found.to_string()),
             Err(error) => Some(error.to_string()),
         }
     }
@@ -145,13 +145,13 @@ impl TensorEq {
         diff::compare_sources(&mut golden, &mut actual.source()?, &self.options, Effort::default(), &|_| {})
     }
 
-    /// Makes what was found the golden file.
+    /// Replaces the golden file by the actual tensor.
     fn update(&self, actual: &Actual<'_>) -> Result<()> {
         let (label, mut source) = (self.label(), actual.source()?);
-        // what is cut off is no golden file
+        // a truncated input must not become a golden file
         source.settle()?;
         let (path, member) = rewrite::divided(&self.golden);
-        // one that is damaged is replaced; but not the other tensors of a container
+        // a damaged file is replaced, but not if it is a container with other tensors
         let old = match rewrite::existing(&path, &label) {
             Err(error) if member.is_some() => return Err(error),
             old => old.ok().flatten(),
@@ -175,7 +175,7 @@ impl TensorEq {
         let tensors = vec![NamedSource { name, source }];
         let content = FileContent { path: &path, label: &label, old: old.as_ref(), format, tensors };
         Rewrite::new(content, Limits::default())?.write()?;
-        // not with a macro: what tests print is shown only if they fail
+        // not by a macro, whose output cargo test shows only if the test fails
         writeln!(io::stderr(), "wrote {label}: {shown}")?;
         Ok(())
     }
@@ -190,7 +190,7 @@ impl TensorEq {
     }
 }
 
-/// What is compared with the golden file.
+/// The tensor that is compared with the golden file.
 #[derive(Debug)]
 pub struct Actual<'a>(ActualKind<'a>);
 
@@ -202,7 +202,7 @@ enum ActualKind<'a> {
 }
 
 impl Actual<'_> {
-    /// Its items.
+    /// Opens the tensor.
     fn source(&self) -> Result<Source> {
         let input = match &self.0 {
             ActualKind::Bytes(bytes) => {
@@ -219,7 +219,7 @@ impl Actual<'_> {
 /// What a golden file is compared with: a path (`str`, `Path` and what owns them), the bytes of a file in any format that
 /// is read, or an `ndarray` array or view of any [`Element`], in its logical order.
 pub trait Compared {
-    /// It as it is compared.
+    /// Returns the tensor to be compared.
     fn compared(&self) -> Actual<'_>;
 }
 
@@ -251,13 +251,6 @@ impl<P: Into<PathBuf>> From<P> for TensorEq {
     fn from(golden: P) -> Self {
         tensor_eq(golden)
     }
-}
-
-fn report(found: &Difference) -> String {
-    let mut text = Vec::new();
-    // writing into memory does not fail
-    let _ = found.write_report(&mut text, Style::plain());
-    String::from_utf8_lossy(&text).into_owned()
 }
 
 impl Predicate<[u8]> for TensorEq {

@@ -1,24 +1,23 @@
-//! Where quantiles lie, guessed from a sample: so that the pass that is made anyway can keep the few keys among which they
-//! are, and no other pass is needed. Whether the guess was right is known after that pass; if it was not, nothing but
-//! that guess is lost.
+//! Guesses, from a sample, between which keys quantiles are. With them the first pass can keep the few keys among which the
+//! quantiles are, and no other pass is needed. That pass also tells whether the guess was right; if it was not, the search
+//! goes on as if there had been no guess.
 //!
-//! The keys from the least to the largest guess are divided into buckets of equal width. A key's bucket is found by
-//! arithmetic, and its class by a table: below, between or above the guesses, of which keys are counted, or within one
-//! of them, of which they are kept.
+//! The keys from the least to the largest guess are divided into buckets of equal width. Arithmetic finds the bucket of a
+//! key, and a table its class: a key below, between or above the guesses is counted, and one within a guess is also kept.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The last bucket, of all that lies above the guesses.
+/// The last bucket, for all keys above the guesses.
 const ABOVE: u64 = u16::MAX as u64;
 
-/// Keys that are kept at most, by all threads together: 32 MiB.
+/// The most keys that all threads together keep: 32 MiB.
 const KEPT: usize = 1 << 22;
 
-/// Counts run side by side so many to a class: neighbouring keys often are of one class, and a single count would wait
-/// for its own last addition each time.
+/// Counters for a class. Neighbouring keys are often of one class, and a single counter would wait for its own last
+/// addition each time.
 const LANES: usize = 4;
 
-/// Classes there are room for: one below, and for each guess itself and what lies above it.
+/// The number of classes at most: one below all guesses, and two for each guess, itself and the keys above it.
 const CLASSES: usize = 32;
 
 /// How many standard deviations of a sample's rank lie on either side of a guess.
@@ -27,17 +26,17 @@ const SPREAD: f64 = 5.0;
 /// The guesses for some quantiles.
 #[derive(Debug)]
 pub(super) struct Brackets {
-    /// The keys up to here are in the first bucket, and all others up to `top` in buckets of `2^shift`.
+    /// Keys up to `base` are in the first bucket, and the others up to `top` in buckets of `2^shift`.
     base: u64,
     top: u64,
     shift: u32,
-    /// The class of each bucket; odd ones are of a guess.
+    /// The class of each bucket. Odd classes are guesses.
     classes: Box<[u8; 1 << 16]>,
-    /// Keys that all threads have kept.
+    /// The number of keys that all threads have kept.
     kept: AtomicUsize,
 }
 
-/// What one thread has seen.
+/// The counters of a thread, and the keys that it has kept.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BracketCounts {
     counts: [[u64; CLASSES]; LANES],
@@ -45,9 +44,9 @@ pub(super) struct BracketCounts {
 }
 
 impl Brackets {
-    /// Of the quantiles at these shares of all items, from keys of which each may be any of `items` with the same chance;
-    /// they are reordered. `None` if too many items
-    /// would have to be kept, as of many that are equal, or the sample is too small to tell.
+    /// Guesses the quantiles at some shares of all items from a sample, in which each of `items` keys is with the same
+    /// probability. Returns `None` if too many keys would have to be kept, as those of many equal items, or if the sample is
+    /// too small. Reorders the sample.
     pub(super) fn new(sample: &mut [u64], shares: impl Iterator<Item = f64>, items: usize) -> Option<Self> {
         sample.sort_unstable();
         let (first, last) = (*sample.first()?, *sample.last()?);
@@ -60,7 +59,7 @@ impl Brackets {
         let guesses: Vec<(u64, u64)> = shares.map(guess).collect();
         let least = guesses.iter().map(|guess| guess.0).min()?;
         let most = guesses.iter().map(|guess| guess.1).max()?;
-        // of keys up to the base only 0 is known, if that is one
+        // a key in the first bucket is known only if that has no other key than 0
         let base = least.saturating_sub(1);
         let shift = (u64::BITS - ((most - base) / (ABOVE - 1)).leading_zeros()).min(u64::BITS - 1);
         let width = 1_u64.checked_shl(shift)?;
@@ -83,15 +82,15 @@ impl Brackets {
         (is_known && usize::from(brackets.classes[usize::from(u16::MAX)]) < CLASSES).then_some(brackets)
     }
 
-    /// The bucket of a key.
+    /// Returns the bucket of a key.
     #[inline(always)]
     fn bucket(&self, key: u64) -> usize {
-        // rounded up, so that the keys up to the base have a bucket of their own; none of this can overflow
+        // this rounds up, so that the keys up to the base have a bucket of their own; nothing here can overflow
         let above = key.min(self.top).saturating_sub(self.base);
         usize::from((above.wrapping_add((1 << self.shift) - 1) >> self.shift) as u16)
     }
 
-    /// Takes some keys.
+    /// Counts some keys, and keeps those within guesses.
     pub(super) fn count(&self, seen: &mut BracketCounts, keys: &[u64]) {
         let before = seen.kept.len();
         let has_room = self.kept.load(Ordering::Relaxed) < KEPT;
@@ -112,7 +111,7 @@ impl Brackets {
         }
     }
 
-    /// The keys of some ranks, counted from 0, if all are among those that were kept.
+    /// Returns the keys of some ranks, from 0, if all were kept.
     pub(super) fn found(&self, seen: Vec<BracketCounts>, ranks: &[u64]) -> Option<Vec<u64>> {
         let mut counts = [0; CLASSES];
         let mut kept = Vec::new();
@@ -126,7 +125,7 @@ impl Brackets {
                 kept.extend(one.kept);
             }
         }
-        // some were left out where there was no room for all
+        // not all were kept if there was no room for them
         let of_guesses: u64 = counts.iter().skip(1).step_by(2).sum();
         if of_guesses != kept.len() as u64 {
             return None;
@@ -139,7 +138,7 @@ impl Brackets {
                     let at = usize::try_from(rank - between).ok().filter(|_| is_guess);
                     return match at {
                         Some(at) => kept.get_mut(..)?.get(at).is_some().then(|| *kept.select_nth_unstable(at).1),
-                        // the first bucket then holds one key
+                        // the first bucket then holds no key but 0
                         None => (class == 0 && self.base == 0).then_some(0),
                     };
                 }

@@ -1,15 +1,14 @@
-//! Quantiles, exactly: the items of given ranks, in bounded memory, however many items there are and in whatever order
-//! and by however many threads they are seen.
+//! Exact quantiles in bounded memory: the items of given ranks, whatever the number of items, their order and the threads.
 //!
-//! Items are *keys* here: whole numbers that order as the items do ([`Key`]). A first pass counts how often each value of
-//! their leading 16 bits occurs, which says what these bits are in the keys that are wanted. A later pass looks only at
-//! keys that begin so: if they are few it keeps them, and they are sorted; else it counts their next 16 bits. PassCounts are
-//! sums, so neither order nor threads matter. Sorting everything would take the memory of all items; a sketch (t-digest
-//! and the like) takes little, but says something else than the items hold, and something else for each order.
+//! This is a radix select, from the top digit down. Items have *keys*, whole numbers that order as the items do ([`Key`]).
+//! A first pass counts how often each value of the leading digit (16 bits) occurs, which tells the leading digit of each
+//! wanted key. A later pass looks only at keys that begin with one of these: if they are few, it keeps and sorts them; if
+//! not, it counts their next digit. Counts are added up, so neither order nor threads matter. To sort all items would take
+//! the memory of all; a sketch, such as a t-digest, takes little, but returns an approximation that depends on the order.
 //!
-//! The first pass can be one that is made anyway. Two are enough for items of 32 bits and, as a rule, for those of 64;
-//! four for any. From a [sample](Search::sampled) it is guessed between which keys the wanted ones lie: if that is right,
-//! the first pass is the last.
+//! The first pass can be one that is made anyway. Items of 32 bits need at most two passes, and so do most of 64 bits; no
+//! items need more than four. A [sample](Search::sampled) tells between which keys the wanted ones probably are: if that
+//! is right, the first pass is the last.
 //!
 //! ```
 //! use tensorop::engine::quantiles::{Fraction, Key, Search};
@@ -30,16 +29,16 @@ use half::{bf16, f16};
 
 use super::brackets::{self, Brackets};
 
-/// Bits of a key that a pass counts: the counts of a thread, 256 KiB, then fit the cache beside the items.
+/// Bits of a digit. The counters of a thread, 256 KiB, fit the cache beside the items.
 const DIGIT: u32 = 16;
 
-/// Keys that are kept and sorted rather than counted in a later pass, of all threads together: 8 MiB.
+/// The most keys, of all threads together, that a later pass keeps and sorts instead of counting them: 8 MiB.
 const KEPT: u64 = 1 << 20;
 
-/// So few keys are kept in the first pass: to sort them takes less time than to go through the counters.
+/// The most keys that the first pass keeps: to sort them takes less time than to go through the counters.
 const FEW: usize = 1 << 12;
 
-/// A share of all items, from 0 to 1, as people write it: 0.1 is no float.
+/// A share of all items, from 0 to 1. It is no float, because 0.1 is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fraction {
     numerator: u64,
@@ -47,38 +46,41 @@ pub struct Fraction {
 }
 
 impl Fraction {
-    /// `numerator / denominator`. The denominator is not 0, and the numerator no larger than it.
+    /// Returns `numerator / denominator`.
+    ///
+    /// # Panics
+    /// If the denominator is 0, or smaller than the numerator.
     #[must_use]
     pub const fn new(numerator: u64, denominator: u64) -> Self {
         assert!(denominator != 0 && numerator <= denominator, "a fraction from 0 to 1");
         Self { numerator, denominator }
     }
 
-    /// As a float.
+    /// Returns the nearest float.
     fn value(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }
 
-    /// The rank of its quantile among so many items in ascending order, counted from 1: the least whole number that is
-    /// not below the fraction of them, at least 1. (NumPy's method `inverted_cdf`.)
+    /// Returns the rank, from 1, of the quantile among so many items in ascending order: the least whole number that is not
+    /// below this fraction of them, and at least 1. (NumPy calls the method `inverted_cdf`.)
     pub fn rank(self, items: u64) -> u64 {
         let rank = (u128::from(self.numerator) * u128::from(items)).div_ceil(self.denominator.into());
-        // a fraction of 64 bits has no more
+        // a fraction of a number of 64 bits has no more bits
         (rank as u64).max(1)
     }
 }
 
-/// Items that have keys.
+/// A type of items that have keys.
 pub trait Key: Copy {
-    /// The bits of a key; those above are 0.
+    /// The bits of a key. All bits above are 0.
     const BITS: u32;
-    /// The largest key, which serves for an item that does not count: it comes behind all that do.
+    /// The largest key. It stands for an item that does not count, and comes behind all that do.
     const LEFT_OUT: u64 = u64::MAX >> (u64::BITS - Self::BITS);
 
-    /// A number that orders as the items do; -0.0 comes before +0.0.
+    /// Returns a number that orders as the items do. -0.0 comes before +0.0.
     fn to_key(self) -> u64;
 
-    /// The item that has this key.
+    /// Returns the item that has a key.
     fn from_key(key: u64) -> Self;
 }
 
@@ -115,7 +117,7 @@ macro_rules! keys {
             #[inline(always)]
             fn to_key(self) -> u64 {
                 let bits = self.to_bits();
-                // negative numbers in reverse, below the others
+                // negative numbers order in reverse, below the others
                 let flip = (bits as $signed >> (<$bits>::BITS - 1)) as $bits | 1 << (<$bits>::BITS - 1);
                 (bits ^ flip).into()
             }
@@ -133,19 +135,19 @@ keys! { unsigned u8 u16 u32 u64 }
 keys! { signed i8, u8; i16, u16; i32, u32; i64, u64; }
 keys! { float f16, u16, i16; bf16, u16, i16; f32, u32, i32; f64, u64, i64; }
 
-/// The keys of the quantiles among `keys`, one for each fraction; of no keys there are none. The keys are reordered.
+/// Returns the keys of the quantiles among `keys`, one for each fraction, or none if there are no keys. Reorders `keys`.
 pub fn among(keys: &mut [u64], fractions: &[Fraction]) -> Vec<u64> {
     let items = keys.len() as u64;
     select(keys, fractions.iter().map(|fraction| fraction.rank(items) - 1))
 }
 
-/// The keys of those ranks, counted from 0.
+/// Returns the keys of some ranks, which count from 0. A rank beyond the last key has none.
 fn select(keys: &mut [u64], ranks: impl Iterator<Item = u64>) -> Vec<u64> {
     keys.sort_unstable();
     ranks.filter_map(|rank| keys.get(usize::try_from(rank).ok()?).copied()).collect()
 }
 
-/// The search for the quantiles of some items: passes over all of them until they are [found](Self::found).
+/// The search for the quantiles of some items, by passes over all of them until they are [found](Self::found).
 #[derive(Debug)]
 pub struct Search {
     bits: u32,
@@ -155,33 +157,33 @@ pub struct Search {
     pass: Pass,
 }
 
-/// What the next pass does.
+/// The task of the next pass.
 #[derive(Debug)]
 enum Pass {
-    /// Keeps all keys.
+    /// The pass keeps all keys.
     KeepAll,
-    /// Keeps the keys within guesses, and counts the others.
+    /// The pass keeps the keys within guesses, and counts the others.
     Guess(Brackets),
-    /// PassCounts the leading digit of all keys.
+    /// The pass counts the leading digit of all keys.
     CountAll,
-    /// Keeps the keys that begin in one of these ways.
+    /// The pass keeps the keys that have one of these beginnings.
     Keep(Beginnings),
-    /// PassCounts the next digit of the keys that begin in one of these ways; below it are so many bits.
+    /// The pass counts the next digit of the keys that have one of these beginnings. Below that digit are so many bits.
     Count(Beginnings, u32),
-    /// None is needed.
+    /// No pass is needed.
     Found(Vec<u64>),
 }
 
-/// What is known of the keys that are wanted.
+/// The bits that are known of the wanted keys, from the top.
 #[derive(Clone, Debug)]
 struct Beginnings {
-    /// The bits of a key below those that are known.
+    /// The number of bits that are not known.
     below: u32,
-    /// The known bits of the wanted keys, ascending, each but once.
+    /// The known bits of the wanted keys, ascending and without duplicates.
     known: Vec<u64>,
-    /// For each fraction the number of its beginning, and its rank among the keys that begin so, counted from 0.
+    /// For each fraction the number of its beginning, and its rank, from 0, among the keys with that beginning.
     wanted: Vec<(usize, u64)>,
-    /// Whether a wanted key can have these as the last of its known bits: most keys are told apart by one look at it.
+    /// Whether these can be the last 16 known bits of a wanted key, which excludes most keys at once.
     last: Box<[bool; 1 << DIGIT]>,
 }
 
@@ -190,20 +192,20 @@ impl Beginnings {
         let mut known: Vec<u64> = wanted_bits.iter().map(|&(bits, _)| bits).collect();
         known.sort_unstable();
         known.dedup();
-        let number = |bits| known.binary_search(&bits).unwrap_or(0);
+        let number = |bits| known.binary_search(&bits).expect("all beginnings are in the list");
         let wanted = wanted_bits.iter().map(|&(bits, rank)| (number(bits), rank)).collect();
         let mut last = Box::new([false; 1 << DIGIT]);
         known.iter().for_each(|&bits| last[usize::from(bits as u16)] = true);
         Self { below, known, wanted, last }
     }
 
-    /// The bits of a key that are known of those that are wanted.
+    /// Returns the bits of a key that are known of wanted keys.
     #[inline(always)]
     fn of(&self, key: u64) -> u64 {
         key >> self.below
     }
 
-    /// Which of the beginnings a key has.
+    /// Returns the number of the beginning of a key, if it is one of these.
     #[inline(always)]
     fn number(&self, key: u64) -> Option<usize> {
         let bits = self.of(key);
@@ -214,25 +216,36 @@ impl Beginnings {
     }
 }
 
-/// What one thread has seen in a pass.
+/// A key that is searched, after a pass.
+#[derive(Clone, Copy, Debug)]
+struct WantedKey {
+    /// The number of its first counter.
+    first: usize,
+    /// The bits before the digit that was counted.
+    bits: u64,
+    /// The rank, from 0, among the keys with these bits.
+    rank: u64,
+}
+
+/// The counters of a thread in a pass, and the keys that it keeps.
 #[derive(Clone, Debug)]
 pub struct PassCounts {
-    /// How often each digit occurs, for each beginning; counters of 32 bits fit the cache.
+    /// How often each digit occurs, for each beginning. Counters of 32 bits fit the cache.
     digits: Vec<u32>,
-    /// What was counted before the counters could overflow.
+    /// The counts of before, which were moved here before a counter could overflow.
     before: Vec<u64>,
-    /// Keys seen since then.
+    /// Keys that were counted since then.
     pending: u32,
     /// Keys that are kept.
     kept: Vec<u64>,
-    /// Bits that all counted keys have, and bits that any has.
+    /// The bits that all counted keys have, and those that any has.
     all: u64,
     any: u64,
     guessed: Option<Box<brackets::BracketCounts>>,
 }
 
 impl PassCounts {
-    /// Sees to it that no counter overflows when so many keys are counted.
+    /// Empties the counters if one could overflow when so many keys are counted.
     fn make_room(&mut self, keys: usize) {
         match self.pending.checked_add(keys as u32) {
             Some(pending) => self.pending = pending,
@@ -252,14 +265,14 @@ impl PassCounts {
 }
 
 impl Search {
-    /// For keys of so many bits, of which there are at most `items`.
+    /// Begins a search among at most `items` keys of so many bits.
     pub fn new(bits: u32, fractions: &[Fraction], items: usize) -> Self {
         let pass = if items <= FEW { Pass::KeepAll } else { Pass::CountAll };
         Self { bits, fractions: fractions.to_vec(), kept: KEPT, pass }
     }
 
-    /// The same, of which `sample` holds some, each taken with the same chance (those that do not count left out): the
-    /// more it is like all of them, the better is the guess.
+    /// Begins a search with a sample, in which each key that counts is with the same probability. The better it represents
+    /// all keys, the better is the guess. Reorders the sample.
     #[must_use]
     pub fn sampled(bits: u32, fractions: &[Fraction], items: usize, sample: &mut [u64]) -> Self {
         let mut search = Self::new(bits, fractions, items);
@@ -270,7 +283,7 @@ impl Search {
         search
     }
 
-    /// The keys of the quantiles, one for each fraction, or none at all if no item counts. `None` if another pass is
+    /// Returns the keys of the quantiles, one for each fraction, or none if no item counts; `None` if another pass is
     /// needed.
     pub fn found(&self) -> Option<&[u64]> {
         match &self.pass {
@@ -279,7 +292,7 @@ impl Search {
         }
     }
 
-    /// What a thread begins a pass with.
+    /// Returns the counters with which a thread begins a pass.
     pub fn begin(&self) -> PassCounts {
         let counters = match &self.pass {
             Pass::CountAll => 1 << self.bits.min(DIGIT),
@@ -294,15 +307,13 @@ impl Search {
         PassCounts { digits, before: Vec::new(), pending: 0, kept: Vec::new(), all: u64::MAX, any: 0, guessed }
     }
 
-    /// Sees some keys (fewer than 2^32). Those of items that do not count are [`Key::LEFT_OUT`], or left out.
+    /// Counts some keys, fewer than 2^32. Items that do not count are left out, or have [`Key::LEFT_OUT`].
     pub fn count(&self, counts: &mut PassCounts, keys: &[u64]) {
         match &self.pass {
-            // those that do not count come last, beyond every rank
+            // keys that do not count come last, beyond every rank
             Pass::KeepAll => counts.kept.extend_from_slice(keys),
             Pass::Guess(brackets) => {
-                if let Some(seen) = &mut counts.guessed {
-                    brackets.count(seen, keys);
-                }
+                brackets.count(counts.guessed.as_mut().expect("counters of this pass"), keys);
             }
             Pass::CountAll => {
                 let (mut all, mut any) = (counts.all, counts.any);
@@ -319,7 +330,7 @@ impl Search {
             }
             Pass::Keep(beginnings) => {
                 for &key in keys {
-                    // where a file changes meanwhile they may be more
+                    // there may be more if a file has changed since the last pass
                     if beginnings.number(key).is_some() && (counts.kept.len() as u64) < self.kept {
                         counts.kept.push(key);
                     }
@@ -338,7 +349,7 @@ impl Search {
         }
     }
 
-    /// Ends a pass: takes what all its threads have seen. `items` is how many items count, the same in each pass.
+    /// Ends a pass with the counters of all its threads. `items` is the number of items that count, the same in each pass.
     pub fn narrow(&mut self, counts: Vec<PassCounts>, items: u64) {
         let ranks = |fractions: &[Fraction]| -> Vec<u64> { fractions.iter().map(|f| f.rank(items) - 1).collect() };
         if items == 0 {
@@ -367,8 +378,9 @@ impl Search {
             Pass::CountAll => {
                 let below = self.bits.saturating_sub(DIGIT);
                 let sums = sums(counts);
-                let wanted: Vec<_> = ranks(&self.fractions).into_iter().map(|rank| (0, 0, rank)).collect();
-                // what all keys have in common need not be counted once more: small numbers of 64 bits
+                let wanted: Vec<_> =
+                    ranks(&self.fractions).into_iter().map(|rank| WantedKey { first: 0, bits: 0, rank }).collect();
+                // bits that all keys have in common, as small numbers of 64 bits do, need not be counted
                 let common = u64::BITS - (all ^ any).leading_zeros();
                 match self.next(&sums, &wanted, below, self.bits - below) {
                     Pass::Keep(beginnings) | Pass::Count(beginnings, _) if common < beginnings.below => {
@@ -388,7 +400,11 @@ impl Search {
             }
             Pass::Count(beginnings, below) => {
                 let sums = sums(counts);
-                let of = |&(number, rank): &(usize, u64)| (number << DIGIT, beginnings.known[number], rank);
+                let of = |&(number, rank): &(usize, u64)| WantedKey {
+                    first: number << DIGIT,
+                    bits: beginnings.known[number],
+                    rank,
+                };
                 let wanted: Vec<_> = beginnings.wanted.iter().map(of).collect();
                 self.next(&sums, &wanted, *below, beginnings.below - below)
             }
@@ -396,12 +412,12 @@ impl Search {
         };
     }
 
-    /// The pass after one that has counted `digit` bits, below which `below` are unknown. Of each wanted key it is known
-    /// where its counters begin, what its bits before the digit are, and its rank among the keys that begin so.
-    fn next(&self, sums: &[u64], wanted: &[(usize, u64, u64)], below: u32, digit: u32) -> Pass {
+    /// Returns the pass after one that has counted digits of `digit` bits, below which `below` bits are unknown.
+    fn next(&self, sums: &[u64], wanted: &[WantedKey], below: u32, digit: u32) -> Pass {
         let mut found: Vec<(u64, u64)> = Vec::with_capacity(wanted.len());
         let mut candidates = Vec::new();
-        for &(first, bits, mut rank) in wanted {
+        for &WantedKey { first, bits, mut rank } in wanted {
+            // empty if a file has become empty since the last pass
             let counters = sums.get(first..).unwrap_or_default().iter().take(1 << digit);
             let mut at = 0;
             for (value, &count) in counters.enumerate() {
@@ -426,7 +442,7 @@ impl Search {
         }
     }
 
-    /// PassCounts the digit after what is known, if anything is unknown.
+    /// Returns the pass that counts the next digit, or what is found if no bit is unknown.
     fn count_below(&self, beginnings: Beginnings) -> Pass {
         match beginnings.below {
             0 => Pass::Found(beginnings.wanted.iter().map(|&(number, _)| beginnings.known[number]).collect()),
@@ -435,7 +451,7 @@ impl Search {
     }
 }
 
-/// What all threads have counted.
+/// Adds up the counters of all threads.
 fn sums(counts: Vec<PassCounts>) -> Vec<u64> {
     let mut sums: Vec<u64> = Vec::new();
     for mut counts in counts {

@@ -13,22 +13,22 @@ use crate::ops::fill::Limits;
 use crate::parallel::{Threads, on_threads};
 use crate::storage::source::Source;
 
-/// The bytes of the places that all threads have in memory together. Where an axis runs across the storage, neighbouring
-/// places are read together, and the more of them, the fewer times what lies between them is read in vain.
+/// The bytes of the places that all threads together have in memory. If an axis runs across the storage, neighbouring
+/// places are read together; the more of them, the less often the bytes between them are read in vain.
 const GROUPS: usize = 1 << 26;
 
-/// Places that a thread takes at once, at most: what is found of them is kept until its turn.
+/// The most places that a thread takes at once. Their statistics are kept until it is their turn.
 const MOST_PLACES: usize = 1 << 12;
 
-/// Hands the statistics of each place of an axis to `take`, in order; all of it fits bounded memory, however many places
-/// there are. Indices are those of the whole tensor.
+/// Hands the statistics of each place of an axis to `take`, in order. Memory is bounded however many places there are.
+/// Indices are those of the whole tensor.
 ///
-/// A place of many items is gone through where it lies, as a tensor is, by all threads. Places of few are read together,
-/// each thread some neighbours, and gone through in memory: a pass over the tensor with what is known of each place would
-/// take 300 KiB for each.
+/// A place of many items is scanned where it is stored, by all threads, as a tensor is. Places of few items are read
+/// together, some neighbours by each thread, and scanned in memory. A single pass over the tensor would need counters of
+/// 300 KiB for each place.
 ///
 /// # Errors
-/// Of reading; not enough memory; those of `take`.
+/// Reading or `take` fails, or there is not enough memory.
 ///
 /// # Panics
 /// If there is no such axis.
@@ -52,7 +52,7 @@ pub fn by_axis(
         return (0..places)
             .try_for_each(|place| take(stats_of(source, &StoredPart::place(meta, axis, place), limits, progress)?));
     }
-    // in memory all other axes are in C order
+    // in memory the other axes are in C order
     let as_c = Meta::new(meta.dtype.clone(), meta.shape.clone());
     let alone = Limits { threads: Threads::new(std::num::NonZero::new(1)), window: None };
     let of_group = |first: usize| -> Result<Vec<Option<Stats>>> {
@@ -76,12 +76,12 @@ pub fn by_axis(
     source.finish()
 }
 
-/// The box of one place of the first axis.
+/// Returns the box of one place of the first axis.
 fn of_place(meta: &Meta, place: usize) -> Vec<Range<usize>> {
     std::iter::once(place..place + 1).chain(meta.shape.iter().skip(1).map(|&dim| 0..dim)).collect()
 }
 
-/// Some places of an axis in memory: that axis is the first, the others follow in C order.
+/// Reads some places of an axis into memory. That axis becomes the first, and the others follow in C order.
 fn read_group(source: &Source, axis: usize, places: Range<usize>) -> Result<Source> {
     let rank = source.shape().len();
     let ranges: Vec<_> =

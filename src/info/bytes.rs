@@ -13,7 +13,7 @@ use crate::layout::numbers::ItemNumbers;
 use crate::ops::fill::Limits;
 use crate::storage::source::Source;
 
-/// How often each byte occurs, and where the first of the smallest, of the largest and of NaN is.
+/// How often each byte occurs, and the first smallest item, largest item and NaN.
 pub(super) struct ByteCounts {
     /// How often each byte occurs.
     pub(super) seen: [u64; 256],
@@ -32,7 +32,7 @@ impl ByteCounts {
         Self { seen: [0; 256], min: None, max: None, first_nan: None, block: [[0; 256]; 4] }
     }
 
-    /// ByteCounts the bytes of a block, the first of which is seen in place `start`. Each of four neighbours has a counter
+    /// Counts the bytes of a block, the first of which is seen in place `start`. Each of four neighbours has a counter
     /// of its own: where one byte occurs again and again, a single counter would wait for its own last store each time.
     fn add(&mut self, values: &[f64; 256], numbers: &ItemNumbers, start: usize, block: &[u8]) {
         let (fours, rest) = block.as_chunks::<4>();
@@ -75,7 +75,7 @@ impl ByteCounts {
         }
     }
 
-    /// ByteCounts all bytes of a part of a tensor.
+    /// Counts all bytes of a part of a tensor.
     pub(super) fn of(
         source: &Source,
         part: &StoredPart,
@@ -92,7 +92,7 @@ impl ByteCounts {
             |_| true,
             Self::new,
             |counts, start, [bytes]| {
-                // the first place of a value is searched in the block it first occurs in, which the cache still holds then
+                // the first item of a value is looked for in the block where it first occurs, which is still in the cache
                 const BLOCK: usize = 1 << 17;
                 for (i, block) in bytes.chunks(BLOCK).enumerate() {
                     counts.add(&values, &part.numbers, start + i * BLOCK, block);

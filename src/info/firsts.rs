@@ -1,14 +1,15 @@
-//! Where something first occurs in C order, whatever the order in which items are seen.
+//! The first item in C order that has some property, whatever the order in which items are seen.
 
 use std::cmp::Ordering;
 
 use crate::layout::numbers::ItemNumbers;
 
-/// An item and its number in C order.
+/// An item and its number in C order, if there is one.
 pub(super) type Numbered<T> = Option<(T, usize)>;
 
-/// Makes `best` the best item seen, if the one that `find` finds among those numbered below its argument is better:
-/// `Less` where the best item of a block is better than the best so far, `Equal` where it is as good.
+/// Makes `best` the item of a block if that is better. `ordering` compares the best item so far with the best of the block:
+/// `Less` if that of the block is better. `find` returns the first best item of the block whose number is below its
+/// argument; `ascend` tells whether items come in the order of their numbers.
 pub(super) fn improve<T>(
     best: &mut Numbered<T>,
     ordering: impl FnOnce(&T) -> Ordering,
@@ -17,14 +18,14 @@ pub(super) fn improve<T>(
 ) {
     let found = match best.as_ref().map(|(item, number)| (ordering(item), *number)) {
         None | Some((Ordering::Less, _)) => find(usize::MAX),
-        // where items come in the order of their numbers, the first stays the first
+        // if items come in the order of their numbers, the first stays the first
         Some((Ordering::Equal, number)) if !ascend => find(number),
         Some((Ordering::Equal | Ordering::Greater, _)) => None,
     };
     *best = found.or_else(|| best.take());
 }
 
-/// The item of a block, seen from place `start` on, that has the smallest number of those that are wanted.
+/// Returns the wanted item with the smallest number below `below` in a block that is seen from place `start` on.
 pub(super) fn least<T: Copy>(
     numbers: &ItemNumbers,
     start: usize,
@@ -38,7 +39,7 @@ pub(super) fn least<T: Copy>(
     Some((*block.get(place)?, number))
 }
 
-/// The one of two items that comes first: by `rank`, then by its number.
+/// Returns the item that comes first by `rank`, then by number.
 pub(super) fn first_of<T: Copy, K: Ord>(a: Numbered<T>, b: Numbered<T>, rank: impl Fn(T) -> K) -> Numbered<T> {
     a.into_iter().chain(b).min_by_key(|&(item, number)| (rank(item), number))
 }

@@ -1,4 +1,4 @@
-//! The hash of a tensor: that of its canonical `.npy`.
+//! The hash of a tensor, which is that of its canonical `.npy` file.
 
 use std::num::NonZero;
 
@@ -14,23 +14,23 @@ use crate::ops::fill::Limits;
 use crate::parallel::Threads;
 use crate::storage::source::Source;
 
-/// SHA-256, in lower-case hexadecimal digits, of the `.npy` that `numpy.save` writes for the tensor in C order and with
-/// little-endian items: equal for equal tensors, whatever they are stored in and how, and what `sha256sum` says of such a
-/// file.
+/// Returns the SHA-256, in lower-case hexadecimal digits, of the `.npy` file that `numpy.save` writes for the tensor in C
+/// order and with little-endian items. Equal tensors have equal hashes however they are stored, and `sha256sum` prints the
+/// same for such a file.
 ///
-/// Types of 8 bits or fewer for which NumPy has no name count as void of a byte, which they are read back as.
+/// Types of 8 bits or fewer for which NumPy has no name count as void of one byte, as which NumPy reads them.
 ///
-/// The items go through as a scan shows them, and none are held: of what lies in Fortran order, tiles. A hash of hashes
-/// could be shared by threads, but nobody could check it with the tools that there are.
+/// The items are hashed window by window. A hash of hashes could be computed by several threads, but common tools could not
+/// check it.
 ///
 /// # Errors
-/// Of reading; not enough memory.
+/// Reading fails, or there is not enough memory.
 pub fn hash(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<String> {
     let unnamed = matches!(source.dtype().kind(), Kind::Narrow(_));
     let dtype = if unnamed { Kind::Void(1).into() } else { source.dtype().native() };
     let canonical = Meta::new(dtype, source.shape().to_vec());
     let begin = || Sha256::new_with_prefix(write_header(&canonical));
-    // one thread sees the windows one after the other
+    // one thread sees the windows in order
     let limits = Limits { threads: Threads::new(NonZero::new(1)), ..limits };
     let hashers = scan([source], limits, progress, begin, |hasher, _, [items]| {
         hasher.update(items);

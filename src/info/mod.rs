@@ -1,6 +1,6 @@
-//! What a tensor is, as its file's header says it, and statistics of its items: the program's `info`.
+//! Describes a tensor as its file's header does, and computes statistics of its items, for the program's `info`.
 //!
-//! None of this is the library's promise: it is made for the program, and changes with what the program prints.
+//! This module is not part of the library's stable interface: it changes with what the program prints.
 //!
 //! ```
 //! use tensorop::ops::fill::Limits;
@@ -41,12 +41,12 @@ use crate::report::json::{self, Escapes, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, four_digits, full_name, printable};
 use crate::storage::source::{Notes, merged};
 
-/// What the header says of one tensor, and what of its items is wanted.
+/// The header of one tensor, and what was computed from its items.
 #[derive(Debug)]
 pub struct Info {
-    /// The file, as it was named.
+    /// The file, as the user named it.
     pub file: String,
-    /// The name in a container; `None` where the file is the tensor.
+    /// The name in a container; `None` if the file is the tensor.
     pub member: Option<String>,
     /// The format of the file.
     pub format: Format,
@@ -58,40 +58,40 @@ pub struct Info {
     pub fortran_order: bool,
     /// The bytes of the items as they are stored.
     pub bytes: u64,
-    /// Where they begin, in bytes from the beginning of the file. `None` where they do not lie in it as they are.
+    /// The byte of the file at which the items begin; `None` if they are not stored in it as they are.
     pub offset: Option<u64>,
-    /// Statistics, if they are wanted; `None` in it for items that have none.
+    /// The statistics, if they are wanted: `Some(None)` for items that have none.
     pub stats: Option<Option<Stats>>,
-    /// How the items are distributed, if that is wanted; `None` in it if there is nothing to be counted.
+    /// The histogram, if it is wanted: `Some(None)` if there is nothing to count.
     pub histogram: Option<Option<Histogram>>,
     /// The hash, if it is wanted.
     pub hash: Option<String>,
-    /// Statistics of each place of an axis, if they are wanted, and that axis.
+    /// The axis of which the statistics of each place are wanted, and these.
     pub by_axis: Option<(usize, AxisStats)>,
-    /// What the file that it lies in says of itself, if its format has a place for that.
+    /// The metadata of the file, if its format has any.
     pub notes: Option<Arc<Notes>>,
 }
 
 impl Info {
-    /// `little` or `big`; `None` where bytes have no order.
+    /// Returns `little` or `big`, or `None` if the bytes of items have no order.
     pub fn byte_order(&self) -> Option<&'static str> {
-        // a string without characters has an order, too: that of its dtype's name
+        // a string of no characters has the order in its dtype's name
         let bytes = matches!(self.dtype.kind(), Kind::Bytes(_) | Kind::Void(_) | Kind::Struct(_));
         let ordered = !bytes && (self.dtype.itemsize() > 1 || matches!(self.dtype.kind(), Kind::Str(_)));
         ordered.then_some(if self.dtype.is_big_endian() { "big" } else { "little" })
     }
 
-    /// The number of items.
+    /// Returns the number of items.
     pub fn items(&self) -> usize {
         if self.shape.contains(&0) { 0 } else { self.shape.iter().fold(1, |items, &dim| items.saturating_mul(dim)) }
     }
 
-    /// What it is called: its file, and the member where there is one.
+    /// Returns the name of the file, with that of the member if there is one.
     fn full_name(&self) -> String {
         full_name(&self.file, self.member.as_deref())
     }
 
-    /// `C` or `F`.
+    /// Returns `C` or `F`.
     fn order(&self) -> &'static str {
         if self.fortran_order { "F" } else { "C" }
     }
@@ -100,13 +100,13 @@ impl Info {
 /// Writes an array of one object for each tensor, each on a line.
 ///
 /// # Errors
-/// What `out` says.
+/// `out` fails.
 pub fn write_json(out: &mut dyn Write, infos: &mut [Info]) -> io::Result<()> {
     for (i, info) in infos.iter_mut().enumerate() {
         let object = object(info);
         write!(out, "{}{}", if i == 0 { "[" } else { ",\n " }, object.strip_suffix('}').unwrap_or(&object))?;
         if let Some((_, places)) = &mut info.by_axis {
-            // there may be a great many, which are not all put into one text
+            // there may be very many, which are not collected in memory
             out.write_all(b", \"by_axis\": ")?;
             places.write(out)?;
         }
@@ -151,13 +151,12 @@ const WIDEST: usize = 60;
 /// Characters of the longest bar of a histogram.
 const BAR: u64 = 40;
 
-/// Writes a table with a line for each tensor below a line of headings, and after it a table of their statistics, lines of
-/// hashes as `sha256sum` writes them, and a block for each histogram and axis: of each what is wanted. Several tensors of
-/// one file stand below its name, which is not repeated, with a total below them: so a line has room for a member's name,
-/// whatever folder the file is in.
+/// Writes a table with a line for each tensor, then a table of statistics, lines of hashes as `sha256sum` prints them, and a
+/// block for each histogram and axis, as far as they are wanted. Several tensors of one file are listed below its name, with
+/// a total below them, so that a line has room for a member's name.
 ///
 /// # Errors
-/// What `out` says.
+/// `out` fails.
 pub fn write_table(out: &mut dyn Write, infos: &mut [Info], style: Style) -> io::Result<()> {
     let columns = vec![
         Column::left("name"),
@@ -198,8 +197,8 @@ pub fn write_table(out: &mut dyn Write, infos: &mut [Info], style: Style) -> io:
     Ok(())
 }
 
-/// The rows of a table, of those tensors that have one: a line for each, those of one file below a line with its name
-/// and above that of `total`, if it has any cells.
+/// Returns the rows of a table: one for each tensor that has one. Several tensors of one file are between a row with its
+/// name and the row of `total`, if that has cells.
 fn rows(
     infos: &[Info],
     row: impl Fn(String, &Info) -> Option<Vec<Cow<'static, str>>>,
@@ -223,7 +222,7 @@ fn rows(
     rows
 }
 
-/// The rows of the statistics, if they are wanted.
+/// Returns the rows of the table of statistics, if they are wanted.
 fn rows_of_stats(infos: &[Info]) -> Vec<Vec<Cow<'static, str>>> {
     match infos.iter().any(|info| info.stats.is_some()) {
         false => Vec::new(),
@@ -234,8 +233,8 @@ fn rows_of_stats(infos: &[Info]) -> Vec<Vec<Cow<'static, str>>> {
     }
 }
 
-/// Writes a line for each thing that files say of themselves, below the name of the file where there are several. What
-/// the shards of an index say is taken together.
+/// Writes a line for each metadata entry of the files, below the name of the file if there are several. The entries of the
+/// shards of an index are merged.
 fn write_notes(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
     let files: Vec<&[Info]> = infos.chunk_by(|a, b| a.file == b.file).collect();
     for tensors in &files {
@@ -250,7 +249,7 @@ fn write_notes(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
     Ok(())
 }
 
-/// The cells of a tensor; the last says how it is stored, if that is unusual.
+/// Returns the cells of a tensor. The last tells how it is stored, if that is unusual.
 fn cells(name: String, info: &Info) -> Vec<Cow<'static, str>> {
     let fortran = info.fortran_order.then_some("Fortran order");
     let big = (info.byte_order() == Some("big")).then_some("big-endian");
@@ -264,7 +263,7 @@ fn cells(name: String, info: &Info) -> Vec<Cow<'static, str>> {
     ]
 }
 
-/// So many bytes, as people say it: in three digits or four, and all of them while they are few.
+/// Returns a number of bytes for people, in three or four digits.
 fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1 << 10 {
@@ -284,12 +283,12 @@ fn size(bytes: u64) -> String {
     format!("{number:.places$} {}", UNITS[power])
 }
 
-/// The bytes of the unit number `power`.
+/// Returns the bytes of the unit number `power`.
 fn unit(power: usize) -> f64 {
     (1_u64 << (10 * (power + 1))) as f64
 }
 
-/// Draws a histogram, a line for each bin.
+/// Draws a histogram with a line for each bin.
 fn write_histogram(out: &mut dyn Write, histogram: Option<&Histogram>) -> io::Result<()> {
     let Some(histogram) = histogram else { return writeln!(out, "  -") };
     let most = histogram.bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
@@ -298,7 +297,7 @@ fn write_histogram(out: &mut dyn Write, histogram: Option<&Histogram>) -> io::Re
     let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
     let digits = most.to_string().len();
     for (bin, label) in histogram.bins.iter().zip(labels) {
-        // what there is shows, however little it is
+        // a bin with any item has a bar
         let bar = (u128::from(bin.count) * u128::from(BAR)).div_ceil(most.into()) as usize;
         let line = format!("  {label:<width$}  {:>digits$}  {}", bin.count, "#".repeat(bar));
         writeln!(out, "{}", line.trim_end())?;
@@ -307,7 +306,7 @@ fn write_histogram(out: &mut dyn Write, histogram: Option<&Histogram>) -> io::Re
 }
 
 impl Histogram {
-    /// As an array of objects.
+    /// Returns the bins as an array of objects.
     fn json(&self) -> String {
         let bin = |bin: &Bin| {
             let bound = |bound| match bound {
@@ -321,7 +320,7 @@ impl Histogram {
 }
 
 impl Bin {
-    /// What is in it, floats in four digits.
+    /// Returns the ends of the bin, floats in four digits.
     fn label(&self, last: bool) -> String {
         match (self.from, self.to) {
             (BinEdge::Integer(from), BinEdge::Integer(to)) if from == to => from.to_string(),

@@ -1,4 +1,4 @@
-//! What statistics are made of: a whole tensor, or one place of an axis, in the order in which it lies.
+//! The items that statistics are computed from: a whole tensor, or one place of an axis, in the order of storage.
 
 use crate::item::meta::{Meta, Order};
 use crate::layout::numbers::ItemNumbers;
@@ -7,7 +7,7 @@ use crate::layout::view::View;
 /// Items of a tensor in the order of storage.
 #[derive(Clone, Debug)]
 pub(super) struct StoredPart {
-    /// Where they lie, outermost axis first.
+    /// Where they are stored, outermost axis first.
     pub view: View,
     /// Their numbers in C order, among all items of the tensor.
     pub numbers: ItemNumbers,
@@ -16,20 +16,20 @@ pub(super) struct StoredPart {
 }
 
 impl StoredPart {
-    /// All items.
+    /// Returns all items.
     pub(super) fn whole(meta: &Meta) -> Self {
         let ranges: Vec<_> = meta.shape.iter().map(|&dim| 0..dim).collect();
         Self::within(meta, &ranges)
     }
 
-    /// The items in one place of an axis.
+    /// Returns the items in one place of an axis.
     pub(super) fn place(meta: &Meta, axis: usize, place: usize) -> Self {
         let mut ranges: Vec<_> = meta.shape.iter().map(|&dim| 0..dim).collect();
         ranges[axis] = place..place + 1;
         Self::within(meta, &ranges)
     }
 
-    /// The items in a box of one range an axis.
+    /// Returns the items in a box with a range for each axis.
     fn within(meta: &Meta, ranges: &[std::ops::Range<usize>]) -> Self {
         let mut axes: Vec<usize> = (0..meta.shape.len()).collect();
         if meta.order == Order::Fortran {
@@ -42,7 +42,7 @@ impl StoredPart {
     }
 }
 
-/// How far apart, in C order, the numbers of neighbours along each axis are.
+/// Returns the distance between the numbers, in C order, of neighbours along each axis.
 fn steps(shape: &[usize]) -> Vec<usize> {
     let mut steps = vec![1; shape.len()];
     for axis in (1..shape.len()).rev() {
