@@ -164,7 +164,7 @@ impl Error {
     }
 
     /// Returns the error with another kind.
-    #[cfg(feature = "formats")]
+    #[cfg(feature = "files")]
     #[must_use]
     pub(crate) fn of_kind(self, kind: ErrorKind) -> Self {
         Self { kind, ..self }
@@ -177,7 +177,7 @@ impl Error {
     }
 
     /// Returns the error with [`Subject::File`] in place of its subject.
-    #[cfg(feature = "formats")]
+    #[cfg(feature = "files")]
     #[must_use]
     pub(crate) fn about_file(self) -> Self {
         Self { subject: Subject::File, ..self }

@@ -60,7 +60,8 @@
 //! | --- | --- |
 //! | `cli` (default) | the program `tensorop`; it includes `formats` |
 //! | `formats` | files: `read`, `write`, `open`, `diff` and all formats but Zarr |
-//! | `zarr` (default) | Zarr stores among the formats, with what packs their chunks; it includes `formats` |
+//! | `csv`, `npy`, `npz`, `onnx`, `safetensors` | a family of formats each, beside JSON and text |
+//! | `zarr` (default) | stores of Zarr among the formats, beside JSON and text |
 //! | `predicates` (default) | `golden`: golden files in tests, `assert_tensor_eq!`; it includes `formats` |
 //!
 //! Without any of them (`default-features = false`) the operators and [`Tensor`] are left, on fewer than 20 packages.
@@ -104,22 +105,25 @@
 //! CONTRIBUTING.md lists the files that a new operator, format or option touches.
 
 #![forbid(unsafe_code)]
+// what formats share is there although a build may have only some of them
+#![cfg_attr(all(feature = "files", not(feature = "formats")), allow(dead_code, unused_imports))]
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod command;
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 pub mod diff;
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 #[doc(hidden)]
 pub mod engine;
 pub mod error;
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 #[doc(hidden)]
 pub mod format;
 #[cfg(feature = "predicates")]
 pub mod golden;
-#[cfg(feature = "formats")]
+// the hash of a tensor is that of its `.npy`
+#[cfg(feature = "npy")]
 #[doc(hidden)]
 pub mod info;
 #[doc(hidden)]
@@ -133,17 +137,17 @@ pub mod ops;
 pub mod parallel;
 #[cfg(feature = "cli")]
 mod picture;
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 mod report;
 #[doc(hidden)]
 pub mod storage;
 
 pub use error::Error;
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 pub use format::Format;
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 pub use format::files::{WriteOptions, read, read_all, read_bytes, write, write_all};
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 pub use format::opened::{Opened, TensorInfo, describe, open, open_bytes, patch};
 pub use item::dtype::DType;
 pub use item::element::Element;

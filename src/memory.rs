@@ -34,7 +34,7 @@ pub(crate) fn push<T>(vec: &mut Vec<T>, item: T) -> Result<(), String> {
 }
 
 /// Appends items.
-#[cfg(any(test, feature = "formats"))]
+#[cfg(any(test, feature = "files"))]
 #[inline]
 pub(crate) fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T]) -> Result<(), String> {
     reserve(vec, items.len())?;

@@ -1,8 +1,10 @@
 //! Recognises files that hold no tensor, so that messages can name them: for a model, a packed file or the printed text of a
 //! tensor, "not JSON" would not help.
 
+#[cfg(feature = "onnx")]
 use prost::encoding::WireType;
 
+#[cfg(feature = "onnx")]
 use super::onnx::wire::WireField;
 
 /// The first bytes of binary files that are often taken for tensors, and what these are.
@@ -74,8 +76,15 @@ fn is_printed(text: &str) -> bool {
     first.is_some_and(|first| !alone || first.ends_with('.')) && words.take(ITEMS).all(item)
 }
 
+/// Knows no model, because this build has no decoder of protobuf.
+#[cfg(not(feature = "onnx"))]
+fn is_onnx_model(_: &[u8]) -> bool {
+    false
+}
+
 /// Returns whether a protobuf message that begins with `begin` has only fields of an ONNX ModelProto, among them a graph or
 /// the opsets.
+#[cfg(feature = "onnx")]
 fn is_onnx_model(begin: &[u8]) -> bool {
     const IR_VERSION: u32 = 1;
     const GRAPH: u32 = 7;

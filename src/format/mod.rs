@@ -8,20 +8,26 @@
 mod beside;
 pub mod collection;
 pub mod content;
+#[cfg(feature = "csv")]
 mod csv;
 pub mod files;
 mod foreign;
+#[cfg(feature = "safetensors")]
 mod index;
 pub mod interface;
 pub mod json;
+#[cfg(feature = "npy")]
 pub mod npy;
+#[cfg(feature = "npz")]
 pub mod npz;
+#[cfg(feature = "onnx")]
 pub mod onnx;
 pub mod open;
 pub mod opened;
 pub mod packed;
 pub mod raw;
 pub mod rewrite;
+#[cfg(feature = "safetensors")]
 pub mod safetensors;
 mod table;
 pub mod text;

@@ -6,29 +6,48 @@ use std::hash::{Hash, Hasher};
 use std::path::Path;
 
 use super::content::Content;
+#[cfg(feature = "csv")]
+use super::csv;
 use super::interface::{Capabilities, Reader, Sure, Writer};
+#[cfg(feature = "npy")]
+use super::npy;
+#[cfg(feature = "npz")]
+use super::npz;
+#[cfg(feature = "onnx")]
+use super::onnx;
+#[cfg(feature = "csv")]
 use super::values::cells::Dialect;
 #[cfg(feature = "zarr")]
 use super::zarr;
-use super::{csv, foreign, index, json, npy, npz, onnx, raw, safetensors, text};
+use super::{foreign, json, raw, text};
+#[cfg(feature = "safetensors")]
+use super::{index, safetensors};
 use crate::error::{Advice, Error, ErrorKind, Result, bail, malformed};
 
 /// All formats, in the order in which they are listed and recognised.
 static TABLE: &[&Row] = &[
+    #[cfg(feature = "npy")]
     &NPY,
+    #[cfg(feature = "npz")]
     &NPZ,
+    #[cfg(feature = "safetensors")]
     &SAFETENSORS,
+    #[cfg(feature = "safetensors")]
     &INDEX,
+    #[cfg(feature = "onnx")]
     &ONNX,
     #[cfg(feature = "zarr")]
     &ZARR,
     &JSON,
+    #[cfg(feature = "csv")]
     &CSV,
+    #[cfg(feature = "csv")]
     &TSV,
     &TEXT,
     &RAW,
 ];
 
+#[cfg(feature = "npy")]
 static NPY: Row = Row {
     name: "npy",
     argument: "npy",
@@ -49,6 +68,7 @@ static NPY: Row = Row {
     ..ROW
 };
 
+#[cfg(feature = "npz")]
 static NPZ: Row = Row {
     name: "npz",
     argument: "npz",
@@ -70,6 +90,7 @@ static NPZ: Row = Row {
     ..ROW
 };
 
+#[cfg(feature = "safetensors")]
 static SAFETENSORS: Row = Row {
     name: "safetensors",
     argument: "safetensors",
@@ -91,6 +112,7 @@ static SAFETENSORS: Row = Row {
     ..ROW
 };
 
+#[cfg(feature = "safetensors")]
 static INDEX: Row = Row {
     name: "index",
     argument: "index",
@@ -108,6 +130,7 @@ static INDEX: Row = Row {
     ..ROW
 };
 
+#[cfg(feature = "onnx")]
 static ONNX: Row = Row {
     name: "onnx",
     argument: "pb",
@@ -179,6 +202,7 @@ static TEXT: Row = Row {
     ..ROW
 };
 
+#[cfg(feature = "csv")]
 static CSV: Row = Row {
     name: "csv",
     argument: "csv",
@@ -199,6 +223,7 @@ static CSV: Row = Row {
     ..ROW
 };
 
+#[cfg(feature = "csv")]
 static TSV: Row = Row {
     name: "tsv",
     argument: "tsv",
@@ -322,18 +347,23 @@ pub struct Format(&'static Row);
 
 impl Format {
     /// NumPy's `.npy`.
+    #[cfg(feature = "npy")]
     pub const NPY: Self = Self(&NPY);
 
     /// NumPy's `.npz`, a ZIP archive of `.npy` files.
+    #[cfg(feature = "npz")]
     pub const NPZ: Self = Self(&NPZ);
 
     /// safetensors.
+    #[cfg(feature = "safetensors")]
     pub const SAFETENSORS: Self = Self(&SAFETENSORS);
 
     /// An ONNX TensorProto, `.pb`.
+    #[cfg(feature = "onnx")]
     pub const ONNX: Self = Self(&ONNX);
 
     /// The index of safetensors in several files, which can only be read.
+    #[cfg(feature = "safetensors")]
     pub const INDEX: Self = Self(&INDEX);
 
     /// JSON.

@@ -1,16 +1,16 @@
 //! What an item is: dtypes, texts and values of items, casts, and the tensor that holds them.
 
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 mod asked_names;
 pub mod cast;
 pub mod datetime;
 // digits are printed by the formats alone
-#[cfg_attr(not(feature = "formats"), allow(dead_code))]
+#[cfg_attr(not(feature = "files"), allow(dead_code))]
 pub mod decimal;
 pub mod dtype;
 pub mod element;
 pub(crate) mod encoding;
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 pub(crate) mod exact;
 pub(crate) mod float16;
 pub mod glob;

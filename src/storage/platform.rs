@@ -6,22 +6,22 @@
 
 use std::fs::{File, Metadata};
 use std::io;
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 use std::path::Path;
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 use std::time::{Duration, UNIX_EPOCH};
 
-#[cfg(all(target_os = "linux", feature = "formats"))]
+#[cfg(all(target_os = "linux", feature = "files"))]
 #[path = "platform/linux.rs"]
 mod system;
 #[cfg(windows)]
 #[path = "platform/windows.rs"]
 mod system;
-#[cfg(all(unix, not(all(target_os = "linux", feature = "formats"))))]
+#[cfg(all(unix, not(all(target_os = "linux", feature = "files"))))]
 #[path = "platform/other.rs"]
 mod system;
 
-#[cfg(not(all(target_os = "linux", feature = "formats")))]
+#[cfg(not(all(target_os = "linux", feature = "files")))]
 mod portable;
 #[cfg(unix)]
 mod unix;
@@ -30,7 +30,7 @@ pub use self::system::{
     clone_file, copy_mode, copy_range, exchange, file_number, is_writable, link, open_folder, read_at, remove_stale,
     reserve, sync_all_of, unnamed, write_at,
 };
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 pub use self::system::{mark, marked, open_any, open_to_lock, tempfile_in};
 
 /// Returns whether two files are one, by whatever path.
@@ -60,43 +60,43 @@ pub fn sync_folder(folder: &File) -> io::Result<()> {
 }
 
 /// Makes a file without a name in the folder for temporary files.
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 pub fn unnamed_file() -> io::Result<File> {
     tempfile::tempfile()
 }
 
 /// Makes no file: only streams, which come with the feature `formats`, are kept in such files.
-#[cfg(not(feature = "formats"))]
+#[cfg(not(feature = "files"))]
 pub fn unnamed_file() -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Keeps what is written until it can be passed on: in memory, and what is longer in a file without a name in the folder
 /// for temporary files.
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 pub type Spool = tempfile::SpooledTempFile;
 
 /// Makes an empty [`Spool`] with room for so many bytes in memory.
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 pub fn spool(memory: usize) -> Spool {
     tempfile::spooled_tempfile(memory)
 }
 
 /// Marks a file in the nanoseconds of the time of its last change, where it has no attributes.
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 fn mark_by_time(file: &File, hash: u64) -> io::Result<()> {
     let since = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
     file.set_modified(UNIX_EPOCH + Duration::new(since.as_secs(), nanos_of(hash)))
 }
 
 /// Returns the nanoseconds that stand for a number. They are a multiple of 100, since the times of Windows are.
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 fn nanos_of(hash: u64) -> u32 {
     (hash % 10_000_000) as u32 * 100
 }
 
 /// Returns whether a file has such a mark.
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 fn marked_by_time(path: &Path, hash: u64) -> bool {
     let modified = std::fs::metadata(path).and_then(|found| found.modified()).ok();
     let nanos = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).map(|since| since.subsec_nanos());

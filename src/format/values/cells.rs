@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::Read;
 
+#[cfg(feature = "csv")]
 use csv::{ByteRecord, Position, ReaderBuilder};
 
 use super::leaf::{Leaf, Nested};
@@ -108,6 +109,7 @@ impl Cells {
     /// # Errors
     /// A text that is not UTF-8, or holds a NUL or no row; rows of unequal length; a quote that is not closed. The message names
     /// the line.
+    #[cfg(feature = "csv")]
     pub(in crate::format) fn read(text: &[u8], dialect: Dialect, skip_rows: usize) -> Result<Self, Refused> {
         let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         let refuse = |at: usize, what: &str| format!("{what} in line {}", 1 + line_ends(&text[..at]));
@@ -151,6 +153,7 @@ impl Cells {
     }
 
     /// Adds a row.
+    #[cfg(feature = "csv")]
     fn push(&mut self, record: &ByteRecord, line: usize) -> Result<(), String> {
         if self.rows == 0 || self.line(self.rows) != line {
             memory::push(&mut self.lines, (self.rows, line))?;

@@ -3,8 +3,8 @@
 pub use super::portable::{
     clone_file, copy_range, exchange, is_writable, link, remove_stale, reserve, sync_all_of, unnamed,
 };
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 pub use super::portable::{mark, marked};
 pub use super::unix::{copy_mode, file_number, open_folder, read_at, write_at};
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 pub use super::unix::{open_any, open_to_lock, tempfile_in};

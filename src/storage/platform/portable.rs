@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 use super::{mark_by_time, marked_by_time, system::open_any};
 
 /// Sets nothing aside: a full disk shows when the file is written.
@@ -54,13 +54,13 @@ pub fn sync_all_of(_: &Path) -> io::Result<()> {
 }
 
 /// Marks a file or folder by a number that is not part of its content, in the nanoseconds of its last change.
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 pub fn mark(path: &Path, number: u64) -> io::Result<()> {
     mark_by_time(&open_any(path)?, number)
 }
 
 /// Returns whether a file or folder has the mark of a number.
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 pub fn marked(path: &Path, number: u64) -> bool {
     marked_by_time(path, number)
 }

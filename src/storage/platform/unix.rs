@@ -33,13 +33,13 @@ pub fn copy_mode(file: &File, old: &Metadata) -> io::Result<()> {
 }
 
 /// Opens a file or a folder so that its times can be set.
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 pub fn open_any(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
 /// Opens what is locked by whoever uses a folder: the folder itself.
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 pub fn open_to_lock(folder: &Path) -> io::Result<File> {
     File::open(folder)
 }
@@ -55,7 +55,7 @@ pub fn open_folder(folder: &Path) -> io::Result<Option<File>> {
 }
 
 /// Makes a file under a temporary name in a folder, with the mode that new files have.
-#[cfg(feature = "formats")]
+#[cfg(feature = "files")]
 pub fn tempfile_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
     tempfile::Builder::new().permissions(mode).tempfile_in(folder)
