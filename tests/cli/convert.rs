@@ -9,8 +9,8 @@ use tensorop::{
 };
 
 use crate::common::{
-    self, Folder, Refusal, WINDOWS, bytes, deflated, difference, each, header, npy, npy_with_header, npz, pb, protobuf,
-    refusals, safetensors, tensor, to_fortran, words, zip,
+    self, DIVISIONS, Folder, Refusal, bytes, deflated, difference, each, header, npy, npy_with_header, npz, pb,
+    protobuf, refusals, safetensors, tensor, to_fortran, words, zip,
 };
 
 /// The endings of the formats, as `-o` knows them.
@@ -141,18 +141,20 @@ fn every_format_from_every_format() {
                 folder.put(format!("in.{from}"), file);
                 for (to, expected) in &held {
                     turn.set(turn.get() + 1);
+                    let division = DIVISIONS[turn.get() % DIVISIONS.len()];
                     let (input, output) = (format!("in.{from}"), format!("out.{to}"));
-                    let mut args = vec!["convert", &input, "-o", &output, "--threads", ["1", "3"][turn.get() % 2]];
+                    let mut args = vec!["convert", &input, "-o", &output, "--threads", division.threads];
                     if matches!(dtype.kind(), Kind::Narrow(_)) {
                         args.extend(["--dtype", *name]);
                     }
-                    let window = WINDOWS[turn.get() % WINDOWS.len()];
-                    let printed =
-                        folder.run_with(&args, window, None).printed().map_err(|e| format!("{from} to {to}: {e}"))?;
+                    let printed = folder
+                        .run_with(&args, division.window, None)
+                        .printed()
+                        .map_err(|e| format!("{from} to {to}: {e}"))?;
                     let found = folder.get(&output);
                     if found != *expected || !printed.is_empty() {
                         let what = difference(&found, expected);
-                        return Err(format!("{from} to {to}, window {window:?}: {printed}{what}"));
+                        return Err(format!("{from} to {to}, {division:?}: {printed}{what}"));
                     }
                 }
             }

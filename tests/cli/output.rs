@@ -121,7 +121,7 @@ fn over_its_own_inputs() {
         ],
         |(args, ..)| (*args).to_owned(),
         |(args, name, expected)| {
-            for window in common::WINDOWS {
+            for window in [None, Some(24)] {
                 let folder = folder();
                 folder.put("u.npy", two.npy()).put("i.npy", index.npy());
                 symlink("d.npy", folder.path("link.npy")).map_err(|e| e.to_string())?;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tensorop::DType;
 use tensorop::item::dtype::Kind;
 
-use crate::common::{Folder, WINDOWS, header, npy_with_header, to_fortran};
+use crate::common::{DIVISIONS, Folder, header, npy_with_header, to_fortran};
 use crate::random::Random;
 
 /// How a dtype is stored: the descr of its file, what `--dtype` says of it, the bytes of an item, and of the units that a
@@ -392,14 +392,14 @@ fn what_diff_says_as_a_whole() {
         let rtol = random.chance(20).then(|| *random.of(&[0.25, 1.0]));
         let allow = random.chance(40).then(|| (random.below(40) as f64 / 4.0, random.chance(60)));
         let allow = allow.map(|(most, percent)| if percent { (most * 10.0, true) } else { (most.floor(), false) });
+        let division = random.of(&DIVISIONS);
         let mut args = vec!["diff".to_owned(), "e.npy".into(), "a.npy".into(), "--json".into(), "--worst=4".into()];
         args.extend(pair.stored.1.map(|dtype| format!("--dtype={dtype}")));
         args.extend(atol.map(|atol| format!("--atol={atol}")));
         args.extend(rtol.map(|rtol| format!("--rtol={rtol}")));
         args.extend(allow.map(|(most, percent)| format!("--allow={most}{}", if percent { "%" } else { "" })));
-        args.push(format!("--threads={}", random.of(&[1, 2, 5])));
-        let window = *random.of(&WINDOWS);
-        let run = folder.run_with(&args, window, None);
+        args.push(format!("--threads={}", division.threads));
+        let run = folder.run_with(&args, division.window, None);
         let checked = match serde_json::from_slice::<Value>(&run.stdout) {
             Ok(found) if run.status == Some(i32::from(found["equal"] != true)) => {
                 check(&pair, &found, atol, rtol, allow)
@@ -407,8 +407,7 @@ fn what_diff_says_as_a_whole() {
             _ => Err(format!("{run:?}")),
         };
         if let Err(why) = checked {
-            failures
-                .push(format!("case {case}, window {window:?}, {args:?}, {:?} {:?}: {why}", pair.stored, pair.shape));
+            failures.push(format!("case {case}, {division:?}, {args:?}, {:?} {:?}: {why}", pair.stored, pair.shape));
         }
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));

@@ -1,5 +1,5 @@
-//! Random cases for every operator against plain nested loops over index vectors, down both ways: the program at
-//! window sizes that put boundaries anywhere, and the library on arrays.
+//! Random cases for every operator against plain nested loops over index vectors, down both ways: the program with windows
+//! that end anywhere and several threads, to standard output and in place, and the library on arrays.
 
 use std::ops::Range;
 
@@ -7,7 +7,9 @@ use ndarray::{ArrayD, IxDyn, ShapeBuilder};
 use tensorop::ops::reduction::Reducible;
 use tensorop::{Reduction, SliceArgs};
 
-use crate::common::{self, Folder, difference, header, indices, npy_with_header, offset, to_fortran};
+use crate::common::{
+    self, DIVISIONS, Division, Folder, difference, header, indices, npy_with_header, offset, to_fortran,
+};
 
 /// SplitMix64.
 pub(crate) struct Random(pub u64);
@@ -273,7 +275,14 @@ macro_rules! by_size {
     };
 }
 
-/// Writes the operands, runs the program at two window sizes and checks the bytes of what it writes.
+/// The program's own division of its work, and another.
+fn divisions(random: &mut Random) -> [Division; 2] {
+    let odd = Division { window: Some(1 + random.below(70)), threads: "2" };
+    [DIVISIONS[0], *random.of(&[odd, DIVISIONS[1], DIVISIONS[2], DIVISIONS[3], DIVISIONS[4]])]
+}
+
+/// Writes the operands, runs the program with two divisions of its work and checks the bytes of what it writes; then the
+/// same in place, if the operator changes data.
 fn program(
     random: &mut Random,
     folder: &Folder,
@@ -291,13 +300,23 @@ fn program(
     }
     let descr = data.descr();
     let wanted = common::npy(&descr, &expected.shape, &expected.ordered(data.big));
-    for window in [None, Some(1 + random.below(70))] {
-        let args = args.iter().map(|arg| (*arg).to_owned()).chain(options.iter().cloned());
-        let args: Vec<String> = args.chain(["--to".to_owned(), "npy".to_owned()]).collect();
+    let run = |Division { window, threads }, more: &[&str]| {
+        let args = args.iter().copied().chain(options.iter().map(String::as_str));
+        let args: Vec<&str> = args.chain(more.iter().copied()).chain(["--threads", threads]).collect();
         let run = folder.run_with(&args, window, None);
         assert!(run.status == Some(0) && run.stderr.is_empty(), "{args:?} on {data:?}: {}", run.stderr);
-        let found = run.stdout;
-        assert!(found == wanted, "window {window:?}, {args:?} on {data:?}: {}", difference(&found, &wanted));
+        (run.stdout, args.join(" "))
+    };
+    for division in divisions(random) {
+        let (found, args) = run(division, &["--to", "npy"]);
+        assert!(found == wanted, "{division:?}, {args} on {data:?}: {}", difference(&found, &wanted));
+    }
+    if args[0] != "slice" && args[0] != "gather-nd" {
+        let [_, division] = divisions(random);
+        let (said, args) = run(division, &["--in-place"]);
+        let (found, wanted) = (folder.get("data.npy"), expected.file());
+        let same = said.is_empty() && found == wanted;
+        assert!(same, "{division:?}, {args} on {data:?}: {}", difference(&found, &wanted));
     }
 }
 
@@ -663,9 +682,10 @@ fn reductions_of<T: Number>(seed: u64) {
         };
         let (data, updates) = (stored(&shape, &data), stored(&updates_shape, &updates));
         folder.put("data.npy", data.file()).put("indices.npy", numbers.file()).put("updates.npy", updates.file());
-        for window in [None, Some(1 + random.below(40))] {
+        for division in divisions(&mut random) {
             let args = ["scatter-nd", "data.npy", "indices.npy", "updates.npy", "--reduction", name, "--to", "npy"];
-            let run = folder.run_with(args, window, None);
+            let args = args.into_iter().chain(["--threads", division.threads]);
+            let run = folder.run_with(args, division.window, None);
             assert!(run.status == Some(0) && run.stderr.is_empty(), "{name} of {data:?}: {}", run.stderr);
             let items = &run.stdout[run.stdout.len() - data.items.len()..];
             let found = Tensor { items: items.to_vec(), ..data.clone() }.ordered(data.big);
@@ -675,7 +695,7 @@ fn reductions_of<T: Number>(seed: u64) {
                 // a NaN is a NaN, whatever its payload
                 let nan = is_nan(T::KIND.0, &expected.little());
                 let alike = if nan { is_nan(T::KIND.0, item) } else { item == expected.little() };
-                assert!(alike, "{name} at window {window:?}, item {i}: {item:02x?}, expected {expected:?}");
+                assert!(alike, "{name} at {division:?}, item {i}: {item:02x?}, expected {expected:?}");
             }
         }
     }
@@ -719,4 +739,45 @@ fn long_sums_keep_their_order() {
     folder.put("updates.npy", common::tensor(&[3000], &updates).npy());
     let args = ["scatter-nd", "data.npy", "indices.npy", "updates.npy", "--reduction", "add"];
     folder.gives(&args, None, &common::tensor(&[7], &expected).npy()).expect("the sums");
+}
+
+/// What describes, compares, prints and converts tensors says and writes the same however its work is divided.
+#[test]
+fn any_division_of_the_work() {
+    const COMMANDS: [&str; 9] = [
+        "info a.npy --stats --histogram --hash --json",
+        "info a.npy b.npy --stats --by-axis 0",
+        "diff a.npy b.npy --worst 3 --max-mismatch 4",
+        "diff a.npy b.npy --json --worst 3",
+        "show a.npy --threshold 8",
+        "textconv a.npy",
+        "convert a.npy --order F --to npy -o out",
+        "convert a.npy b.npy --to npz -o out",
+        "convert b.npy --byte-order big --to npy -o out",
+    ];
+    let (folder, mut random) = (Folder::new(), Random(8));
+    for case in 0..CASES / 2 {
+        let kind = KINDS[case % KINDS.len()];
+        let rank = 1 + random.below(4);
+        let shape = random.shape(rank);
+        let one = Tensor::new(&mut random, kind, shape.clone());
+        let mut other = Tensor { fortran: random.chance(30), big: random.chance(30), ..one.clone() };
+        for _ in 0..random.below(4) {
+            if let Some(at) = (!other.items.is_empty()).then(|| random.below(other.items.len())) {
+                other.items[at] ^= 1 << random.below(8);
+            }
+        }
+        folder.put("a.npy", one.file()).put("b.npy", other.file());
+        let command = COMMANDS[case / 3 % COMMANDS.len()];
+        let outcomes = DIVISIONS.map(|Division { window, threads }| {
+            let _ = std::fs::remove_file(folder.path("out"));
+            let run = folder.run_with(common::words(&format!("{command} --threads {threads}")), window, None);
+            let written = std::fs::read(folder.path("out")).ok();
+            assert_eq!(written.is_some(), run.status == Some(0) && command.contains("-o out"), "{command}: {run:?}");
+            (run, written)
+        });
+        for (outcome, division) in outcomes.iter().zip(DIVISIONS) {
+            assert_eq!(outcome, &outcomes[0], "{division:?}, {command} of {one:?}");
+        }
+    }
 }
