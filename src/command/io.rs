@@ -41,7 +41,7 @@ pub struct TerminalSize {
 pub struct Environment {
     /// `TENSOROP_THREADS` as it is set, unless it is empty: the number of threads where `--threads` is not given.
     pub threads: Option<OsString>,
-    /// `TENSOROP_WINDOW`, bytes: the size of windows, which tests make small.
+    /// `TENSOROP_WINDOW`, bytes: the size of windows, which tests make small. A release build does not read it.
     pub window: Option<usize>,
     /// `TENSOROP_UPDATE_GOLDEN=1`: `diff` accepts what it finds.
     pub update_golden: bool,
@@ -90,7 +90,7 @@ impl Environment {
         let is_one_of = |name, values: &[&str]| value(name).is_some_and(|value| values.iter().any(|&one| value == one));
         Self {
             threads: value("TENSOROP_THREADS").filter(|text| !text.is_empty()),
-            window: number("TENSOROP_WINDOW"),
+            window: number("TENSOROP_WINDOW").filter(|_| cfg!(debug_assertions)),
             update_golden: is_one_of(UPDATE_GOLDEN, &["1"]),
             is_plain: value("NO_COLOR").is_some_and(|value| !value.is_empty()) || is_one_of("TERM", &["dumb"]),
             has_all_colours: is_one_of("COLORTERM", &["truecolor", "24bit"]),

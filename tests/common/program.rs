@@ -79,10 +79,7 @@ fn needs_process(args: &[OsString]) -> bool {
         let arg = arg.to_string_lossy();
         arg.contains("/dev/") || arg.contains("/proc/")
     };
-    let in_parts = |arg: &OsString| arg.to_string_lossy().starts_with("--part") || arg == "--finish";
-    !HAS_RUN.replace(true)
-        || std::env::var_os("TENSOROP_TEST_PROGRAM").is_some()
-        || args.iter().any(|arg| names_descriptor(arg) || in_parts(arg))
+    !HAS_RUN.replace(true) || std::env::var_os("TENSOROP_TEST_PROGRAM").is_some() || args.iter().any(names_descriptor)
 }
 
 /// A scratch folder that the program runs in.

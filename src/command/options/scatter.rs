@@ -12,7 +12,7 @@ pub(crate) const HEADING: &str = "Scatter";
 pub(crate) struct DuplicateOptions {
     /// What to do about an index that occurs twice [default: last]
     ///
-    /// With a reduction repeated indices are what it is for, and the option is a usage error.
+    /// Cannot be combined with --reduction, which defines what repeated indices do.
     #[arg(long, value_enum, value_name = "WHAT", allow_hyphen_values = true, help_heading = HEADING)]
     pub on_duplicate: Option<OnDuplicate>,
 }
