@@ -94,7 +94,7 @@
 //! | `memory.rs` | allocations that return an error where there is no memory | `error` |
 //! | `error.rs` | the one type of error | |
 //!
-//! - A **format** is a row of the table in `format/table.rs` with a `Reader` and a `Writer`. Nothing else asks which format
+//! - A **format** is a row of the table in `format/rows.rs` with a `Reader` and a `Writer`. Nothing else asks which format
 //!   something is in.
 //! - An **operator** is a [`Fill`](ops::fill::Fill): it fills any window of its output. The engine knows no operator by name.
 //! - A **sink** takes windows: a file at an offset, a stream, memory, a folder of chunks. Windows are contiguous in C order,

@@ -2,7 +2,7 @@
 //!
 //! - [`interface`]: what a format is to the rest, a [`Reader`](interface::Reader) and a [`Writer`](interface::Writer).
 //! - A file or a folder for each format, which implements the two.
-//! - `table`: one row a format, which is all that the rest knows of it.
+//! - `rows`: the table, which has a row for each format, and `table`: a row as the rest of the program knows it.
 //! - What uses the table: [`open`] and [`write`], on which [`files`], [`collection`] and [`rewrite`] stand.
 
 mod beside;
@@ -27,6 +27,7 @@ pub mod opened;
 pub mod packed;
 pub mod raw;
 pub mod rewrite;
+mod rows;
 #[cfg(feature = "safetensors")]
 pub mod safetensors;
 mod table;

@@ -1,0 +1,329 @@
+//! The table of formats: one row each, with its names, how it is recognised, and the [`Reader`] and [`Writer`] that its
+//! own file implements. To add a format is to add a file and a row.
+
+use super::content::Content;
+#[cfg(feature = "csv")]
+use super::csv;
+use super::interface::{Capabilities, Reader, Sure, Writer};
+#[cfg(feature = "npy")]
+use super::npy;
+#[cfg(feature = "npz")]
+use super::npz;
+#[cfg(feature = "onnx")]
+use super::onnx;
+#[cfg(feature = "csv")]
+use super::values::cells::Dialect;
+#[cfg(feature = "zarr")]
+use super::zarr;
+#[cfg(feature = "safetensors")]
+use super::{index, safetensors};
+use super::{json, raw, text};
+use crate::error::{Result, malformed};
+
+/// All formats, in the order in which they are listed and recognised.
+pub(super) static TABLE: &[&Row] = &[
+    #[cfg(feature = "npy")]
+    &NPY,
+    #[cfg(feature = "npz")]
+    &NPZ,
+    #[cfg(feature = "safetensors")]
+    &SAFETENSORS,
+    #[cfg(feature = "safetensors")]
+    &INDEX,
+    #[cfg(feature = "onnx")]
+    &ONNX,
+    #[cfg(feature = "zarr")]
+    &ZARR,
+    &JSON,
+    #[cfg(feature = "csv")]
+    &CSV,
+    #[cfg(feature = "csv")]
+    &TSV,
+    &TEXT,
+    &RAW,
+];
+
+#[cfg(feature = "npy")]
+pub(super) static NPY: Row = Row {
+    name: "npy",
+    argument: "npy",
+    extension: "npy",
+    reads: Some(Reads {
+        help: "NumPy's .npy",
+        words: Some(".npy"),
+        sure: npy::sure,
+        unless: Some("no .npy file: does not begin with \\x93NUMPY"),
+        open: npy::open,
+        ..READS
+    }),
+    writes: Some(Writes {
+        help: "NumPy's .npy, byte for byte as numpy.save",
+        writer: &npy::NpyWriter,
+        can: Capabilities { byte_orders: true, fortran_order: true, ..Capabilities::NONE },
+    }),
+    ..ROW
+};
+
+#[cfg(feature = "npz")]
+pub(super) static NPZ: Row = Row {
+    name: "npz",
+    argument: "npz",
+    extension: "npz",
+    holds: Holds::Tensors,
+    reads: Some(Reads {
+        help: "NumPy's .npz, a ZIP archive of .npy",
+        words: Some(".npz"),
+        sure: npz::table::sure,
+        unless: Some("no .npz file: does not begin as a ZIP archive"),
+        open: npz::table::open,
+        ..READS
+    }),
+    writes: Some(Writes {
+        help: "NumPy's .npz, not compressed, with fixed times",
+        writer: &npz::table::NpzWriter,
+        can: Capabilities { byte_orders: true, fortran_order: true, compression: true, ..Capabilities::NONE },
+    }),
+    ..ROW
+};
+
+#[cfg(feature = "safetensors")]
+pub(super) static SAFETENSORS: Row = Row {
+    name: "safetensors",
+    argument: "safetensors",
+    extension: "safetensors",
+    holds: Holds::Tensors,
+    reads: Some(Reads {
+        help: "safetensors",
+        words: Some(".safetensors"),
+        sure: safetensors::sure,
+        unless: Some("no .safetensors file: does not begin with a length and {"),
+        open: safetensors::open,
+        ..READS
+    }),
+    writes: Some(Writes {
+        help: "safetensors",
+        writer: &safetensors::SafetensorsWriter,
+        can: Capabilities { notes: true, ..Capabilities::NONE },
+    }),
+    ..ROW
+};
+
+#[cfg(feature = "safetensors")]
+pub(super) static INDEX: Row = Row {
+    name: "index",
+    argument: "index",
+    extension: "safetensors.index.json",
+    is_binary: false,
+    holds: Holds::Files,
+    // where in the text the key of an index stands is not known, so its reader explains best what is missing
+    reads: Some(Reads {
+        help: "The index of safetensors in several files, as Hugging Face writes it",
+        words: Some("an index of .safetensors"),
+        sure: index::sure,
+        open: index::open,
+        ..READS
+    }),
+    ..ROW
+};
+
+#[cfg(feature = "onnx")]
+pub(super) static ONNX: Row = Row {
+    name: "onnx",
+    argument: "pb",
+    alias: Some("onnx"),
+    extension: "pb",
+    // what a file is instead of a TensorProto shows when it is read
+    reads: Some(Reads {
+        help: "An ONNX TensorProto",
+        words: Some("an ONNX tensor"),
+        sure: onnx::sure,
+        open: onnx::open,
+        ..READS
+    }),
+    writes: Some(Writes {
+        help: "An ONNX TensorProto with raw data",
+        writer: &onnx::OnnxWriter,
+        can: Capabilities::NONE,
+    }),
+    ..ROW
+};
+
+#[cfg(feature = "zarr")]
+pub(super) static ZARR: Row = Row {
+    name: "zarr",
+    argument: "zarr",
+    extension: "zarr",
+    holds: Holds::Tensors,
+    reads: Some(Reads {
+        help: "A Zarr store of version 3 or 2: a folder",
+        marks: zarr::MARKS,
+        unless: Some("no Zarr store: is a file, expected a folder with zarr.json or .zarray"),
+        open: zarr::open,
+        ..READS
+    }),
+    writes: Some(Writes {
+        help: "A Zarr store of version 3: a folder of chunks",
+        writer: &zarr::ZarrWriter,
+        can: Capabilities { chunks: true, ..Capabilities::NONE },
+    }),
+    ..ROW
+};
+
+pub(super) static JSON: Row = Row {
+    name: "json",
+    argument: "json",
+    extension: "json",
+    is_binary: false,
+    reads: Some(Reads {
+        help: "JSON, also that of KServe's version 2 protocol",
+        words: Some("JSON"),
+        sure: json::sure,
+        open: json::open_file,
+        ..READS
+    }),
+    writes: Some(Writes {
+        help: "One JSON object that reads back to the same bits",
+        writer: &json::JsonWriter,
+        can: Capabilities::NONE,
+    }),
+    ..ROW
+};
+
+pub(super) static TEXT: Row = Row {
+    name: "text",
+    argument: "text",
+    extension: "txt",
+    is_binary: false,
+    writes: Some(Writes { help: "What NumPy prints", writer: &text::TextWriter, can: Capabilities::NONE }),
+    ..ROW
+};
+
+#[cfg(feature = "csv")]
+pub(super) static CSV: Row = Row {
+    name: "csv",
+    argument: "csv",
+    extension: "csv",
+    is_binary: false,
+    reads: Some(Reads {
+        help: "Cells between commas, a row a line",
+        sure: csv::sure,
+        unless: Some("no CSV: holds a NUL byte"),
+        open: csv::open_csv,
+        ..READS
+    }),
+    writes: Some(Writes {
+        help: "Cells between commas, a row a line",
+        writer: &csv::CsvWriter(Dialect::Csv),
+        can: Capabilities::NONE,
+    }),
+    ..ROW
+};
+
+#[cfg(feature = "csv")]
+pub(super) static TSV: Row = Row {
+    name: "tsv",
+    argument: "tsv",
+    extension: "tsv",
+    is_binary: false,
+    reads: Some(Reads {
+        help: "Cells between tabs",
+        sure: csv::sure,
+        unless: Some("no TSV: holds a NUL byte"),
+        open: csv::open_tsv,
+        ..READS
+    }),
+    writes: Some(Writes { help: "Cells between tabs", writer: &csv::CsvWriter(Dialect::Tsv), can: Capabilities::NONE }),
+    ..ROW
+};
+
+/// Bytes alone do not tell what they are, so only an operand that says it is opened so, by [`raw::open`].
+pub(super) static RAW: Row = Row {
+    name: "raw",
+    argument: "raw",
+    extension: "bin",
+    writes: Some(Writes {
+        help: "The items alone, in C order",
+        writer: &raw::RawWriter,
+        can: Capabilities { byte_orders: true, ..Capabilities::NONE },
+    }),
+    ..ROW
+};
+
+/// What most rows have in common: a binary file of one tensor.
+const ROW: Row = Row {
+    name: "",
+    argument: "",
+    alias: None,
+    extension: "",
+    is_binary: true,
+    holds: Holds::Tensor,
+    reads: None,
+    writes: None,
+};
+
+/// What most ways of reading have in common: a file that its reader explains best if it is malformed.
+const READS: Reads = Reads {
+    help: "",
+    words: None,
+    sure: |_, _| Sure::No,
+    marks: &[],
+    unless: None,
+    open: |_| Err(malformed!("the row of a format has no reader")),
+};
+
+/// Everything that the rest of the program knows of a format.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// Returns the name that `info` prints.
+    pub name: &'static str,
+    /// The name that is typed, such as after `--to`.
+    pub argument: &'static str,
+    /// Another name that can be typed.
+    pub alias: Option<&'static str>,
+    /// The ending of the names of files, without the dot.
+    pub extension: &'static str,
+    /// Whether it is not meant to be read by people.
+    pub is_binary: bool,
+    pub holds: Holds,
+    /// How it is read; `None` if it is only written.
+    pub reads: Option<Reads>,
+    /// How it is written; `None` if it is only read.
+    pub writes: Option<Writes>,
+}
+
+/// What a file of a format holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holds {
+    /// One tensor.
+    Tensor,
+    /// Any number of tensors, by their names: a container.
+    Tensors,
+    /// The names of other files, in which tensors lie by their names.
+    Files,
+}
+
+/// How a format is read.
+#[derive(Debug)]
+pub(super) struct Reads {
+    /// One line of help.
+    pub help: &'static str,
+    /// What a list of formats calls it; `None` if any text may be in this format, so that content never tells it.
+    pub words: Option<&'static str>,
+    /// Returns how sure it is that a file with these first bytes, and of this length if that is known, is in this format.
+    pub sure: fn(&[u8], Option<u64>) -> Sure,
+    /// The names of files of which one makes a folder one in this format; empty if the format is a file.
+    pub marks: &'static [&'static str],
+    /// The error message if the user forces this format on a file that [`sure`](Self::sure) says is not in it; `None` if
+    /// the reader's own error is better.
+    pub unless: Option<&'static str>,
+    pub open: fn(Content) -> Result<Box<dyn Reader>>,
+}
+
+/// How a format is written.
+#[derive(Debug)]
+pub(super) struct Writes {
+    /// One line of help.
+    pub help: &'static str,
+    pub writer: &'static dyn Writer,
+    pub can: Capabilities,
+}
