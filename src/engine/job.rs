@@ -12,8 +12,7 @@ use crate::error::{Context, Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::{Boxes, Window, Windows, boxes_of_run};
 use crate::memory;
-use crate::ops::fill::{Fill, Limits, Patch, Scratch};
-use crate::ops::selection::StoredWindow;
+use crate::ops::fill::{Fill, Limits, Patch, Scratch, StoredWindow};
 use crate::ops::window_size::{
     EDIT_WINDOW, LEAST_BOX, MOST_BOX, MOST_SPARSE_WINDOWS, SPARSE, SPARSE_EDIT_WINDOW, WINDOW,
 };
@@ -344,10 +343,10 @@ impl Job {
     /// Makes `file` a clone of the file of the patch's base that shares its blocks, in which only changes are missing, if
     /// it can; returns whether it has.
     fn cloned_to(&self, patch: &dyn Patch, file: &File, base: u64) -> bool {
-        let Some((data, start)) = patch.base().source().as_local_file() else { return false };
+        let Some((data, start)) = patch.base().source.as_local_file() else { return false };
         // a member of a container begins or ends elsewhere than its file does
         let alone = || data.metadata().is_ok_and(|file| file.len() == base + self.meta().bytes() as u64);
-        let suits = patch.base().is_whole_storage() && start == base && self.window <= WINDOW;
+        let suits = patch.base().is_whole_storage && start == base && self.window <= WINDOW;
         suits && alone() && clone_file(data, file)
     }
 

@@ -13,8 +13,7 @@ use crate::item::dtype::DType;
 use crate::item::meta::Order;
 use crate::item::tensor::Tensor;
 use crate::layout::window::Window;
-use crate::memory;
-use crate::ops::fill::Limits;
+use crate::ops::fill::{Fill, Limits, Scratch};
 use crate::ops::selection::Selection;
 use crate::ops::slice::SliceArgs;
 use crate::ops::slice_scatter::SliceScatter;
@@ -289,8 +288,8 @@ fn load(mut source: Source, select: impl FnOnce(Source) -> Selection) -> Result<
     let label = source.label().to_owned();
     let selection = select(source);
     let meta = selection.meta();
-    let mut bytes = memory::of(meta.bytes()).map_err(Error::memory).with_context(|| label.clone())?;
-    selection.read(&Window::whole(&meta.shape), &mut bytes, &mut Vec::new())?;
-    selection.source().finish()?;
+    let mut bytes = Vec::new();
+    selection.fill(&Window::whole(&meta.shape), &mut bytes, &mut Scratch::default())?;
+    selection.finish()?;
     Tensor::new(meta.dtype.clone(), meta.shape.clone(), bytes).context(label)
 }

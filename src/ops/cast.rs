@@ -45,6 +45,10 @@ impl Fill for CastFill {
         self.inner.operands()
     }
 
+    fn altered(&self) -> Option<&dyn Fill> {
+        Some(&*self.inner)
+    }
+
     fn prepare(&mut self) -> Result<()> {
         self.inner.prepare()
     }
@@ -56,21 +60,5 @@ impl Fill for CastFill {
             let at = window.index_of(item);
             malformed!("{}: {why} at {at:?}", self.data().label())
         })
-    }
-
-    fn window_bytes(&self, threads: usize) -> usize {
-        self.inner.window_bytes(threads)
-    }
-
-    fn grid(&self) -> Option<Vec<usize>> {
-        self.inner.grid()
-    }
-
-    fn fills_boxes(&self) -> bool {
-        self.inner.fills_boxes()
-    }
-
-    fn widest(&self) -> usize {
-        self.meta.dtype.itemsize().max(self.inner.widest())
     }
 }

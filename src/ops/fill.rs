@@ -4,14 +4,15 @@
 //! may fill any window, in any order, on any thread, and knows no operator by name.
 
 use std::fmt::Debug;
+use std::fs::File;
 use std::ops::Range;
 
-use super::selection::{Selection, StoredWindow};
 use super::window_size::WINDOW;
 use crate::error::Result;
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
 use crate::parallel::Threads;
+use crate::storage::chunked::Chunked;
 use crate::storage::source::Source;
 
 /// The resources that a run may use. The result does not depend on them.
@@ -51,6 +52,12 @@ pub trait Fill: Debug + Send + Sync {
     /// says only where items go, is not among them.
     fn operands(&self) -> Vec<&Source>;
 
+    /// Returns the operator whose output this one alters, if there is one. It decides the size and the form of windows, where
+    /// this operator has no reason for others.
+    fn altered(&self) -> Option<&dyn Fill> {
+        None
+    }
+
     /// Makes every operand readable in the order in which windows will need it: a stream, which can be read once from front
     /// to back, is kept if it must be read otherwise. This is called once, before any window is filled.
     ///
@@ -66,24 +73,24 @@ pub trait Fill: Debug + Send + Sync {
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()>;
 
     /// Returns how many bytes a window should have for what is read, if so many threads fill windows.
-    fn window_bytes(&self, _threads: usize) -> usize {
-        WINDOW
+    fn window_bytes(&self, threads: usize) -> usize {
+        self.altered().map_or(WINDOW, |fill| fill.window_bytes(threads))
     }
 
     /// Returns the bytes of the widest item on the way to the output.
     fn widest(&self) -> usize {
-        self.meta().dtype.itemsize()
+        self.meta().dtype.itemsize().max(self.altered().map_or(0, Fill::widest))
     }
 
     /// Returns the grid at which windows should end, in places of each axis, because what is read lies in chunks; `None`
     /// where they may end anywhere.
     fn grid(&self) -> Option<Vec<usize>> {
-        None
+        self.altered()?.grid()
     }
 
     /// Returns whether windows may be any boxes; otherwise they are contiguous in C order of the output.
     fn fills_boxes(&self) -> bool {
-        false
+        self.altered().is_some_and(Fill::fills_boxes)
     }
 
     /// Returns where the items of a window are stored exactly as the output has them, so that a sink can copy them from
@@ -115,13 +122,43 @@ pub trait Fill: Debug + Send + Sync {
     }
 }
 
+/// Where the items of a window are stored as an output has them.
+#[derive(Debug)]
+pub enum StoredWindow<'a> {
+    /// In a file, one after the other from byte `at` on.
+    File {
+        /// The file.
+        file: &'a File,
+        /// The position of the first item, in bytes.
+        at: u64,
+    },
+    /// In chunks.
+    Chunks {
+        /// The tensor that is stored in chunks.
+        chunks: &'a dyn Chunked,
+        /// The box of that tensor that the window shows.
+        places: Window,
+    },
+}
+
+/// The stored tensor that a patch begins with.
+#[derive(Clone, Copy, Debug)]
+pub struct PatchBase<'a> {
+    /// The tensor.
+    pub source: &'a Source,
+    /// Whether it is changed where it is stored.
+    pub is_in_place: bool,
+    /// Whether the output has all of its items, in the order in which they are stored.
+    pub is_whole_storage: bool,
+}
+
 /// An output that equals one stored tensor, its base, in which some items are replaced.
 ///
 /// A patch is what can be changed in place, and what can begin as a clone of the file of its base: only the windows in
 /// which something changes are filled and written then.
 pub trait Patch: Sync {
-    /// Returns the stored items that the patch begins with.
-    fn base(&self) -> &Selection;
+    /// Returns the stored tensor that the patch begins with.
+    fn base(&self) -> PatchBase<'_>;
 
     /// Returns how many items change, at most.
     fn changed(&self) -> usize;

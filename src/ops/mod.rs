@@ -3,7 +3,6 @@
 
 mod arrays;
 pub mod cast;
-mod copied;
 pub mod fill;
 pub mod gather_nd;
 pub mod indexed;

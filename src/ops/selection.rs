@@ -1,15 +1,16 @@
-//! StoredWindow items that an operator begins with: all of a tensor, or a slice of it.
+//! Selections: all items of a stored tensor, or a slice of them. Other operators begin with one; by itself it is the output of
+//! `slice` and of a copy.
 
-use std::fs::File;
+use std::ops::Range;
 
+use super::fill::{Fill, Patch, PatchBase, Scratch, StoredWindow};
 use super::window_size::{ACROSS_WINDOWS, EDIT_WINDOW, WINDOW};
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
 use crate::layout::axis::Span;
 use crate::layout::view::View;
-use crate::layout::window::Window;
+use crate::layout::window::{Window, Windows};
 use crate::memory::resize;
-use crate::storage::chunked::Chunked;
 use crate::storage::source::Source;
 
 /// Items of a source, seen through a view of its storage.
@@ -65,11 +66,6 @@ impl Selection {
         &self.source
     }
 
-    /// Returns where the items lie in the storage of the source.
-    pub fn view(&self) -> &View {
-        &self.view
-    }
-
     /// Returns the axes of the source in the order in which the output has them.
     pub fn axes(&self) -> &[usize] {
         &self.axes
@@ -85,15 +81,6 @@ impl Selection {
         self.in_place
     }
 
-    /// Makes `out` the items of a window.
-    ///
-    /// # Errors
-    /// Those of [`Source::read`]; not enough memory.
-    pub fn read(&self, window: &Window, out: &mut Vec<u8>, gathered: &mut Vec<u8>) -> Result<()> {
-        self.make_room(window, out)?;
-        self.source.read(&self.view.part(&window.ranges), out, gathered)
-    }
-
     /// Makes a buffer as long as the items of a window.
     ///
     /// # Errors
@@ -102,22 +89,36 @@ impl Selection {
         resize(out, window.items() * self.meta.dtype.itemsize(), self.source.label())
     }
 
-    /// Returns the dtype of the items and the shape of the output.
-    pub fn meta(&self) -> &Meta {
+    /// Returns the places of the source that a window shows, if the items have the source's own order of axes.
+    fn places(&self, window: &Window) -> Option<Vec<Span>> {
+        let (places, along) = self.view.part(&window.ranges).as_selection(self.source.shape())?;
+        along.is_sorted().then_some(places)
+    }
+}
+
+impl Fill for Selection {
+    fn meta(&self) -> &Meta {
         &self.meta
     }
 
-    /// Makes the items readable in the order in which an output needs them: a stream is kept if it must be read in another
-    /// order.
-    ///
-    /// # Errors
-    /// Of reading.
-    pub fn settle(&mut self) -> Result<()> {
+    fn data(&self) -> &Source {
+        &self.source
+    }
+
+    fn operands(&self) -> Vec<&Source> {
+        vec![&self.source]
+    }
+
+    fn prepare(&mut self) -> Result<()> {
         if must_settle(&self.source, &self.view) { self.source.settle() } else { Ok(()) }
     }
 
-    /// Returns how many bytes a window should have for the way in which the items lie, if so many threads fill windows.
-    pub fn window_bytes(&self, threads: usize) -> usize {
+    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+        self.make_room(window, out)?;
+        self.source.read(&self.view.part(&window.ranges), out, &mut scratch.gathered)
+    }
+
+    fn window_bytes(&self, threads: usize) -> usize {
         let bytes = if self.in_place { EDIT_WINDOW } else { WINDOW };
         // neighbours in the output are no neighbours in the file: few places of a small window share a line of cache
         let side_by_side = match self.source.meta().order {
@@ -128,64 +129,68 @@ impl Selection {
         if across { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
     }
 
-    /// Returns the grid of the chunks that the items lie in, in places of each axis of the output; `None` where they lie in
-    /// no chunks.
-    pub fn grid(&self) -> Option<Vec<usize>> {
+    fn grid(&self) -> Option<Vec<usize>> {
         let grid = self.source.as_chunks()?.grid();
         let (places, along) = self.view.as_selection(self.source.shape())?;
         let side = |&axis: &usize| (grid[axis] / places[axis].step.unsigned_abs()).max(1);
         Some(along.iter().map(side).collect())
     }
 
-    /// Returns the places of the source that a window shows, if the items have the source's own order of axes.
-    pub fn places(&self, window: &Window) -> Option<Vec<Span>> {
-        let (places, along) = self.view.part(&window.ranges).as_selection(self.source.shape())?;
-        along.is_sorted().then_some(places)
+    fn fills_boxes(&self) -> bool {
+        true
     }
 
-    /// Returns where the items of a window lie: in one piece of a file, or as whole places of chunks, taken one by one.
-    pub fn stored(&self, window: &Window) -> Option<StoredWindow<'_>> {
+    fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
         if let Some(chunks) = self.source.as_chunks() {
-            let places = self.places(window).filter(|places| places.iter().all(|span| span.step == 1))?;
-            let places = places.iter().map(|span| span.start..span.start + span.len).collect();
-            return Some(StoredWindow::Chunks { chunks: &**chunks, places: Window::new(places, self.source.shape()) });
+            let places = self.places(window).filter(|places| places.iter().all(|span| span.step == 1));
+            return Ok(places.map(|places| {
+                let places = places.iter().map(|span| span.start..span.start + span.len).collect();
+                StoredWindow::Chunks { chunks: &**chunks, places: Window::new(places, self.source.shape()) }
+            }));
         }
-        let (file, start) = self.source.as_local_file()?;
-        let first = self.view.part(&window.ranges).as_run()?;
-        Some(StoredWindow::File { file, at: start + (first * self.meta.dtype.itemsize()) as u64 })
+        let Some((file, start)) = self.source.as_local_file() else { return Ok(None) };
+        let first = self.view.part(&window.ranges).as_run();
+        let at = |first| start + (first * self.meta.dtype.itemsize()) as u64;
+        Ok(first.map(|first| StoredWindow::File { file, at: at(first) }))
     }
 
-    /// Returns how many bytes of the source are read for a window, as far as that is known without reading.
-    pub fn bytes_read(&self, window: &Window) -> u64 {
+    fn bytes_read(&self, window: &Window) -> u64 {
         match (self.source.as_chunks(), self.places(window)) {
             (Some(chunks), Some(places)) => chunks.bytes_at(&places),
             _ => (window.items() * self.meta.dtype.itemsize()) as u64,
         }
     }
 
-    /// Returns whether the selection is all of the source in the order in which it is stored.
-    pub fn is_whole_storage(&self) -> bool {
-        self.view.is_c_order() && self.view.items() == self.source.meta().items()
+    fn as_patch(&self) -> Option<&dyn Patch> {
+        Some(self)
     }
 }
 
-/// Where the items of a window are stored as an output has them.
-#[derive(Debug)]
-pub enum StoredWindow<'a> {
-    /// In a file, one after the other from byte `at` on.
-    File {
-        /// The file.
-        file: &'a File,
-        /// The position of the first item, in bytes.
-        at: u64,
-    },
-    /// In chunks.
-    Chunks {
-        /// The tensor that is stored in chunks.
-        chunks: &'a dyn Chunked,
-        /// The box of that tensor that the window shows.
-        places: Window,
-    },
+/// A patch that replaces nothing.
+impl Patch for Selection {
+    fn base(&self) -> PatchBase<'_> {
+        PatchBase {
+            source: &self.source,
+            is_in_place: self.in_place,
+            is_whole_storage: self.view.is_c_order() && self.view.items() == self.source.meta().items(),
+        }
+    }
+
+    fn changed(&self) -> usize {
+        0
+    }
+
+    fn touched(&self, _: &Windows) -> Result<Vec<usize>> {
+        Ok(Vec::new())
+    }
+
+    fn extent(&self, _: &Window) -> Result<Range<usize>> {
+        Ok(0..0)
+    }
+
+    fn finish_updates(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Returns whether a source must be made readable in any order before its items are read as `view` shows them: a stream

@@ -6,8 +6,8 @@ use std::ops::Range;
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::arrays::{items, like};
-use super::fill::{Fill, Patch, Scratch};
-use super::selection::{Selection, StoredWindow, must_settle};
+use super::fill::{Fill, Patch, PatchBase, Scratch, StoredWindow};
+use super::selection::{Selection, must_settle};
 use super::slice::SliceArgs;
 use super::updates::Updates;
 use super::window_size::ACROSS_WINDOWS;
@@ -108,6 +108,10 @@ impl Fill for LinkedSliceScatter {
         vec![self.base.source(), self.updates.source()]
     }
 
+    fn altered(&self) -> Option<&dyn Fill> {
+        Some(&self.base)
+    }
+
     fn prepare(&mut self) -> Result<()> {
         self.base.prepare()?;
         // that updates end early must not show in the middle of a change in place
@@ -119,16 +123,16 @@ impl Fill for LinkedSliceScatter {
     }
 
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
-        let Scratch { gathered, items, .. } = scratch;
-        let Some((part, place)) = self.places.part(window) else { return self.base.read(window, out, gathered) };
+        let Some((part, place)) = self.places.part(window) else { return self.base.fill(window, out, scratch) };
         let part = self.updates.view().part(&part);
         let itemsize = self.meta().dtype.itemsize();
         // data that updates cover is not read, unless it is a stream, which must be read past
         if part.items() < window.items() || self.base.source().is_stream() {
-            self.base.read(window, out, gathered)?;
+            self.base.fill(window, out, scratch)?;
         } else {
             self.base.make_room(window, out)?;
         }
+        let Scratch { gathered, items, .. } = scratch;
         if let Some(first) = place.as_run() {
             return self.updates.read(&part, &mut out[first * itemsize..][..part.items() * itemsize], gathered);
         }
@@ -145,16 +149,8 @@ impl Fill for LinkedSliceScatter {
         if across && self.places.is_forward() { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
     }
 
-    fn grid(&self) -> Option<Vec<usize>> {
-        self.base.grid()
-    }
-
-    fn fills_boxes(&self) -> bool {
-        true
-    }
-
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
-        Ok(self.base.stored(window).filter(|_| self.places.part(window).is_none()))
+        if self.places.part(window).is_some() { Ok(None) } else { self.base.stored(window) }
     }
 
     fn bytes_read(&self, window: &Window) -> u64 {
@@ -167,8 +163,8 @@ impl Fill for LinkedSliceScatter {
 }
 
 impl Patch for LinkedSliceScatter {
-    fn base(&self) -> &Selection {
-        &self.base
+    fn base(&self) -> PatchBase<'_> {
+        self.base.base()
     }
 
     fn changed(&self) -> usize {

@@ -22,7 +22,7 @@ pub fn edit(work: Work, share: Option<Share>, expect: &dyn Fn(usize), progress: 
     let label = work.label();
     let job = Job::new(work.fill, work.limits)?;
     let patch = job.fill().as_patch().expect("what changes data where it lies is a patch");
-    if patch.base().source().as_chunks().is_some() {
+    if patch.base().source.as_chunks().is_some() {
         return edit_chunks(&job, patch, &label, share, expect, progress);
     }
     if share.is_some() {
@@ -30,7 +30,7 @@ pub fn edit(work: Work, share: Option<Share>, expect: &dyn Fn(usize), progress: 
             Error::of(ErrorKind::Unsupported, "parts of it are changed in place only in a Zarr store").within(label)
         );
     }
-    let (file, start) = patch.base().source().as_local_file().ok_or_else(|| malformed!("{label}: no file"))?;
+    let (file, start) = patch.base().source.as_local_file().ok_or_else(|| malformed!("{label}: no file"))?;
     signals::survive_size_limit();
     job.edit(patch, &FileSink::new(file, start, job.meta(), &label), expect, progress)
 }
@@ -45,7 +45,7 @@ fn edit_chunks(
     expect: &dyn Fn(usize),
     progress: Progress<'_>,
 ) -> Result<()> {
-    let chunks = patch.base().source().as_chunks().expect("the data lies in chunks");
+    let chunks = patch.base().source.as_chunks().expect("the data lies in chunks");
     let windows = Windows::boxes(&job.meta().shape, &chunks.style().unit);
     let own = share.map_or(0..windows.count(), |share| share.of(windows.count()));
     let touched: Vec<usize> = patch.touched(&windows)?.into_iter().filter(|number| own.contains(number)).collect();

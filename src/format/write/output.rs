@@ -57,7 +57,7 @@ impl Work {
 
     /// Returns whether the file of the data itself is to be changed.
     pub fn is_in_place(&self) -> bool {
-        self.fill.as_patch().is_some_and(|patch| patch.base().is_in_place())
+        self.fill.as_patch().is_some_and(|patch| patch.base().is_in_place)
     }
 
     /// Returns what messages call the data.

@@ -12,9 +12,9 @@ use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::gather::GAP;
 use crate::layout::window::{Window, Windows};
-use crate::ops::fill::{Fill, Limits, Patch, Scratch};
+use crate::ops::fill::{Fill, Limits, Patch, PatchBase, Scratch, StoredWindow};
 use crate::ops::reduction::{Combine, Repeats};
-use crate::ops::selection::{Selection, StoredWindow};
+use crate::ops::selection::Selection;
 use crate::ops::updates::Updates;
 use crate::ops::window_size::{EDIT_WINDOW, ENTRIES, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use crate::storage::conversion::Conversion;
@@ -223,6 +223,10 @@ impl Fill for LinkedScatter {
         vec![self.base.source(), self.updates.source()]
     }
 
+    fn altered(&self) -> Option<&dyn Fill> {
+        Some(&self.base)
+    }
+
     fn prepare(&mut self) -> Result<()> {
         self.base.prepare()?;
         self.updates.flatten(self.limits)?;
@@ -237,7 +241,7 @@ impl Fill for LinkedScatter {
     }
 
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
-        self.base.read(window, out, &mut scratch.gathered)?;
+        self.base.fill(window, out, scratch)?;
         self.to_kernel.swap(out);
         let mut rest = &mut out[..];
         // updates go by the numbers of items, which are neighbours in a piece
@@ -252,14 +256,6 @@ impl Fill for LinkedScatter {
         Ok(())
     }
 
-    fn grid(&self) -> Option<Vec<usize>> {
-        self.base.grid()
-    }
-
-    fn fills_boxes(&self) -> bool {
-        true
-    }
-
     fn window_bytes(&self, threads: usize) -> usize {
         // data that is stored across the order of the output wants large windows whatever the updates do
         match self.base.window_bytes(threads) {
@@ -269,7 +265,7 @@ impl Fill for LinkedScatter {
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
-        let Some(stored) = self.base.stored(window) else { return Ok(None) };
+        let Some(stored) = self.base.stored(window)? else { return Ok(None) };
         for piece in window.pieces(&self.base.meta().shape) {
             for number in self.sweeps.near(&piece) {
                 if self.sweep(number)?.touches(&piece) {
@@ -295,8 +291,8 @@ impl Fill for LinkedScatter {
 }
 
 impl Patch for LinkedScatter {
-    fn base(&self) -> &Selection {
-        &self.base
+    fn base(&self) -> PatchBase<'_> {
+        self.base.base()
     }
 
     fn changed(&self) -> usize {
