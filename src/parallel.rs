@@ -3,10 +3,11 @@
 //!
 //! The calling thread takes its share of each piece of work, and does all of it where the system gives no other thread.
 
+use std::convert::Infallible;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
 /// A thread is not worth its start for fewer bytes.
@@ -14,6 +15,25 @@ const WORTH_A_THREAD: usize = 1 << 20;
 
 /// More threads than this gain nothing, and their buffers add up.
 const MOST_THREADS: usize = 8;
+
+/// Why no lock is poisoned: a panic of one thread becomes a panic of the thread that shares the work.
+pub const UNPOISONED: &str = "a thread that panics ends the program";
+
+/// Locks what threads share.
+///
+/// # Panics
+/// If a thread has panicked while it had the lock.
+pub fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect(UNPOISONED)
+}
+
+/// Returns what threads have shared, when they are done.
+///
+/// # Panics
+/// If a thread has panicked while it had the lock.
+pub fn unlocked<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().expect(UNPOISONED)
+}
 
 /// How many threads may share the work: a number, or one for each core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,18 +94,6 @@ fn on_each(threads: usize, work: &(dyn Fn() + Sync)) {
     });
 }
 
-/// Calls `work(0..count)`, each on a thread of its own where the system gives one, the last on the calling thread.
-fn on_their_own(count: usize, work: &(dyn Fn(usize) + Sync)) {
-    thread::scope(|scope| {
-        let start = |n| if n + 1 < count { start(scope, move || work(n)) } else { None };
-        let threads: Vec<_> = (0..count).map(start).collect();
-        (0..count).filter(|&n| threads[n].is_none()).for_each(work);
-        for thread in threads.into_iter().flatten() {
-            thread.join().unwrap_or_else(|panic| resume_unwind(panic));
-        }
-    });
-}
-
 /// Calls `each(0..count)` on up to so many threads, each with a state that `begin` makes for it. Numbers are handed out in
 /// ascending order. False from `each` ends the work, and so does an error: if there are several, the error of the lowest
 /// number is returned, which does not depend on timing. The states are returned in no order.
@@ -114,31 +122,36 @@ pub fn share<S: Send, E: Send>(
                 next.store(count, Ordering::Relaxed);
             }
             if let Err(error) = done {
-                let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut failed = locked(&failed);
                 if failed.as_ref().is_none_or(|(first, _)| number < *first) {
                     *failed = Some((number, error));
                 }
                 break;
             }
         }
-        states.lock().unwrap_or_else(PoisonError::into_inner).push(state);
+        locked(&states).push(state);
     };
     on_each(threads, &work);
-    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+    match unlocked(failed) {
         Some((_, error)) => Err(error),
-        None => Ok(states.into_inner().unwrap_or_else(PoisonError::into_inner)),
+        None => Ok(unlocked(states)),
     }
 }
 
-/// Calls `work(0..count)`, each on a thread of its own where the system gives one, and returns the results in order.
+/// Calls `work(0..count)` on as many threads, where the system gives them, and returns the results in order.
 pub fn on_threads<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let done: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::default()).collect();
-    let kept = |n: usize| done[n].lock().unwrap_or_else(PoisonError::into_inner);
-    on_their_own(count, &|n| {
-        let found = work(n);
-        *kept(n) = Some(found);
-    });
-    (0..count).map(|n| kept(n).take().expect("each piece of work has left its result")).collect()
+    let Ok(_) = share(
+        count,
+        count,
+        || (),
+        |n, ()| {
+            let found = work(n);
+            *locked(&done[n]) = Some(found);
+            Ok::<_, Infallible>(true)
+        },
+    );
+    done.into_iter().map(|found| unlocked(found).expect("each piece of work has left its result")).collect()
 }
 
 /// Calls `there` on a thread of its own and `here` on the calling thread meanwhile, and returns both results. With one

@@ -19,7 +19,7 @@
 //! pass visits the windows that were left out.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::item::{ItemClass, RealItem};
 use super::kernel::{PairKernel, Rows};
@@ -27,6 +27,7 @@ pub(super) use super::lanes::Offsets;
 use super::lanes::{BlockSums, exponent, range, zeros};
 use crate::item::exact::{Binary, Exact, power_of_two};
 use crate::memory;
+use crate::parallel::locked;
 
 /// The items of a block. Their offsets, in float64, stay in a core's nearest cache.
 const BLOCK: usize = 512;
@@ -253,7 +254,7 @@ impl PartialBlocks {
         rows: Rows<'_>,
         size: usize,
     ) -> Result<Option<PartialBlock>, String> {
-        let mut blocks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut blocks = locked(&self.0);
         let block = blocks.entry(start).or_default();
         let at = (from - start) * size;
         for (side, bytes) in [(&mut block.expected, rows.expected), (&mut block.actual, rows.actual)] {

@@ -5,8 +5,8 @@
 //! compiled for each visitor: `scan_windows` reads, converts and shares out, and is compiled once; [`scan_parts`] adds
 //! the typed state.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::job::Progress;
 use crate::error::{Context, Result};
@@ -16,7 +16,7 @@ use crate::memory::resize;
 use crate::ops::fill::Limits;
 use crate::ops::selection::must_settle;
 use crate::ops::window_size::{ACROSS_WINDOWS, WINDOW};
-use crate::parallel::share;
+use crate::parallel::{locked, share, unlocked};
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
@@ -150,7 +150,7 @@ pub fn scan_parts<S: Send, const N: usize>(
         })
     };
     scan_windows(&parts, limits, progress, &wanted, &visit)?;
-    Ok(states.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(unlocked(states))
 }
 
 /// What a thread calls with each of its windows: the number of the first item, and the items of each tensor. False ends
@@ -165,7 +165,7 @@ struct KeptState<'a, S> {
 
 impl<S> Drop for KeptState<'_, S> {
     fn drop(&mut self) {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner).extend(self.state.take());
+        locked(self.all).extend(self.state.take());
     }
 }
 

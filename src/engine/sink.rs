@@ -1,12 +1,13 @@
 //! Where windows go when they are filled: a file, a stream, or what else implements [`WindowSink`].
 
 use std::fs::File;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Context, Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::Window;
+use crate::parallel::locked;
 use crate::storage::chunked::Chunked;
 use crate::storage::platform::{copy_range, is_full, write_at};
 
@@ -123,7 +124,7 @@ impl<'a> StreamSink<'a> {
 
 impl WindowSink for StreamSink<'_> {
     fn put(&self, _: &Window, items: &[u8]) -> Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)(items)
+        locked(&self.0)(items)
     }
 
     fn in_order(&self) -> bool {

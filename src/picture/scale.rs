@@ -1,6 +1,6 @@
 //! Decides which numbers get which colours.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::numbers::{Read, long_integer};
 use super::viridis::{INFINITY, MINUS_INFINITY, NAN, Rgb, viridis};
@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
 use crate::item::print::{float, write_item};
 use crate::layout::window::Window;
+use crate::parallel::{locked, unlocked};
 
 /// The range of numbers that the colours stand for.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,7 +105,7 @@ pub(super) fn find(job: &Job, dtype: &DType, read: &Read, progress: Progress<'_>
     let sink = Extremes { dtype, read, found: Mutex::new(None) };
     let windows = job.windows();
     job.run(&windows, 0..windows.count(), &sink, progress)?;
-    let found = sink.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let found = unlocked(sink.found);
     Ok(match found {
         None => Scale { ends: None, texts: Default::default() },
         Some((low, high)) => Scale { ends: Some((low.value, high.value)), texts: (low.text(dtype), high.text(dtype)) },
@@ -135,7 +136,7 @@ impl WindowSink for Extremes<'_> {
         let Some((low, high)) = ends else { return Ok(()) };
         let end = |i: usize| End::new(self.dtype, numbers[i], &items[i * size..][..size]);
         let (low, high) = (end(low), end(high));
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = locked(&self.found);
         *found = Some(match found.take() {
             None => (low, high),
             Some((lowest, highest)) => {

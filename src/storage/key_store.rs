@@ -144,10 +144,11 @@ pub use self::in_memory::MemoryStore;
 /// A store in memory, for tests and for whoever has all values at hand.
 mod in_memory {
     use std::collections::{BTreeMap, BTreeSet};
-    use std::sync::{Mutex, MutexGuard, PoisonError};
+    use std::sync::{Mutex, MutexGuard};
 
     use super::*;
     use crate::error::Context;
+    use crate::parallel::locked;
     use crate::storage::read_at::MemoryBytes;
 
     /// Values in memory. Clones are the same store.
@@ -191,7 +192,7 @@ mod in_memory {
 
     impl MemoryStore {
         fn values(&self) -> MutexGuard<'_, BTreeMap<String, Arc<MemoryValue>>> {
-            self.values.lock().unwrap_or_else(PoisonError::into_inner)
+            locked(&self.values)
         }
 
         fn key(&self, key: &str) -> String {

@@ -12,7 +12,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::error::{Context, Error, Result, bail, ensure};
 
@@ -27,7 +27,7 @@ use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Windows, boxes_of_run};
 use crate::memory;
-use crate::parallel::{Threads, share};
+use crate::parallel::{Threads, UNPOISONED, locked, share};
 
 /// The most bytes that are read at once while scattered items are gathered. That bounds what is read in vain, for the gaps
 /// between the items, and the memory of each thread. A read of a MiB costs far more than the system call that asks for it.
@@ -278,7 +278,7 @@ impl Source {
     /// Those of reading the stream and of writing the file; a stream that is shorter or longer than its tensor.
     pub fn settle(&mut self) -> Result<()> {
         let Storage::Stream(stream) = &mut self.store else { return Ok(()) };
-        let stream = stream.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let stream = stream.get_mut().expect(UNPOISONED);
         let mut spooled = None;
         let mut bytes = Vec::new();
         if stream.bytes > MEMORY_SPOOL as u64 {
@@ -337,7 +337,7 @@ impl Source {
     pub fn finish(&self) -> Result<()> {
         match &self.store {
             Storage::Stream(stream) => {
-                let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut stream = locked(stream);
                 let Stream { reader, at, bytes } = &mut *stream;
                 // one byte more shows that there is more
                 let rest = bytes.saturating_sub(*at) + 1;
@@ -411,7 +411,7 @@ impl Source {
                 bytes.read_at(out, start + at).with_context(|| format!("{}: cannot be read", self.label))
             }
             Storage::Stream(stream) => {
-                let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut stream = locked(stream);
                 let read = stream.read_at(out, at).with_context(|| self.label.clone())?;
                 if read < out.len() {
                     bail!("{}: {}", self.label, wrong_length(stream.at, stream.bytes, &self.meta));

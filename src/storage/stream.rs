@@ -5,7 +5,9 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal, Read, Write};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
+
+use crate::parallel::locked;
 
 /// Standard input. Clones read from the same stream.
 #[derive(Clone)]
@@ -25,7 +27,7 @@ impl InputStream {
 
 impl Read for InputStream {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        lock(&self.0).read(bytes)
+        locked(&self.0).read(bytes)
     }
 }
 
@@ -60,11 +62,11 @@ impl OutputStream {
 
 impl Write for OutputStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        lock(&self.writer).write(bytes)
+        locked(&self.writer).write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        lock(&self.writer).flush()
+        locked(&self.writer).flush()
     }
 }
 
@@ -72,9 +74,4 @@ impl fmt::Debug for OutputStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OutputStream").field("is_terminal", &self.is_terminal).finish_non_exhaustive()
     }
-}
-
-/// Locks a stream. One that panicked while it was locked has written a part of its bytes, as any failed write may.
-fn lock<T: ?Sized>(stream: &Mutex<T>) -> MutexGuard<'_, T> {
-    stream.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

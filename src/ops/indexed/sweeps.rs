@@ -7,7 +7,7 @@
 //! has checked every number and counted by then, so nothing is refused once something has been written.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::buckets::BucketGrid;
 use super::entries::{EntryReader, PositionEntries, SweepEntries, SweepRange};
@@ -22,6 +22,7 @@ use crate::ops::fill::Limits;
 use crate::ops::reduction::Repeats;
 use crate::ops::updates::Updates;
 use crate::ops::window_size::ENTRIES;
+use crate::parallel::locked;
 use crate::storage::source::Source;
 
 /// Places are counted in at most so many groups of neighbours, whose counters fit a core's second-level cache.
@@ -177,7 +178,7 @@ impl Sweeps {
     pub fn get(&self, number: usize, updates: Option<&Updates>) -> Result<Arc<Scatter>> {
         // The lock is kept while a sweep is made: other threads need this same sweep next, so that blocking them is
         // cheaper than making it twice.
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut made = locked(&self.made);
         if let Some((_, scatter)) = made.iter().find(|(n, _)| *n == number) {
             return Ok(Arc::clone(scatter));
         }
