@@ -1,4 +1,4 @@
-//! Values by key: what a tensor in chunks lies in, be it a folder of files, an object store or [memory](MemoryStore).
+//! Values by key: what a tensor in chunks lies in, be it a folder of files, an object store or, in tests, memory.
 //!
 //! A *key* is a path of names with `/` between them, such as `layer/c/0/1`. A *prefix* is such a path of which keys follow
 //! after a `/`, as they do in a folder; the store itself is the empty prefix. The traits part what is needed to read
@@ -32,17 +32,13 @@ pub trait ReadableStore: Debug + Send + Sync {
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
-    fn size(&self, key: &str) -> Result<Option<u64>> {
-        Ok(self.open(key)?.map(|value| value.size()).transpose()?)
-    }
+    fn size(&self, key: &str) -> Result<Option<u64>>;
 
     /// Returns the version that a value has now, or `None` if the key has none.
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
-    fn stamp(&self, key: &str) -> Result<Option<Stamp>> {
-        Ok(self.open(key)?.map(|value| value.stamp()).transpose()?)
-    }
+    fn stamp(&self, key: &str) -> Result<Option<Stamp>>;
 
     /// Returns all bytes of a value, or `None` if the key has none.
     ///
@@ -139,149 +135,5 @@ pub fn join(prefix: &str, name: &str) -> String {
     if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
 }
 
-pub use self::in_memory::MemoryStore;
-
-/// A store in memory, for tests and for whoever has all values at hand.
-mod in_memory {
-    use std::collections::{BTreeMap, BTreeSet};
-    use std::sync::{Mutex, MutexGuard};
-
-    use super::*;
-    use crate::error::Context;
-    use crate::parallel::locked;
-    use crate::storage::read_at::MemoryBytes;
-
-    /// Values in memory. Clones are the same store.
-    #[derive(Clone, Debug)]
-    pub struct MemoryStore {
-        values: Arc<Mutex<BTreeMap<String, Arc<MemoryValue>>>>,
-        number: Identity,
-        prefix: String,
-    }
-
-    /// A value, and how often its key had another before.
-    #[derive(Debug)]
-    struct MemoryValue {
-        bytes: MemoryBytes,
-        revision: u64,
-    }
-
-    impl ReadAt for MemoryValue {
-        fn size(&self) -> io::Result<u64> {
-            self.bytes.size()
-        }
-
-        fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
-            self.bytes.read_at(out, at)
-        }
-
-        fn stamp(&self) -> io::Result<Stamp> {
-            Ok(Stamp::Revision(self.revision))
-        }
-
-        fn identity(&self) -> io::Result<Identity> {
-            self.bytes.identity()
-        }
-    }
-
-    impl Default for MemoryStore {
-        fn default() -> Self {
-            Self { values: Arc::default(), number: MemoryBytes::new([]).number(), prefix: String::new() }
-        }
-    }
-
-    impl MemoryStore {
-        fn values(&self) -> MutexGuard<'_, BTreeMap<String, Arc<MemoryValue>>> {
-            locked(&self.values)
-        }
-
-        fn key(&self, key: &str) -> String {
-            join(&self.prefix, key)
-        }
-
-        fn set(&self, key: &str, bytes: Vec<u8>) {
-            let mut values = self.values();
-            let revision = values.get(&self.key(key)).map_or(0, |value| value.revision + 1);
-            values.insert(self.key(key), Arc::new(MemoryValue { bytes: MemoryBytes::new(bytes), revision }));
-        }
-
-        /// Returns all keys, in their order.
-        pub fn keys(&self) -> Vec<String> {
-            self.values().keys().cloned().collect()
-        }
-    }
-
-    impl ReadableStore for MemoryStore {
-        fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>> {
-            let (key, values) = (self.key(key), self.values());
-            let value = values.get(&key);
-            let is_inside = |other: &String| other.strip_prefix(&key).is_some_and(|rest| rest.starts_with('/'));
-            ensure!(value.is_some() || !values.keys().any(is_inside), "is a folder, expected a file");
-            Ok(value.map(|value| Arc::clone(value) as Arc<dyn ReadAt>))
-        }
-    }
-
-    impl ListableStore for MemoryStore {
-        fn prefixes(&self, prefix: &str) -> Result<Vec<String>> {
-            let prefix = self.key(prefix);
-            let values = self.values();
-            let rest = |key: &'_ String| match prefix.is_empty() {
-                true => Some(key.clone()),
-                false => key.strip_prefix(&prefix)?.strip_prefix('/').map(str::to_owned),
-            };
-            let folder = |rest: String| rest.split_once('/').map(|(name, _)| name.to_owned());
-            let found: BTreeSet<String> = values.keys().filter_map(rest).filter_map(folder).collect();
-            Ok(found.into_iter().collect())
-        }
-    }
-
-    impl WritableStore for MemoryStore {
-        fn prepare(&self, key: &str, bytes: &[u8]) -> io::Result<Box<dyn PreparedValue>> {
-            Ok(Box::new(InMemory { store: self.clone(), key: key.to_owned(), bytes: bytes.to_vec() }))
-        }
-
-        fn put_if_absent(&self, key: &str, bytes: &[u8]) -> io::Result<bool> {
-            let mut values = self.values();
-            let is_absent = !values.contains_key(&self.key(key));
-            if is_absent {
-                values.insert(self.key(key), Arc::new(MemoryValue { bytes: MemoryBytes::new(bytes), revision: 0 }));
-            }
-            Ok(is_absent)
-        }
-
-        fn remove(&self, key: &str) -> io::Result<()> {
-            self.values().remove(&self.key(key));
-            Ok(())
-        }
-    }
-
-    /// A value that is to take its key.
-    #[derive(Debug)]
-    struct InMemory {
-        store: MemoryStore,
-        key: String,
-        bytes: Vec<u8>,
-    }
-
-    impl PreparedValue for InMemory {
-        fn commit(self: Box<Self>) -> io::Result<()> {
-            self.store.set(&self.key, self.bytes);
-            Ok(())
-        }
-    }
-
-    impl KeyStore for MemoryStore {
-        fn identity(&self) -> Result<Identity> {
-            Ok(self.number)
-        }
-
-        fn lock(&self, key: &str, _: bool) -> Result<Lock> {
-            self.open(key)?.context("there is no such value")?;
-            Ok(Arc::new(()))
-        }
-
-        fn edit(&self, prefix: &str) -> Result<Box<dyn WritableStore>> {
-            Ok(Box::new(Self { prefix: self.key(prefix), ..self.clone() }))
-        }
-    }
-}
+#[cfg(test)]
+pub(crate) mod tests;

@@ -121,7 +121,7 @@ impl WritableStore for LocalEdit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::key_store::MemoryStore;
+    use crate::storage::key_store::tests::MemoryStore;
 
     /// Does the same to a folder and to a store in memory.
     fn both(check: impl Fn(&str, &dyn KeyStore, &dyn WritableStore)) {

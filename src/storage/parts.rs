@@ -279,7 +279,7 @@ impl<'a> Parts<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::key_store::MemoryStore;
+    use crate::storage::key_store::tests::MemoryStore;
 
     /// A store `out`, or a file, of which all of one part is there, and what is hidden beside it.
     fn parts(folder: &Path, is_folder: bool, check: impl Fn(&Parts<'_>, &dyn Fn() -> Vec<String>)) {

@@ -6,7 +6,8 @@ use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::window::Windows;
 use crate::parallel::Threads;
-use crate::storage::key_store::{ListableStore, MemoryStore, ReadableStore, WritableStore};
+use crate::storage::key_store::tests::MemoryStore;
+use crate::storage::key_store::{ListableStore, ReadableStore, WritableStore};
 
 const SHAPE: [usize; 2] = [5, 7];
 

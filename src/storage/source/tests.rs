@@ -1,8 +1,54 @@
 use std::io::Cursor;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
 use crate::storage::read_at::MemoryBytes;
-use crate::storage::read_at::faulty::FaultyBytes;
+
+/// Bytes in memory of which those from byte `end` on cannot be read, and whose revision a test may raise.
+#[derive(Debug)]
+struct FaultyBytes {
+    inner: MemoryBytes,
+    end: AtomicU64,
+    revision: AtomicU64,
+}
+
+impl FaultyBytes {
+    fn new(bytes: impl Into<Vec<u8>>) -> Arc<Self> {
+        let inner = MemoryBytes::new(bytes);
+        Arc::new(Self { inner, end: AtomicU64::new(u64::MAX), revision: AtomicU64::new(0) })
+    }
+
+    /// Lets every read fail that goes beyond byte `end`.
+    fn fail_from(&self, end: u64) {
+        self.end.store(end, Ordering::Relaxed);
+    }
+
+    /// Makes the bytes look changed.
+    fn touch(&self) {
+        self.revision.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl ReadAt for FaultyBytes {
+    fn size(&self) -> io::Result<u64> {
+        self.inner.size()
+    }
+
+    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+        match at + out.len() as u64 > self.end.load(Ordering::Relaxed) {
+            true => Err(io::Error::other("a fault of the device")),
+            false => self.inner.read_at(out, at),
+        }
+    }
+
+    fn stamp(&self) -> io::Result<Stamp> {
+        Ok(Stamp::Revision(self.revision.load(Ordering::Relaxed)))
+    }
+
+    fn identity(&self) -> io::Result<Identity> {
+        self.inner.identity()
+    }
+}
 
 const SHAPE: [usize; 3] = [3, 4, 5];
 
