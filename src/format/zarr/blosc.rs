@@ -3,10 +3,9 @@
 //! The frame around the blocks, which is 16 bytes and a list of offsets, is read here and not by a binding of the C library,
 //! since chunks may be made to harm and this is safe Rust. What is in the blocks is left to the library of each compressor.
 
-use std::borrow::Cow;
-use std::io::Read;
+use std::fmt::Display;
+use std::io::{Read, Write};
 
-use super::codec::Codec;
 use crate::error::{Error, Result, bail, ensure, malformed};
 use crate::memory;
 
@@ -32,55 +31,57 @@ pub(super) enum Compressor {
     Zstd,
 }
 
+/// The compressors by the numbers that the head of a chunk has for them, and their names in metadata.
+const COMPRESSORS: [(Compressor, &str); 5] = [
+    (Compressor::BloscLz, "blosclz"),
+    (Compressor::Lz4, "lz4"),
+    (Compressor::Snappy, "snappy"),
+    (Compressor::Zlib, "zlib"),
+    (Compressor::Zstd, "zstd"),
+];
+
 impl Compressor {
     pub(super) fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "blosclz" => Self::BloscLz,
-            "lz4" | "lz4hc" => Self::Lz4,
-            "snappy" => Self::Snappy,
-            "zlib" => Self::Zlib,
-            "zstd" => Self::Zstd,
-            _ => return None,
-        })
+        // it differs from lz4 only in how hard it looks for matches
+        let name = if name == "lz4hc" { "lz4" } else { name };
+        COMPRESSORS.iter().find(|(_, own)| *own == name).map(|(codec, _)| *codec)
     }
 
-    fn from_flags(flags: u8) -> Option<Self> {
-        [Self::BloscLz, Self::Lz4, Self::Snappy, Self::Zlib, Self::Zstd].get(usize::from(flags >> 5)).copied()
+    /// Returns an error of the library that packs or unpacks.
+    fn error(self, error: impl Display) -> Error {
+        malformed!("{}: {error}", COMPRESSORS[self as usize].1)
     }
 
     /// Unpacks a stream that must fill `out`.
     fn unpack(self, packed: &[u8], out: &mut [u8]) -> Result<()> {
         let filled = match self {
             Self::BloscLz => blosclz(packed, out)?,
-            Self::Lz4 => lz4_flex::block::decompress_into(packed, out).map_err(|error| malformed!("lz4: {error}"))?,
+            Self::Lz4 => lz4_flex::block::decompress_into(packed, out).map_err(|error| self.error(error))?,
             Self::Snappy => {
-                let len = snap::raw::decompress_len(packed).map_err(|error| malformed!("snappy: {error}"))?;
+                let len = snap::raw::decompress_len(packed).map_err(|error| self.error(error))?;
                 ensure!(len == out.len(), "snappy: {len} bytes, expected {}", out.len());
-                snap::raw::Decoder::new().decompress(packed, out).map_err(|error| malformed!("snappy: {error}"))?
+                snap::raw::Decoder::new().decompress(packed, out).map_err(|error| self.error(error))?
             }
             Self::Zlib => {
-                let mut stream = flate2::read::ZlibDecoder::new(packed);
-                stream.read_exact(out).map_err(|error| malformed!("zlib: {error}"))?;
+                flate2::read::ZlibDecoder::new(packed).read_exact(out).map_err(|error| self.error(error))?;
                 out.len()
             }
-            Self::Zstd => zstd::bulk::decompress_to_buffer(packed, out).map_err(|error| malformed!("zstd: {error}"))?,
+            Self::Zstd => zstd::bulk::decompress_to_buffer(packed, out).map_err(|error| self.error(error))?,
         };
         ensure!(filled == out.len(), "a stream of {filled} bytes, expected {}", out.len());
         Ok(())
     }
 
     /// Packs a stream. The result may be longer than the stream, which is stored as it is then.
-    fn pack(self, bytes: &[u8], level: u32) -> Result<Vec<u8>> {
+    pub(super) fn pack(self, bytes: &[u8], level: u32) -> Result<Vec<u8>> {
         Ok(match self {
             // its chunks are stored unpacked, which every reader of Blosc takes
             Self::BloscLz => bytes.to_vec(),
             Self::Lz4 => lz4_flex::block::compress(bytes),
-            Self::Snappy => {
-                snap::raw::Encoder::new().compress_vec(bytes).map_err(|error| malformed!("snappy: {error}"))?
-            }
+            Self::Snappy => snap::raw::Encoder::new().compress_vec(bytes).map_err(|error| self.error(error))?,
             Self::Zlib => {
                 let mut out = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::new(level));
-                std::io::Write::write_all(&mut out, bytes)?;
+                out.write_all(bytes)?;
                 out.finish()?
             }
             // as Blosc maps its levels
@@ -112,8 +113,9 @@ pub(super) struct Blosc {
     pub(super) typesize: usize,
 }
 
-impl Codec for Blosc {
-    fn unpack(&self, packed: Vec<u8>, most: usize) -> Result<Vec<u8>> {
+impl Blosc {
+    /// Unpacks a chunk. More than `most` bytes are an error.
+    pub(super) fn unpack(&self, packed: &[u8], most: usize) -> Result<Vec<u8>> {
         let head = packed.get(..HEAD).ok_or_else(|| malformed!("blosc: {} bytes, no head", packed.len()))?;
         let number = |at: usize| head[at..at + 4].iter().rev().fold(0, |all, &byte| all << 8 | usize::from(byte));
         let (flags, typesize) = (head[2], usize::from(head[3]).max(1));
@@ -128,7 +130,8 @@ impl Codec for Blosc {
         if bytes == 0 {
             return Ok(Vec::new());
         }
-        let codec = Compressor::from_flags(flags).ok_or_else(|| malformed!("blosc: an unknown compressor"))?;
+        let codec =
+            COMPRESSORS.get(usize::from(flags >> 5)).ok_or_else(|| malformed!("blosc: an unknown compressor"))?.0;
         ensure!(blocksize > 0 && blocksize <= bytes.max(1), "blosc: blocks of {blocksize} bytes");
         let count = bytes.div_ceil(blocksize);
         let starts = packed.get(HEAD..HEAD + 4 * count).ok_or_else(|| malformed!("blosc: it is cut off"))?;
@@ -162,14 +165,15 @@ impl Codec for Blosc {
             }
             match shuffle {
                 Shuffle::Bytes if typesize > 1 => unshuffle(&shuffled, block, typesize),
-                Shuffle::Bits => unshuffle_bits(&shuffled, block, typesize),
+                Shuffle::Bits => shuffle_bits(&shuffled, block, typesize, BitOrder::OfItems),
                 Shuffle::Bytes | Shuffle::None => block.copy_from_slice(&shuffled),
             }
         }
         Ok(out)
     }
 
-    fn pack(&self, bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
+    /// Packs a chunk.
+    pub(super) fn pack(&self, bytes: &[u8]) -> Result<Vec<u8>> {
         let size = u32::try_from(bytes.len()).ok().filter(|&size| size < i32::MAX as u32);
         let Some(size) = size else {
             bail!("blosc: a chunk of {} bytes, at most {} are packed", bytes.len(), i32::MAX)
@@ -184,16 +188,9 @@ impl Codec for Blosc {
             Shuffle::None => 0,
             Shuffle::Bytes => 1,
             Shuffle::Bits => 4,
-        };
-        let code = match self.codec {
-            Compressor::BloscLz => 0_u8,
-            Compressor::Lz4 => 1,
-            Compressor::Snappy => 2,
-            Compressor::Zlib => 3,
-            Compressor::Zstd => 4,
-        };
+        } | (self.codec as u8) << 5;
         let head = |flags: u8, all: u32, out: &mut Vec<u8>| {
-            out.extend([2, 1, flags | code << 5, typesize as u8]);
+            out.extend([2, 1, flags, typesize as u8]);
             out.extend(size.to_le_bytes());
             out.extend((blocksize as u32).to_le_bytes());
             out.extend(all.to_le_bytes());
@@ -207,7 +204,7 @@ impl Codec for Blosc {
             match shuffle {
                 Shuffle::None => shuffled.copy_from_slice(block),
                 Shuffle::Bytes => shuffle_bytes(block, &mut shuffled, typesize),
-                Shuffle::Bits => shuffle_bits(block, &mut shuffled, typesize),
+                Shuffle::Bits => shuffle_bits(block, &mut shuffled, typesize, BitOrder::ByBit),
             }
             let streams = if splits && block.len() == blocksize { typesize } else { 1 };
             for stream in shuffled.chunks((block.len() / streams).max(1)) {
@@ -222,7 +219,7 @@ impl Codec for Blosc {
         let all = HEAD + starts.len() + body.len();
         if self.level == 0 || all >= HEAD + bytes.len() || count == 0 {
             head(flags | 2, size + HEAD as u32, &mut out);
-            out.extend_from_slice(&bytes);
+            out.extend_from_slice(bytes);
             return Ok(out);
         }
         head(flags | if splits { 0 } else { 16 }, all as u32, &mut out);
@@ -254,27 +251,17 @@ fn unshuffle(from: &[u8], to: &mut [u8], size: usize) {
     to[items * size..].copy_from_slice(&from[items * size..]);
 }
 
-/// Arranges bits so that the lowest bits of the first bytes of all items come first, then the next ones, and so on. Items
-/// whose number is no multiple of 8 stay as they are.
-fn shuffle_bits(from: &[u8], to: &mut [u8], size: usize) {
-    let items = from.len() / size;
-    if !items.is_multiple_of(8) {
-        return to.copy_from_slice(from);
-    }
-    let row = items / 8;
-    for byte in 0..size {
-        for group in 0..row {
-            let word =
-                (0..8).fold(0_u64, |all, item| all | u64::from(from[(group * 8 + item) * size + byte]) << (8 * item));
-            for (bit, value) in transposed(word).to_le_bytes().into_iter().enumerate() {
-                to[(byte * 8 + bit) * row + group] = value;
-            }
-        }
-    }
-    to[items * size..].copy_from_slice(&from[items * size..]);
+/// How bits are to be arranged.
+#[derive(Clone, Copy)]
+enum BitOrder {
+    /// The lowest bits of the first bytes of all items come first, then the next ones, and so on.
+    ByBit,
+    /// All bits of an item follow each other.
+    OfItems,
 }
 
-fn unshuffle_bits(from: &[u8], to: &mut [u8], size: usize) {
+/// Arranges bits from the one order to the other. Items whose number is no multiple of 8 stay as they are.
+fn shuffle_bits(from: &[u8], to: &mut [u8], size: usize, order: BitOrder) {
     let items = from.len() / size;
     if !items.is_multiple_of(8) {
         return to.copy_from_slice(from);
@@ -282,10 +269,15 @@ fn unshuffle_bits(from: &[u8], to: &mut [u8], size: usize) {
     let row = items / 8;
     for byte in 0..size {
         for group in 0..row {
-            let word =
-                (0..8).fold(0_u64, |all, bit| all | u64::from(from[(byte * 8 + bit) * row + group]) << (8 * bit));
-            for (item, value) in transposed(word).to_le_bytes().into_iter().enumerate() {
-                to[(group * 8 + item) * size + byte] = value;
+            // where 8 bytes lie, and how far from each other: the same byte of 8 items, and 8 of each bit of these
+            let (of_items, by_bit) = ((group * 8 * size + byte, size), (byte * 8 * row + group, row));
+            let ((first, step), (start, stride)) = match order {
+                BitOrder::ByBit => (of_items, by_bit),
+                BitOrder::OfItems => (by_bit, of_items),
+            };
+            let word = (0..8).fold(0_u64, |all, n| all | u64::from(from[first + n * step]) << (8 * n));
+            for (n, value) in transposed(word).to_le_bytes().into_iter().enumerate() {
+                to[start + n * stride] = value;
             }
         }
     }
@@ -368,9 +360,9 @@ mod tests {
                     [(1, 10_000, 5), (4, 700_001, 3), (4, 4096, 9), (8, 7, 5), (17, 50_000, 1), (4, 0, 5), (2, 999, 0)]
                 {
                     let blosc = Blosc { codec, level, shuffle, typesize };
-                    let packed = blosc.pack(bytes[..len].into()).unwrap();
+                    let packed = blosc.pack(&bytes[..len]).unwrap();
                     assert!(packed.len() <= len + HEAD, "{blosc:?}");
-                    assert_eq!(blosc.unpack(packed, len).unwrap(), &bytes[..len], "{blosc:?}");
+                    assert_eq!(blosc.unpack(&packed, len).unwrap(), &bytes[..len], "{blosc:?}");
                 }
             }
         }
@@ -379,16 +371,16 @@ mod tests {
     #[test]
     fn what_is_not_in_order_is_refused() {
         let blosc = Blosc { codec: Compressor::Zstd, level: 3, shuffle: Shuffle::Bytes, typesize: 4 };
-        let packed = blosc.pack(vec![7; 10_000].into()).unwrap();
+        let packed = blosc.pack(&[7; 10_000]).unwrap();
         for at in 0..packed.len().min(64) {
             for value in [0, 1, 127, 255] {
                 let mut broken = packed.clone();
                 broken[at] = value;
                 // whatever it is, it ends, and within the bytes that it may have
-                assert!(blosc.unpack(broken, 10_000).map_or(0, |out| out.len()) <= 10_000);
+                assert!(blosc.unpack(&broken, 10_000).map_or(0, |out| out.len()) <= 10_000);
             }
-            assert!(blosc.unpack(packed[..at].to_vec(), 10_000).is_err());
+            assert!(blosc.unpack(&packed[..at], 10_000).is_err());
         }
-        assert!(blosc.unpack(packed, 9_999).is_err());
+        assert!(blosc.unpack(&packed, 9_999).is_err());
     }
 }

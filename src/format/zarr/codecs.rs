@@ -4,14 +4,9 @@
 //! chunk: what is unpacked grows as it comes and is refused beyond the bytes that the chunk must have.
 
 use std::borrow::Cow;
-use std::io::Read;
 
-use flate2::Compression;
-use flate2::read::{MultiGzDecoder, ZlibDecoder};
-use flate2::write::GzEncoder;
 use serde_json::{Map, Value, json};
 
-use super::blosc;
 use super::codec::Codec;
 use crate::error::{Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::dtype::{DType, Kind};
@@ -31,7 +26,7 @@ pub(super) struct Chain {
     /// What turns stored items into those of the tensor, if their byte order differs, and back.
     swap: Option<Conversion>,
     itemsize: usize,
-    codecs: Vec<Box<dyn Codec>>,
+    codecs: Vec<Codec>,
 }
 
 impl Chain {
@@ -68,7 +63,7 @@ impl Chain {
                 }
                 "transpose" | "bytes" | "endian" => bail!("codec {name}: not in its place"),
                 _ if !has_bytes => bail!("codec {name}: before the codec bytes, or not known"),
-                _ => it.codecs.push(from_v3(name, configuration, itemsize)?),
+                _ => it.codecs.push(Codec::new(name, configuration, itemsize)?),
             }
         }
         ensure!(has_bytes, "no codec bytes");
@@ -175,38 +170,6 @@ pub(super) fn named(value: &Value) -> Result<(&str, &Map<String, Value>)> {
     }
 }
 
-fn from_v3(name: &str, configuration: &Map<String, Value>, itemsize: usize) -> Result<Box<dyn Codec>> {
-    let level = |default: i64| match configuration.get("level") {
-        None => Ok(default),
-        Some(level) => level.as_i64().ok_or_else(|| malformed!("codec {name}: its level is no integer")),
-    };
-    Ok(match name {
-        "gzip" => Box::new(Gzip { level: level(5)?.clamp(0, 9) as u32 }),
-        "zstd" => {
-            let checksum = configuration.get("checksum").and_then(Value::as_bool).unwrap_or(false);
-            Box::new(Zstd { level: level(0)?.clamp(-131_072, 22) as i32, checksum })
-        }
-        "crc32c" => Box::new(Crc32c),
-        "numcodecs.zlib" => Box::new(Zlib),
-        "blosc" => {
-            let text = |key: &str| configuration.get(key).and_then(Value::as_str);
-            let number = |key: &str| configuration.get(key).and_then(Value::as_u64);
-            let codec = blosc::Compressor::named(text("cname").unwrap_or("lz4"));
-            let codec = codec.ok_or_else(|| malformed!("codec blosc: an unknown cname"))?;
-            let typesize = number("typesize").map_or(itemsize, |size| size as usize);
-            let shuffle = match text("shuffle") {
-                None | Some("noshuffle") => blosc::Shuffle::None,
-                Some("shuffle") => blosc::Shuffle::Bytes,
-                Some("bitshuffle") => blosc::Shuffle::Bits,
-                Some(_) => bail!("codec blosc: an unknown shuffle"),
-            };
-            let level = number("clevel").unwrap_or(5).min(9) as u32;
-            Box::new(blosc::Blosc { codec, level, shuffle, typesize: typesize.clamp(1, 255) })
-        }
-        _ => return Err(Error::of(ErrorKind::Unsupported, format!("codec {name:?} is not known"))),
-    })
-}
-
 /// Returns the compressor of version 2 as a codec of version 3.
 ///
 /// # Errors
@@ -240,99 +203,4 @@ pub(super) fn from_v2(compressor: &Value, itemsize: usize) -> Result<Option<Valu
         }
         _ => return Err(Error::of(ErrorKind::Unsupported, format!("compressor {id:?} is not known"))),
     }))
-}
-
-/// Reads all that a stream gives. More than `most` bytes are an error, and memory is taken only as they come.
-fn read_all(stream: impl Read, most: usize) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    stream.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|error| malformed!("cannot be unpacked: {error}"))?;
-    ensure!(bytes.len() <= most, "more than {most} bytes when it is unpacked");
-    Ok(bytes)
-}
-
-#[derive(Debug)]
-struct Gzip {
-    level: u32,
-}
-
-impl Codec for Gzip {
-    fn unpack(&self, packed: Vec<u8>, most: usize) -> Result<Vec<u8>> {
-        read_all(MultiGzDecoder::new(&packed[..]), most)
-    }
-
-    fn pack(&self, bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
-        let mut out = GzEncoder::new(Vec::new(), Compression::new(self.level));
-        std::io::Write::write_all(&mut out, &bytes)?;
-        Ok(out.finish()?)
-    }
-}
-
-/// The codec zlib, which version 3 has only as an extension.
-#[derive(Debug)]
-struct Zlib;
-
-impl Codec for Zlib {
-    fn unpack(&self, packed: Vec<u8>, most: usize) -> Result<Vec<u8>> {
-        read_all(ZlibDecoder::new(&packed[..]), most)
-    }
-
-    fn pack(&self, bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
-        let mut out = flate2::write::ZlibEncoder::new(Vec::new(), Compression::new(1));
-        std::io::Write::write_all(&mut out, &bytes)?;
-        Ok(out.finish()?)
-    }
-}
-
-#[derive(Debug)]
-struct Zstd {
-    level: i32,
-    checksum: bool,
-}
-
-impl Codec for Zstd {
-    fn unpack(&self, packed: Vec<u8>, most: usize) -> Result<Vec<u8>> {
-        let broken = |error: std::io::Error| malformed!("cannot be unpacked: {error}");
-        let mut decoder = zstd::stream::read::Decoder::with_buffer(&packed[..]).map_err(broken)?;
-        // a frame may ask for no more memory than this to be unpacked
-        decoder.window_log_max(27).map_err(broken)?;
-        read_all(decoder, most)
-    }
-
-    fn pack(&self, bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
-        let mut compressor = zstd::bulk::Compressor::new(self.level)?;
-        compressor.include_checksum(self.checksum)?;
-        Ok(compressor.compress(&bytes)?)
-    }
-}
-
-#[derive(Debug)]
-struct Crc32c;
-
-/// Returns the bytes before the check sum at their end.
-///
-/// # Errors
-/// Fewer bytes than a check sum has, and one that is not theirs.
-pub(super) fn without_checksum(bytes: &[u8]) -> Result<&[u8]> {
-    let (rest, sum) = bytes.split_last_chunk::<4>().ok_or_else(|| malformed!("no check sum"))?;
-    ensure!(crc32c::crc32c(rest) == u32::from_le_bytes(*sum), "does not have its check sum");
-    Ok(rest)
-}
-
-impl Codec for Crc32c {
-    fn unpack(&self, mut packed: Vec<u8>, _: usize) -> Result<Vec<u8>> {
-        let bytes = without_checksum(&packed)?.len();
-        packed.truncate(bytes);
-        Ok(packed)
-    }
-
-    fn pack(&self, bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
-        let mut bytes = bytes.into_owned();
-        let sum = crc32c::crc32c(&bytes);
-        bytes.extend(sum.to_le_bytes());
-        Ok(bytes)
-    }
-
-    fn most_packed(&self, bytes: usize) -> usize {
-        bytes.saturating_add(4)
-    }
 }

@@ -20,6 +20,7 @@ use self::read::ZarrChunks;
 use super::content::{Content, ContentSource, Description};
 use super::interface::{Reader, Unchangeable};
 use crate::error::{Advice, Error, ErrorKind, Result, bail, malformed};
+use crate::parallel::locked;
 use crate::storage::key_store::{KeyStore, Lock, join};
 use crate::storage::source::{Container, Source};
 
@@ -79,7 +80,7 @@ impl ZarrReader {
     fn chunks(&self, n: usize) -> Result<ZarrChunks> {
         let mut array = self.array(n)?;
         Arc::make_mut(&mut array.style).groups = Arc::clone(&self.groups);
-        let lock = self.lock.lock().expect("no thread panicked").clone();
+        let lock = locked(&self.lock).clone();
         ZarrChunks::new(Arc::clone(&self.store), self.prefix(n)?, array, lock)
     }
 }
@@ -124,7 +125,7 @@ impl Reader for ZarrReader {
 
     fn lock(&self, n: usize, together: bool) -> Result<()> {
         let lock = self.store.lock(&join(self.prefix(n)?, self.array(n)?.file), together)?;
-        *self.lock.lock().expect("no thread panicked") = Some(lock);
+        *locked(&self.lock) = Some(lock);
         Ok(())
     }
 }

@@ -13,6 +13,7 @@ use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
 use crate::memory;
+use crate::parallel::locked;
 use crate::storage::chunked::{ChunkStyle, Chunked};
 use crate::storage::key_store::{KeyStore, Lock, WritableStore, join};
 use crate::storage::read_at::{ReadAt, Stamp};
@@ -130,7 +131,7 @@ impl ZarrChunks {
         /// The number of shards that stay open.
         const OPEN: usize = 16;
         let place = self.files.number_of(at.iter().zip(&self.array.meta.shape).fold(0, |n, (at, dim)| n * dim + at));
-        let lock = || self.indexes.lock().expect("no thread panicked");
+        let lock = || locked(&self.indexes);
         if let Some((_, shard)) = lock().iter().find(|(number, _)| *number == place) {
             return Ok(shard.clone());
         }
@@ -152,7 +153,7 @@ impl ZarrChunks {
         ensure!(len >= bytes as u64, "{len} bytes, expected at least the {bytes} of its index");
         let packed = read_part(&*value, if shards.at_start { 0 } else { len - bytes as u64 }, bytes)?;
         let index =
-            if shards.has_checksum { super::codecs::without_checksum(&packed).context("index")? } else { &packed };
+            if shards.has_checksum { super::codec::without_checksum(&packed).context("index")? } else { &packed };
         let number = |word: &[u8; 8]| match shards.big_endian {
             true => u64::from_be_bytes(*word),
             false => u64::from_le_bytes(*word),
@@ -181,7 +182,7 @@ impl ZarrChunks {
     /// Reads and unpacks a chunk of which a part is wanted, and keeps it.
     fn unpack_kept(&self, number: usize, at: &[usize]) -> Result<Unpacked> {
         let slot = {
-            let mut kept = self.kept.lock().expect("no thread panicked");
+            let mut kept = locked(&self.kept);
             match kept.chunks.get(&number) {
                 Some(slot) => Arc::clone(slot),
                 None => {
