@@ -446,8 +446,12 @@ pub fn wrong_length(found: u64, expected: u64, meta: &Meta) -> String {
     format!("{found} bytes of data, expected {expected} ({} {:?})", meta.dtype.name(), meta.shape)
 }
 
-fn fill(out: &mut [u8], item: &[u8]) {
-    out.chunks_exact_mut(item.len().max(1)).for_each(|place| place.copy_from_slice(item));
+/// Fills `out` with as many copies of an item as it has room for.
+pub fn fill(out: &mut [u8], item: &[u8]) {
+    if item.iter().all(|&byte| byte == 0) {
+        return out.fill(0);
+    }
+    out.chunks_exact_mut(item.len()).for_each(|place| place.copy_from_slice(item));
 }
 
 /// The items of a tensor as they come, once.

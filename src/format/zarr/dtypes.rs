@@ -14,7 +14,7 @@ use crate::item::encoding::{code_points, unpadded};
 /// # Errors
 /// A dtype that is not known.
 pub(super) fn from_v3(value: &Value) -> Result<DType> {
-    let unknown = || Error::of(ErrorKind::Unsupported, format!("data_type {} is not known", shown(value)));
+    let unknown = || Error::of(ErrorKind::Unsupported, format!("data_type {} is not known", shortened(value, 80)));
     let (name, configuration) = named(value)?;
     let bytes = configuration.get("length_bytes").and_then(Value::as_u64);
     let text = match name {
@@ -63,9 +63,10 @@ pub(super) fn from_v2(descr: &str) -> Result<DType> {
     if is_held(&dtype) { Ok(dtype) } else { Err(refuse()) }
 }
 
-fn shown(value: &Value) -> String {
+/// Returns the text of a value for a message, of which no more is shown than so many characters.
+pub(super) fn shortened(value: &Value, most: usize) -> String {
     let text = value.to_string();
-    if text.chars().count() > 80 { format!("{}...", text.chars().take(80).collect::<String>()) } else { text }
+    if text.chars().count() > most { format!("{}...", text.chars().take(most).collect::<String>()) } else { text }
 }
 
 /// Returns whether Zarr has a name for a dtype.

@@ -11,11 +11,12 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::codecs::{self, Chain, named};
-use super::dtypes;
+use super::dtypes::{self, shortened};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::shape::{MAX_RANK, bytes_of};
+use crate::layout::window::Window;
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::key_store::{ReadableStore, join};
 
@@ -46,6 +47,14 @@ pub(super) struct ArrayMetadata {
     pub(super) keys: Keys,
     /// The name of the file that this was read from.
     pub(super) file: &'static str,
+}
+
+impl ArrayMetadata {
+    /// Returns the key of the unit in which a box lies, from the array's prefix on.
+    pub(super) fn key(&self, window: &Window) -> String {
+        let place = window.ranges.iter().zip(&self.style.unit).map(|(range, unit)| range.start / unit);
+        self.keys.of(&place.collect::<Vec<_>>())
+    }
 }
 
 /// How chunks lie in a shard.
@@ -79,7 +88,7 @@ pub(super) enum Keys {
 
 impl Keys {
     /// Returns the key of the unit at a place of the grid, from the array's prefix on.
-    pub(super) fn of(self, at: &[usize]) -> String {
+    fn of(self, at: &[usize]) -> String {
         let numbers =
             |separator: char| at.iter().map(usize::to_string).collect::<Vec<_>>().join(&separator.to_string());
         match self {
@@ -175,12 +184,8 @@ fn dims(value: Option<&Value>, what: &str) -> Result<Vec<usize>> {
     ensure!(list.len() <= MAX_RANK, "rank {}, at most {MAX_RANK} is read", list.len());
     let dim = |value: &Value| value.as_u64().and_then(|dim| usize::try_from(dim).ok());
     let dims = list.iter().map(dim).collect::<Option<Vec<_>>>();
-    dims.ok_or_else(|| malformed!("{what} {}: not all whole numbers that can be counted", short(value)))
-}
-
-fn short(value: Option<&Value>) -> String {
-    let text = value.map(Value::to_string).unwrap_or_default();
-    if text.chars().count() > 60 { format!("{}...", text.chars().take(60).collect::<String>()) } else { text }
+    let shown = value.map(|value| shortened(value, 60)).unwrap_or_default();
+    dims.ok_or_else(|| malformed!("{what} {shown}: not all whole numbers that can be counted"))
 }
 
 /// Parses the sides of the chunks of a tensor of that rank.

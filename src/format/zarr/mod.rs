@@ -116,7 +116,7 @@ impl Reader for ZarrReader {
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
         let chunks = self.chunks(n)?;
-        let source = Source::chunks(chunks.array().meta.clone(), Arc::new(chunks), label);
+        let source = Source::chunks(chunks.array.meta.clone(), Arc::new(chunks), label);
         Ok(match &self.members {
             None => source,
             Some(container) => source.one_of(Arc::clone(container), n),

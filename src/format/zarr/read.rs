@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::metadata::ArrayMetadata;
+use super::metadata::{ArrayMetadata, Shards};
 use crate::error::{Context, Error, ErrorKind, Result, ensure, malformed};
 use crate::layout::axis::Span;
 use crate::layout::gather::gather;
@@ -17,6 +17,7 @@ use crate::parallel::locked;
 use crate::storage::chunked::{ChunkStyle, Chunked};
 use crate::storage::key_store::{KeyStore, Lock, WritableStore, join};
 use crate::storage::read_at::{ReadAt, Stamp};
+use crate::storage::source::fill;
 
 /// The most bytes of unpacked chunks that are kept, though one chunk is kept in any case. A chunk is kept if a part of it was
 /// wanted, since the next window most likely wants another part.
@@ -31,7 +32,7 @@ pub(super) struct ZarrChunks {
     store: Arc<dyn KeyStore>,
     /// The prefix of the array in the store.
     prefix: String,
-    array: ArrayMetadata,
+    pub(super) array: ArrayMetadata,
     /// The chunks of the grid, by their numbers.
     grid: Windows,
     /// The units of the grid (chunks or shards), by their numbers.
@@ -81,15 +82,9 @@ impl ZarrChunks {
     }
 
     /// Returns the size in bytes of the items of a chunk.
-    fn chunk_bytes(&self) -> Result<usize> {
+    fn chunk_bytes(&self) -> usize {
         let bytes = bytes_of(&self.array.style.chunk, self.array.meta.dtype.itemsize());
-        bytes.context("a chunk is more than memory can address")
-    }
-
-    /// Returns the key of the value that holds the items at a place, from the array's prefix on.
-    fn key(&self, at: &[usize]) -> String {
-        let place = at.iter().zip(&self.array.style.unit).map(|(at, unit)| at / unit);
-        self.array.keys.of(&place.collect::<Vec<_>>())
+        bytes.expect("the metadata is refused if a chunk is more than memory can address")
     }
 
     /// Opens the value of a key that is counted from the array's prefix on.
@@ -97,51 +92,21 @@ impl ZarrChunks {
         self.store.open(&join(&self.prefix, key))
     }
 
-    /// Reads the packed bytes of the chunk that begins at a place, or returns `None` if it is not stored.
-    fn read_packed(&self, at: &[usize]) -> Result<Option<Vec<u8>>> {
-        let key = self.key(at);
-        let bytes = self.chunk_bytes()?;
-        let most = self.array.chain.most_packed(bytes) as u64;
-        if let Some(shards) = &self.array.shards {
-            let Some(shard) = self.shard(at)? else { return Ok(None) };
-            let inside = at.iter().zip(&self.array.style.unit).zip(&self.array.style.chunk);
-            let place = inside.map(|((at, unit), chunk)| at % unit / chunk);
-            let number = place.zip(&shards.counts).fold(0, |number, (at, count)| number * count + at);
-            let (offset, len) = shard.index[number];
-            if (offset, len) == (u64::MAX, u64::MAX) {
-                return Ok(None);
-            }
-            let within = || format!("chunk {at:?} of {key}");
-            let read = || -> Result<Vec<u8>> {
-                ensure!(len <= most, "{len} bytes, at most {most} are unpacked");
-                read_part(&*shard.value, offset, usize::try_from(len)?)
-            };
-            return read().map(Some).with_context(within);
-        }
-        let read = || -> Result<Option<Vec<u8>>> {
-            let packed = self.store.get(&join(&self.prefix, &key), most)?;
-            ensure!(packed.as_ref().is_none_or(|packed| !packed.is_empty() || bytes == 0), "is empty");
-            Ok(packed)
-        };
-        read().with_context(|| format!("chunk {key}"))
-    }
-
-    /// Opens the shard that holds the items at a place, or returns `None` if it is not stored.
-    fn shard(&self, at: &[usize]) -> Result<Option<Arc<OpenShard>>> {
+    /// Opens the shard that holds a chunk, or returns `None` if it is not stored.
+    fn shard(&self, chunk: &Window) -> Result<Option<Arc<OpenShard>>> {
         /// The number of shards that stay open.
         const OPEN: usize = 16;
-        let place = self.files.number_of(at.iter().zip(&self.array.meta.shape).fold(0, |n, (at, dim)| n * dim + at));
-        let lock = || locked(&self.indexes);
-        if let Some((_, shard)) = lock().iter().find(|(number, _)| *number == place) {
+        let number = self.files.number_of(chunk.start);
+        if let Some((_, shard)) = locked(&self.indexes).iter().find(|(other, _)| *other == number) {
             return Ok(shard.clone());
         }
-        let key = self.key(at);
+        let key = self.array.key(chunk);
         let shard = self.open_shard(&key).with_context(|| format!("shard {key}"))?.map(Arc::new);
-        let mut indexes = lock();
+        let mut indexes = locked(&self.indexes);
         if indexes.len() == OPEN {
             indexes.pop_front();
         }
-        indexes.push_back((place, shard.clone()));
+        indexes.push_back((number, shard.clone()));
         Ok(shard)
     }
 
@@ -165,28 +130,57 @@ impl ZarrChunks {
         Ok(Some(OpenShard { index: index.as_chunks::<16>().0.iter().map(pair).collect(), value }))
     }
 
-    /// Reads and unpacks the chunk that begins at a place.
-    fn unpack(&self, at: &[usize]) -> Result<Unpacked> {
-        let Some(packed) = self.read_packed(at)? else { return Ok(None) };
-        let unpacked = self.array.chain.unpack(packed, self.chunk_bytes()?);
-        unpacked.map(|items| Some(Arc::new(items))).with_context(|| self.named(at))
+    /// Reads and unpacks a chunk.
+    fn unpack(&self, chunk: &Window) -> Result<Unpacked> {
+        let packed = match &self.array.shards {
+            None => self.read_value(chunk).with_context(|| self.named(chunk))?,
+            Some(shards) => {
+                let Some(shard) = self.shard(chunk)? else { return Ok(None) };
+                self.read_from(&shard, shards, chunk).with_context(|| self.named(chunk))?
+            }
+        };
+        let unpack = |packed| self.array.chain.unpack(packed, self.chunk_bytes()).map(Arc::new);
+        packed.map(unpack).transpose().with_context(|| self.named(chunk))
     }
 
-    fn named(&self, at: &[usize]) -> String {
-        match &self.array.shards {
-            Some(_) => format!("chunk {at:?} of {}", self.key(at)),
-            None => format!("chunk {}", self.key(at)),
+    /// Reads the packed bytes of a chunk that is a value, or returns `None` if it is not stored.
+    fn read_value(&self, chunk: &Window) -> Result<Option<Vec<u8>>> {
+        let bytes = self.chunk_bytes();
+        let most = self.array.chain.most_packed(bytes) as u64;
+        let packed = self.store.get(&join(&self.prefix, &self.array.key(chunk)), most)?;
+        ensure!(packed.as_ref().is_none_or(|packed| !packed.is_empty() || bytes == 0), "is empty");
+        Ok(packed)
+    }
+
+    /// Reads the packed bytes of a chunk in a shard, or returns `None` if it is not stored.
+    fn read_from(&self, shard: &OpenShard, shards: &Shards, chunk: &Window) -> Result<Option<Vec<u8>>> {
+        let inside = chunk.ranges.iter().zip(&self.array.style.unit).zip(&self.array.style.chunk);
+        let place = inside.map(|((range, unit), side)| range.start % unit / side);
+        let number = place.zip(&shards.counts).fold(0, |number, (at, count)| number * count + at);
+        let (offset, len) = shard.index[number];
+        if (offset, len) == (u64::MAX, u64::MAX) {
+            return Ok(None);
         }
+        let most = self.array.chain.most_packed(self.chunk_bytes()) as u64;
+        ensure!(len <= most, "{len} bytes, at most {most} are unpacked");
+        read_part(&*shard.value, offset, usize::try_from(len)?).map(Some)
+    }
+
+    /// Returns what messages call a chunk.
+    fn named(&self, chunk: &Window) -> String {
+        let (key, at) = (self.array.key(chunk), chunk.spans().map(|span| span.start).collect::<Vec<_>>());
+        if self.array.shards.is_some() { format!("chunk {at:?} of {key}") } else { format!("chunk {key}") }
     }
 
     /// Reads and unpacks a chunk of which a part is wanted, and keeps it.
-    fn unpack_kept(&self, number: usize, at: &[usize]) -> Result<Unpacked> {
+    fn unpack_kept(&self, chunk: &Window) -> Result<Unpacked> {
+        let number = self.grid.number_of(chunk.start);
         let slot = {
             let mut kept = locked(&self.kept);
             match kept.chunks.get(&number) {
                 Some(slot) => Arc::clone(slot),
                 None => {
-                    let most = (KEPT / self.chunk_bytes()?.max(1)).max(1);
+                    let most = (KEPT / self.chunk_bytes().max(1)).max(1);
                     while kept.order.len() >= most {
                         let oldest = kept.order.pop_front();
                         oldest.map(|oldest| kept.chunks.remove(&oldest));
@@ -197,7 +191,7 @@ impl ZarrChunks {
             }
         };
         // who comes meanwhile waits for this one
-        slot.get_or_init(|| self.unpack(at)).clone()
+        slot.get_or_init(|| self.unpack(chunk)).clone()
     }
 
     /// Copies what is wanted of one chunk to its place in `out`.
@@ -205,11 +199,9 @@ impl ZarrChunks {
         let (style, itemsize) = (&self.array.style, self.array.meta.dtype.itemsize());
         let place = wanted.place();
         let from = self.array.chain.view(&style.chunk).select(&wanted.inside);
-        let at: Vec<usize> = chunk.ranges.iter().map(|range| range.start).collect();
         // items that lie in a file as they are can be read where they are wanted
         if self.array.chain.is_bare() && self.array.shards.is_none() {
-            let key = self.key(&at);
-            let bytes = self.chunk_bytes()?;
+            let (key, bytes) = (self.array.key(chunk), self.chunk_bytes());
             let within = || format!("chunk {key}");
             let Some(value) = self.open(&key).with_context(within)? else { return self.fill(&place, out) };
             let len = value.size().with_context(within)?;
@@ -229,8 +221,8 @@ impl ZarrChunks {
         // of chunks that go beyond the end of the tensor there is no more to want
         let whole = wanted.inside.iter().zip(&chunk.ranges).all(|(span, range)| span.len == range.len());
         let items = match whole {
-            true => self.unpack(&at)?,
-            false => self.unpack_kept(self.grid.number_of(chunk.start), &at)?,
+            true => self.unpack(chunk)?,
+            false => self.unpack_kept(chunk)?,
         };
         match items {
             Some(items) => copy_bytes(&items, &from, out, &place, itemsize),
@@ -242,60 +234,29 @@ impl ZarrChunks {
     fn fill(&self, place: &View, out: &mut [u8]) -> Result<()> {
         let item = &self.array.style.fill;
         if let Some(first) = place.as_run() {
-            let out = &mut out[first * item.len()..][..place.items() * item.len()];
-            match item.iter().all(|&byte| byte == 0) {
-                true => out.fill(0),
-                false => out.chunks_exact_mut(item.len().max(1)).for_each(|place| place.copy_from_slice(item)),
-            }
+            fill(&mut out[first * item.len()..][..place.items() * item.len()], item);
             return Ok(());
         }
-        let mut items = memory::of(place.items() * item.len()).map_err(Error::memory)?;
-        (0..place.items()).for_each(|_| items.extend_from_slice(item));
+        let mut items = memory::zeros(place.items() * item.len()).map_err(Error::memory)?;
+        fill(&mut items, item);
         copy_bytes(&items, &View::c_order(&place.shape()), out, place, item.len());
         Ok(())
     }
 
     /// Calls `each` with every chunk in which some of the places lie, and with what is wanted of that chunk.
-    fn each(&self, places: &[Span], mut each: impl FnMut(&Window, &Wanted<'_>) -> Result<()>) -> Result<()> {
-        // of each axis the chunks that are touched, and which of the places lie in them
-        let side = |axis: usize| self.array.style.chunk[axis];
-        let parts: Vec<Vec<(usize, Range<usize>)>> = places
-            .iter()
-            .enumerate()
-            .map(|(axis, span)| {
-                let (a, b) = (span.at(0) / side(axis), span.at(span.len - 1) / side(axis));
-                let end = |chunk: usize| (chunk + 1).saturating_mul(side(axis)).min(self.array.meta.shape[axis]);
-                let part = |chunk: usize| (chunk, span.within(chunk * side(axis), end(chunk)));
-                let touched: Vec<_> = match span.len <= a.abs_diff(b) {
-                    true => {
-                        let mut chunks: Vec<_> = (0..span.len).map(|n| span.at(n) / side(axis)).collect();
-                        chunks.sort_unstable();
-                        chunks.dedup();
-                        chunks.into_iter().map(part).collect()
-                    }
-                    false => (a.min(b)..=a.max(b)).map(part).filter(|(_, part)| !part.is_empty()).collect(),
-                };
-                touched
-            })
-            .collect();
+    fn each(&self, places: &[Span], each: &mut dyn FnMut(&Window, &Wanted<'_>) -> Result<()>) -> Result<()> {
         let dims: Vec<usize> = places.iter().map(|span| span.len).collect();
-        let counts: Vec<usize> = parts.iter().map(Vec::len).collect();
-        let count: usize = counts.iter().product();
-        for number in 0..count {
-            let at = crate::layout::shape::coordinates(number, &counts);
-            let chosen = || at.iter().zip(&parts).map(|(&at, parts)| &parts[at]).enumerate();
-            let range = |(axis, (chunk, _)): (usize, &(usize, Range<usize>))| {
-                let start = chunk * side(axis);
-                start..start.saturating_add(side(axis)).min(self.array.meta.shape[axis])
-            };
-            let chunk = Window::new(chosen().map(range).collect(), &self.array.meta.shape);
-            let span = |(axis, (_, part)): (usize, &(usize, Range<usize>))| {
-                let start = places[axis].at(part.start) - chunk.ranges[axis].start;
-                Span { start, step: places[axis].step, len: part.len() }
-            };
-            let inside = chosen().map(span).collect();
-            let places = chosen().map(|(_, (_, part))| part.clone()).collect();
-            each(&chunk, &Wanted { inside, places, dims: &dims })?;
+        for number in self.grid.touched_by(places)? {
+            let chunk = self.grid.get(number);
+            let both = || places.iter().zip(&chunk.ranges);
+            let parts: Vec<Range<usize>> = both().map(|(span, range)| span.within(range.start, range.end)).collect();
+            let inside = both().zip(&parts).map(|((span, range), part)| Span {
+                start: span.at(part.start) - range.start,
+                step: span.step,
+                len: part.len(),
+            });
+            let inside = inside.collect();
+            each(&chunk, &Wanted { inside, places: parts, dims: &dims })?;
         }
         Ok(())
     }
@@ -340,7 +301,7 @@ impl Chunked for ZarrChunks {
         if out.is_empty() {
             return Ok(());
         }
-        self.each(places, |chunk, wanted| self.take(chunk, wanted, out, scratch))
+        self.each(places, &mut |chunk, wanted| self.take(chunk, wanted, out, scratch))
     }
 
     fn finish(&self) -> Result<()> {
@@ -362,21 +323,21 @@ impl Chunked for ZarrChunks {
         if !is_one {
             return Ok(None);
         }
-        let at: Vec<usize> = window.ranges.iter().map(|range| range.start).collect();
-        let key = self.key(&at);
+        let key = self.array.key(window);
         self.open(&key).with_context(|| format!("chunk {key}"))
     }
 
     fn packed(&self, window: &Window, items: &[u8]) -> Result<(String, Vec<u8>)> {
-        self.packed_box(window, items)
+        let key = self.array.key(window);
+        let packed = self.array.pack(window, items).with_context(|| format!("chunk {key}"))?;
+        Ok((key, packed))
     }
 
     fn bytes_at(&self, places: &[Span]) -> u64 {
         let mut bytes = 0;
         let mut last = None;
-        let _ = self.each(places, |chunk, _| {
-            let at: Vec<usize> = chunk.ranges.iter().map(|range| range.start).collect();
-            let key = self.key(&at);
+        let _ = self.each(places, &mut |chunk, _| {
+            let key = self.array.key(chunk);
             if last.as_ref() != Some(&key) {
                 bytes += self.store.size(&join(&self.prefix, &key)).ok().flatten().unwrap_or(0);
                 last = Some(key);
@@ -388,12 +349,5 @@ impl Chunked for ZarrChunks {
 
     fn edit(&self) -> Result<Box<dyn WritableStore>> {
         self.store.edit(&self.prefix)
-    }
-}
-
-impl ZarrChunks {
-    /// Returns what the metadata says of the array.
-    pub(super) fn array(&self) -> &ArrayMetadata {
-        &self.array
     }
 }

@@ -6,11 +6,9 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::codecs::Chain;
 use super::dtypes::{fill_text, has_order, is_held, to_v3};
-use super::metadata::{Keys, Shards, V3, packing};
-use super::read::ZarrChunks;
-use crate::error::{Advice, Context, Error, Result, Subject, bail, ensure, malformed};
+use super::metadata::{ArrayMetadata, Keys, V3, packing};
+use crate::error::{Advice, Error, Result, Subject, bail, ensure, malformed};
 use crate::format::interface::{Extras, Layout, WriteChunks, Writer};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -19,20 +17,11 @@ use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
 use crate::memory;
 use crate::storage::chunked::ChunkStyle;
+use crate::storage::source::fill;
 
 /// The bytes of a chunk whose size was not asked for. That is enough for a file of its own to be worth it, and little enough
 /// for each thread to hold two.
 const CHUNK: usize = 1 << 24;
-
-/// Packs boxes of items of one tensor into units.
-#[derive(Debug)]
-pub(super) struct BoxPacker<'a> {
-    pub(super) shape: &'a [usize],
-    pub(super) style: &'a ChunkStyle,
-    pub(super) chain: &'a Chain,
-    pub(super) shards: Option<&'a Shards>,
-    pub(super) itemsize: usize,
-}
 
 /// A box and its items, in C order.
 struct BoxItems<'a> {
@@ -40,10 +29,10 @@ struct BoxItems<'a> {
     items: &'a [u8],
 }
 
-impl BoxPacker<'_> {
+impl ArrayMetadata {
     /// Returns the bytes of the unit that holds a box. The box is the unit, as far as it lies in the tensor.
     pub(super) fn pack(&self, window: &Window, items: &[u8]) -> Result<Vec<u8>> {
-        let Some(shards) = self.shards else {
+        let Some(shards) = &self.shards else {
             let full = self.filled(window, &self.style.unit, &BoxItems { window, items })?;
             return self.chain.pack(full.as_deref().unwrap_or(items), &self.style.unit);
         };
@@ -56,10 +45,10 @@ impl BoxPacker<'_> {
                 let start = whole.start.saturating_add(at * side).min(dim);
                 start..start.saturating_add(side).min(dim)
             };
-            let both = at.iter().zip(&self.style.chunk).zip(window.ranges.iter().zip(self.shape));
-            let chunk = Window::new(both.map(range).collect(), self.shape);
+            let both = at.iter().zip(&self.style.chunk).zip(window.ranges.iter().zip(&self.meta.shape));
+            let chunk = Window::new(both.map(range).collect(), &self.meta.shape);
             // beyond the end of the tensor there is nothing to be stored
-            if chunk.items() == 0 && !self.shape.is_empty() {
+            if chunk.items() == 0 && !self.meta.shape.is_empty() {
                 continue;
             }
             let full = self.filled(&chunk, &self.style.chunk, &BoxItems { window, items })?;
@@ -86,10 +75,10 @@ impl BoxPacker<'_> {
         if chunk == around && chunk.shape() == sides {
             return Ok(None);
         }
-        let bytes = sides.iter().product::<usize>() * self.itemsize;
-        let mut full = memory::zeros(bytes).map_err(Error::memory)?;
-        if chunk.shape() != sides && self.style.fill.iter().any(|&byte| byte != 0) {
-            full.chunks_exact_mut(self.itemsize.max(1)).for_each(|place| place.copy_from_slice(&self.style.fill));
+        let itemsize = self.meta.dtype.itemsize();
+        let mut full = memory::zeros(sides.iter().product::<usize>() * itemsize).map_err(Error::memory)?;
+        if chunk.shape() != sides {
+            fill(&mut full, &self.style.fill);
         }
         let inside = |(chunk, around): (&std::ops::Range<usize>, &std::ops::Range<usize>)| {
             chunk.start - around.start..chunk.end - around.start
@@ -97,26 +86,8 @@ impl BoxPacker<'_> {
         let ranges: Vec<_> = chunk.ranges.iter().zip(&around.ranges).map(inside).collect();
         let from = View::c_order(&around.shape()).part(&ranges);
         let place: Vec<_> = chunk.ranges.iter().map(|range| 0..range.len()).collect();
-        copy_bytes(items, &from, &mut full, &View::c_order(sides).part(&place), self.itemsize);
+        copy_bytes(items, &from, &mut full, &View::c_order(sides).part(&place), itemsize);
         Ok(Some(full))
-    }
-}
-
-impl ZarrChunks {
-    /// Returns the key of the unit that holds a box of the array, and the bytes of the unit.
-    pub(super) fn packed_box(&self, window: &Window, items: &[u8]) -> Result<(String, Vec<u8>)> {
-        let array = self.array();
-        let place = window.ranges.iter().zip(&array.style.unit).map(|(range, unit)| range.start / unit);
-        let packer = BoxPacker {
-            shape: &array.meta.shape,
-            style: &array.style,
-            chain: &array.chain,
-            shards: array.shards.as_ref(),
-            itemsize: array.meta.dtype.itemsize(),
-        };
-        let key = array.keys.of(&place.collect::<Vec<_>>());
-        let packed = packer.pack(window, items).with_context(|| format!("chunk {key}"))?;
-        Ok((key, packed))
     }
 }
 
@@ -173,10 +144,7 @@ struct StoreWriter {
 #[derive(Debug)]
 struct ArrayWriter {
     name: String,
-    meta: Meta,
-    style: ChunkStyle,
-    chain: Chain,
-    shards: Option<Shards>,
+    array: ArrayMetadata,
 }
 
 impl ArrayWriter {
@@ -261,47 +229,40 @@ impl ArrayWriter {
             dimension_names: style.and_then(|style| style.dimension_names.clone()),
             groups: style.map(|style| Arc::clone(&style.groups)).unwrap_or_default(),
         };
-        Ok(Self { name: name.to_owned(), meta: meta.clone(), style, chain, shards })
+        let (meta, keys) = (meta.clone(), Keys::Default('/'));
+        let array = ArrayMetadata { meta, style: style.into(), chain, shards, keys, file: V3 };
+        Ok(Self { name: name.to_owned(), array })
     }
 
     fn prefix(&self) -> String {
         if self.name.is_empty() { String::new() } else { format!("{}/", self.name) }
     }
 
-    fn packer(&self) -> BoxPacker<'_> {
-        BoxPacker {
-            shape: &self.meta.shape,
-            style: &self.style,
-            chain: &self.chain,
-            shards: self.shards.as_ref(),
-            itemsize: self.meta.dtype.itemsize(),
-        }
-    }
-
     /// Returns the text of the array's metadata, laid out as zarr-python lays it out.
     fn text(&self) -> Result<String> {
+        let ArrayMetadata { meta, style, .. } = &self.array;
         let mut value = json!({
-            "shape": self.meta.shape,
-            "data_type": to_v3(&self.meta.dtype),
-            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": self.style.unit}},
+            "shape": meta.shape,
+            "data_type": to_v3(&meta.dtype),
+            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": style.unit}},
             "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
             "fill_value": null,
-            "codecs": serde_json::from_str::<Value>(&self.style.codecs).map_err(|error| malformed!("{error}"))?,
+            "codecs": serde_json::from_str::<Value>(&style.codecs).map_err(|error| malformed!("{error}"))?,
             "attributes": null,
             "zarr_format": 3,
             "node_type": "array",
             "storage_transformers": [],
         });
-        if self.style.dimension_names.is_some() {
+        if style.dimension_names.is_some() {
             value["dimension_names"] = Value::Null;
         }
         let mut text = serde_json::to_string_pretty(&value).map_err(|error| malformed!("{error}"))?;
         let mut put = |key: &str, raw: &str| text = put_raw(&text, key, raw);
-        put("fill_value", &fill_text(&self.style.fill, &self.meta.dtype));
-        if let Some(names) = &self.style.dimension_names {
+        put("fill_value", &fill_text(&style.fill, &meta.dtype));
+        if let Some(names) = &style.dimension_names {
             put("dimension_names", names);
         }
-        put("attributes", self.style.attributes.as_deref().unwrap_or("{}"));
+        put("attributes", style.attributes.as_deref().unwrap_or("{}"));
         Ok(text)
     }
 }
@@ -369,7 +330,7 @@ impl StoreWriter {
     fn group_text(&self, path: &str) -> Result<String> {
         let value = json!({"attributes": null, "zarr_format": 3, "node_type": "group"});
         let text = serde_json::to_string_pretty(&value).map_err(|error| malformed!("{error}"))?;
-        let mut all: Vec<&String> = self.arrays.iter().filter_map(|array| array.style.groups.get(path)).collect();
+        let mut all: Vec<&String> = self.arrays.iter().filter_map(|array| array.array.style.groups.get(path)).collect();
         all.dedup();
         let attributes = match &all[..] {
             [] => "{}".to_owned(),
@@ -389,26 +350,24 @@ impl StoreWriter {
 
 impl WriteChunks for StoreWriter {
     fn unit(&self, n: usize) -> &[usize] {
-        &self.arrays[n].style.unit
+        &self.arrays[n].array.style.unit
     }
 
     fn key(&self, n: usize, window: &Window) -> String {
-        let array = &self.arrays[n];
-        let place = window.ranges.iter().zip(&array.style.unit).map(|(range, unit)| range.start / unit);
-        array.prefix() + &Keys::Default('/').of(&place.collect::<Vec<_>>())
+        self.arrays[n].prefix() + &self.arrays[n].array.key(window)
     }
 
     fn pack(&self, n: usize, window: &Window, items: &[u8]) -> Result<Vec<u8>> {
-        self.arrays[n].packer().pack(window, items)
+        self.arrays[n].array.pack(window, items)
     }
 
     fn holds_as_they_are(&self, n: usize, window: &Window) -> bool {
-        let array = &self.arrays[n];
+        let array = &self.arrays[n].array;
         array.shards.is_none() && array.chain.is_plain() && window.shape() == array.style.unit
     }
 
     fn packs_as(&self, n: usize, style: &ChunkStyle) -> bool {
-        let own = &self.arrays[n].style;
+        let own = &self.arrays[n].array.style;
         let same = (&own.unit, &own.chunk, &own.codecs) == (&style.unit, &style.chunk, &style.codecs);
         same && style.is_exact && own.fill == style.fill
     }
