@@ -8,177 +8,69 @@
 
 use std::io;
 
-use half::{bf16, f16};
+use half::f16;
 
-use super::page::{Numbers, Page, pad, spaces};
-use crate::format::interface::TextOptions;
+use super::page::{Page, pad, spaces};
 use crate::item::decimal::{self, Decimal};
 use crate::item::element::Float;
-use crate::item::float16::bf16_to_f32;
 
-/// A binary float type. The bounds are NumPy's. It prints a single float (`scalartypes.c.src`) and one in an array
-/// (`arrayprint.py`) by different code, with different bounds for float64.
-pub(super) trait Real: Copy {
+/// What NumPy's rules know of a float type. Its floats are given as float64s of the same value. NumPy prints a single
+/// float (`scalartypes.c.src`) and one in an array (`arrayprint.py`) by different code, with different bounds for float64.
+#[derive(Debug)]
+pub(super) struct FloatType {
     /// An array with a float from here on has exponents (`FloatingFormat.fillFormat`).
-    const LARGE: f64;
-    /// A single float from here on has an exponent (`format_float` of `scalartypes.c.src`).
-    const LARGE_SCALAR: f64 = Self::LARGE;
-    /// The float of this type nearest to 0.0001: an array with a smaller one has exponents
-    /// (`FloatingFormat.fillFormat`).
-    const SMALL: f64;
-
-    /// The most digits that [`Self::digits`] returns.
-    const DIGITS: usize;
-
-    /// Returns the number as a float64.
-    fn wide(self) -> f64;
-
+    large: f64,
+    /// A single float from here on has an exponent.
+    large_scalar: f64,
+    /// The float nearest to 0.0001: an array with a smaller one has exponents (`FloatingFormat.fillFormat`).
+    small: f64,
+    /// The largest number that the type rounds to 1000: an array whose largest float is more times its smallest than this
+    /// has exponents (`FloatingFormat.fillFormat`).
+    spread: f64,
+    /// The most digits that `shortest` returns.
+    digits: usize,
     /// Returns the shortest digits of a finite float (`dragon4_scientific(unique=True)`).
-    fn digits(self) -> Decimal;
-
-    /// Returns whether a finite float is a power of two, or zero.
-    fn is_power(self) -> bool {
-        self.wide().to_bits() & ((1 << 52) - 1) == 0
-    }
-
-    /// Returns whether the digits read back to a float.
-    fn reads(digits: Decimal, value: Self) -> bool;
-
-    /// Returns whether `max / min`, rounded to this type, is more than 1000, from which on an array has exponents
-    /// (`FloatingFormat.fillFormat`).
-    fn spread(min: f64, max: f64) -> bool;
+    shortest: fn(f64) -> Decimal,
+    /// Returns the float nearest to these digits.
+    read: fn(Decimal) -> f64,
 }
 
-impl Real for f16 {
-    const LARGE: f64 = 1e3;
-    const SMALL: f64 = f16::from_f64_const(1e-4).to_f64_const();
-    const DIGITS: usize = 5;
+pub(super) static FLOAT16: FloatType = FloatType {
+    large: 1e3,
+    large_scalar: 1e3,
+    small: f16::from_f64_const(1e-4).to_f64_const(),
+    spread: 1000.25,
+    digits: 5,
+    shortest: |value| decimal::shortest16(f16::nearest(value)),
+    read: |digits| f16::nearest(digits.to_f32().into()).wide(),
+};
 
-    #[inline]
-    fn wide(self) -> f64 {
-        Float::wide(self)
-    }
+/// NumPy knows neither bfloat16 nor narrower floats. They are printed as float32s of the same value, so that nobody reads
+/// another number.
+pub(super) static FLOAT32: FloatType = FloatType {
+    large: 1e6,
+    large_scalar: 1e6,
+    small: 1e-4_f32 as f64,
+    spread: 1000.0 + 1.0 / 32768.0,
+    digits: 9,
+    shortest: |value| decimal::shortest32(value as f32),
+    read: |digits| digits.to_f32().into(),
+};
 
-    fn digits(self) -> Decimal {
-        decimal::shortest16(self)
-    }
-
-    fn reads(digits: Decimal, value: Self) -> bool {
-        f16::nearest(digits.to_f32().into()) == value
-    }
-
-    fn spread(min: f64, max: f64) -> bool {
-        Float::wide(f16::nearest(((max / min) as f32).into())) > 1e3
-    }
-}
-
-/// NumPy does not know bfloat16. It is printed as float32s of the same value, so that nobody reads another number.
-impl Real for bf16 {
-    const LARGE: f64 = f32::LARGE;
-    const SMALL: f64 = f32::SMALL;
-    const DIGITS: usize = <f32 as Real>::DIGITS;
-
-    #[inline]
-    fn wide(self) -> f64 {
-        Float::wide(self)
-    }
-
-    fn digits(self) -> Decimal {
-        bf16_to_f32(self).digits()
-    }
-
-    fn reads(digits: Decimal, value: Self) -> bool {
-        f32::reads(digits, bf16_to_f32(value))
-    }
-
-    fn spread(min: f64, max: f64) -> bool {
-        f32::spread(min, max)
-    }
-}
-
-impl Real for f32 {
-    const LARGE: f64 = 1e6;
-    const SMALL: f64 = 1e-4f32 as f64;
-    const DIGITS: usize = 9;
-
-    fn wide(self) -> f64 {
-        self.into()
-    }
-
-    fn digits(self) -> Decimal {
-        decimal::shortest32(self)
-    }
-
-    fn reads(digits: Decimal, value: Self) -> bool {
-        digits.to_f32() == value
-    }
-
-    fn spread(min: f64, max: f64) -> bool {
-        (max / min) as f32 > 1e3
-    }
-}
-
-impl Real for f64 {
-    const LARGE: f64 = 1e8;
-    const LARGE_SCALAR: f64 = 1e16;
-    const SMALL: f64 = 1e-4;
-    const DIGITS: usize = 17;
-
-    fn wide(self) -> f64 {
-        self
-    }
-
-    fn digits(self) -> Decimal {
-        decimal::shortest64(self)
-    }
-
-    fn reads(digits: Decimal, value: Self) -> bool {
-        digits.to_f64() == value
-    }
-
-    fn spread(min: f64, max: f64) -> bool {
-        max / min > 1e3
-    }
-}
-
-/// Prints an array of floats.
-pub(super) fn reals<'a, T: Real>(
-    numbers: &Numbers<'a>,
-    get: impl Fn(&Numbers<'a>, usize) -> T,
-    options: &TextOptions,
-    page: &mut Page<'_>,
-) -> io::Result<()> {
-    let column = Column::fit(page, |i| get(numbers, i), false, options.precision);
-    page.blocks(&mut |i, text| {
-        let before = text.len();
-        column.put(get(numbers, i), text);
-        text.len() - before
-    })
-}
-
-/// Prints an array of complex numbers, whose parts have a column each (`ComplexFloatingFormat`).
-pub(super) fn complexes<'a, T: Real>(
-    numbers: &Numbers<'a>,
-    get: impl Fn(&Numbers<'a>, usize) -> T,
-    options: &TextOptions,
-    page: &mut Page<'_>,
-) -> io::Result<()> {
-    let real = Column::fit(page, |i| get(numbers, 2 * i), false, options.precision);
-    let imaginary = Column::fit(page, |i| get(numbers, 2 * i + 1), true, options.precision);
-    page.blocks(&mut |i, text| {
-        let before = text.len();
-        real.put(get(numbers, 2 * i), text);
-        imaginary.put(get(numbers, 2 * i + 1), text);
-        // the `j` follows the last digit, and the padding of the column follows the `j`
-        let end = text.trim_ascii_end().len();
-        text.insert(end, b'j');
-        text.len() - before
-    })
-}
+pub(super) static FLOAT64: FloatType = FloatType {
+    large: 1e8,
+    large_scalar: 1e16,
+    small: 1e-4,
+    spread: 1e3,
+    digits: 17,
+    shortest: decimal::shortest64,
+    read: Decimal::to_f64,
+};
 
 /// The layout of the floats of an array, with their points below each other (`FloatingFormat`).
-#[derive(Debug, Default)]
-struct Column {
+#[derive(Debug)]
+pub(super) struct Column {
+    float: &'static FloatType,
     /// Characters before the point.
     left: usize,
     /// Characters after the point, including an exponent.
@@ -192,56 +84,83 @@ struct Column {
 }
 
 impl Column {
-    /// Returns the layout for everything that `page` shows (`FloatingFormat.fillFormat`).
-    fn fit<T: Real>(page: &Page<'_>, get: impl Fn(usize) -> T, plus: bool, precision: Option<usize>) -> Self {
-        // the items of least and greatest size without zero, and those of greatest size with either sign
-        let (mut min, mut max, mut most, mut least) = (None, None, None, None);
+    /// Returns the layout for the floats of an array, and for the real parts of complex numbers.
+    pub(super) fn new(float: &'static FloatType, precision: Option<usize>) -> Self {
+        Self { float, left: 0, right: 0, exponent: None, precision, plus: false }
+    }
+
+    /// Prints an array, whose floats `get` returns.
+    pub(super) fn print(mut self, page: &mut Page<'_>, get: &dyn Fn(usize) -> f64) -> io::Result<()> {
+        self.fit(page, get);
+        page.blocks(&mut |i, text| {
+            let before = text.len();
+            self.put(get(i), text);
+            text.len() - before
+        })
+    }
+
+    /// Prints an array of complex numbers, of which `get` returns the parts. These have a column each
+    /// (`ComplexFloatingFormat`).
+    pub(super) fn print_complex(self, page: &mut Page<'_>, get: &dyn Fn(usize) -> f64) -> io::Result<()> {
+        let mut imaginary = Self { plus: true, ..self };
+        let mut real = self;
+        real.fit(page, &|i| get(2 * i));
+        imaginary.fit(page, &|i| get(2 * i + 1));
+        page.blocks(&mut |i, text| {
+            let before = text.len();
+            real.put(get(2 * i), text);
+            imaginary.put(get(2 * i + 1), text);
+            // the `j` follows the last digit, and the padding of the column follows the `j`
+            let end = text.trim_ascii_end().len();
+            text.insert(end, b'j');
+            text.len() - before
+        })
+    }
+
+    /// Makes room for everything that `page` shows (`FloatingFormat.fillFormat`).
+    fn fit(&mut self, page: &Page<'_>, get: &dyn Fn(usize) -> f64) {
+        // the least size of an item without zero, and the items of greatest size with either sign
+        let (mut min, mut most, mut least) = (f64::INFINITY, None, None);
         let (mut special, mut minus_infinity) = (false, false);
-        let size = |value: T| value.wide().abs();
-        let greater = |value: T, found: Option<T>| found.is_none_or(|it| size(value) > size(it));
         page.each(&mut |i| {
             let value = get(i);
-            let wide = value.wide();
-            if !wide.is_finite() {
+            if !value.is_finite() {
                 special = true;
-                minus_infinity |= wide == f64::NEG_INFINITY;
-                return;
+                minus_infinity |= value == f64::NEG_INFINITY;
+            } else if value.is_sign_negative() {
+                least = Some(least.map_or(value, |it: f64| it.min(value)));
+            } else {
+                most = Some(most.map_or(value, |it: f64| it.max(value)));
             }
-            let side = if wide.is_sign_negative() { &mut least } else { &mut most };
-            if greater(value, *side) {
-                *side = Some(value);
-            }
-            if wide != 0.0 && min.is_none_or(|it| size(value) < size(it)) {
-                min = Some(value);
+            if value != 0.0 {
+                // a NaN is never the least
+                min = min.min(value.abs());
             }
         });
-        for side in [least, most].into_iter().flatten() {
-            if size(side) != 0.0 && greater(side, max) {
-                max = Some(side);
-            }
+        let max = most.unwrap_or(0.0).max(-least.unwrap_or(0.0));
+        let float = self.float;
+        // without an item other than zero NumPy compares nothing
+        let exponents = max > 0.0 && (max >= float.large || min < float.small || max / min > float.spread);
+        self.exponent = exponents.then_some((0, 0));
+        let smallest = (max > 0.0).then_some(min);
+        for value in [smallest, most, least].into_iter().flatten() {
+            self.widen(self.round(value));
         }
-        let (low, high) = (min.map_or(1.0, size), max.map_or(1.0, size));
-        let exponents = high >= T::LARGE || low < T::SMALL || T::spread(low, high);
-        let mut it = Self { precision, plus, exponent: exponents.then_some((0, 0)), ..Self::default() };
-        for value in [min, max, most, least].into_iter().flatten() {
-            it.widen(it.round(value));
-        }
-        // no item has more before the point, or a longer exponent, than these four; what follows the point may be
+        // no item has more before the point, or a longer exponent, than these three; what follows the point may be
         // longer, but not for items too large for that, and once nothing more fits, for no item
-        let mut limit = it.limit::<T>();
+        let mut limit = self.limit();
         page.each(&mut |i| {
             let value = get(i);
-            if size(value) < limit {
-                it.widen(it.round(value));
-                limit = it.limit::<T>();
+            if value.abs() < limit {
+                self.widen(self.round(value));
+                limit = self.limit();
             }
         });
-        it.finish();
+        self.finish();
         if special {
-            let width = "inf".len() + usize::from(plus || minus_infinity);
-            it.left = it.left.max(width.saturating_sub(it.right + 1));
+            let width = "inf".len() + usize::from(self.plus || minus_infinity);
+            self.left = self.left.max(width.saturating_sub(self.right + 1));
         }
-        it
     }
 
     /// Makes room for the exponents when all widths are known.
@@ -252,9 +171,9 @@ impl Column {
     }
 
     /// Returns the size from which on finite floats need no more places after the point than the column has.
-    fn limit<T: Real>(&self) -> f64 {
+    fn limit(&self) -> f64 {
         let (places, most) = match self.exponent {
-            Some((_, places)) => (places, T::DIGITS - 1),
+            Some((_, places)) => (places, self.float.digits - 1),
             None => (self.right, usize::MAX),
         };
         if places >= self.precision.unwrap_or(usize::MAX).min(most) {
@@ -263,19 +182,19 @@ impl Column {
         match self.exponent {
             Some(_) => f64::INFINITY,
             // this is a little more than the power of ten, which may not be exact
-            None => 1.000_001 * 10f64.powi(T::DIGITS as i32 - 1 - places as i32),
+            None => 1.000_001 * 10f64.powi(self.float.digits as i32 - 1 - places as i32),
         }
     }
 
     /// Returns the digits of a finite float: as many as read back to it, but no more than the precision.
-    fn round<T: Real>(&self, value: T) -> Decimal {
-        let digits = value.digits();
+    fn round(&self, value: f64) -> Decimal {
+        let digits = (self.float.shortest)(value);
         let Some(precision) = self.precision else { return digits };
         let len = digits.digits().len();
         match self.exponent {
-            Some(_) if len > precision.saturating_add(1) => digits.to_digits(value.wide(), precision),
+            Some(_) if len > precision.saturating_add(1) => digits.to_digits(value, precision),
             None if len as i64 - i64::from(digits.point) > i64::try_from(precision).unwrap_or(i64::MAX) => {
-                Decimal::to_places(value.wide(), precision)
+                Decimal::to_places(value, precision)
             }
             _ => digits,
         }
@@ -297,9 +216,9 @@ impl Column {
     }
 
     /// Appends a float with spaces around it (`FloatingFormat.__call__`).
-    fn put<T: Real>(&self, value: T, text: &mut Vec<u8>) {
-        if !value.wide().is_finite() {
-            let word: &[u8] = match value.wide() {
+    fn put(&self, value: f64, text: &mut Vec<u8>) {
+        if !value.is_finite() {
+            let word: &[u8] = match value {
                 f64::INFINITY if self.plus => b"+inf",
                 f64::INFINITY => b"inf",
                 f64::NEG_INFINITY => b"-inf",
@@ -310,7 +229,7 @@ impl Column {
             return;
         }
         let digits = match self.exponent {
-            Some((_, places)) => exactly(value, places),
+            Some((_, places)) => exactly(self.float, value, places),
             None => self.round(value),
         };
         self.put_digits(digits, text);
@@ -360,18 +279,19 @@ impl Column {
 
 /// Returns the digits of a finite float with `places` after the first (`dragon4_scientific(min_digits=…)`). NumPy fills
 /// places beyond the shortest digits with further digits of the float, not with zeros.
-fn exactly<T: Real>(value: T, places: usize) -> Decimal {
-    let shortest = value.digits();
+fn exactly(float: &FloatType, value: f64, places: usize) -> Decimal {
+    let shortest = (float.shortest)(value);
     let len = shortest.digits().len();
     if len == places + 1 || len == 0 {
         return shortest;
     }
-    let digits = shortest.to_digits(value.wide(), places);
+    let digits = shortest.to_digits(value, places);
     // floats lie closer together below a power of two than above it, so nearer digits below may read back to another
     // float while those above do not; NumPy takes the latter
-    if len <= places && T::is_power(value) && !T::reads(digits, value) {
+    let is_power = value.to_bits() & ((1 << 52) - 1) == 0;
+    if len <= places && is_power && (float.read)(digits) != value {
         let away = digits.away(places + 1);
-        if T::reads(away, value) {
+        if (float.read)(away) == value {
             return away;
         }
     }
@@ -405,15 +325,15 @@ pub(super) enum Role {
     Signed,
 }
 
-pub(super) fn real_scalar<T: Real>(value: T, role: Role, text: &mut Vec<u8>) {
-    let wide = value.wide();
-    let plus = role == Role::Signed;
-    if !wide.is_finite() {
-        return Column { plus, ..Column::default() }.put(value, text);
+/// Prints a single float.
+pub(super) fn real_scalar(float: &'static FloatType, value: f64, role: Role, text: &mut Vec<u8>) {
+    let mut column = Column { plus: role == Role::Signed, ..Column::new(float, None) };
+    if !value.is_finite() {
+        return column.put(value, text);
     }
-    let exponent = wide != 0.0 && !(1e-4..T::LARGE_SCALAR).contains(&wide.abs());
-    let mut column = Column { plus, exponent: exponent.then_some((0, 0)), ..Column::default() };
-    let digits = value.digits();
+    let exponent = value != 0.0 && !(1e-4..float.large_scalar).contains(&value.abs());
+    column.exponent = exponent.then_some((0, 0));
+    let digits = (float.shortest)(value);
     column.widen(digits);
     column.finish();
     let start = text.len();
@@ -427,14 +347,15 @@ pub(super) fn real_scalar<T: Real>(value: T, role: Role, text: &mut Vec<u8>) {
     }
 }
 
-pub(super) fn complex_scalar<T: Real>(real: T, imaginary: T, text: &mut Vec<u8>) {
-    if real.wide() == 0.0 && real.wide().is_sign_positive() {
-        real_scalar(imaginary, Role::Real, text);
+/// Prints a single complex number, without its real part if that is zero.
+pub(super) fn complex_scalar(float: &'static FloatType, real: f64, imaginary: f64, text: &mut Vec<u8>) {
+    if real == 0.0 && real.is_sign_positive() {
+        real_scalar(float, imaginary, Role::Real, text);
         text.push(b'j');
         return;
     }
     text.push(b'(');
-    real_scalar(real, Role::Real, text);
-    real_scalar(imaginary, Role::Signed, text);
+    real_scalar(float, real, Role::Real, text);
+    real_scalar(float, imaginary, Role::Signed, text);
     text.extend_from_slice(b"j)");
 }

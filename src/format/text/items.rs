@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use super::floats::{Role, complex_scalar, complexes, real_scalar, reals};
+use super::floats::{Column, FLOAT16, FLOAT32, FLOAT64, FloatType, Role, complex_scalar, real_scalar};
 use super::page::{BLOCK, Numbers, Page, pad};
 use crate::error::{Advice, Error, Subject};
 use crate::format::interface::TextOptions;
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind, Narrow};
-use crate::item::element::{Element, match_kind};
+use crate::item::element::{Element, Float, match_kind};
 use crate::item::encoding::{code_points, unpadded};
 use crate::item::python;
 use crate::item::tensor::Tensor;
@@ -74,11 +74,12 @@ fn array(tensor: &Tensor, options: &TextOptions, page: &mut Page<'_>) -> io::Res
     let size = tensor.dtype().itemsize();
     let item = |i: usize| &tensor.bytes()[i * size..][..size];
     let numbers = Numbers::new(tensor);
+    let column = Column::new(float_type(tensor.dtype()), options.precision);
     match_kind!(tensor.dtype().kind(), {
         bool T => page.blocks(&mut |i, text| pad(if numbers.item(i) { b"True" } else { b"False" }, 5, text)),
         integer T => integers::<T>(&numbers, None, page),
-        float T => reals(&numbers, Numbers::item::<T>, options, page),
-        complex T => complexes(&numbers, Numbers::item::<<T as Element>::Part>, options, page),
+        float T => column.print(page, &|i| numbers.item::<T>(i).wide()),
+        complex T => column.print_complex(page, &|i| numbers.item::<<T as Element>::Part>(i).wide()),
         Kind::Datetime(unit) => datetimes(&numbers, *unit, page),
         Kind::Timedelta(_) => integers(&numbers, Some(i64::MIN), page),
         Kind::Narrow(narrow) if narrow.is_integer() => {
@@ -86,8 +87,8 @@ fn array(tensor: &Tensor, options: &TextOptions, page: &mut Page<'_>) -> io::Res
             page.blocks(&mut |i, text| pad(narrow_integer(*narrow, numbers.item(i)).as_bytes(), 0, text))
         }
         Kind::Narrow(narrow) => {
-            let known: [f32; 256] = std::array::from_fn(|item| narrow.value(item as u8) as f32);
-            reals(&numbers, |numbers, i| known[usize::from(numbers.item::<u8>(i))], options, page)
+            let known: [f64; 256] = std::array::from_fn(|item| narrow.value(item as u8));
+            column.print(page, &|i| known[usize::from(numbers.item::<u8>(i))])
         }
         Kind::Bytes(_) => page.blocks(&mut |i, text| python::repr_bytes(unpadded(item(i), 1), text)),
         Kind::Str(_) => {
@@ -103,16 +104,17 @@ fn array(tensor: &Tensor, options: &TextOptions, page: &mut Page<'_>) -> io::Res
 fn scalar(tensor: &Tensor, text: &mut Vec<u8>) {
     let item = tensor.bytes();
     let numbers = Numbers::new(tensor);
+    let float = float_type(tensor.dtype());
     match_kind!(tensor.dtype().kind(), {
         bool T => text.extend_from_slice(if numbers.item(0) { b"True" } else { b"False" }),
         integer T => text.extend_from_slice(itoa::Buffer::new().format(numbers.item::<T>(0)).as_bytes()),
-        float T => real_scalar(numbers.item::<T>(0), Role::Whole, text),
+        float T => real_scalar(float, numbers.item::<T>(0).wide(), Role::Whole, text),
         complex T => {
             let number: T = numbers.item(0);
-            complex_scalar(number.re, number.im, text);
+            complex_scalar(float, number.re.wide(), number.im.wide(), text);
         },
         Kind::Narrow(narrow) if narrow.is_integer() => text.extend(narrow_integer(*narrow, numbers.item(0)).bytes()),
-        Kind::Narrow(narrow) => real_scalar(narrow.value(numbers.item(0)) as f32, Role::Whole, text),
+        Kind::Narrow(narrow) => real_scalar(float, narrow.value(numbers.item(0)), Role::Whole, text),
         Kind::Datetime(unit) => text.extend(datetime::format_as_numpy(numbers.item(0), *unit).bytes()),
         Kind::Timedelta(unit) => text.extend(timedelta(numbers.item(0), *unit).bytes()),
         Kind::Bytes(_) => {
@@ -125,6 +127,15 @@ fn scalar(tensor: &Tensor, text: &mut Vec<u8>) {
             unreachable!("`check` refused this dtype")
         }
     });
+}
+
+/// Returns the type that the floats of a dtype are printed as; it has no meaning for other items.
+fn float_type(dtype: &DType) -> &'static FloatType {
+    match dtype.kind() {
+        Kind::Float16 => &FLOAT16,
+        Kind::Float64 | Kind::Complex128 => &FLOAT64,
+        _ => &FLOAT32,
+    }
 }
 
 /// Returns the digits of an integer of 4 bits or fewer.

@@ -11,9 +11,12 @@ use crate::item::tensor::Tensor;
 /// is a system call, and a line is too little for one.
 pub(super) const BLOCK: usize = 1 << 16;
 
-/// The places of each axis, one or two ranges, whose items [`write_shown`](super::write_shown) needs of a tensor of such dims; `None` if it
-/// needs all: where nothing is left out, and where `edgeitems` is 0, for then NumPy fits columns to items that it does
-/// not print.
+/// What is printed instead of the items that are left out.
+const GAP: &[u8] = b"...";
+
+/// Returns the places of each axis, one or two ranges, whose items [`write_shown`](super::write_shown)
+/// needs of a tensor of such dims. It needs all (`None`) if nothing is left out, and if `edgeitems` is 0, because NumPy
+/// then fits columns to items that it does not print.
 pub fn shown(shape: &[usize], options: &TextOptions) -> Option<Vec<Vec<Range<usize>>>> {
     let edge = edge(shape, options).filter(|&edge| edge > 0)?;
     let places = |&dim: &usize| match ends(edge, dim, dim) {
@@ -24,14 +27,14 @@ pub fn shown(shape: &[usize], options: &TextOptions) -> Option<Vec<Vec<Range<usi
     (is_cut && !shape.contains(&0)).then(|| shape.iter().map(places).collect())
 }
 
-/// How many items an axis keeps at either end, if a tensor of such dims is elided.
+/// Returns how many items an axis keeps at either end, if a tensor of such dims is elided.
 fn edge(shape: &[usize], options: &TextOptions) -> Option<usize> {
     let items = shape.iter().product::<usize>();
     options.threshold.is_some_and(|threshold| items > threshold).then_some(options.edgeitems)
 }
 
-/// The places before and after the gap of an axis of `dim` places; `None` if it has no gap. Of the axis only `held`
-/// places are there, of those in the middle none need be.
+/// Returns the places before and after the gap of an axis of `dim` places; `None` if it has no gap. Only `held` places of
+/// the axis are in memory, which may be none of those in the middle.
 fn ends(edge: usize, dim: usize, held: usize) -> Option<(Range<usize>, Range<usize>)> {
     // after the gap NumPy always prints an item, and `edge` may be 0
     (edge < dim.div_ceil(2)).then(|| (0..edge, held - edge.max(1)..held))
@@ -59,7 +62,7 @@ impl<'a> Numbers<'a> {
         Self { bytes: tensor.bytes(), big: tensor.dtype().is_big_endian() }
     }
 
-    /// The `i`th number.
+    /// Returns the number at position `i`.
     pub(super) fn item<T: Element>(&self, i: usize) -> T {
         let word = T::chunks(self.bytes)[i];
         if self.big { T::from_big(word) } else { T::from_little(word) }
@@ -95,37 +98,41 @@ impl<'a> Page<'a> {
             held,
             strides,
             edge: edge(shape, options),
-            // Every line keeps room for the brackets that may end it.
+            // every line keeps room for the brackets that may end it.
             limit: options.linewidth.saturating_sub(shape.len()),
             text: Vec::with_capacity(if held.iter().product::<usize>() < 1000 { 0 } else { 2 * BLOCK }),
             word: Vec::new(),
         }
     }
 
-    /// The indices in memory of an axis that are shown: those before the gap, and those after it.
-    fn shown(&self, axis: usize) -> Option<(Range<usize>, Range<usize>)> {
-        ends(self.edge?, self.shape[axis], self.held[axis])
+    /// Returns the indices in memory of an axis that are shown; `None` stands for the gap.
+    fn shown(&self, axis: usize) -> impl Iterator<Item = Option<usize>> + use<> {
+        let ends = self.edge.and_then(|edge| ends(edge, self.shape[axis], self.held[axis]));
+        let gap = ends.is_some().then_some(None);
+        let (head, tail) = ends.unwrap_or((0..0, 0..self.held[axis]));
+        head.map(Some).chain(gap).chain(tail.map(Some))
     }
 
     /// Calls `see` with every item that the layout depends on: those that are shown.
-    pub(super) fn each(&self, see: &mut impl FnMut(usize)) {
+    pub(super) fn each(&self, see: &mut dyn FnMut(usize)) {
         match self.edge {
-            // With no edges at all NumPy fits the columns to every item.
+            // with no edges at all NumPy fits the columns to every item
             None | Some(0) => (0..self.held.iter().product()).for_each(see),
             Some(_) => self.each_below(0, 0, see),
         }
     }
 
-    fn each_below(&self, axis: usize, first: usize, see: &mut impl FnMut(usize)) {
-        let Some(&dim) = self.held.get(axis) else { return see(first) };
-        let (head, tail) = self.shown(axis).unwrap_or((0..0, 0..dim));
-        for i in head.chain(tail) {
+    fn each_below(&self, axis: usize, first: usize, see: &mut dyn FnMut(usize)) {
+        if axis == self.held.len() {
+            return see(first);
+        }
+        for i in self.shown(axis).flatten() {
             self.each_below(axis + 1, first + i * self.strides[axis], see);
         }
     }
 
-    /// Prints the whole array.
-    pub(super) fn blocks(&mut self, put: &mut impl FnMut(usize, &mut Vec<u8>) -> usize) -> io::Result<()> {
+    /// Prints the whole array. `put` appends an item, and returns how many characters that is.
+    pub(super) fn blocks(&mut self, put: &mut dyn FnMut(usize, &mut Vec<u8>) -> usize) -> io::Result<()> {
         self.block(0, 0, put)
     }
 
@@ -134,61 +141,48 @@ impl<'a> Page<'a> {
         &mut self,
         axis: usize,
         first: usize,
-        put: &mut impl FnMut(usize, &mut Vec<u8>) -> usize,
+        put: &mut dyn FnMut(usize, &mut Vec<u8>) -> usize,
     ) -> io::Result<()> {
         self.text.push(b'[');
-        let dim = self.held[axis];
-        let gap = self.shown(axis);
-        let (head, tail) = gap.clone().unwrap_or((0..0, 0..dim));
         if axis + 1 == self.shape.len() {
             let mut column = self.shape.len();
-            for i in head {
-                self.word(&mut column, |text| put(first + i, text))?;
-            }
-            if gap.is_some() {
-                self.word(&mut column, |text| pad(b"...", 3, text))?;
-            }
-            for i in tail {
-                self.word(&mut column, |text| put(first + i, text))?;
+            for i in self.shown(axis) {
+                self.word(&mut column, i.map(|i| first + i), put)?;
             }
         } else {
-            let stride = self.strides[axis];
-            let mut any = false;
-            for i in head {
-                self.next(axis, &mut any);
-                self.block(axis + 1, first + i * stride, put)?;
-            }
-            if gap.is_some() {
-                self.next(axis, &mut any);
-                self.text.extend_from_slice(b"...");
-            }
-            for i in tail {
-                self.next(axis, &mut any);
-                self.block(axis + 1, first + i * stride, put)?;
+            for (n, i) in self.shown(axis).enumerate() {
+                if n > 0 {
+                    // the lines between two sub-arrays
+                    self.text.resize(self.text.len() + self.shape.len() - axis - 1, b'\n');
+                    spaces(axis + 1, &mut self.text);
+                }
+                match i {
+                    Some(i) => self.block(axis + 1, first + i * self.strides[axis], put)?,
+                    None => self.text.extend_from_slice(GAP),
+                }
             }
         }
         self.text.push(b']');
         Ok(())
     }
 
-    /// Ends the lines between two sub-arrays along `axis`.
-    fn next(&mut self, axis: usize, any: &mut bool) {
-        if std::mem::replace(any, true) {
-            let lines = self.shape.len() - axis - 1;
-            self.text.resize(self.text.len() + lines, b'\n');
-            spaces(axis + 1, &mut self.text);
-        }
-    }
-
-    /// Prints a word of a row, whose line has `column` characters so far, on that line or on one more.
-    fn word(&mut self, column: &mut usize, put: impl FnOnce(&mut Vec<u8>) -> usize) -> io::Result<()> {
+    /// Prints an item of a row, or the gap, on the line that has `column` characters so far, or on a new one.
+    fn word(
+        &mut self,
+        column: &mut usize,
+        item: Option<usize>,
+        put: &mut dyn FnMut(usize, &mut Vec<u8>) -> usize,
+    ) -> io::Result<()> {
         let indent = self.shape.len();
         if *column > indent {
             self.text.push(b' ');
             *column += 1;
         }
         let start = self.text.len();
-        let width = put(&mut self.text);
+        let width = match item {
+            Some(i) => put(i, &mut self.text),
+            None => pad(GAP, 0, &mut self.text),
+        };
         if *column + width > self.limit && *column > indent {
             self.word.clear();
             self.word.extend_from_slice(&self.text[start..]);
@@ -201,7 +195,7 @@ impl<'a> Page<'a> {
         }
         *column += width;
         if self.text.len() > BLOCK {
-            // Spaces at the end of a line go when the line is broken there.
+            // spaces at the end of a line go when the line is broken there.
             let len = self.text.trim_ascii_end().len();
             self.out.write_all(&self.text[..len])?;
             self.text.drain(..len);
