@@ -64,73 +64,12 @@ fn script(shell: Shell) -> Result<String> {
 
 /// Offers the members of FILE for a word `FILE:` and what follows. Bash parts words at `:` (and at `=`), and replaces
 /// what comes after the last one only.
-const BASH: &str = r#"_tensorop_members() {
-    local word="${COMP_LINE:0:COMP_POINT}" typed file name begin kept
-    word="${word##*[[:space:]]}"
-    case "$word" in
-        *.npz:*) typed="${word%%.npz:*}.npz" ;;
-        *.safetensors:*) typed="${word%%.safetensors:*}.safetensors" ;;
-        *.safetensors.index.json:*) typed="${word%%.safetensors.index.json:*}.safetensors.index.json" ;;
-        *) return 1 ;;
-    esac
-    begin="${word#"$typed:"}"
-    file="${typed/#\~\//$HOME/}"
-    [[ -f "$file" || "$file" != *=* ]] || file="${file#*=}"
-    file="${file/#\~\//$HOME/}"
-    [[ -f "$file" ]] || return 1
-    kept=""
-    [[ "$COMP_WORDBREAKS" != *=* ]] || kept="${word%"${word##*=}"}"
-    [[ "$COMP_WORDBREAKS" != *:* ]] || kept="${word%"${word##*[:=]}"}"
-    while IFS= read -r name; do
-        if [[ "$name" == "$begin"* ]]; then
-            name="$typed:$name"
-            printf -v name '%q' "${name#"$kept"}"
-            COMPREPLY+=("$name")
-        fi
-    done < <("${1/#\~\//$HOME/}" info --members -- "$file" 2>/dev/null)
-    return 0
-}
-"#;
+const BASH: &str = include_str!("completions/members.bash");
 
 /// Bash parts `--option=value` at the `=`, and the rest of the script looks for the option right before the value.
-const BASH_EQUALS: &str = r#"    if [[ "$prev" == "=" && COMP_CWORD -ge 2 && "${COMP_WORDS[COMP_CWORD - 2]}" == --* ]]; then
-        prev="${COMP_WORDS[COMP_CWORD - 2]}"
-    elif [[ "$cur" == "=" && "$prev" == --* ]]; then
-        cur=""
-    fi
-"#;
+const BASH_EQUALS: &str = include_str!("completions/equals.bash");
 
 /// The same in zsh, and the files after the first `=` of NAME=FILE where none begins as the whole word does.
-const ZSH: &str = r#"_tensorop_files() {
-    local before=$IPREFIX file
-    local -a members
-    if compset -P '*.(npz|safetensors|safetensors.index.json):'; then
-        file=${${(Q)${IPREFIX#$before}}%:}
-        [[ -f ${file/#\~\//$HOME/} ]] || file=${file#*=}
-        members=(${(f)"$(_call_program members tensorop info --members -- ${(q)${file/#\~\//$HOME/}} 2>/dev/null)"})
-        compadd -a members
-    else
-        _files || { compset -P 1 '*=' && _files }
-    fi
-}
-"#;
+const ZSH: &str = include_str!("completions/files.zsh");
 
-const FISH: &str = r#"
-function __fish_tensorop_file
-    string match -r '^.*?\.(?:npz|safetensors|safetensors\.index\.json)(?=:)' -- (commandline -ct)
-end
-
-function __fish_tensorop_members
-    set -l typed (__fish_tensorop_file)
-    or return
-    set -l file (string replace -r '^~/' "$HOME/" -- $typed)
-    if not test -f $file
-        set file (string replace -r '^[^=]*=' '' -- $file)
-    end
-    for name in (tensorop info --members -- $file 2>/dev/null)
-        printf '%s:%s\n' $typed $name
-    end
-end
-
-complete -c tensorop -n "not __fish_tensorop_needs_command; and __fish_tensorop_file >/dev/null" -f -a "(__fish_tensorop_members)"
-"#;
+const FISH: &str = include_str!("completions/members.fish");

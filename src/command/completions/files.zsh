@@ -1,0 +1,12 @@
+_tensorop_files() {
+    local before=$IPREFIX file
+    local -a members
+    if compset -P '*.(npz|safetensors|safetensors.index.json):'; then
+        file=${${(Q)${IPREFIX#$before}}%:}
+        [[ -f ${file/#\~\//$HOME/} ]] || file=${file#*=}
+        members=(${(f)"$(_call_program members tensorop info --members -- ${(q)${file/#\~\//$HOME/}} 2>/dev/null)"})
+        compadd -a members
+    else
+        _files || { compset -P 1 '*=' && _files }
+    fi
+}
