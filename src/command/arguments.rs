@@ -54,7 +54,7 @@ impl Arguments {
                 found.add(operand);
             }
             for operand in matches.try_get_many::<NamedOperand>(id).ok().flatten().into_iter().flatten() {
-                found.add(operand.meant().arg);
+                found.add(operand.meant().operand.arg);
             }
             for list in matches.try_get_many::<IndexList>(id).ok().flatten().into_iter().flatten() {
                 if let IndexList::File(path) = list {

@@ -5,11 +5,7 @@ use std::cell::{Cell, RefCell};
 
 use anyhow::{Result, anyhow};
 
-use super::outcome::advised;
-use crate::error::{Error, Subject};
-use crate::format::open::Input;
 use crate::item::dtype::{DType, Kind};
-use crate::storage::source::Source;
 
 /// Which items with a dtype of their own `--dtype` may read as another dtype of the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,33 +83,6 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// Reads an operand with a dtype of its own as [`read`](Self::read) says.
-    ///
-    /// # Errors
-    /// Those of [`read`](Self::read).
-    pub(super) fn source(&self, mut source: Source, reading: Reinterpret) -> Result<Source> {
-        let dtype = self.read(source.dtype(), source.label(), reading)?;
-        source.reinterpret(dtype);
-        Ok(source)
-    }
-
-    /// Reads plain JSON or CSV as the dtype of `--dtype`; returns `None` if there is no such option or the operand has a
-    /// dtype of its own.
-    ///
-    /// # Errors
-    /// Text that holds no tensor of that dtype.
-    pub(super) fn plain(&self, input: &Input, label: &str) -> Result<Option<Source>> {
-        let Some(dtype) = self.dtype else { return Ok(None) };
-        let Some(values) = input.values(Subject::Data) else { return Ok(None) };
-        let refuse = |error: Error| refusal(label, &error);
-        let values = values.map_err(refuse)?;
-        if values.dtype().is_some() {
-            return Ok(None);
-        }
-        self.taken.set(true);
-        Ok(Some(Source::memory(values.read(dtype).map_err(refuse)?, label.to_owned())))
-    }
-
     /// Checks, when all operands have been read, that one of them had a use for the dtype.
     ///
     /// # Errors
@@ -124,11 +93,6 @@ impl<'a> Asked<'a> {
             None => Ok(()),
         }
     }
-}
-
-/// Says what the library refuses in the operand that messages call `label`, with its advice.
-pub(super) fn refusal(label: &str, error: &Error) -> anyhow::Error {
-    anyhow!("{label}: {}", advised(error.message().to_owned(), error.advice()))
 }
 
 /// Returns whether `found` is the dtype asked for; `str` and `bytes` stand for any width.

@@ -1,7 +1,7 @@
 //! What the operators that change DATA have in common: DATA and the new items are opened together, checked against each
 //! other, and linked.
 //!
-//! The steps are types. [`ChangeArgs::begin`] settles where the output goes and gives a [`Change`]; opened, it is an
+//! The steps are types. [`Change::begin`] settles where the output goes; opened, the change is an
 //! [`OpenChange`], whose shapes the operator checks; linked, a [`LinkedChange`], from which the operator makes its output.
 
 use anyhow::{Result, anyhow, bail};
@@ -9,9 +9,8 @@ use anyhow::{Result, anyhow, bail};
 use super::destination::Destination;
 use super::dry_run::Report;
 use super::io::Io;
-use super::options::operands::{InputOptions, OperandArg};
-use super::options::output::{EditOptions, OutputOptions};
-use super::options::run::RunOptions;
+use super::options::operands::OperandArg;
+use super::options::operator::ChangeOptions;
 use super::options::updates::UpdatesOptions;
 use super::outcome::{Outcome, told};
 use super::sources::{DATA, Operand, OperandReader, UPDATES, check_stdin, explained};
@@ -25,17 +24,6 @@ use crate::ops::selection::Selection;
 use crate::ops::updates::Updates;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
-
-/// The arguments that every operator has which changes DATA.
-pub(super) struct ChangeArgs<'a> {
-    pub io: &'a Io,
-    pub data: &'a OperandArg,
-    pub updates: &'a UpdatesOptions,
-    pub input: &'a InputOptions,
-    pub output: &'a OutputOptions,
-    pub edit: &'a EditOptions,
-    pub run: &'a RunOptions,
-}
 
 /// An operator that changes DATA, before anything is opened.
 pub(super) struct Change<'a> {
@@ -55,28 +43,6 @@ enum NewItems<'a> {
     Fill(&'a str),
 }
 
-impl<'a> ChangeArgs<'a> {
-    /// Settles where the output goes. `indices` is the operand beside DATA and UPDATES, if the operator has it.
-    ///
-    /// # Errors
-    /// Standard input for more than one operand; those of [`Destination::of`].
-    pub(super) fn begin(self, indices: Option<&Operand<'_>>) -> Result<Change<'a>> {
-        let limits = self.run.limits(&self.io.environment)?;
-        let updates = match &self.updates.updates {
-            Some(arg) => NewItems::Operand(UPDATES.of(arg)),
-            None => NewItems::Fill(self.updates.fill.as_deref().expect("the command line has UPDATES or --fill")),
-        };
-        let data = DATA.of(self.data);
-        check_stdin([&data].into_iter().chain(indices).chain(updates.operand()))?;
-        let destination = match self.edit.in_place {
-            true => Destination::in_place(self.io, self.output, self.run.quiet),
-            false => Destination::of(self.io, self.output, self.run.quiet)?,
-        };
-        let reader = OperandReader { io: self.io, options: self.input, threads: limits.threads };
-        Ok(Change { reader, limits, destination, together: self.output.parts.part.is_some(), data, updates })
-    }
-}
-
 impl<'a> NewItems<'a> {
     fn operand(&self) -> Option<&Operand<'a>> {
         match self {
@@ -87,6 +53,33 @@ impl<'a> NewItems<'a> {
 }
 
 impl<'a> Change<'a> {
+    /// Settles where the output goes. `indices` is the operand beside DATA and UPDATES, if the operator has it.
+    ///
+    /// # Errors
+    /// Standard input for more than one operand; those of [`Destination::of`].
+    pub(super) fn begin(
+        io: &'a Io,
+        data: &'a OperandArg,
+        indices: Option<&Operand<'_>>,
+        updates: &'a UpdatesOptions,
+        options: &'a ChangeOptions,
+    ) -> Result<Self> {
+        let ChangeOptions { input, output, edit, run } = options;
+        let limits = run.threads.limits(io)?;
+        let updates = match &updates.updates {
+            Some(arg) => NewItems::Operand(UPDATES.of(arg)),
+            None => NewItems::Fill(updates.fill.as_deref().expect("the command line has UPDATES or --fill")),
+        };
+        let data = DATA.of(data);
+        check_stdin([&data].into_iter().chain(indices).chain(updates.operand()))?;
+        let destination = match edit.in_place {
+            true => Destination::in_place(io, output, run.quiet),
+            false => Destination::of(io, output, run.quiet)?,
+        };
+        let reader = OperandReader { io, options: input, threads: limits.threads };
+        Ok(Self { reader, limits, destination, together: output.parts.part.is_some(), data, updates })
+    }
+
     /// Opens DATA and UPDATES and types them together.
     ///
     /// # Errors

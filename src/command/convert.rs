@@ -13,12 +13,11 @@ use super::destination::{Destination, Origin};
 use super::io::Io;
 use super::options::cast::{self, CastArg, CastParser};
 use super::options::members::MemberOptions;
-use super::options::operands::{InputOptions, OperandArg, data_help};
-use super::options::output::OutputOptions;
-use super::options::run::RunOptions;
+use super::options::operands::{OperandArg, data_help};
+use super::options::operator::OperatorOptions;
 use super::options::values::dtype_help;
 use super::outcome::Outcome;
-use super::sources::{self, TensorOf, typed_alone};
+use super::sources::{IN, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
 use crate::DType;
 use crate::format::open::{Input, files_before_colons, folders_before_colons};
 use crate::format::write::{Recast, Work};
@@ -26,7 +25,6 @@ use crate::format::{Format, containers};
 use crate::item::meta::Order;
 use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;
-use crate::parallel::Threads;
 use crate::storage::source::{Notes, Source, merged};
 
 /// Write tensors in another format, dtype or order
@@ -61,11 +59,7 @@ pub(super) struct Convert {
     #[command(flatten)]
     pub members: MemberOptions,
     #[command(flatten)]
-    pub input: InputOptions,
-    #[command(flatten)]
-    pub output: OutputOptions,
-    #[command(flatten)]
-    pub run: RunOptions,
+    pub options: OperatorOptions,
 }
 
 const HEADING: &str = "Conversion";
@@ -108,10 +102,10 @@ pub(super) struct NamedOperand {
 }
 
 /// An operand, and the name that it gets in a container, if one was typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct MeantOperand<'a> {
     pub name: Option<&'a str>,
-    pub arg: &'a OperandArg,
+    pub operand: Operand<'a>,
 }
 
 impl NamedOperand {
@@ -122,8 +116,10 @@ impl NamedOperand {
     /// Returns the operand that is meant. What exists as a file is never divided, nor is JSON.
     pub(super) fn meant(&self) -> MeantOperand<'_> {
         match (&self.whole, &self.divided) {
-            (OperandArg::Path(path), Some((name, arg))) if !exists(path) => MeantOperand { name: Some(name), arg },
-            (arg, _) => MeantOperand { name: None, arg },
+            (OperandArg::Path(path), Some((name, arg))) if !exists(path) => {
+                MeantOperand { name: Some(name), operand: IN.of(arg) }
+            }
+            (arg, _) => MeantOperand { name: None, operand: IN.of(arg) },
         }
     }
 }
@@ -206,10 +202,11 @@ impl Convert {
     /// Writes tensors in another form.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operands: Vec<_> = self.inputs.iter().map(NamedOperand::meant).collect();
-        sources::one_stdin(operands.iter().map(|operand| ("IN", operand.arg)))?;
+        check_stdin(operands.iter().map(|one| &one.operand))?;
         allow_open_files(operands.len());
-        if let ([_, .., MeantOperand { name: None, arg: OperandArg::Path(last) }], None, None) =
-            (&operands[..], &self.output.output, self.output.to)
+        let OperatorOptions { input, output, run } = &self.options;
+        if let ([_, .., MeantOperand { name: None, operand }], None, None) = (&operands[..], &output.output, output.to)
+            && let OperandArg::Path(last) = operand.arg
             && Format::of_name(last).is_ok()
         {
             // the last operand was meant as the output, as `cp` takes it
@@ -218,15 +215,16 @@ impl Convert {
             let several = containers("and");
             bail!("standard output: {count} tensors, and only {several} hold several: -o {label}?");
         }
-        let limits = self.run.limits(&io.environment)?;
-        let destination = Destination::of(io, &self.output, self.run.quiet)?;
+        let limits = run.threads.limits(io)?;
+        let destination = Destination::of(io, output, run.quiet)?;
+        let reader = OperandReader { io, options: input, threads: limits.threads };
         let format = destination.format().expect("convert changes nothing in place");
-        let Inputs { inputs, chosen, replaced, notes } = self.choose(io, &operands, format, limits.threads)?;
+        let Inputs { inputs, chosen, replaced, notes } = self.choose(&reader, &operands, format)?;
         if chosen.is_empty() {
-            let empty: Vec<_> = operands.iter().map(|operand| sources::label("IN", operand.arg)).collect();
+            let empty: Vec<_> = operands.iter().map(|one| &*one.operand.label).collect();
             bail!("{}: no tensors", empty.join(", "));
         }
-        let asked = Asked::new(self.input.dtype.as_ref());
+        let asked = Asked::new(input.dtype.as_ref());
         let mut tensors = Vec::with_capacity(chosen.len());
         for tensor in chosen {
             // a single tensor that is named may have any bits reinterpreted, several only those that are ambiguous
@@ -256,50 +254,49 @@ impl Convert {
     ///
     /// # Errors
     /// An input that is not there; a pattern that matches nothing; two tensors of one name.
-    fn choose(&self, io: &Io, operands: &[MeantOperand<'_>], format: Format, threads: Threads) -> Result<Inputs> {
+    fn choose(&self, reader: &OperandReader<'_>, operands: &[MeantOperand<'_>], format: Format) -> Result<Inputs> {
         let container = format.is_container();
         let (mut inputs, mut chosen, mut notes, mut whole_names) = (vec![], vec![], vec![], vec![]);
         let mut unnamed = 0..;
-        for MeantOperand { name: explicit, arg: operand } in operands {
-            let label = sources::label("IN", operand);
-            let input = sources::open(io, operand, &label, &self.input, threads)?;
-            let names = input.names();
-            if let (None, None, Some(names)) = (explicit, input.member(), &names)
-                && (container || !self.members.is_empty())
-            {
-                // a whole container goes over with its names
-                whole_names.extend(names.iter().map(|name| (*name).to_owned()));
-                for (n, old) in names.iter().enumerate().filter(|(_, name)| self.members.takes(name)) {
-                    let renamed = self.members.renamed(old);
-                    if format.can().notes {
-                        notes.extend(input.notes(n)?);
-                    }
-                    chosen.push(Chosen {
-                        input: inputs.len(),
-                        n,
-                        label: input.label_of(Some(old)),
-                        old: (*old).to_owned(),
-                        name: Some(renamed).filter(|renamed| container || renamed != old),
-                        explicit: false,
-                        whole: true,
-                    });
+        for MeantOperand { name: explicit, operand } in operands {
+            let input = reader.open(operand)?;
+            // a whole container goes over with its names
+            let whole = explicit.is_none() && input.member().is_none() && (container || !self.members.is_empty());
+            let names = input.names().filter(|_| whole);
+            let whole = names.is_some();
+            let members = match names {
+                None => vec![input.chosen()?],
+                Some(names) => {
+                    whole_names.extend(names.iter().map(|name| (*name).to_owned()));
+                    (0..names.len()).filter(|&n| self.members.takes(names[n])).collect()
                 }
-            } else {
-                let n = input.chosen()?;
+            };
+            for n in members {
                 if format.can().notes {
                     notes.extend(input.notes(n)?);
                 }
-                let name = match explicit {
-                    Some(name) => Some((*name).to_owned()),
+                let name = match (explicit, input.name(n)) {
+                    (Some(name), _) => Some((*name).to_owned()),
+                    (None, Some(old)) if whole => {
+                        Some(self.members.renamed(old)).filter(|renamed| container || renamed != old)
+                    }
                     // the NAME of FILE:NAME, or that of the only tensor
-                    None if container => Some(names.as_ref().and_then(|names| names.get(n)).map_or_else(
-                        || format!("arr_{}", unnamed.next().expect("fewer tensors than numbers")),
-                        |name| (*name).to_owned(),
-                    )),
-                    None => input.own_name().map(str::to_owned),
+                    (None, Some(old)) if container => Some(old.to_owned()),
+                    (None, None) if container => {
+                        Some(format!("arr_{}", unnamed.next().expect("fewer tensors than numbers")))
+                    }
+                    (None, _) => input.own_name().map(str::to_owned),
                 };
-                let (old, explicit) = (name.clone().unwrap_or_default(), explicit.is_some());
-                chosen.push(Chosen { input: inputs.len(), n, label, old, name, explicit, whole: false });
+                let member = input.name(n).filter(|_| whole);
+                chosen.push(Chosen {
+                    input: inputs.len(),
+                    n,
+                    label: member.map_or_else(|| operand.label.clone(), |old| input.label_of(Some(old))),
+                    old: member.map_or_else(|| name.clone().unwrap_or_default(), str::to_owned),
+                    name,
+                    explicit: explicit.is_some(),
+                    whole,
+                });
             }
             inputs.push(input);
         }
@@ -307,7 +304,7 @@ impl Convert {
         let mut replaced = HashSet::new();
         if container {
             replaced = replace(&mut chosen);
-            each_name_once(&chosen).with_context(|| self.output.label())?;
+            each_name_once(&chosen).with_context(|| self.options.output.label())?;
         }
         Ok(Inputs { inputs, chosen, replaced, notes: merged(&notes) })
     }
@@ -318,7 +315,7 @@ impl Convert {
             Order::C => Selection::whole(data),
             Order::Fortran => Selection::reversed(data),
         };
-        let recast = Recast { cast: dtype, lossy: self.lossy, big_endian: self.output.big_endian(), order };
+        let recast = Recast { cast: dtype, lossy: self.lossy, big_endian: self.options.output.big_endian(), order };
         Work { recast, ..Work::new(Box::new(selection), limits) }
     }
 }
@@ -387,7 +384,7 @@ mod tests {
         ];
         for (text, name, operand) in rows {
             let found = NamedOperand::from(OsString::from(text));
-            assert_eq!(found.meant(), MeantOperand { name, arg: &operand }, "{text}");
+            assert_eq!((found.meant().name, found.meant().operand.arg), (name, &operand), "{text}");
         }
     }
 }

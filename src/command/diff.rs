@@ -20,7 +20,7 @@ use super::options::values::parse_number;
 use super::outcome::Outcome;
 use super::show::{png_target, write_png};
 use super::sides::{ACTUAL, ComparedSides, EXPECTED, NamedPairs, find, find_expected, open_two, pair_up};
-use super::sources::{self, FoundTensor, OperandReader, check_stdin, typed_alone};
+use super::sources::{FoundTensor, OperandReader, check_stdin, typed_alone};
 use crate::diff::judge::{self, Density};
 use crate::diff::models::Models;
 use crate::diff::{self, Allowed, Effort, MetricLimits, Options, Reason};
@@ -244,7 +244,7 @@ impl<T: Tolerance> NamedTolerance<T> {
 impl Diff {
     /// Compares, and prints the report.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let limits = self.threads.limits(&io.environment)?;
+        let limits = self.threads.limits(io)?;
         let operands = [EXPECTED.of(&self.expected), ACTUAL.of(&self.actual)];
         check_stdin(&operands)?;
         let reader = OperandReader { io, options: &self.input, threads: limits.threads };
@@ -282,7 +282,7 @@ impl Diff {
         let mut out = BufWriter::new(io.stdout.clone());
         let printed = match self.json {
             true => diff::write_json_of_new(&mut out, &source),
-            false => writeln!(out, "different: {} is not there", sources::label(EXPECTED.name, &self.expected)),
+            false => writeln!(out, "different: {} is not there", EXPECTED.of(&self.expected).label),
         };
         printed.and_then(|()| out.flush()).context("standard output")?;
         drop(out);

@@ -5,9 +5,8 @@ use clap::{Args, ValueHint};
 
 use super::destination::Destination;
 use super::io::Io;
-use super::options::operands::{InputOptions, OperandArg, data_help};
-use super::options::output::OutputOptions;
-use super::options::run::RunOptions;
+use super::options::operands::{OperandArg, data_help};
+use super::options::operator::OperatorOptions;
 use super::options::values::parse_number;
 use super::outcome::Outcome;
 use super::sources::{DATA, INDICES, OperandReader, check_stdin, explained};
@@ -35,11 +34,7 @@ pub(super) struct GatherNd {
     #[arg(long, value_name = "B", value_parser = parse_number::<i64>, value_hint = ValueHint::Other, default_value_t = 0, allow_hyphen_values = true, help_heading = "Gather")]
     pub batch_dims: i64,
     #[command(flatten)]
-    pub input: InputOptions,
-    #[command(flatten)]
-    pub output: OutputOptions,
-    #[command(flatten)]
-    pub run: RunOptions,
+    pub options: OperatorOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -56,9 +51,10 @@ Of an index tensor at most 1 GiB is held in memory (some 100 million tuples); of
 impl GatherNd {
     /// Resolves the index tuples and writes the blocks of DATA that they address.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let destination = Destination::of(io, &self.output, self.run.quiet)?;
-        let limits = self.run.limits(&io.environment)?;
-        let reader = OperandReader { io, options: &self.input, threads: limits.threads };
+        let OperatorOptions { input, output, run } = &self.options;
+        let destination = Destination::of(io, output, run.quiet)?;
+        let limits = run.threads.limits(io)?;
+        let reader = OperandReader { io, options: input, threads: limits.threads };
         let operands = [DATA.of(&self.data), INDICES.of(&self.indices)];
         check_stdin(&operands)?;
         let [data, indices] = &operands;

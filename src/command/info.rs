@@ -11,11 +11,10 @@ use super::meter::Meter;
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::run::ThreadOptions;
 use super::outcome::{Outcome, complain};
-use super::sources;
-
+use super::sources::{FILE, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
 use crate::format::content::Description;
-use crate::format::open::Input;
 use crate::info::{self, AxisStats, Stats};
+use crate::item::meta::Order;
 use crate::layout::axis::resolve_axis;
 use crate::ops::fill::Limits;
 use crate::report::printable;
@@ -83,6 +82,16 @@ items begin in the file, or null), and with --stats also stats: min and max with
 first_nan (its index, or null) and quantiles (at 0.001, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99 and 0.999); with --by-axis also by_axis (the same keys for \
 each place), with --hash also hash; where the file says something of itself, metadata. A file without tensors has no object.";
 
+/// What was found in all files.
+#[derive(Default)]
+struct Found {
+    infos: Vec<info::Info>,
+    /// The names of members, each with the end of its line.
+    names: Vec<String>,
+    /// A line about each file without tensors.
+    without: Vec<String>,
+}
+
 impl Info {
     /// Whether more than headers is wanted.
     fn reads_items(&self) -> bool {
@@ -123,25 +132,21 @@ impl Info {
 
     /// Describes the tensors of all files.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        sources::one_stdin(self.files.iter().map(|file| ("FILE", file)))?;
+        let files: Vec<_> = self.files.iter().map(|file| FILE.of(file)).collect();
+        check_stdin(&files)?;
         let mut out = BufWriter::new(io.stdout.clone());
-        let mut infos = Vec::new();
-        let mut names = Vec::new();
-        let mut without = Vec::new();
-        let limits = self.threads.limits(&io.environment)?;
+        let mut found = Found::default();
+        let limits = self.threads.limits(io)?;
+        let reader = OperandReader { io, options: &self.input, threads: limits.threads };
         let asked = Asked::new(self.input.dtype.as_ref());
         let mut outcome = Outcome::Done;
-        for file in &self.files {
-            let found = if self.members {
-                members(io, file, self, limits, &mut names)
-            } else {
-                describe_all(io, file, (self, &asked), limits, (&mut infos, &mut without))
-            };
+        for file in &files {
             // one bad file among many should not hide what the others hold
-            if let Err(error) = found {
+            if let Err(error) = self.describe_all(&reader, file, &asked, limits, &mut found) {
                 outcome = complain(&io.stderr, &error);
             }
         }
+        let Found { mut infos, names, without } = found;
         asked.finish()?;
         let printed = match (outcome, self.json) {
             _ if self.members => out.write_all(names.concat().as_bytes()),
@@ -155,6 +160,67 @@ impl Info {
         let printed = printed.and_then(|()| told.clone().try_for_each(|line| writeln!(out, "{line}")));
         printed.and_then(|()| out.flush()).context("standard output")?;
         Ok(outcome)
+    }
+
+    /// Adds what is to be said of a file, or of all its members.
+    fn describe_all(
+        &self,
+        reader: &OperandReader<'_>,
+        file: &Operand<'_>,
+        asked: &Asked<'_>,
+        limits: Limits,
+        found: &mut Found,
+    ) -> Result<()> {
+        let input = reader.open(file)?;
+        let selected = input.select()?;
+        if self.members {
+            // control characters are escaped, since people look at the names, too
+            let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+            let names = selected.into_iter().filter_map(|(_, name)| name);
+            found.names.extend(names.map(|name| name.chars().map(shown).collect::<String>() + "\n"));
+            return Ok(());
+        }
+        let file = file.file(input.member());
+        if selected.is_empty() {
+            found.without.push(format!("{}: holds no tensors", printable(&file)));
+        }
+        for (n, member) in selected {
+            let tensor = TensorOf { input: &input, n, label: input.label_of(member.as_deref()) };
+            let mut info = info::Info { file: file.clone(), member, ..Self::describe(&tensor, asked)? };
+            if self.reads_items() {
+                let source = typed_alone(tensor, asked, Reinterpret::Unsigned)?;
+                self.read_items(reader.io, source, &mut info, limits)?;
+            }
+            found.infos.push(info);
+        }
+        Ok(())
+    }
+
+    /// Describes a tensor without its items; of plain text `--dtype` decides the dtype.
+    fn describe(tensor: &TensorOf<'_>, asked: &Asked<'_>) -> Result<info::Info> {
+        let TensorOf { input, n, label } = tensor;
+        let is_text = !input.format().is_binary() && input.names().is_none();
+        let found = if is_text && asked.is_asked() {
+            let source = typed_alone(tensor.clone(), asked, Reinterpret::Unsigned)?;
+            Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None }
+        } else {
+            input.describe(*n)?
+        };
+        Ok(info::Info {
+            file: String::new(),
+            member: None,
+            format: input.format(),
+            dtype: asked.read(&found.meta.dtype, label, Reinterpret::Unsigned)?,
+            shape: found.meta.shape,
+            fortran_order: found.meta.order == Order::Fortran,
+            bytes: found.bytes,
+            offset: found.offset,
+            stats: None,
+            histogram: None,
+            hash: None,
+            by_axis: None,
+            notes: input.notes(*n)?,
+        })
     }
 }
 
@@ -170,77 +236,4 @@ fn resolve(axis: i64, source: &Source) -> Result<usize> {
         0 => anyhow!("{label}: --by-axis {axis}: shape [] has no axis"),
         _ => anyhow!("{label}: --by-axis {axis}: expected -{rank} to {} (shape {shape:?})", rank - 1),
     })
-}
-
-/// The names of a file's members, each with the end of its line. Control characters in them are escaped: they are
-/// shown to people, too.
-fn members(io: &Io, file: &OperandArg, args: &Info, limits: Limits, found: &mut Vec<String>) -> Result<()> {
-    let input = sources::open(io, file, &sources::label("FILE", file), &args.input, limits.threads)?;
-    let selected = input.select()?;
-    let names: Vec<String> = selected.into_iter().filter_map(|(_, name)| name).collect();
-    found.extend(names.iter().map(|name| {
-        let shown = name.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() });
-        shown.collect::<String>() + "\n"
-    }));
-    Ok(())
-}
-
-/// What is to be said of a file, or of all its members.
-fn describe_all(
-    io: &Io,
-    file: &OperandArg,
-    (args, asked): (&Info, &Asked<'_>),
-    limits: Limits,
-    (infos, without): (&mut Vec<info::Info>, &mut Vec<String>),
-) -> Result<()> {
-    let input = sources::open(io, file, &sources::label("FILE", file), &args.input, limits.threads)?;
-    let selected = input.select()?;
-    let file = sources::named(file, input.member());
-    if selected.is_empty() {
-        without.push(format!("{}: holds no tensors", printable(&file)));
-    }
-    for (n, member) in selected {
-        infos.push(describe(io, &input, n, file.clone(), member, (args, asked), limits)?);
-    }
-    Ok(())
-}
-
-/// What is to be said of member number `n`, which is called `member`, of a file.
-fn describe(
-    io: &Io,
-    input: &Input,
-    n: usize,
-    file: String,
-    member: Option<String>,
-    (args, asked): (&Info, &Asked<'_>),
-    limits: Limits,
-) -> Result<info::Info> {
-    let label = input.label_of(member.as_deref());
-    let plain = asked.plain(input, &label)?;
-    let found = match &plain {
-        Some(source) => Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None },
-        None => input.describe(n)?,
-    };
-    let dtype = asked.read(&found.meta.dtype, &label, Reinterpret::Unsigned)?;
-    let mut info = info::Info {
-        file,
-        member,
-        format: input.format(),
-        dtype,
-        shape: found.meta.shape,
-        fortran_order: found.meta.order == crate::item::meta::Order::Fortran,
-        bytes: found.bytes,
-        offset: found.offset,
-        stats: None,
-        histogram: None,
-        hash: None,
-        by_axis: None,
-        notes: input.notes(n)?,
-    };
-    if args.reads_items() {
-        let open = || asked.source(input.source_as(n, label.clone())?, Reinterpret::Unsigned);
-        let source = plain.map_or_else(open, Ok)?;
-        args.read_items(io, source, &mut info, limits)?;
-    }
-    Ok(info)
 }

@@ -3,11 +3,10 @@
 use anyhow::{Result, bail};
 use clap::{Args, ValueHint};
 
-use super::change::ChangeArgs;
+use super::change::Change;
 use super::io::Io;
-use super::options::operands::{InputOptions, OperandArg, data_help};
-use super::options::output::{EditOptions, OutputOptions};
-use super::options::run::RunOptions;
+use super::options::operands::{OperandArg, data_help};
+use super::options::operator::ChangeOptions;
 use super::options::scatter::{self, DuplicateOptions, ReductionArg};
 use super::options::updates::UpdatesOptions;
 use super::options::values::parse_number;
@@ -56,13 +55,7 @@ pub(super) struct ScatterNd {
     #[command(flatten)]
     pub duplicates: DuplicateOptions,
     #[command(flatten)]
-    pub input: InputOptions,
-    #[command(flatten)]
-    pub output: OutputOptions,
-    #[command(flatten)]
-    pub edit: EditOptions,
-    #[command(flatten)]
-    pub run: RunOptions,
+    pub options: ChangeOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -84,24 +77,15 @@ impl ScatterNd {
         if reduction != Reduction::None && self.duplicates.on_duplicate.is_some() {
             bail!("--on-duplicate: not with --reduction {}, which is meant for repeated indices", reduction.name());
         }
-        if self.edit.in_place
-            && self.output.parts.part.is_some()
+        if self.options.edit.in_place
+            && self.options.output.parts.part.is_some()
             && matches!(reduction, Reduction::Add | Reduction::Mul)
         {
             let name = reduction.name();
             bail!("--part: not with --in-place and --reduction {name}: a part that runs again would {name} again");
         }
         let indices = INDICES.of(&self.indices);
-        let args = ChangeArgs {
-            io,
-            data: &self.data,
-            updates: &self.updates,
-            input: &self.input,
-            output: &self.output,
-            edit: &self.edit,
-            run: &self.run,
-        };
-        let change = args.begin(Some(&indices))?.open()?;
+        let change = Change::begin(io, &self.data, Some(&indices), &self.updates, &self.options)?.open()?;
         let dtype = change.data.dtype();
         let legal = scatter_nd::check_opset(self.opset, reduction, dtype);
         let combine = legal.and_then(|()| reduction::combine(dtype, reduction)).map_err(|e| change.explain(e))?;

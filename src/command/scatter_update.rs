@@ -3,12 +3,11 @@
 use anyhow::Result;
 use clap::{Args, ValueHint};
 
-use super::change::ChangeArgs;
+use super::change::Change;
 use super::io::Io;
 use super::options::index_list::IndexList;
-use super::options::operands::{InputOptions, OperandArg, data_help};
-use super::options::output::{EditOptions, OutputOptions};
-use super::options::run::RunOptions;
+use super::options::operands::{OperandArg, data_help};
+use super::options::operator::ChangeOptions;
 use super::options::scatter::{self, DuplicateOptions};
 use super::options::updates::UpdatesOptions;
 use super::outcome::Outcome;
@@ -41,13 +40,7 @@ pub(super) struct ScatterUpdate {
     #[command(flatten)]
     pub duplicates: DuplicateOptions,
     #[command(flatten)]
-    pub input: InputOptions,
-    #[command(flatten)]
-    pub output: OutputOptions,
-    #[command(flatten)]
-    pub edit: EditOptions,
-    #[command(flatten)]
-    pub run: RunOptions,
+    pub options: ChangeOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -62,16 +55,7 @@ impl ScatterUpdate {
     /// Resolves the indices of the axis and writes DATA with UPDATES there.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let indices = INDICES.of(&self.indices);
-        let args = ChangeArgs {
-            io,
-            data: &self.data,
-            updates: &self.updates,
-            input: &self.input,
-            output: &self.output,
-            edit: &self.edit,
-            run: &self.run,
-        };
-        let change = args.begin(Some(&indices))?;
+        let change = Change::begin(io, &self.data, Some(&indices), &self.updates, &self.options)?;
         let axis = change.reader.axis(&self.axis)?;
         let change = change
             .open()?

@@ -16,7 +16,7 @@ use super::options::run::ThreadOptions;
 use super::options::text::PageOptions;
 use super::options::values::parse_number;
 use super::outcome::{Outcome, complain};
-use super::sources;
+use super::sources::{FILE, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
 use crate::engine::job::{Job, Progress};
 use crate::error::Subject;
 use crate::format::open::Input;
@@ -115,18 +115,20 @@ struct Shown {
 impl Show {
     /// Shows the tensors of all files.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        sources::one_stdin(self.files.iter().map(|file| ("FILE", file)))?;
-        let limits = self.threads.limits(&io.environment)?;
+        let files: Vec<_> = self.files.iter().map(|file| FILE.of(file)).collect();
+        check_stdin(&files)?;
+        let limits = self.threads.limits(io)?;
+        let reader = OperandReader { io, options: &self.input, threads: limits.threads };
         if self.image {
-            return self.draw(io, limits).map(|()| Outcome::Done);
+            return self.draw(io, &reader, &files, limits).map(|()| Outcome::Done);
         }
         let threshold = if self.all { None } else { Some(self.threshold.unwrap_or(THRESHOLD)) };
         let options = self.page.above(threshold);
         let mut out = BufWriter::new(io.stdout.clone());
         let mut outcome = Outcome::Done;
         let asked = Asked::new(self.input.dtype.as_ref());
-        for file in &self.files {
-            let (input, members) = match self.open(io, file, limits) {
+        for file in &files {
+            let (input, members) = match open(&reader, file) {
                 Ok(opened) => opened,
                 Err(error) => {
                     outcome = troubled(&mut out, io, &error)?;
@@ -145,17 +147,6 @@ impl Show {
         asked.finish()?;
         out.flush().context("standard output")?;
         Ok(outcome)
-    }
-
-    /// A file, and which of its members are shown: their numbers, and what they are called.
-    fn open(&self, io: &Io, file: &OperandArg, limits: Limits) -> Result<(Input, Vec<(usize, Name)>)> {
-        let input = sources::open(io, file, &sources::label("FILE", file), &self.input, limits.threads)?;
-        let selected = input.select()?;
-        ensure!(!selected.is_empty(), "{}: holds no tensors", input.label());
-        let file = sources::named(file, input.member());
-        let name = |member: Option<String>| Name { file: file.clone(), member };
-        let selected = selected.into_iter().map(|(n, member)| (n, name(member))).collect();
-        Ok((input, selected))
     }
 
     /// Reads what is printed of a member, and no more.
@@ -183,10 +174,7 @@ impl Show {
     /// A member, and the part of it that is shown.
     fn source(&self, input: &Input, n: usize, name: &Name, asked: &Asked<'_>) -> Result<(Source, Vec<Span>)> {
         let label = input.label_of(name.member.as_deref());
-        let source = match asked.plain(input, &label)? {
-            Some(source) => source,
-            None => asked.source(input.source_as(n, label)?, Reinterpret::Unsigned)?,
-        };
+        let source = typed_alone(TensorOf { input, n, label }, asked, Reinterpret::Unsigned)?;
         let spans = match &self.at {
             None => source.shape().iter().map(|&dim| Span::whole(dim)).collect(),
             Some(at) => at.args.resolve(source.shape()).map_err(|error| match error.subject() {
@@ -208,10 +196,8 @@ impl Show {
     }
 
     /// Draws the one tensor.
-    fn draw(&self, io: &Io, limits: Limits) -> Result<()> {
-        let [file] = &self.files[..] else {
-            bail!("--image: {} files, and a picture shows one tensor", self.files.len())
-        };
+    fn draw(&self, io: &Io, reader: &OperandReader<'_>, files: &[Operand<'_>], limits: Limits) -> Result<()> {
+        let [file] = files else { bail!("--image: {} files, and a picture shows one tensor", files.len()) };
         if self.output.is_none() && !io.stdout.is_terminal() {
             bail!("--image: standard output is no terminal: use -o OUT.png");
         }
@@ -219,7 +205,7 @@ impl Show {
             bail!("--image: NO_COLOR or TERM=dumb turns colours off, and a picture needs them: use -o OUT.png");
         }
         let target = self.output.as_deref().map(|path| png_target(path, io)).transpose()?;
-        let (input, members) = self.open(io, file, limits)?;
+        let (input, members) = open(reader, file)?;
         let [(n, name)] = &members[..] else {
             let names: Vec<_> = members.iter().filter_map(|(_, name)| name.member.as_deref()).take(5).collect();
             let (label, count) = (input.label(), members.len());
@@ -262,6 +248,17 @@ impl Show {
             }
         }
     }
+}
+
+/// Opens a file, and returns the numbers of those of its members that are shown, and what they are called.
+fn open(reader: &OperandReader<'_>, file: &Operand<'_>) -> Result<(Input, Vec<(usize, Name)>)> {
+    let input = reader.open(file)?;
+    let selected = input.select()?;
+    ensure!(!selected.is_empty(), "{}: holds no tensors", input.label());
+    let file = file.file(input.member());
+    let name = |member: Option<String>| Name { file: file.clone(), member };
+    let selected = selected.into_iter().map(|(n, member)| (n, name(member))).collect();
+    Ok((input, selected))
 }
 
 /// Reads those items of a selection that are printed, and no others; with them the dims of all of it.

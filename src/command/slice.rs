@@ -5,9 +5,8 @@ use clap::{Args, ValueHint};
 
 use super::destination::Destination;
 use super::io::Io;
-use super::options::operands::{InputOptions, OperandArg, data_help};
-use super::options::output::OutputOptions;
-use super::options::run::RunOptions;
+use super::options::operands::{OperandArg, data_help};
+use super::options::operator::OperatorOptions;
 use super::options::slices::SliceOptions;
 use super::outcome::Outcome;
 use super::sources::{DATA, OperandReader, explained};
@@ -29,11 +28,7 @@ pub(super) struct Slice {
     #[command(flatten)]
     pub slices: SliceOptions,
     #[command(flatten)]
-    pub input: InputOptions,
-    #[command(flatten)]
-    pub output: OutputOptions,
-    #[command(flatten)]
-    pub run: RunOptions,
+    pub options: OperatorOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -48,9 +43,10 @@ Only the bytes that the slice needs are read from a .npy file.";
 impl Slice {
     /// Resolves the slice and writes the places of DATA that it names.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let destination = Destination::of(io, &self.output, self.run.quiet)?;
-        let limits = self.run.limits(&io.environment)?;
-        let reader = OperandReader { io, options: &self.input, threads: limits.threads };
+        let OperatorOptions { input, output, run } = &self.options;
+        let destination = Destination::of(io, output, run.quiet)?;
+        let limits = run.threads.limits(io)?;
+        let reader = OperandReader { io, options: input, threads: limits.threads };
         let slices = reader.slices(&self.slices)?;
         let operand = DATA.of(&self.data);
         let data = reader.source(&operand)?;

@@ -3,11 +3,10 @@
 use anyhow::Result;
 use clap::{Args, ValueHint};
 
-use super::change::{ChangeArgs, LinkedChange};
+use super::change::{Change, LinkedChange};
 use super::io::Io;
-use super::options::operands::{InputOptions, OperandArg, data_help};
-use super::options::output::{EditOptions, OutputOptions};
-use super::options::run::RunOptions;
+use super::options::operands::{OperandArg, data_help};
+use super::options::operator::ChangeOptions;
 use super::options::slices::SliceOptions;
 use super::options::updates::UpdatesOptions;
 use super::outcome::Outcome;
@@ -30,13 +29,7 @@ pub(super) struct SliceScatter {
     #[command(flatten)]
     pub slices: SliceOptions,
     #[command(flatten)]
-    pub input: InputOptions,
-    #[command(flatten)]
-    pub output: OutputOptions,
-    #[command(flatten)]
-    pub edit: EditOptions,
-    #[command(flatten)]
-    pub run: RunOptions,
+    pub options: ChangeOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -48,16 +41,7 @@ Examples:
 impl SliceScatter {
     /// Resolves the slice and writes DATA with UPDATES in its places.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let args = ChangeArgs {
-            io,
-            data: &self.data,
-            updates: &self.updates,
-            input: &self.input,
-            output: &self.output,
-            edit: &self.edit,
-            run: &self.run,
-        };
-        let change = args.begin(None)?;
+        let change = Change::begin(io, &self.data, None, &self.updates, &self.options)?;
         let slices = change.reader.slices(&self.slices)?;
         let change = change.open()?;
         let places = slice_scatter::SliceScatter::resolve(change.data.shape(), &slices, change.updates_shape());

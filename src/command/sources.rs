@@ -9,7 +9,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 
-use super::asked::{Asked, Reinterpret, refusal};
+use super::asked::{Asked, Reinterpret};
 use super::io::Io;
 use super::options::index_list::IndexList;
 use super::options::operands::{InputOptions, OperandArg};
@@ -38,6 +38,10 @@ pub(super) struct OperandRole {
 pub(super) const DATA: OperandRole = OperandRole { name: "DATA", subject: Subject::Data };
 pub(super) const INDICES: OperandRole = OperandRole { name: "INDICES", subject: Subject::Indices };
 pub(super) const UPDATES: OperandRole = OperandRole { name: "UPDATES", subject: Subject::Updates };
+/// An input of a command that is no operator.
+pub(super) const FILE: OperandRole = OperandRole { name: "FILE", subject: Subject::Data };
+/// An input of `convert`.
+pub(super) const IN: OperandRole = OperandRole { name: "IN", subject: Subject::Data };
 
 /// An operand as it was typed.
 #[derive(Debug)]
@@ -51,7 +55,33 @@ pub(super) struct Operand<'a> {
 impl OperandRole {
     /// Returns the operand of this role.
     pub(super) fn of(self, arg: &OperandArg) -> Operand<'_> {
-        Operand { arg, label: label(self.name, arg), role: self }
+        let role = self.name;
+        let label = match arg {
+            OperandArg::Stdin => format!("{role} (standard input)"),
+            OperandArg::StdinAs(view) => format!("{role} (standard input):{view}"),
+            OperandArg::Path(path) => format!("{role} {}", path.display()),
+            OperandArg::Inline(text) if text.chars().count() > 40 => {
+                format!("{role} {}...", text.chars().take(40).collect::<String>())
+            }
+            OperandArg::Inline(text) => format!("{role} {text}"),
+        };
+        Operand { arg, label, role: self }
+    }
+}
+
+impl Operand<'_> {
+    /// Returns the file as it was typed, without the name of a member.
+    pub(super) fn file(&self, member: Option<&str>) -> String {
+        match self.arg {
+            OperandArg::Stdin => "-".to_owned(),
+            OperandArg::StdinAs(view) => format!("-:{view}"),
+            OperandArg::Inline(text) => text.clone(),
+            OperandArg::Path(path) => {
+                let text = path.display().to_string();
+                let file = member.and_then(|name| text.strip_suffix(name)?.strip_suffix(':'));
+                file.unwrap_or(&text).to_owned()
+            }
+        }
     }
 }
 
@@ -94,7 +124,27 @@ impl OperandReader<'_> {
     /// # Errors
     /// There is no such file, or it is in no known format.
     pub(super) fn open(&self, operand: &Operand<'_>) -> Result<Input> {
-        open(self.io, operand.arg, &operand.label, self.options, self.threads)
+        let Operand { arg, label, .. } = operand;
+        let options = self.open_options(label);
+        Ok(match arg {
+            OperandArg::Inline(text) if Path::new(text).exists() && !self.is_json(text) => {
+                bail!("{label}: no JSON; the file of that name is given as ./{text}")
+            }
+            OperandArg::Inline(text) => options.open_json(text.clone().into_bytes()),
+            OperandArg::Stdin => options.open_stream(Box::new(self.io.stdin.clone()))?,
+            OperandArg::StdinAs(view) => options.open_stream_as(Box::new(self.io.stdin.clone()), view)?,
+            OperandArg::Path(path) => options.open(path)?,
+        })
+    }
+
+    /// Returns how files are opened that messages call `label`.
+    fn open_options(&self, label: &str) -> OpenOptions {
+        let InputOptions { from, skip_rows, .. } = *self.options;
+        OpenOptions { format: from, skip_rows, threads: self.threads, ..OpenOptions::new(label) }
+    }
+
+    fn is_json(&self, text: &str) -> bool {
+        json::open(text.as_bytes(), Subject::Data, self.threads).is_ok()
     }
 
     /// Finds the tensor that an operand means.
@@ -223,7 +273,7 @@ impl OperandReader<'_> {
 
     fn index_file(&self, path: &Path, option: &str) -> Result<Source> {
         let label = format!("{option} {}", path.display());
-        let input = options(&label, self.options, self.threads).open(path).map_err(|error| match error.kind() {
+        let input = self.open_options(&label).open(path).map_err(|error| match error.kind() {
             ErrorKind::Io(std::io::ErrorKind::NotFound) => {
                 let end = matches!(path.to_str(), Some("end" | "END" | "max" | "None" | "none" | ":" | "inf"));
                 let cure = if end { " (INT_MAX is the end of any axis)" } else { "" };
@@ -321,7 +371,11 @@ pub(super) fn typed<'c>(tensors: &[TensorOf<'c>], asked: &Asked<'_>, reading: Re
     let mut sources = Vec::with_capacity(tensors.len());
     for (n, (one, tensor)) in order {
         let source = match one {
-            OpenTensor::Source(source) => asked.source(source, reading)?,
+            OpenTensor::Source(mut source) => {
+                let dtype = asked.read(source.dtype(), source.label(), reading)?;
+                source.reinterpret(dtype);
+                source
+            }
             OpenTensor::Plain(values) => {
                 let dtype = asked.plain_dtype(known.clone()).expect("a dtype that is asked for, or that of another");
                 Source::memory(values.read(&dtype).map_err(refuse)?, tensor.label.clone())
@@ -342,76 +396,20 @@ pub(super) fn typed_alone(tensor: TensorOf<'_>, asked: &Asked<'_>, reading: Rein
     Ok(typed(&[tensor], asked, reading)?.pop().expect("a source for each tensor"))
 }
 
-/// Returns what messages call an operand: its role and where it comes from.
-pub(super) fn label(role: &str, arg: &OperandArg) -> String {
-    match arg {
-        OperandArg::Stdin => format!("{role} (standard input)"),
-        OperandArg::StdinAs(view) => format!("{role} (standard input):{view}"),
-        OperandArg::Path(path) => format!("{role} {}", path.display()),
-        OperandArg::Inline(text) if text.chars().count() > 40 => {
-            format!("{role} {}...", text.chars().take(40).collect::<String>())
-        }
-        OperandArg::Inline(text) => format!("{role} {text}"),
-    }
-}
-
-/// Returns a file as it was named, without the name of a member.
-pub(super) fn named(file: &OperandArg, member: Option<&str>) -> String {
-    match file {
-        OperandArg::Stdin => "-".to_owned(),
-        OperandArg::StdinAs(view) => format!("-:{view}"),
-        OperandArg::Inline(text) => text.clone(),
-        OperandArg::Path(path) => {
-            let text = path.display().to_string();
-            let file = member.and_then(|name| text.strip_suffix(name)?.strip_suffix(':'));
-            file.unwrap_or(&text).to_owned()
-        }
-    }
-}
-
-/// Refuses standard input for more than one of the operands, each of which comes with the name of its role.
-///
-/// # Errors
-/// The role of the second one.
-pub(super) fn one_stdin<'a>(operands: impl IntoIterator<Item = (&'a str, &'a OperandArg)>) -> Result<()> {
-    match operands.into_iter().filter(|(_, arg)| arg.is_stdin()).nth(1) {
-        Some((role, _)) => bail!("{role}: standard input can stand for one operand only"),
-        None => Ok(()),
-    }
-}
-
-/// Refuses standard input for more than one of the operands of an operator.
+/// Refuses standard input for more than one of the operands.
 ///
 /// # Errors
 /// The role of the second one.
 pub(super) fn check_stdin<'a>(operands: impl IntoIterator<Item = &'a Operand<'a>>) -> Result<()> {
-    one_stdin(operands.into_iter().map(|operand| (operand.role.name, operand.arg)))
+    match operands.into_iter().filter(|operand| operand.arg.is_stdin()).nth(1) {
+        Some(second) => bail!("{}: standard input can stand for one operand only", second.role.name),
+        None => Ok(()),
+    }
 }
 
-/// Returns how files are opened that messages call `label`.
-fn options(label: &str, how: &InputOptions, threads: Threads) -> OpenOptions {
-    OpenOptions { format: how.from, skip_rows: how.skip_rows, threads, ..OpenOptions::new(label) }
-}
-
-/// Opens an operand that messages call `label`.
-///
-/// # Errors
-/// There is no such file, or it is in no known format.
-pub(super) fn open(io: &Io, arg: &OperandArg, label: &str, how: &InputOptions, threads: Threads) -> Result<Input> {
-    let options = options(label, how, threads);
-    Ok(match arg {
-        OperandArg::Inline(text) if Path::new(text).exists() && !is_json(text, threads) => {
-            bail!("{label}: no JSON; the file of that name is given as ./{text}")
-        }
-        OperandArg::Inline(text) => options.open_json(text.clone().into_bytes()),
-        OperandArg::Stdin => options.open_stream(Box::new(io.stdin.clone()))?,
-        OperandArg::StdinAs(view) => options.open_stream_as(Box::new(io.stdin.clone()), view)?,
-        OperandArg::Path(path) => options.open(path)?,
-    })
-}
-
-fn is_json(text: &str, threads: Threads) -> bool {
-    json::open(text.as_bytes(), Subject::Data, threads).is_ok()
+/// Says what the library refuses in the operand that messages call `label`, with its advice.
+fn refusal(label: &str, error: &Error) -> anyhow::Error {
+    anyhow!("{label}: {}", advised(error.message().to_owned(), error.advice()))
 }
 
 /// Makes a source of integers: of any integer dtype, or of text without a dtype that holds nothing else.

@@ -11,13 +11,13 @@ use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::run::ThreadOptions;
 use super::outcome::Outcome;
 use super::show::{THRESHOLD, read_shown};
-use super::sources;
-use crate::format::open::Input;
+use super::sources::{FILE, OperandReader, TensorOf, typed_alone};
 use crate::format::text::{self, TextOptions};
 use crate::info;
 use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;
 use crate::report::printable;
+use crate::storage::source::Source;
 
 /// Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items
 ///
@@ -49,9 +49,9 @@ Then git diff, git show and git log -p tell what has changed in which tensor.";
 impl Textconv {
     /// Prints the tensors of the file.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let limits = self.threads.limits(&io.environment)?;
-        let label = sources::label("FILE", &self.file);
-        let input = sources::open(io, &self.file, &label, &self.input, limits.threads)?;
+        let limits = self.threads.limits(io)?;
+        let reader = OperandReader { io, options: &self.input, threads: limits.threads };
+        let input = reader.open(&FILE.of(&self.file))?;
         let mut selected = input.select()?;
         selected.sort_by(|(_, a), (_, b)| a.cmp(b));
         let asked = Asked::new(self.input.dtype.as_ref());
@@ -64,7 +64,12 @@ impl Textconv {
             if number > 0 {
                 writeln!(out).context("standard output")?;
             }
-            tell(&mut out, &input, (n, name.as_deref()), &asked, limits)?;
+            let source = typed_alone(
+                TensorOf { input: &input, n, label: input.label_of(name.as_deref()) },
+                &asked,
+                Reinterpret::Unsigned,
+            )?;
+            tell(&mut out, source, name.as_deref(), limits)?;
         }
         asked.finish()?;
         out.flush().context("standard output")?;
@@ -72,19 +77,9 @@ impl Textconv {
     }
 }
 
-/// Prints what is to be compared of member number `n`.
-fn tell(
-    out: &mut impl Write,
-    input: &Input,
-    (n, name): (usize, Option<&str>),
-    asked: &Asked<'_>,
-    limits: Limits,
-) -> Result<()> {
-    let label = input.label_of(name);
-    let mut source = match asked.plain(input, &label)? {
-        Some(source) => source,
-        None => asked.source(input.source_as(n, label.clone())?, Reinterpret::Unsigned)?,
-    };
+/// Prints what is to be compared of a tensor that is called `name` in its file.
+fn tell(out: &mut impl Write, mut source: Source, name: Option<&str>, limits: Limits) -> Result<()> {
+    let label = source.label().to_owned();
     let stats = info::stats(&mut source, limits, &|_| ())?;
     let hash = info::hash(&mut source, limits, &|_| ())?;
     let name = name.map_or(String::new(), |name| format!("{}: ", printable(name)));

@@ -6,6 +6,7 @@ pub(super) mod cast;
 pub(super) mod index_list;
 pub(super) mod members;
 pub(super) mod operands;
+pub(super) mod operator;
 pub(super) mod output;
 pub(super) mod parts;
 pub(super) mod run;

@@ -4,7 +4,7 @@ use std::num::NonZero;
 
 use clap::{Args, ValueHint};
 
-use crate::command::io::Environment;
+use crate::command::io::{Environment, Io};
 use crate::ops::fill::Limits;
 use crate::parallel::Threads;
 
@@ -20,13 +20,6 @@ pub(crate) struct RunOptions {
     pub quiet: bool,
 }
 
-impl RunOptions {
-    /// What the run may use.
-    pub(crate) fn limits(&self, environment: &Environment) -> anyhow::Result<Limits> {
-        self.threads.limits(environment)
-    }
-}
-
 #[derive(Debug, Args)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct ThreadOptions {
@@ -38,26 +31,22 @@ pub(crate) struct ThreadOptions {
 }
 
 impl ThreadOptions {
-    /// What the run may use: as many threads as asked for, here or in the environment. Tests ask for windows of so many
-    /// bytes by `TENSOROP_WINDOW`, and for threads that share whatever little there is to do then.
-    pub(crate) fn limits(&self, environment: &Environment) -> anyhow::Result<Limits> {
-        let threads = Threads::new(self.asked(environment)?);
-        let window = environment.window;
-        Ok(match window {
-            Some(_) => Limits { threads: threads.started_for(0), window },
-            None => Limits { threads, window },
-        })
-    }
-
-    fn asked(&self, environment: &Environment) -> anyhow::Result<Option<NonZero<usize>>> {
-        Ok(match (self.threads, &environment.threads) {
-            (Some(threads), _) => Some(threads),
-            (None, None) => None,
+    /// Returns what the run may use: at most the threads that the option or the environment gives, and in tests the
+    /// windows of `TENSOROP_WINDOW`, which threads then share however little there is to do.
+    ///
+    /// # Errors
+    /// `TENSOROP_THREADS` is no number of threads.
+    pub(crate) fn limits(&self, io: &Io) -> anyhow::Result<Limits> {
+        let Environment { threads: in_environment, window, .. } = &io.environment;
+        let count = match (self.threads, in_environment) {
             (None, Some(text)) => {
                 let number = parse_threads(&text.to_string_lossy());
                 Some(number.map_err(|message| anyhow::anyhow!("TENSOROP_THREADS: {}: {message}", text.display()))?)
             }
-        })
+            (threads, _) => threads,
+        };
+        let threads = Threads::new(count);
+        Ok(Limits { threads: if window.is_some() { threads.started_for(0) } else { threads }, window: *window })
     }
 }
 
