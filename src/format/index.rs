@@ -47,7 +47,8 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let one_line = |error: serde_json::Error| error.to_string().replace(char::is_control, " ");
     let Map(map) = serde_json::from_slice::<Top>(&text).map_err(|error| malformed!("index: {}", one_line(error)))?.0;
     let mut numbers = HashMap::new();
-    let (mut seen, mut shards, mut members) = (HashSet::with_capacity(map.len()), Vec::new(), Vec::new());
+    let (mut seen, mut shards) = (HashSet::with_capacity(map.len()), Vec::new());
+    let (mut names, mut places) = (Vec::new(), Vec::new());
     for (name, location) in map {
         ensure!(seen.insert(name.clone()), "the index names {} twice", python::repr_str(&name));
         let next = shards.len();
@@ -55,9 +56,10 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
             shards.push(IndexShard { location: location.clone(), opened: OnceLock::new() });
             next
         });
-        members.push((name, shard));
+        names.push(name);
+        places.push(shard);
     }
-    Ok(Box::new(IndexReader { identity: bytes.identity()?, folder, shards, members }))
+    Ok(Box::new(IndexReader { identity: bytes.identity()?, folder, shards, names, places }))
 }
 
 /// An index: the tensors that it names, and the shards that they lie in.
@@ -68,8 +70,10 @@ struct IndexReader {
     /// The folder that all files lie in; `None` if the index did not come from a file.
     folder: Option<PathBuf>,
     shards: Vec<IndexShard>,
-    /// The name of each tensor, and the number of its shard.
-    members: Vec<(String, usize)>,
+    /// The names of the tensors.
+    names: Vec<String>,
+    /// The number of the shard of each tensor.
+    places: Vec<usize>,
 }
 
 /// A file of safetensors that an index names.
@@ -90,13 +94,13 @@ struct OpenIndexShard {
 
 impl IndexReader {
     fn shard(&self, n: usize) -> Result<&IndexShard> {
-        let shard = self.members.get(n).and_then(|(_, shard)| self.shards.get(*shard));
-        shard.ok_or_else(|| malformed!("tensor {n} of {}", self.members.len()))
+        let shard = self.places.get(n).and_then(|shard| self.shards.get(*shard));
+        shard.ok_or_else(|| malformed!("tensor {n} of {}", self.places.len()))
     }
 
     /// Returns the shard of tensor number `n`, which is opened if it is not open yet, and the number that the tensor has there.
     fn find(&self, n: usize) -> Result<(&OpenIndexShard, usize)> {
-        let (shard, (name, _)) = (self.shard(n)?, &self.members[n]);
+        let (shard, name) = (self.shard(n)?, &self.names[n]);
         let opened = match shard.opened.get() {
             Some(opened) => opened,
             None => {
@@ -132,10 +136,10 @@ impl IndexReader {
             bail!("no .safetensors file: does not begin with a length and {{");
         }
         let index = safetensors::HeaderIndex::read(&file)?;
-        let names: Vec<String> = index.names().map(str::to_owned).collect();
+        let names: Vec<String> = index.members.iter().map(|member| member.name.clone()).collect();
         let numbers = names.iter().cloned().enumerate().map(|(n, name)| (name, n)).collect();
         let container = Container {
-            notes: Arc::clone(index.notes()),
+            notes: Arc::clone(&index.notes),
             index: Some(self.identity),
             ..Container::new(file.identity()?, names)
         };
@@ -150,12 +154,8 @@ fn check_regular(path: &Path) -> Result<()> {
 }
 
 impl Reader for IndexReader {
-    fn names(&self) -> Option<Vec<&str>> {
-        Some(self.members.iter().map(|(name, _)| name.as_str()).collect())
-    }
-
-    fn name(&self, n: usize) -> Option<&str> {
-        self.members.get(n).map(|(name, _)| name.as_str())
+    fn names(&self) -> Option<&[String]> {
+        Some(&self.names)
     }
 
     fn unchangeable(&self) -> Option<Unchangeable> {
@@ -163,7 +163,7 @@ impl Reader for IndexReader {
     }
 
     fn notes(&self, n: usize) -> Result<Option<Arc<Notes>>> {
-        self.find(n).map(|(shard, _)| Some(Arc::clone(shard.index.notes())))
+        self.find(n).map(|(shard, _)| Some(Arc::clone(&shard.index.notes)))
     }
 
     fn elsewhere(&self, n: usize) -> Result<Option<PathBuf>> {
@@ -174,7 +174,7 @@ impl Reader for IndexReader {
 
     fn describe(&self, n: usize) -> Result<Description> {
         let (shard, there) = self.find(n)?;
-        let member = shard.index.header(there);
+        let member = &shard.index.members[there];
         // the items do not lie in this file
         Ok(Description { meta: member.meta.clone(), bytes: member.bytes, offset: None })
     }

@@ -39,7 +39,7 @@ pub enum Sure {
 /// of what it reads, and its errors do not say it.
 ///
 /// A format must implement [`describe`](Self::describe), [`source`](Self::source) and
-/// [`unchangeable`](Self::unchangeable). A container also implements [`names`](Self::names) and [`name`](Self::name).
+/// [`unchangeable`](Self::unchangeable). A container also implements [`names`](Self::names).
 /// Every other method is for the few formats that differ from its default.
 pub trait Reader: Debug + Send + Sync {
     /// Returns what is known of member `n` without reading its items. Where there is one tensor, `n` is 0.
@@ -58,13 +58,7 @@ pub trait Reader: Debug + Send + Sync {
     fn unchangeable(&self) -> Option<Unchangeable>;
 
     /// Returns the names of a container's members; `None` if there is one tensor, without a name.
-    fn names(&self) -> Option<Vec<&str>> {
-        None
-    }
-
-    /// Returns the name of member `n`, if it has one. Callers that walk thousands of members use this and not
-    /// [`names`](Self::names).
-    fn name(&self, _: usize) -> Option<&str> {
+    fn names(&self) -> Option<&[String]> {
         None
     }
 

@@ -25,6 +25,7 @@ pub mod onnx;
 pub mod open;
 pub mod opened;
 pub mod packed;
+mod plain;
 pub mod raw;
 pub mod rewrite;
 mod rows;

@@ -5,21 +5,21 @@
 //! to be those of `numpy.save`.
 
 use std::io::{self, Read};
-use std::sync::{Arc, Mutex};
 
 use ndarray_npy::npy::header::{Header as RawHeader, Layout as RawLayout, ParseHeaderError, ReadHeaderError};
 use py_literal::Value;
 
-use super::content::{Content, ContentSource, Description};
-use super::interface::{Layout, Places, Reader, Sure, Unchangeable, Writer};
+use super::content::{Content, ContentSource};
+use super::interface::{Layout, Places, Reader, Sure, Writer};
+use super::plain::{PlainItems, PlainReader};
 use crate::error::{bail, malformed};
 
 use crate::item::dtype::{DType, Field, Kind};
 use crate::item::meta::{Meta, Order};
 use crate::item::python;
 use crate::layout::shape::{MAX_RANK, bytes_of};
-use crate::storage::read_at::{ReadAt, Section};
-use crate::storage::source::{Source, wrong_length};
+use crate::storage::read_at::Section;
+use crate::storage::source::wrong_length;
 
 /// The first bytes of every `.npy` file.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
@@ -48,13 +48,6 @@ pub struct Header {
     pub offset: usize,
     /// The bytes of all items.
     pub bytes: usize,
-}
-
-impl Header {
-    /// Returns what a header says of the tensor of a file.
-    fn describe(&self) -> Description {
-        Description { meta: self.meta.clone(), bytes: self.bytes as u64, offset: Some(self.offset as u64) }
-    }
 }
 
 /// What the first bytes of a `.npy` show.
@@ -289,20 +282,22 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
 /// The header is malformed; the file is longer or shorter than the header says; reading fails.
 pub(super) fn open(content: Content) -> crate::error::Result<Box<dyn Reader>> {
     let Content { mut begin, opened, .. } = content;
-    Ok(match opened {
+    let (header, items) = match opened {
         ContentSource::Bytes { bytes, size, .. } => {
             let mut rest = Section::new(&*bytes, begin.len() as u64, size - begin.len() as u64);
             let header = read_on(&mut rest, &mut begin)?;
             check_len(&header, size)?;
-            Box::new(NpyFile { bytes, header })
+            (header, PlainItems::Bytes(bytes))
         }
         ContentSource::Folder(_) => bail!("is a folder, expected a file"),
         ContentSource::Stream(mut stream) => {
             let header = read_on(&mut stream, &mut begin)?;
             let items = io::Cursor::new(begin.split_off(header.offset)).chain(stream);
-            Box::new(NpyStream { header, items: Mutex::new(Some(StreamItems(Box::new(items)))) })
+            (header, PlainItems::stream(items))
         }
-    })
+    };
+    let Header { meta, offset, .. } = header;
+    Ok(Box::new(PlainReader { meta, start: offset as u64, items, unwritten: None }))
 }
 
 /// Reads the header of `stream`, whose first bytes are in `begin` already; appends those that it reads beyond them.
@@ -337,64 +332,6 @@ pub(super) fn check_len(header: &Header, len: u64) -> crate::error::Result<()> {
         bail!("{}", wrong_length(found, header.bytes as u64, &header.meta));
     }
     Ok(())
-}
-
-/// A `.npy` whose items are read by position.
-#[derive(Debug)]
-struct NpyFile {
-    bytes: Arc<dyn ReadAt>,
-    header: Header,
-}
-
-impl Reader for NpyFile {
-    fn unchangeable(&self) -> Option<Unchangeable> {
-        None
-    }
-
-    fn describe(&self, _: usize) -> crate::error::Result<Description> {
-        Ok(self.header.describe())
-    }
-
-    fn source(&self, _: usize, label: String) -> crate::error::Result<Source> {
-        let Header { meta, offset, .. } = &self.header;
-        Source::stored(meta.clone(), Arc::clone(&self.bytes), *offset as u64, label)
-    }
-}
-
-/// A `.npy` from a stream, whose items can be read once.
-#[derive(Debug)]
-struct NpyStream {
-    header: Header,
-    items: Mutex<Option<StreamItems>>,
-}
-
-impl Reader for NpyStream {
-    fn is_once(&self) -> bool {
-        true
-    }
-
-    fn unchangeable(&self) -> Option<Unchangeable> {
-        None
-    }
-
-    fn describe(&self, _: usize) -> crate::error::Result<Description> {
-        Ok(self.header.describe())
-    }
-
-    fn source(&self, _: usize, label: String) -> crate::error::Result<Source> {
-        let items = self.items.lock().ok().and_then(|mut items| items.take());
-        let StreamItems(items) = items.ok_or_else(|| malformed!("can be read only once"))?;
-        Ok(Source::stream(self.header.meta.clone(), items, self.header.bytes as u64, label))
-    }
-}
-
-/// The rest of a stream.
-struct StreamItems(Box<dyn Read + Send>);
-
-impl std::fmt::Debug for StreamItems {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("StreamItems")
-    }
 }
 
 /// Writes `.npy`, which holds every dtype.

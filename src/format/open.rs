@@ -233,12 +233,12 @@ impl Input {
 
     /// Returns the names of a container's members; `None` if the format holds one tensor, without a name.
     pub fn names(&self) -> Option<Vec<&str>> {
-        self.reader.names()
+        self.reader.names().map(|names| names.iter().map(String::as_str).collect())
     }
 
     /// Returns the name of member `n` without making a list of all; `None` if there is no such member, or it has no name.
     pub fn name(&self, n: usize) -> Option<&str> {
-        self.reader.name(n)
+        self.reader.names()?.get(n).map(String::as_str)
     }
 
     /// Returns the name that an ONNX tensor carries itself.

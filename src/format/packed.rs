@@ -4,9 +4,13 @@
 //! Unpacked, an item is the low bits of a byte of its own, the others being zero, as ml_dtypes stores it.
 
 use std::io::{self, Read};
+use std::sync::Arc;
 
+use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
-use crate::storage::source::fill_from;
+use crate::item::meta::Meta;
+use crate::storage::read_at::{ReadAt, Section};
+use crate::storage::source::{Source, fill_from};
 
 /// The most packed bytes that [`Unpack`] holds: a multiple of three.
 const PIECE: usize = 3 << 14;
@@ -66,6 +70,21 @@ fn unpack_groups<const BYTES: usize, const ITEMS: usize, const BITS: usize>(pack
     let word = word(bytes);
     let whole = bytes.len() * 8 / BITS;
     tail.iter_mut().take(whole).enumerate().for_each(|(n, place)| *place = item(word, n));
+}
+
+/// Returns the items of a tensor that begin at byte `at` of a file. Those that share bytes come as a stream, which unpacks
+/// them. Messages call the tensor `label`.
+///
+/// # Errors
+/// The version of the file cannot be read.
+pub(super) fn source(meta: Meta, file: &Arc<dyn ReadAt>, at: u64, label: String) -> Result<Source> {
+    let bits = bits(&meta.dtype);
+    if bits == 8 {
+        return Source::stored(meta, Arc::clone(file), at, label);
+    }
+    let items = meta.items() as u64;
+    let section = Section::new(Arc::clone(file), at, bytes_of_items(&meta.dtype, meta.items()));
+    Ok(Source::stream(meta, Box::new(Unpack::new(section, bits, items)), items, label))
 }
 
 /// Unpacks the items of a reader, one to a byte, in bounded memory. It ends with the last item, or with the last whole

@@ -2,16 +2,17 @@
 //! written one after the other.
 
 use std::io::{self, Read};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use super::content::{BEGIN, Content, ContentSource, Description};
-use super::interface::{Extras, Layout, Places, Reader, Unchangeable, Writer};
-use crate::error::{Error, ErrorKind, Result, bail, ensure, malformed};
+use super::content::{BEGIN, Content, ContentSource};
+use super::interface::{Extras, Layout, Places, Reader, Writer};
+use super::plain::{PlainItems, PlainReader};
+use crate::error::{Result, bail, ensure, malformed};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::shape::MAX_RANK;
 use crate::storage::read_at::ReadAt;
-use crate::storage::source::{Source, wrong_length};
+use crate::storage::source::wrong_length;
 
 /// What the bytes of a file are: `DTYPE`, `DTYPE[DIMS]`, either with `@OFFSET` after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,22 +56,22 @@ impl View {
         Ok(Self { dtype: meta.dtype, dims, offset })
     }
 
-    /// Whether a text that is no view is most likely meant to be one.
+    /// Returns whether a text that is no view is most likely meant to be one.
     pub fn is_meant(text: &str) -> bool {
         text.ends_with(']') || text.contains("]@") || text.contains('@') && text.starts_with(char::is_alphanumeric)
     }
 
-    /// Whether the length of the file is needed to know the dims.
+    /// Returns whether the length of the file is needed to know the dims.
     fn is_open(&self) -> bool {
         self.dims.contains(&None)
     }
 
-    /// The tensor, if it is `dim` that is not given.
+    /// Returns the tensor whose missing dim is `dim`.
     fn meta(&self, dim: usize) -> Meta {
         Meta::new(self.dtype.clone(), self.dims.iter().map(|known| known.unwrap_or(dim)).collect())
     }
 
-    /// The tensor in a file of so many bytes, and where it begins.
+    /// Returns the tensor in a file of `len` bytes, and the byte at which it begins.
     fn within(&self, len: u64) -> Result<(Meta, u64)> {
         let start = self.offset.unwrap_or(0);
         let rest =
@@ -95,7 +96,7 @@ impl View {
     }
 }
 
-/// The shapes that would fit if one dim alone is wrong, for the end of a message.
+/// Returns the end of a message: the shapes of as many bytes that differ from a tensor's in one dim.
 fn fitting(meta: &Meta, bytes: u64) -> String {
     let size = meta.dtype.itemsize() as u64;
     let mut shapes = Vec::new();
@@ -111,7 +112,7 @@ fn fitting(meta: &Meta, bytes: u64) -> String {
     if shapes.is_empty() { String::new() } else { format!("; {} would fit", shapes.join(" or ")) }
 }
 
-/// The dims between brackets.
+/// Parses the dims between brackets.
 fn dims(list: &str) -> Result<Vec<Option<usize>>> {
     if list.trim().is_empty() {
         return Ok(Vec::new());
@@ -132,19 +133,17 @@ fn dims(list: &str) -> Result<Vec<Option<usize>>> {
     Ok(dims)
 }
 
-/// Dims as they are typed.
+/// Returns dims as they are typed.
 fn shown(dims: &[Option<usize>]) -> String {
     let each: Vec<_> = dims.iter().map(|dim| dim.map_or("-1".to_owned(), |dim| dim.to_string())).collect();
     format!("[{}]", each.join(", "))
 }
 
-/// The number after `@`.
+/// Parses the number after `@`.
 fn offset(text: &str) -> Result<u64> {
     let number = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => Some(digits)
-            .filter(|digits| !digits.starts_with('+'))
-            .and_then(|digits| u64::from_str_radix(digits, 16).ok()),
-        None => Some(text).filter(|digits| !digits.starts_with('+')).and_then(|digits| digits.parse().ok()),
+        Some(digits) => u64::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+')),
+        None => text.parse().ok().filter(|_| !text.starts_with('+')),
     };
     number.ok_or_else(|| malformed!("@{text}: expected a number of bytes, such as @128 or @0x80"))
 }
@@ -152,10 +151,10 @@ fn offset(text: &str) -> Result<u64> {
 /// Opens bytes as what a view says that they are.
 ///
 /// # Errors
-/// Fewer bytes than the view needs, or more where it needs to be the whole file; of reading.
+/// Fewer bytes than the view needs, or more where it needs to be the whole file; failure to read.
 pub(super) fn open(content: Content, view: &View) -> Result<Box<dyn Reader>> {
     let Content { begin, opened, threads } = content;
-    Ok(match opened {
+    Ok(Box::new(match opened {
         ContentSource::Bytes { bytes, size, .. } => bytes_as(bytes, size, view)?,
         ContentSource::Folder(_) => bail!("is a folder, expected a file"),
         ContentSource::Stream(stream) if view.is_open() => {
@@ -170,85 +169,24 @@ pub(super) fn open(content: Content, view: &View) -> Result<Box<dyn Reader>> {
                 view.within(begin.len() as u64)?;
             }
             let (meta, offset) = (view.meta(1), view.offset.unwrap_or(0));
-            let mut items: Box<dyn Read + Send> = Box::new(io::Cursor::new(begin).chain(stream));
+            let mut items = io::Cursor::new(begin).chain(stream);
             let skipped = io::copy(&mut items.by_ref().take(offset), &mut io::sink())?;
             ensure!(skipped == offset, "has {skipped} bytes, and items from byte {offset} on");
-            if view.offset.is_some() {
-                items = Box::new(items.take(meta.bytes() as u64));
-            }
-            Box::new(RawStream { meta, offset, items: Mutex::new(Some(Items(items))) })
+            let items = match view.offset {
+                Some(_) => PlainItems::stream(items.take(meta.bytes() as u64)),
+                None => PlainItems::stream(items),
+            };
+            PlainReader { meta, start: offset, items, unwritten: None }
         }
-    })
+    }))
 }
 
-fn bytes_as(bytes: Arc<dyn ReadAt>, size: u64, view: &View) -> Result<Box<dyn Reader>> {
+/// Why a file of bytes without a header is not written anew.
+const UNWRITTEN: &str = "of bytes without a header only items are changed: name a file of another format";
+
+fn bytes_as(bytes: Arc<dyn ReadAt>, size: u64, view: &View) -> Result<PlainReader> {
     let (meta, start) = view.within(size)?;
-    Ok(Box::new(RawFile { bytes, meta, start }))
-}
-
-/// A file whose items are read by position.
-#[derive(Debug)]
-struct RawFile {
-    bytes: Arc<dyn ReadAt>,
-    meta: Meta,
-    start: u64,
-}
-
-impl Reader for RawFile {
-    fn unwritten(&self) -> Option<Error> {
-        let message = "of bytes without a header only items are changed: name a file of another format";
-        Some(Error::of(ErrorKind::Unsupported, message))
-    }
-
-    fn unchangeable(&self) -> Option<Unchangeable> {
-        None
-    }
-
-    fn describe(&self, _: usize) -> Result<Description> {
-        Ok(Description { bytes: self.meta.bytes() as u64, meta: self.meta.clone(), offset: Some(self.start) })
-    }
-
-    fn source(&self, _: usize, label: String) -> Result<Source> {
-        Source::stored(self.meta.clone(), Arc::clone(&self.bytes), self.start, label)
-    }
-}
-
-/// Bytes that come once.
-#[derive(Debug)]
-struct RawStream {
-    meta: Meta,
-    offset: u64,
-    items: Mutex<Option<Items>>,
-}
-
-/// The rest of a stream.
-struct Items(Box<dyn Read + Send>);
-
-impl std::fmt::Debug for Items {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Items")
-    }
-}
-
-impl Reader for RawStream {
-    fn is_once(&self) -> bool {
-        true
-    }
-
-    fn unchangeable(&self) -> Option<Unchangeable> {
-        None
-    }
-
-    fn describe(&self, _: usize) -> Result<Description> {
-        Ok(Description { bytes: self.meta.bytes() as u64, meta: self.meta.clone(), offset: Some(self.offset) })
-    }
-
-    fn source(&self, _: usize, label: String) -> Result<Source> {
-        let items = self.items.lock().ok().and_then(|mut items| items.take());
-        let Items(items) = items.ok_or_else(|| malformed!("can be read only once"))?;
-        let bytes = self.meta.bytes() as u64;
-        Ok(Source::stream(self.meta.clone(), items, bytes, label))
-    }
+    Ok(PlainReader { meta, start, items: PlainItems::Bytes(bytes), unwritten: Some(UNWRITTEN) })
 }
 
 /// Writes items alone, whatever they are: the lower bits of a byte where they have fewer than 8.

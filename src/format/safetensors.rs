@@ -14,14 +14,14 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 
 use super::content::{Content, Description};
 use super::interface::{Extras, Layout, Places, Reader, Sure, Unchangeable, Writer};
-use super::packed::{Unpack, bits, bytes_of_items};
+use super::packed::{self, bits, bytes_of_items};
 use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::meta::Meta;
 use crate::item::python;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::memory;
-use crate::storage::read_at::{ReadAt, Section};
+use crate::storage::read_at::ReadAt;
 use crate::storage::source::{Container, Notes, Source, wrong_length};
 
 /// The most bytes that the JSON of a header may take: the format's own limit.
@@ -82,16 +82,15 @@ pub struct Member {
     pub offset: u64,
     /// The bytes that its items take in the file.
     pub bytes: u64,
-    /// Whether items share bytes.
-    pub packed: bool,
 }
 
 /// The header of a file: its tensors by place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderIndex {
-    members: Vec<Member>,
-    /// The metadata.
-    notes: Arc<Notes>,
+    /// The tensors, by place in the file.
+    pub members: Vec<Member>,
+    /// What the header says of the file.
+    pub notes: Arc<Notes>,
 }
 
 impl HeaderIndex {
@@ -154,44 +153,6 @@ impl HeaderIndex {
         Ok(Self { members, notes: notes.into() })
     }
 
-    /// Returns how many tensors there are.
-    pub fn len(&self) -> usize {
-        self.members.len()
-    }
-
-    /// Returns whether there are no tensors.
-    pub fn is_empty(&self) -> bool {
-        self.members.is_empty()
-    }
-
-    /// Returns the names, by place in the file.
-    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.members.iter().map(|member| member.name.as_str())
-    }
-
-    /// Returns the number of the tensor with this name.
-    pub fn find(&self, name: &str) -> Option<usize> {
-        self.members.iter().position(|member| member.name == name)
-    }
-
-    /// What the header says of the file.
-    pub fn notes(&self) -> &Arc<Notes> {
-        &self.notes
-    }
-
-    /// Returns all tensors, by place in the file.
-    pub fn members(&self) -> &[Member] {
-        &self.members
-    }
-
-    /// Returns tensor `n`, by place in the file.
-    ///
-    /// # Panics
-    /// There are not so many tensors.
-    pub fn header(&self, n: usize) -> &Member {
-        &self.members[n]
-    }
-
     /// Returns the items of tensor `n`: those in `file`, or a stream that unpacks them if they share bytes. Messages
     /// call it `label`.
     ///
@@ -200,16 +161,11 @@ impl HeaderIndex {
     /// opened again.
     pub fn source(&self, file: &Arc<dyn ReadAt>, n: usize, label: String) -> Result<Source> {
         let Some(member) = self.members.get(n) else { bail!("tensor {n} of {}", self.members.len()) };
-        let Member { meta, offset, bytes, packed, .. } = member;
-        if !packed {
-            return Source::stored(meta.clone(), Arc::clone(file), *offset, label);
-        }
-        if !stores(&meta.dtype) {
+        let Member { meta, offset, .. } = member;
+        if bits(&meta.dtype) < 8 && !stores(&meta.dtype) {
             bail!("items of dtype {} are packed in an order that safetensors does not tell", meta.dtype.name());
         }
-        let items = meta.items() as u64;
-        let reader = Unpack::new(Section::new(Arc::clone(file), *offset, *bytes), bits(&meta.dtype), items);
-        Ok(Source::stream(meta.clone(), Box::new(reader), items, label))
+        packed::source(meta.clone(), file, *offset, label)
     }
 }
 
@@ -225,14 +181,12 @@ fn member(name: &str, info: &TensorInfo, data: u64) -> Result<Member> {
     if stored != expected {
         bail!("{}", wrong_length(stored, expected, &Meta::new(dtype, shape.clone())));
     }
-    let packed = bits(&dtype) < 8;
     Ok(Member {
         name: name.to_owned(),
         meta: Meta::new(dtype, shape.clone()),
         // this saturates only beyond the end of any file, where the next tensor is refused
         offset: data.saturating_add(*begin as u64),
         bytes: stored,
-        packed,
     })
 }
 
@@ -410,8 +364,8 @@ pub(super) fn sure(begin: &[u8], len: Option<u64>) -> Sure {
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let (file, _) = content.into_bytes()?;
     let index = HeaderIndex::read(&*file)?;
-    let names = index.names().map(str::to_owned).collect();
-    let container = Container { notes: Arc::clone(index.notes()), ..Container::new(file.identity()?, names) };
+    let names = index.members.iter().map(|member| member.name.clone()).collect();
+    let container = Container { notes: Arc::clone(&index.notes), ..Container::new(file.identity()?, names) };
     Ok(Box::new(SafetensorsReader { file, index, container: container.into() }))
 }
 
@@ -424,12 +378,8 @@ struct SafetensorsReader {
 }
 
 impl Reader for SafetensorsReader {
-    fn names(&self) -> Option<Vec<&str>> {
-        Some(self.index.names().collect())
-    }
-
-    fn name(&self, n: usize) -> Option<&str> {
-        self.container.names.get(n).map(String::as_str)
+    fn names(&self) -> Option<&[String]> {
+        Some(&self.container.names)
     }
 
     fn unchangeable(&self) -> Option<Unchangeable> {
@@ -437,11 +387,11 @@ impl Reader for SafetensorsReader {
     }
 
     fn notes(&self, _: usize) -> Result<Option<Arc<Notes>>> {
-        Ok(Some(Arc::clone(self.index.notes())))
+        Ok(Some(Arc::clone(&self.index.notes)))
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
-        let member = self.index.header(n);
+        let member = &self.index.members[n];
         Ok(Description { meta: member.meta.clone(), bytes: member.bytes, offset: Some(member.offset) })
     }
 
@@ -490,7 +440,7 @@ mod tests {
             source.read(&source.view(), &mut out, &mut Vec::new())?;
             Ok(out)
         };
-        (0..index.len()).map(items).collect()
+        (0..index.members.len()).map(items).collect()
     }
 
     #[test]
@@ -582,7 +532,7 @@ mod tests {
         let mut failures = Vec::new();
         for (json, items, names) in rows {
             match HeaderIndex::read(&MemoryBytes::new(stored(json, *items))) {
-                Ok(index) if index.names().eq(names.iter().copied()) => {}
+                Ok(index) if index.members.iter().map(|member| &*member.name).eq(names.iter().copied()) => {}
                 found => failures.push(format!("{json}: {found:?}")),
             }
         }

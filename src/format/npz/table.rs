@@ -10,7 +10,7 @@ use super::write::ArchiveWriter;
 use crate::error::Result;
 use crate::format::content::{Content, Description};
 use crate::format::interface::{
-    Extras, Items, Layout, Place, Places, Reader, Seal, Sure, Unchangeable, WriteSequence, Writer,
+    Extras, Items, Layout, Places, Reader, Seal, Sure, Unchangeable, WriteSequence, Writer,
 };
 use crate::format::npy;
 use crate::item::dtype::DType;
@@ -45,12 +45,8 @@ struct NpzReader {
 }
 
 impl Reader for NpzReader {
-    fn names(&self) -> Option<Vec<&str>> {
-        Some(self.archive.names().collect())
-    }
-
-    fn name(&self, n: usize) -> Option<&str> {
-        self.container.names.get(n).map(String::as_str)
+    fn names(&self) -> Option<&[String]> {
+        Some(&self.container.names)
     }
 
     fn is_compressed(&self) -> bool {
@@ -86,19 +82,10 @@ impl Writer for NpzWriter {
         if extras.compress {
             return Ok(Layout::Sequence(Box::new(writer)));
         }
-        let place = |(n, (_, meta)): (usize, &(&str, &Meta))| Place {
-            start: writer.items_at(n),
-            bytes: meta.bytes() as u64,
-            packed: None,
-        };
-        let places = tensors.iter().enumerate().map(place).collect();
+        let starts = (0..tensors.len()).map(|n| writer.items_at(n)).collect();
         // everything around the items depends on their checksums, so there is no header
-        Ok(Layout::Places(Places {
-            header: Vec::new(),
-            tensors: places,
-            bytes: writer.len(),
-            seal: Some(Box::new(writer)),
-        }))
+        let places = Places::bytewise(Vec::new(), starts, tensors);
+        Ok(Layout::Places(Places { bytes: writer.len(), seal: Some(Box::new(writer)), ..places }))
     }
 }
 

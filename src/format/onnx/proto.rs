@@ -7,13 +7,13 @@ use super::external::Elsewhere;
 use super::message::{DATA_TYPES, Message, STRING, too_large};
 use super::scan::Scan;
 use crate::error::{Context, Error, Result, bail, ensure, malformed};
-use crate::format::packed::{Unpack, bits, bytes_of_items};
+use crate::format::packed::{self, bytes_of_items};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::memory;
-use crate::storage::read_at::{ReadAt, Section};
+use crate::storage::read_at::ReadAt;
 use crate::storage::source::{Source, wrong_length};
 
 /// A TensorProto in a file.
@@ -28,8 +28,6 @@ pub struct Proto {
     /// The bytes that its items take: in `raw_data` or the other file as they are there, in typed fields as they are in
     /// memory.
     pub bytes: u64,
-    /// Whether items share bytes in `raw_data` or the other file.
-    pub packed: bool,
     items: Items,
 }
 
@@ -85,8 +83,7 @@ impl Proto {
             }
         };
         let offset = if let Items::Raw(at) = items { Some(at) } else { None };
-        let packed = bits(&dtype) < 8;
-        Ok(Self { name: message.name, meta: Meta::new(dtype, shape), offset, bytes, packed, items })
+        Ok(Self { name: message.name, meta: Meta::new(dtype, shape), offset, bytes, items })
     }
 
     fn strings(message: Message, shape: Vec<usize>, raw: bool) -> Result<Self> {
@@ -95,7 +92,7 @@ impl Proto {
         let (dtype, items) = message.string_items(&shape)?;
         let bytes = items.len() as u64;
         let items = Items::Typed(items);
-        Ok(Self { name: message.name, meta: Meta::new(dtype, shape), offset: None, bytes, packed: false, items })
+        Ok(Self { name: message.name, meta: Meta::new(dtype, shape), offset: None, bytes, items })
     }
 
     /// Returns the items: in `file`, which must be the one that was read, in memory, or in another file of `folder`,
@@ -113,23 +110,12 @@ impl Proto {
                 let tensor = Tensor::new(self.meta.dtype.clone(), self.meta.shape.clone(), copy);
                 Ok(Source::memory(tensor.context("other bytes than the dims need")?, label))
             }
-            Items::Raw(at) => self.stored(file, *at, label),
+            Items::Raw(at) => packed::source(self.meta.clone(), file, *at, label),
             Items::External(elsewhere) => {
                 let (file, at) = elsewhere.open(folder, self.bytes, &self.meta)?;
-                self.stored(&(Arc::new(file) as Arc<dyn ReadAt>), at, label)
+                packed::source(self.meta.clone(), &(Arc::new(file) as Arc<dyn ReadAt>), at, label)
             }
         }
-    }
-
-    /// Returns items from byte `at` of a file on.
-    fn stored(&self, file: &Arc<dyn ReadAt>, at: u64, label: String) -> Result<Source> {
-        let meta = self.meta.clone();
-        if !self.packed {
-            return Source::stored(meta, Arc::clone(file), at, label);
-        }
-        let items = meta.items() as u64;
-        let reader = Unpack::new(Section::new(Arc::clone(file), at, self.bytes), bits(&meta.dtype), items);
-        Ok(Source::stream(meta, Box::new(reader), items, label))
     }
 }
 

@@ -5,7 +5,6 @@ use std::ops::RangeInclusive;
 use crate::error::{Error, Result, bail, ensure, malformed};
 
 use super::message::Message;
-use super::wire::field;
 use crate::format::packed::{bits, packed_bytes, unpack};
 use crate::format::values::most_padded;
 use crate::item::dtype::{DType, Kind};
@@ -13,44 +12,65 @@ use crate::item::element::{Element, match_kind};
 use crate::layout::shape::{bytes_of, coordinates};
 use crate::memory;
 
-/// The fields that items can be in: number and name.
-const FIELDS: &[(u32, &str)] = &[
-    (field::FLOAT_DATA, "float_data"),
-    (field::INT32_DATA, "int32_data"),
-    (field::STRING_DATA, "string_data"),
-    (field::INT64_DATA, "int64_data"),
-    (field::DOUBLE_DATA, "double_data"),
-    (field::UINT64_DATA, "uint64_data"),
-];
+/// A field that items can be in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Float,
+    Int32,
+    String,
+    Int64,
+    Double,
+    UInt64,
+}
 
-/// Returns the field that ONNX has for items of a dtype.
-fn field_of(dtype: &DType) -> &'static str {
-    match dtype.kind() {
-        Kind::Float32 | Kind::Complex64 => "float_data",
-        Kind::Float64 | Kind::Complex128 => "double_data",
-        Kind::Int64 => "int64_data",
-        Kind::UInt32 | Kind::UInt64 => "uint64_data",
-        Kind::Str(_) | Kind::Bytes(_) => "string_data",
-        Kind::Bool | Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::UInt8 | Kind::UInt16 => "int32_data",
-        Kind::Narrow(_) | Kind::Float16 | Kind::BFloat16 => "int32_data",
-        // ONNX has no such types, so no message has them
-        Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => "int32_data",
-        Kind::Datetime(_) | Kind::Timedelta(_) => "int32_data",
+impl Field {
+    /// Returns the field that ONNX has for items of a dtype.
+    fn of(dtype: &DType) -> Self {
+        match dtype.kind() {
+            Kind::Float32 | Kind::Complex64 => Self::Float,
+            Kind::Float64 | Kind::Complex128 => Self::Double,
+            Kind::Int64 => Self::Int64,
+            Kind::UInt32 | Kind::UInt64 => Self::UInt64,
+            Kind::Str(_) | Kind::Bytes(_) => Self::String,
+            Kind::Bool | Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::UInt8 | Kind::UInt16 => Self::Int32,
+            Kind::Narrow(_) | Kind::Float16 | Kind::BFloat16 => Self::Int32,
+            // ONNX has no such types, so no message has them
+            Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => Self::Int32,
+            Kind::Datetime(_) | Kind::Timedelta(_) => Self::Int32,
+        }
     }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Float => "float_data",
+            Self::Int32 => "int32_data",
+            Self::String => "string_data",
+            Self::Int64 => "int64_data",
+            Self::Double => "double_data",
+            Self::UInt64 => "uint64_data",
+        }
+    }
+}
+
+/// Returns the bytes of numbers one after the other.
+fn joined<const N: usize>(numbers: impl ExactSizeIterator<Item = [u8; N]>) -> Result<Vec<u8>> {
+    let mut out = memory::of(numbers.len() * N).map_err(Error::memory)?;
+    out.extend(numbers.flatten());
+    Ok(out)
 }
 
 impl Message {
     /// Returns the names of the typed fields that are not empty.
     pub(super) fn filled(&self) -> Vec<&'static str> {
-        let holds = |number| match number {
-            field::FLOAT_DATA => !self.float_data.is_empty(),
-            field::INT32_DATA => !self.int32_data.is_empty(),
-            field::STRING_DATA => !self.string_data.is_empty(),
-            field::INT64_DATA => !self.int64_data.is_empty(),
-            field::DOUBLE_DATA => !self.double_data.is_empty(),
-            _ => !self.uint64_data.is_empty(),
-        };
-        FIELDS.iter().filter(|(number, _)| holds(*number)).map(|(_, name)| *name).collect()
+        let counts = [
+            (Field::Float, self.float_data.len()),
+            (Field::Int32, self.int32_data.len()),
+            (Field::String, self.string_data.len()),
+            (Field::Int64, self.int64_data.len()),
+            (Field::Double, self.double_data.len()),
+            (Field::UInt64, self.uint64_data.len()),
+        ];
+        counts.iter().filter(|(_, count)| *count > 0).map(|(field, _)| field.name()).collect()
     }
 
     /// Checks that no other field than that of the dtype has items, and that it has as many as `expected`.
@@ -62,7 +82,7 @@ impl Message {
         count: usize,
         expected: usize,
     ) -> Result<()> {
-        let own = field_of(dtype);
+        let own = Field::of(dtype).name();
         if let Some(other) = self.filled().into_iter().find(|name| *name != own) {
             bail!("{other}, expected {own} for {type_name}");
         }
@@ -77,75 +97,53 @@ impl Message {
         let wrong = |n: usize, number: &dyn std::fmt::Display| {
             malformed!("{number} at {:?} is none of {type_name}", coordinates(n, shape))
         };
-        let make = |bytes| memory::of::<u8>(bytes).map_err(Error::memory);
-        let mut out;
-        match dtype.kind() {
-            Kind::Float32 | Kind::Complex64 => {
-                let numbers_in_item = if *dtype.kind() == Kind::Float32 { 1 } else { 2 };
-                check(self.float_data.len(), items.saturating_mul(numbers_in_item))?;
-                out = make(self.float_data.len() * 4)?;
-                out.extend(self.float_data.iter().flat_map(|number| number.to_le_bytes()));
+        match Field::of(dtype) {
+            Field::Float => {
+                check(self.float_data.len(), items.saturating_mul(dtype.itemsize() / 4))?;
+                joined(self.float_data.iter().map(|number| number.to_le_bytes()))
             }
-            Kind::Float64 | Kind::Complex128 => {
-                let numbers_in_item = if *dtype.kind() == Kind::Float64 { 1 } else { 2 };
-                check(self.double_data.len(), items.saturating_mul(numbers_in_item))?;
-                out = make(self.double_data.len() * 8)?;
-                out.extend(self.double_data.iter().flat_map(|number| number.to_le_bytes()));
+            Field::Double => {
+                check(self.double_data.len(), items.saturating_mul(dtype.itemsize() / 8))?;
+                joined(self.double_data.iter().map(|number| number.to_le_bytes()))
             }
-            Kind::Int64 => {
+            Field::Int64 => {
                 check(self.int64_data.len(), items)?;
-                out = make(self.int64_data.len() * 8)?;
-                out.extend(self.int64_data.iter().flat_map(|number| number.to_le_bytes()));
+                joined(self.int64_data.iter().map(|number| number.to_le_bytes()))
             }
-            Kind::UInt64 => {
+            Field::UInt64 => {
                 check(self.uint64_data.len(), items)?;
-                out = make(self.uint64_data.len() * 8)?;
-                out.extend(self.uint64_data.iter().flat_map(|number| number.to_le_bytes()));
-            }
-            Kind::UInt32 => {
-                check(self.uint64_data.len(), items)?;
-                out = make(self.uint64_data.len() * 4)?;
+                if *dtype.kind() == Kind::UInt64 {
+                    return joined(self.uint64_data.iter().map(|number| number.to_le_bytes()));
+                }
+                let mut out = memory::of(items.saturating_mul(4)).map_err(Error::memory)?;
                 for (n, number) in self.uint64_data.iter().enumerate() {
                     out.extend(u32::try_from(*number).map_err(|_| wrong(n, number))?.to_le_bytes());
                 }
+                Ok(out)
             }
-            // ONNX has no other types; `range` refuses all their numbers
-            kind @ (Kind::Bool
-            | Kind::Int8
-            | Kind::Int16
-            | Kind::Int32
-            | Kind::UInt8
-            | Kind::UInt16
-            | Kind::Float16
-            | Kind::BFloat16
-            | Kind::Narrow(_)
-            | Kind::LongDouble(_)
-            | Kind::ComplexLongDouble(_)
-            | Kind::Bytes(_)
-            | Kind::Str(_)
-            | Kind::Void(_)
-            | Kind::Struct(_)
-            | Kind::Datetime(_)
-            | Kind::Timedelta(_)) => {
+            Field::String => unreachable!("the items of strings are those of `string_items`"),
+            Field::Int32 => {
                 let bits = bits(dtype);
                 // several items of 2 or 4 bits are one number, an item of 6 bits is one
                 let group = if matches!(bits, 2 | 4) { 8 / bits as usize } else { 1 };
                 let numbers = if group > 1 { packed_bytes(items, bits) } else { items };
                 check(self.int32_data.len(), numbers)?;
-                let range = range(kind, bits);
+                // that of a type that ONNX does not have is empty
+                let range = range(dtype.kind(), bits);
                 let size = dtype.itemsize();
-                out = make(self.int32_data.len() * size)?;
+                let mut out = memory::of(self.int32_data.len() * size).map_err(Error::memory)?;
                 for (n, number) in self.int32_data.iter().enumerate() {
                     ensure!(range.contains(number), "{}", wrong(n * group, number));
                     out.extend(number.to_le_bytes().iter().take(size));
                 }
-                if group > 1 {
-                    let packed = std::mem::replace(&mut out, memory::zeros(items).map_err(Error::memory)?);
-                    unpack(&packed, bits, &mut out);
+                if group == 1 {
+                    return Ok(out);
                 }
+                let mut unpacked = memory::zeros(items).map_err(Error::memory)?;
+                unpack(&out, bits, &mut unpacked);
+                Ok(unpacked)
             }
         }
-        Ok(out)
     }
 
     /// Returns the strings, and the dtype that is as wide as the longest of them.

@@ -86,12 +86,8 @@ impl ZarrReader {
 }
 
 impl Reader for ZarrReader {
-    fn names(&self) -> Option<Vec<&str>> {
-        self.members.as_ref().map(|container| container.names.iter().map(String::as_str).collect())
-    }
-
-    fn name(&self, n: usize) -> Option<&str> {
-        self.members.as_ref()?.names.get(n).map(String::as_str)
+    fn names(&self) -> Option<&[String]> {
+        self.members.as_ref().map(|container| &*container.names)
     }
 
     fn unwritten(&self) -> Option<Error> {
