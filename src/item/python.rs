@@ -18,42 +18,33 @@ pub fn repr_str(text: &str) -> String {
 /// Appends Python's `repr` of a `str` of these code points, and returns how many characters it has. Surrogates, and
 /// numbers that are not code points, are escaped like characters that are not printable.
 pub fn repr_code_points(text: impl Iterator<Item = u32> + Clone, out: &mut Vec<u8>) -> usize {
-    let mut quotes = Quotes::default();
-    text.clone().for_each(|code| quotes.see(code));
-    let quote = quotes.choose();
-    let mut width = 2;
-    out.push(quote);
-    for code in text {
-        let character = char::from_u32(code);
-        match character {
-            _ if code < 0x7f => width += escape_ascii(code as u8, quote, out),
-            Some(c) if is_printable(c) => {
-                push_char(c, out);
-                width += 1;
-            }
-            _ => width += escape_code(code, out),
-        }
-    }
-    out.push(quote);
-    width
+    repr(text, is_printable, out)
 }
 
 /// Appends Python's `repr` of a `bytes`, and returns how many characters it has.
 pub fn repr_bytes(text: &[u8], out: &mut Vec<u8>) -> usize {
-    let mut quotes = Quotes::default();
-    text.iter().for_each(|&byte| quotes.see(byte.into()));
-    let quote = quotes.choose();
-    let before = out.len();
-    out.extend([b'b', quote]);
-    for &byte in text {
-        if byte < 0x7f {
-            escape_ascii(byte, quote, out);
-        } else {
-            escape_code(byte.into(), out);
-        }
+    out.push(b'b');
+    1 + repr(text.iter().map(|&byte| byte.into()), |_| false, out)
+}
+
+/// Appends a text in quotes. Beyond ASCII only the characters that `is_shown` accepts are not escaped.
+fn repr(text: impl Iterator<Item = u32> + Clone, is_shown: fn(char) -> bool, out: &mut Vec<u8>) -> usize {
+    let has = |quote: u8| text.clone().any(|code| code == u32::from(quote));
+    let quote = if has(b'\'') && !has(b'"') { b'"' } else { b'\'' };
+    let mut width = 2;
+    out.push(quote);
+    for code in text {
+        width += match char::from_u32(code) {
+            _ if code < 0x7f => escape_ascii(code as u8, quote, out),
+            Some(c) if is_shown(c) => {
+                push_char(c, out);
+                1
+            }
+            _ => escape_code(code, out),
+        };
     }
     out.push(quote);
-    out.len() - before
+    width
 }
 
 /// Appends a `str` of these code points as Python prints it, with an escape for code points that UTF-8 cannot hold.
@@ -63,24 +54,6 @@ pub fn print_code_points(text: impl Iterator<Item = u32>, out: &mut Vec<u8>) {
             Some(c) => push_char(c, out),
             None => _ = escape_code(code, out),
         }
-    }
-}
-
-/// Which quotes a text holds.
-#[derive(Default)]
-struct Quotes {
-    single: bool,
-    double: bool,
-}
-
-impl Quotes {
-    fn see(&mut self, code: u32) {
-        self.single |= code == u32::from('\'');
-        self.double |= code == u32::from('"');
-    }
-
-    fn choose(&self) -> u8 {
-        if self.single && !self.double { b'"' } else { b'\'' }
     }
 }
 
