@@ -4,73 +4,46 @@
 use crate::error::{Error, Subject};
 use crate::item::dtype::DType;
 
-/// Names from elsewhere, each with NumPy's or ml_dtypes' name: first those that programmers of other languages write,
-/// then those of safetensors and of ONNX (both in capitals).
+/// For each dtype, by NumPy's or ml_dtypes' name, its names elsewhere: first those that programmers of other languages
+/// write, then those of safetensors and of ONNX (both in capitals).
 ///
 /// NumPy's own names are not among them, whatever they mean elsewhere: `i8` is int64, `f16` is long double, `U8` is a
 /// string of 8 characters, so that a script written with NumPy in mind keeps its meaning.
 const NEIGHBOURS: &[(&str, &str)] = &[
-    ("bf16", "bfloat16"),
-    ("fp16", "float16"),
-    ("fp32", "float32"),
-    ("fp64", "float64"),
-    ("f32", "float32"),
-    ("f64", "float64"),
-    ("i16", "int16"),
-    ("i32", "int32"),
-    ("i64", "int64"),
-    ("u16", "uint16"),
-    ("u32", "uint32"),
-    ("u64", "uint64"),
-    ("I8", "int8"),
-    ("I16", "int16"),
-    ("I32", "int32"),
-    ("I64", "int64"),
-    ("F16", "float16"),
-    ("F32", "float32"),
-    ("F64", "float64"),
-    ("BF16", "bfloat16"),
-    ("C64", "complex64"),
-    ("F4", "float4_e2m1fn"),
-    ("F6_E2M3", "float6_e2m3fn"),
-    ("F6_E3M2", "float6_e3m2fn"),
-    ("F8_E4M3", "float8_e4m3fn"),
-    ("F8_E4M3FNUZ", "float8_e4m3fnuz"),
-    ("F8_E5M2", "float8_e5m2"),
-    ("F8_E5M2FNUZ", "float8_e5m2fnuz"),
-    ("F8_E8M0", "float8_e8m0fnu"),
-    ("BOOL", "bool"),
-    ("FLOAT", "float32"),
-    ("DOUBLE", "float64"),
-    ("FLOAT16", "float16"),
-    ("BFLOAT16", "bfloat16"),
-    ("FP16", "float16"),
-    ("FP32", "float32"),
-    ("FP64", "float64"),
-    ("INT8", "int8"),
-    ("INT16", "int16"),
-    ("INT32", "int32"),
-    ("INT64", "int64"),
-    ("UINT8", "uint8"),
-    ("UINT16", "uint16"),
-    ("UINT32", "uint32"),
-    ("UINT64", "uint64"),
-    ("STRING", "str"),
-    ("COMPLEX64", "complex64"),
-    ("COMPLEX128", "complex128"),
-    ("FLOAT8E4M3FN", "float8_e4m3fn"),
-    ("FLOAT8E4M3FNUZ", "float8_e4m3fnuz"),
-    ("FLOAT8E5M2", "float8_e5m2"),
-    ("FLOAT8E5M2FNUZ", "float8_e5m2fnuz"),
-    ("FLOAT8E8M0", "float8_e8m0fnu"),
-    ("FLOAT6E2M3", "float6_e2m3fn"),
-    ("FLOAT6E3M2", "float6_e3m2fn"),
-    ("FLOAT4E2M1", "float4_e2m1fn"),
-    ("INT4", "int4"),
-    ("UINT4", "uint4"),
-    ("INT2", "int2"),
-    ("UINT2", "uint2"),
+    ("bool", "BOOL"),
+    ("int2", "INT2"),
+    ("int4", "INT4"),
+    ("int8", "I8 INT8"),
+    ("int16", "i16 I16 INT16"),
+    ("int32", "i32 I32 INT32"),
+    ("int64", "i64 I64 INT64"),
+    ("uint2", "UINT2"),
+    ("uint4", "UINT4"),
+    ("uint8", "UINT8"),
+    ("uint16", "u16 UINT16"),
+    ("uint32", "u32 UINT32"),
+    ("uint64", "u64 UINT64"),
+    ("bfloat16", "bf16 BF16 BFLOAT16"),
+    ("float16", "fp16 F16 FLOAT16 FP16"),
+    ("float32", "fp32 f32 F32 FLOAT FP32"),
+    ("float64", "fp64 f64 F64 DOUBLE FP64"),
+    ("complex64", "C64 COMPLEX64"),
+    ("complex128", "COMPLEX128"),
+    ("str", "STRING"),
+    ("float4_e2m1fn", "F4 FLOAT4E2M1"),
+    ("float6_e2m3fn", "F6_E2M3 FLOAT6E2M3"),
+    ("float6_e3m2fn", "F6_E3M2 FLOAT6E3M2"),
+    ("float8_e4m3fn", "F8_E4M3 FLOAT8E4M3FN"),
+    ("float8_e4m3fnuz", "F8_E4M3FNUZ FLOAT8E4M3FNUZ"),
+    ("float8_e5m2", "F8_E5M2 FLOAT8E5M2"),
+    ("float8_e5m2fnuz", "F8_E5M2FNUZ FLOAT8E5M2FNUZ"),
+    ("float8_e8m0fnu", "F8_E8M0 FLOAT8E8M0"),
 ];
+
+/// Returns all names from elsewhere, each with NumPy's or ml_dtypes' name.
+fn neighbours() -> impl Iterator<Item = (&'static str, &'static str)> {
+    NEIGHBOURS.iter().flat_map(|(name, others)| others.split(' ').map(move |other| (other, *name)))
+}
 
 /// How many names are suggested that begin with the text.
 const BEGIN: usize = 12;
@@ -86,7 +59,7 @@ impl DType {
     /// The name is unknown; the error lists known names that may have been meant.
     pub fn asked(text: &str) -> Result<Self, Error> {
         Self::parse(text).or_else(|refused| {
-            if let Some((_, name)) = NEIGHBOURS.iter().find(|(neighbour, _)| *neighbour == text) {
+            if let Some((_, name)) = neighbours().find(|(neighbour, _)| *neighbour == text) {
                 return Self::parse(name);
             }
             match meant(text).as_slice() {
@@ -106,7 +79,7 @@ impl DType {
 fn meant(text: &str) -> Vec<&'static str> {
     const LEAST: f64 = 0.8;
     let lower = text.to_lowercase();
-    let known = || DType::names().chain(NEIGHBOURS.iter().map(|(neighbour, _)| *neighbour));
+    let known = || DType::names().chain(neighbours().map(|(neighbour, _)| neighbour));
     let begin: Vec<_> = known().filter(|name| !lower.is_empty() && name.starts_with(&lower)).take(BEGIN).collect();
     if !begin.is_empty() {
         return begin;
@@ -123,7 +96,7 @@ mod tests {
 
     #[test]
     fn neighbours_mean_known_dtypes() {
-        for (neighbour, name) in NEIGHBOURS {
+        for (neighbour, name) in neighbours() {
             assert!(DType::parse(neighbour).is_err(), "{neighbour} is NumPy's");
             assert_eq!(DType::asked(neighbour), DType::parse(name), "{neighbour}");
         }
