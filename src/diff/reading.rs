@@ -12,7 +12,8 @@ use super::item::{ComparedAs, ItemClass};
 use super::kernel::{PairKernel, Rows};
 use super::steps::{Ordinals, Steps, ordinal16, ordinal32, ordinal64};
 use crate::item::dtype::{DType, Kind};
-use crate::item::element::{self, Element, match_kind};
+use crate::item::element::{self, Element, match_kind, not_numbers};
+use crate::item::encoding::{code_points, unpadded};
 
 /// How the items of two tensors can be compared.
 pub(super) enum Comparability {
@@ -76,10 +77,8 @@ impl Comparability {
 
 /// Returns the code points of a string, without the NULs at its end.
 fn text_of(bytes: &[u8], is_wide: bool) -> impl Iterator<Item = u32> {
-    let (points, bytes) = if is_wide { (bytes.as_chunks::<4>().0, &[][..]) } else { (&[][..], bytes) };
-    let points = points.iter().map(|&point| u32::from_le_bytes(point)).chain(bytes.iter().map(|&byte| byte.into()));
-    let len = points.clone().rev().skip_while(|&point| point == 0).count();
-    points.take(len)
+    let (points, bytes) = if is_wide { (bytes, &[][..]) } else { (&[][..], bytes) };
+    code_points(points, false).chain(unpadded(bytes, 1).iter().map(|&byte| byte.into()))
 }
 
 impl NumberReading {
@@ -295,14 +294,7 @@ fn conversion(kind: &Kind, to: ComparedAs, nan: NanBits) -> ConvertItems {
             let table: [NarrowFloat; 256] = array::from_fn(|item| small(item as u8));
             convert_stored(to, nan, move |[item]: &[u8; 1]| table[usize::from(*item)])
         }
-        Kind::LongDouble(_)
-        | Kind::ComplexLongDouble(_)
-        | Kind::Datetime(_)
-        | Kind::Timedelta(_)
-        | Kind::Bytes(_)
-        | Kind::Str(_)
-        | Kind::Void(_)
-        | Kind::Struct(_) => unreachable!("items of {kind:?} are not converted"),
+        not_numbers!() => unreachable!("items of {kind:?} are not converted"),
     })
 }
 

@@ -195,7 +195,7 @@ floats! {
 /// match_kind!(dtype.kind(), {
 ///     bool T => .., integer T => .., float T => .., complex T => ..,   // or: number T => ..,
 ///     Kind::Narrow(narrow) => ..,
-///     Kind::Bytes(_) | Kind::Str(_) | Kind::Void(_) | .. => ..,
+///     Kind::Bytes(_) | Kind::Str(_) | Kind::Void(_) | .. => ..,   // or: not_numbers!() => ..,
 /// })
 /// ```
 ///
@@ -252,7 +252,21 @@ macro_rules! arm {
     }};
 }
 
-pub(crate) use {arm, match_kind};
+/// The pattern of all kinds whose items are neither numbers nor bool, or are numbers that no Rust type holds.
+macro_rules! not_numbers {
+    () => {
+        $crate::item::dtype::Kind::LongDouble(_)
+            | $crate::item::dtype::Kind::ComplexLongDouble(_)
+            | $crate::item::dtype::Kind::Bytes(_)
+            | $crate::item::dtype::Kind::Str(_)
+            | $crate::item::dtype::Kind::Void(_)
+            | $crate::item::dtype::Kind::Struct(_)
+            | $crate::item::dtype::Kind::Datetime(_)
+            | $crate::item::dtype::Kind::Timedelta(_)
+    };
+}
+
+pub(crate) use {arm, match_kind, not_numbers};
 
 #[cfg(test)]
 mod tests {

@@ -193,17 +193,7 @@ impl Narrow {
             Narrow::UInt4 => Some((0, 15)),
             Narrow::Int2 => Some((-2, 1)),
             Narrow::UInt2 => Some((0, 3)),
-            Narrow::Float8E4M3FN
-            | Narrow::Float8E4M3FNUZ
-            | Narrow::Float8E4M3B11FNUZ
-            | Narrow::Float8E5M2
-            | Narrow::Float8E5M2FNUZ
-            | Narrow::Float8E4M3
-            | Narrow::Float8E3M4
-            | Narrow::Float8E8M0FNU
-            | Narrow::Float6E2M3FN
-            | Narrow::Float6E3M2FN
-            | Narrow::Float4E2M1FN => None,
+            _ => None,
         }
     }
 

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use half::{bf16, f16};
 
 use crate::item::dtype::{DType, Kind, Narrow};
-use crate::item::element::{Element, Float, match_kind};
+use crate::item::element::{Element, Float, match_kind, not_numbers};
 
 /// Why a dtype cannot hold a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,48 +42,39 @@ pub fn parse_number(text: &str, dtype: &DType, out: &mut [u8]) -> Result<(), Mis
         float T => put(<T as Decimal>::parse(text)?, dtype, out),
         complex T => return Err(Misfit::NotNumeric),
         Kind::Narrow(narrow) => put(parse_narrow(text, *narrow)?, dtype, out),
-        Kind::LongDouble(_)
-        | Kind::ComplexLongDouble(_)
-        | Kind::Bytes(_)
-        | Kind::Str(_)
-        | Kind::Void(_)
-        | Kind::Struct(_)
-        | Kind::Datetime(_)
-        | Kind::Timedelta(_) => return Err(Misfit::NotNumeric),
+        not_numbers!() => return Err(Misfit::NotNumeric),
     });
     Ok(())
 }
 
 /// Returns whether `text` names a float without digits: `NaN`, `Infinity` or `-Infinity`.
 pub fn is_special(text: &str) -> bool {
-    matches!(text, "NaN" | "Infinity" | "-Infinity")
+    special(text).is_some()
+}
+
+/// Returns the float without digits that `text` names.
+fn special(text: &str) -> Option<f64> {
+    match text {
+        "NaN" => Some(f64::NAN),
+        "Infinity" => Some(f64::INFINITY),
+        "-Infinity" => Some(f64::NEG_INFINITY),
+        _ => None,
+    }
 }
 
 /// Puts a float without digits into the first bytes of `out`; a NaN is the standard quiet one. Returns false and does
 /// nothing if `text` names no such float or `dtype` does not have it.
 pub fn parse_special(text: &str, dtype: &DType, out: &mut [u8]) -> bool {
-    if !is_special(text) {
-        return false;
-    }
+    let Some(value) = special(text) else { return false };
     match_kind!(dtype.kind(), {
         bool T => false,
         integer T => false,
         float T => {
-            let item = match text {
-                "NaN" => T::NAN,
-                "Infinity" => T::INFINITY,
-                _ => -T::INFINITY,
-            };
-            put(item, dtype, out);
+            put(T::nearest(value), dtype, out);
             true
         },
         complex T => false,
         Kind::Narrow(narrow) => {
-            let value = match text {
-                "NaN" => f64::NAN,
-                "Infinity" => f64::INFINITY,
-                _ => f64::NEG_INFINITY,
-            };
             // many of these types have no infinity, and some no NaN either
             let item = narrow.encode(value);
             let found = narrow.value(item);
@@ -93,14 +84,7 @@ pub fn parse_special(text: &str, dtype: &DType, out: &mut [u8]) -> bool {
             }
             has
         },
-        Kind::LongDouble(_)
-        | Kind::ComplexLongDouble(_)
-        | Kind::Bytes(_)
-        | Kind::Str(_)
-        | Kind::Void(_)
-        | Kind::Struct(_)
-        | Kind::Datetime(_)
-        | Kind::Timedelta(_) => false,
+        not_numbers!() => false,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Reads items of any numeric dtype as the numbers that a picture shows.
 
 use crate::item::dtype::{DType, Kind};
-use crate::item::element::{Element, Float, match_kind};
+use crate::item::element::{Element, Float, match_kind, not_numbers};
 
 /// A function that reads items from their bytes and appends them as float64, complex numbers by their modulus.
 pub(super) type Read = Box<dyn Fn(&[u8], &mut Vec<f64>) + Send + Sync>;
@@ -18,14 +18,7 @@ pub(super) fn reader(dtype: &DType) -> Option<Read> {
             let values: [f64; 256] = std::array::from_fn(|item| narrow.value(item as u8));
             Some(Box::new(move |bytes, out| out.extend(bytes.iter().map(|&item| values[usize::from(item)]))))
         }
-        Kind::LongDouble(_)
-        | Kind::ComplexLongDouble(_)
-        | Kind::Bytes(_)
-        | Kind::Str(_)
-        | Kind::Datetime(_)
-        | Kind::Timedelta(_)
-        | Kind::Void(_)
-        | Kind::Struct(_) => None,
+        not_numbers!() => None,
     })
 }
 
@@ -51,27 +44,7 @@ pub(super) fn long_integer(dtype: &DType, item: &[u8]) -> Option<i128> {
     match dtype.kind() {
         Kind::Int64 => Some(if big { i64::from_be_bytes(word) } else { i64::from_le_bytes(word) }.into()),
         Kind::UInt64 => Some(if big { u64::from_be_bytes(word) } else { u64::from_le_bytes(word) }.into()),
-        Kind::Bool
-        | Kind::Int8
-        | Kind::Int16
-        | Kind::Int32
-        | Kind::UInt8
-        | Kind::UInt16
-        | Kind::UInt32
-        | Kind::Float16
-        | Kind::BFloat16
-        | Kind::Float32
-        | Kind::Float64
-        | Kind::Complex64
-        | Kind::Complex128
-        | Kind::Narrow(_)
-        | Kind::LongDouble(_)
-        | Kind::ComplexLongDouble(_)
-        | Kind::Bytes(_)
-        | Kind::Str(_)
-        | Kind::Datetime(_)
-        | Kind::Timedelta(_)
-        | Kind::Void(_)
-        | Kind::Struct(_) => None,
+        // float64 holds all other numbers
+        _ => None,
     }
 }

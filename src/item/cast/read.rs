@@ -4,7 +4,7 @@ use half::{bf16, f16};
 
 use super::middle::Middle;
 use crate::item::dtype::{DType, Kind, Narrow};
-use crate::item::element::{Element, Float, match_kind};
+use crate::item::element::{Element, Float, match_kind, not_numbers};
 
 /// How the numbers of a dtype are read.
 #[derive(Clone, Debug)]
@@ -52,8 +52,7 @@ impl CastInput {
                 let values = (0..=u8::MAX).map(|item| narrow.value(item)).collect();
                 Some(Self { size: 1, complex: false, big: false, reader: NumberReader::Narrow(*narrow, values) })
             }
-            Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Datetime(_) | Kind::Timedelta(_) => None,
-            Kind::Bytes(_) | Kind::Str(_) | Kind::Void(_) | Kind::Struct(_) => None,
+            not_numbers!() => None,
         })
     }
 

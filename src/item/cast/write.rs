@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use super::integer::Integer;
 use super::middle::{Middle, NumberWriter};
 use crate::item::dtype::{DType, Kind, Narrow};
-use crate::item::element::{Element, Float, match_kind};
+use crate::item::element::{Element, Float, match_kind, not_numbers};
 
 /// How the numbers of a dtype are written.
 #[derive(Clone, Debug)]
@@ -32,8 +32,7 @@ impl Output {
             Kind::Narrow(narrow) => {
                 Some(Self { size: 1, complex: false, big: false, target: CastDestination::Narrow(*narrow) })
             }
-            Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Datetime(_) | Kind::Timedelta(_) => None,
-            Kind::Bytes(_) | Kind::Str(_) | Kind::Void(_) | Kind::Struct(_) => None,
+            not_numbers!() => None,
         })
     }
 
