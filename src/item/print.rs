@@ -4,13 +4,10 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use half::{bf16, f16};
-
 use super::datetime;
 use super::dtype::{DType, Kind};
 use super::element::{Element, Float, match_kind};
 use super::encoding::{Swap, code_points, unpadded};
-use super::float16::{bf16_to_f32, f16_to_f32};
 use super::time_unit::TimeUnit;
 use crate::error::{Advice, Error, ErrorKind};
 use crate::memory;
@@ -67,13 +64,13 @@ impl<'a> ItemWriter<'a> {
         match_kind!(*self.kind, {
             bool T => self.text(if T::read_le(bytes) { "true" } else { "false" }),
             integer T => self.integer(T::read_le(bytes)),
-            float T => T::read_le(bytes).write(self),
+            float T => self.float(T::read_le(bytes).wide(), T::SIZE),
             complex T => {
                 let number = T::read_le(bytes);
                 self.text("[");
-                number.re.write(self);
+                self.float(number.re.wide(), size_of_val(&number.re));
                 self.text(", ");
-                number.im.write(self);
+                self.float(number.im.wide(), size_of_val(&number.im));
                 self.text("]");
             },
             Kind::Narrow(narrow) => {
@@ -82,7 +79,7 @@ impl<'a> ItemWriter<'a> {
                 if narrow.is_integer() {
                     self.integer(value as i64);
                 } else {
-                    (value as f32).write(self);
+                    self.float(value, bytes.len());
                 }
             }
             Kind::Bytes(_) => return self.string(unpadded(bytes, 1).iter().map(|&byte| byte.into())),
@@ -108,15 +105,17 @@ impl<'a> ItemWriter<'a> {
         let _ = write!(self.out, "{value}");
     }
 
-    /// Writes a value without digits as a string, and returns whether it is one.
-    fn special(&mut self, value: f64) -> bool {
+    /// Appends a float of so many bytes: a string for NaN and infinities, else the fewest digits that read back to it.
+    /// Floats of 16 bits or fewer are written as the float32 of the same value. The fewest digits that tell them from
+    /// other such floats are another number to readers that do not know the dtype: 65504 would be 65500.
+    fn float(&mut self, value: f64, size: usize) {
         match value {
             v if v.is_nan() => self.text("\"NaN\""),
             f64::INFINITY => self.text("\"Infinity\""),
             f64::NEG_INFINITY => self.text("\"-Infinity\""),
-            _ => return false,
+            _ if size < size_of::<f64>() => self.text(zmij::Buffer::new().format_finite(value as f32)),
+            _ => self.text(zmij::Buffer::new().format_finite(value)),
         }
-        true
     }
 
     /// Appends ISO text if the year has four digits, else the ticks, which always read back.
@@ -160,30 +159,4 @@ impl<'a> ItemWriter<'a> {
         self.text("\"");
         Ok(())
     }
-}
-
-/// A float type that can be written as JSON.
-trait JsonFloat: Float {
-    fn write(self, writer: &mut ItemWriter<'_>);
-}
-
-macro_rules! json_floats {
-    ($($type:ty, $finite:expr;)+) => {$(
-        impl JsonFloat for $type {
-            fn write(self, writer: &mut ItemWriter<'_>) {
-                if !writer.special(self.wide()) {
-                    $finite(self, writer);
-                }
-            }
-        }
-    )+};
-}
-
-json_floats! {
-    // Floats of 16 bits are written as the float32 of the same value. The fewest digits that tell them from other
-    // floats of 16 bits are another number to readers that do not know the dtype: 65504 would be 65500.
-    f16, |item, writer: &mut ItemWriter<'_>| f16_to_f32(item).write(writer);
-    bf16, |item, writer: &mut ItemWriter<'_>| bf16_to_f32(item).write(writer);
-    f32, |item, writer: &mut ItemWriter<'_>| writer.text(zmij::Buffer::new().format_finite(item));
-    f64, |item, writer: &mut ItemWriter<'_>| writer.text(zmij::Buffer::new().format_finite(item));
 }
