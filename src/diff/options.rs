@@ -65,61 +65,54 @@ impl Options {
     pub(super) fn allows(&self, mismatches: usize, items: usize) -> bool {
         self.allowed.map_or(mismatches == 0, |allowed| allowed.accepts(mismatches, items))
     }
-
-    /// Sets the absolute tolerance.
-    #[must_use]
-    pub fn with_atol(self, atol: f64) -> Self {
-        Self { atol: Some(atol), ..self }
-    }
-
-    /// Sets the relative tolerance.
-    #[must_use]
-    pub fn with_rtol(self, rtol: f64) -> Self {
-        Self { rtol: Some(rtol), ..self }
-    }
-
-    /// Sets the tolerance in steps from value to neighbouring value.
-    #[must_use]
-    pub fn with_ulp(self, ulp: u64) -> Self {
-        Self { ulp: Some(ulp), ..self }
-    }
-
-    /// Sets how many of the first mismatches are listed.
-    #[must_use]
-    pub fn with_shown(self, shown: usize) -> Self {
-        Self { shown, ..self }
-    }
-
-    /// Sets how many of the largest mismatches are listed instead of the first.
-    #[must_use]
-    pub fn with_worst(self, worst: usize) -> Self {
-        Self { worst: Some(worst), ..self }
-    }
-
-    /// Sets how many elements may fail.
-    #[must_use]
-    pub fn with_allowed(self, allowed: Allowed) -> Self {
-        Self { allowed: Some(allowed), ..self }
-    }
-
-    /// Sets limits on metrics.
-    #[must_use]
-    pub fn with_limits(self, limits: MetricLimits) -> Self {
-        Self { limits, ..self }
-    }
-
-    /// Sets whether two NaN with different bits differ.
-    #[must_use]
-    pub fn with_nan_differs(self, nan_differs: bool) -> Self {
-        Self { nan_differs, ..self }
-    }
-
-    /// Sets whether tensors of two dtypes are compared by their values.
-    #[must_use]
-    pub fn with_ignore_dtype(self, ignore_dtype: bool) -> Self {
-        Self { ignore_dtype, ..self }
-    }
 }
+
+/// Gives a type of options a method for each row, which returns the options with one of them set.
+macro_rules! setters {
+    ($type:ty { $($(#[$doc:meta])+ $name:ident: $field:ident = $value:expr, $given:ty;)+ }) => {
+        impl $type {$(
+            $(#[$doc])+
+            #[must_use]
+            pub fn $name(self, $field: $given) -> Self {
+                Self { $field: $value, ..self }
+            }
+        )+}
+    };
+}
+
+setters! { Options {
+    /// Sets the absolute tolerance.
+    with_atol: atol = Some(atol), f64;
+    /// Sets the relative tolerance.
+    with_rtol: rtol = Some(rtol), f64;
+    /// Sets the tolerance in steps from value to neighbouring value.
+    with_ulp: ulp = Some(ulp), u64;
+    /// Sets how many of the first mismatches are listed.
+    with_shown: shown = shown, usize;
+    /// Sets how many of the largest mismatches are listed instead of the first.
+    with_worst: worst = Some(worst), usize;
+    /// Sets how many elements may fail.
+    with_allowed: allowed = Some(allowed), Allowed;
+    /// Sets limits on metrics.
+    with_limits: limits = limits, MetricLimits;
+    /// Sets whether two NaN with different bits differ.
+    with_nan_differs: nan_differs = nan_differs, bool;
+    /// Sets whether tensors of two dtypes are compared by their values.
+    with_ignore_dtype: ignore_dtype = ignore_dtype, bool;
+} }
+
+setters! { MetricLimits {
+    /// Sets the least cosine.
+    with_min_cosine: min_cosine = Some(min_cosine), f64;
+    /// Sets the least signal to noise ratio, in decibels.
+    with_min_snr: min_snr = Some(min_snr), f64;
+    /// Sets the least peak signal to noise ratio, in decibels.
+    with_min_psnr: min_psnr = Some(min_psnr), f64;
+    /// Sets the largest root of the mean squared error.
+    with_max_rmse: max_rmse = Some(max_rmse), f64;
+    /// Sets the largest mean error.
+    with_max_mean_abs: max_mean_abs = Some(max_mean_abs), f64;
+} }
 
 /// What a comparison of sources may use, and what it finds out. Comparisons of tensors in memory find out everything.
 #[doc(hidden)]
@@ -184,36 +177,6 @@ impl MetricLimits {
             (!holds).then_some(Failure { metric, value, limit, bound })
         };
         rows.into_iter().filter_map(failure).collect()
-    }
-
-    /// Sets the least cosine.
-    #[must_use]
-    pub fn with_min_cosine(self, min_cosine: f64) -> Self {
-        Self { min_cosine: Some(min_cosine), ..self }
-    }
-
-    /// Sets the least signal to noise ratio, in decibels.
-    #[must_use]
-    pub fn with_min_snr(self, min_snr: f64) -> Self {
-        Self { min_snr: Some(min_snr), ..self }
-    }
-
-    /// Sets the least peak signal to noise ratio, in decibels.
-    #[must_use]
-    pub fn with_min_psnr(self, min_psnr: f64) -> Self {
-        Self { min_psnr: Some(min_psnr), ..self }
-    }
-
-    /// Sets the largest root of the mean squared error.
-    #[must_use]
-    pub fn with_max_rmse(self, max_rmse: f64) -> Self {
-        Self { max_rmse: Some(max_rmse), ..self }
-    }
-
-    /// Sets the largest mean error.
-    #[must_use]
-    pub fn with_max_mean_abs(self, max_mean_abs: f64) -> Self {
-        Self { max_mean_abs: Some(max_mean_abs), ..self }
     }
 }
 
