@@ -115,49 +115,99 @@ pub(super) trait ComparedItem: Copy + Send + Sync + 'static {
     fn below(self, other: Self) -> bool;
 }
 
-macro_rules! integers {
-    ($($type:ty: $distance:ty;)+) => {
-        $(impl ComparedItem for $type {
+/// Implements [`ComparedItem`] for types of items, each method by an expression of its arguments.
+macro_rules! compared_items {
+    ($($item:ty: $class:ident, $distance:ty {
+        items($bytes:ident) $items:expr;
+        same($same_one:ident, $same_other:ident) $same:expr;
+        equals($equals_one:ident, $equals_other:ident) $equals:expr;
+        is_nan($nan:ident) $is_nan:expr;
+        is_finite($finite:ident) $is_finite:expr;
+        distance($distance_one:ident, $distance_other:ident) $apart:expr;
+        size($sized:ident) $size:expr;
+        parts($whole:ident) $parts:expr;
+        offset($offset_one:ident, $from:ident) $offset:expr;
+        below($below_one:ident, $below_other:ident) $below:expr;
+    })+) => {
+        $(impl ComparedItem for $item {
             type Distance = $distance;
-            const CLASS: ItemClass = ItemClass::Integer;
-            const SIZE: usize = size_of::<$type>();
+            const CLASS: ItemClass = ItemClass::$class;
+            const SIZE: usize = size_of::<$item>();
 
             #[inline(always)]
-            fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
-                bytes.as_chunks().0.iter().map(|item| Self::from_le_bytes(*item))
+            fn items($bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
+                $items
             }
-            fn same(self, other: Self) -> bool {
-                self == other
+            #[inline(always)]
+            fn same(self, $same_other: Self) -> bool {
+                let $same_one = self;
+                $same
             }
-            fn equals(self, other: Self) -> bool {
-                self == other
+            #[inline(always)]
+            fn equals(self, $equals_other: Self) -> bool {
+                let $equals_one = self;
+                $equals
             }
+            #[inline(always)]
             fn is_nan(self) -> bool {
-                false
+                let $nan = self;
+                $is_nan
             }
+            #[inline(always)]
             fn is_finite(self) -> bool {
-                true
+                let $finite = self;
+                $is_finite
             }
-            fn distance(self, other: Self) -> $distance {
-                self.abs_diff(other).into()
+            #[inline(always)]
+            fn distance(self, $distance_other: Self) -> $distance {
+                let $distance_one = self;
+                $apart
             }
+            #[inline(always)]
             fn size(self) -> f64 {
-                (self as f64).abs()
+                let $sized = self;
+                $size
             }
+            #[inline(always)]
             fn parts(self) -> [RealItem; 2] {
-                [RealItem::Integer(self.into()), RealItem::Float(0.0)]
+                let $whole = self;
+                $parts
             }
             #[inline(always)]
-            fn offset(self, from: Self) -> f64 {
-                let size = self.abs_diff(from) as f64;
-                if self < from { -size } else { size }
+            fn offset(self, $from: Self) -> f64 {
+                let $offset_one = self;
+                $offset
             }
             #[inline(always)]
-            fn below(self, other: Self) -> bool {
-                self < other
+            fn below(self, $below_other: Self) -> bool {
+                let $below_one = self;
+                $below
             }
         })+
     };
+}
+
+/// Implements [`ComparedItem`] for integers.
+macro_rules! integers {
+    ($($type:ty: $distance:ty;)+) => {$(
+        compared_items! {
+            $type: Integer, $distance {
+                items(bytes) bytes.as_chunks().0.iter().map(|item| Self::from_le_bytes(*item));
+                same(one, other) one == other;
+                equals(one, other) one == other;
+                is_nan(_item) false;
+                is_finite(_item) true;
+                distance(one, other) one.abs_diff(other).into();
+                size(item) (item as f64).abs();
+                parts(item) [RealItem::Integer(item.into()), RealItem::Float(0.0)];
+                offset(item, from) {
+                    let size = item.abs_diff(from) as f64;
+                    if item < from { -size } else { size }
+                };
+                below(one, other) one < other;
+            }
+        }
+    )+};
 }
 
 integers! {
@@ -170,40 +220,10 @@ integers! {
 #[derive(Clone, Copy)]
 pub(super) struct BoolItem(u8);
 
-impl ComparedItem for BoolItem {
-    type Distance = u32;
-    const CLASS: ItemClass = ItemClass::Integer;
-    const SIZE: usize = 1;
-
-    fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
-        bytes.iter().map(|item| Self(*item))
-    }
-    fn same(self, other: Self) -> bool {
-        self.0 == other.0
-    }
-    fn equals(self, other: Self) -> bool {
-        self.distance(other) == 0
-    }
-    fn is_nan(self) -> bool {
-        false
-    }
-    fn is_finite(self) -> bool {
-        true
-    }
-    fn distance(self, other: Self) -> u32 {
-        u32::from((self.0 != 0) != (other.0 != 0))
-    }
-    fn size(self) -> f64 {
-        u32::from(self.0 != 0).into()
-    }
-    fn parts(self) -> [RealItem; 2] {
-        [RealItem::Integer((self.0 != 0).into()), RealItem::Float(0.0)]
-    }
-    fn offset(self, from: Self) -> f64 {
-        f64::from(u8::from(self.0 != 0)) - f64::from(u8::from(from.0 != 0))
-    }
-    fn below(self, other: Self) -> bool {
-        self.0 == 0 && other.0 != 0
+impl BoolItem {
+    #[inline(always)]
+    fn number(self) -> u8 {
+        (self.0 != 0).into()
     }
 }
 
@@ -211,118 +231,54 @@ impl ComparedItem for BoolItem {
 #[derive(Clone, Copy)]
 pub(super) struct TickItem(i64);
 
-impl ComparedItem for TickItem {
-    type Distance = u64;
-    const CLASS: ItemClass = ItemClass::Date;
-    const SIZE: usize = 8;
-
-    fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
-        i64::items(bytes).map(Self)
+compared_items! {
+    BoolItem: Integer, u32 {
+        items(bytes) bytes.iter().map(|item| Self(*item));
+        same(one, other) one.0 == other.0;
+        equals(one, other) one.number() == other.number();
+        is_nan(_item) false;
+        is_finite(_item) true;
+        distance(one, other) (one.number() ^ other.number()).into();
+        size(item) item.number().into();
+        parts(item) [RealItem::Integer(item.number().into()), RealItem::Float(0.0)];
+        offset(item, from) f64::from(item.number()) - f64::from(from.number());
+        below(one, other) one.number() < other.number();
     }
-    fn same(self, other: Self) -> bool {
-        self.0 == other.0
+    TickItem: Date, u64 {
+        items(bytes) i64::items(bytes).map(Self);
+        same(one, other) one.0 == other.0;
+        equals(one, other) one.0 == other.0;
+        is_nan(item) item.0 == NAT;
+        is_finite(item) item.0 != NAT;
+        distance(one, other) one.0.distance(other.0);
+        size(item) item.0.size();
+        parts(item) item.0.parts();
+        offset(item, from) item.0.offset(from.0);
+        below(one, other) one.0 < other.0;
     }
-    fn equals(self, other: Self) -> bool {
-        self.0 == other.0
+    f64: Float, f64 {
+        items(bytes) Self::chunks(bytes).iter().map(|item| Self::from_little(*item));
+        same(one, other) one.to_bits() == other.to_bits();
+        equals(one, other) one == other;
+        is_nan(item) item.is_nan();
+        is_finite(item) item.is_finite();
+        distance(one, other) (one - other).abs();
+        size(item) item.abs();
+        parts(item) [RealItem::Float(item), RealItem::Float(0.0)];
+        offset(item, from) item - from;
+        below(one, other) one < other;
     }
-    fn is_nan(self) -> bool {
-        self.0 == NAT
-    }
-    fn is_finite(self) -> bool {
-        self.0 != NAT
-    }
-    fn distance(self, other: Self) -> u64 {
-        self.0.abs_diff(other.0)
-    }
-    fn size(self) -> f64 {
-        self.0.size()
-    }
-    fn parts(self) -> [RealItem; 2] {
-        self.0.parts()
-    }
-    fn offset(self, from: Self) -> f64 {
-        self.0.offset(from.0)
-    }
-    fn below(self, other: Self) -> bool {
-        self.0 < other.0
-    }
-}
-
-impl ComparedItem for f64 {
-    type Distance = f64;
-    const CLASS: ItemClass = ItemClass::Float;
-    const SIZE: usize = 8;
-
-    #[inline(always)]
-    fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
-        Self::chunks(bytes).iter().map(|item| Self::from_little(*item))
-    }
-    fn same(self, other: Self) -> bool {
-        self.to_bits() == other.to_bits()
-    }
-    fn equals(self, other: Self) -> bool {
-        self == other
-    }
-    fn is_nan(self) -> bool {
-        self.is_nan()
-    }
-    fn is_finite(self) -> bool {
-        self.is_finite()
-    }
-    fn distance(self, other: Self) -> f64 {
-        (self - other).abs()
-    }
-    fn size(self) -> f64 {
-        self.abs()
-    }
-    fn parts(self) -> [RealItem; 2] {
-        [RealItem::Float(self), RealItem::Float(0.0)]
-    }
-    #[inline(always)]
-    fn offset(self, from: Self) -> f64 {
-        self - from
-    }
-    #[inline(always)]
-    fn below(self, other: Self) -> bool {
-        self < other
-    }
-}
-
-impl ComparedItem for Complex<f64> {
-    type Distance = f64;
-    const CLASS: ItemClass = ItemClass::Complex;
-    const SIZE: usize = 16;
-
-    #[inline(always)]
-    fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
-        Self::chunks(bytes).iter().map(|item| Self::from_little(*item))
-    }
-    fn same(self, other: Self) -> bool {
-        self.re.same(other.re) && self.im.same(other.im)
-    }
-    fn equals(self, other: Self) -> bool {
-        self.re.equals(other.re) && self.im.equals(other.im)
-    }
-    fn is_nan(self) -> bool {
-        self.re.is_nan() || self.im.is_nan()
-    }
-    fn is_finite(self) -> bool {
-        self.re.is_finite() && self.im.is_finite()
-    }
-    fn distance(self, other: Self) -> f64 {
-        (self.re - other.re).hypot(self.im - other.im)
-    }
-    fn size(self) -> f64 {
-        self.re.hypot(self.im)
-    }
-    fn parts(self) -> [RealItem; 2] {
-        [self.re, self.im].map(RealItem::Float)
-    }
-    fn offset(self, _: Self) -> f64 {
-        unreachable!("complex items have an offset in each part")
-    }
-    fn below(self, _: Self) -> bool {
-        unreachable!("complex items have no order")
+    Complex<f64>: Complex, f64 {
+        items(bytes) Self::chunks(bytes).iter().map(|item| Self::from_little(*item));
+        same(one, other) one.re.same(other.re) && one.im.same(other.im);
+        equals(one, other) one == other;
+        is_nan(item) item.re.is_nan() || item.im.is_nan();
+        is_finite(item) item.re.is_finite() && item.im.is_finite();
+        distance(one, other) (one.re - other.re).hypot(one.im - other.im);
+        size(item) item.re.hypot(item.im);
+        parts(item) [item.re, item.im].map(RealItem::Float);
+        offset(_item, _from) unreachable!("complex items have an offset in each part");
+        below(_one, _other) unreachable!("complex items have no order");
     }
 }
 
