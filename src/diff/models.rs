@@ -5,15 +5,14 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::fs::File;
 use std::io::{self, Seek, Write};
 
-use super::report::{axes_of, brief, share};
+use super::report::{axes_of, brief, json_members, share};
 use super::{Difference, Outline, Reason};
 use crate::error::{Context, Result};
 use crate::report::json::{self, Escapes};
 use crate::report::{Colour, Column, Heading, Style, Table, four_digits, printable};
-use crate::storage::platform::unnamed_file;
+use crate::storage::platform::{Spool, spool};
 
 /// Bytes of JSON that are kept in memory.
 const MEMORY: usize = 1 << 24;
@@ -108,13 +107,13 @@ pub struct Models {
     counts: [usize; 5],
     lines: Vec<ReportLine>,
     /// The objects of all tensors, if JSON is wanted.
-    json: Option<JsonSpool>,
+    json: Option<Spool>,
 }
 
 impl Models {
     /// Returns a report on no tensors so far, as JSON or as a table.
     pub fn new(json: bool) -> Self {
-        Self { counts: [0; 5], lines: Vec::new(), json: json.then(JsonSpool::default) }
+        Self { counts: [0; 5], lines: Vec::new(), json: json.then(|| spool(MEMORY)) }
     }
 
     /// Returns whether all tensors are on both sides, and pass.
@@ -135,8 +134,9 @@ impl Models {
         let verdict = found.verdict();
         self.counts[verdict as usize] += 1;
         if let Some(json) = &mut self.json {
-            let object = object(name, found);
-            json.put(object.as_bytes()).context("the report")?;
+            let before = if self.counts.iter().sum::<usize>() == 1 { "" } else { ", " };
+            let text = format!("{before}{}", object(name, found));
+            json.write_all(text.as_bytes()).context("the report")?;
         } else if verdict != Verdict::Same {
             self.lines.push(line(name, found));
         }
@@ -193,7 +193,8 @@ impl Models {
         let counts = json::object(counts.map(|(verdict, count)| (verdict.name(), count.to_string())));
         write!(out, "{{\"equal\": {}, \"counts\": {counts}, \"tensors\": [", self.equal())?;
         if let Some(json) = &mut self.json {
-            json.copy(out)?;
+            json.rewind()?;
+            io::copy(json, out)?;
         }
         writeln!(out, "]}}")
     }
@@ -204,9 +205,11 @@ fn object(name: &str, found: &NamedResult) -> String {
     let text = |text: &str| json::string(text, Escapes::Short);
     let mut members = vec![("name", text(name)), ("verdict", text(found.verdict().name()))];
     match found {
-        NamedResult::Both(found) => members.extend(found.json_members()),
-        NamedResult::Missing(outline) => members.extend(Difference::of_one_side(Some(outline), None)),
-        NamedResult::Extra(outline) => members.extend(Difference::of_one_side(None, Some(outline))),
+        NamedResult::Both(found) => {
+            members.extend(json_members(Some(&found.expected), Some(&found.actual), Some(found)));
+        }
+        NamedResult::Missing(outline) => members.extend(json_members(Some(outline), None, None)),
+        NamedResult::Extra(outline) => members.extend(json_members(None, Some(outline), None)),
     }
     json::object(members)
 }
@@ -266,42 +269,5 @@ fn line(name: &str, found: &NamedResult) -> ReportLine {
         share: mismatches as f64 / found.items.max(1) as f64,
         relative: found.max_rel().map_or(0.0, |most| most.value),
         cells: [count, error(found.max_abs().map(|most| brief(most.value))), error(relative), text],
-    }
-}
-
-/// Text that is kept in memory, or in a temporary file if it is long.
-#[derive(Debug, Default)]
-struct JsonSpool {
-    memory: Vec<u8>,
-    file: Option<File>,
-    any: bool,
-}
-
-impl JsonSpool {
-    /// Appends an item of a list.
-    fn put(&mut self, item: &[u8]) -> io::Result<()> {
-        if self.any {
-            self.memory.extend_from_slice(b", ");
-        }
-        self.any = true;
-        self.memory.extend_from_slice(item);
-        if self.memory.len() > MEMORY {
-            let file = match &mut self.file {
-                Some(file) => file,
-                None => self.file.insert(unnamed_file()?),
-            };
-            file.write_all(&self.memory)?;
-            self.memory.clear();
-        }
-        Ok(())
-    }
-
-    /// Writes the whole text.
-    fn copy(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        if let Some(file) = &mut self.file {
-            file.rewind()?;
-            io::copy(file, out)?;
-        }
-        out.write_all(&self.memory)
     }
 }

@@ -55,56 +55,8 @@ impl Difference {
     /// # Errors
     /// `out` fails.
     pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{}", json::object(self.json_members()))
-    }
-
-    /// Returns the members of the JSON object of a tensor that only one side has.
-    pub(super) fn of_one_side(expected: Option<&Outline>, actual: Option<&Outline>) -> Vec<(&'static str, String)> {
-        let items: Option<usize> = expected.or(actual).map(|outline| outline.shape.iter().product());
-        let null = || "null".to_owned();
-        let mut members = vec![
-            ("equal", false.to_string()),
-            ("reason", null()),
-            ("expected", or_null(expected, outline)),
-            ("actual", or_null(actual, outline)),
-            ("items", or_null(items, |items| items.to_string())),
-        ];
-        for name in ["mismatches", "max_abs", "max_rel", "max_ulp", "min_atol", "min_rtol", "min_ulp"] {
-            members.push((name, null()));
-        }
-        members.extend([
-            ("first", "[]".to_owned()),
-            ("metrics", null()),
-            ("quantiles", null()),
-            ("axes", "[]".to_owned()),
-        ]);
-        members
-    }
-
-    /// Returns the members of the JSON object.
-    pub(super) fn json_members(&self) -> Vec<(&'static str, String)> {
-        let quoted = |text: &str| json::string(text, Escapes::Short);
-        let rows = |rows: &[Mismatch]| format!("[{}]", rows.iter().map(mismatch).collect::<Vec<_>>().join(", "));
-        let listed = (if self.lists_worst { "worst" } else { "first" }, rows(self.listed()));
-        let axes: Vec<_> = self.axes().iter().map(axis).collect();
-        vec![
-            ("equal", self.equal().to_string()),
-            ("reason", or_null(self.reason, |reason| quoted(reason.name()))),
-            ("expected", outline(&self.expected)),
-            ("actual", outline(&self.actual)),
-            ("items", self.items.to_string()),
-            ("mismatches", or_null(self.mismatches(), |n| n.to_string())),
-            ("max_abs", or_null(self.max_abs(), |most| extreme(most, |value| number(*value)))),
-            ("max_rel", or_null(self.max_rel(), |most| extreme(most, |value| float(*value)))),
-            ("max_ulp", or_null(self.max_ulp(), |most| extreme(most, u64::to_string))),
-            ("min_atol", or_null(self.found.as_ref(), |found| or_null(found.min_atol, |least| found.tolerance(least)))),
-            ("min_rtol", or_null(self.min_rtol(), float)),
-            ("min_ulp", or_null(self.min_ulp(), |n| n.to_string())),
-            listed,
-            ("metrics", or_null(self.metrics(), metrics)),
-            ("quantiles", or_null(self.quantiles(), quantiles)),
-            ("axes", format!("[{}]", axes.join(", "))),
-        ]
+        let members = json_members(Some(&self.expected), Some(&self.actual), Some(self));
+        writeln!(out, "{}", json::object(members))
     }
 
     /// Writes the verdict, and if elements differ the limits that do not hold, a table of the first (or worst) mismatches,
@@ -293,13 +245,44 @@ pub(super) fn share(share_of: usize, all: usize) -> String {
     }
 }
 
+/// Returns the members of the JSON object of two tensors and their difference, or of a tensor that only one side has.
+pub(super) fn json_members(
+    expected: Option<&Outline>,
+    actual: Option<&Outline>,
+    found: Option<&Difference>,
+) -> [(&'static str, String); 16] {
+    let items = expected.or(actual).map(|outline| outline.shape.iter().product::<usize>());
+    let listed = if found.is_some_and(|found| found.lists_worst) { "worst" } else { "first" };
+    let findings = found.and_then(|found| found.found.as_ref());
+    let least = |found: &Findings| or_null(found.min_atol, |least| found.tolerance(least));
+    let reason = found.and_then(Difference::reason);
+    [
+        ("equal", found.is_some_and(Difference::equal).to_string()),
+        ("reason", or_null(reason, |reason| json::string(reason.name(), Escapes::Short))),
+        ("expected", or_null(expected, outline)),
+        ("actual", or_null(actual, outline)),
+        ("items", or_null(items, |n| n.to_string())),
+        ("mismatches", or_null(findings, |found| found.mismatches.to_string())),
+        ("max_abs", extreme(findings.and_then(|found| found.max_abs.as_ref()), |value| number(*value))),
+        ("max_rel", extreme(findings.and_then(|found| found.max_rel.as_ref()), |value| float(*value))),
+        ("max_ulp", extreme(findings.and_then(|found| found.max_ulp.as_ref()), u64::to_string)),
+        ("min_atol", or_null(findings, least)),
+        ("min_rtol", or_null(findings.and_then(|found| found.min_rtol), float)),
+        ("min_ulp", or_null(findings.and_then(|found| found.min_ulp), |n| n.to_string())),
+        (listed, array(found.map_or(&[], Difference::listed), mismatch)),
+        ("metrics", or_null(findings.and_then(|found| found.metrics.as_ref()), metrics)),
+        ("quantiles", or_null(findings.and_then(|found| found.quantiles.as_ref()), quantiles)),
+        ("axes", array(found.map_or(&[], Difference::axes), axis)),
+    ]
+}
+
 /// Writes the JSON object of a tensor for which no expected one exists.
 ///
 /// # Errors
 /// `out` fails.
 pub fn write_json_of_new(out: &mut dyn Write, actual: &Source) -> io::Result<()> {
     let actual = Outline::new(actual.dtype(), actual.shape());
-    writeln!(out, "{}", json::object(Difference::of_one_side(None, Some(&actual))))
+    writeln!(out, "{}", json::object(json_members(None, Some(&actual), None)))
 }
 
 /// Returns a number as JSON.
@@ -327,8 +310,13 @@ fn cut(text: &str, dtype: &str) -> String {
     }
 }
 
-fn extreme<V>(most: &Extreme<V>, value: impl Fn(&V) -> String) -> String {
-    json::at(value(&most.value), &most.index)
+fn extreme<V>(most: Option<&Extreme<V>>, value: fn(&V) -> String) -> String {
+    or_null(most, |most| json::at(value(&most.value), &most.index))
+}
+
+/// Returns a JSON array of `text` of each item.
+fn array<T>(items: &[T], text: fn(&T) -> String) -> String {
+    format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(", "))
 }
 
 fn mismatch(found: &Mismatch) -> String {
@@ -366,11 +354,10 @@ fn quantiles(values: &[Option<Number>; 4]) -> String {
 }
 
 fn axis(axis: &AxisPlaces) -> String {
-    let ranges: Vec<_> = axis.ranges.iter().map(|range| list(&[range.start, range.end])).collect();
     json::object([
         ("axis", axis.axis.to_string()),
         ("places", axis.places.to_string()),
         ("of", axis.of.to_string()),
-        ("ranges", format!("[{}]", ranges.join(", "))),
+        ("ranges", array(&axis.ranges, |range| list(&[range.start, range.end]))),
     ])
 }
