@@ -28,34 +28,12 @@ use crate::storage::source::Source;
 /// # Errors
 /// Reading fails, or a tensor changes meanwhile.
 pub fn same_bytes(a: &Source, b: &Source, limits: Limits, progress: Progress<'_>) -> Result<bool> {
-    let stored = |source: &Source| -> View { source.meta().as_stored().view() };
-    let (one, other) = (stored(a), stored(b));
-    let bytes = a.bytes().saturating_add(b.bytes());
-    let itemsize = a.dtype().itemsize().max(1);
-    let windows = match a.bytes() {
-        0 => return Ok(true),
-        _ => Windows::new(&one.shape(), (limits.window.unwrap_or(WINDOW) / itemsize).max(1)),
+    let parts = [a, b].map(|source| ScannedPart { source, view: source.meta().as_stored().view() });
+    let each = |same: &mut bool, _, [x, y]: [&[u8]; 2]| {
+        *same = x == y;
+        Ok(*same)
     };
-    let same = AtomicBool::new(true);
-    let begin = || (Vec::new(), Vec::new(), Vec::new());
-    share(limits.threads.for_bytes(bytes), windows.count(), begin, |number, (x, y, scratch)| -> Result<bool> {
-        let window = windows.get(number);
-        for (source, view, items) in [(a, &one, &mut *x), (b, &other, &mut *y)] {
-            resize(items, window.items() * itemsize, source.label())?;
-            source.read(&view.part(&window.ranges), items, scratch)?;
-        }
-        progress(x.len() + y.len());
-        if x != y {
-            same.store(false, Ordering::Relaxed);
-        }
-        Ok(x == y)
-    })?;
-    let same = same.into_inner();
-    if same {
-        a.finish()?;
-        b.finish()?;
-    }
-    Ok(same)
+    Ok(scan_parts(parts, limits, progress, |_| true, || true, each)?.into_iter().all(|same| same))
 }
 
 /// Shows all items of tensors of one shape to `each`, a window at a time, and returns the states of all threads in no
