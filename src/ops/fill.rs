@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::fs::File;
 use std::ops::Range;
 
-use super::window_size::WINDOW;
+use super::window_size::{ENTRIES, WINDOW};
 use crate::error::Result;
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
@@ -23,6 +23,14 @@ pub struct Limits {
     /// The bytes of a window, instead of those that [`window_size`](super::window_size) gives: for tests, which want
     /// boundaries everywhere, also between the sweeps through an index tensor.
     pub window: Option<usize>,
+}
+
+impl Limits {
+    /// Returns how many bytes of entries of an index tensor are kept in memory at once.
+    pub(super) fn entries(self) -> usize {
+        // where tests make windows small, most index tensors must not fit
+        self.window.map_or(ENTRIES, |window| window.saturating_mul(8))
+    }
 }
 
 /// The buffers that a thread needs to fill a window. They are kept from one window to the next, since touching memory for

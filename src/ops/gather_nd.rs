@@ -8,7 +8,7 @@ use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
 use super::arrays::{check_extent, check_rank, items};
 use super::fill::{Fill, Limits, Scratch};
-use super::indexed::{Index, NearPlaces, PlacesInMemory, Shapes, TuplePlaces, TupleResolver};
+use super::indexed::{Index, NearPlaces, Shapes, TuplePlaces, TupleResolver};
 use super::scatter_nd::{check_count, check_tuples};
 use super::window_size::{ENTRIES, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use crate::error::{Error, Result, Subject};
@@ -115,10 +115,11 @@ impl GatheredBlocks {
         }
     }
 
-    /// Returns the number, in C order, of the block that a tuple addresses.
+    /// Returns the number, in C order, of the block that a tuple addresses: tuple number `n` of those of `near`, the first of
+    /// which is tuple number `first`.
     #[inline]
-    fn place(&self, near: &NearPlaces<'_>, tuple: usize) -> usize {
-        tuple / self.tuples * self.dim + near.get(tuple)
+    fn place(&self, near: &NearPlaces<'_>, first: usize, n: usize) -> usize {
+        (first + n) / self.tuples * self.dim + near.get(n)
     }
 
     /// Returns the first of the index tuples of a window and their number. A window has whole blocks, or a part of one.
@@ -131,9 +132,9 @@ impl GatheredBlocks {
     fn runs(&self, near: &NearPlaces<'_>, window: &Window, mut each: impl FnMut(GatheredRun)) {
         let (first, count) = self.tuples(window);
         let (inside, len) = (window.start % self.block.max(1), window.items() / count.max(1));
-        for tuple in 0..count {
-            let from = self.place(near, first + tuple) * self.block + inside;
-            each(GatheredRun { from, to: tuple * len, len });
+        for n in 0..count {
+            let from = self.place(near, first, n) * self.block + inside;
+            each(GatheredRun { from, to: n * len, len });
         }
     }
 }
@@ -181,14 +182,14 @@ impl LinkedGatherNd {
         match self.data.meta().order {
             Order::C => {
                 let inside = window.start % self.blocks.block.max(1);
-                tuples.extend((0..count).map(|n| (self.blocks.place(near, first + n), n)));
+                tuples.extend((0..count).map(|n| (self.blocks.place(near, first, n), n)));
                 tuples.sort_unstable();
                 tuples.iter().try_for_each(|&(place, n)| {
                     reads.add(GatheredRun { from: place * self.blocks.block + inside, to: n * len, len })
                 })?;
             }
             Order::Fortran => {
-                tuples.extend((0..count).map(|n| (in_fortran_order(self.blocks.place(near, first + n), lead), n)));
+                tuples.extend((0..count).map(|n| (in_fortran_order(self.blocks.place(near, first, n), lead), n)));
                 tuples.sort_unstable();
                 // a block without axes is one item
                 let (block, ranges) = match &window.ranges[self.blocks.tuple_axes..] {
@@ -465,12 +466,12 @@ where
     // more than int64 holds are too many, as the largest int64 is
     let batch_dims = i64::try_from(batch_dims).unwrap_or(i64::MAX);
     let resolver = check(data.shape(), indices.shape(), batch_dims)?.in_order(Order::C);
-    let places = PlacesInMemory::of_numbers(&resolver, &items(indices))?;
+    let places = NearPlaces::of_numbers(&resolver, &items(indices))?;
     let shape = resolver.shapes().updates_shape();
     let (source, mut out) = (items(data), Vec::new());
     if !shape.contains(&0) {
         let blocks = GatheredBlocks::new(resolver.shapes());
-        blocks.runs(&NearPlaces::InMemory(&places), &Window::whole(shape), |GatheredRun { from, len, .. }| {
+        blocks.runs(&places, &Window::whole(shape), |GatheredRun { from, len, .. }| {
             out.extend_from_slice(&source[from..][..len])
         });
     }

@@ -13,11 +13,14 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::memory;
 
-/// The entries of one part of an index tensor, with payloads of `N` bytes.
+/// The entries of one part of an index tensor. How many bytes a payload has is known when it runs alone, so that all of this is
+/// compiled once but for the loops that move payloads.
 #[derive(Clone, Debug)]
-pub(super) struct Buckets<const N: usize> {
+pub(super) struct Buckets {
     /// The first place of the first bucket.
     base: usize,
+    /// The number of places in all buckets.
+    places: usize,
     size: BucketSize,
     /// The entries of a segment.
     segment: usize,
@@ -29,11 +32,16 @@ pub(super) struct Buckets<const N: usize> {
     next: Vec<u32>,
     /// The arena: for each entry its place within the bucket, and its payload.
     at: Vec<u32>,
-    with: Vec<[u8; N]>,
+    with: Vec<u8>,
+    /// The bytes of a payload: 1, 2, 4, 8 or 16.
+    payload: usize,
 }
 
 /// Stands for no segment.
 const NONE: u32 = u32::MAX;
+
+/// Takes entries of one bucket: the first place of the bucket, the places of the entries counted from there, and their payloads.
+pub(super) type TakeEntries<'a> = dyn FnMut(usize, &[u32], &[u8]) + 'a;
 
 /// The places of a bucket, as a divisor.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +71,8 @@ impl BucketSize {
 pub(super) struct BucketGrid {
     /// The first place.
     base: usize,
+    /// The number of places.
+    places: usize,
     /// The places of a bucket, fewer than 2^32.
     size: usize,
     /// How many buckets there are.
@@ -75,7 +85,7 @@ impl BucketGrid {
     pub(super) fn new(places: Range<usize>, entries: usize, group: usize) -> Self {
         let (base, places) = (places.start, places.len());
         let size = group.max(places / (entries / 16 + 1)).clamp(2, 1 << 31);
-        Self { base, size, count: places.div_ceil(size).max(1) }
+        Self { base, places, size, count: places.div_ceil(size).max(1) }
     }
 
     /// Returns the number of buckets.
@@ -101,30 +111,47 @@ impl BucketGrid {
     }
 }
 
-impl<const N: usize> Buckets<N> {
-    /// Makes room for so many entries.
+impl Buckets {
+    /// Makes room for so many entries with payloads of so many bytes: 1, 2, 4, 8 or 16.
     ///
     /// # Errors
     /// Not enough memory.
-    pub(super) fn new(grid: BucketGrid, entries: usize) -> Result<Self> {
+    pub(super) fn new(grid: BucketGrid, entries: usize, payload: usize) -> Result<Self> {
         let segment = grid.segment(entries);
         let most = (entries / segment + grid.count.min(entries)) * segment;
         Ok(Self {
             base: grid.base,
+            places: grid.places,
             size: BucketSize::new(grid.size),
             segment,
             heads: vec![(0, 0); grid.count],
             chains: vec![(NONE, NONE); grid.count],
             next: memory::of(most / segment).map_err(Error::memory)?,
             at: memory::of(most).map_err(Error::memory)?,
-            with: memory::of(most).map_err(Error::memory)?,
+            with: memory::of(most.saturating_mul(payload)).map_err(Error::memory)?,
+            payload,
         })
     }
 
-    /// Adds entries: places and payloads, in all not more than [`new`](Self::new) has made room for.
-    pub(super) fn extend(&mut self, entries: impl Iterator<Item = (u64, [u8; N])>) {
-        for (place, with) in entries {
-            let place = place - self.base as u64;
+    /// Adds an entry for each of `places` that is a place of the grid, with a payload for each of `places`; in all not more
+    /// entries than [`new`](Self::new) has made room for.
+    pub(super) fn extend(&mut self, places: &[u64], payloads: &[u8]) {
+        match self.payload {
+            1 => self.extend_words::<1>(places, payloads),
+            2 => self.extend_words::<2>(places, payloads),
+            4 => self.extend_words::<4>(places, payloads),
+            8 => self.extend_words::<8>(places, payloads),
+            16 => self.extend_words::<16>(places, payloads),
+            bytes => unreachable!("payloads of {bytes} bytes are not carried along"),
+        }
+    }
+
+    fn extend_words<const N: usize>(&mut self, places: &[u64], payloads: &[u8]) {
+        for (&place, with) in places.iter().zip(payloads.as_chunks::<N>().0) {
+            let place = place.wrapping_sub(self.base as u64);
+            if place >= self.places as u64 {
+                continue;
+            }
             let bucket = self.size.divide(place) as usize;
             if self.heads[bucket].0 == self.heads[bucket].1 {
                 self.grow(bucket);
@@ -132,7 +159,7 @@ impl<const N: usize> Buckets<N> {
             let entry = self.heads[bucket].0;
             self.heads[bucket].0 = entry + 1;
             self.at[entry] = (place - bucket as u64 * self.size.places) as u32;
-            self.with[entry] = with;
+            self.with.as_chunks_mut::<N>().0[entry] = *with;
         }
     }
 
@@ -141,7 +168,7 @@ impl<const N: usize> Buckets<N> {
     fn grow(&mut self, bucket: usize) {
         let (number, begin) = (self.next.len() as u32, self.at.len());
         self.at.resize(begin + self.segment, 0);
-        self.with.resize(begin + self.segment, [0; N]);
+        self.with.resize((begin + self.segment) * self.payload, 0);
         self.next.push(NONE);
         self.heads[bucket] = (begin, begin + self.segment);
         let chain = &mut self.chains[bucket];
@@ -152,10 +179,9 @@ impl<const N: usize> Buckets<N> {
         chain.1 = number;
     }
 
-    /// Calls `each(first, at, with)` for the entries of all buckets that have a place in `lo..hi`, in the order in which
-    /// they came: the first place of the bucket, places counted from there, and their payloads. Some places may lie
-    /// outside of `lo..hi`, which may be beyond the buckets.
-    pub(super) fn near(&self, lo: usize, hi: usize, mut each: impl FnMut(usize, &[u32], &[[u8; N]])) {
+    /// Calls `each` for the entries of all buckets that have a place in `lo..hi`, in the order in which they came. Some of
+    /// their places may lie outside of `lo..hi`, which may be beyond the buckets.
+    pub(super) fn near(&self, lo: usize, hi: usize, each: &mut TakeEntries<'_>) {
         // what lies before the first bucket is in none
         let (lo, hi) = (lo.saturating_sub(self.base), hi.saturating_sub(self.base));
         if lo >= hi {
@@ -168,7 +194,8 @@ impl<const N: usize> Buckets<N> {
             while number != NONE {
                 let begin = number as usize * self.segment;
                 let end = if number == last { self.heads[bucket].0 } else { begin + self.segment };
-                each(self.base + bucket * self.size.places as usize, &self.at[begin..end], &self.with[begin..end]);
+                let with = &self.with[begin * self.payload..end * self.payload];
+                each(self.base + bucket * self.size.places as usize, &self.at[begin..end], with);
                 number = self.next[number as usize];
             }
         }
@@ -198,14 +225,15 @@ mod tests {
             let with: Vec<[u8; 2]> = (0..5000_u16).map(u16::to_le_bytes).collect();
             let (places, from) = (base + places, base as usize);
             let mut buckets =
-                Buckets::new(BucketGrid::new(from..places as usize, all.len(), group), all.len()).unwrap();
+                Buckets::new(BucketGrid::new(from..places as usize, all.len(), group), all.len(), 2).unwrap();
             for (places, with) in all.chunks(77).zip(with.chunks(77)) {
-                buckets.extend(places.iter().copied().zip(with.iter().copied()));
+                buckets.extend(places, with.as_flattened());
             }
             for (lo, hi) in [(0, places), (0, 1), (places / 3, places / 2), (places - 1, places), (4, 4)] {
                 let mut found = Vec::new();
-                buckets.near(lo as usize, hi as usize, |first, at, with| {
-                    let inside = at.iter().zip(with).map(|(&at, with)| (first as u64 + u64::from(at), *with));
+                buckets.near(lo as usize, hi as usize, &mut |first, at, with| {
+                    let inside =
+                        at.iter().zip(with.as_chunks().0).map(|(&at, with)| (first as u64 + u64::from(at), *with));
                     found.extend(inside.filter(|(place, _)| (lo..hi).contains(place)));
                 });
                 found.sort_by_key(|(place, _)| *place); // stable: the order of each place is kept

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::resolve::{Arrangement, Shapes};
 use super::scatter::{Scatter, UpdateRun};
-use super::shapes::{Arrangement, Shapes};
 use super::sweeps::{Grouping, Sweeps};
 use super::touched::WindowSet;
 use crate::error::Result;

@@ -25,22 +25,19 @@
 //! Index tensors that fit the memory for them (almost all) are read by one pass, in one sweep.
 
 mod buckets;
-mod entries;
 mod linked;
 mod places;
 mod read;
 mod resolve;
 mod scatter;
-mod shapes;
 mod sweeps;
 mod touched;
 
 pub use self::linked::{LinkedScatter, ScatterOperands, ScatterRule};
-pub use self::places::{NearPlaces, PlacesInMemory, TuplePlaces};
+pub use self::places::{NearPlaces, TuplePlaces};
 pub use self::read::{TakeItems, all_integers, each_window};
-pub use self::resolve::{Index, TupleResolver};
+pub use self::resolve::{Index, Shapes, TupleResolver};
 pub use self::scatter::{Scatter, UpdateRun};
-pub use self::shapes::Shapes;
 pub use self::sweeps::{Grouping, Sweeps};
 
 #[cfg(test)]

@@ -1,22 +1,24 @@
 //! Places in the order of the index tuples that name them: what a gather needs, where a scatter groups by place.
 
-use super::read::{Collect, collect};
+use std::borrow::Cow;
+
+use super::read::collect;
 use super::resolve::{Index, TupleResolver};
-use super::sweeps::ENTRIES_OF_TESTS;
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::Kind;
 use crate::memory;
 use crate::ops::fill::Limits;
 use crate::ops::updates::Updates;
-use crate::ops::window_size::ENTRIES;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
 /// The place that each index tuple names.
 #[derive(Debug)]
 pub enum TuplePlaces {
-    /// All places are in memory.
-    InMemory(PlacesInMemory),
+    /// Tuples have no number: all name the one place there is.
+    OnlyPlace,
+    /// All places are in memory. Each part is what one thread has read.
+    InMemory(Vec<PlacesPart>),
     /// They would take too much memory: the tuples of a window are read when it is filled.
     OnDemand(Box<PlacesOnDemand>),
 }
@@ -29,55 +31,31 @@ pub struct PlacesOnDemand {
     kind: Kind,
 }
 
-/// The places of all tuples. Each part is what one thread has read.
+/// The places that one thread has read.
 #[derive(Debug)]
-pub struct PlacesInMemory {
-    parts: Vec<PlacesPart>,
-    /// The number of the first tuple of each part.
-    starts: Vec<usize>,
+pub enum PlacesPart {
+    /// Places below 2^32.
+    Small(Vec<u32>),
+    /// Any places.
+    Large(Vec<u64>),
 }
 
 /// The places that some neighbouring tuples name.
 pub enum NearPlaces<'a> {
-    /// They are among all places, which are in memory.
-    InMemory(&'a PlacesInMemory),
-    /// They have been read for themselves.
-    Read {
-        /// The number of the first tuple.
-        first: usize,
-        /// The places, one for each tuple.
-        places: Vec<u64>,
-    },
-}
-
-/// A collector that drops the places: it validates an index tensor without keeping it.
-struct CheckOnly;
-
-impl Collect for CheckOnly {
-    fn take(&mut self, _: usize, _: &[u64]) -> Result<()> {
-        Ok(())
-    }
-}
-
-/// The places that one thread has read.
-#[derive(Clone, Debug)]
-enum PlacesPart {
-    /// Places below 2^32.
-    Small(Vec<u32>),
-    Large(Vec<u64>),
-    /// The place of every tuple, where tuples have no number and all name the one place there is.
+    /// All name the one place there is.
     OnlyPlace,
+    /// Places below 2^32.
+    Small(&'a [u32]),
+    /// Any places.
+    Large(Cow<'a, [u64]>),
 }
 
-impl Collect for PlacesPart {
-    fn take(&mut self, _: usize, places: &[u64]) -> Result<()> {
-        // `TuplePlaces::new` has made room for them
+impl PlacesPart {
+    fn len(&self) -> usize {
         match self {
-            Self::Small(small) => small.extend(places.iter().map(|&place| place as u32)),
-            Self::Large(large) => large.extend_from_slice(places),
-            Self::OnlyPlace => unreachable!("tuples of no number are not read"),
+            Self::Small(places) => places.len(),
+            Self::Large(places) => places.len(),
         }
-        Ok(())
     }
 }
 
@@ -88,13 +66,13 @@ impl TuplePlaces {
     /// A number that is out of range; of reading; not enough memory.
     pub fn new(mut indices: Source, resolver: &TupleResolver, limits: Limits) -> Result<Self> {
         if resolver.width() == 0 {
-            return Ok(Self::InMemory(PlacesInMemory::of(vec![PlacesPart::OnlyPlace])));
+            return Ok(Self::OnlyPlace);
         }
         let small = u32::try_from(resolver.places()).is_ok();
-        let bytes = resolver.count().saturating_mul(if small { 4 } else { 8 });
-        if bytes > limits.window.map_or(ENTRIES, |window| window.saturating_mul(ENTRIES_OF_TESTS)) {
+        if resolver.count().saturating_mul(if small { 4 } else { 8 }) > limits.entries() {
             indices.settle()?;
-            collect(&indices, resolver, limits, |_, _| Ok(CheckOnly))?;
+            // every number is checked before anything is written
+            collect(&indices, resolver, limits, |_, _| Ok(()), |(), _, _| Ok(()))?;
             let (native, conversion) = (indices.dtype().native(), Conversion::to_native(indices.dtype()));
             let mut indices = Updates::new(indices, conversion);
             indices.make_runs(&native, limits)?;
@@ -102,93 +80,87 @@ impl TuplePlaces {
             return Ok(Self::OnDemand(Box::new(on_demand)));
         }
         let refuse = |why| Error::new(Subject::Indices, why);
-        let parts = collect(&indices, resolver, limits, |_, tuples| {
+        let begin = |_, tuples| {
             Ok(match small {
                 true => PlacesPart::Small(memory::of(tuples).map_err(refuse)?),
                 false => PlacesPart::Large(memory::of(tuples).map_err(refuse)?),
             })
+        };
+        let parts = collect(&indices, resolver, limits, begin, |part, _, places| {
+            match part {
+                PlacesPart::Small(small) => small.extend(places.iter().map(|&place| place as u32)),
+                PlacesPart::Large(large) => large.extend_from_slice(places),
+            }
+            Ok(())
         })?;
-        Ok(Self::InMemory(PlacesInMemory::of(parts)))
+        Ok(Self::InMemory(parts))
     }
 
     /// Returns the places that `count` tuples from number `first` on name.
     ///
     /// # Errors
-    /// Of reading.
+    /// Of reading; not enough memory.
     pub fn near(&self, first: usize, count: usize) -> Result<NearPlaces<'_>> {
+        let (mut places, mut first) = (Vec::new(), first);
         match self {
-            Self::InMemory(places) => Ok(NearPlaces::InMemory(places)),
+            Self::OnlyPlace => return Ok(NearPlaces::OnlyPlace),
+            Self::InMemory(parts) => {
+                for part in parts {
+                    if first + count <= part.len() && places.is_empty() {
+                        return Ok(match part {
+                            PlacesPart::Small(small) => NearPlaces::Small(&small[first..][..count]),
+                            PlacesPart::Large(large) => NearPlaces::Large(large[first..][..count].into()),
+                        });
+                    }
+                    let here = first.min(part.len())..(first + count - places.len()).min(part.len());
+                    memory::reserve(&mut places, here.len()).map_err(Error::memory)?;
+                    first -= here.start;
+                    match part {
+                        PlacesPart::Small(small) => places.extend(small[here].iter().copied().map(u64::from)),
+                        PlacesPart::Large(large) => places.extend_from_slice(&large[here]),
+                    }
+                }
+            }
             Self::OnDemand(on_demand) => {
                 let PlacesOnDemand { indices, resolver, kind } = &**on_demand;
-                let (width, mut bytes, mut places) = (resolver.width(), Vec::new(), Vec::new());
+                let (width, mut bytes) = (resolver.width(), Vec::new());
                 indices.read_run(first * width, count * width, &mut bytes)?;
                 resolver.resolve(kind, &bytes, first, &mut places)?;
-                Ok(NearPlaces::Read { first, places })
             }
         }
+        Ok(NearPlaces::Large(places.into()))
     }
 
     /// Returns the source that is read while windows are filled, if one is.
     pub fn source(&self) -> Option<&Source> {
         match self {
-            Self::InMemory(_) => None,
+            Self::OnlyPlace | Self::InMemory(_) => None,
             Self::OnDemand(on_demand) => Some(on_demand.indices.source()),
         }
     }
 }
 
 impl NearPlaces<'_> {
-    /// Returns the place that one of the tuples names.
-    #[inline]
-    pub fn get(&self, tuple: usize) -> usize {
-        match self {
-            Self::InMemory(places) => places.get(tuple),
-            Self::Read { first, places } => places[tuple - first] as usize,
-        }
-    }
-}
-
-impl PlacesInMemory {
-    /// Returns the places of tuples in an array.
+    /// Returns the places of all tuples in an array.
     ///
     /// # Errors
     /// A number that is out of range.
     pub(in crate::ops) fn of_numbers(resolver: &TupleResolver, numbers: &[impl Index]) -> Result<Self> {
         if resolver.width() == 0 {
-            return Ok(Self::of(vec![PlacesPart::OnlyPlace]));
+            return Ok(Self::OnlyPlace);
         }
         let mut places = Vec::new();
         resolver.append_places(numbers, |number| number, 0, &mut places)?;
-        Ok(Self::of(vec![PlacesPart::Large(places)]))
+        Ok(Self::Large(places.into()))
     }
 
-    fn of(parts: Vec<PlacesPart>) -> Self {
-        let mut start = 0;
-        let starts = parts.iter().map(|part| {
-            let here = start;
-            start += match part {
-                PlacesPart::Small(places) => places.len(),
-                PlacesPart::Large(places) => places.len(),
-                PlacesPart::OnlyPlace => 0,
-            };
-            here
-        });
-        let starts = starts.collect();
-        Self { parts, starts }
-    }
-
-    /// Returns the place that index tuple number `tuple` names.
+    /// Returns the place that tuple number `n` of these names.
     #[inline]
-    pub(in crate::ops) fn get(&self, tuple: usize) -> usize {
-        let part = match self.starts.len() {
-            1 => 0,
-            _ => self.starts.partition_point(|&start| start <= tuple) - 1,
-        };
-        let at = tuple - self.starts[part];
-        match &self.parts[part] {
-            PlacesPart::Small(places) => places[at] as usize,
-            PlacesPart::Large(places) => places[at] as usize,
-            PlacesPart::OnlyPlace => 0,
+    pub fn get(&self, n: usize) -> usize {
+        match self {
+            Self::OnlyPlace => 0,
+            Self::Small(places) => places[n] as usize,
+            Self::Large(places) => places[n] as usize,
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::resolve::{Index, TupleResolver};
-use crate::error::{Error, Result, Subject};
+use super::resolve::{Index, TupleResolver, with_integers};
+use crate::error::{Error, Result};
 use crate::item::dtype::Kind;
 use crate::layout::window::Windows;
 use crate::memory;
@@ -15,26 +15,18 @@ use crate::storage::source::Source;
 /// The bytes of a tensor that are read at once: what stays in a core's first caches beside what is made of it.
 const BYTES: usize = 1 << 16;
 
-/// Collects the places of index tuples as they are resolved.
-pub(super) trait Collect: Send {
-    /// Takes the places of the tuples from number `first` on.
-    ///
-    /// # Errors
-    /// Of reading the payload of the tuples; not enough memory.
-    fn take(&mut self, first: usize, places: &[u64]) -> Result<()>;
-}
-
 /// Resolves all tuples of an index tensor in one pass. A long one is cut into parts, which go to several threads:
-/// `begin(part, tuples)` makes the collector for a part of so many tuples. The collectors are returned in the order of the
-/// parts.
+/// `begin(part, tuples)` makes what collects a part of so many tuples, and `take(collected, first, places)` adds the places of
+/// the tuples from number `first` on to it. What was collected is returned in the order of the parts.
 ///
 /// # Errors
-/// The first number of a part that is out of range. Of reading; those of `begin` and [`Collect::take`].
-pub(super) fn collect<C: Collect>(
+/// The first number of a part that is out of range. Of reading; those of `begin` and `take`.
+pub(super) fn collect<C: Send>(
     indices: &Source,
     resolver: &TupleResolver,
     limits: Limits,
     begin: impl Fn(usize, usize) -> Result<C> + Sync,
+    take: impl Fn(&mut C, usize, &[u64]) -> Result<()> + Sync,
 ) -> Result<Vec<C>> {
     // a tensor without axes is one row of one number
     let (rows, row) = match indices.shape().split_first() {
@@ -54,28 +46,17 @@ pub(super) fn collect<C: Collect>(
     let begins = |part: usize| part * rows / threads;
     let parts = on_threads(threads, |part| -> Result<C> {
         let rows = begins(part)..begins(part + 1);
-        let mut collector = begin(part, tuples(rows.len()))?;
-        collect_rows(indices, resolver, rows.clone(), tuples(rows.start), &mut collector)?;
-        Ok(collector)
+        let (mut collected, mut places) = (begin(part, tuples(rows.len()))?, Vec::new());
+        let mut first = tuples(rows.start);
+        each_window_of_rows(indices, rows, &mut |_, kind, bytes| {
+            resolver.resolve(kind, bytes, first, &mut places)?;
+            take(&mut collected, first, &places)?;
+            first += places.len();
+            Ok(())
+        })?;
+        Ok(collected)
     });
     parts.into_iter().collect()
-}
-
-/// Hands a collector the places of the tuples in some rows, the first of which is tuple number `tuple`.
-fn collect_rows(
-    indices: &Source,
-    resolver: &TupleResolver,
-    rows: Range<usize>,
-    mut tuple: usize,
-    collector: &mut dyn Collect,
-) -> Result<()> {
-    let mut places = Vec::new();
-    each_window_of_rows(indices, rows, &mut |_, kind, bytes| {
-        resolver.resolve(kind, bytes, tuple, &mut places)?;
-        collector.take(tuple, &places)?;
-        tuple += places.len();
-        Ok(())
-    })
 }
 
 /// Returns all integers of a tensor, in C order.
@@ -94,37 +75,6 @@ pub fn all_integers(tensor: &Source) -> Result<Vec<i64>> {
         })
     })?;
     Ok(list)
-}
-
-/// Evaluates an expression with the words of little-endian bytes and with what makes a number of a word, for an integer kind.
-macro_rules! with_integers {
-    ($kind:expr, $bytes:expr, |$words:ident, $read:ident| $body:expr) => {
-        crate::item::element::match_kind!($kind, {
-            bool T => Err($crate::ops::indexed::read::no_integers()),
-            integer T => {
-                let $words = <T as $crate::item::element::Element>::chunks($bytes);
-                let $read = <T as $crate::item::element::Element>::from_little;
-                $body
-            },
-            float T => Err($crate::ops::indexed::read::no_integers()),
-            complex T => Err($crate::ops::indexed::read::no_integers()),
-            Kind::Narrow(_)
-            | Kind::LongDouble(_)
-            | Kind::ComplexLongDouble(_)
-            | Kind::Bytes(_)
-            | Kind::Str(_)
-            | Kind::Void(_)
-            | Kind::Struct(_)
-            | Kind::Datetime(_)
-            | Kind::Timedelta(_) => Err($crate::ops::indexed::read::no_integers()),
-        })
-    };
-}
-pub(super) use with_integers;
-
-/// Returns the error for an index tensor of any other kind.
-pub(super) fn no_integers() -> Error {
-    Error::new(Subject::Indices, "not integers")
 }
 
 /// Takes the items of a window: the number of the first in C order, their kind, and their bytes, which are little-endian.

@@ -1,13 +1,136 @@
-//! What one sweep does to any window: which runs of updates go where.
+//! What one sweep does to any window: the entries that it keeps, and which runs of updates go where.
 
 use std::ops::Range;
 
-use super::entries::SweepEntries;
-use super::places::PlacesInMemory;
+use super::buckets::{BucketGrid, Buckets, TakeEntries};
+use super::places::NearPlaces;
 use super::resolve::{Index, TupleResolver};
 use crate::error::Result;
 use crate::layout::window::Window;
 use crate::ops::reduction::Combine;
+
+/// What an entry has beside its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Payload {
+    /// Tuples have no number, so that updates `from..to` are all for the one place there is.
+    OnlyPlace { from: usize, to: usize },
+    /// The update, of so many bytes: 1, 2, 4, 8 or 16.
+    Value { bytes: usize },
+    /// The position of the update, in 8 bytes if `wide`, else in 4.
+    Position { wide: bool },
+}
+
+impl Payload {
+    pub(super) fn bytes(self) -> usize {
+        match self {
+            Self::OnlyPlace { .. } => 0,
+            Self::Value { bytes } => bytes,
+            Self::Position { wide } => 4 << usize::from(wide),
+        }
+    }
+}
+
+/// The places that the index tuples of a sweep name, each with its payload, in the order in which updates apply.
+#[derive(Clone, Debug)]
+pub(super) struct SweepEntries {
+    pub(super) payload: Payload,
+    /// The entries of each part of the index tensor; none where there is only one place.
+    pub(super) parts: Vec<Buckets>,
+}
+
+impl SweepEntries {
+    /// Calls `each(first, at, payloads)` for the entries near `lo..hi`: their places are `first + at`, and some may lie outside.
+    fn near(&self, lo: usize, hi: usize, each: &mut TakeEntries<'_>) {
+        if let Payload::OnlyPlace { from, to } = self.payload {
+            (from..to).for_each(|position| each(0, &[0], &(position as u64).to_le_bytes()));
+        }
+        self.parts.iter().for_each(|part| part.near(lo, hi, each));
+    }
+
+    /// Calls `each(place)` for the places in `lo..hi`, one for each tuple.
+    fn places(&self, lo: usize, hi: usize, mut each: impl FnMut(usize)) {
+        self.near(lo, hi, &mut |first, at, _| {
+            for &at in at {
+                let place = first + at as usize;
+                if (lo..hi).contains(&place) {
+                    each(place);
+                }
+            }
+        });
+    }
+
+    /// Calls `each(place, position)` for the places in `lo..hi`.
+    ///
+    /// # Panics
+    /// If the entries carry their updates, which are [applied](Self::apply) instead.
+    fn positions(&self, lo: usize, hi: usize, mut each: impl FnMut(usize, usize)) {
+        assert!(
+            !matches!(self.payload, Payload::Value { .. }),
+            "the entries carry their updates and have no positions"
+        );
+        let is_short = self.payload == Payload::Position { wide: false };
+        self.near(lo, hi, &mut |first, at, positions| {
+            let mut entry = |at: u32, position: u64| {
+                let place = first + at as usize;
+                if (lo..hi).contains(&place) {
+                    each(place, position as usize);
+                }
+            };
+            if is_short {
+                let positions = positions.as_chunks().0;
+                at.iter().zip(positions).for_each(|(&at, word)| entry(at, u32::from_le_bytes(*word).into()));
+            } else {
+                let positions = positions.as_chunks().0;
+                at.iter().zip(positions).for_each(|(&at, word)| entry(at, u64::from_le_bytes(*word)));
+            }
+        });
+    }
+
+    /// Returns the earliest position that repeats a place, and the first position of that place.
+    pub(super) fn earliest_repeat(&self, grid: BucketGrid) -> Option<(usize, usize)> {
+        if let Payload::OnlyPlace { from, to } = self.payload {
+            return (to - from > 1).then_some((from + 1, from));
+        }
+        let mut all = Vec::new();
+        let repeats = (0..grid.count()).filter_map(|bucket| {
+            let places = grid.places(bucket);
+            all.clear();
+            self.positions(places.start, places.end, |place, position| all.push((place, position)));
+            // next to each other, the second of a place is its earliest that repeats, and it repeats the first
+            all.sort_unstable();
+            let runs = all.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1);
+            runs.map(|run| (run[1].1, run[0].1)).min()
+        });
+        repeats.min()
+    }
+
+    /// Applies the updates that the entries carry for the places in `lo..hi` to `out`, which begins with place `lo`.
+    fn apply(&self, lo: usize, hi: usize, out: &mut [u8], combine: Option<Combine>) {
+        let bytes = self.payload.bytes();
+        self.near(lo, hi, &mut |first, at, updates| {
+            // a place that is not in `out` becomes one far beyond its end
+            let offset = first.wrapping_sub(lo);
+            match (combine, bytes) {
+                (Some(combine), _) => (combine.points)(out, offset, at, updates),
+                (None, 1) => put::<1>(out, offset, at, updates),
+                (None, 2) => put::<2>(out, offset, at, updates),
+                (None, 4) => put::<4>(out, offset, at, updates),
+                (None, 8) => put::<8>(out, offset, at, updates),
+                (None, _) => put::<16>(out, offset, at, updates),
+            }
+        });
+    }
+}
+
+/// Puts words of `N` bytes in their places of `out`, those that it has.
+fn put<const N: usize>(out: &mut [u8], offset: usize, at: &[u32], words: &[u8]) {
+    let out = out.as_chunks_mut::<N>().0;
+    for (&at, word) in at.iter().zip(words.as_chunks::<N>().0) {
+        if let Some(place) = out.get_mut(offset.wrapping_add(at as usize)) {
+            *place = *word;
+        }
+    }
+}
 
 /// A scatter by indices with all its numbers in range, or what it does at the places of one sweep.
 #[derive(Clone, Debug)]
@@ -80,7 +203,13 @@ impl Scatter {
 
     /// Returns whether anything changes in a window.
     pub fn touches(&self, window: &Window) -> bool {
-        self.outers(window).any(|part| self.entries.any(part.places.start, part.places.end))
+        let mut touches = false;
+        for OuterPart { places: Range { start, end }, .. } in self.outers(window) {
+            self.entries.near(start, end, &mut |first, at, _| {
+                touches = touches || at.iter().any(|&at| (start..end).contains(&(first + at as usize)));
+            });
+        }
+        touches
     }
 
     /// Returns the range from the first item of a window that changes to behind the last, counted from the window's own
@@ -100,7 +229,7 @@ impl Scatter {
     /// Calls `each` for every run that `window` takes from `updates`, in the order in which they apply. The updates are
     /// not [carried along](Self::carries_updates).
     pub fn runs(&self, window: &Window, mut each: impl FnMut(UpdateRun)) {
-        let (positions, outers) = (self.entries.positions(), self.outers(window));
+        let outers = self.outers(window);
         let mut run = |part: &OuterPart, target: usize, position: usize| {
             let at = target * self.block;
             let (a, b) = (at.max(part.items.start), (at + self.block).min(part.items.end));
@@ -112,18 +241,18 @@ impl Scatter {
         if outers.len() > 2 {
             // Each of many short outer places has all entries: to look them up for each took longer than all the rest.
             let mut all = Vec::new();
-            positions.each(0, self.dim, |target, position| all.push((target, position)));
+            self.entries.positions(0, self.dim, |target, position| all.push((target, position)));
             outers.for_each(|part| all.iter().for_each(|&(target, position)| run(&part, target, position)));
             return;
         }
         for part in outers {
-            positions.each(part.places.start, part.places.end, |target, position| run(&part, target, position));
+            self.entries.positions(part.places.start, part.places.end, |target, position| run(&part, target, position));
         }
     }
 
     /// Returns whether the entries carry their updates, which are [applied](Self::apply) then, and have no runs.
     pub fn carries_updates(&self) -> bool {
-        matches!(self.entries, SweepEntries::Values(_))
+        matches!(self.entries.payload, Payload::Value { .. })
     }
 
     /// Applies the updates that the entries carry to the items of a window, which have `itemsize` bytes each. A window that
@@ -132,16 +261,16 @@ impl Scatter {
     /// # Panics
     /// If the entries do not carry their updates.
     pub fn apply(&self, window: &Window, itemsize: usize, out: &mut [u8], combine: Option<Combine>) {
-        let SweepEntries::Values(values) = &self.entries else { panic!("the entries do not carry their updates") };
+        assert!(self.carries_updates(), "the entries do not carry their updates");
         let (start, end) = (window.start, window.start + window.items());
         let (lo, hi) = (start / self.block, end.div_ceil(self.block));
         if (start, end) == (lo * self.block, hi * self.block) {
-            return values.apply(lo, hi, out, combine);
+            return self.entries.apply(lo, hi, out, combine);
         }
         let mut whole = vec![0; (hi - lo) * self.block * itemsize];
         let inside = (start - lo * self.block) * itemsize..(end - lo * self.block) * itemsize;
         whole[inside.clone()].copy_from_slice(out);
-        values.apply(lo, hi, &mut whole, combine);
+        self.entries.apply(lo, hi, &mut whole, combine);
         out.copy_from_slice(&whole[inside]);
     }
 }
@@ -158,7 +287,7 @@ impl TupleResolver {
         updates: &[T],
         combine: impl Fn(&mut [T], &[T]),
     ) -> Result<()> {
-        let places = PlacesInMemory::of_numbers(self, numbers)?;
+        let places = NearPlaces::of_numbers(self, numbers)?;
         let (outers, block, count) = (self.arrangement.outer, self.arrangement.block, self.count());
         for outer in 0..outers {
             for tuple in 0..count {

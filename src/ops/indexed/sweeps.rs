@@ -9,27 +9,21 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use super::buckets::BucketGrid;
-use super::entries::{EntryReader, PositionEntries, SweepEntries, SweepRange};
-use super::read::{Collect, collect};
-use super::resolve::TupleResolver;
-use super::scatter::Scatter;
-use super::shapes::Arrangement;
+use super::buckets::{BucketGrid, Buckets};
+use super::read::collect;
+use super::resolve::{Arrangement, TupleResolver};
+use super::scatter::{Payload, Scatter, SweepEntries};
 use crate::error::{Error, Result, Subject};
 use crate::layout::shape::coordinates;
 use crate::layout::window::Window;
 use crate::ops::fill::Limits;
 use crate::ops::reduction::Repeats;
 use crate::ops::updates::Updates;
-use crate::ops::window_size::ENTRIES;
 use crate::parallel::locked;
 use crate::storage::source::Source;
 
 /// Places are counted in at most so many groups of neighbours, whose counters fit a core's second-level cache.
 const MOST_SLOTS: usize = 1 << 15;
-
-/// Where tests make windows small, entries of so many bytes for each byte of a window are kept at once.
-pub(super) const ENTRIES_OF_TESTS: usize = 8;
 
 /// How many sweeps are kept: threads that are done with one have begun the next.
 const KEPT_SWEEPS: usize = 2;
@@ -47,25 +41,14 @@ pub struct Sweeps {
     made: Mutex<Vec<(usize, Arc<Scatter>)>>,
 }
 
-/// What an entry has beside its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Payload {
-    /// Tuples have no number, so that updates `from..to` are all for the one place there is.
-    OnlyPlace { from: usize, to: usize },
-    /// The update, of so many bytes.
-    Value { bytes: usize },
-    /// The position of the update, in 8 bytes if `wide`, else in 4.
-    Position { wide: bool },
-}
-
-impl Payload {
-    fn bytes(self) -> usize {
-        match self {
-            Self::OnlyPlace { .. } => 0,
-            Self::Value { bytes } => bytes,
-            Self::Position { wide } => 4 << usize::from(wide),
-        }
-    }
+/// A range of places whose entries are kept together.
+#[derive(Clone, Debug)]
+struct SweepRange {
+    places: Range<usize>,
+    /// How the places are cut into buckets.
+    grid: BucketGrid,
+    /// How many entries each part of the index tensor has there; `None` where the range is all places, and has all entries.
+    entries: Option<Vec<usize>>,
 }
 
 /// How the entries of a scatter are grouped.
@@ -75,19 +58,6 @@ pub struct Grouping {
     pub repeats: Repeats,
     /// How many neighbouring items will be changed together: those of a window.
     pub group: usize,
-}
-
-/// Counts the entries of one part of the index tensor by their places, `1 << shift` of which share a slot.
-struct SlotCounts {
-    shift: u32,
-    slots: Vec<usize>,
-}
-
-impl Collect for SlotCounts {
-    fn take(&mut self, _: usize, places: &[u64]) -> Result<()> {
-        places.iter().for_each(|place| self.slots[(place >> self.shift) as usize] += 1);
-        Ok(())
-    }
 }
 
 impl Sweeps {
@@ -115,7 +85,7 @@ impl Sweeps {
         };
         let plan = vec![SweepRange { places: 0..places, grid, entries: None }];
         let mut sweeps = Self { resolver, indices, payload, limits, plan, made: Mutex::new(Vec::new()) };
-        let most = limits.window.map_or(ENTRIES, |window| window.saturating_mul(ENTRIES_OF_TESTS));
+        let most = limits.entries();
         if !matches!(payload, Payload::OnlyPlace { .. }) && grid.bytes(count, payload.bytes()) > most {
             sweeps.indices.settle()?;
             // an entry, and its share of what is left free in segments
@@ -196,14 +166,18 @@ impl Sweeps {
         let places = self.resolver.places();
         let shift = (0..usize::BITS).find(|shift| places >> shift <= MOST_SLOTS).expect("a number has no more bits");
         let slots = (places.saturating_sub(1) >> shift) + 1;
-        let begin = |_, _| Ok(SlotCounts { shift, slots: vec![0; slots] });
-        let parts = collect(&self.indices, &self.resolver, self.limits, begin)?;
+        // counts the entries of each part by their places, `1 << shift` of which share a slot
+        let begin = |_, _| Ok(vec![0; slots]);
+        let parts = collect(&self.indices, &self.resolver, self.limits, begin, |counts, _, places| {
+            places.iter().for_each(|place| counts[(place >> shift) as usize] += 1);
+            Ok(())
+        })?;
         let sum = |slots: Range<usize>| -> Vec<usize> {
-            parts.iter().map(|part| part.slots[slots.clone()].iter().sum()).collect()
+            parts.iter().map(|counts| counts[slots.clone()].iter().sum()).collect()
         };
         let (mut plan, mut first, mut entries) = (Vec::new(), 0, 0);
         for slot in 0..slots {
-            let here = parts.iter().map(|part| part.slots[slot]).sum::<usize>();
+            let here = parts.iter().map(|counts| counts[slot]).sum::<usize>();
             if entries > 0 && here > 0 && entries + here > most {
                 plan.push(first..slot);
                 (first, entries) = (slot, 0);
@@ -222,15 +196,29 @@ impl Sweeps {
 
     fn make(&self, sweep: &SweepRange, updates: Option<&Updates>) -> Result<Scatter> {
         let Arrangement { outer, block, .. } = self.resolver.arrangement;
-        let reader = EntryReader { indices: &self.indices, resolver: &self.resolver, sweep, limits: self.limits };
-        let entries = match self.payload {
-            Payload::OnlyPlace { from, to } => SweepEntries::Positions(PositionEntries::OnlyPlace { from, to }),
-            Payload::Position { wide } => SweepEntries::Positions(reader.positions(wide)?),
-            Payload::Value { bytes } => {
-                let updates = updates.expect("updates that are carried along are there whenever a sweep is made");
-                SweepEntries::Values(reader.values(bytes, updates)?)
-            }
+        let bytes = self.payload.bytes();
+        let begin = |part, tuples| {
+            let count = sweep.entries.as_ref().map_or(tuples, |entries| entries[part]);
+            Ok((Buckets::new(sweep.grid, count, bytes)?, Vec::new()))
         };
+        let take = |(buckets, payloads): &mut (Buckets, Vec<u8>), first: usize, places: &[u64]| {
+            if self.carries_updates() {
+                let updates = updates.expect("updates that are carried along are there whenever a sweep is made");
+                updates.read_run(first * block, places.len() * block, payloads)?;
+            } else {
+                payloads.clear();
+                let positions = first as u64..(first + places.len()) as u64;
+                positions.for_each(|position| payloads.extend_from_slice(&position.to_le_bytes()[..bytes]));
+            }
+            buckets.extend(places, payloads);
+            Ok(())
+        };
+        let parts = match self.payload {
+            Payload::OnlyPlace { .. } => Vec::new(),
+            _ => collect(&self.indices, &self.resolver, self.limits, begin, take)?,
+        };
+        let parts = parts.into_iter().map(|(buckets, _)| buckets).collect();
+        let entries = SweepEntries { payload: self.payload, parts };
         Ok(Scatter { outer, dim: self.resolver.places(), block, count: self.resolver.count(), entries })
     }
 
@@ -241,7 +229,7 @@ impl Sweeps {
     fn refuse_repeats(&self) -> Result<()> {
         let mut earliest = None;
         for (number, sweep) in self.plan.iter().enumerate() {
-            let here = self.get(number, None)?.entries.positions().earliest_repeat(sweep.grid);
+            let here = self.get(number, None)?.entries.earliest_repeat(sweep.grid);
             earliest = [earliest, here].into_iter().flatten().min();
         }
         let Some((position, first)) = earliest else { return Ok(()) };
