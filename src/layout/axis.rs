@@ -9,19 +9,14 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 /// use tensorop::layout::axis::resolve_axis;
 /// assert_eq!((resolve_axis(-1, 3), resolve_axis(3, 3)), (Some(2), None));
 /// ```
-pub fn resolve_axis(axis: i64, rank: usize) -> Option<usize> {
-    resolve_index(axis, rank)
-}
-
-/// Returns the place that `index` names on an axis of `dim` places; `None` outside `[-dim, dim - 1]`.
 #[inline]
-pub fn resolve_index(index: i64, dim: usize) -> Option<usize> {
-    let index = if index < 0 {
-        usize::try_from(index.unsigned_abs()).ok().and_then(|back| dim.checked_sub(back))
+pub fn resolve_axis(axis: i64, rank: usize) -> Option<usize> {
+    let axis = if axis < 0 {
+        usize::try_from(axis.unsigned_abs()).ok().and_then(|back| rank.checked_sub(back))
     } else {
-        usize::try_from(index).ok()
+        usize::try_from(axis).ok()
     };
-    index.filter(|&i| i < dim)
+    axis.filter(|&axis| axis < rank)
 }
 
 /// Start, stop and step of one axis as the user gave them. A missing start or stop has Python's default: the end of the axis
@@ -217,7 +212,7 @@ mod tests {
             (i64::MIN, 3, None),
             (i64::MAX, 3, None),
         ] {
-            assert_eq!(resolve_index(index, dim), place, "{index} of {dim}");
+            assert_eq!(resolve_axis(index, dim), place, "{index} of {dim}");
         }
     }
 }

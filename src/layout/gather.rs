@@ -50,54 +50,53 @@ pub fn gather<E>(
     }
     let blocks = CopyWalk { steps: walk.steps[..inner].to_vec(), ..walk };
     let within = &walk.steps[inner..];
-    let mut result = Ok(());
-    // one block: `count` places of axis `chunked` (if any) and all of the axes inside it
-    let mut block = |from: usize, to: usize, chunked: Option<Step>| {
-        let steps = chunked.into_iter().chain(within.iter().copied());
-        let axes: Vec<Step> = steps.collect();
-        let low = axes
-            .iter()
-            .filter(|s| s.from < 0)
-            .fold(from, |at, s| at.wrapping_add_signed(s.from * (s.dim - 1) as isize));
-        let bytes = axes.iter().map(|s| (s.dim - 1) * s.from.unsigned_abs()).sum::<usize>() * itemsize + itemsize;
+    let chunked = if chunk > 1 { blocks.steps.last().copied() } else { None };
+    if let (None, Some(tiles)) = (chunked, Tiles::new(&blocks, within, extent, itemsize)) {
+        return tiles.gather(out, scratch, read);
+    }
+    let mut block = |from: usize, to: usize, steps: &[Step]| {
+        let low = from.wrapping_add_signed(backwards(steps));
+        let bytes = (steps.iter().map(|s| (s.dim - 1) * s.from.unsigned_abs()).sum::<usize>() + 1) * itemsize;
         let position = (low * itemsize) as u64;
         // a block that lies in the output as it lies in storage needs no second copy
-        if axes
-            .iter()
-            .rev()
-            .try_fold(1, |next, s| (s.from == next && s.to == next).then(|| next * s.dim as isize))
-            .is_some()
-        {
+        if lies_as_stored(steps) {
             return read(&mut out[to * itemsize..][..bytes], position);
         }
         if scratch.len() < bytes {
             scratch.resize(bytes, 0);
         }
         read(&mut scratch[..bytes], position)?;
-        let from = View { offset: from - low, axes: axes.iter().map(|s| (s.dim, s.from)).collect() };
-        let to = View { offset: to, axes: axes.iter().map(|s| (s.dim, s.to)).collect() };
+        let (from, to) = views(from - low, to, steps);
         copy_bytes(&scratch[..bytes], &from, out, &to, itemsize);
         Ok(())
     };
-    let chunked = if chunk > 1 { blocks.steps.last().copied() } else { None };
-    if let (None, Some(tiles)) = (chunked, Tiles::new(&blocks, within, extent, itemsize)) {
-        return tiles.gather(out, scratch, read);
-    }
-    let mut visit = |from: usize, to: usize| {
-        if result.is_err() {
-            return;
-        }
-        result = match chunked {
-            None => block(from, to, None),
-            Some(axis) => (0..axis.dim).step_by(chunk).try_for_each(|at| {
+    match chunked {
+        None => blocks.rows(0, |from, to| block(from, to, within)),
+        Some(axis) => blocks.rows(1, |from, to| {
+            (0..axis.dim).step_by(chunk).try_for_each(|at| {
                 let from = from.wrapping_add_signed(axis.from * at as isize);
                 let to = to.wrapping_add_signed(axis.to * at as isize);
-                block(from, to, Some(Step { dim: chunk.min(axis.dim - at), ..axis }))
-            }),
-        };
-    };
-    blocks.rows(usize::from(chunked.is_some()), &mut visit);
-    result
+                block(from, to, &[&[Step { dim: chunk.min(axis.dim - at), ..axis }], within].concat())
+            })
+        }),
+    }
+}
+
+/// Returns how far before the first item the lowest one lies in storage, as a number of items that is not positive.
+fn backwards(steps: &[Step]) -> isize {
+    steps.iter().filter(|s| s.from < 0).map(|s| s.from * (s.dim - 1) as isize).sum()
+}
+
+/// Returns whether items lie one after the other both in storage and in the output.
+fn lies_as_stored(steps: &[Step]) -> bool {
+    let dense = |next: isize, s: &Step| (s.from == next && s.to == next).then(|| next * s.dim as isize);
+    steps.iter().rev().try_fold(1, dense).is_some()
+}
+
+/// Returns views of the same items in storage and in the output, the first of which lies at `from` and at `to`.
+fn views(from: usize, to: usize, steps: &[Step]) -> (View, View) {
+    let from = View { offset: from, axes: steps.iter().map(|s| (s.dim, s.from)).collect() };
+    (from, View { offset: to, axes: steps.iter().map(|s| (s.dim, s.to)).collect() })
 }
 
 /// Pieces of storage that are gathered several at a time.
@@ -119,10 +118,8 @@ impl<'a> Tiles<'a> {
     /// Returns how to gather by tiles; `None` where pieces are long enough by themselves, or lie in the output as they lie in
     /// storage.
     fn new(blocks: &CopyWalk, within: &'a [Step], extent: usize, itemsize: usize) -> Option<Self> {
-        let dense = |next: isize, step: &Step| (step.from == next && step.to == next).then(|| next * step.dim as isize);
-        let as_stored = within.iter().rev().try_fold(1, dense).is_some();
         let stack = TILE / extent.max(1);
-        if as_stored || stack < 2 {
+        if lies_as_stored(within) || stack < 2 {
             return None;
         }
         // neighbours in the output make whole lines of it
@@ -143,29 +140,21 @@ impl<'a> Tiles<'a> {
         if scratch.len() < self.stack * bytes {
             scratch.resize(self.stack * bytes, 0);
         }
-        // where a piece begins in storage, if some of its axes run backwards
-        let back: isize = self.within.iter().filter(|s| s.from < 0).map(|s| s.from * (s.dim - 1) as isize).sum();
-        let mut result = Ok(());
+        let back = backwards(self.within);
         self.outer.rows(0, |from, to| {
-            if result.is_err() {
-                return;
-            }
-            result = (0..axis.dim).step_by(self.stack).try_for_each(|first| {
+            (0..axis.dim).step_by(self.stack).try_for_each(|first| {
                 let count = self.stack.min(axis.dim - first);
                 for (n, piece) in scratch.chunks_exact_mut(bytes).take(count).enumerate() {
                     let low = from.wrapping_add_signed(axis.from * (first + n) as isize + back);
                     read(piece, (low * self.itemsize) as u64)?;
                 }
-                let steps = || self.within.iter();
-                let from = [(count, self.piece as isize)].into_iter().chain(steps().map(|s| (s.dim, s.from)));
-                let from = View { offset: back.unsigned_abs(), axes: from.collect() };
-                let places = [(count, axis.to)].into_iter().chain(steps().map(|s| (s.dim, s.to)));
+                let steps = [&[Step { dim: count, from: self.piece as isize, to: axis.to }], self.within].concat();
                 let to = to.wrapping_add_signed(axis.to * first as isize);
-                copy_bytes(scratch, &from, out, &View { offset: to, axes: places.collect() }, self.itemsize);
+                let (from, to) = views(back.unsigned_abs(), to, &steps);
+                copy_bytes(scratch, &from, out, &to, self.itemsize);
                 Ok(())
-            });
-        });
-        result
+            })
+        })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Copies items from one view to another, along the shortest walk through both.
 
+use std::convert::Infallible;
+
 use super::view::View;
 
 /// An axis of a [`CopyWalk`]: its dim, and the strides of source and destination in items.
@@ -57,15 +59,18 @@ impl CopyWalk {
     }
 
     /// Calls `row(from, to)` for the beginning of each row. A row is all places of the last `inner` axes.
-    pub(super) fn rows(&self, inner: usize, mut row: impl FnMut(usize, usize)) {
+    ///
+    /// # Errors
+    /// The first of `row`, which ends the walk.
+    pub(super) fn rows<E>(&self, inner: usize, mut row: impl FnMut(usize, usize) -> Result<(), E>) -> Result<(), E> {
         let outer = &self.steps[..self.steps.len() - inner];
         let mut at = vec![0; outer.len()];
         let (mut from, mut to) = (self.from, self.to);
         loop {
-            row(from, to);
+            row(from, to)?;
             let mut axis = outer.len();
             loop {
-                let Some(next) = axis.checked_sub(1) else { return };
+                let Some(next) = axis.checked_sub(1) else { return Ok(()) };
                 axis = next;
                 let step = outer[axis];
                 at[axis] += 1;
@@ -89,15 +94,21 @@ pub fn copy<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View) {
         [] => target[walk.to] = source[walk.from],
         [.., a, b] if b.from.abs() > a.from.abs() => {
             // the source runs across the destination: small squares keep the lines of both in the cache
-            walk.rows(2, |from, to| copy_square(source, from, target, to, a, b));
+            let Ok(()) = walk.rows(2, |from, to| -> Result<(), Infallible> {
+                copy_square(source, from, target, to, a, b);
+                Ok(())
+            });
         }
-        [.., a, b] => walk.rows(2, |mut from, mut to| {
-            for _ in 0..a.dim {
-                copy_row(source, from, target, to, b);
-                from = from.wrapping_add_signed(a.from);
-                to = to.wrapping_add_signed(a.to);
-            }
-        }),
+        [.., a, b] => {
+            let Ok(()) = walk.rows(2, |mut from, mut to| -> Result<(), Infallible> {
+                for _ in 0..a.dim {
+                    copy_row(source, from, target, to, b);
+                    from = from.wrapping_add_signed(a.from);
+                    to = to.wrapping_add_signed(a.to);
+                }
+                Ok(())
+            });
+        }
         [row] => copy_row(source, walk.from, target, walk.to, row),
     }
 }

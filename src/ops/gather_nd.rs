@@ -8,7 +8,7 @@ use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
 use super::arrays::{check_extent, check_rank, items};
 use super::fill::{Fill, Limits, Scratch};
-use super::indexed::{Index, NearPlaces, Shapes, TuplePlaces, TupleResolver};
+use super::indexed::{Index, ItemRun, ItemSlab, NearPlaces, RunReader, Shapes, TuplePlaces, TupleResolver};
 use super::scatter_nd::{check_count, check_tuples};
 use super::window_size::{ENTRIES, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use crate::error::{Error, Result, Subject};
@@ -19,17 +19,6 @@ use crate::memory;
 use crate::memory::resize;
 use crate::parallel::Threads;
 use crate::storage::source::Source;
-
-/// Neighbouring items on their way to a window; all three numbers are in items.
-#[derive(Clone, Copy, Debug)]
-struct GatheredRun {
-    /// Where they lie in storage.
-    from: usize,
-    /// Where they go in the window.
-    to: usize,
-    /// How many they are.
-    len: usize,
-}
 
 /// How far apart neighbours along an axis are, in items.
 #[derive(Clone, Copy, Debug)]
@@ -42,9 +31,6 @@ struct GatherStep {
 
 /// The place of a tuple's block in storage, and the number of the tuple in the window. Sorted, they are in storage order.
 type PlacedTuple = (usize, usize);
-
-/// The most runs that are read at once: tuples may name one place any number of times, which spans no bytes.
-const MOST_RUNS: usize = 1 << 14;
 
 /// The bytes of columns that are read at once: they stay in a core's cache while each tuple picks its items.
 const COLUMNS: usize = 1 << 18;
@@ -129,12 +115,12 @@ impl GatheredBlocks {
     }
 
     /// Calls `each` for the run of items of each tuple of a window, in the order of the window, where `data` is in C order.
-    fn runs(&self, near: &NearPlaces<'_>, window: &Window, mut each: impl FnMut(GatheredRun)) {
+    fn runs(&self, near: &NearPlaces<'_>, window: &Window, mut each: impl FnMut(ItemRun)) {
         let (first, count) = self.tuples(window);
         let (inside, len) = (window.start % self.block.max(1), window.items() / count.max(1));
         for n in 0..count {
             let from = self.place(near, first, n) * self.block + inside;
-            each(GatheredRun { from, to: n * len, len });
+            each(ItemRun { from, to: n * len, len });
         }
     }
 }
@@ -152,7 +138,7 @@ pub struct LinkedGatherNd {
 }
 
 impl LinkedGatherNd {
-    /// RunReader the index tensor and links the operator to its data.
+    /// Reads the index tensor and links the operator to its data.
     ///
     /// # Errors
     /// A number that names no place; of reading; not enough memory.
@@ -170,10 +156,12 @@ impl LinkedGatherNd {
         })
     }
 
-    /// RunReader the items of a window from front to back of the storage, whatever the order of the tuples: the list of its
+    /// Reads the items of a window from front to back of the storage, whatever the order of the tuples: the list of its
     /// tuples, sorted by where they lie, is one sweep. In Fortran order the items of a block lie apart, and the list is
     /// swept once for each of them, further on each time; a list of all items would be as many times as long.
-    fn sweep(&self, near: &NearPlaces<'_>, window: &Window, mut reads: RunReader<'_>) -> Result<()> {
+    fn sweep(&self, near: &NearPlaces<'_>, window: &Window, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
+        let read = |first, items, buffer: &mut Vec<u8>| read_items(&self.data, first, items, buffer);
+        let itemsize = self.data.dtype().itemsize();
         let (first, count) = self.blocks.tuples(window);
         let len = window.items() / count.max(1);
         let mut tuples = memory::of(count).map_err(|why| Error::memory(why).within(self.data.label()))?;
@@ -184,9 +172,11 @@ impl LinkedGatherNd {
                 let inside = window.start % self.blocks.block.max(1);
                 tuples.extend((0..count).map(|n| (self.blocks.place(near, first, n), n)));
                 tuples.sort_unstable();
+                let mut reads = RunReader::new(&read, itemsize, out, buffer, None);
                 tuples.iter().try_for_each(|&(place, n)| {
-                    reads.add(GatheredRun { from: place * self.blocks.block + inside, to: n * len, len })
+                    reads.add(ItemRun { from: place * self.blocks.block + inside, to: n * len, len })
                 })?;
+                reads.flush()
             }
             Order::Fortran => {
                 tuples.extend((0..count).map(|n| (in_fortran_order(self.blocks.place(near, first, n), lead), n)));
@@ -203,24 +193,25 @@ impl LinkedGatherNd {
                 for axis in (1..block.len()).rev() {
                     steps[axis - 1].to = steps[axis].to * ranges[axis].len();
                 }
-                let (places, itemsize) = (lead.iter().product::<usize>(), self.data.dtype().itemsize());
+                let places = lead.iter().product::<usize>();
                 // where the tuples take most of what lies side by side, all of that is read, and picked from
                 if places * itemsize <= COLUMNS && places.div_ceil(count.max(1)) * itemsize <= GAP {
-                    let mut columns =
-                        ColumnReader { reads, places, tuples: &tuples, len, step: steps[0].to, rows: Vec::new() };
+                    let (data, tuples, step) = (&self.data, &tuples, steps[0].to);
+                    let mut columns = ColumnReader { data, out, buffer, places, tuples, len, step, rows: Vec::new() };
                     in_storage_order(ranges, &steps, |row| columns.add(row))?;
                     return columns.flush();
                 }
+                let mut reads = RunReader::new(&read, itemsize, out, buffer, None);
                 in_storage_order(ranges, &steps, |row| {
                     (0..row.len).try_for_each(|item| {
                         let (from, to) = (row.from + item * steps[0].from, row.to + item * steps[0].to);
-                        let run = |place, n| GatheredRun { from: from + place, to: n * len + to, len: 1 };
+                        let run = |place, n| ItemRun { from: from + place, to: n * len + to, len: 1 };
                         tuples.iter().try_for_each(|&(place, n)| reads.add(run(place, n)))
                     })
                 })?;
+                reads.flush()
             }
         }
-        reads.flush()
     }
 }
 
@@ -229,7 +220,7 @@ impl LinkedGatherNd {
 fn in_storage_order(
     ranges: &[Range<usize>],
     steps: &[GatherStep],
-    mut each: impl FnMut(GatheredRun) -> Result<()>,
+    mut each: impl FnMut(ItemRun) -> Result<()>,
 ) -> Result<()> {
     let (len, mut at) = (ranges[0].len(), vec![0; ranges.len()]);
     loop {
@@ -238,7 +229,7 @@ fn in_storage_order(
             from += (range.start + at) * step.from;
             to += at * step.to;
         }
-        each(GatheredRun { from, to, len })?;
+        each(ItemRun { from, to, len })?;
         let Some(axis) = (1..at.len()).find(|&axis| at[axis] + 1 < ranges[axis].len()) else { return Ok(()) };
         at[1..axis].fill(0);
         at[axis] += 1;
@@ -255,53 +246,12 @@ fn in_fortran_order(place: usize, dims: &[usize]) -> usize {
     })
 }
 
-/// Reads runs of items, which are added in the order of storage; runs that are near together are read at once.
-struct RunReader<'a> {
+/// Reads blocks of data in Fortran order by columns: a column has the same item of all blocks, which lie side by side. To
+/// list each item of each tuple took ten times as long as the copy, where tuples are few and blocks large.
+struct ColumnReader<'a> {
     data: &'a Source,
     out: &'a mut [u8],
     buffer: &'a mut Vec<u8>,
-    /// The runs that are read next, and the range from the first of their items to behind the last.
-    runs: Vec<GatheredRun>,
-    start: usize,
-    end: usize,
-}
-
-impl<'a> RunReader<'a> {
-    fn new(data: &'a Source, out: &'a mut [u8], buffer: &'a mut Vec<u8>) -> Self {
-        Self { data, out, buffer, runs: Vec::new(), start: 0, end: 0 }
-    }
-
-    fn add(&mut self, run: GatheredRun) -> Result<()> {
-        let GatheredRun { from, len, .. } = run;
-        let itemsize = self.data.dtype().itemsize();
-        let apart = from.saturating_sub(self.end) * itemsize > GAP;
-        if apart || (from + len - self.start) * itemsize > SLAB || self.runs.len() == MOST_RUNS {
-            self.flush()?;
-        }
-        if self.runs.is_empty() {
-            (self.start, self.end) = (from, from);
-        }
-        self.end = self.end.max(from + len);
-        self.runs.push(run);
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        let itemsize = self.data.dtype().itemsize();
-        resize(self.buffer, (self.end - self.start) * itemsize, self.data.label())?;
-        self.data.read_at(self.buffer, (self.start * itemsize) as u64)?;
-        for GatheredRun { from, to, len } in self.runs.drain(..) {
-            let bytes = len * itemsize;
-            let from = &self.buffer[(from - self.start) * itemsize..][..bytes];
-            self.out[to * itemsize..][..bytes].copy_from_slice(from);
-        }
-        Ok(())
-    }
-}
-
-/// Reads blocks of data in Fortran order by columns: a column has the same item of all blocks, which lie side by side. To list each item of each tuple took ten times as long as the copy, where tuples are few and blocks large.
-struct ColumnReader<'a> {
-    reads: RunReader<'a>,
     /// The items of a column.
     places: usize,
     /// Where each tuple lies in a column, and its number in the window.
@@ -311,13 +261,13 @@ struct ColumnReader<'a> {
     /// From where an item goes to where the same tuple's item of the next column goes.
     step: usize,
     /// The columns that are read next, as runs of neighbouring columns.
-    rows: Vec<GatheredRun>,
+    rows: Vec<ItemRun>,
 }
 
 impl ColumnReader<'_> {
     /// Adds `len` neighbouring columns, the first of which begins at `from` and has its first item go to `to`.
-    fn add(&mut self, GatheredRun { mut from, mut to, len: mut count }: GatheredRun) -> Result<()> {
-        let itemsize = self.reads.data.dtype().itemsize();
+    fn add(&mut self, ItemRun { mut from, mut to, len: mut count }: ItemRun) -> Result<()> {
+        let itemsize = self.data.dtype().itemsize();
         let most = (COLUMNS / (self.places * itemsize).max(1)).max(1);
         while count > 0 {
             if let (Some(first), Some(last)) = (self.rows.first(), self.rows.last()) {
@@ -329,7 +279,7 @@ impl ColumnReader<'_> {
             let first = self.rows.first().map_or(from, |first| first.from);
             let read = (from - first) / self.places;
             let here = count.min(most - read);
-            self.rows.push(GatheredRun { from, to, len: here });
+            self.rows.push(ItemRun { from, to, len: here });
             (from, to, count) = (from + here * self.places, to + here * self.step, count - here);
         }
         Ok(())
@@ -338,14 +288,13 @@ impl ColumnReader<'_> {
     fn flush(&mut self) -> Result<()> {
         let (Some(first), Some(last)) = (self.rows.first(), self.rows.last()) else { return Ok(()) };
         let first = first.from;
-        let RunReader { data, out, buffer, .. } = &mut self.reads;
-        let itemsize = data.dtype().itemsize();
-        resize(buffer, (last.from + last.len * self.places - first) * itemsize, data.label())?;
-        data.read_at(buffer, (first * itemsize) as u64)?;
+        let itemsize = self.data.dtype().itemsize();
+        read_items(self.data, first, last.from + last.len * self.places - first, self.buffer)?;
         let step = GatherStep { from: self.places, to: self.step };
         for &(place, n) in self.tuples {
-            let (from, out) = (&buffer[place * itemsize..], &mut out[n * self.len * itemsize..][..self.len * itemsize]);
-            for &GatheredRun { from: at, to, len: columns } in &self.rows {
+            let from = &self.buffer[place * itemsize..];
+            let out = &mut self.out[n * self.len * itemsize..][..self.len * itemsize];
+            for &ItemRun { from: at, to, len: columns } in &self.rows {
                 let (from, out) = (&from[(at - first) * itemsize..], &mut out[to * itemsize..]);
                 match itemsize {
                     1 => pick::<1>(from, out, step, columns),
@@ -363,6 +312,13 @@ impl ColumnReader<'_> {
         self.rows.clear();
         Ok(())
     }
+}
+
+/// Reads so many items from number `first` on.
+fn read_items(data: &Source, first: usize, items: usize, buffer: &mut Vec<u8>) -> Result<()> {
+    let itemsize = data.dtype().itemsize();
+    resize(buffer, items * itemsize, data.label())?;
+    data.read_at(buffer, (first * itemsize) as u64)
 }
 
 /// Copies `count` words that lie `step` apart.
@@ -404,13 +360,11 @@ impl Fill for LinkedGatherNd {
         let (first, count) = self.blocks.tuples(window);
         let near = self.places.near(first, count)?;
         if let (Some(bytes), Order::C) = (self.data.as_bytes(), self.data.meta().order) {
-            self.blocks.runs(&near, window, |GatheredRun { from, to, len }| {
-                let from = &bytes[from * itemsize..][..len * itemsize];
-                out[to * itemsize..][..len * itemsize].copy_from_slice(from);
-            });
+            let slab = ItemSlab { first: 0, bytes, itemsize };
+            self.blocks.runs(&near, window, |run| slab.put(run, out, None));
             return Ok(());
         }
-        self.sweep(&near, window, RunReader::new(&self.data, out, &mut scratch.items))
+        self.sweep(&near, window, out, &mut scratch.items)
     }
 
     fn finish(&self) -> Result<()> {
@@ -429,7 +383,7 @@ impl Fill for LinkedGatherNd {
         if !self.data.is_read_by_position() || together >= SHORT_PIECE {
             return WINDOW;
         }
-        let listed = block + size_of::<(usize, usize)>();
+        let listed = block + size_of::<PlacedTuple>();
         let share = SWEEP_WINDOWS / threads.max(1);
         if block < share { (share / listed * block).max(WINDOW) } else { share }
     }
@@ -450,19 +404,11 @@ impl Fill for LinkedGatherNd {
 ///
 /// # Errors
 /// Those of [`check`]; a number that names no place.
-pub fn gather_nd<T, I, S, J, D, E>(
-    data: &ArrayBase<S, D>,
-    indices: &ArrayBase<J, E>,
+pub fn gather_nd<T: Copy>(
+    data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
     batch_dims: usize,
-) -> Result<ArrayD<T>>
-where
-    T: Copy,
-    I: Index,
-    S: Data<Elem = T>,
-    J: Data<Elem = I>,
-    D: Dimension,
-    E: Dimension,
-{
+) -> Result<ArrayD<T>> {
     // more than int64 holds are too many, as the largest int64 is
     let batch_dims = i64::try_from(batch_dims).unwrap_or(i64::MAX);
     let resolver = check(data.shape(), indices.shape(), batch_dims)?.in_order(Order::C);
@@ -471,7 +417,7 @@ where
     let (source, mut out) = (items(data), Vec::new());
     if !shape.contains(&0) {
         let blocks = GatheredBlocks::new(resolver.shapes());
-        blocks.runs(&places, &Window::whole(shape), |GatheredRun { from, len, .. }| {
+        blocks.runs(&places, &Window::whole(shape), |ItemRun { from, len, .. }| {
             out.extend_from_slice(&source[from..][..len])
         });
     }

@@ -151,20 +151,12 @@ macro_rules! reducible {
     };
 }
 
-/// The larger and the smaller of two items by what `$value` makes of them. If either is NaN the result is NaN.
-macro_rules! larger {
-    ($type:ty, $nan:expr, $value:expr) => {
+/// The larger or the smaller of two items by what `$value` makes of them. If either is NaN the result is NaN.
+macro_rules! extreme {
+    ($is_more_extreme:tt, $type:ty, $nan:expr, $value:expr) => {
         |old: $type, update: $type| {
             let (a, b) = ($value(old), $value(update));
-            if $nan(a) || !($nan(b) || b > a) { old } else { update }
-        }
-    };
-}
-macro_rules! smaller {
-    ($type:ty, $nan:expr, $value:expr) => {
-        |old: $type, update: $type| {
-            let (a, b) = ($value(old), $value(update));
-            if $nan(a) || !($nan(b) || b < a) { old } else { update }
+            if $nan(a) || !($nan(b) || b $is_more_extreme a) { old } else { update }
         }
     };
 }
@@ -172,7 +164,7 @@ macro_rules! smaller {
 /// Implements the reductions of floats: `$add` and `$mul`, and the order of what `$value` makes of an item.
 macro_rules! floats {
     ($type:ty; $add:expr, $mul:expr, $nan:expr, $value:expr) => {
-        reducible!($type: Add $add, Mul $mul, Max larger!($type, $nan, $value), Min smaller!($type, $nan, $value); undefined:);
+        reducible!($type: Add $add, Mul $mul, Max extreme!(>, $type, $nan, $value), Min extreme!(<, $type, $nan, $value); undefined:);
     };
 }
 

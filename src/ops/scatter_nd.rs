@@ -107,21 +107,11 @@ pub(super) fn check_count(tuples: &[usize], indices: &[usize]) -> Result<(), Err
 ///
 /// # Errors
 /// Those of [`check`]; a number that names no place.
-pub fn scatter_nd<T, I, S, J, U, D, E, F>(
-    data: &ArrayBase<S, D>,
-    indices: &ArrayBase<J, E>,
-    updates: &ArrayBase<U, F>,
-) -> Result<Array<T, D>, Error>
-where
-    T: Copy,
-    I: Index,
-    S: Data<Elem = T>,
-    J: Data<Elem = I>,
-    U: Data<Elem = T>,
-    D: Dimension,
-    E: Dimension,
-    F: Dimension,
-{
+pub fn scatter_nd<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+) -> Result<Array<T, D>, Error> {
     scatter(data, indices, updates, |_, update| update)
 }
 
@@ -138,43 +128,23 @@ where
 ///
 /// # Errors
 /// Those of [`scatter_nd`]; `max` and `min` of complex numbers.
-pub fn scatter_nd_reduce<T, I, S, J, U, D, E, F>(
-    data: &ArrayBase<S, D>,
-    indices: &ArrayBase<J, E>,
-    updates: &ArrayBase<U, F>,
+pub fn scatter_nd_reduce<T: Reducible, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     reduction: Reduction,
-) -> Result<Array<T, D>, Error>
-where
-    T: Reducible,
-    I: Index,
-    S: Data<Elem = T>,
-    J: Data<Elem = I>,
-    U: Data<Elem = T>,
-    D: Dimension,
-    E: Dimension,
-    F: Dimension,
-{
+) -> Result<Array<T, D>, Error> {
     let operation = T::operation(reduction)
         .ok_or_else(|| Error::new(Subject::Reduction, format!("{} is not defined for this type", reduction.name())))?;
     scatter(data, indices, updates, operation)
 }
 
-fn scatter<T, I, S, J, U, D, E, F>(
-    data: &ArrayBase<S, D>,
-    indices: &ArrayBase<J, E>,
-    updates: &ArrayBase<U, F>,
+fn scatter<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     operation: impl Fn(T, T) -> T,
-) -> Result<Array<T, D>, Error>
-where
-    T: Copy,
-    I: Index,
-    S: Data<Elem = T>,
-    J: Data<Elem = I>,
-    U: Data<Elem = T>,
-    D: Dimension,
-    E: Dimension,
-    F: Dimension,
-{
+) -> Result<Array<T, D>, Error> {
     let resolver = check(data.shape(), indices.shape(), Some(updates.shape()))?.in_order(Order::C);
     let mut out = items(data).into_owned();
     resolver.scatter(&items(indices), &mut out, &items(updates), |old, updates| {

@@ -51,22 +51,12 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis
 ///
 /// # Errors
 /// Those of [`check`]; a number that names no place: an index below 0 or beyond the axis is one.
-pub fn scatter_update<T, I, S, J, U, D, E, F>(
-    data: &ArrayBase<S, D>,
-    indices: &ArrayBase<J, E>,
-    updates: &ArrayBase<U, F>,
+pub fn scatter_update<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     axis: i64,
-) -> Result<Array<T, D>, Error>
-where
-    T: Copy,
-    I: Index,
-    S: Data<Elem = T>,
-    J: Data<Elem = I>,
-    U: Data<Elem = T>,
-    D: Dimension,
-    E: Dimension,
-    F: Dimension,
-{
+) -> Result<Array<T, D>, Error> {
     let resolver = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?.in_order(Order::C);
     let mut out = items(data).into_owned();
     resolver.scatter(&items(indices), &mut out, &items(updates), <[T]>::copy_from_slice)?;

@@ -238,12 +238,10 @@ fn entries(n: usize) -> String {
 ///
 /// # Errors
 /// Those of [`SliceArgs::resolve`].
-pub fn slice<T, S, D>(data: &ArrayBase<S, D>, args: &SliceArgs) -> Result<Array<T, D>, Error>
-where
-    T: Copy,
-    S: Data<Elem = T>,
-    D: Dimension,
-{
+pub fn slice<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    args: &SliceArgs,
+) -> Result<Array<T, D>, Error> {
     let spans = args.resolve(data.shape())?;
     let view = View::c_order(data.shape()).select(&spans);
     let source = items(data);

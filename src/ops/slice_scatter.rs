@@ -198,18 +198,11 @@ impl Patch for LinkedSliceScatter {
 ///
 /// # Errors
 /// Those of [`SliceScatter::resolve`].
-pub fn slice_scatter<T, S, U, D, E>(
-    data: &ArrayBase<S, D>,
-    updates: &ArrayBase<U, E>,
+pub fn slice_scatter<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     args: &SliceArgs,
-) -> Result<Array<T, D>, Error>
-where
-    T: Copy,
-    S: Data<Elem = T>,
-    U: Data<Elem = T>,
-    D: Dimension,
-    E: Dimension,
-{
+) -> Result<Array<T, D>, Error> {
     let plan = SliceScatter::resolve(data.shape(), args, Some(updates.shape()))?;
     let mut out = items(data).into_owned();
     if let Some((part, view)) = plan.part(&Window::whole(data.shape())) {

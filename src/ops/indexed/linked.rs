@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::resolve::{Arrangement, Shapes};
-use super::scatter::{Scatter, UpdateRun};
+use super::runs::{ItemRun, ItemSlab, RunReader};
+use super::scatter::Scatter;
 use super::sweeps::{Grouping, Sweeps};
 use super::touched::WindowSet;
 use crate::error::Result;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
-use crate::layout::gather::GAP;
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::{Fill, Limits, Patch, PatchBase, Scratch, StoredWindow};
 use crate::ops::reduction::{Combine, Repeats};
@@ -131,82 +131,32 @@ impl LinkedScatter {
     /// Applies the updates that one sweep has for a window, which is contiguous, to its items. What it costs to get at the
     /// updates decides how: they come with the entries, are in memory, lie together in few bytes, or lie here and there.
     fn apply(&self, scatter: &Scatter, window: &Window, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
-        let itemsize = self.itemsize();
+        let (itemsize, source) = (self.itemsize(), self.updates.source());
         if scatter.carries_updates() {
             scatter.apply(window, itemsize, out, self.combine);
             return Ok(());
         }
-        if let Some(bytes) = self.updates.source().as_bytes() {
-            self.apply_slab(scatter, window, out, UpdateSlab { first: 0, bytes });
+        let mut put = |slab: ItemSlab<'_>| scatter.runs(window, |run| slab.put(run, out, self.combine));
+        if let Some(bytes) = source.as_bytes() {
+            put(ItemSlab { first: 0, bytes, itemsize });
             return Ok(());
         }
         let (first, items) = scatter.slab(window);
-        if items.saturating_mul(itemsize) <= SLAB && !self.updates.source().is_one_item() {
+        if items.saturating_mul(itemsize) <= SLAB && !source.is_one_item() {
             self.updates.read_run(first, items, buffer)?;
-            self.apply_slab(scatter, window, out, UpdateSlab { first, bytes: buffer });
+            put(ItemSlab { first, bytes: buffer, itemsize });
             return Ok(());
         }
-        self.apply_scattered(scatter, window, out, buffer)
-    }
-
-    /// Applies updates that are all in one slab.
-    fn apply_slab(&self, scatter: &Scatter, window: &Window, out: &mut [u8], slab: UpdateSlab<'_>) {
-        let itemsize = self.itemsize();
-        scatter.runs(window, |run| slab.put(run, out, itemsize, self.combine));
-    }
-
-    /// Applies updates that are read run by run; runs that are near together in the updates are read at once.
-    fn apply_scattered(&self, scatter: &Scatter, window: &Window, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
-        let (itemsize, is_one_item) = (self.itemsize(), self.updates.source().is_one_item());
-        let mut pending: Vec<UpdateRun> = Vec::new();
-        let mut flush = |pending: &mut Vec<UpdateRun>| -> Result<()> {
-            let (Some(&UpdateRun { from: first, .. }), Some(last)) = (pending.first(), pending.last()) else {
-                return Ok(());
-            };
-            self.updates.read_run(first, last.from + last.len - first, buffer)?;
-            let slab = UpdateSlab { first, bytes: buffer };
-            pending.drain(..).for_each(|run| slab.put(run, out, itemsize, self.combine));
-            Ok(())
-        };
+        let read = |first, items, buffer: &mut Vec<u8>| self.updates.read_run(first, items, buffer);
+        let mut reader = RunReader::new(&read, itemsize, out, buffer, self.combine);
         let mut result = Ok(());
         scatter.runs(window, |run| {
-            if result.is_err() {
-                return;
+            if result.is_ok() {
+                // the one item is the same from any position
+                result = reader.add(if source.is_one_item() { ItemRun { from: 0, ..run } } else { run });
             }
-            // the one item is the same from any position
-            let run = if is_one_item { UpdateRun { from: 0, ..run } } else { run };
-            if let (Some(first), Some(last)) = (pending.first(), pending.last()) {
-                let end = last.from + last.len;
-                let near = run.from >= end
-                    && (run.from - end) * itemsize <= GAP
-                    && (run.from + run.len - first.from) * itemsize <= SLAB;
-                if !near {
-                    result = flush(&mut pending);
-                }
-            }
-            pending.push(run);
         });
-        result.and_then(|()| flush(&mut pending))
-    }
-}
-
-/// Neighbouring items of the updates in memory.
-struct UpdateSlab<'a> {
-    /// The number of the first item.
-    first: usize,
-    bytes: &'a [u8],
-}
-
-impl UpdateSlab<'_> {
-    /// Puts a run of the slab into `out`, or combines it with what is there.
-    #[inline]
-    fn put(&self, UpdateRun { to, from, len }: UpdateRun, out: &mut [u8], itemsize: usize, combine: Option<Combine>) {
-        let old = &mut out[to * itemsize..][..len * itemsize];
-        let new = &self.bytes[(from - self.first) * itemsize..][..len * itemsize];
-        match combine {
-            None => copy_item(old, new),
-            Some(combine) => (combine.blocks)(old, new),
-        }
+        result.and_then(|()| reader.flush())
     }
 }
 
@@ -329,23 +279,5 @@ impl Patch for LinkedScatter {
     fn finish_updates(&self) -> Result<()> {
         self.updates.source().finish()?;
         self.sweeps.indices().finish()
-    }
-}
-
-/// Copies as `copy_from_slice` does, but without a call for single items of the usual sizes: for points the call would take
-/// longer than the copy.
-#[inline]
-fn copy_item(old: &mut [u8], new: &[u8]) {
-    fn word<const N: usize>(old: &mut [u8], new: &[u8]) {
-        let old: &mut [u8; N] = old.try_into().expect("N bytes");
-        *old = *<&[u8; N]>::try_from(new).expect("as many bytes as the old item has");
-    }
-    match old.len() {
-        1 => word::<1>(old, new),
-        2 => word::<2>(old, new),
-        4 => word::<4>(old, new),
-        8 => word::<8>(old, new),
-        16 => word::<16>(old, new),
-        _ => old.copy_from_slice(new),
     }
 }

@@ -29,6 +29,7 @@ mod linked;
 mod places;
 mod read;
 mod resolve;
+mod runs;
 mod scatter;
 mod sweeps;
 mod touched;
@@ -37,7 +38,9 @@ pub use self::linked::{LinkedScatter, ScatterOperands, ScatterRule};
 pub use self::places::{NearPlaces, TuplePlaces};
 pub use self::read::{TakeItems, all_integers, each_window};
 pub use self::resolve::{Index, Shapes, TupleResolver};
-pub use self::scatter::{Scatter, UpdateRun};
+pub use self::runs::ItemRun;
+pub(super) use self::runs::{ItemSlab, RunReader};
+pub use self::scatter::Scatter;
 pub use self::sweeps::{Grouping, Sweeps};
 
 #[cfg(test)]

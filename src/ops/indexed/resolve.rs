@@ -108,37 +108,24 @@ pub trait Index: Copy + fmt::Display {
     fn to_i64(self) -> Option<i64>;
 
     /// Returns the number as int64, or the largest int64 if it is beyond: that is no place of an axis either.
-    fn saturating_i64(self) -> i64;
+    #[inline(always)]
+    fn saturating_i64(self) -> i64 {
+        self.to_i64().unwrap_or(i64::MAX)
+    }
 }
 
 macro_rules! index {
-    ($($type:ty: $widen:expr;)+) => {$(
+    ($($type:ty)+) => {$(
         impl Index for $type {
             #[inline(always)]
             fn to_i64(self) -> Option<i64> {
                 self.try_into().ok()
             }
-
-            #[inline(always)]
-            fn saturating_i64(self) -> i64 {
-                $widen(self)
-            }
         }
     )+};
 }
 
-index! {
-    i8: i64::from;
-    i16: i64::from;
-    i32: i64::from;
-    i64: |number| number;
-    isize: |number| number as i64;
-    u8: i64::from;
-    u16: i64::from;
-    u32: i64::from;
-    u64: |number: u64| number.min(i64::MAX as u64) as i64;
-    usize: |number: usize| number.min(i64::MAX as usize) as i64;
-}
+index!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 
 /// Evaluates an expression with the words of little-endian bytes and with what makes a number of a word, for an integer kind.
 macro_rules! with_integers {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::buckets::{BucketGrid, Buckets, TakeEntries};
 use super::places::NearPlaces;
 use super::resolve::{Index, TupleResolver};
+use super::runs::ItemRun;
 use crate::error::Result;
 use crate::layout::window::Window;
 use crate::ops::reduction::Combine;
@@ -143,17 +144,6 @@ pub struct Scatter {
     pub(super) entries: SweepEntries,
 }
 
-/// Neighbouring items that a window takes from `updates`; all three numbers are in items.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UpdateRun {
-    /// Where they go in the window.
-    pub to: usize,
-    /// Where they begin in `updates`, which are in the order `[outer, count, block]`.
-    pub from: usize,
-    /// How many they are.
-    pub len: usize,
-}
-
 /// What of one outer place a window covers.
 struct OuterPart {
     outer: usize,
@@ -228,14 +218,14 @@ impl Scatter {
 
     /// Calls `each` for every run that `window` takes from `updates`, in the order in which they apply. The updates are
     /// not [carried along](Self::carries_updates).
-    pub fn runs(&self, window: &Window, mut each: impl FnMut(UpdateRun)) {
+    pub fn runs(&self, window: &Window, mut each: impl FnMut(ItemRun)) {
         let outers = self.outers(window);
         let mut run = |part: &OuterPart, target: usize, position: usize| {
             let at = target * self.block;
             let (a, b) = (at.max(part.items.start), (at + self.block).min(part.items.end));
             if a < b {
                 let from = (part.outer * self.count + position) * self.block + a - at;
-                each(UpdateRun { to: part.base + a - window.start, from, len: b - a });
+                each(ItemRun { to: part.base + a - window.start, from, len: b - a });
             }
         };
         if outers.len() > 2 {

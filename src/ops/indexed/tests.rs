@@ -54,7 +54,7 @@ fn applied(
             if scatter.carries_updates() {
                 scatter.apply(&window, 2, out, add);
             } else {
-                scatter.runs(&window, |UpdateRun { to, from, len }| {
+                scatter.runs(&window, |ItemRun { to, from, len }| {
                     let (old, new) = (&mut out[2 * to..][..2 * len], &all[2 * from..][..2 * len]);
                     match add {
                         None => old.copy_from_slice(new),

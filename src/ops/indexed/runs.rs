@@ -1,0 +1,122 @@
+//! Runs of neighbouring items that lie here and there in storage: how they are read, and put in their places.
+
+use crate::error::Result;
+use crate::layout::gather::GAP;
+use crate::ops::reduction::Combine;
+use crate::ops::window_size::SLAB;
+
+/// The most runs that are read at once: tuples may name one place any number of times, which spans no bytes.
+const MOST_RUNS: usize = 1 << 14;
+
+/// Neighbouring items on their way to a window; all three numbers are in items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ItemRun {
+    /// Where they lie in storage, or in `updates`, which are in the order `[outer, count, block]`.
+    pub from: usize,
+    /// Where they go in the window.
+    pub to: usize,
+    /// How many they are.
+    pub len: usize,
+}
+
+/// Neighbouring items in memory.
+#[derive(Clone, Copy)]
+pub(in crate::ops) struct ItemSlab<'a> {
+    /// The number of the first item.
+    pub(in crate::ops) first: usize,
+    pub(in crate::ops) bytes: &'a [u8],
+    pub(in crate::ops) itemsize: usize,
+}
+
+impl ItemSlab<'_> {
+    /// Puts a run of the slab into `out`, or combines it with what is there.
+    #[inline]
+    pub(in crate::ops) fn put(&self, ItemRun { to, from, len }: ItemRun, out: &mut [u8], combine: Option<Combine>) {
+        let (itemsize, bytes) = (self.itemsize, len * self.itemsize);
+        let old = &mut out[to * itemsize..][..bytes];
+        let new = &self.bytes[(from - self.first) * itemsize..][..bytes];
+        match combine {
+            None => copy_item(old, new),
+            Some(combine) => (combine.blocks)(old, new),
+        }
+    }
+}
+
+/// Copies as `copy_from_slice` does, but without a call for single items of the usual sizes: for points the call would take
+/// longer than the copy.
+#[inline]
+fn copy_item(old: &mut [u8], new: &[u8]) {
+    fn word<const N: usize>(old: &mut [u8], new: &[u8]) {
+        let old: &mut [u8; N] = old.try_into().expect("N bytes");
+        *old = *<&[u8; N]>::try_from(new).expect("as many bytes as the old item has");
+    }
+    match old.len() {
+        1 => word::<1>(old, new),
+        2 => word::<2>(old, new),
+        4 => word::<4>(old, new),
+        8 => word::<8>(old, new),
+        16 => word::<16>(old, new),
+        _ => old.copy_from_slice(new),
+    }
+}
+
+/// Reads items from number `first` on, which are so many, into a buffer.
+pub(in crate::ops) type ReadItems<'a> = dyn Fn(usize, usize, &mut Vec<u8>) -> Result<()> + 'a;
+
+/// Reads runs of items and puts them in their places; runs that are near together are read at once.
+pub(in crate::ops) struct RunReader<'a> {
+    read: &'a ReadItems<'a>,
+    itemsize: usize,
+    out: &'a mut [u8],
+    buffer: &'a mut Vec<u8>,
+    combine: Option<Combine>,
+    /// The runs that are read next, and the range from the first of their items to behind the last.
+    runs: Vec<ItemRun>,
+    start: usize,
+    end: usize,
+}
+
+impl<'a> RunReader<'a> {
+    /// Puts items of so many bytes into `out`, or combines them with what is there. They are read by `read` into `buffer`.
+    pub(in crate::ops) fn new(
+        read: &'a ReadItems<'a>,
+        itemsize: usize,
+        out: &'a mut [u8],
+        buffer: &'a mut Vec<u8>,
+        combine: Option<Combine>,
+    ) -> Self {
+        Self { read, itemsize, out, buffer, combine, runs: Vec::new(), start: 0, end: 0 }
+    }
+
+    /// Adds a run, and first reads those before it if it is not near to them.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub(in crate::ops) fn add(&mut self, run: ItemRun) -> Result<()> {
+        let ItemRun { from, len, .. } = run;
+        let is_apart = from < self.start || from.saturating_sub(self.end) * self.itemsize > GAP;
+        if is_apart || (from + len - self.start) * self.itemsize > SLAB || self.runs.len() == MOST_RUNS {
+            self.flush()?;
+        }
+        if self.runs.is_empty() {
+            (self.start, self.end) = (from, from);
+        }
+        self.end = self.end.max(from + len);
+        self.runs.push(run);
+        Ok(())
+    }
+
+    /// Reads the runs that have been added since the last reading.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub(in crate::ops) fn flush(&mut self) -> Result<()> {
+        if self.runs.is_empty() {
+            return Ok(());
+        }
+        (self.read)(self.start, self.end - self.start, self.buffer)?;
+        let slab = ItemSlab { first: self.start, bytes: self.buffer, itemsize: self.itemsize };
+        self.runs.drain(..).for_each(|run| slab.put(run, self.out, self.combine));
+        Ok(())
+    }
+}
