@@ -1,9 +1,9 @@
 //! Signals that end the program while a file is written.
 //!
-//! How a process answers to signals is the program's affair, not a library's: handlers of ours would stand before or
-//! in place of those that it has. So nothing is done here unless the program asks for it with [`handle`], which only
-//! the feature `cli` has. Without it a signal in the middle of an output leaves what SIGKILL leaves: nothing where
-//! files need no names, else a temporary file that the next output to the same target removes.
+//! A library leaves it to the program how its process answers to signals, since a handler of the library could replace one
+//! of the program. So this module does nothing unless the program calls [`handle`], and only the feature `cli` has handlers.
+//! Without them a signal in the middle of an output has the effect of SIGKILL: it leaves nothing where the system has files
+//! without names, and elsewhere a temporary file, which the next output to the same target removes.
 
 pub use self::handlers::{call_when_ended, deferred, handle, remove_when_ended, survive_size_limit};
 
@@ -17,10 +17,13 @@ mod handlers {
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
 
-    /// Whether the program leaves its signals to this module.
+    /// Whether this module handles the signals of the process.
     static HANDLED: AtomicBool = AtomicBool::new(false);
 
-    /// Lets this module answer to the signals of the process.
+    /// Lets this module handle the signals of the process.
+    ///
+    /// While an output is written, SIGHUP, SIGINT and SIGTERM end the program even if it was started with one of them
+    /// ignored, as `nohup` does: handlers are set without a look at what was there before.
     pub fn handle() {
         HANDLED.store(true, Ordering::Relaxed);
     }
@@ -29,7 +32,7 @@ mod handlers {
         HANDLED.load(Ordering::Relaxed)
     }
 
-    /// Lets a file that grows beyond its limit be an error like others from here on, and not end the program.
+    /// Turns the end of the program when a file grows beyond the limit of its size into an error of the write.
     pub fn survive_size_limit() {
         if !is_handled() {
             return;
@@ -37,11 +40,10 @@ mod handlers {
         let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     }
 
-    /// Does `work`; a signal that would end the program meanwhile does so when it is done.
+    /// Does `work`. A signal that arrives meanwhile and would end the program does so when the work is done.
     ///
-    /// For the two steps in which a draft gets a temporary name and then the target's: a signal between them would
-    /// leave the temporary name behind, since nobody knows it yet who could remove it. Handlers are there for that
-    /// time only, so that nothing else the program does waits for a signal to be noticed.
+    /// An output gets its name in two steps: a temporary name, and then the target's. A signal between the two would leave
+    /// the temporary name behind. The handlers exist during these steps only, so that a signal is never delayed longer.
     pub fn deferred<T>(work: impl FnOnce() -> T) -> T {
         if !is_handled() {
             return work();
@@ -62,7 +64,6 @@ mod handlers {
     /// Removes `path` before one of the usual signals ends the program.
     pub fn remove_when_ended(path: &Path) {
         let path = path.to_owned();
-        // without a thread the file is removed in all other cases
         call_when_ended(move || drop(std::fs::remove_file(&path)));
     }
 
@@ -72,8 +73,8 @@ mod handlers {
             return;
         }
         let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
-        // In a thread, because a handler itself may call next to nothing: neither take memory nor a lock. Without the
-        // thread (there may be no more of them) the file is removed in all cases but that of a signal.
+        // A thread calls it, since a handler may neither allocate memory nor take a lock. If the system has no more
+        // threads, the file is removed in all cases but that of a signal.
         let _ = std::thread::Builder::new().spawn(move || {
             for signal in signals.forever() {
                 last();
@@ -91,7 +92,7 @@ mod handlers {
     /// Does nothing: the signal is not caught.
     pub fn survive_size_limit() {}
 
-    /// Does `work`, without regard to signals.
+    /// Does `work`. Signals are not deferred.
     pub fn deferred<T>(work: impl FnOnce() -> T) -> T {
         work()
     }
