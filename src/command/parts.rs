@@ -73,18 +73,18 @@ fn make(
     progress: Progress<'_>,
 ) -> crate::error::Result<()> {
     parts.begin()?;
-    if parts.is_done(share.number) || parts.is_finished()? {
+    if parts.ledger.is_done(share.number) || parts.is_finished()? {
         return Ok(());
     }
     shares.write(parts, share, progress)?;
-    parts.set_done(share.number).with_context(|| format!("{}: cannot be written", target.label()))
+    parts.ledger.set_done(share.number).with_context(|| format!("{}: cannot be written", target.label()))
 }
 
 /// Puts the output in its place, or prints which of the first `wanted` parts are missing: those beyond the number of units
 /// are empty. (Of an output without units, the first part still makes what lies beside the items.)
 fn finish(parts: &Parts<'_>, io: &Io, wanted: usize, dry_run: bool) -> Result<Outcome> {
     let lock = parts.lock();
-    let missing: Vec<usize> = (1..=wanted).filter(|&number| !parts.is_done(number)).collect();
+    let missing: Vec<usize> = (1..=wanted).filter(|&number| !parts.ledger.is_done(number)).collect();
     // another process may have put the output in place while this one waited or looked
     let finished = parts.is_finished()?;
     if !finished && !missing.is_empty() {

@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::key_store::{KeyStore, ListableStore, Lock, PreparedValue, ReadableStore, WritableStore};
+use super::key_store::{KeyStore, ListableStore, Lock, ReadableStore, WritableStore};
 use super::read_at::{Identity, ReadAt, Stamp};
-use super::stage::{self, LocalWriter, Stage};
+use super::stage::{self, Stage};
 use crate::error::{Result, bail};
 
 /// A folder whose files are values.
@@ -50,11 +50,7 @@ impl ReadableStore for LocalStore {
             },
             Err(error) => return Err(error.into()),
         }
-        match File::open(&path) {
-            Ok(file) => Ok(Some(Arc::new(file))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        Ok(if_there(File::open(&path))?.map(|file| Arc::new(file) as Arc<dyn ReadAt>))
     }
 
     fn size(&self, key: &str) -> Result<Option<u64>> {
@@ -93,28 +89,7 @@ impl KeyStore for LocalStore {
     fn edit(&self, prefix: &str) -> Result<Box<dyn WritableStore>> {
         // beside the store itself, be it named by a link
         let stage = Stage::create(&fs::canonicalize(&self.folder)?)?;
-        Ok(Box::new(LocalEdit { writer: stage.writer_to(self.path(prefix)), _stage: stage }))
-    }
-}
-
-/// A change of files in a folder, which are written beside the store first.
-#[derive(Debug)]
-struct LocalEdit {
-    writer: LocalWriter,
-    _stage: Stage,
-}
-
-impl WritableStore for LocalEdit {
-    fn prepare(&self, key: &str, bytes: &[u8]) -> io::Result<Box<dyn PreparedValue>> {
-        self.writer.prepare(key, bytes)
-    }
-
-    fn put_if_absent(&self, key: &str, bytes: &[u8]) -> io::Result<bool> {
-        self.writer.put_if_absent(key, bytes)
-    }
-
-    fn remove(&self, key: &str) -> io::Result<()> {
-        self.writer.remove(key)
+        Ok(Box::new(stage.into_writer_to(self.path(prefix))))
     }
 }
 

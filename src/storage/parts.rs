@@ -7,13 +7,13 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::key_store::{ReadableStore, WritableStore};
 use super::local_store::LocalStore;
 use super::platform::{copy_mode, mark, marked, open_folder, sync_folder};
-use super::stage::{self, LocalWriter, Stage, hidden_name, remove};
-use super::target::Target;
+use super::stage::{self, LocalWriter, Stage, folder_of, hidden_name, remove};
+use super::target::{NamedTarget, Target};
 use crate::error::{Context, Result, bail};
 
 /// The key of the record of what is made, and how.
@@ -34,16 +34,17 @@ const MOST_RECORD: u64 = 1 << 26;
 /// An output that is made in parts.
 #[derive(Debug)]
 pub struct Parts<'a> {
-    target: &'a Target,
-    path: &'a Path,
+    target: &'a NamedTarget,
+    is_folder: bool,
     folder: PathBuf,
-    ledger: Ledger<LocalStore, LocalWriter>,
+    /// What is made, and which parts are done.
+    pub ledger: Ledger<LocalStore, LocalWriter>,
 }
 
 /// The record of an output that is made in parts: what is made, and which parts are done. It lies in a store that all
 /// processes share, under the keys [`RECORD`] and [`DONE`].
 #[derive(Debug)]
-struct Ledger<R, W> {
+pub struct Ledger<R, W> {
     reader: R,
     writer: W,
     /// The text that says what is made, and how, in lines.
@@ -80,22 +81,31 @@ impl<R: ReadableStore, W: WritableStore> Ledger<R, W> {
         }
     }
 
-    fn is_done(&self, part: usize) -> Result<bool> {
-        Ok(self.reader.size(&format!("{DONE}/{part}"))?.is_some())
+    /// Returns whether a part is done. If that cannot be read, the part is made again.
+    pub fn is_done(&self, part: usize) -> bool {
+        self.reader.size(&format!("{DONE}/{part}")).is_ok_and(|size| size.is_some())
     }
 
-    fn set_done(&self, part: usize) -> io::Result<()> {
+    /// Notes that a part is done.
+    ///
+    /// # Errors
+    /// The note cannot be written.
+    pub fn set_done(&self, part: usize) -> io::Result<()> {
         self.writer.put(&format!("{DONE}/{part}"), b"")
     }
 
-    fn units_done(&self, part: usize) -> Result<usize> {
-        let text = self.reader.get(&format!("{DONE}/{part}.units"), MOST_RECORD)?;
-        let text = text.map(|text| String::from_utf8_lossy(&text).trim().parse());
-        // a number that cannot be read only lets units be made again
-        Ok(text.and_then(Result::ok).unwrap_or(0))
+    /// Returns how many units of a part are done. If that cannot be read, all are made again, so it is 0.
+    pub fn units_done(&self, part: usize) -> usize {
+        let text = self.reader.get(&format!("{DONE}/{part}.units"), MOST_RECORD);
+        let text = text.ok().flatten().map(|text| String::from_utf8_lossy(&text).trim().parse());
+        text.and_then(Result::ok).unwrap_or(0)
     }
 
-    fn set_units_done(&self, part: usize, units: usize) -> io::Result<()> {
+    /// Notes how many units of a part are done.
+    ///
+    /// # Errors
+    /// The note cannot be written.
+    pub fn set_units_done(&self, part: usize, units: usize) -> io::Result<()> {
         self.writer.put(&format!("{DONE}/{part}.units"), units.to_string().as_bytes())
     }
 
@@ -118,11 +128,15 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// A target that is no file and no folder.
     pub fn new(target: &'a Target, record: String) -> Result<Self> {
-        let Some(path) = target.path() else { bail!("{}: is not made in parts", target.label()) };
-        let folder = hidden_name(path, "tensorop");
+        let (target, is_folder) = match target {
+            Target::File(file) => (file, false),
+            Target::Folder(folder) => (folder, true),
+            Target::Stdout(_) | Target::Device { .. } => bail!("{}: is not made in parts", target.label()),
+        };
+        let folder = hidden_name(&target.path, "tensorop");
         let writer = Stage::shared(folder.clone()).writer_to(folder.clone());
         let ledger = Ledger { reader: LocalStore::new(&folder), writer, record };
-        Ok(Self { folder, target, path, ledger })
+        Ok(Self { target, is_folder, folder, ledger })
     }
 
     /// Returns whether the output is there and is what these parts have made. Then what is left beside it has no more use,
@@ -132,7 +146,7 @@ impl<'a> Parts<'a> {
     /// Something else is under way.
     pub fn is_finished(&self) -> Result<bool> {
         self.compare()?;
-        Ok(marked(self.path, self.ledger.hash()))
+        Ok(marked(&self.target.path, self.ledger.hash()))
     }
 
     /// Locks the output for whoever finishes it: if two processes exchanged names, the old output would be back. Returns `None`
@@ -147,7 +161,7 @@ impl<'a> Parts<'a> {
     /// Those of removing it.
     pub fn restart(&self) -> io::Result<()> {
         self.forget()?;
-        if marked(self.path, self.ledger.hash()) { mark(self.path, 0) } else { Ok(()) }
+        if marked(&self.target.path, self.ledger.hash()) { mark(&self.target.path, 0) } else { Ok(()) }
     }
 
     /// Begins the output, or finds that others have begun the same.
@@ -172,7 +186,7 @@ impl<'a> Parts<'a> {
     fn compare(&self) -> Result<()> {
         let differing = self.ledger.difference().with_context(|| self.folder.join(RECORD).display().to_string())?;
         let Some(Differing { found, expected }) = differing else { return Ok(()) };
-        let label = self.target.label();
+        let label = &self.target.label;
         bail!("{label}: its parts were begun otherwise: found {found:?}, expected {expected:?}")
     }
 
@@ -194,32 +208,6 @@ impl<'a> Parts<'a> {
         Ok(file)
     }
 
-    /// Returns whether a part is done. One of which that cannot be read is not: it is made again.
-    pub fn is_done(&self, part: usize) -> bool {
-        self.ledger.is_done(part).unwrap_or(false)
-    }
-
-    /// Notes that a part is done.
-    ///
-    /// # Errors
-    /// Those of writing.
-    pub fn set_done(&self, part: usize) -> io::Result<()> {
-        self.ledger.set_done(part)
-    }
-
-    /// Returns how many units of a part are done: none, where that cannot be read, since they can be made again.
-    pub fn done_of(&self, part: usize) -> usize {
-        self.ledger.units_done(part).unwrap_or(0)
-    }
-
-    /// Notes how many units of a part are done.
-    ///
-    /// # Errors
-    /// Those of writing.
-    pub fn set_done_of(&self, part: usize, units: usize) -> io::Result<()> {
-        self.ledger.set_units_done(part, units)
-    }
-
     /// Gives the output its name, and removes all else. The [`lock`](Self::lock) is not needed once the output has its name.
     ///
     /// # Errors
@@ -233,28 +221,22 @@ impl<'a> Parts<'a> {
 
     /// Gives the output its name. It has its mark before: whoever finds the mark knows that the rest has no more use.
     fn publish(&self) -> Result<()> {
-        let failed = || format!("{}: cannot be put in place", self.target.label());
-        let existing = self.target.existing();
-        match self.target {
-            Target::Folder { .. } => {
-                let stage = self.stage();
-                mark(&stage.store(), self.ledger.hash()).with_context(failed)?;
-                stage.publish(self.path, existing).with_context(failed)
-            }
-            Target::File { .. } => {
-                let path = self.folder.join(FILE);
-                let file = File::open(&path).with_context(failed)?;
-                if let Some(existing) = existing {
-                    copy_mode(&file, existing).with_context(failed)?;
-                }
-                mark(&path, self.ledger.hash()).with_context(failed)?;
-                fs::rename(&path, self.path).with_context(failed)?;
-                let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-                let folder = open_folder(folder.unwrap_or(Path::new("."))).with_context(failed)?;
-                folder.map_or(Ok(()), |folder| sync_folder(&folder)).with_context(failed)
-            }
-            Target::Stdout(_) | Target::Device { .. } => Ok(()),
+        let failed = || self.target.failed();
+        let NamedTarget { path: target, existing, .. } = self.target;
+        if self.is_folder {
+            let stage = self.stage();
+            mark(&stage.store(), self.ledger.hash()).with_context(failed)?;
+            return stage.publish(target, existing.as_deref()).with_context(failed);
         }
+        let path = self.folder.join(FILE);
+        let file = File::open(&path).with_context(failed)?;
+        if let Some(existing) = existing {
+            copy_mode(&file, existing).with_context(failed)?;
+        }
+        mark(&path, self.ledger.hash()).with_context(failed)?;
+        fs::rename(&path, target).with_context(failed)?;
+        let folder = open_folder(folder_of(target)).with_context(failed)?;
+        folder.map_or(Ok(()), |folder| sync_folder(&folder)).with_context(failed)
     }
 
     /// Removes what is under way. It loses its name first, so that no process finds half of it; the name that it gets for that
@@ -263,7 +245,7 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// Those of renaming.
     pub fn forget(&self) -> io::Result<()> {
-        let gone = hidden_name(self.path, "tensorop.gone");
+        let gone = hidden_name(&self.target.path, "tensorop.gone");
         remove(&gone);
         match fs::rename(&self.folder, &gone) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -278,6 +260,8 @@ impl<'a> Parts<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::storage::key_store::tests::MemoryStore;
 
@@ -295,7 +279,7 @@ mod tests {
             true => parts.stage().put("c/0", b"new").expect("put"),
             false => parts.file(3).and_then(|mut file| io::Write::write_all(&mut file, b"new")).expect("written"),
         }
-        parts.set_done(1).expect("done");
+        parts.ledger.set_done(1).expect("done");
         check(&parts, &|| {
             let names = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").file_name());
             names.map(|name| name.to_string_lossy().into_owned()).filter(|name| name.starts_with('.')).collect()
@@ -341,11 +325,11 @@ mod tests {
         assert_eq!(ledger("one\n").difference().expect("read"), Some(shorter));
         assert!(first.hash() == same.hash() && first.hash() != other.hash());
         first.set_done(3).and_then(|()| first.set_units_done(4, 17)).expect("written");
-        assert_eq!([2, 3].map(|part| same.is_done(part).expect("read")), [false, true]);
-        assert_eq!([3, 4].map(|part| same.units_done(part).expect("read")), [0, 17]);
+        assert_eq!([2, 3].map(|part| same.is_done(part)), [false, true]);
+        assert_eq!([3, 4].map(|part| same.units_done(part)), [0, 17]);
         assert_eq!(store.keys(), ["command", "done/3", "done/4.units"]);
         store.put("done/4.units", b"nonsense").expect("written");
-        assert_eq!(same.units_done(4).expect("read"), 0);
+        assert_eq!(same.units_done(4), 0);
     }
 
     #[test]
@@ -356,7 +340,8 @@ mod tests {
                 parts.finish(parts.lock()).expect("finished");
                 assert_eq!((content(folder, is_folder), hidden()), ("new".to_owned(), vec![]));
                 // another process that has not heard of it
-                assert!(parts.set_done_of(2, 1).is_err() && parts.set_done(2).is_err() && parts.file(3).is_err());
+                let ledger = &parts.ledger;
+                assert!(ledger.set_units_done(2, 1).is_err() && ledger.set_done(2).is_err() && parts.file(3).is_err());
                 assert!(parts.stage().put("c/1", b"late").is_err() && parts.lock().is_none());
                 assert!(parts.finish(None).is_err());
                 assert_eq!((content(folder, is_folder), hidden()), ("new".to_owned(), vec![]));

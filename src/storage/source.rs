@@ -204,10 +204,8 @@ impl Source {
     /// Returns the open local file in which its items lie as they are, and the byte at which they begin there. Only what
     /// needs a descriptor asks for it: copies by the kernel, and writing in place.
     pub fn as_local_file(&self) -> Option<(&File, u64)> {
-        match &self.store {
-            Storage::Bytes { bytes, start, .. } => bytes.as_file().map(|file| (file, *start)),
-            Storage::Stream(_) | Storage::Chunks(_) | Storage::Memory(_) | Storage::Item(_) => None,
-        }
+        let Storage::Bytes { bytes, start, .. } = &self.store else { return None };
+        bytes.as_file().map(|file| (file, *start))
     }
 
     /// Returns the byte at which its items begin in the bytes that are read by position.
@@ -218,10 +216,7 @@ impl Source {
 
     /// Returns the chunks that the items lie in, if they do.
     pub fn as_chunks(&self) -> Option<&Arc<dyn Chunked>> {
-        match &self.store {
-            Storage::Chunks(chunks) => Some(chunks),
-            Storage::Bytes { .. } | Storage::Stream(_) | Storage::Memory(_) | Storage::Item(_) => None,
-        }
+        if let Storage::Chunks(chunks) = &self.store { Some(chunks) } else { None }
     }
 
     /// Returns the chunks that the items lie in if a row of these is so large that windows in C order would read each
@@ -233,10 +228,7 @@ impl Source {
 
     /// Returns all items as they are stored, if they are in memory.
     pub fn as_bytes(&self) -> Option<&[u8]> {
-        match &self.store {
-            Storage::Memory(bytes) => Some(bytes),
-            Storage::Bytes { .. } | Storage::Stream(_) | Storage::Chunks(_) | Storage::Item(_) => None,
-        }
+        if let Storage::Memory(bytes) = &self.store { Some(bytes) } else { None }
     }
 
     /// Returns whether both lie in the same bytes, by whatever name these were opened: a change of one may change the

@@ -38,6 +38,11 @@ pub struct Stage {
     is_synced: bool,
 }
 
+/// Returns the folder that a path lies in.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Returns the path `.NAME.REST` beside a target of that name.
 pub fn hidden_name(target: &Path, rest: &str) -> PathBuf {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
@@ -45,8 +50,7 @@ pub fn hidden_name(target: &Path, rest: &str) -> PathBuf {
     while !name.is_char_boundary(end) {
         end -= 1;
     }
-    let folder = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    folder.join(format!(".{}.{rest}", &name[..end]))
+    folder_of(target).join(format!(".{}.{rest}", &name[..end]))
 }
 
 impl Stage {
@@ -109,7 +113,13 @@ impl Stage {
 
     /// Returns a writer of values into a folder, which are written in the stage before they have their names there.
     pub fn writer_to(&self, folder: PathBuf) -> LocalWriter {
-        LocalWriter { folder, new: self.path.join(NEW), is_synced: self.is_synced }
+        LocalWriter { folder, new: self.path.join(NEW), is_synced: self.is_synced, _stage: None }
+    }
+
+    /// Returns the same writer, which keeps the stage.
+    pub fn into_writer_to(self, folder: PathBuf) -> LocalWriter {
+        let writer = self.writer_to(folder);
+        LocalWriter { _stage: Some(self), ..writer }
     }
 
     /// Writes a file of those bytes into the folder, under the name `key` once it is whole.
@@ -168,6 +178,8 @@ pub struct LocalWriter {
     new: PathBuf,
     /// Whether files are on the disk before they have their names.
     is_synced: bool,
+    /// The stage that goes when the writer does, if no other has it.
+    _stage: Option<Stage>,
 }
 
 /// A file that is to take its name in a folder.

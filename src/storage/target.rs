@@ -1,10 +1,10 @@
-//! Where an output goes. A [`Target`] is what a name leads to: standard output, a file, a folder, or a device. An
-//! [`OpenOutput`] is what is written then.
+//! The targets of outputs. A [`Target`] is what the name of an output leads to: standard output, a file, a folder or a device.
+//! An [`OpenOutput`] is an output that is being written.
 //!
-//! A file is complete or not there at all. So nothing is written to the target itself: its items go to a [`Draft`] in the
-//! same folder, and only a rename (or a link, where nothing may be replaced) gives the draft the target's name. A disk
-//! that fills up, an error in the last item or a signal leave what was there before. The draft lies in the same
-//! folder because a rename across file systems is a copy, which can be interrupted.
+//! A file has its name only when it is complete. So its items are written to a [`Draft`], which gets the target's name by a
+//! rename, or by a link where nothing may be replaced. A full disk, an error in the last item or a signal leave what was
+//! there before. The draft lies in the folder of the target, because a rename across file systems is a copy, which can be
+//! interrupted.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal, Write};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::platform::{copy_mode, is_writable, link, open_folder, remove_stale, same_file, sync_folder, unnamed};
 use super::signals;
-use super::stage::{Stage, fnv1a};
+use super::stage::{Stage, fnv1a, folder_of};
 use super::stream::OutputStream;
 use crate::error::{Context, Error, ErrorKind, Result, bail};
 
@@ -22,25 +22,9 @@ pub enum Target {
     /// Standard output.
     Stdout(OutputStream),
     /// A file that does not exist yet, or a regular file that will be replaced.
-    File {
-        /// What messages call it.
-        label: String,
-        /// What it is after symbolic links.
-        path: PathBuf,
-        /// What is there now.
-        existing: Option<Box<Metadata>>,
-        /// Whether a file that appears meanwhile must stay.
-        no_clobber: bool,
-    },
+    File(NamedTarget),
     /// A folder that does not exist yet, or will be replaced.
-    Folder {
-        /// What messages call it.
-        label: String,
-        /// What it is after symbolic links.
-        path: PathBuf,
-        /// What is there now.
-        existing: Option<Box<Metadata>>,
-    },
+    Folder(NamedTarget),
     /// Something that exists and is no regular file: it is written as it comes.
     Device {
         /// As the user named it.
@@ -48,6 +32,26 @@ pub enum Target {
         /// What messages call it.
         label: String,
     },
+}
+
+/// A file or a folder that takes its name only when it is whole.
+#[derive(Debug)]
+pub struct NamedTarget {
+    /// What messages call it.
+    pub label: String,
+    /// Its path after symbolic links.
+    pub path: PathBuf,
+    /// The metadata of what is there now.
+    pub existing: Option<Box<Metadata>>,
+    /// Whether a file that appears meanwhile must stay.
+    no_clobber: bool,
+}
+
+impl NamedTarget {
+    /// Returns the message of an output that cannot take its name.
+    pub(super) fn failed(&self) -> String {
+        format!("{}: cannot be put in place", self.label)
+    }
 }
 
 impl Target {
@@ -77,7 +81,7 @@ impl Target {
             bail!("{label}: is no name of a file");
         }
         check_place(&path, &label, existing.is_some())?;
-        Ok(Self::File { label, path, existing: existing.map(Box::new), no_clobber })
+        Ok(Self::File(NamedTarget { label, path, existing: existing.map(Box::new), no_clobber }))
     }
 
     /// Finds out what `name` is for an output that is a folder, as [`resolve`](Self::resolve) does for a file. `is_ours`
@@ -103,29 +107,23 @@ impl Target {
         let path = path.filter(|path| path.file_name().is_some());
         let Some(path) = path else { bail!("{label}: is no name of a folder") };
         check_place(&path, &label, existing.is_some())?;
-        Ok(Self::Folder { label, path, existing: existing.map(Box::new) })
-    }
-
-    /// Returns the path of a file or folder after symbolic links.
-    pub fn path(&self) -> Option<&Path> {
-        match self {
-            Target::File { path, .. } | Target::Folder { path, .. } => Some(path),
-            Target::Stdout(_) | Target::Device { .. } => None,
-        }
+        Ok(Self::Folder(NamedTarget { label, path, existing: existing.map(Box::new), no_clobber }))
     }
 
     /// Returns what messages call the target.
     pub fn label(&self) -> &str {
         match self {
             Target::Stdout(_) => "standard output",
-            Target::File { label, .. } | Target::Folder { label, .. } | Target::Device { label, .. } => label,
+            Target::File(NamedTarget { label, .. })
+            | Target::Folder(NamedTarget { label, .. })
+            | Target::Device { label, .. } => label,
         }
     }
 
     /// Returns the metadata of the file or folder that is there now and will be replaced.
     pub fn existing(&self) -> Option<&Metadata> {
         match self {
-            Target::File { existing, .. } | Target::Folder { existing, .. } => existing.as_deref(),
+            Target::File(target) | Target::Folder(target) => target.existing.as_deref(),
             Target::Stdout(_) | Target::Device { .. } => None,
         }
     }
@@ -137,7 +135,7 @@ impl Target {
     pub fn probe(&self) -> Result<Option<OpenOutput<'_>>> {
         match self {
             Target::Device { .. } => Ok(None),
-            Target::Stdout(_) | Target::File { .. } | Target::Folder { .. } => self.begin().map(Some),
+            Target::Stdout(_) | Target::File(_) | Target::Folder(_) => self.begin().map(Some),
         }
     }
 
@@ -146,8 +144,8 @@ impl Target {
     /// # Errors
     /// Those of creating the file, or of opening the device.
     pub fn create(&self) -> Result<OpenOutput<'_>> {
-        if let Target::File { path, .. } = self {
-            (0..SHARED_NAMES).for_each(|number| drop(remove_stale(&shared_name(path, number))));
+        if let Target::File(target) = self {
+            (0..SHARED_NAMES).for_each(|number| drop(remove_stale(&shared_name(&target.path, number))));
         }
         self.begin()
     }
@@ -157,8 +155,8 @@ impl Target {
         let begun = match self {
             Target::Stdout(stdout) => Ok(OpenOutput::Stdout(stdout.clone())),
             Target::Device { name, .. } => OpenOptions::new().append(true).open(name).map(OpenOutput::Device),
-            Target::File { path, .. } => Draft::create(path).map(|draft| OpenOutput::File { draft, target: self }),
-            Target::Folder { path, .. } => Stage::create(path).map(|stage| OpenOutput::Folder { stage, target: self }),
+            Target::File(target) => Draft::create(&target.path).map(|draft| OpenOutput::File { draft, target }),
+            Target::Folder(target) => Stage::create(&target.path).map(|stage| OpenOutput::Folder { stage, target }),
         };
         begun.with_context(|| format!("{}: cannot be created", self.label()))
     }
@@ -176,15 +174,15 @@ pub enum OpenOutput<'a> {
     File {
         /// The draft.
         draft: Draft,
-        /// Where it goes, a [`Target::File`].
-        target: &'a Target,
+        /// The file that it becomes.
+        target: &'a NamedTarget,
     },
     /// A folder beside its target.
     Folder {
-        /// What is made.
+        /// The stage that is being filled.
         stage: Stage,
-        /// Where it goes, a [`Target::Folder`].
-        target: &'a Target,
+        /// The folder that it becomes.
+        target: &'a NamedTarget,
     },
 }
 
@@ -232,13 +230,12 @@ impl OpenOutput<'_> {
         }
     }
 
-    /// Puts the complete output where it belongs. A file that is replaced is replaced for good: the new one is on the
-    /// disk before it takes the name, and the name is before this returns. A new file is left to the system to write.
+    /// Gives the complete output its name. A file that replaces another is written to the disk before it takes the name, and
+    /// so is the name before this returns. When a new file reaches the disk is left to the system.
     ///
-    /// The difference is what a power cut can cost. Where a file is replaced, the old content may be all there is of
-    /// it, and a rename that reaches the disk before the data would leave an empty file under its name. Where there
-    /// was none, nothing is lost that the same command would not make again, and to wait for the disk would cost more
-    /// than all the rest of a small job.
+    /// The two differ in what a loss of power can cost. A file that is replaced may be the only copy of its content, and if
+    /// the rename reached the disk before the data, an empty file would be left under its name. What was not there before
+    /// can be made again by the same command, and to wait for the disk would take longer than all the rest of a small job.
     ///
     /// # Errors
     /// Those of flushing, syncing, linking or renaming.
@@ -247,22 +244,12 @@ impl OpenOutput<'_> {
             OpenOutput::Stdout(stdout) => Ok(stdout.flush()?),
             OpenOutput::Device(file) => Ok(file.flush()?),
             OpenOutput::Folder { stage, target } => {
-                let Target::Folder { path, existing, .. } = target else { return Ok(()) };
-                stage
-                    .publish(path, existing.as_deref())
-                    .with_context(|| format!("{}: cannot be put in place", target.label()))
+                stage.publish(&target.path, target.existing.as_deref()).with_context(|| target.failed())
             }
             OpenOutput::File { draft, target } => {
-                let Target::File { path, existing, no_clobber, .. } = target else { return Ok(()) };
-                let mut put = || -> Result<Option<File>> {
-                    if let Some(metadata) = existing {
-                        copy_mode(&draft.file, metadata)?;
-                    }
-                    draft.publish(path, existing.is_some(), *no_clobber)
-                };
-                let folder = put().with_context(|| format!("{}: cannot be put in place", target.label()))?;
+                let folder = draft.publish(target).with_context(|| target.failed())?;
                 folder.map_or(Ok(()), |folder| sync_folder(&folder)).with_context(|| {
-                    format!("{}: is replaced, but its folder cannot be written to the disk", target.label())
+                    format!("{}: is replaced, but its folder cannot be written to the disk", target.label)
                 })
             }
         }
@@ -299,8 +286,8 @@ fn check_place(path: &Path, label: &str, exists: bool) -> Result<()> {
         // a rename asks the folder only, and would replace what its owner has made safe from that
         return is_writable(path).with_context(|| format!("{label}: is not replaced"));
     }
-    let is_there = found(folder(path), label)?.is_some_and(|folder| folder.is_dir());
-    if is_there { Ok(()) } else { Err(no_folder(label, folder(path))) }
+    let is_there = found(folder_of(path), label)?.is_some_and(|folder| folder.is_dir());
+    if is_there { Ok(()) } else { Err(no_folder(label, folder_of(path))) }
 }
 
 /// Follows symbolic links, also to a file that does not exist yet. Returns `None` if they lead to a file by its descriptor,
@@ -313,27 +300,22 @@ fn follow(name: &Path) -> io::Result<Option<PathBuf>> {
             return Ok(None);
         }
         match fs::read_link(&path) {
-            Ok(target) => path = folder(&path).join(target),
-            Err(_) if folder(&path) == Path::new("/dev/fd") => return Ok(None),
+            Ok(target) => path = folder_of(&path).join(target),
+            Err(_) if folder_of(&path) == Path::new("/dev/fd") => return Ok(None),
             Err(_) => return Ok(Some(path)),
         }
     }
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// Returns the folder that a path lies in.
-fn folder(path: &Path) -> &Path {
-    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// A file that is being written, in the folder of its target: without a name where the system can, so that
-/// nothing is left even if the program is killed; else under a temporary name, removed when it is dropped or when
-/// a signal ends the program.
+/// A file that is being written, in the folder of its target. It has no name where the system has such files, so that
+/// nothing is left even if the program is killed. Elsewhere it has a temporary name, which is removed when the draft is
+/// dropped or when a signal ends the program.
 ///
-/// To replace a file takes a name for an instant everywhere, since a file without a name can be linked but not renamed.
-/// What SIGKILL leaves there, the next output to the same target removes: the names follow from the target's, and who
-/// is alive holds a lock on its file. The lock is the system's (it ends with the process, however that ends), so there
-/// is no process id to be looked up, which another process may have taken since.
+/// A draft that replaces a file has a temporary name for an instant on every system, since a file without a name can be
+/// linked but not renamed. If SIGKILL leaves it there, the next output to the same target removes it: temporary names follow
+/// from the target's name, and a process that is alive holds a lock on its draft. The system ends the lock with the process,
+/// which a process id could not tell, since another process may have the same one later.
 #[derive(Debug)]
 pub struct Draft {
     file: File,
@@ -344,7 +326,7 @@ pub struct Draft {
 
 impl Draft {
     fn create(path: &Path) -> io::Result<Self> {
-        let Some(file) = unnamed(folder(path)) else { return Self::named(path) };
+        let Some(file) = unnamed(folder_of(path)) else { return Self::named(path) };
         let file = file?;
         // it may get a name later, and whoever finds that name free to lock takes the file for stale
         let _ = file.try_lock();
@@ -353,9 +335,8 @@ impl Draft {
 
     /// Makes a draft under a temporary name.
     ///
-    /// Between its creation and its lock it looks like one that was left behind, and another writer may remove it, or
-    /// lock it in order to. So after the lock the name is looked up again, and the draft counts only if it is still the
-    /// same file; else the next name is tried.
+    /// Before a draft is locked, another writer may take it for one that was left behind, and lock and remove it. So the name
+    /// is looked up again after the lock. If it is another file's by then, the next name is tried.
     fn named(path: &Path) -> io::Result<Self> {
         let (file, name) = fresh(path, |name| {
             let file = OpenOptions::new().read(true).write(true).create_new(true).open(name)?;
@@ -372,16 +353,22 @@ impl Draft {
     }
 
     /// Gives the draft the name of its target. Returns the folder that is to be synced, if a file was replaced.
-    fn publish(&mut self, path: &Path, mut replaces: bool, no_clobber: bool) -> Result<Option<File>> {
+    fn publish(&mut self, target: &NamedTarget) -> Result<Option<File>> {
+        let (path, mut replaces) = (&target.path, target.existing.is_some());
+        if let Some(existing) = &target.existing {
+            copy_mode(&self.file, existing)?;
+        }
         if !replaces {
             // unlike a rename, a link refuses to replace
             let linked = match &self.named {
                 None => Some(link(&self.file, path)),
-                Some(name) => no_clobber.then(|| fs::hard_link(name, path)),
+                Some(name) => target.no_clobber.then(|| fs::hard_link(name, path)),
             };
             match linked {
                 // a file has appeared meanwhile, and is replaced as it would have been had it come before
-                Some(Err(error)) if error.kind() == io::ErrorKind::AlreadyExists && !no_clobber => replaces = true,
+                Some(Err(error)) if error.kind() == io::ErrorKind::AlreadyExists && !target.no_clobber => {
+                    replaces = true;
+                }
                 Some(done) => return Ok(done.map(|()| None)?),
                 None => {}
             }
@@ -390,7 +377,7 @@ impl Draft {
         if replaces {
             // slow, so before the draft has a name
             self.file.sync_all()?;
-            folder = open_folder(self::folder(path))?;
+            folder = open_folder(folder_of(path))?;
         }
         // no signal may come between the two steps
         signals::deferred(|| -> io::Result<()> {
@@ -418,9 +405,9 @@ impl Drop for Draft {
 /// The number of temporary names that all writers of one target share. A writer that finds none of them free takes one of
 /// its own.
 ///
-/// Shared, because what a killed writer left is found again by its name: to search the folder for it would take a look
-/// at every file there, of which a folder of data sets may have a million. Several, because so many writers at once can
-/// replace one target and still have what they leave removed; more would each cost every output another system call.
+/// The names are shared because what a killed writer left is found by its name. To search the folder instead would take a
+/// look at every file in it, and a folder of data sets may have a million. Eight writers of one target at a time are more
+/// than is usual, and each further name would cost every output a system call.
 const SHARED_NAMES: u32 = 8;
 
 /// Returns a temporary name beside `path`, which is the same for all writers of that file.
@@ -428,13 +415,13 @@ fn shared_name(path: &Path, number: u32) -> PathBuf {
     temporary_name(path, &number.to_string())
 }
 
-/// Returns a hidden name in the target's folder that follows from the target's own. It is of a length that every file system
-/// takes: the target's name with something behind it could be longer than the 255 bytes that most allow.
+/// Returns a hidden name in the target's folder that follows from the target's own name. It has the hash of that name and not
+/// the name itself, which with an ending could be longer than the 255 bytes that most file systems allow.
 ///
-/// Two targets of one hash do no harm: they share the names, and locks keep them apart.
+/// Two targets of the same hash share the names, and locks keep their drafts apart.
 fn temporary_name(path: &Path, rest: &str) -> PathBuf {
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-    folder(path).join(format!(".tensorop-{:016x}-{rest}", fnv1a(name)))
+    folder_of(path).join(format!(".tensorop-{:016x}-{rest}", fnv1a(name)))
 }
 
 /// Calls `make` with temporary names beside `path` until one is free: the shared ones, then some that no other process
@@ -535,7 +522,9 @@ mod tests {
             assert_eq!(all(&folder), before);
             let mut draft = Draft::named(&path).expect("a draft");
             draft.file.write_all(b"new").expect("written");
-            draft.publish(&path, replaces, no_clobber).expect("in its place");
+            let existing = replaces.then(|| Box::new(fs::metadata(&path).expect("a file")));
+            let target = NamedTarget { label: String::new(), path: path.clone(), existing, no_clobber };
+            draft.publish(&target).expect("in its place");
             drop(draft);
             assert_eq!(all(&folder), only("new"));
         }

@@ -136,7 +136,7 @@ impl Shares<'_> {
             Units::Bytes { output, places, place } => {
                 let failed = || plan.failed();
                 let file = parts.file(places.bytes).with_context(failed)?;
-                let mut next = own.start + parts.done_of(share.number).min(own.len());
+                let mut next = own.start + parts.ledger.units_done(share.number).min(own.len());
                 while next < own.end {
                     let end = (next + UNITS_AT_ONCE).min(own.end);
                     let bytes = next as u64 * UNIT..(end as u64 * UNIT).min(places.bytes);
@@ -148,7 +148,7 @@ impl Shares<'_> {
                     // units that are noted as done must survive a loss of power
                     file.sync_data().with_context(failed)?;
                     next = end;
-                    parts.set_done_of(share.number, next - own.start).with_context(failed)?;
+                    parts.ledger.set_units_done(share.number, next - own.start).with_context(failed)?;
                 }
                 output.job.fill().finish()
             }
