@@ -16,7 +16,7 @@ use super::meter::Meter;
 use super::options::members::MemberOptions;
 use super::options::operands::{InputOptions, OperandArg, data_help};
 use super::options::run::ThreadOptions;
-use super::options::values::parse_number;
+use super::options::values::{ByName, parse_number};
 use super::outcome::Outcome;
 use super::show::{png_target, write_png};
 use super::sides::{ACTUAL, ComparedSides, EXPECTED, NamedPairs, find, find_expected, open_two, pair_up};
@@ -25,7 +25,6 @@ use crate::diff::judge::{self, Density};
 use crate::diff::models::Models;
 use crate::diff::{self, Allowed, Effort, MetricLimits, Options, Reason};
 use crate::format::collection::TensorPlace;
-use crate::item::glob::Glob;
 use crate::ops::fill::Limits;
 use crate::picture::Picture;
 use crate::report::printable;
@@ -58,17 +57,17 @@ pub(super) struct Diff {
     /// The largest absolute error that passes; GLOB=A of the tensors whose names match
     ///
     /// Can be given several times: the last that matches the name of a tensor decides.
-    #[arg(long, value_name = "A", value_parser = NamedTolerance::<f64>::parse, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
-    pub atol: Vec<NamedTolerance<f64>>,
+    #[arg(long, value_name = "A", value_parser = parse_tolerances, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
+    pub atol: Vec<ByName<f64>>,
     /// The largest error relative to EXPECTED that passes, with --atol their sum; or GLOB=R
-    #[arg(long, value_name = "R", value_parser = NamedTolerance::<f64>::parse, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
-    pub rtol: Vec<NamedTolerance<f64>>,
+    #[arg(long, value_name = "R", value_parser = parse_tolerances, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
+    pub rtol: Vec<ByName<f64>>,
     /// How many representable values apart still passes (0: +0 equals -0); or GLOB=N
     ///
     /// In the format of the items themselves: neighbours are 1 apart. Of integers and dates it is their difference, of
     /// complex numbers the larger of both parts.
-    #[arg(long, value_name = "N", value_parser = NamedTolerance::<u64>::parse, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
-    pub ulp: Vec<NamedTolerance<u64>>,
+    #[arg(long, value_name = "N", value_parser = parse_steps, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
+    pub ulp: Vec<ByName<u64>>,
     /// NaNs of different bits differ
     #[arg(long, help_heading = HEADING)]
     pub nan_differs: bool,
@@ -198,47 +197,18 @@ fn parse_limit(text: &str) -> Result<f64, String> {
     value.ok_or_else(|| "expected a number".to_owned())
 }
 
-/// A tolerance as it is typed: for all tensors, or for those whose names match a pattern.
-#[derive(Clone, Debug)]
-pub(super) struct NamedTolerance<T> {
-    glob: Option<Glob>,
-    value: T,
+fn parse_tolerances(text: &str) -> Result<ByName<f64>, String> {
+    ByName::parse(text, parse_tolerance)
 }
 
-/// A number that can be a tolerance.
-pub(super) trait Tolerance: Copy {
-    fn read(text: &str) -> Result<Self, String>;
+fn parse_steps(text: &str) -> Result<ByName<u64>, String> {
+    ByName::parse(text, parse_number)
 }
 
-impl Tolerance for f64 {
-    fn read(text: &str) -> Result<Self, String> {
-        parse_tolerance(text)
-    }
-}
-
-impl Tolerance for u64 {
-    fn read(text: &str) -> Result<Self, String> {
-        parse_number(text)
-    }
-}
-
-impl<T: Tolerance> NamedTolerance<T> {
-    fn parse(text: &str) -> Result<Self, String> {
-        match text.rsplit_once('=').filter(|(glob, _)| !glob.is_empty()) {
-            Some((glob, value)) => Ok(Self { glob: Some(Glob::new(glob)), value: T::read(value)? }),
-            None => Ok(Self { glob: None, value: T::read(text)? }),
-        }
-    }
-
-    /// Returns the last one that is for a tensor of that name.
-    fn of(all: &[Self], name: &str) -> Option<T> {
-        let matches = |tolerance: &&Self| tolerance.glob.as_ref().is_none_or(|glob| glob.matches(name));
-        all.iter().rev().find(matches).map(|tolerance| tolerance.value)
-    }
-
-    fn globs(all: &[Self]) -> impl Iterator<Item = &Glob> {
-        all.iter().filter_map(|tolerance| tolerance.glob.as_ref())
-    }
+/// Returns the last of the tolerances that is for a tensor of that name.
+fn tolerance<T: Copy>(all: &[ByName<T>], name: &str) -> Option<T> {
+    let matches = |one: &&ByName<T>| one.glob.as_ref().is_none_or(|glob| glob.matches(name));
+    all.iter().rev().find(matches).map(|one| one.value)
 }
 
 impl Diff {
@@ -299,9 +269,9 @@ impl Diff {
     /// Returns the tolerances and limits for the tensor of that name.
     fn options(&self, name: &str) -> Options {
         Options {
-            atol: NamedTolerance::of(&self.atol, name),
-            rtol: NamedTolerance::of(&self.rtol, name),
-            ulp: NamedTolerance::of(&self.ulp, name),
+            atol: tolerance(&self.atol, name),
+            rtol: tolerance(&self.rtol, name),
+            ulp: tolerance(&self.ulp, name),
             shown: self.max_mismatch,
             worst: self.worst,
             allowed: self.allow,
@@ -316,10 +286,11 @@ impl Diff {
     /// # Errors
     /// The first such tolerance.
     fn check_tolerances<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
-        let atol = NamedTolerance::globs(&self.atol).map(|glob| ("--atol", glob));
-        let rtol = NamedTolerance::globs(&self.rtol).map(|glob| ("--rtol", glob));
-        let ulp = NamedTolerance::globs(&self.ulp).map(|glob| ("--ulp", glob));
-        match atol.chain(rtol).chain(ulp).find(|(_, glob)| !names.clone().any(|name| glob.matches(name))) {
+        let atol = self.atol.iter().map(|one| ("--atol", &one.glob));
+        let rtol = self.rtol.iter().map(|one| ("--rtol", &one.glob));
+        let ulp = self.ulp.iter().map(|one| ("--ulp", &one.glob));
+        let mut globs = atol.chain(rtol).chain(ulp).filter_map(|(option, glob)| Some((option, glob.as_ref()?)));
+        match globs.find(|(_, glob)| !names.clone().any(|name| glob.matches(name))) {
             Some((option, glob)) => bail!("{option} {}=: matches no tensor", glob.text()),
             None => Ok(()),
         }

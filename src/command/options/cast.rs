@@ -8,29 +8,16 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, Error};
 
 use super::members::meant;
-use super::values::asked_dtype;
+use super::values::{ByName, asked_dtype};
 use crate::DType;
 use crate::item::dtype::Kind;
-use crate::item::glob::Glob;
 
 /// One value of `--cast`: a dtype, for the tensors of its class or for those whose names match a pattern.
-#[derive(Clone, Debug)]
-pub(crate) struct CastArg {
-    glob: Option<Glob>,
-    dtype: DType,
-}
+pub(crate) type CastArg = ByName<DType>;
 
-impl CastArg {
-    /// Reads `DTYPE` or `GLOB=DTYPE`. No name of a dtype holds a `=` but at its beginning, as in NumPy's `=i4`.
-    ///
-    /// # Errors
-    /// What is no dtype.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        match text.rsplit_once('=').filter(|(glob, _)| !glob.is_empty()) {
-            Some((glob, dtype)) => Ok(Self { glob: Some(Glob::new(glob)), dtype: asked_dtype(dtype)? }),
-            None => Ok(Self { glob: None, dtype: asked_dtype(text)? }),
-        }
-    }
+/// Reads `DTYPE` or `GLOB=DTYPE`.
+fn parse(text: &str) -> Result<CastArg, String> {
+    CastArg::parse(text, asked_dtype)
 }
 
 /// A value of `--cast`. The names of numbers are offered where a shell completes values, as for `--dtype`.
@@ -41,7 +28,7 @@ impl TypedValueParser for CastParser {
     type Value = CastArg;
 
     fn parse_ref(&self, grammar: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<CastArg, Error> {
-        CastArg::parse.parse_ref(grammar, argument, value)
+        parse.parse_ref(grammar, argument, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
@@ -52,7 +39,7 @@ impl TypedValueParser for CastParser {
 impl fmt::Display for CastArg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.glob.iter().try_for_each(|glob| write!(f, "{}=", glob.text()))?;
-        f.write_str(&self.dtype.name())
+        f.write_str(&self.value.name())
     }
 }
 
@@ -88,7 +75,7 @@ pub(crate) fn check(casts: &[CastArg], tensors: &[(&str, &DType)]) -> Result<()>
                 let names: Vec<_> = tensors.iter().map(|(name, _)| *name).collect();
                 bail!("--cast {cast}: {} matches no tensor{}", glob.text(), meant(glob.text(), &names))
             }
-            None if tensors.len() > 1 && class(&cast.dtype).is_none() => {
+            None if tensors.len() > 1 && class(&cast.value).is_none() => {
                 bail!("--cast {cast}: of several tensors name those that are meant: --cast 'GLOB={cast}'")
             }
             Some(_) | None => {}
@@ -102,9 +89,9 @@ pub(crate) fn check(casts: &[CastArg], tensors: &[(&str, &DType)]) -> Result<()>
 pub(crate) fn target<'a>(casts: &'a [CastArg], name: &str, dtype: &DType, alone: bool) -> Option<&'a DType> {
     let matching = casts.iter().rev().find(|cast| cast.glob.as_ref().is_some_and(|glob| glob.matches(name)));
     let of_class = |cast: &&CastArg| {
-        cast.glob.is_none() && (alone || class(&cast.dtype).is_some() && class(&cast.dtype) == class(dtype))
+        cast.glob.is_none() && (alone || class(&cast.value).is_some() && class(&cast.value) == class(dtype))
     };
-    matching.or_else(|| casts.iter().rev().find(of_class)).map(|cast| &cast.dtype)
+    matching.or_else(|| casts.iter().rev().find(of_class)).map(|cast| &cast.value)
 }
 
 #[cfg(test)]
@@ -136,10 +123,10 @@ mod tests {
             (&["a=b=i4"], "a=b", "bool", false, "int32"),
         ];
         for (texts, name, from, alone, expected) in rows {
-            let casts: Vec<_> = texts.iter().map(|text| CastArg::parse(text).expect("a cast")).collect();
+            let casts: Vec<_> = texts.iter().map(|text| parse(text).expect("a cast")).collect();
             let found = target(&casts, name, &dtype(from), *alone).map(DType::name).unwrap_or_default();
             assert_eq!(found, *expected, "{texts:?} of {name} {from}");
         }
-        assert!(CastArg::parse("a=").is_err() && CastArg::parse("a=floaty").is_err());
+        assert!(parse("a=").is_err() && parse("a=floaty").is_err());
     }
 }

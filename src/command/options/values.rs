@@ -7,6 +7,7 @@ use clap::{Arg, Command, Error};
 
 use crate::DType;
 use crate::format::Format;
+use crate::item::glob::Glob;
 
 /// Parses a count.
 ///
@@ -14,6 +15,26 @@ use crate::format::Format;
 /// A text that is no whole number, or one that is out of range.
 pub(crate) fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| "expected a whole number, 0 or more".to_owned())
+}
+
+/// A value of an option, for all tensors or for those whose names match a pattern.
+#[derive(Clone, Debug)]
+pub(crate) struct ByName<T> {
+    pub glob: Option<Glob>,
+    pub value: T,
+}
+
+impl<T> ByName<T> {
+    /// Parses `VALUE` or `GLOB=VALUE`. No value holds a `=` but at its beginning, as in NumPy's dtype `=i4`.
+    ///
+    /// # Errors
+    /// Those of `parse`.
+    pub(crate) fn parse(text: &str, parse: fn(&str) -> Result<T, String>) -> Result<Self, String> {
+        match text.rsplit_once('=').filter(|(glob, _)| !glob.is_empty()) {
+            Some((glob, value)) => Ok(Self { glob: Some(Glob::new(glob)), value: parse(value)? }),
+            None => Ok(Self { glob: None, value: parse(text)? }),
+        }
+    }
 }
 
 /// Parses a dtype by any of its names: NumPy's, those of ml_dtypes, and those of other libraries.
