@@ -135,8 +135,8 @@ impl Show {
                     continue;
                 }
             };
-            for (n, name) in members {
-                match self.read(&input, n, &name, &asked, limits, &options) {
+            for member in members {
+                match self.read(&input, &member, &asked, limits, &options) {
                     Ok(shown) => writeln!(out, "{}", shown.title)
                         .and_then(|()| text::write_shown(&mut out, &shown.items, &shown.shape, &options))
                         .context("standard output")?,
@@ -153,16 +153,15 @@ impl Show {
     fn read(
         &self,
         input: &Input,
-        n: usize,
-        name: &Name,
+        member: &ShownMember,
         asked: &Asked<'_>,
         limits: Limits,
         options: &TextOptions,
     ) -> Result<Shown> {
-        let (source, spans) = self.source(input, n, name, asked)?;
+        let (source, spans) = self.source(input, member, asked)?;
         let label = source.label().to_owned();
         text::check(source.dtype()).map_err(|error| anyhow!("{label}: {}", error.message()))?;
-        let title = self.title(name, &source, &spans);
+        let title = self.title(member, &source, &spans);
         let selection = match self.at {
             None => Selection::whole(source),
             Some(_) => Selection::slice(source, &spans),
@@ -172,9 +171,9 @@ impl Show {
     }
 
     /// A member, and the part of it that is shown.
-    fn source(&self, input: &Input, n: usize, name: &Name, asked: &Asked<'_>) -> Result<(Source, Vec<Span>)> {
-        let label = input.label_of(name.member.as_deref());
-        let source = typed_alone(TensorOf { input, n, label }, asked, Reinterpret::Unsigned)?;
+    fn source(&self, input: &Input, member: &ShownMember, asked: &Asked<'_>) -> Result<(Source, Vec<Span>)> {
+        let label = input.label_of(member.name.as_deref());
+        let source = typed_alone(TensorOf { input, n: member.n, label }, asked, Reinterpret::Unsigned)?;
         let spans = match &self.at {
             None => source.shape().iter().map(|&dim| Span::whole(dim)).collect(),
             Some(at) => at.args.resolve(source.shape()).map_err(|error| match error.subject() {
@@ -186,13 +185,13 @@ impl Show {
     }
 
     /// The line above the items.
-    fn title(&self, name: &Name, source: &Source, spans: &[Span]) -> String {
+    fn title(&self, member: &ShownMember, source: &Source, spans: &[Span]) -> String {
         let (dtype, shape) = (source.dtype().native().name(), source.shape());
         let at = self.at.as_ref().map_or(String::new(), |at| {
             let shape: Vec<usize> = spans.iter().map(|span| span.len).collect();
             format!(" at {} -> {shape:?}", printable(&at.text))
         });
-        format!("{}: {} {shape:?}{at}", name.shown(), printable(&dtype))
+        format!("{}: {} {shape:?}{at}", member.shown, printable(&dtype))
     }
 
     /// Draws the one tensor.
@@ -206,15 +205,15 @@ impl Show {
         }
         let target = self.output.as_deref().map(|path| png_target(path, io)).transpose()?;
         let (input, members) = open(reader, file)?;
-        let [(n, name)] = &members[..] else {
-            let names: Vec<_> = members.iter().filter_map(|(_, name)| name.member.as_deref()).take(5).collect();
+        let [member] = &members[..] else {
+            let names: Vec<_> = members.iter().filter_map(|member| member.name.as_deref()).take(5).collect();
             let (label, count) = (input.label(), members.len());
             bail!("{label}: {count} tensors, and a picture shows one: name it after a colon: {} ...", names.join(", "))
         };
         let asked = Asked::new(self.input.dtype.as_ref());
-        let (source, spans) = self.source(&input, *n, name, &asked)?;
+        let (source, spans) = self.source(&input, member, &asked)?;
         asked.finish()?;
-        let title = self.title(name, &source, &spans);
+        let title = self.title(member, &source, &spans);
         let picture = Picture::new(source, spans, limits)?;
         let times = if self.range.is_some() { 1 } else { 2 };
         let meter = Meter::new(io, Some(picture.bytes().saturating_mul(times)), false);
@@ -250,15 +249,15 @@ impl Show {
     }
 }
 
-/// Opens a file, and returns the numbers of those of its members that are shown, and what they are called.
-fn open(reader: &OperandReader<'_>, file: &Operand<'_>) -> Result<(Input, Vec<(usize, Name)>)> {
+/// Opens a file, and returns those of its members that are shown.
+fn open(reader: &OperandReader<'_>, file: &Operand<'_>) -> Result<(Input, Vec<ShownMember>)> {
     let input = reader.open(file)?;
     let selected = input.select()?;
     ensure!(!selected.is_empty(), "{}: holds no tensors", input.label());
     let file = file.file(input.member());
-    let name = |member: Option<String>| Name { file: file.clone(), member };
-    let selected = selected.into_iter().map(|(n, member)| (n, name(member))).collect();
-    Ok((input, selected))
+    let member = |(n, name): (usize, Option<String>)| ShownMember { n, shown: full_name(&file, name.as_deref()), name };
+    let members = selected.into_iter().map(member).collect();
+    Ok((input, members))
 }
 
 /// Reads those items of a selection that are printed, and no others; with them the dims of all of it.
@@ -315,16 +314,12 @@ fn troubled(out: &mut impl Write, io: &Io, error: &anyhow::Error) -> Result<Outc
     Ok(complain(&io.stderr, error))
 }
 
-/// How a tensor was named.
-struct Name {
-    file: String,
-    member: Option<String>,
-}
-
-impl Name {
-    fn shown(&self) -> String {
-        full_name(&self.file, self.member.as_deref())
-    }
+/// A member of a file.
+struct ShownMember {
+    n: usize,
+    name: Option<String>,
+    /// Its name behind that of the file, as it is shown.
+    shown: String,
 }
 
 /// Where a PNG goes.
