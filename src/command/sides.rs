@@ -126,7 +126,7 @@ impl FoundSide {
                     OperandArg::Path(path) => path.as_path(),
                     OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => Path::new("-"),
                 };
-                Ok(Collection::of_input(input, path, opening.threads)?)
+                Ok(Collection::of_input(input, path, opening.options)?)
             }
             Self::Folder(path) => Ok(Collection::of_folder(&path, opening)?),
             Self::Absent(_) => Ok(Collection::default()),
@@ -167,10 +167,7 @@ pub(super) fn pair_up(
     }
     let renamed = |name: &str| members.takes(&members.renamed(name));
     let as_it_is = |name: &str| members.takes(name);
-    let opening = |role: OperandRole, wanted| {
-        let options = reader.options;
-        Opening { role: role.name, from: options.from, skip_rows: options.skip_rows, wanted, threads: reader.threads }
-    };
+    let opening = |role: OperandRole, wanted| Opening { role: role.name, options: reader.open_options(""), wanted };
     let sides = [
         expected.into_many(operands[0].arg, opening(EXPECTED, &renamed))?,
         actual.into_many(operands[1].arg, opening(ACTUAL, &as_it_is))?,

@@ -138,7 +138,7 @@ impl OperandReader<'_> {
     }
 
     /// Returns how files are opened that messages call `label`.
-    fn open_options(&self, label: &str) -> OpenOptions {
+    pub(super) fn open_options(&self, label: &str) -> OpenOptions {
         let InputOptions { from, skip_rows, .. } = *self.options;
         OpenOptions { format: from, skip_rows, threads: self.threads, ..OpenOptions::new(label) }
     }
@@ -179,15 +179,7 @@ impl OperandReader<'_> {
             };
             bail!("{label}: --in-place changes a .npy file, a tensor of a .safetensors file or a Zarr store; {why}");
         }
-        let mut found = FoundTensor::of(input)?;
-        found.input.lock(found.n, together)?;
-        if let Some(shard) = found.input.elsewhere(found.n)? {
-            let name = found.input.name(found.n).expect("a tensor in another file is found by its name").to_owned();
-            // the index itself is not changed: others may edit tensors of other shards meanwhile
-            drop(found);
-            let input = OpenOptions { format: None, ..options }.open(&shard)?;
-            found = FoundTensor { n: input.pick(Some(&name))?, input };
-        }
+        let found = FoundTensor::of(input.lock_chosen(&options, together)?)?;
         let source = found.input.source(found.n)?;
         if source.as_local_file().is_none() && source.as_chunks().is_none() {
             bail!("{label}: --in-place cannot change items of fewer than 8 bits, which share bytes");

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use super::open::{Input, OpenOptions};
 use super::table::Format;
 use crate::error::{Context, Error, ErrorKind, Result, bail};
-use crate::parallel::Threads;
 
 /// The most files and folders that are looked at in a folder, and the most tensors that it may hold. Where there are more,
 /// links most likely lead in circles.
@@ -21,18 +20,13 @@ pub const MOST: usize = 1 << 20;
 const OPEN: usize = 256;
 
 /// How the files of a folder are opened.
-#[derive(Clone, Copy)]
 pub struct Opening<'a> {
     /// What messages call the folder, before its path.
     pub role: &'a str,
-    /// The format of all files, whatever their content looks like.
-    pub from: Option<Format>,
-    /// The number of lines to skip at the beginning of CSV and TSV.
-    pub skip_rows: usize,
+    /// How each file is opened; the label is replaced by one of its own.
+    pub options: OpenOptions,
     /// Returns whether a name is wanted: text files of other names are not opened.
     pub wanted: &'a dyn Fn(&str) -> bool,
-    /// The threads that may share the reading.
-    pub threads: Threads,
 }
 
 /// Tensors by name.
@@ -42,10 +36,8 @@ pub struct Collection {
     tensors: BTreeMap<String, TensorPlace>,
     /// The numbers of the files of a folder, by their names without endings.
     stems: BTreeMap<String, usize>,
-    /// The format of files that are opened later.
-    from: Option<Format>,
-    skip_rows: usize,
-    threads: Threads,
+    /// How files are opened later; the label is replaced by that of the file.
+    options: OpenOptions,
 }
 
 /// A file of a collection.
@@ -93,7 +85,7 @@ impl Collection {
     ///
     /// # Errors
     /// A damaged member.
-    pub fn of_input(input: Input, path: &Path, threads: Threads) -> Result<Self> {
+    pub fn of_input(input: Input, path: &Path, options: OpenOptions) -> Result<Self> {
         let mut tensors = BTreeMap::new();
         for (n, name) in input.names().unwrap_or_default().into_iter().enumerate() {
             let bytes = input.describe(n)?.bytes;
@@ -101,7 +93,7 @@ impl Collection {
         }
         let label = input.label().to_owned();
         let file = Listed { path: path.to_owned(), label, stem: None, input: Some(input) };
-        Ok(Self { files: vec![file], tensors, threads, ..Self::default() })
+        Ok(Self { files: vec![file], tensors, stems: BTreeMap::new(), options })
     }
 
     /// Lists the tensors in the files of a folder and of the folders in it. The name of a tensor is the path of its file
@@ -112,8 +104,7 @@ impl Collection {
     /// # Errors
     /// Two files of one name; files that cannot be read; more than [`MOST`] of them.
     pub fn of_folder(folder: &Path, opening: Opening<'_>) -> Result<Self> {
-        let Opening { from, skip_rows, threads, .. } = opening;
-        let mut collection = Self { from, skip_rows, threads, ..Self::default() };
+        let mut collection = Self { options: opening.options.clone(), ..Self::default() };
         let mut walk = FolderWalk { opening, seen: 0, open: 0 };
         walk.folder(&mut collection, folder, "", &mut Vec::new())?;
         Ok(collection)
@@ -160,13 +151,11 @@ impl Collection {
         let Listed { path, label, input, .. } = &self.files[file];
         match input {
             Some(input) => Ok(OpenFile::Kept(input)),
-            None => Ok(OpenFile::Own(self.options(label).open(path)?.into())),
+            None => {
+                let options = OpenOptions { label: label.clone(), ..self.options.clone() };
+                Ok(OpenFile::Own(options.open(path)?.into()))
+            }
         }
-    }
-
-    /// Returns how a file is opened that messages call `label`.
-    fn options(&self, label: &str) -> OpenOptions {
-        OpenOptions { format: self.from, skip_rows: self.skip_rows, threads: self.threads, ..OpenOptions::new(label) }
     }
 
     /// Returns the number of a tensor in its file, which is open, and what messages call it.
@@ -276,7 +265,7 @@ impl FolderWalk<'_> {
         let mut tensors = Vec::new();
         // files that may hold several tensors, or none, are opened
         if format.is_container() || !format.is_binary() && (self.opening.wanted)(&stem) {
-            let opened = collection.options(&label).open(&path)?;
+            let opened = OpenOptions { label: label.clone(), ..self.opening.options.clone() }.open(&path)?;
             if opened.is_other() {
                 return Ok(shards);
             }

@@ -93,14 +93,13 @@ struct OpenIndexShard {
 }
 
 impl IndexReader {
-    fn shard(&self, n: usize) -> Result<&IndexShard> {
-        let shard = self.places.get(n).and_then(|shard| self.shards.get(*shard));
-        shard.ok_or_else(|| malformed!("tensor {n} of {}", self.places.len()))
+    fn shard(&self, n: usize) -> &IndexShard {
+        &self.shards[self.places[n]]
     }
 
     /// Returns the shard of tensor number `n`, which is opened if it is not open yet, and the number that the tensor has there.
     fn find(&self, n: usize) -> Result<(&OpenIndexShard, usize)> {
-        let (shard, name) = (self.shard(n)?, &self.names[n]);
+        let (shard, name) = (self.shard(n), &self.names[n]);
         let opened = match shard.opened.get() {
             Some(opened) => opened,
             None => {
@@ -169,7 +168,7 @@ impl Reader for IndexReader {
     fn elsewhere(&self, n: usize) -> Result<Option<PathBuf>> {
         // an error in the shard is reported here, where it is known which name the index has for it
         self.find(n)?;
-        self.path(self.shard(n)?).map(Some)
+        self.path(self.shard(n)).map(Some)
     }
 
     fn describe(&self, n: usize) -> Result<Description> {

@@ -216,6 +216,22 @@ impl Input {
         self.reader.lock(n, together).with_context(|| self.label.clone())
     }
 
+    /// Locks the one tensor that the path means, alone or `together` with others that change other parts of it. An index is
+    /// left for the shard that the tensor lies in. `options` are those that this was opened with.
+    ///
+    /// # Errors
+    /// Those of [`chosen`](Self::chosen), [`lock`](Self::lock) and of opening the shard.
+    pub fn lock_chosen(self, options: &OpenOptions, together: bool) -> Result<Self> {
+        let n = self.chosen()?;
+        self.lock(n, together)?;
+        let Some(shard) = self.elsewhere(n)? else { return Ok(self) };
+        let name = self.name(n).expect("a tensor in another file is found by its name").to_owned();
+        // the index itself is not changed: others may edit tensors of other shards meanwhile
+        drop(self);
+        let input = OpenOptions { format: None, ..options.clone() }.open(&shard)?;
+        Ok(Self { member: Some(name), ..input })
+    }
+
     /// Returns what messages call it.
     pub fn label(&self) -> &str {
         &self.label

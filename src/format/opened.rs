@@ -138,18 +138,8 @@ fn lock(path: &Path, label: &str) -> Result<Source> {
         Some(Unchangeable::Message) => return refuse("an ONNX tensor is not changed in place"),
         Some(Unchangeable::CheckSums) => return refuse("an archive with check sums is not changed in place"),
     }
-    let n = input.chosen()?;
-    input.lock(n, false)?;
-    let source = match input.elsewhere(n)? {
-        None => input.source(n)?,
-        Some(shard) => {
-            let name = input.name(n).expect("a tensor in a shard has a name").to_owned();
-            // the index itself does not change, and others may change tensors of other shards meanwhile
-            drop(input);
-            let input = options.open(&shard)?;
-            input.source(input.pick(Some(&name))?)?
-        }
-    };
+    let input = input.lock_chosen(&options, false)?;
+    let source = input.source(input.chosen()?)?;
     if source.as_local_file().is_none() && source.as_chunks().is_none() {
         return refuse("items of fewer than 8 bits share bytes, and are not changed in place");
     }
