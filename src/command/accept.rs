@@ -31,8 +31,6 @@ use crate::storage::source::Source;
 pub(super) struct Changes {
     files: BTreeMap<PathBuf, FileChange>,
     indices: BTreeMap<PathBuf, IndexChange>,
-    /// The folders of the files, which are made where they are missing.
-    folders: BTreeSet<PathBuf>,
     /// What only EXPECTED has, which stays.
     left: BTreeSet<String>,
 }
@@ -113,7 +111,6 @@ impl Changes {
     }
 
     fn put(&mut self, path: PathBuf, format: Option<Format>, accepted: Accepted) {
-        self.folders.extend(path.parent().filter(|folder| !folder.as_os_str().is_empty()).map(Path::to_owned));
         self.files.entry(path).or_insert_with(|| FileChange { format, tensors: Vec::new() }).tensors.push(accepted);
     }
 
@@ -184,8 +181,8 @@ impl Changes {
         let bytes = || Ok(pairs.open_one(1, actual, asked)?.bytes());
         let accepted = |name: Option<String>| Accepted { name, place: Some(actual) };
         let is_store = Format::of_folder(root).is_some();
-        let is_folder =
-            root.is_dir() && !is_store || !root.exists() && found.stem(actual.file).is_some() && !names_container(root);
+        let is_folder = root.is_dir() && !is_store
+            || !root.exists() && found.stem(actual.file).is_some() && !rewrite::names_container(root);
         if !is_folder {
             // into the one container, which may not be there yet
             let old = expected.container()?;
@@ -239,7 +236,8 @@ impl Changes {
     /// Makes the folders that are missing, and returns them, each after those that it lies in.
     fn make_folders(&self) -> Result<Vec<PathBuf>> {
         let mut made = Vec::new();
-        for folder in &self.folders {
+        for folder in self.files.keys().filter_map(|path| path.parent()).filter(|folder| !folder.as_os_str().is_empty())
+        {
             let missing = folder.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
             let missing: Vec<_> = missing.map(Path::to_owned).collect();
             made.extend(missing.into_iter().rev());
@@ -333,10 +331,4 @@ fn member(pairs: &NamedPairs, side: usize, place: TensorPlace) -> Result<String>
     let input = pairs.sides[side].open(place.file)?;
     let (n, label) = pairs.sides[side].find(&input, place)?;
     input.name(n).map(str::to_owned).ok_or_else(|| anyhow!("{label}: has no name"))
-}
-
-/// Returns whether a file of that name would be a container.
-fn names_container(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Format::of_file_name(&name).is_some_and(|(format, _)| format.is_container())
 }

@@ -244,7 +244,7 @@ impl Convert {
                 None if renamed.is_none() => report.source(&data),
                 dtype => report.becomes(&data, renamed, dtype),
             }
-            works.push((name, self.work(data, dtype.cloned(), limits)));
+            works.push(Work { name, ..self.work(data, dtype.cloned(), limits) });
         }
         let left_out = |name: &str| !self.members.takes(name) || replaced.contains(name);
         destination.write(works, Origin { notes, left_out: &left_out }, report)

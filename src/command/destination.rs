@@ -19,8 +19,8 @@ use super::options::output::OutputOptions;
 use super::outcome::{Outcome, complain};
 use super::parts;
 use crate::error::{Context, ErrorKind, Subject};
-use crate::format::Format;
 use crate::format::write::{self, Plan, Share, Work};
+use crate::format::{Format, files};
 use crate::item::meta::Meta;
 use crate::ops::fill::{Fill, Limits};
 use crate::storage::signals;
@@ -75,7 +75,13 @@ impl<'a> Destination<'a> {
         let target = match path {
             None => Target::Stdout(io.stdout.clone()),
             // the output that parts have made themselves may exist
-            Some(path) => resolve(path, options.no_clobber && !in_parts, format)?,
+            Some(path) => {
+                let target = files::target(path, options.label(), format, options.no_clobber && !in_parts);
+                target.map_err(|error| match error.kind() {
+                    ErrorKind::Io(io::ErrorKind::AlreadyExists) => anyhow!("{error}, and --no-clobber keeps it"),
+                    _ => error.into(),
+                })?
+            }
         };
         Ok(Self { io, options, quiet, place: OutputPlace::New { format, target } })
     }
@@ -113,31 +119,26 @@ impl<'a> Destination<'a> {
         let name = fill.data().member().filter(|_| has_names).map(str::to_owned);
         let notes = merged(fill.operands().into_iter().filter_map(Source::container).map(|container| &container.notes));
         let mut work = Work::new(fill, limits);
-        work.recast.big_endian = self.options.big_endian();
-        self.write(vec![(name, work)], Origin { notes, left_out: &|_| false }, report)
+        (work.name, work.recast.big_endian) = (name, self.options.big_endian());
+        self.write(vec![work], Origin { notes, left_out: &|_| false }, report)
     }
 
     /// Writes tensors, or says in a dry run what would be written. In a format with names, tensors without one get one.
     ///
     /// # Errors
     /// The format cannot hold a tensor, or a name; a file that would lose other tensors; of reading and writing.
-    pub(super) fn write(
-        self,
-        mut works: Vec<(Option<String>, Work)>,
-        origin: Origin<'_>,
-        mut report: Report,
-    ) -> Result<Outcome> {
+    pub(super) fn write(self, mut works: Vec<Work>, origin: Origin<'_>, mut report: Report) -> Result<Outcome> {
         let Self { io, options, quiet, place } = self;
         let (format, target) = match place {
             OutputPlace::New { format, target } => (format, target),
             OutputPlace::InPlace => {
-                let (_, work) = works.pop().expect("the one tensor of an operator");
+                let work = works.pop().expect("the one tensor of an operator");
                 return edit(work, io, options, quiet, report);
             }
         };
         let label = target.label();
         let works = write::named(works, format).with_context(|| label)?;
-        for (_, work) in &works {
+        for work in &works {
             work.check(format).map_err(|error| error.within(label))?;
         }
         write::check_replaced(&target, &works, origin.left_out).map_err(|error| anyhow!("{error} (or --in-place)"))?;
@@ -215,19 +216,6 @@ pub(super) fn change(work: Work, io: &Io, share: Option<Share>, option: &'static
     let edited = write::edit(work, share, &expect, &|bytes| meter.add(bytes));
     changing.store(false, Ordering::SeqCst);
     Ok(edited?)
-}
-
-/// Resolves the file or folder that the output is written to.
-fn resolve(path: &Path, no_clobber: bool, format: Format) -> Result<Target> {
-    let label = format!("output {}", path.display());
-    let target = match format.is_folder() {
-        true => Target::resolve_folder(path, label, no_clobber, &|path| format.may_replace(path)),
-        false => Target::resolve(path, label, no_clobber),
-    };
-    target.map_err(|error| {
-        let exists = error.kind() == ErrorKind::Io(io::ErrorKind::AlreadyExists);
-        if exists { anyhow!("{error}, and --no-clobber keeps it") } else { error.into() }
-    })
 }
 
 /// Refuses to show binary data on a terminal.

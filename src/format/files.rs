@@ -6,7 +6,7 @@ use std::path::Path;
 use super::interface::{Extras, TextOptions};
 use super::opened::{open, open_bytes};
 use super::table::Format;
-use super::write::{Plan, Recast, Work, named};
+use super::write::{Plan, Recast, Work, checked};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::item::dtype::DType;
 use crate::item::meta::Order;
@@ -266,7 +266,7 @@ impl WriteOptions {
     fn write_file(&self, path: &Path, tensors: Vec<(Option<String>, &Tensor)>) -> Result<()> {
         let label = path.display().to_string();
         let format = self.format.map_or_else(|| Format::of_name(path), Ok).with_context(|| label.clone())?;
-        let target = target(path, label.clone(), format)?;
+        let target = target(path, label.clone(), format, false)?;
         let plan = self.plan(tensors, format, &label)?;
         let mut sink = target.create()?;
         plan.write(&mut sink, &TextOptions::default(), &|_| {})?;
@@ -289,18 +289,16 @@ impl WriteOptions {
         }
         self.check(format).map_err(|choice| refuse(format!("{} has no {choice}", format.name())))?;
         let mut works = Vec::with_capacity(tensors.len());
-        for (name, tensor) in named(tensors, format).with_context(place)? {
+        for (name, tensor) in tensors {
             let data = Source::memory(tensor.try_clone().with_context(place)?, label.to_owned());
             let selection = match self.recast.order {
                 Order::C => Selection::whole(data),
                 Order::Fortran => Selection::reversed(data),
             };
-            let work = Work { recast: self.recast.clone(), ..Work::new(Box::new(selection), Limits::default()) };
-            let checked = work.check(format);
-            checked.with_context(|| if format.is_container() { format!("{label}:{name}") } else { place() })?;
-            works.push((name, work));
+            let work = Work::new(Box::new(selection), Limits::default());
+            works.push(Work { name, recast: self.recast.clone(), ..work });
         }
-        Plan::prepare(works, format, label, &self.extras)
+        Plan::prepare(checked(works, format, label)?, format, label, &self.extras)
     }
 
     /// Checks that a format has what was chosen; returns what it does not have.
@@ -322,13 +320,13 @@ fn with_names<'a, N: Into<String>>(
     tensors.into_iter().map(|(name, tensor)| (Some(name.into()), tensor)).collect()
 }
 
-/// Resolves where a file or folder of a format is written.
+/// Resolves where a file or folder of a format is written; with `no_clobber` it must not exist.
 ///
 /// # Errors
 /// Those of [`Target::resolve`] and [`Target::resolve_folder`].
-pub(crate) fn target(path: &Path, label: String, format: Format) -> Result<Target> {
+pub(crate) fn target(path: &Path, label: String, format: Format, no_clobber: bool) -> Result<Target> {
     match format.is_folder() {
-        true => Target::resolve_folder(path, label, false, &|path| format.may_replace(path)),
-        false => Target::resolve(path, label, false),
+        true => Target::resolve_folder(path, label, no_clobber, &|path| format.may_replace(path)),
+        false => Target::resolve(path, label, no_clobber),
     }
 }

@@ -10,7 +10,7 @@ use super::files;
 use super::interface::{Extras, TextOptions};
 use super::open::{Input, OpenOptions, files_before_colons};
 use super::table::{Format, listed};
-use super::write::{Plan, Work, named};
+use super::write::{Plan, Work, checked};
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
 use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;
@@ -61,22 +61,21 @@ impl Rewrite {
     /// that stay.
     pub fn new(content: FileContent<'_>, limits: Limits) -> Result<Self> {
         let FileContent { path, label, old, format, tensors } = content;
-        let place = || label.to_owned();
         let format = old.map_or(format, Input::format);
         if !format.is_read() || !format.is_written() || old.is_some_and(|old| old.unwritten().is_some()) {
             let message = format!("{} is not written anew: name a file of another format", format.name());
             return Err(Error::of(ErrorKind::Unsupported, message).within(label));
         }
-        let target = files::target(path, label.to_owned(), format)?;
-        let mut works: Vec<(Option<String>, Work)> = Vec::new();
+        let target = files::target(path, label.to_owned(), format, false)?;
+        let mut works = Vec::new();
         let mut notes = Vec::new();
         if let Some(old) = old {
             let replaced: HashSet<&str> = tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect();
             for (n, name) in old.names().into_iter().flatten().enumerate() {
                 notes.extend(old.notes(n)?);
                 if !replaced.contains(name) {
-                    works
-                        .push((Some(name.to_owned()), Work::copy(old.source_as(n, old.label_of(Some(name)))?, limits)));
+                    let kept = Work::copy(old.source_as(n, old.label_of(Some(name)))?, limits);
+                    works.push(Work { name: Some(name.to_owned()), ..kept });
                 }
             }
         }
@@ -85,13 +84,9 @@ impl Rewrite {
         for NamedSource { name, source } in tensors {
             let name = name.or_else(|| own_name.map(str::to_owned));
             let style = old.and_then(|old| old_style(old, name.as_deref(), &source));
-            works.push((name, Work { style, ..Work::copy(source, limits) }));
+            works.push(Work { name, style, ..Work::copy(source, limits) });
         }
-        let works = named(works, format).with_context(place)?;
-        for (name, work) in &works {
-            work.check(format)
-                .with_context(|| if format.is_container() { format!("{label}:{name}") } else { place() })?;
-        }
+        let works = checked(works, format, label)?;
         let compress = old.is_some_and(Input::is_compressed);
         let extras = Extras { notes: merged(&notes), compress, is_group, ..Extras::default() };
         Ok(Self { plan: Plan::prepare(works, format, label, &extras)?, target })
@@ -137,12 +132,22 @@ pub fn divided(path: &Path) -> (PathBuf, Option<String>) {
     if let Some((file, name)) = files_before_colons(path).next() {
         return (file, Some(String::from_utf8_lossy(name).into_owned()));
     }
-    let is_container = |file: &&str| Format::of_file_name(file).is_some_and(|(format, _)| format.is_container());
     let text = path.to_str().unwrap_or_default();
-    match text.rsplit_once(':').filter(|(file, name)| is_container(file) && !name.is_empty()) {
+    match text.rsplit_once(':').filter(|(file, name)| names_container(Path::new(file)) && !name.is_empty()) {
         Some((file, name)) => (file.into(), Some(name.to_owned())),
         None => (path.to_owned(), None),
     }
+}
+
+/// Returns the format that the ending of a file's name tells.
+fn named_format(path: &Path) -> Option<Format> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Format::of_file_name(&name).map(|(format, _)| format)
+}
+
+/// Returns whether a file of that name would be a container.
+pub fn names_container(path: &Path) -> bool {
+    named_format(path).is_some_and(Format::is_container)
 }
 
 /// Returns the format in which a new file is made, by its name.
@@ -150,8 +155,7 @@ pub fn divided(path: &Path) -> (PathBuf, Option<String>) {
 /// # Errors
 /// A name that does not tell the format; a format that is only read, or only written, since the file will be read again.
 pub fn new_format(path: &Path) -> Result<Format> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let format = Format::of_file_name(&name).map(|(format, _)| format).or_else(|| Format::of_name(path).ok());
+    let format = named_format(path).or_else(|| Format::of_name(path).ok());
     let is_kept = |format: &Format| format.is_read() && format.is_written();
     let why = match format {
         Some(format) if is_kept(&format) => return Ok(format),

@@ -13,6 +13,6 @@ mod share;
 mod tests;
 
 pub use self::edit::edit;
-pub use self::output::{Recast, Work, check_replaced, named};
+pub use self::output::{Recast, Work, check_replaced, checked, named};
 pub use self::plan::{Plan, items_at};
 pub use self::share::{Share, ShareReport, Shares};

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::error::{Error, ErrorKind, Result, bail};
+use crate::error::{Context, Error, ErrorKind, Result, bail, ensure};
 use crate::format::table::{Format, containers};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
@@ -21,6 +21,8 @@ pub(super) const MOST_EMPTY_ITEMS: usize = 1 << 24;
 /// A tensor of an output: what fills its items, and how they are stored.
 #[derive(Debug)]
 pub struct Work {
+    /// Its name in the output; `None` until [`named`] gives it one, and in a format without names.
+    pub name: Option<String>,
     /// The operator that fills the items.
     pub fill: Box<dyn Fill>,
     /// The threads and memory that it may use.
@@ -47,7 +49,7 @@ pub struct Recast {
 impl Work {
     /// Makes the output of an operator a tensor to be written.
     pub fn new(fill: Box<dyn Fill>, limits: Limits) -> Self {
-        Self { fill, limits, recast: Recast::default(), style: None }
+        Self { name: None, fill, limits, recast: Recast::default(), style: None }
     }
 
     /// Makes an unaltered copy of a tensor one to be written.
@@ -112,26 +114,34 @@ impl Work {
 ///
 /// # Errors
 /// There are several tensors and the format holds one; two tensors have the same name.
-pub fn named<T>(tensors: Vec<(Option<String>, T)>, format: Format) -> Result<Vec<(String, T)>> {
-    if tensors.len() != 1 && !format.is_container() {
-        bail!("{} tensors, and only {} hold several", tensors.len(), containers("and"));
+pub fn named(mut works: Vec<Work>, format: Format) -> Result<Vec<Work>> {
+    if !format.is_container() {
+        ensure!(works.len() == 1, "{} tensors, and only {} hold several", works.len(), containers("and"));
+        return Ok(works);
     }
-    let mut unnamed = 0..;
-    let mut named: Vec<_> = tensors
-        .into_iter()
-        .map(|(name, tensor)| match name {
-            Some(name) => (name, tensor),
-            None if format.is_container() => {
-                (format!("arr_{}", unnamed.next().expect("fewer tensors than numbers")), tensor)
-            }
-            None => (String::new(), tensor),
-        })
-        .collect();
-    named.sort_by(|(a, _), (b, _)| a.cmp(b));
-    match named.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        Some(twice) => bail!("two tensors are called {:?}", twice[0].0),
-        None => Ok(named),
+    for (n, work) in works.iter_mut().filter(|work| work.name.is_none()).enumerate() {
+        work.name = Some(format!("arr_{n}"));
     }
+    works.sort_by(|a, b| a.name.cmp(&b.name));
+    match works.windows(2).find(|pair| pair[0].name == pair[1].name) {
+        Some(twice) => bail!("two tensors are called {:?}", twice[0].name.as_deref().unwrap_or_default()),
+        None => Ok(works),
+    }
+}
+
+/// Names the tensors of an output that messages call `label`, and checks whether the format can hold each of them.
+///
+/// # Errors
+/// Those of [`named`] and [`Work::check`], which are about the tensor in a format with names.
+pub fn checked(works: Vec<Work>, format: Format, label: &str) -> Result<Vec<Work>> {
+    let works = named(works, format).with_context(|| label.to_owned())?;
+    for work in &works {
+        work.check(format).with_context(|| match work.name.as_deref().filter(|_| format.is_container()) {
+            Some(name) => format!("{label}:{name}"),
+            None => label.to_owned(),
+        })?;
+    }
+    Ok(works)
 }
 
 /// Refuses to replace a file of several tensors, one of which is an input, by a file that lacks some of them: whoever
@@ -140,19 +150,19 @@ pub fn named<T>(tensors: Vec<(Option<String>, T)>, format: Format) -> Result<Vec
 ///
 /// # Errors
 /// The output would lack tensors, or replace the index of other files.
-pub fn check_replaced(target: &Target, works: &[(String, Work)], left_out: &dyn Fn(&str) -> bool) -> Result<()> {
+pub fn check_replaced(target: &Target, works: &[Work], left_out: &dyn Fn(&str) -> bool) -> Result<()> {
     let Some(existing) = target.existing().map(Identity::of) else { return Ok(()) };
     let refuse = |message: String| Err(Error::of(ErrorKind::Unsupported, message).within(target.label()));
-    let inputs = || works.iter().flat_map(|(_, work)| work.fill.operands());
+    let inputs = || works.iter().flat_map(|work| work.fill.operands());
     let is_index = |container: &Container| container.index == Some(existing);
     if inputs().filter_map(Source::container).any(is_index) {
         return refuse("is the index of other files, and would be lost: choose another file".to_owned());
     }
     let here = |source: &&Source| source.container().is_some_and(|container| container.file == existing);
     let Some(container) = inputs().find(here).and_then(Source::container) else { return Ok(()) };
-    let data = works.iter().map(|(_, work)| work.fill.data());
+    let data = works.iter().map(|work| work.fill.data());
     let mut stay: HashSet<&str> = data.filter(here).filter_map(Source::member).collect();
-    stay.extend(works.iter().map(|(name, _)| name.as_str()));
+    stay.extend(works.iter().filter_map(|work| work.name.as_deref()));
     let lost = container.names.iter().filter(|name| !stay.contains(name.as_str()) && !left_out(name)).count();
     match lost {
         0 => Ok(()),

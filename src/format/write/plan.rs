@@ -56,11 +56,11 @@ impl Plan {
     ///
     /// # Errors
     /// There is no such cast; the format cannot have such names, or a file so much; of reading operands.
-    pub fn prepare(works: Vec<(String, Work)>, format: Format, label: &str, extras: &Extras) -> Result<Self> {
-        let threads = works.first().map_or(Threads::default(), |(_, work)| work.limits.threads);
+    pub fn prepare(works: Vec<Work>, format: Format, label: &str, extras: &Extras) -> Result<Self> {
+        let threads = works.first().map_or(Threads::default(), |work| work.limits.threads);
         let mut outputs = Vec::with_capacity(works.len());
         let (mut styles, mut same) = (Vec::new(), true);
-        for (name, work) in works {
+        for work in works {
             let (meta, source) = (work.meta(format), work.label());
             let data = work.fill.data();
             let own = || data.as_chunks().map(|chunks| Arc::clone(chunks.style()));
@@ -68,7 +68,7 @@ impl Plan {
             same &= *data.dtype() == meta.dtype;
             let fill = CastFill::over(work.fill, meta.dtype.clone(), work.recast.lossy).context(source)?;
             let job = Job::new(fill, work.limits)?;
-            outputs.push(Planned { name, meta, job });
+            outputs.push(Planned { name: work.name.unwrap_or_default(), meta, job });
         }
         let mut extras = extras.clone();
         if format.can().chunks {

@@ -23,7 +23,7 @@ fn work(dtype: &str, shape: &[usize], bytes: &[u8]) -> Work {
 }
 
 fn plan(works: Vec<(&str, Work)>, format: Format) -> Plan {
-    let works = works.into_iter().map(|(name, work)| (name.to_owned(), work)).collect();
+    let works = works.into_iter().map(|(name, work)| Work { name: Some(name.to_owned()), ..work }).collect();
     Plan::prepare(works, format, "out", &Extras::default()).expect("a plan")
 }
 
@@ -47,8 +47,13 @@ fn both(plan: &Plan) -> Vec<u8> {
 #[test]
 fn names_of_members() {
     let given = |names: &[Option<&str>], format| {
-        let tensors = names.iter().enumerate().map(|(n, name)| (name.map(str::to_owned), n)).collect();
-        named(tensors, format).map_err(|error| error.to_string())
+        let one = |(n, name): (usize, &Option<&str>)| Work {
+            name: name.map(str::to_owned),
+            ..work("int8", &[n], &vec![0; n])
+        };
+        let works = named(names.iter().enumerate().map(one).collect(), format).map_err(|error| error.to_string())?;
+        let found = |work: Work| (work.name.unwrap_or_default(), work.fill.meta().items());
+        Ok(works.into_iter().map(found).collect())
     };
     let list = |pairs: &[(&str, usize)]| Ok(pairs.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect());
     let refused = |message: &str| Err(message.to_owned());
@@ -130,7 +135,7 @@ fn archives_are_sealed() {
 
 fn into(path: &Path, work: Work, format: Format) -> Result<()> {
     let target = Target::resolve(path, "out".to_owned(), false)?;
-    let plan = Plan::prepare(named(vec![(None, work)], format)?, format, target.label(), &Extras::default())?;
+    let plan = Plan::prepare(named(vec![work], format)?, format, target.label(), &Extras::default())?;
     let mut sink = target.create()?;
     plan.write(&mut sink, &TextOptions::default(), &|_| {})?;
     sink.finish()
@@ -161,7 +166,10 @@ fn containers_are_not_replaced_by_fewer() {
     let one = tensor("int8", &[1], &[1]);
     crate::write_all(&path, [("a", &one), ("b", &one)]).expect("written");
     let input = OpenOptions::new("two.npz").open(&path).expect("an archive");
-    let member = |n: usize| (n.to_string(), Work::copy(input.source(n).expect("a member"), Limits::default()));
+    let member = |n: usize| Work {
+        name: Some(n.to_string()),
+        ..Work::copy(input.source(n).expect("a member"), Limits::default())
+    };
     let target = |path: &Path| Target::resolve(path, "out".to_owned(), false).expect("a target");
     let refused = check_replaced(&target(&path), &[member(0)], &|_| false).unwrap_err().to_string();
     assert_eq!(refused, "out: holds 1 more tensors, which would be lost: choose another file");
