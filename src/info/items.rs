@@ -123,23 +123,24 @@ impl<T: CountedItem> ItemCodec<T> {
     }
 }
 
-fn load_keys<T: CountedItem, S: StoredItem<T>>(bytes: &[u8], out: &mut Vec<u64>) {
+fn load_keys<T, S: StoredItem<T>>(bytes: &[u8], out: &mut Vec<u64>) {
     out.clear();
-    let is_finite = |item: T| !item.is_nan() && !item.is_infinite();
-    out.extend(S::stored(bytes).map(|item| if is_finite(item.counted()) { item.to_key() } else { S::LEFT_OUT }));
+    out.extend(S::stored(bytes).map(|item| if item.is_finite() { item.to_key() } else { S::LEFT_OUT }));
 }
 
 /// An item as a dtype stores it, which is counted as a `T`.
 trait StoredItem<T>: Key {
     fn stored(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self>;
     fn counted(self) -> T;
+    /// Returns whether the item is neither NaN, NaT nor infinite, without a conversion.
+    fn is_finite(self) -> bool;
     /// Converts back what [`counted`](Self::counted) returned.
     fn of_counted(item: T) -> Self;
     fn to_bytes(self) -> Vec<u8>;
 }
 
 macro_rules! stored {
-    ($($stored:ty => $counted:ty: $to:expr, $from:expr;)*) => {$(
+    ($($stored:ty => $counted:ty: $to:expr, $from:expr, $is_finite:expr;)*) => {$(
         impl StoredItem<$counted> for $stored {
             #[inline(always)]
             fn stored(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> {
@@ -148,6 +149,10 @@ macro_rules! stored {
             #[inline(always)]
             fn counted(self) -> $counted {
                 $to(self)
+            }
+            #[inline(always)]
+            fn is_finite(self) -> bool {
+                $is_finite(self)
             }
             fn of_counted(item: $counted) -> Self {
                 $from(item)
@@ -160,16 +165,16 @@ macro_rules! stored {
 }
 
 stored! {
-    i16 => i32: i32::from, |item| item as i16;
-    u16 => i32: i32::from, |item| item as u16;
-    i32 => i32: |item| item, |item| item;
-    u32 => i64: i64::from, |item| item as u32;
-    i64 => i64: |item| item, |item| item;
-    u64 => u64: |item| item, |item| item;
-    f16 => f32: f16_to_f32, f16::from_f32;
-    bf16 => f32: bf16_to_f32, bf16::from_f32;
-    f32 => f32: |item| item, |item| item;
-    f64 => f64: |item| item, |item| item;
+    i16 => i32: i32::from, |item| item as i16, |_| true;
+    u16 => i32: i32::from, |item| item as u16, |_| true;
+    i32 => i32: |item| item, |item| item, |_| true;
+    u32 => i64: i64::from, |item| item as u32, |_| true;
+    i64 => i64: |item| item, |item| item, |_| true;
+    u64 => u64: |item| item, |item| item, |_| true;
+    f16 => f32: f16_to_f32, f16::from_f32, f16::is_finite;
+    bf16 => f32: bf16_to_f32, bf16::from_f32, bf16::is_finite;
+    f32 => f32: |item| item, |item| item, f32::is_finite;
+    f64 => f64: |item| item, |item| item, f64::is_finite;
 }
 
 /// A real number (or a date), as the loops have it.
@@ -223,6 +228,9 @@ impl StoredItem<CountedTicks> for CountedTicks {
     }
     fn counted(self) -> Self {
         self
+    }
+    fn is_finite(self) -> bool {
+        self.0 != NAT
     }
     fn of_counted(item: Self) -> Self {
         item
