@@ -21,7 +21,7 @@ use super::outcome::Outcome;
 use super::show::{png_target, write_png};
 use super::sides::{ACTUAL, ComparedSides, EXPECTED, NamedPairs, find, find_expected, open_two, pair_up};
 use super::sources::{FoundTensor, OperandReader, check_stdin, typed_alone};
-use crate::diff::judge::{self, Density};
+use crate::diff::maps::{self, Density};
 use crate::diff::models::Models;
 use crate::diff::{self, Allowed, Effort, MetricLimits, Options, Reason};
 use crate::format::collection::TensorPlace;
@@ -315,7 +315,7 @@ impl Diff {
         }
         let drawn = match &self.heatmap {
             Some(path) => {
-                judge::check_plane(&expected, &actual, &options)?.map(|()| png_target(path, io)).transpose()?
+                maps::check_plane(&expected, &actual, &options)?.map(|()| png_target(path, io)).transpose()?
             }
             None => None,
         };
@@ -341,7 +341,7 @@ impl Diff {
         printed.context("standard output")?;
         if self.map && difference.reason().is_none_or(|reason| reason == Reason::Values) {
             let cells = [MAP_LINES, MAP_COLUMNS];
-            let map = judge::density([&mut expected, &mut actual], &options, cells, limits, &|_| ())?;
+            let map = maps::density([&mut expected, &mut actual], &options, cells, limits, &|_| ())?;
             let lines = map.as_ref().map_or_else(Vec::new, Density::lines);
             writeln!(out).context("standard output")?;
             lines.iter().try_for_each(|line| writeln!(out, "  {line}")).context("standard output")?;
@@ -374,7 +374,7 @@ impl Diff {
 
     /// Draws the errors of two tensors to a PNG file.
     fn draw(&self, io: &Io, sources: [Source; 2], options: &Options, target: &Target, limits: Limits) -> Result<()> {
-        let picture = Picture::of_numbers(judge::error_plane(sources, options)?, limits)?;
+        let picture = Picture::of_numbers(maps::error_plane(sources, options)?, limits)?;
         let scale = picture.scale(None, &|_| ())?;
         let told = write_png(&picture, scale.as_ref(), target, &|_| ())?;
         let told = told.into_iter().filter(|_| !self.summary);

@@ -29,10 +29,10 @@ mod compare;
 mod difference;
 mod distance;
 mod item;
-#[cfg(feature = "cli")]
-pub(crate) mod judge;
 mod kernel;
 mod lanes;
+#[cfg(feature = "cli")]
+pub(crate) mod maps;
 mod metrics;
 #[doc(hidden)]
 pub mod models;
