@@ -243,17 +243,21 @@ struct PartialBlock {
     actual: Vec<u8>,
 }
 
+/// Items of a block that a window holds.
+struct BlockPart<'a> {
+    /// The number of the block's first item.
+    start: usize,
+    /// The items of the whole block.
+    items: usize,
+    /// The number of the part's first item.
+    from: usize,
+    rows: Rows<'a>,
+}
+
 impl PartialBlocks {
-    /// Adds items from number `from` on to the block that begins at item `start` and has `items`. Returns the block if it is
-    /// complete then.
-    fn put(
-        &self,
-        start: usize,
-        items: usize,
-        from: usize,
-        rows: Rows<'_>,
-        size: usize,
-    ) -> Result<Option<PartialBlock>, String> {
+    /// Adds a part of a block, whose items have `size` bytes. Returns the block if it is complete then.
+    fn put(&self, part: &BlockPart<'_>, size: usize) -> Result<Option<PartialBlock>, String> {
+        let BlockPart { start, items, from, rows } = *part;
         let mut blocks = locked(&self.0);
         let block = blocks.entry(start).or_default();
         let at = (from - start) * size;
@@ -298,14 +302,14 @@ impl BlockSummer<'_> {
         let end = start + rows.expected.len() / size;
         let mut at = start;
         while at < end {
-            let begin = at / BLOCK * BLOCK;
-            let items = BLOCK.min(self.total - begin);
-            let next = (begin + items).min(end);
+            let first = at / BLOCK * BLOCK;
+            let items = BLOCK.min(self.total - first);
+            let next = (first + items).min(end);
             let bytes = (at - start) * size..(next - start) * size;
             let rows = Rows { expected: &rows.expected[bytes.clone()], actual: &rows.actual[bytes] };
             if next - at == items {
                 block(rows);
-            } else if let Some(whole) = self.partial.put(begin, items, at, rows, size)? {
+            } else if let Some(whole) = self.partial.put(&BlockPart { start: first, items, from: at, rows }, size)? {
                 block(Rows { expected: &whole.expected, actual: &whole.actual });
             }
             at = next;
