@@ -253,22 +253,12 @@ impl<P: Into<PathBuf>> From<P> for TensorEq {
     }
 }
 
-impl Predicate<[u8]> for TensorEq {
-    fn eval(&self, variable: &[u8]) -> bool {
+impl<A: Compared + ?Sized> Predicate<A> for TensorEq {
+    fn eval(&self, variable: &A) -> bool {
         self.check(&variable.compared()).is_none()
     }
 
-    fn find_case<'a>(&'a self, expected: bool, variable: &[u8]) -> Option<Case<'a>> {
-        self.case(expected, &variable.compared())
-    }
-}
-
-impl Predicate<Path> for TensorEq {
-    fn eval(&self, variable: &Path) -> bool {
-        self.check(&variable.compared()).is_none()
-    }
-
-    fn find_case<'a>(&'a self, expected: bool, variable: &Path) -> Option<Case<'a>> {
+    fn find_case<'a>(&'a self, expected: bool, variable: &A) -> Option<Case<'a>> {
         self.case(expected, &variable.compared())
     }
 }
