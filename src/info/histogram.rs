@@ -48,7 +48,7 @@ pub enum BinEdge {
 /// Reading fails, or a tensor changes meanwhile.
 pub fn histogram(source: &Source, stats: &Stats, limits: Limits, progress: Progress<'_>) -> Result<Option<Histogram>> {
     let (Some((min, _)), Some((max, _))) = (&stats.min, &stats.max) else { return Ok(None) };
-    let ends = (min.bytes(), max.bytes());
+    let ends = [min.bytes(), max.bytes()];
     match CountedAs::new(source.dtype().kind()) {
         CountedAs::Bytes(byte) => bytes(source, ends, limits, progress, byte).map(Some),
         CountedAs::Int32(codec) => real(source, ends, limits, progress, &codec).map(Some),
@@ -120,7 +120,7 @@ impl Edge for f32 {
 /// of each item would branch, and wait for the counter that it raises.
 fn real<T: Edge>(
     source: &Source,
-    ends: (&[u8], &[u8]),
+    ends: [&[u8]; 2],
     limits: Limits,
     progress: Progress<'_>,
     codec: &ItemCodec<T>,
@@ -130,7 +130,7 @@ fn real<T: Edge>(
         (codec.load)(bytes, &mut items);
         items[0]
     };
-    let (min, max) = (item(ends.0), item(ends.1));
+    let (min, max) = (item(ends[0]), item(ends[1]));
     let edges = T::between(min, max);
     // how many items are not below each edge, and how many are above the end
     let begin = || (vec![0_u64; edges.len() + 1], Vec::new());
@@ -175,12 +175,12 @@ impl Histogram {
 
 fn bytes(
     source: &Source,
-    ends: (&[u8], &[u8]),
+    ends: [&[u8]; 2],
     limits: Limits,
     progress: Progress<'_>,
     byte: ByteItem,
 ) -> Result<Histogram> {
-    let (min, max) = (byte.value(ends.0[0]), byte.value(ends.1[0]));
+    let (min, max) = (byte.value(ends[0][0]), byte.value(ends[1][0]));
     let whole = byte.is_integer();
     // float64 holds integers of a byte exactly
     let bound = |edge: f64| if whole { BinEdge::Integer(edge as i128) } else { BinEdge::Float(edge) };

@@ -8,6 +8,7 @@ use std::io::Write;
 
 use half::f16;
 
+use crate::item::exact::Binary;
 use crate::item::float16::f16_to_f32;
 
 /// A finite float as decimal digits: `0.d1d2d3… × 10^point`, without trailing zeros; zero has no digits.
@@ -152,12 +153,11 @@ fn integer(digits: &[u8]) -> i32 {
 
 /// Rounds a positive `value * 10^power` to an integer, ties to even; `None` if that needs more than 128 bits.
 fn times_power(value: f64, power: i32) -> Option<u64> {
-    let bits = value.to_bits();
-    let (fraction, exponent) = (bits & ((1 << 52) - 1), (bits >> 52) as i32);
-    let fraction = u128::from(if exponent == 0 { fraction } else { fraction | 1 << 52 });
+    let Binary { mantissa, power: exponent, .. } = value.into();
+    let fraction = u128::from(mantissa);
     let five = 5u128.pow(Some(power.unsigned_abs()).filter(|&power| power <= 27)?);
     // value * 10^power = fraction * 5^power * 2^shift
-    let shift = exponent.max(1) - 1075 + power;
+    let shift = exponent + power;
     let (above, below) = if power < 0 { (fraction, five) } else { (fraction * five, 1) };
     let (quotient, rest, half) = if shift >= 0 {
         let above = above.checked_mul(1u128.checked_shl(shift.unsigned_abs())?)?;

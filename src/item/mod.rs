@@ -4,8 +4,7 @@
 mod asked_names;
 pub mod cast;
 pub mod datetime;
-// digits are printed by the formats alone
-#[cfg_attr(not(feature = "files"), allow(dead_code))]
+#[cfg(feature = "files")]
 pub mod decimal;
 pub mod dtype;
 pub mod element;
