@@ -258,28 +258,13 @@ impl Cast {
                 for (at, (item, place)) in source.iter().zip(target).enumerate() {
                     let ticks =
                         if self.from.is_big_endian() { i64::from_be_bytes(*item) } else { i64::from_le_bytes(*item) };
+                    let refused = |why| CastFailure::new(at, self.no_ticks(ticks, *from, *dates, why));
                     let found = match datetime::rescale(ticks, *from, *to, *dates) {
                         Some((found, exact)) if exact || self.lossy => found,
-                        Some(_) => {
-                            return Err(CastFailure::new(
-                                at,
-                                self.no_ticks(ticks, *from, *dates, "is no whole number of ticks of"),
-                            ));
-                        }
+                        Some(_) => return Err(refused("is no whole number of ticks of")),
                         // NaT is not a number of ticks
-                        None if self.lossy => {
-                            if ticks < 0 {
-                                -i64::MAX
-                            } else {
-                                i64::MAX
-                            }
-                        }
-                        None => {
-                            return Err(CastFailure::new(
-                                at,
-                                self.no_ticks(ticks, *from, *dates, "is out of range for"),
-                            ));
-                        }
+                        None if self.lossy => i64::MAX * ticks.signum(),
+                        None => return Err(refused("is out of range for")),
                     };
                     *place = if self.to.is_big_endian() { found.to_be_bytes() } else { found.to_le_bytes() };
                 }
