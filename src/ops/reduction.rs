@@ -5,7 +5,7 @@ use num_complex::Complex;
 
 use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind};
-use crate::item::element::{Element, match_kind};
+use crate::item::element::{Element, match_kind, not_numbers};
 use crate::item::float16::{bf16_to_f32, f16_from_f32, f16_to_f32};
 
 /// The reduction of ScatterND.
@@ -86,15 +86,7 @@ pub fn combine(dtype: &DType, reduction: Reduction) -> Result<Option<Combine>, E
     }
     let combine = match_kind!(dtype.kind(), {
         number T => <T as Reducible>::on_bytes(reduction),
-        Kind::Narrow(_)
-        | Kind::LongDouble(_)
-        | Kind::ComplexLongDouble(_)
-        | Kind::Bytes(_)
-        | Kind::Str(_)
-        | Kind::Void(_)
-        | Kind::Struct(_)
-        | Kind::Datetime(_)
-        | Kind::Timedelta(_) => None,
+        Kind::Narrow(_) | not_numbers!() => None,
     });
     combine.map(Some).ok_or_else(|| {
         let message = format!("{} is not defined for {}", reduction.name(), dtype.name());

@@ -8,7 +8,7 @@ use super::message::Message;
 use crate::format::packed::{bits, packed_bytes, unpack};
 use crate::format::values::most_padded;
 use crate::item::dtype::{DType, Kind};
-use crate::item::element::{Element, match_kind};
+use crate::item::element::{Element, match_kind, not_numbers};
 use crate::layout::shape::{bytes_of, coordinates};
 use crate::memory;
 
@@ -188,13 +188,6 @@ fn range(kind: &Kind, bits: u32) -> RangeInclusive<i32> {
         complex T => none,
         Kind::Narrow(_) if bits == 6 => 0..=63,
         Kind::Narrow(_) => 0..=u8::MAX.into(),
-        Kind::LongDouble(_)
-        | Kind::ComplexLongDouble(_)
-        | Kind::Bytes(_)
-        | Kind::Str(_)
-        | Kind::Void(_)
-        | Kind::Struct(_)
-        | Kind::Datetime(_)
-        | Kind::Timedelta(_) => none,
+        not_numbers!() => none,
     })
 }
