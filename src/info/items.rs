@@ -403,10 +403,10 @@ macro_rules! floats {
                         let mantissa = fraction | <$bits>::from(exponent > 0) << $mantissa;
                         let bin = &mut self.bins[exponent];
                         let signed = <$sum>::from(mantissa);
-                        // -1 or 0
+                        // -1 or 0; neither the sign nor the square of a mantissa can overflow, so that is not checked
                         let sign = <$sum>::from(bits as $rank >> (<$rank>::BITS - 1));
-                        bin.0 += (signed ^ sign) - sign;
-                        bin.1 += <$square>::from(mantissa) * <$square>::from(mantissa);
+                        bin.0 += (signed ^ sign).wrapping_sub(sign);
+                        bin.1 += <$square>::from(mantissa).wrapping_mul(mantissa.into());
                     }
                 }
             }
