@@ -53,7 +53,7 @@ impl Content {
     /// Reads the first bytes of an open file. What is no regular file, such as a pipe, becomes a stream.
     ///
     /// # Errors
-    /// A folder; those of reading.
+    /// It is a folder, or cannot be read.
     pub(super) fn of_file(mut file: File, folder: Option<&Path>, threads: Threads) -> Result<Self> {
         let metadata = file.metadata()?;
         ensure!(!metadata.is_dir(), "is a folder, expected a file");
@@ -70,7 +70,7 @@ impl Content {
         Ok(Self { begin, opened, threads })
     }
 
-    /// Bytes that can be read by position, of which no folder is known.
+    /// Reads the first bytes of what can be read by position. No folder is known of it.
     pub(super) fn of_bytes(bytes: Arc<dyn ReadAt>, threads: Threads) -> Result<Self> {
         let size = bytes.size()?;
         let begin = read_begin(&mut Section::new(Arc::clone(&bytes), 0, size))?;
@@ -80,7 +80,7 @@ impl Content {
     /// Reads the first bytes of a stream.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Reading fails.
     pub(super) fn of_stream(mut stream: Box<dyn Read + Send>, threads: Threads) -> Result<Self> {
         Ok(Self { begin: read_begin(&mut stream)?, opened: ContentSource::Stream(stream), threads })
     }
@@ -89,7 +89,7 @@ impl Content {
     /// a file without a name in the folder for temporary files.
     ///
     /// # Errors
-    /// Those of reading the stream, and of writing that file.
+    /// The stream cannot be read, or that file cannot be written.
     pub fn into_bytes(self) -> Result<(Arc<dyn ReadAt>, Option<PathBuf>)> {
         match self.opened {
             ContentSource::Bytes { bytes, folder, .. } => Ok((bytes, folder)),
@@ -106,7 +106,7 @@ impl Content {
     /// Reads all bytes into memory.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Reading fails.
     pub fn read(self) -> Result<Vec<u8>> {
         let mut bytes = self.begin;
         match self.opened {

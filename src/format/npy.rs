@@ -12,8 +12,7 @@ use py_literal::Value;
 use super::content::{Content, ContentSource};
 use super::interface::{Layout, Places, Reader, Sure, Writer};
 use super::plain::{PlainItems, PlainReader};
-use crate::error::{bail, malformed};
-
+use crate::error::{Error, Result, bail, ensure, malformed};
 use crate::item::dtype::{DType, Field, Kind};
 use crate::item::meta::{Meta, Order};
 use crate::item::python;
@@ -63,31 +62,23 @@ pub enum Begun {
 ///
 /// # Errors
 /// The header is damaged, or larger than a header that is read.
-pub fn read_header(begin: &[u8]) -> crate::error::Result<Begun> {
-    header_of(begin).map_err(|message| malformed!("{message}"))
-}
-
-fn header_of(begin: &[u8]) -> Result<Begun, String> {
+pub fn read_header(begin: &[u8]) -> Result<Begun> {
     let Some(&[major, minor]) = begin.get(6..8) else { return Ok(Begun::Needs(8)) };
-    if !matches!((major, minor), (1..=3, 0)) {
-        return Err(format!("npy version {major}.{minor} is unknown: 1.0, 2.0 and 3.0 are"));
-    }
+    ensure!(matches!((major, minor), (1..=3, 0)), "npy version {major}.{minor} is unknown: 1.0, 2.0 and 3.0 are");
     let prefix = if major == 1 { 10 } else { 12 };
     let Some(digits) = begin.get(8..prefix) else { return Ok(Begun::Needs(prefix)) };
     let len = digits.iter().rev().fold(0, |len, &byte| len << 8 | usize::from(byte));
-    if len > MAX_HEADER {
-        return Err(format!("the header claims {len} bytes, at most {MAX_HEADER} are read"));
-    }
+    ensure!(len <= MAX_HEADER, "the header claims {len} bytes, at most {MAX_HEADER} are read");
     let Some(header) = begin.get(prefix..prefix + len) else { return Ok(Begun::Needs(prefix + len)) };
     let text: String = match major {
-        3 => std::str::from_utf8(header).map_err(|_| "the header is not UTF-8".to_owned())?.to_owned(),
+        3 => std::str::from_utf8(header).map_err(|_| malformed!("the header is not UTF-8"))?.to_owned(),
         _ => header.iter().map(|&byte| char::from(byte)).collect(),
     };
     parse(&text, prefix + len).map(Begun::Header)
 }
 
 /// Reads the dictionary of a header.
-fn parse(text: &str, offset: usize) -> Result<Header, String> {
+fn parse(text: &str, offset: usize) -> Result<Header> {
     // the parser needs UTF-8 and a line feed at the end, which not every writer puts there; as version 3 every header
     // has both, so that all versions take one way through the parser
     let text = scan(text.trim_ascii())? + "\n";
@@ -95,21 +86,19 @@ fn parse(text: &str, offset: usize) -> Result<Header, String> {
     raw.extend((text.len() as u32).to_le_bytes());
     raw.extend(text.as_bytes());
     let header = RawHeader::from_reader(&mut raw.as_slice()).map_err(|error| match error {
-        ReadHeaderError::Parse(ParseHeaderError::MissingKey(key)) => format!("the header has no {key:?}"),
+        ReadHeaderError::Parse(ParseHeaderError::MissingKey(key)) => malformed!("the header has no {key:?}"),
         ReadHeaderError::Parse(ParseHeaderError::UnknownKey(_)) => {
-            "the header has a key beside descr, fortran_order and shape".to_owned()
+            malformed!("the header has a key beside descr, fortran_order and shape")
         }
         ReadHeaderError::Parse(ParseHeaderError::IllegalValue { key, .. }) => {
-            format!("the header's {key:?} is not a value it can have")
+            malformed!("the header's {key:?} is not a value it can have")
         }
-        _ => "the header is not a Python dictionary".to_owned(),
+        _ => malformed!("the header is not a Python dictionary"),
     })?;
-    if header.shape.len() > MAX_RANK {
-        return Err(format!("rank {}, at most {MAX_RANK} is read", header.shape.len()));
-    }
+    ensure!(header.shape.len() <= MAX_RANK, "rank {}, at most {MAX_RANK} is read", header.shape.len());
     let dtype = dtype(&header.type_descriptor)?;
     let bytes = bytes_of(&header.shape, dtype.itemsize())
-        .ok_or_else(|| format!("shape {:?} of {} is more than memory can address", header.shape, dtype.name()))?;
+        .ok_or_else(|| malformed!("shape {:?} of {} is more than memory can address", header.shape, dtype.name()))?;
     let order = if header.layout == RawLayout::Fortran { Order::Fortran } else { Order::C };
     Ok(Header { meta: Meta::new(dtype, header.shape).in_order(order), offset, bytes })
 }
@@ -128,7 +117,7 @@ struct Open {
 ///
 /// One pass over the characters, which knows only quotes and brackets, does this without a second parser that would
 /// have to agree with the first.
-fn scan(text: &str) -> Result<String, String> {
+fn scan(text: &str) -> Result<String> {
     let mut out = String::with_capacity(text.len() + 1);
     let mut open: Vec<Open> = Vec::new();
     let (mut quote, mut escaped) = (None, false);
@@ -145,9 +134,7 @@ fn scan(text: &str) -> Result<String, String> {
             None => match c {
                 '\'' | '"' => quote = Some(c),
                 '(' | '[' | '{' => {
-                    if c == '{' && !open.is_empty() {
-                        return Err("the header has a dictionary or set in its dictionary".to_owned());
-                    }
+                    ensure!(c != '{' || open.is_empty(), "the header has a dictionary or set in its dictionary");
                     // any value of a list may be the last, and any but the first of a tuple: the parser reads these
                     // twice
                     let doublings = open.last().map_or(0, |outer| {
@@ -165,62 +152,67 @@ fn scan(text: &str) -> Result<String, String> {
                 _ => {}
             },
         }
-        if open.len() > MAX_NESTING || reads > MAX_READS {
-            return Err("the header nests too deeply".to_owned());
-        }
-        if digits > MAX_DIGITS || dims > MAX_RANK {
-            return Err(format!("the header has more than {MAX_RANK} dims, or one of more than {MAX_DIGITS} digits"));
-        }
+        ensure!(open.len() <= MAX_NESTING && reads <= MAX_READS, "the header nests too deeply");
+        ensure!(
+            digits <= MAX_DIGITS && dims <= MAX_RANK,
+            "the header has more than {MAX_RANK} dims, or one of more than {MAX_DIGITS} digits"
+        );
         out.push(c);
     }
-    if keys > 3 { Err("the header has more than its three keys".to_owned()) } else { Ok(out) }
+    ensure!(keys <= 3, "the header has more than its three keys");
+    Ok(out)
+}
+
+/// Returns the error of a dtype as one of the header that has it.
+fn about_header(error: Error) -> Error {
+    malformed!("{}", error.message())
 }
 
 /// Returns the dtype of a `descr`.
-fn dtype(descr: &Value) -> Result<DType, String> {
+fn dtype(descr: &Value) -> Result<DType> {
     match descr {
-        Value::String(text) => DType::parse(text).map_err(|error| error.message().to_owned()),
+        Value::String(text) => DType::parse(text).map_err(about_header),
         Value::List(fields) => structured(fields),
-        _ => Err("the header's \"descr\" is neither a string nor a list of fields".to_owned()),
+        _ => bail!("the header's \"descr\" is neither a string nor a list of fields"),
     }
 }
 
 /// Returns the dtype of a list of fields. NumPy lays them out one after the other; void without a name is padding.
-fn structured(list: &[Value]) -> Result<DType, String> {
+fn structured(list: &[Value]) -> Result<DType> {
     let mut fields = Vec::with_capacity(list.len());
     let mut offset = 0_usize;
     for item in list {
-        let malformed = || "a field of the header's \"descr\" is not (name, descr) or (name, descr, shape)".to_owned();
-        let members = item.as_tuple().filter(|members| (2..=3).contains(&members.len())).ok_or_else(malformed)?;
+        let refused = || malformed!("a field of the header's \"descr\" is not (name, descr) or (name, descr, shape)");
+        let members = item.as_tuple().filter(|members| (2..=3).contains(&members.len())).ok_or_else(refused)?;
         let (title, name) = match &members[0] {
             Value::String(name) => (None, name.clone()),
             Value::Tuple(names) => match &names[..] {
                 [Value::String(title), Value::String(name)] => (Some(title.clone()), name.clone()),
-                _ => return Err(malformed()),
+                _ => return Err(refused()),
             },
-            _ => return Err(malformed()),
+            _ => return Err(refused()),
         };
         let mut shapes = Vec::new();
         if let Some(outer) = members.get(2) {
-            shapes.push(dims(outer).ok_or_else(malformed)?);
+            shapes.push(dims(outer).ok_or_else(refused)?);
         }
         let mut descr = &members[1];
         while let Value::Tuple(pair) = descr {
-            let [inner, shape] = &pair[..] else { return Err(malformed()) };
-            shapes.push(dims(shape).ok_or_else(malformed)?);
+            let [inner, shape] = &pair[..] else { return Err(refused()) };
+            shapes.push(dims(shape).ok_or_else(refused)?);
             descr = inner;
         }
         let inner = dtype(descr)?;
         let size = bytes_of(&shapes.concat(), inner.itemsize());
         let end = size.and_then(|size| offset.checked_add(size)).filter(|&end| isize::try_from(end).is_ok());
-        let end = end.ok_or_else(|| "an item is larger than memory can be".to_owned())?;
+        let end = end.ok_or_else(|| malformed!("an item is larger than memory can be"))?;
         let padding = name.is_empty() && title.is_none() && shapes.is_empty() && matches!(inner.kind(), Kind::Void(_));
         if !padding {
             fields.push(Field { name, title, dtype: inner, shapes, offset });
         }
         offset = end;
     }
-    DType::structured(fields, offset).map_err(|error| error.message().to_owned())
+    DType::structured(fields, offset).map_err(about_header)
 }
 
 /// Returns the dims of a sub-array, which are a tuple or one number.
@@ -280,7 +272,7 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
 ///
 /// # Errors
 /// The header is malformed; the file is longer or shorter than the header says; reading fails.
-pub(super) fn open(content: Content) -> crate::error::Result<Box<dyn Reader>> {
+pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let Content { mut begin, opened, .. } = content;
     let (header, items) = match opened {
         ContentSource::Bytes { bytes, size, .. } => {
@@ -304,17 +296,16 @@ pub(super) fn open(content: Content) -> crate::error::Result<Box<dyn Reader>> {
 ///
 /// # Errors
 /// The content is no `.npy`; the header is malformed or cut off; reading fails.
-pub(super) fn read_on(stream: &mut impl Read, begin: &mut Vec<u8>) -> crate::error::Result<Header> {
+pub(super) fn read_on(stream: &mut impl Read, begin: &mut Vec<u8>) -> Result<Header> {
     let mut needs = MAGIC.len();
     loop {
         let missing = needs.saturating_sub(begin.len());
         stream.by_ref().take(missing as u64).read_to_end(begin)?;
-        if !MAGIC.starts_with(begin.get(..MAGIC.len()).unwrap_or(begin)) {
-            bail!("no .npy file: does not begin with \\x93NUMPY");
-        }
-        if begin.len() < needs {
-            bail!("ends after {} bytes, inside its header of {needs}", begin.len());
-        }
+        ensure!(
+            MAGIC.starts_with(begin.get(..MAGIC.len()).unwrap_or(begin)),
+            "no .npy file: does not begin with \\x93NUMPY"
+        );
+        ensure!(begin.len() >= needs, "ends after {} bytes, inside its header of {needs}", begin.len());
         match read_header(begin)? {
             Begun::Header(header) => return Ok(header),
             Begun::Needs(bytes) => needs = bytes,
@@ -326,11 +317,9 @@ pub(super) fn read_on(stream: &mut impl Read, begin: &mut Vec<u8>) -> crate::err
 ///
 /// # Errors
 /// They take more or fewer.
-pub(super) fn check_len(header: &Header, len: u64) -> crate::error::Result<()> {
+pub(super) fn check_len(header: &Header, len: u64) -> Result<()> {
     let found = len.saturating_sub(header.offset as u64);
-    if found != header.bytes as u64 {
-        bail!("{}", wrong_length(found, header.bytes as u64, &header.meta));
-    }
+    ensure!(found == header.bytes as u64, "{}", wrong_length(found, header.bytes as u64, &header.meta));
     Ok(())
 }
 
@@ -339,11 +328,11 @@ pub(super) fn check_len(header: &Header, len: u64) -> crate::error::Result<()> {
 pub(super) struct NpyWriter;
 
 impl Writer for NpyWriter {
-    fn check(&self, _: &DType) -> crate::error::Result<()> {
+    fn check(&self, _: &DType) -> Result<()> {
         Ok(())
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)], _: &super::interface::Extras) -> crate::error::Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], _: &super::interface::Extras) -> Result<Layout> {
         let [(_, meta)] = tensors else { bail!("{} tensors, and a .npy holds one", tensors.len()) };
         let header = write_header(meta);
         let start = header.len() as u64;

@@ -24,7 +24,7 @@ pub trait Chunked: Debug + Send + Sync {
     /// Gathers the items at some places of each axis into `out`, in C order and as the tensor's dtype has them.
     ///
     /// # Errors
-    /// Those of reading; a damaged chunk, which is named; not enough memory.
+    /// Reading fails; a chunk, which is named, is damaged; there is not enough memory.
     fn read(&self, places: &[Span], out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()>;
 
     /// Checks, once all that was wanted has been read, that the tensor has not changed since it was opened.

@@ -75,7 +75,7 @@ impl Conversion {
     /// Reads the part of `source` that `view` shows into `out`, and converts it.
     ///
     /// # Errors
-    /// Those of [`Source::read`].
+    /// The same as of [`Source::read`].
     pub fn read(&self, source: &Source, view: &View, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
         if self.from == self.to {
             source.read(view, out, scratch)?;

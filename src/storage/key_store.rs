@@ -31,19 +31,19 @@ pub trait ReadableStore: Debug + Send + Sync {
     /// Returns the size of a value in bytes, or `None` if the key has none.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open).
+    /// The same as of [`open`](Self::open).
     fn size(&self, key: &str) -> Result<Option<u64>>;
 
     /// Returns the version that a value has now, or `None` if the key has none.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open).
+    /// The same as of [`open`](Self::open).
     fn stamp(&self, key: &str) -> Result<Option<Stamp>>;
 
     /// Returns all bytes of a value, or `None` if the key has none.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open); a value of more than `most` bytes; not enough memory.
+    /// The same as of [`open`](Self::open); the value has more than `most` bytes; there is not enough memory.
     fn get(&self, key: &str, most: u64) -> Result<Option<Vec<u8>>> {
         let Some(value) = self.open(key)? else { return Ok(None) };
         let size = value.size()?;
@@ -70,13 +70,13 @@ pub trait WritableStore: Debug + Send + Sync {
     /// [`commit`](PreparedValue::commit). Dropped without that, it leaves nothing behind.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Writing fails.
     fn prepare(&self, key: &str, bytes: &[u8]) -> io::Result<Box<dyn PreparedValue>>;
 
     /// Gives a key a value, in place of the one that it may have.
     ///
     /// # Errors
-    /// Those of [`prepare`](Self::prepare) and [`commit`](PreparedValue::commit).
+    /// The same as of [`prepare`](Self::prepare) and [`commit`](PreparedValue::commit).
     fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
         self.prepare(key, bytes)?.commit()
     }
@@ -85,13 +85,13 @@ pub trait WritableStore: Debug + Send + Sync {
     /// alone succeeds.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Writing fails.
     fn put_if_absent(&self, key: &str, bytes: &[u8]) -> io::Result<bool>;
 
     /// Takes the value of a key away, if it has one.
     ///
     /// # Errors
-    /// Those of removing it.
+    /// It cannot be removed.
     fn remove(&self, key: &str) -> io::Result<()>;
 }
 
@@ -100,7 +100,7 @@ pub trait PreparedValue: Debug + Send {
     /// Puts the value under its key, in place of the one that is there.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The store cannot do it.
     fn commit(self: Box<Self>) -> io::Result<()>;
 }
 
@@ -116,7 +116,7 @@ pub trait KeyStore: ListableStore {
     /// others that change other parts of the same.
     ///
     /// # Errors
-    /// No such value; those of locking.
+    /// There is no such value, or it cannot be locked.
     fn lock(&self, key: &str, together: bool) -> Result<Lock>;
 
     /// Begins a change of values whose keys follow a prefix; the keys of the returned store are counted from there.

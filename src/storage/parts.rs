@@ -158,7 +158,7 @@ impl<'a> Parts<'a> {
     /// Forgets what is under way, and what was made.
     ///
     /// # Errors
-    /// Those of removing it.
+    /// It cannot be removed.
     pub fn restart(&self) -> io::Result<()> {
         self.forget()?;
         if marked(&self.target.path, self.ledger.hash()) { mark(&self.target.path, 0) } else { Ok(()) }
@@ -167,8 +167,8 @@ impl<'a> Parts<'a> {
     /// Begins the output, or finds that others have begun the same.
     ///
     /// # Errors
-    /// What was begun is something else: the message has the line of the record that differs, as found and as expected; those
-    /// of writing.
+    /// What was begun is something else: the message has the line of the record that differs, as found and as expected. Or
+    /// writing fails.
     pub fn begin(&self) -> Result<()> {
         let failed = || format!("{}: cannot be written", self.folder.display());
         fs::create_dir_all(self.folder.join(DONE)).with_context(failed)?;
@@ -198,7 +198,7 @@ impl<'a> Parts<'a> {
     /// Opens the file that all parts write to, and makes it at least so many bytes long.
     ///
     /// # Errors
-    /// Those of opening it.
+    /// The file cannot be opened.
     pub fn file(&self, bytes: u64) -> io::Result<File> {
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(self.folder.join(FILE))?;
@@ -211,7 +211,7 @@ impl<'a> Parts<'a> {
     /// Gives the output its name, and removes all else. The [`lock`](Self::lock) is not needed once the output has its name.
     ///
     /// # Errors
-    /// Those of renaming, and of removing what is left.
+    /// The output cannot be renamed, or what is left cannot be removed.
     pub fn finish(&self, lock: Option<File>) -> Result<()> {
         self.publish()?;
         // Windows removes no folder in which a file is open
@@ -243,7 +243,7 @@ impl<'a> Parts<'a> {
     /// is always the same, so that what a killed process left is found.
     ///
     /// # Errors
-    /// Those of renaming.
+    /// It cannot be renamed.
     pub fn forget(&self) -> io::Result<()> {
         let gone = hidden_name(&self.target.path, "tensorop.gone");
         remove(&gone);

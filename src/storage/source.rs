@@ -253,7 +253,7 @@ impl Source {
     /// Reads all items into memory, in C order. That suits small tensors whose items are picked from here and there.
     ///
     /// # Errors
-    /// Those of reading; not enough memory.
+    /// Reading fails, or there is not enough memory.
     pub fn make_resident(&mut self) -> Result<()> {
         let mut bytes = memory::zeros(self.bytes()).map_err(|why| Error::memory(why).within(&*self.label))?;
         self.read(&self.view(), &mut bytes, &mut Vec::new())?;
@@ -267,7 +267,7 @@ impl Source {
     /// the folder for temporary files. Other sources stay as they are.
     ///
     /// # Errors
-    /// Those of reading the stream and of writing the file; a stream that is shorter or longer than its tensor.
+    /// The stream cannot be read, or is shorter or longer than its tensor; the file cannot be written.
     pub fn settle(&mut self) -> Result<()> {
         let Storage::Stream(stream) = &mut self.store else { return Ok(()) };
         let stream = stream.get_mut().expect(UNPOISONED);
@@ -296,7 +296,7 @@ impl Source {
     /// in the folder for temporary files. Other sources stay as they are.
     ///
     /// # Errors
-    /// Those of reading, and of writing that file.
+    /// Reading fails, or that file cannot be written.
     pub fn flatten(&mut self, threads: Threads) -> Result<()> {
         let Some(chunks) = self.in_long_rows() else { return Ok(()) };
         let itemsize = self.dtype().itemsize();
@@ -325,7 +325,7 @@ impl Source {
     /// changed since the source was made.
     ///
     /// # Errors
-    /// A stream that is shorter or longer than its tensor; bytes that have changed; those of reading.
+    /// A stream is shorter or longer than its tensor; bytes have changed; reading fails.
     pub fn finish(&self) -> Result<()> {
         match &self.store {
             Storage::Stream(stream) => {
@@ -357,7 +357,7 @@ impl Source {
     /// Gathers the items that `view` shows into `out`, in C order of the view and with the bytes that they are stored with.
     ///
     /// # Errors
-    /// Those of reading, among them an end before the last item.
+    /// Reading fails, or the bytes end before the last item.
     pub fn read(&self, view: &View, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
         let itemsize = self.meta.dtype.itemsize();
         if out.is_empty() {
@@ -396,7 +396,7 @@ impl Source {
     /// Reads the bytes of items, as they are stored, from byte `at` of all items on.
     ///
     /// # Errors
-    /// Those of [`read`](Self::read).
+    /// The same as of [`read`](Self::read).
     pub fn read_at(&self, out: &mut [u8], at: u64) -> Result<()> {
         match &self.store {
             Storage::Bytes { bytes, start, .. } => {
@@ -475,7 +475,7 @@ impl Stream {
 /// Fills `out` as far as `reader` has bytes, and returns how many it had.
 ///
 /// # Errors
-/// Those of reading.
+/// Reading fails.
 pub fn fill_from(reader: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < out.len() {

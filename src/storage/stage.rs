@@ -57,7 +57,7 @@ impl Stage {
     /// Begins a stage for a target, and removes the stages that killed processes left of the same.
     ///
     /// # Errors
-    /// Those of making folders; more stages of one target than there may be.
+    /// Folders cannot be made; there are as many stages of the target as it may have.
     pub fn create(target: &Path) -> io::Result<Self> {
         for number in 0..SHARED_NAMES {
             let path = hidden_name(target, &format!("{number}.tmp"));
@@ -95,7 +95,7 @@ impl Stage {
     /// Makes the folders of the stage, as far as they are not there.
     ///
     /// # Errors
-    /// Those of making folders.
+    /// A folder cannot be made.
     pub fn make_folders(&self) -> io::Result<()> {
         fs::create_dir_all(self.path.join(NEW))?;
         fs::create_dir_all(self.store())
@@ -125,7 +125,7 @@ impl Stage {
     /// Writes a file of those bytes into the folder, under the name `key` once it is whole.
     ///
     /// # Errors
-    /// Those of writing and renaming.
+    /// The file cannot be written or renamed.
     pub fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
         self.put_with(key, |file| file.write_all(bytes))
     }
@@ -133,7 +133,7 @@ impl Stage {
     /// Writes a file into the folder as [`put`](Self::put) does, by calling `write`.
     ///
     /// # Errors
-    /// Those of writing and renaming.
+    /// The file cannot be written or renamed.
     pub fn put_with(&self, key: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
         match self.writer_to(self.store()).prepare_with(key, write)?.take_name() {
             // Windows refuses it while another process gives a file that name: the same chunk, since the stage is shared
@@ -147,7 +147,7 @@ impl Stage {
     /// Gives the folder the name of its target, in place of what is there now.
     ///
     /// # Errors
-    /// Those of renaming.
+    /// A folder cannot be renamed.
     pub fn publish(&self, target: &Path, existing: Option<&Metadata>) -> Result<()> {
         let store = self.store();
         let Some(existing) = existing else {
@@ -251,7 +251,7 @@ impl PreparedValue for PreparedFile {
 /// size of all files in it, and the newest time.
 ///
 /// # Errors
-/// Those of reading folders.
+/// A folder cannot be read.
 pub fn stamp(path: &Path) -> io::Result<String> {
     let (mut newest, mut bytes, mut files) = (std::time::UNIX_EPOCH, 0_u64, 0_u64);
     let mut pending: Vec<PathBuf> = vec![path.to_owned()];
@@ -307,7 +307,7 @@ pub fn fnv1a(bytes: &[u8]) -> u64 {
 /// Locks a file for a change of what it describes: alone, or `together` with others that change other parts.
 ///
 /// # Errors
-/// Those of opening and locking.
+/// The file cannot be opened or locked.
 pub fn lock(path: &Path, together: bool) -> Result<File> {
     loop {
         let file = OpenOptions::new().read(true).write(true).open(path)?;

@@ -88,7 +88,7 @@ impl Target {
     /// tells whether a folder may be replaced.
     ///
     /// # Errors
-    /// Those of [`resolve`](Self::resolve); a file, or a folder that may not be replaced.
+    /// The same as of [`resolve`](Self::resolve); a file has the name, or a folder that may not be replaced.
     pub fn resolve_folder(
         name: &Path,
         label: String,
@@ -131,7 +131,7 @@ impl Target {
     /// Begins the output only to see that it can be begun: dropped, it leaves no trace. A device is not opened.
     ///
     /// # Errors
-    /// Those of [`create`](Self::create).
+    /// The same as of [`create`](Self::create).
     pub fn probe(&self) -> Result<Option<OpenOutput<'_>>> {
         match self {
             Target::Device { .. } => Ok(None),
@@ -142,7 +142,7 @@ impl Target {
     /// Begins the output, and removes what earlier writers of the same file have left if they were killed.
     ///
     /// # Errors
-    /// Those of creating the file, or of opening the device.
+    /// The file cannot be created, or the device cannot be opened.
     pub fn create(&self) -> Result<OpenOutput<'_>> {
         if let Target::File(target) = self {
             (0..SHARED_NAMES).for_each(|number| drop(remove_stale(&shared_name(&target.path, number))));
@@ -238,7 +238,7 @@ impl OpenOutput<'_> {
     /// can be made again by the same command, and to wait for the disk would take longer than all the rest of a small job.
     ///
     /// # Errors
-    /// Those of flushing, syncing, linking or renaming.
+    /// The output cannot be flushed, written to the disk, linked or renamed.
     pub fn finish(mut self) -> Result<()> {
         match &mut self {
             OpenOutput::Stdout(stdout) => Ok(stdout.flush()?),

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 
-use crate::error::{Error, Result, bail, malformed};
+use crate::error::{Error, Result, bail, ensure, malformed};
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipArchive, ZipArchiveEntryWayfinder, ZipLocator};
@@ -59,20 +59,6 @@ impl Member {
     }
 }
 
-/// The record before a member, which must agree with the directory.
-struct LocalRecord {
-    name: Vec<u8>,
-    encrypted: bool,
-    /// Whether sizes and checksum come after the member, as in an archive that was written to a pipe.
-    behind: bool,
-    method: CompressionMethod,
-    stored: u64,
-    size: u64,
-    crc: u32,
-    /// The byte of the file at which the content of the member begins.
-    content_at: u64,
-}
-
 const TORCH: &str = "a PyTorch file (a ZIP archive with a pickle), which is not read: save its tensors as .safetensors";
 
 impl Archive {
@@ -88,13 +74,9 @@ impl Archive {
             .max_search_space(END_BYTES as u64 + u64::from(u16::MAX))
             .locate_in_reader(FileFront { file, len }, &mut buffer, len)
             .map_err(|(_, error)| explain(error))?;
-        if zip.end_offset() != len {
-            bail!("the ZIP archive ends after {} bytes, the file after {len}", zip.end_offset());
-        }
+        ensure!(zip.end_offset() == len, "the ZIP archive ends after {} bytes, the file after {len}", zip.end_offset());
         let (told, end) = (zip.entries_hint(), zip.directory_offset());
-        if told > MAX_MEMBERS as u64 {
-            bail!("the ZIP archive claims {told} members, at most {MAX_MEMBERS} are read");
-        }
+        ensure!(told <= MAX_MEMBERS as u64, "the ZIP archive claims {told} members, at most {MAX_MEMBERS} are read");
         buffer.resize(rawzip::MAX_CENTRAL_DIRECTORY_RECORD_SIZE, 0);
         let mut members = Vec::new();
         let mut others = Vec::new();
@@ -102,26 +84,24 @@ impl Archive {
         let mut records = zip.entries(&mut buffer);
         while let Some(record) = records.next_entry().map_err(explain)? {
             found += 1;
-            if found > told {
-                bail!("the directory of the ZIP archive has more than the {told} members that its end tells of");
-            }
+            ensure!(
+                found <= told,
+                "the directory of the ZIP archive has more than the {told} members that its end tells of"
+            );
             let path = record.file_path();
             let raw = path.as_bytes();
             let Ok(full) = std::str::from_utf8(raw) else {
                 bail!("the name of member {found} is not UTF-8: \"{}\"", raw.escape_ascii());
             };
-            if full.contains('\0') {
-                bail!("the name of member {found} holds a NUL: {full:?}");
-            }
+            ensure!(!full.contains('\0'), "the name of member {found} holds a NUL: {full:?}");
             let (at, stored, size) =
                 (record.local_header_offset(), record.compressed_size_hint(), record.uncompressed_size_hint());
             let least = at.checked_add(LOCAL_BYTES as u64 + raw.len() as u64).and_then(|at| at.checked_add(stored));
-            if least.is_none_or(|least| least > end) {
-                bail!("member {full:?} of {stored} bytes at byte {at} does not end before the directory at {end}");
-            }
-            if i64::try_from(size).is_err() {
-                bail!("member {full:?} claims {size} bytes, more than a file can have");
-            }
+            ensure!(
+                least.is_some_and(|least| least <= end),
+                "member {full:?} of {stored} bytes at byte {at} does not end before the directory at {end}"
+            );
+            ensure!(i64::try_from(size).is_ok(), "member {full:?} claims {size} bytes, more than a file can have");
             first = first.min(at);
             let flags = record.flags();
             match full.strip_suffix(ENDING) {
@@ -136,19 +116,16 @@ impl Archive {
                 }),
             }
         }
-        if found != told {
-            bail!("the directory of the ZIP archive has {found} members, expected {told}");
-        }
+        ensure!(found == told, "the directory of the ZIP archive has {found} members, expected {told}");
         // otherwise an archive inside one that was cut off would be read in its place
-        if first != 0 {
-            bail!("the first member of the ZIP archive is at byte {first}, expected 0");
-        }
+        ensure!(first == 0, "the first member of the ZIP archive is at byte {first}, expected 0");
         zip.get_mut().len = end;
         // a name that was damaged must not hide a member
         for (name, at) in &others {
-            if !names_alike(&zip, name, *at)? {
-                bail!("the record before member {name:?} and the directory differ in its name");
-            }
+            ensure!(
+                names_alike(&zip, name, *at)?,
+                "the record before member {name:?} and the directory differ in its name"
+            );
         }
         if members.is_empty() && !others.is_empty() {
             let is_torch = others.iter().any(|(name, _)| name.ends_with("data.pkl"));
@@ -227,39 +204,58 @@ impl Archive {
     /// Checks the record before a member against the directory, and returns the byte of the file at which the content
     /// of the member begins.
     fn content_at(&self, member: &Member) -> Result<u64> {
-        if !matches!(member.method, CompressionMethod::STORE | CompressionMethod::DEFLATE) {
-            bail!("compressed by method {}, expected stored or deflated", member.method);
-        }
-        if member.encrypted {
-            bail!("encrypted, which is not read");
-        }
-        let local = local(&self.zip, member.found, member.at)?.ok_or_else(|| {
-            malformed!("no record of a member lies at byte {}, where the directory has one", member.at)
-        })?;
-        let agrees = |found, expected| found == expected || local.behind && found == 0;
+        ensure!(
+            matches!(member.method, CompressionMethod::STORE | CompressionMethod::DEFLATE),
+            "compressed by method {}, expected stored or deflated",
+            member.method
+        );
+        ensure!(!member.encrypted, "encrypted, which is not read");
+        let failed = |error: rawzip::Error| match error.into_kind() {
+            ErrorKind::IO(error) => Error::from(error).within(format!("the record of a member at byte {}", member.at)),
+            other => malformed!("the record of a member at byte {}: {other}", member.at),
+        };
+        let entry = match self.zip.get_entry(member.found) {
+            Err(error) if matches!(error.kind(), ErrorKind::InvalidSignature { .. }) => {
+                bail!("no record of a member lies at byte {}, where the directory has one", member.at)
+            }
+            entry => entry.map_err(failed)?,
+        };
+        let (at, end) = (entry.compressed_data_range().0, self.zip.directory_offset());
+        // the name and the extra fields lie between, at most 64 KiB each
+        let mut buffer = vec![0; (at - member.at) as usize - LOCAL_BYTES];
+        let local = entry.local_header(&mut buffer).map_err(failed)?;
+        // in an archive that was written to a pipe, sizes and checksum come after the member
+        let behind = local.flags().has_data_descriptor();
+        let agrees = |found, expected| found == expected || behind && found == 0;
+        let (stored, size) = (local.compressed_size_hint(), local.uncompressed_size_hint());
+        let name = local.file_path();
         let checks = [
-            ("name", local.name.strip_suffix(ENDING.as_bytes()) == Some(member.name.as_bytes())),
-            ("encryption", !local.encrypted),
-            ("method", local.method == member.method),
-            ("size", agrees(local.size, member.size()) && agrees(local.stored, member.stored())),
-            ("checksum", agrees(u64::from(local.crc), u64::from(member.crc))),
+            ("name", name.as_bytes().strip_suffix(ENDING.as_bytes()) == Some(member.name.as_bytes())),
+            ("encryption", !local.flags().is_encrypted()),
+            ("method", local.compression_method() == member.method),
+            ("size", agrees(size, member.size()) && agrees(stored, member.stored())),
+            ("checksum", agrees(u64::from(local.crc32()), u64::from(member.crc))),
         ];
         if let Some((what, _)) = checks.iter().find(|(_, same)| !same) {
             bail!("the record before the member and the directory differ in its {what}");
         }
-        let (at, end) = (local.content_at, self.zip.directory_offset());
-        if at.checked_add(member.stored()).is_none_or(|content_end| content_end > end) {
-            bail!("{} bytes at byte {at} do not end before the directory at {end}", member.stored());
-        }
-        if member.method == CompressionMethod::STORE && member.stored() != member.size() {
-            bail!("stored in {} bytes, expected its size, {}", member.stored(), member.size());
-        }
+        ensure!(
+            at.checked_add(member.stored()).is_some_and(|content_end| content_end <= end),
+            "{} bytes at byte {at} do not end before the directory at {end}",
+            member.stored()
+        );
+        ensure!(
+            member.method != CompressionMethod::STORE || member.stored() == member.size(),
+            "stored in {} bytes, expected its size, {}",
+            member.stored(),
+            member.size()
+        );
         Ok(at)
     }
 }
 
 /// Returns whether a record with this name lies at byte `at`, as the directory says of a member that is left out. It
-/// does not use rawzip, which reads the name together with the extra fields behind it. Those of a member that nobody
+/// does not use rawzip, which reads the name together with the extra fields behind it. The extra fields of a member that nobody
 /// reads may be damaged, but not its name, or a `.npy` could be missed.
 fn names_alike(zip: &ZipArchive<FileFront>, name: &str, at: u64) -> io::Result<bool> {
     let mut record = vec![0; LOCAL_BYTES + name.len()];
@@ -267,32 +263,6 @@ fn names_alike(zip: &ZipArchive<FileFront>, name: &str, at: u64) -> io::Result<b
     let length = u16::try_from(name.len()).map(u16::to_le_bytes);
     let same_length = length.is_ok_and(|length| record[LOCAL_BYTES - 4..][..2] == length);
     Ok(record.starts_with(&LOCAL.to_le_bytes()) && same_length && record.ends_with(name.as_bytes()))
-}
-
-/// Reads the record before a member, which lies at byte `at`; `None` if none begins there.
-fn local(zip: &ZipArchive<FileFront>, found: ZipArchiveEntryWayfinder, at: u64) -> Result<Option<LocalRecord>> {
-    let failed = |error: rawzip::Error| match error.into_kind() {
-        ErrorKind::IO(error) => Error::from(error).within(format!("the record of a member at byte {at}")),
-        other => malformed!("the record of a member at byte {at}: {other}"),
-    };
-    let entry = match zip.get_entry(found) {
-        Err(error) if matches!(error.kind(), ErrorKind::InvalidSignature { .. }) => return Ok(None),
-        entry => entry.map_err(failed)?,
-    };
-    let content_at = entry.compressed_data_range().0;
-    // the name and the extra fields lie between, at most 64 KiB each
-    let mut buffer = vec![0; (content_at - at) as usize - LOCAL_BYTES];
-    let record = entry.local_header(&mut buffer).map_err(failed)?;
-    Ok(Some(LocalRecord {
-        name: record.file_path().as_bytes().to_vec(),
-        encrypted: record.flags().is_encrypted(),
-        behind: record.flags().has_data_descriptor(),
-        method: record.compression_method(),
-        stored: record.compressed_size_hint(),
-        size: record.uncompressed_size_hint(),
-        crc: record.crc32(),
-        content_at,
-    }))
 }
 
 /// The content of a member, read from front to back. With its last bytes come size and checksum, or an error.

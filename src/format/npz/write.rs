@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::fs::File;
 
-use crate::error::{Result, bail, malformed};
+use crate::error::{Result, ensure, malformed};
 use flate2::Crc;
 use rawzip::CompressionMethod;
 use rawzip::extra_fields::ExtraFieldId;
@@ -178,23 +178,18 @@ impl ArchiveWriter {
     /// A name is empty, too long, given twice or has a NUL; there are more than [`MAX_MEMBERS`] members; there are more
     /// bytes than a file can have.
     pub fn new(members: Vec<(String, Vec<u8>, u64)>) -> Result<ArchiveWriter> {
-        if members.len() > MAX_MEMBERS {
-            bail!("{} members, at most {MAX_MEMBERS} are written", members.len());
-        }
+        ensure!(members.len() <= MAX_MEMBERS, "{} members, at most {MAX_MEMBERS} are written", members.len());
         let mut names = HashSet::with_capacity(members.len());
         for (name, ..) in &members {
-            if name.is_empty() {
-                bail!("the name of a member is empty");
-            }
-            if name.contains('\0') {
-                bail!("the name of member {name:?} holds a NUL");
-            }
-            if u16::try_from(name.len() + ENDING.len()).is_err() {
-                bail!("the name of a member has {} bytes, at most {} fit", name.len(), usize::from(u16::MAX) - 4);
-            }
-            if !names.insert(name.as_str()) {
-                bail!("two members of the name {name:?}");
-            }
+            ensure!(!name.is_empty(), "the name of a member is empty");
+            ensure!(!name.contains('\0'), "the name of member {name:?} holds a NUL");
+            ensure!(
+                u16::try_from(name.len() + ENDING.len()).is_ok(),
+                "the name of a member has {} bytes, at most {} fit",
+                name.len(),
+                usize::from(u16::MAX) - 4
+            );
+            ensure!(names.insert(name.as_str()), "two members of the name {name:?}");
         }
         let (mut at, mut directory) = (0_u64, 0);
         let mut laid = Vec::with_capacity(members.len());

@@ -23,7 +23,7 @@ const MOST_UNPACKED: usize = 1 << 32;
 pub(super) struct Chain {
     /// The axes of a chunk in the order in which they are stored, if that is not their own order.
     order: Option<Vec<usize>>,
-    /// What turns stored items into those of the tensor, if their byte order differs, and back.
+    /// The conversion of stored items to items of the tensor, and back, if their byte order differs.
     swap: Option<Conversion>,
     itemsize: usize,
     codecs: Vec<Codec>,

@@ -138,11 +138,9 @@ fn fill_item(text: &str, dtype: &DType) -> Result<Vec<u8>> {
         }
         (Kind::Complex64 | Kind::Complex128, None) if text.starts_with('[') => {
             let parts: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| malformed!("no list of two parts"))?;
-            let part = if matches!(dtype.kind(), Kind::Complex64) { Kind::Float32 } else { Kind::Float64 };
             let [re, im] = parts[..] else { bail!("{} parts, expected two", parts.len()) };
-            let both = [re, im].map(|raw| fill_item(raw.get(), &part.clone().into()));
-            let [re, im] = both;
-            Ok([re?, im?].concat())
+            let part = part_of(dtype);
+            Ok([fill_item(re.get(), &part)?, fill_item(im.get(), &part)?].concat())
         }
         // the bits of a number
         (_, Some(text)) if text.starts_with("0x") => {
@@ -154,6 +152,11 @@ fn fill_item(text: &str, dtype: &DType) -> Result<Vec<u8>> {
         (_, Some(text)) => parse_item(&text, dtype).map_err(said),
         (_, None) => parse_item(text, dtype).map_err(said),
     }
+}
+
+/// Returns the dtype of the two parts of a complex number.
+fn part_of(dtype: &DType) -> DType {
+    if matches!(dtype.kind(), Kind::Complex64) { Kind::Float32.into() } else { Kind::Float64.into() }
 }
 
 /// Returns the text of an item as a value of metadata of version 3.
@@ -168,11 +171,9 @@ pub(super) fn fill_text(item: &[u8], dtype: &DType) -> String {
         }
         Kind::Datetime(_) | Kind::Timedelta(_) => integer(item).to_string(),
         Kind::Bool => (item != [0]).to_string(),
-        Kind::Complex64 => {
-            format!("[{}, {}]", float(&item[..4], &Kind::Float32.into()), float(&item[4..], &Kind::Float32.into()))
-        }
-        Kind::Complex128 => {
-            format!("[{}, {}]", float(&item[..8], &Kind::Float64.into()), float(&item[8..], &Kind::Float64.into()))
+        Kind::Complex64 | Kind::Complex128 => {
+            let ((re, im), part) = (item.split_at(item.len() / 2), part_of(dtype));
+            format!("[{}, {}]", float(re, &part), float(im, &part))
         }
         _ if dtype.is_integer() => {
             let bits = item.iter().rev().fold(0_u64, |all, &byte| all << 8 | u64::from(byte));

@@ -24,7 +24,7 @@ pub(super) struct Group {
 /// Looks for all arrays in the group that a store is.
 ///
 /// # Errors
-/// More folders than are looked at; those of listing and reading.
+/// There are more folders than are looked at; listing or reading fails.
 pub(super) fn walk(store: &dyn ListableStore) -> Result<Group> {
     let mut attributes = BTreeMap::new();
     let (mut found, mut pending, mut seen) = (Vec::new(), vec![(String::new(), 0)], 0_usize);

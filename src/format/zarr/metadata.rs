@@ -357,17 +357,12 @@ fn v2(text: &[u8], attributes: Option<&[u8]>) -> Result<ArrayMetadata> {
     let endian = if dtypes::has_order(&meta.dtype) { json!({"endian": "little"}) } else { json!({}) };
     list.push(json!({"name": "bytes", "configuration": endian}));
     let compressor = value("compressor")?.unwrap_or(Value::Null);
-    // v3 has no zlib, and deflates as gzip
-    let as_v3 = |list: &[Value]| -> Vec<Value> {
-        let gzip = |codec: &Value| match codec.get("name").and_then(Value::as_str) {
-            Some("numcodecs.zlib") => json!({"name": "gzip", "configuration": codec["configuration"]}),
-            _ => codec.clone(),
-        };
-        list.iter().map(gzip).collect()
-    };
     list.extend(codecs::from_v2(&compressor, meta.dtype.itemsize())?);
     // items are taken as they lie, in the byte order of the dtype
     let chain = Chain::new(&list, &meta.dtype.native(), rank)?;
+    // version 3 has no zlib, and deflates as gzip
+    let mut as_v3 = list.clone();
+    as_v3.iter_mut().filter(|codec| codec["name"] == "numcodecs.zlib").for_each(|codec| codec["name"] = json!("gzip"));
     let fill = match raw.get("fill_value") {
         Some(fill) if fill.get() != "null" => dtypes::fill_value(fill.get(), &meta.dtype).context("fill_value")?,
         _ => vec![0; meta.dtype.itemsize()],
@@ -381,8 +376,8 @@ fn v2(text: &[u8], attributes: Option<&[u8]>) -> Result<ArrayMetadata> {
     let style = ChunkStyle {
         unit: chunk.clone(),
         chunk,
-        codecs: Value::Array(as_v3(&list)).to_string(),
-        is_exact: as_v3(&list) == list,
+        is_exact: as_v3 == list,
+        codecs: Value::Array(as_v3).to_string(),
         fill,
         attributes: attributes.map(|raw| raw.get().to_owned()),
         dimension_names: attributes.and_then(|raw| v2_names(raw.get(), rank)),

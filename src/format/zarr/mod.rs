@@ -33,7 +33,7 @@ pub(super) const MARKS: &[&str] = &[V3, V2_ARRAY, V2_GROUP];
 /// Opens a store. Of an array that reads the metadata, and of a group it finds the names of all arrays.
 ///
 /// # Errors
-/// Damaged metadata; those of reading and listing.
+/// The metadata is damaged; reading or listing fails.
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let ContentSource::Folder(store) = content.opened else { bail!("is a file, expected the folder of a Zarr store") };
     let (members, groups) = match metadata::node(&*store, "")? {

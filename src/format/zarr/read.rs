@@ -67,7 +67,7 @@ impl ZarrChunks {
     /// Takes the array at a prefix, which may be locked as long as this is there.
     ///
     /// # Errors
-    /// Those of asking for the version of its metadata.
+    /// The version of its metadata cannot be read.
     pub(super) fn new(
         store: Arc<dyn KeyStore>,
         prefix: &str,
@@ -282,7 +282,7 @@ impl Wanted<'_> {
 /// Reads a part of a value.
 ///
 /// # Errors
-/// A value that ends before; those of reading.
+/// The value ends before, or reading fails.
 fn read_part(value: &dyn ReadAt, at: u64, bytes: usize) -> Result<Vec<u8>> {
     let len = value.size()?;
     let end = at.checked_add(bytes as u64).filter(|&end| end <= len);

@@ -160,3 +160,22 @@ fn changes_in_memory() {
     assert_eq!(read(&source, 35).unwrap_err().to_string(), "x: changed while it was read");
     assert_eq!(store.prefixes("").unwrap(), ["c"]);
 }
+
+#[test]
+fn axes_of_version_2_have_the_names_among_the_attributes() {
+    let array = br#"{"zarr_format": 2, "shape": [2, 3], "chunks": [2, 3], "dtype": "<u2", "compressor": null,
+        "fill_value": 0, "order": "C", "filters": null}"#;
+    let rows = [
+        (r#"{"_ARRAY_DIMENSIONS": ["time", "x"], "units": "m"}"#, Some(r#"["time","x"]"#)),
+        (r#"{"_ARRAY_DIMENSIONS": ["time"]}"#, None),
+        (r#"{"units": "m"}"#, None),
+    ];
+    for (attributes, expected) in rows {
+        let store = MemoryStore::default();
+        store.put(".zarray", array).unwrap();
+        store.put(".zattrs", attributes.as_bytes()).unwrap();
+        let style = metadata::array(&store, "").unwrap().style;
+        assert_eq!(style.dimension_names.as_deref(), expected, "{attributes}");
+        assert_eq!(style.attributes.as_deref(), Some(attributes));
+    }
+}

@@ -1,6 +1,6 @@
 //! Stores that are written, in version 3: the key of each unit, how its items are packed, and the metadata.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
@@ -17,6 +17,7 @@ use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
 use crate::memory;
 use crate::storage::chunked::ChunkStyle;
+use crate::storage::key_store::join;
 use crate::storage::source::fill;
 
 /// The bytes of a chunk whose size was not asked for. That is enough for a file of its own to be worth it, and little enough
@@ -170,17 +171,19 @@ impl ArrayWriter {
             return option("shards", format!("{unit:?} are no whole chunks of {chunk:?}"));
         }
         let itemsize = meta.dtype.itemsize();
-        let kept = style.map(|style| serde_json::from_str::<Vec<Value>>(&style.codecs)).transpose();
-        let kept = kept.map_err(|error| malformed!("{error}"))?.map(|list| inner_codecs(&list));
-        let mut inner = match (&extras.codec, kept) {
-            (Some(codec), kept) => {
-                let order = kept.iter().flatten().filter(|codec| codec["name"] == "transpose").cloned();
-                let mut list: Vec<Value> = order.collect();
-                list.push(json!({"name": "bytes"}));
-                list.extend(asked(codec, itemsize)?);
-                list
+        let kept: Vec<Value> = match style {
+            Some(style) => serde_json::from_str(&style.codecs).map_err(|error| malformed!("{error}"))?,
+            None => Vec::new(),
+        };
+        let sharding =
+            kept.iter().find(|codec| codec["name"] == "sharding_indexed").map(|codec| &codec["configuration"]);
+        let kept = sharding.and_then(|sharding| sharding["codecs"].as_array()).unwrap_or(&kept);
+        let mut inner: Vec<Value> = match (&extras.codec, style) {
+            (Some(codec), _) => {
+                let order = kept.iter().filter(|codec| codec["name"] == "transpose").cloned();
+                order.chain([json!({"name": "bytes"})]).chain(asked(codec, itemsize)?).collect()
             }
-            (None, Some(kept)) => kept,
+            (None, Some(_)) => kept.clone(),
             (None, None) => vec![
                 json!({"name": "bytes"}),
                 json!({"name": "zstd", "configuration": {"level": 0, "checksum": false}}),
@@ -200,17 +203,15 @@ impl ArrayWriter {
                 Some(_) | None => {}
             }
         }
-        let index = style.and_then(|style| serde_json::from_str::<Vec<Value>>(&style.codecs).ok());
-        let index = index.and_then(|list| list.into_iter().find(|codec| codec["name"] == "sharding_indexed"));
         let list = match &unit {
             None => inner,
             Some(_) => {
                 let usual = json!([{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]);
-                let index = index.map(|codec| codec["configuration"].clone()).unwrap_or_default();
-                let index_codecs = index.get("index_codecs").cloned().unwrap_or(usual);
-                let location = index.get("index_location").cloned().unwrap_or_else(|| json!("end"));
+                let kept = |key: &str| sharding.and_then(|sharding| sharding.get(key)).cloned();
                 vec![json!({"name": "sharding_indexed", "configuration": {
-                    "chunk_shape": chunk, "codecs": inner, "index_codecs": index_codecs, "index_location": location
+                    "chunk_shape": chunk, "codecs": inner,
+                    "index_codecs": kept("index_codecs").unwrap_or(usual),
+                    "index_location": kept("index_location").unwrap_or_else(|| json!("end"))
                 }})]
             }
         };
@@ -234,12 +235,8 @@ impl ArrayWriter {
         Ok(Self { name: name.to_owned(), array })
     }
 
-    fn prefix(&self) -> String {
-        if self.name.is_empty() { String::new() } else { format!("{}/", self.name) }
-    }
-
     /// Returns the text of the array's metadata, laid out as zarr-python lays it out.
-    fn text(&self) -> Result<String> {
+    fn text(&self) -> String {
         let ArrayMetadata { meta, style, .. } = &self.array;
         let mut value = json!({
             "shape": meta.shape,
@@ -247,7 +244,7 @@ impl ArrayWriter {
             "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": style.unit}},
             "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
             "fill_value": null,
-            "codecs": serde_json::from_str::<Value>(&style.codecs).map_err(|error| malformed!("{error}"))?,
+            "codecs": serde_json::from_str::<Value>(&style.codecs).expect("it is the text of a list"),
             "attributes": null,
             "zarr_format": 3,
             "node_type": "array",
@@ -256,14 +253,14 @@ impl ArrayWriter {
         if style.dimension_names.is_some() {
             value["dimension_names"] = Value::Null;
         }
-        let mut text = serde_json::to_string_pretty(&value).map_err(|error| malformed!("{error}"))?;
+        let mut text = format!("{value:#}");
         let mut put = |key: &str, raw: &str| text = put_raw(&text, key, raw);
         put("fill_value", &fill_text(&style.fill, &meta.dtype));
         if let Some(names) = &style.dimension_names {
             put("dimension_names", names);
         }
         put("attributes", style.attributes.as_deref().unwrap_or("{}"));
-        Ok(text)
+        text
     }
 }
 
@@ -273,7 +270,7 @@ fn put_raw(text: &str, key: &str, raw: &str) -> String {
     text.replacen(&format!("\n  \"{key}\": null"), &format!("\n  \"{key}\": {raw}"), 1)
 }
 
-/// Returns the sides of a chunk that were not asked for: those of the shard if there is one, else whole rows of the tensor, of
+/// Returns the sides of a chunk if the user gave none: the sides of the shard if there is one, else whole rows of the tensor, of
 /// about [`CHUNK`] bytes.
 fn default_chunk(meta: &Meta, unit: Option<&[usize]>) -> Vec<usize> {
     if let Some(unit) = unit {
@@ -289,12 +286,6 @@ fn default_chunk(meta: &Meta, unit: Option<&[usize]>) -> Vec<usize> {
         sides[axis] = meta.shape[axis].div_ceil(count);
     }
     sides
-}
-
-/// Returns the codecs that pack a chunk, whether it lies in a shard or not.
-fn inner_codecs(list: &[Value]) -> Vec<Value> {
-    let sharding = list.iter().find(|codec| codec["name"] == "sharding_indexed");
-    sharding.and_then(|codec| codec["configuration"]["codecs"].as_array().cloned()).unwrap_or_else(|| list.to_vec())
 }
 
 /// Parses the codec that was asked for: `none`, `gzip`, `zstd` or `blosc`; a level may follow the second and the third after
@@ -329,7 +320,6 @@ impl StoreWriter {
     /// from; of two attributes of one name it gets the first array's.
     fn group_text(&self, path: &str) -> Result<String> {
         let value = json!({"attributes": null, "zarr_format": 3, "node_type": "group"});
-        let text = serde_json::to_string_pretty(&value).map_err(|error| malformed!("{error}"))?;
         let mut all: Vec<&String> = self.arrays.iter().filter_map(|array| array.array.style.groups.get(path)).collect();
         all.dedup();
         let attributes = match &all[..] {
@@ -341,10 +331,10 @@ impl StoreWriter {
                     let own = serde_json::from_str::<BTreeMap<String, &RawValue>>(text);
                     merged.extend(own.map_err(|error| malformed!("attributes of group {path:?}: {error}"))?);
                 }
-                serde_json::to_string(&merged).map_err(|error| malformed!("{error}"))?
+                serde_json::to_string(&merged).expect("texts by names are written")
             }
         };
-        Ok(put_raw(&text, "attributes", &attributes))
+        Ok(put_raw(&format!("{value:#}"), "attributes", &attributes))
     }
 }
 
@@ -354,7 +344,7 @@ impl WriteChunks for StoreWriter {
     }
 
     fn key(&self, n: usize, window: &Window) -> String {
-        self.arrays[n].prefix() + &self.arrays[n].array.key(window)
+        join(&self.arrays[n].name, &self.arrays[n].array.key(window))
     }
 
     fn pack(&self, n: usize, window: &Window, items: &[u8]) -> Result<Vec<u8>> {
@@ -375,22 +365,16 @@ impl WriteChunks for StoreWriter {
     fn seal(&self) -> Result<Vec<(String, Vec<u8>)>> {
         let mut files = Vec::new();
         for array in &self.arrays {
-            files.push((array.prefix() + V3, array.text()?.into_bytes()));
+            files.push((join(&array.name, V3), array.text().into_bytes()));
         }
         if self.is_group {
             // the groups in it before it, so that what is there is whole from below
-            let parents = |array: &ArrayWriter| {
-                let name = array.name.clone();
-                let ends: Vec<usize> = name.match_indices('/').map(|(at, _)| at).collect();
-                ends.into_iter().rev().map(move |end| name[..end].to_owned()).collect::<Vec<_>>()
-            };
-            let mut groups: Vec<String> = self.arrays.iter().flat_map(parents).collect();
-            groups.push(String::new());
-            groups.sort();
-            groups.dedup();
-            for name in groups.iter().rev() {
-                let prefix = if name.is_empty() { String::new() } else { format!("{name}/") };
-                files.push((prefix + V3, self.group_text(name)?.into_bytes()));
+            let mut groups = BTreeSet::from([""]);
+            for array in &self.arrays {
+                groups.extend(array.name.match_indices('/').map(|(end, _)| &array.name[..end]));
+            }
+            for group in groups.into_iter().rev() {
+                files.push((join(group, V3), self.group_text(group)?.into_bytes()));
             }
         }
         Ok(files)
