@@ -169,7 +169,7 @@ impl OperandReader<'_> {
             let special = error.kind() == ErrorKind::Unsupported;
             if special { anyhow!("{label}: --in-place changes a regular file") } else { error.into() }
         })?;
-        if let Some(why) = input.unchangeable() {
+        if let Some(why) = input.format().unchangeable() {
             let why = match why {
                 Unchangeable::Text => "this is neither",
                 Unchangeable::CheckSums => {

@@ -13,7 +13,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Vi
 
 use super::beside::is_plain_name;
 use super::content::{Content, Description};
-use super::interface::{Reader, Sure, Unchangeable};
+use super::interface::{Reader, Sure};
 use super::safetensors::{self, MAX_HEADER, MAX_MEMBERS};
 use crate::error::{Context, Error, Result, bail, ensure, malformed};
 use crate::item::python;
@@ -155,10 +155,6 @@ fn check_regular(path: &Path) -> Result<()> {
 impl Reader for IndexReader {
     fn names(&self) -> Option<&[String]> {
         Some(&self.names)
-    }
-
-    fn unchangeable(&self) -> Option<Unchangeable> {
-        None
     }
 
     fn notes(&self, n: usize) -> Result<Option<Arc<Notes>>> {

@@ -38,24 +38,24 @@ pub enum Sure {
 /// What holds tensors in one format, opened: its members, and where the items of each lie. A reader does not know the name
 /// of what it reads, and its errors do not say it.
 ///
-/// A format must implement [`describe`](Self::describe), [`source`](Self::source) and
-/// [`unchangeable`](Self::unchangeable). A container also implements [`names`](Self::names).
-/// Every other method is for the few formats that differ from its default.
+/// A format must implement [`source`](Self::source), and [`describe`](Self::describe) unless it has to read all items for
+/// that. A container also implements [`names`](Self::names). Every other method is for the few formats that differ from
+/// its default.
 pub trait Reader: Debug + Send + Sync {
     /// Returns what is known of member `n` without reading its items. Where there is one tensor, `n` is 0.
     ///
     /// # Errors
     /// The member's own header is malformed.
-    fn describe(&self, n: usize) -> Result<Description>;
+    fn describe(&self, n: usize) -> Result<Description> {
+        let source = self.source(n, String::new())?;
+        Ok(Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None })
+    }
 
     /// Returns the items of member `n`, which messages call `label`.
     ///
     /// # Errors
     /// The member is malformed, as far as that shows before its items are read.
     fn source(&self, n: usize, label: String) -> Result<Source>;
-
-    /// Returns why items cannot be changed where they lie; `None` if they can.
-    fn unchangeable(&self) -> Option<Unchangeable>;
 
     /// Returns the names of a container's members; `None` if there is one tensor, without a name.
     fn names(&self) -> Option<&[String]> {
@@ -90,11 +90,6 @@ pub trait Reader: Debug + Send + Sync {
 
     /// Skips `rows` lines at the beginning of a CSV or TSV, which are headings.
     fn skip_rows(&mut self, _rows: usize) {}
-
-    /// Returns whether items can be read only once, because they come from a stream.
-    fn is_once(&self) -> bool {
-        false
-    }
 
     /// Returns the metadata of the file that member `n` lies in, if its format has a place for that.
     ///

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::content::{BEGIN, Content, ContentSource, Description, read_begin};
-use super::interface::{Reader, Unchangeable};
+use super::interface::Reader;
 use super::json::JsonReader;
 use super::raw::{self, View};
 use super::table::{Format, Named, containers};
@@ -283,11 +283,6 @@ impl Input {
         self.reader.is_compressed()
     }
 
-    /// Returns whether items can be read only once, as those of a `.npy` that comes from a pipe.
-    pub fn is_once(&self) -> bool {
-        self.reader.is_once()
-    }
-
     /// Returns the metadata of the file that member `n` lies in; `None` if the format has no place for any.
     ///
     /// # Errors
@@ -302,11 +297,6 @@ impl Input {
     /// A shard that cannot be read, or has no such member.
     pub fn elsewhere(&self, n: usize) -> Result<Option<PathBuf>> {
         self.reader.elsewhere(n).with_context(|| self.label.clone())
-    }
-
-    /// Returns why items cannot be changed in place; `None` if they can.
-    pub fn unchangeable(&self) -> Option<Unchangeable> {
-        self.reader.unchangeable()
     }
 
     /// Returns the number of the tensor that the path means: the [member](Self::member) that it names, else the only one.

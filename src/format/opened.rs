@@ -132,7 +132,7 @@ fn lock(path: &Path, label: &str) -> Result<Source> {
     let refuse = |why: &str| Err(Error::of(ErrorKind::Unsupported, why).within(label));
     let options = OpenOptions { locked: true, ..OpenOptions::new(label) };
     let input = options.open(path)?;
-    match input.unchangeable() {
+    match input.format().unchangeable() {
         None => {}
         Some(Unchangeable::Text) => return refuse("text is not changed in place"),
         Some(Unchangeable::Message) => return refuse("an ONNX tensor is not changed in place"),

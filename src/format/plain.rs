@@ -5,7 +5,7 @@ use std::io::Read;
 use std::sync::{Arc, Mutex};
 
 use super::content::Description;
-use super::interface::{Reader, Unchangeable};
+use super::interface::Reader;
 use crate::error::{Error, ErrorKind, Result, malformed};
 use crate::item::meta::Meta;
 use crate::parallel::locked;
@@ -48,16 +48,8 @@ impl fmt::Debug for PlainItems {
 }
 
 impl Reader for PlainReader {
-    fn is_once(&self) -> bool {
-        matches!(self.items, PlainItems::Stream(_))
-    }
-
     fn unwritten(&self) -> Option<Error> {
         self.unwritten.map(|why| Error::of(ErrorKind::Unsupported, why))
-    }
-
-    fn unchangeable(&self) -> Option<Unchangeable> {
-        None
     }
 
     fn describe(&self, _: usize) -> Result<Description> {

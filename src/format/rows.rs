@@ -4,7 +4,7 @@
 use super::content::Content;
 #[cfg(feature = "csv")]
 use super::csv;
-use super::interface::{Capabilities, Reader, Sure, Writer};
+use super::interface::{Capabilities, Reader, Sure, Unchangeable, Writer};
 #[cfg(feature = "npy")]
 use super::npy;
 #[cfg(feature = "npz")]
@@ -75,6 +75,7 @@ pub(super) static NPZ: Row = Row {
         words: Some(".npz"),
         sure: npz::table::sure,
         unless: Some("no .npz file: does not begin as a ZIP archive"),
+        unchangeable: Some(Unchangeable::CheckSums),
         open: npz::table::open,
         ..READS
     }),
@@ -137,6 +138,7 @@ pub(super) static ONNX: Row = Row {
         help: "An ONNX TensorProto",
         words: Some("an ONNX tensor"),
         sure: onnx::sure,
+        unchangeable: Some(Unchangeable::Message),
         open: onnx::open,
         ..READS
     }),
@@ -178,6 +180,7 @@ pub(super) static JSON: Row = Row {
         help: "JSON, also that of KServe's version 2 protocol",
         words: Some("JSON"),
         sure: json::sure,
+        unchangeable: Some(Unchangeable::Text),
         open: json::open_file,
         ..READS
     }),
@@ -208,7 +211,8 @@ pub(super) static CSV: Row = Row {
         help: "Cells between commas, a row a line",
         sure: csv::sure,
         unless: Some("no CSV: holds a NUL byte"),
-        open: csv::open_csv,
+        unchangeable: Some(Unchangeable::Text),
+        open: |content| csv::open(content, Dialect::Csv),
         ..READS
     }),
     writes: Some(Writes {
@@ -229,7 +233,8 @@ pub(super) static TSV: Row = Row {
         help: "Cells between tabs",
         sure: csv::sure,
         unless: Some("no TSV: holds a NUL byte"),
-        open: csv::open_tsv,
+        unchangeable: Some(Unchangeable::Text),
+        open: |content| csv::open(content, Dialect::Tsv),
         ..READS
     }),
     writes: Some(Writes { help: "Cells between tabs", writer: &csv::CsvWriter(Dialect::Tsv), can: Capabilities::NONE }),
@@ -268,6 +273,7 @@ const READS: Reads = Reads {
     sure: |_, _| Sure::No,
     marks: &[],
     unless: None,
+    unchangeable: None,
     open: |_| Err(malformed!("the row of a format has no reader")),
 };
 
@@ -316,6 +322,8 @@ pub(super) struct Reads {
     /// The error message if the user forces this format on a file that [`sure`](Self::sure) says is not in it; `None` if
     /// the reader's own error is better.
     pub unless: Option<&'static str>,
+    /// Why items cannot be changed where they lie; `None` if they can.
+    pub unchangeable: Option<Unchangeable>,
     pub open: fn(Content) -> Result<Box<dyn Reader>>,
 }
 

@@ -13,7 +13,7 @@ use safetensors::tensor::{Metadata, TensorInfo};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 
 use super::content::{Content, Description};
-use super::interface::{Extras, Layout, Places, Reader, Sure, Unchangeable, Writer};
+use super::interface::{Extras, Layout, Places, Reader, Sure, Writer};
 use super::packed::{self, bits, bytes_of_items};
 use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind, Narrow};
@@ -380,10 +380,6 @@ struct SafetensorsReader {
 impl Reader for SafetensorsReader {
     fn names(&self) -> Option<&[String]> {
         Some(&self.container.names)
-    }
-
-    fn unchangeable(&self) -> Option<Unchangeable> {
-        None
     }
 
     fn notes(&self, _: usize) -> Result<Option<Arc<Notes>>> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::content::Content;
 use super::foreign;
-use super::interface::{Capabilities, Reader, Sure, Writer};
+use super::interface::{Capabilities, Reader, Sure, Unchangeable, Writer};
 use super::rows::{self, Holds, Row, TABLE};
 use crate::error::{Advice, Error, ErrorKind, Result, bail, malformed};
 
@@ -166,6 +166,11 @@ impl Format {
     /// it will say.
     pub fn of_folder(folder: &Path) -> Option<Self> {
         Self::all().find(|format| format.marks(folder, |mark| mark.symlink_metadata().is_ok()))
+    }
+
+    /// Returns why items cannot be changed in place; `None` if they can.
+    pub fn unchangeable(self) -> Option<Unchangeable> {
+        self.0.reads.as_ref()?.unchangeable
     }
 
     /// Returns whether a folder is in this format, so that an output may replace it.

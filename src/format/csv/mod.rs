@@ -4,8 +4,8 @@
 mod write;
 
 pub(super) use self::write::CsvWriter;
-use super::content::{Content, Description};
-use super::interface::{Reader, Sure, Unchangeable};
+use super::content::Content;
+use super::interface::{Reader, Sure};
 use super::values::cells::{Cells, Dialect};
 use super::values::{self, Items, Values};
 use crate::error::{Result, Subject};
@@ -17,20 +17,12 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
     if begin.contains(&0) { Sure::No } else { Sure::Possible }
 }
 
-/// Reads CSV, which is parsed when its items are wanted.
+/// Reads a text, which is parsed when its items are wanted.
 ///
 /// # Errors
 /// Reading fails.
-pub(super) fn open_csv(content: Content) -> Result<Box<dyn Reader>> {
-    Ok(Box::new(CsvReader { text: content.read()?, dialect: Dialect::Csv, skip_rows: 0 }))
-}
-
-/// Reads TSV, which is parsed when its items are wanted.
-///
-/// # Errors
-/// Of reading.
-pub(super) fn open_tsv(content: Content) -> Result<Box<dyn Reader>> {
-    Ok(Box::new(CsvReader { text: content.read()?, dialect: Dialect::Tsv, skip_rows: 0 }))
+pub(super) fn open(content: Content, dialect: Dialect) -> Result<Box<dyn Reader>> {
+    Ok(Box::new(CsvReader { text: content.read()?, dialect, skip_rows: 0 }))
 }
 
 /// A text.
@@ -57,15 +49,6 @@ impl Reader for CsvReader {
 
     fn skip_rows(&mut self, rows: usize) {
         self.skip_rows = rows;
-    }
-
-    fn unchangeable(&self) -> Option<Unchangeable> {
-        Some(Unchangeable::Text)
-    }
-
-    fn describe(&self, n: usize) -> Result<Description> {
-        let source = self.source(n, String::new())?;
-        Ok(Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None })
     }
 
     fn source(&self, _: usize, label: String) -> Result<Source> {

@@ -9,8 +9,8 @@ use serde::de::IgnoredAny;
 use super::nest::{check, write};
 use super::object::open;
 use crate::error::{Result, Subject, bail};
-use crate::format::content::{Content, Description};
-use crate::format::interface::{Extras, Layout, Reader, Sure, TextOptions, Unchangeable, WriteWhole, Writer};
+use crate::format::content::Content;
+use crate::format::interface::{Extras, Layout, Reader, Sure, TextOptions, WriteWhole, Writer};
 use crate::format::values::{self, Values};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -55,15 +55,6 @@ impl Reader for JsonReader {
     fn is_other(&self) -> bool {
         let keys = serde_json::from_slice::<HashMap<Cow<'_, str>, IgnoredAny>>(&self.text);
         keys.is_ok_and(|keys| !keys.contains_key("data"))
-    }
-
-    fn unchangeable(&self) -> Option<Unchangeable> {
-        Some(Unchangeable::Text)
-    }
-
-    fn describe(&self, n: usize) -> Result<Description> {
-        let source = self.source(n, String::new())?;
-        Ok(Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None })
     }
 
     fn source(&self, _: usize, label: String) -> Result<Source> {

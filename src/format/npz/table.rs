@@ -9,9 +9,7 @@ use super::records::is_npz;
 use super::write::ArchiveWriter;
 use crate::error::Result;
 use crate::format::content::{Content, Description};
-use crate::format::interface::{
-    Extras, Items, Layout, Places, Reader, Seal, Sure, Unchangeable, WriteSequence, Writer,
-};
+use crate::format::interface::{Extras, Items, Layout, Places, Reader, Seal, Sure, WriteSequence, Writer};
 use crate::format::npy;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -51,10 +49,6 @@ impl Reader for NpzReader {
 
     fn is_compressed(&self) -> bool {
         self.archive.is_deflated()
-    }
-
-    fn unchangeable(&self) -> Option<Unchangeable> {
-        Some(Unchangeable::CheckSums)
     }
 
     fn describe(&self, n: usize) -> Result<Description> {

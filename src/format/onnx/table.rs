@@ -9,7 +9,7 @@ use super::proto::Proto;
 use super::write::{check, write_header, write_strings};
 use crate::error::{Result, bail};
 use crate::format::content::{Content, Description};
-use crate::format::interface::{Extras, Layout, Places, Reader, Sure, TextOptions, Unchangeable, WriteWhole, Writer};
+use crate::format::interface::{Extras, Layout, Places, Reader, Sure, TextOptions, WriteWhole, Writer};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
@@ -44,10 +44,6 @@ struct OnnxReader {
 impl Reader for OnnxReader {
     fn own_name(&self) -> Option<&str> {
         Some(self.proto.name.as_str()).filter(|name| !name.is_empty())
-    }
-
-    fn unchangeable(&self) -> Option<Unchangeable> {
-        Some(Unchangeable::Message)
     }
 
     fn describe(&self, _: usize) -> Result<Description> {

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use self::metadata::{ArrayMetadata, Node};
 use self::read::ZarrChunks;
 use super::content::{Content, ContentSource, Description};
-use super::interface::{Reader, Unchangeable};
+use super::interface::Reader;
 use crate::error::{Advice, Error, ErrorKind, Result, bail, malformed};
 use crate::parallel::locked;
 use crate::storage::key_store::{KeyStore, Lock, join};
@@ -99,10 +99,6 @@ impl Reader for ZarrReader {
             let message = "in a Zarr store of version 2 only items are changed";
             Error::of(ErrorKind::Unsupported, message).advising(Advice::ConvertStore)
         })
-    }
-
-    fn unchangeable(&self) -> Option<Unchangeable> {
-        None
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
