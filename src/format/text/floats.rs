@@ -122,19 +122,20 @@ impl Column {
         // the least size of an item without zero, and the items of greatest size with either sign
         let (mut min, mut most, mut least) = (f64::INFINITY, None, None);
         let (mut special, mut minus_infinity) = (false, false);
-        page.each(&mut |i| {
-            let value = get(i);
-            if !value.is_finite() {
-                special = true;
-                minus_infinity |= value == f64::NEG_INFINITY;
-            } else if value.is_sign_negative() {
-                least = Some(least.map_or(value, |it: f64| it.min(value)));
-            } else {
-                most = Some(most.map_or(value, |it: f64| it.max(value)));
-            }
-            if value != 0.0 {
-                // a NaN is never the least
-                min = min.min(value.abs());
+        page.each(&mut |items| {
+            for value in items.map(get) {
+                if !value.is_finite() {
+                    special = true;
+                    minus_infinity |= value == f64::NEG_INFINITY;
+                } else if value.is_sign_negative() {
+                    least = Some(least.map_or(value, |it: f64| it.min(value)));
+                } else {
+                    most = Some(most.map_or(value, |it: f64| it.max(value)));
+                }
+                if value != 0.0 {
+                    // a NaN is never the least
+                    min = min.min(value.abs());
+                }
             }
         });
         let max = most.unwrap_or(0.0).max(-least.unwrap_or(0.0));
@@ -149,11 +150,12 @@ impl Column {
         // no item has more before the point, or a longer exponent, than these three; what follows the point may be
         // longer, but not for items too large for that, and once nothing more fits, for no item
         let mut limit = self.limit();
-        page.each(&mut |i| {
-            let value = get(i);
-            if value.abs() < limit {
-                self.widen(self.round(value));
-                limit = self.limit();
+        page.each(&mut |items| {
+            for value in items.map(get) {
+                if value.abs() < limit {
+                    self.widen(self.round(value));
+                    limit = self.limit();
+                }
             }
         });
         self.finish();

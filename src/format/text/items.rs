@@ -176,9 +176,11 @@ fn integers<T: Element + itoa::Integer + Ord>(
     const NAT: &[u8] = b"'NaT'";
     let mut ends: Option<(T, T)> = None;
     let mut width = 0;
-    page.each(&mut |i| match numbers.item(i) {
-        number if Some(number) == nat => width = NAT.len(),
-        number => ends = Some(ends.map_or((number, number), |(min, max)| (number.min(min), number.max(max)))),
+    page.each(&mut |items| {
+        items.for_each(|i| match numbers.item(i) {
+            number if Some(number) == nat => width = NAT.len(),
+            number => ends = Some(ends.map_or((number, number), |(min, max)| (number.min(min), number.max(max)))),
+        });
     });
     if let Some((min, max)) = ends {
         let digits = |number: T| itoa::Buffer::new().format(number).len();
@@ -194,9 +196,11 @@ fn integers<T: Element + itoa::Integer + Ord>(
 fn datetimes(numbers: &Numbers<'_>, unit: TimeUnit, page: &mut Page<'_>) -> io::Result<()> {
     let quoted = |ticks| format!("'{}'", datetime::format_as_numpy(ticks, unit));
     let (mut min, mut max, mut width) = (i64::MAX, i64::MIN, 0);
-    page.each(&mut |i| match numbers.item(i) {
-        i64::MIN => width = "'NaT'".len(),
-        ticks => (min, max) = (min.min(ticks), max.max(ticks)),
+    page.each(&mut |items| {
+        items.for_each(|i| match numbers.item(i) {
+            i64::MIN => width = "'NaT'".len(),
+            ticks => (min, max) = (min.min(ticks), max.max(ticks)),
+        });
     });
     if min <= max {
         // the width is that of the earliest or the latest time, as in NumPy, which looks at no others

@@ -105,29 +105,32 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Returns the indices in memory of an axis that are shown; `None` stands for the gap.
-    fn shown(&self, axis: usize) -> impl Iterator<Item = Option<usize>> + use<> {
-        let ends = self.edge.and_then(|edge| ends(edge, self.shape[axis], self.held[axis]));
-        let gap = ends.is_some().then_some(None);
-        let (head, tail) = ends.unwrap_or((0..0, 0..self.held[axis]));
-        head.map(Some).chain(gap).chain(tail.map(Some))
+    /// Returns the indices in memory of an axis that are shown: those before the gap, `None` if there is a gap, and
+    /// those after it.
+    fn shown(&self, axis: usize) -> (Range<usize>, Option<Option<usize>>, Range<usize>) {
+        match self.edge.and_then(|edge| ends(edge, self.shape[axis], self.held[axis])) {
+            Some((head, tail)) => (head, Some(None), tail),
+            None => (0..0, None, 0..self.held[axis]),
+        }
     }
 
-    /// Calls `see` with every item that the layout depends on: those that are shown.
-    pub(super) fn each(&self, see: &mut dyn FnMut(usize)) {
+    /// Calls `see` with every run of items that the layout depends on: those that are shown.
+    pub(super) fn each(&self, see: &mut dyn FnMut(Range<usize>)) {
         match self.edge {
             // with no edges at all NumPy fits the columns to every item
-            None | Some(0) => (0..self.held.iter().product()).for_each(see),
+            None | Some(0) => see(0..self.held.iter().product()),
             Some(_) => self.each_below(0, 0, see),
         }
     }
 
-    fn each_below(&self, axis: usize, first: usize, see: &mut dyn FnMut(usize)) {
-        if axis == self.held.len() {
-            return see(first);
-        }
-        for i in self.shown(axis).flatten() {
-            self.each_below(axis + 1, first + i * self.strides[axis], see);
+    fn each_below(&self, axis: usize, first: usize, see: &mut dyn FnMut(Range<usize>)) {
+        let (head, _, tail) = self.shown(axis);
+        for part in [head, tail] {
+            if axis + 1 == self.held.len() {
+                see(first + part.start..first + part.end);
+            } else {
+                part.for_each(|i| self.each_below(axis + 1, first + i * self.strides[axis], see));
+            }
         }
     }
 
@@ -144,13 +147,14 @@ impl<'a> Page<'a> {
         put: &mut dyn FnMut(usize, &mut Vec<u8>) -> usize,
     ) -> io::Result<()> {
         self.text.push(b'[');
+        let (head, gap, tail) = self.shown(axis);
+        let mut shown = head.map(Some).chain(gap).chain(tail.map(Some));
         if axis + 1 == self.shape.len() {
             let mut column = self.shape.len();
-            for i in self.shown(axis) {
-                self.word(&mut column, i.map(|i| first + i), put)?;
-            }
+            // this is faster than a `for` loop, which has to find out for each item in which part of the chain it is
+            shown.try_for_each(|i| self.word(&mut column, i.map(|i| first + i), put))?;
         } else {
-            for (n, i) in self.shown(axis).enumerate() {
+            for (n, i) in shown.enumerate() {
                 if n > 0 {
                     // the lines between two sub-arrays
                     self.text.resize(self.text.len() + self.shape.len() - axis - 1, b'\n');
