@@ -41,12 +41,15 @@ fn ends(edge: usize, dim: usize, held: usize) -> Option<(Range<usize>, Range<usi
 }
 
 /// Appends `word` with spaces before it up to `width`, and returns how many characters that is.
+#[inline]
 pub(super) fn pad(word: &[u8], width: usize, text: &mut Vec<u8>) -> usize {
     spaces(width.saturating_sub(word.len()), text);
     text.extend_from_slice(word);
     width.max(word.len())
 }
 
+/// Appends spaces.
+#[inline]
 pub(super) fn spaces(count: usize, text: &mut Vec<u8>) {
     text.resize(text.len() + count, b' ');
 }
