@@ -6,6 +6,7 @@
 
 use std::fs::File;
 use std::ops::Range;
+use std::sync::Mutex;
 
 use super::sink::{FileSink, StreamSink, Take, WindowSink, failed};
 use crate::error::{Context, Error, Result};
@@ -72,21 +73,18 @@ impl Job {
     /// Cuts the output into windows: boxes where it is stored in boxes or made from chunks, else windows that are contiguous
     /// in C order. An output without bytes has none.
     pub fn windows(&self) -> Windows {
-        let shape = &self.meta().shape;
-        match (self.meta().bytes(), &self.boxes, self.fill.grid()) {
-            (0, _, _) => Windows::new(&[0], 1),
-            (_, Some(sides), _) => Windows::boxes(shape, sides),
-            (_, None, Some(grid)) => Windows::boxes(shape, &self.suited(grid)),
-            (_, None, None) => Windows::new(shape, self.items()),
+        match &self.boxes {
+            Some(sides) if self.meta().bytes() > 0 => Windows::boxes(&self.meta().shape, sides),
+            _ => self.cut(|shape, grid| Windows::boxes(shape, &self.suited(grid))),
         }
     }
 
-    /// Cuts the output into windows that are contiguous in C order: whole rows of chunks where it is made from chunks.
-    fn rows(&self) -> Windows {
+    /// Cuts the output into windows that are contiguous in C order, or by `by_grid` where it is made from chunks.
+    fn cut(&self, by_grid: impl Fn(&[usize], Vec<usize>) -> Windows) -> Windows {
         let shape = &self.meta().shape;
         match (self.meta().bytes(), self.fill.grid()) {
             (0, _) => Windows::new(&[0], 1),
-            (_, Some(grid)) => Windows::on_grid(shape, self.items(), &grid),
+            (_, Some(grid)) => by_grid(shape, grid),
             (_, None) => Windows::new(shape, self.items()),
         }
     }
@@ -231,10 +229,11 @@ impl Job {
     /// # Errors
     /// Those of [`run`](Self::run) and of `take`.
     pub fn stream<'a>(&self, progress: Progress<'_>, take: &'a mut Take<'a>) -> Result<()> {
-        let windows = self.rows();
+        // whole rows of chunks are contiguous in C order
+        let windows = self.cut(|shape, grid| Windows::on_grid(shape, self.items(), &grid));
         let itemsize = self.fill.widest().max(1);
         if self.fill.grid().is_none() || windows.largest().saturating_mul(itemsize) <= MOST_ROW {
-            return self.run(&windows, 0..windows.count(), &StreamSink::new(take), progress);
+            return self.run(&windows, 0..windows.count(), &StreamSink(Mutex::new(take)), progress);
         }
         // each chunk would be read again and again: the chunks go to a temporary file, which is read in order
         let label = self.fill.data().label();
@@ -365,7 +364,6 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use std::num::NonZero;
-    use std::sync::Mutex;
 
     use super::*;
     use crate::error::malformed;

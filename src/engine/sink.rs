@@ -113,14 +113,7 @@ impl WindowSink for FileSink<'_> {
 pub type Take<'a> = dyn FnMut(&[u8]) -> Result<()> + Send + 'a;
 
 /// A sink that wants items from front to back: a pipe, a packer, a buffer.
-pub struct StreamSink<'a>(Mutex<&'a mut Take<'a>>);
-
-impl<'a> StreamSink<'a> {
-    /// Makes a sink that hands all items to `take`.
-    pub fn new(take: &'a mut Take<'a>) -> Self {
-        Self(Mutex::new(take))
-    }
-}
+pub struct StreamSink<'a>(pub Mutex<&'a mut Take<'a>>);
 
 impl WindowSink for StreamSink<'_> {
     fn put(&self, _: &Window, items: &[u8]) -> Result<()> {

@@ -117,7 +117,7 @@ impl Fill for LinkedSliceScatter {
         // that updates end early must not show in the middle of a change in place
         let source = self.updates.source();
         if must_settle(source, self.updates.view()) || !self.places.is_forward() || self.base.is_in_place() {
-            self.updates.settle()?;
+            self.updates.source_mut().settle()?;
         }
         Ok(())
     }

@@ -64,20 +64,9 @@ impl Updates {
         Self { view: self.view.with_axes(axes), ..self }
     }
 
-    /// Makes their source readable in any order, as [`Source::settle`] does.
-    ///
-    /// # Errors
-    /// Those of [`Source::settle`].
-    pub fn settle(&mut self) -> Result<()> {
-        self.source.settle()
-    }
-
-    /// Takes their source out of chunks, as [`Source::flatten`] does.
-    ///
-    /// # Errors
-    /// Those of [`Source::flatten`].
-    pub fn flatten(&mut self, limits: Limits) -> Result<()> {
-        self.source.flatten(limits.threads)
+    /// Returns the source, so that it can be made readable in another order than it comes.
+    pub fn source_mut(&mut self) -> &mut Source {
+        &mut self.source
     }
 
     /// Reads them into memory if they lie in the file of `data`, which is about to be changed in place.

@@ -17,11 +17,7 @@ use crate::memory;
 /// compiled once but for the loops that move payloads.
 #[derive(Clone, Debug)]
 pub(super) struct Buckets {
-    /// The first place of the first bucket.
-    base: usize,
-    /// The number of places in all buckets.
-    places: usize,
-    size: BucketSize,
+    grid: BucketGrid,
     /// The entries of a segment.
     segment: usize,
     /// For each bucket, where its next entry goes and where its last segment ends, in entries of the arena.
@@ -74,7 +70,7 @@ pub(super) struct BucketGrid {
     /// The number of places.
     places: usize,
     /// The places of a bucket, fewer than 2^32.
-    size: usize,
+    size: BucketSize,
     /// How many buckets there are.
     count: usize,
 }
@@ -85,7 +81,7 @@ impl BucketGrid {
     pub(super) fn new(places: Range<usize>, entries: usize, group: usize) -> Self {
         let (base, places) = (places.start, places.len());
         let size = group.max(places / (entries / 16 + 1)).clamp(2, 1 << 31);
-        Self { base, places, size, count: places.div_ceil(size).max(1) }
+        Self { base, places, size: BucketSize::new(size), count: places.div_ceil(size).max(1) }
     }
 
     /// Returns the number of buckets.
@@ -95,7 +91,8 @@ impl BucketGrid {
 
     /// Returns the places of a bucket.
     pub(super) fn places(self, bucket: usize) -> Range<usize> {
-        self.base + bucket * self.size..self.base + (bucket + 1) * self.size
+        let begin = |bucket: usize| self.base + bucket * self.size.places as usize;
+        begin(bucket)..begin(bucket + 1)
     }
 
     /// Returns how many bytes entries with payloads of so many bytes take, with the segments that are not full.
@@ -120,9 +117,7 @@ impl Buckets {
         let segment = grid.segment(entries);
         let most = (entries / segment + grid.count.min(entries)) * segment;
         Ok(Self {
-            base: grid.base,
-            places: grid.places,
-            size: BucketSize::new(grid.size),
+            grid,
             segment,
             heads: vec![(0, 0); grid.count],
             chains: vec![(NONE, NONE); grid.count],
@@ -148,17 +143,17 @@ impl Buckets {
 
     fn extend_words<const N: usize>(&mut self, places: &[u64], payloads: &[u8]) {
         for (&place, with) in places.iter().zip(payloads.as_chunks::<N>().0) {
-            let place = place.wrapping_sub(self.base as u64);
-            if place >= self.places as u64 {
+            let place = place.wrapping_sub(self.grid.base as u64);
+            if place >= self.grid.places as u64 {
                 continue;
             }
-            let bucket = self.size.divide(place) as usize;
+            let bucket = self.grid.size.divide(place) as usize;
             if self.heads[bucket].0 == self.heads[bucket].1 {
                 self.grow(bucket);
             }
             let entry = self.heads[bucket].0;
             self.heads[bucket].0 = entry + 1;
-            self.at[entry] = (place - bucket as u64 * self.size.places) as u32;
+            self.at[entry] = (place - bucket as u64 * self.grid.size.places) as u32;
             self.with.as_chunks_mut::<N>().0[entry] = *with;
         }
     }
@@ -183,11 +178,11 @@ impl Buckets {
     /// their places may lie outside of `lo..hi`, which may be beyond the buckets.
     pub(super) fn near(&self, lo: usize, hi: usize, each: &mut TakeEntries<'_>) {
         // what lies before the first bucket is in none
-        let (lo, hi) = (lo.saturating_sub(self.base), hi.saturating_sub(self.base));
+        let (lo, hi) = (lo.saturating_sub(self.grid.base), hi.saturating_sub(self.grid.base));
         if lo >= hi {
             return;
         }
-        let bucket = |place: usize| self.size.divide(place as u64) as usize;
+        let bucket = |place: usize| self.grid.size.divide(place as u64) as usize;
         for bucket in bucket(lo)..=bucket(hi - 1) {
             let Some(&(first, last)) = self.chains.get(bucket) else { return };
             let mut number = first;
@@ -195,7 +190,7 @@ impl Buckets {
                 let begin = number as usize * self.segment;
                 let end = if number == last { self.heads[bucket].0 } else { begin + self.segment };
                 let with = &self.with[begin * self.payload..end * self.payload];
-                each(self.base + bucket * self.size.places as usize, &self.at[begin..end], with);
+                each(self.grid.places(bucket).start, &self.at[begin..end], with);
                 number = self.next[number as usize];
             }
         }

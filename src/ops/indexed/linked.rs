@@ -104,7 +104,7 @@ impl Shapes {
             (false, true) => data_bytes.div_ceil(threads).clamp(WINDOW, SWEEP_WINDOWS / threads),
         };
         if point {
-            updates.settle()?;
+            updates.source_mut().settle()?;
         }
         let items = limits.window.unwrap_or(window) / itemsize.max(1);
         let group = Windows::new(&base.meta().shape, items).largest();
@@ -179,11 +179,11 @@ impl Fill for LinkedScatter {
 
     fn prepare(&mut self) -> Result<()> {
         self.base.prepare()?;
-        self.updates.flatten(self.limits)?;
+        self.updates.source_mut().flatten(self.limits.threads)?;
         if self.sweeps.carries_updates() {
             return Ok(());
         }
-        self.updates.settle()?;
+        self.updates.source_mut().settle()?;
         if self.updates.in_runs() && self.updates.source().is_read_by_position() && self.keeps_updates {
             return self.updates.make_resident(&self.kernel);
         }

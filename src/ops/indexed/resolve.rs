@@ -43,14 +43,6 @@ impl Shapes {
     }
 }
 
-/// An axis of `data` that one number of each tuple addresses.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct IndexedAxis {
-    pub(super) dim: usize,
-    /// The places from one value of the number to the next.
-    pub(super) stride: usize,
-}
-
 /// How `data` and `updates` are seen as `[outer, dim, block]` and `[outer, count, block]`.
 ///
 /// In C order the axes before the indexed ones are outside a place, and the axes after them are the block inside it. In
@@ -62,7 +54,7 @@ pub(super) struct Arrangement {
     /// The items of a block.
     pub(super) block: usize,
     /// One axis for each number of a tuple.
-    pub(super) axes: Vec<IndexedAxis>,
+    axes: Vec<PlaceAxis>,
     /// The axes of `updates` in that order, where they are in another.
     pub(super) updates_axes: Option<Vec<usize>>,
 }
@@ -71,16 +63,16 @@ impl Arrangement {
     pub(super) fn new(shapes: &Shapes, order: Order) -> Self {
         let Shapes { data, axes, tuples, updates, .. } = shapes;
         let (before, after) = (&data[..axes.start], &data[axes.end..]);
-        let mut stride = 1_usize;
-        let mut with_stride = |&dim: &usize| {
-            let axis = IndexedAxis { dim, stride };
+        let mut stride = 1;
+        let mut place_axis = |&dim: &usize| {
+            let axis = PlaceAxis::new(dim, stride, shapes.negative);
             stride = stride.saturating_mul(dim);
             axis
         };
         let indexed = &data[axes.clone()];
         match order {
             Order::C => {
-                let mut axes: Vec<_> = indexed.iter().rev().map(&mut with_stride).collect();
+                let mut axes: Vec<_> = indexed.iter().rev().map(&mut place_axis).collect();
                 axes.reverse();
                 Self { outer: before.iter().product(), block: after.iter().product(), axes, updates_axes: None }
             }
@@ -90,7 +82,7 @@ impl Arrangement {
                 Self {
                     outer: after.iter().product(),
                     block: before.iter().product(),
-                    axes: indexed.iter().map(&mut with_stride).collect(),
+                    axes: indexed.iter().map(&mut place_axis).collect(),
                     updates_axes: Some((last..rank).rev().chain(first..last).chain((0..first).rev()).collect()),
                 }
             }
@@ -170,6 +162,11 @@ struct PlaceAxis {
 }
 
 impl PlaceAxis {
+    /// Describes an axis whose numbers count from the end if they are negative, where `negative` ones are allowed.
+    fn new(dim: usize, stride: usize, negative: bool) -> Self {
+        Self { dim: dim as u64, wrap: if negative { dim as u64 } else { 0 }, stride: stride as u64 }
+    }
+
     /// Returns the place on the axis that a number names, which is `dim` or more if it names none. There is no branch,
     /// since negative numbers come in no order.
     #[inline(always)]
@@ -178,65 +175,48 @@ impl PlaceAxis {
     }
 }
 
-/// Makes places of index tuples of one number for each of some axes.
-#[derive(Clone, Debug)]
-struct PlaceKernel {
-    axes: Vec<PlaceAxis>,
-}
-
-impl PlaceKernel {
-    /// Numbers count from the end where `negative` ones are allowed.
-    fn new(axes: &[IndexedAxis], negative: bool) -> Self {
-        let axis = |&IndexedAxis { dim, stride }: &IndexedAxis| {
-            let dim = dim as u64;
-            PlaceAxis { dim, wrap: if negative { dim } else { 0 }, stride: stride as u64 }
-        };
-        Self { axes: axes.iter().map(axis).collect() }
-    }
-
-    /// Appends the places of whole tuples.
-    ///
-    /// # Errors
-    /// Where in `numbers` the first is that is out of range.
-    fn resolve(&self, numbers: &[i64], places: &mut Vec<u64>) -> Result<(), usize> {
-        let in_range = match self.axes[..] {
-            [] => true,
-            [axis] => {
-                let mut in_range = true;
-                places.extend(numbers.iter().map(|&number| {
-                    let place = axis.place(number);
-                    in_range &= place < axis.dim;
-                    place
-                }));
-                in_range
-            }
-            [a, b] => tuples([a, b], numbers, places),
-            [a, b, c] => tuples([a, b, c], numbers, places),
-            [a, b, c, d] => tuples([a, b, c, d], numbers, places),
-            _ => {
-                let mut in_range = true;
-                places.extend(numbers.chunks_exact(self.axes.len()).map(|tuple| {
-                    let mut place = 0_u64;
-                    for (n, &number) in tuple.iter().enumerate() {
-                        let axis = self.axes[n];
-                        let number = axis.place(number);
-                        in_range &= number < axis.dim;
-                        place = place.wrapping_add(number.wrapping_mul(axis.stride));
-                    }
-                    place
-                }));
-                in_range
-            }
-        };
-        if in_range {
-            return Ok(());
+/// Appends the places of whole tuples, which have one number for each of `axes`.
+///
+/// # Errors
+/// Where in `numbers` the first is that is out of range.
+fn resolve_tuples(axes: &[PlaceAxis], numbers: &[i64], places: &mut Vec<u64>) -> Result<(), usize> {
+    let in_range = match *axes {
+        [] => true,
+        [axis] => {
+            let mut in_range = true;
+            places.extend(numbers.iter().map(|&number| {
+                let place = axis.place(number);
+                in_range &= place < axis.dim;
+                place
+            }));
+            in_range
         }
-        let is_out = |(n, &number): (usize, &i64)| {
-            let axis = self.axes[n % self.axes.len()];
-            axis.place(number) >= axis.dim
-        };
-        Err(numbers.iter().enumerate().position(is_out).expect("one of the numbers was found to be out of range"))
+        [a, b] => tuples([a, b], numbers, places),
+        [a, b, c] => tuples([a, b, c], numbers, places),
+        [a, b, c, d] => tuples([a, b, c, d], numbers, places),
+        _ => {
+            let mut in_range = true;
+            places.extend(numbers.chunks_exact(axes.len()).map(|tuple| {
+                let mut place = 0_u64;
+                for (n, &number) in tuple.iter().enumerate() {
+                    let axis = axes[n];
+                    let number = axis.place(number);
+                    in_range &= number < axis.dim;
+                    place = place.wrapping_add(number.wrapping_mul(axis.stride));
+                }
+                place
+            }));
+            in_range
+        }
+    };
+    if in_range {
+        return Ok(());
     }
+    let is_out = |(n, &number): (usize, &i64)| {
+        let axis = axes[n % axes.len()];
+        axis.place(number) >= axis.dim
+    };
+    Err(numbers.iter().enumerate().position(is_out).expect("one of the numbers was found to be out of range"))
 }
 
 /// Appends the places of tuples of `K` numbers, for as many as there are in a cache line or so: the loop over a tuple has
@@ -260,15 +240,13 @@ fn tuples<const K: usize>(axes: [PlaceAxis; K], numbers: &[i64], places: &mut Ve
 pub struct TupleResolver {
     pub(super) shapes: Shapes,
     pub(super) arrangement: Arrangement,
-    kernel: PlaceKernel,
 }
 
 impl Shapes {
     /// Returns the resolver of index tuples for data that is stored, and changed, in that order.
     pub fn in_order(self, order: Order) -> TupleResolver {
         let arrangement = Arrangement::new(&self, order);
-        let kernel = PlaceKernel::new(&arrangement.axes, self.negative);
-        TupleResolver { shapes: self, arrangement, kernel }
+        TupleResolver { shapes: self, arrangement }
     }
 }
 
@@ -290,7 +268,7 @@ impl TupleResolver {
 
     /// Returns how many places a tuple may name.
     pub fn places(&self) -> usize {
-        self.arrangement.axes.iter().fold(1, |places, axis| places.saturating_mul(axis.dim))
+        self.arrangement.axes.iter().fold(1, |places, axis| places.saturating_mul(axis.dim as usize))
     }
 
     /// Makes `places` those of whole tuples, the first of which is tuple number `first`, from little-endian integers of a
@@ -321,7 +299,7 @@ impl TupleResolver {
             for n in 0..wide.len() {
                 wide[n] = read(words[n]).saturating_i64();
             }
-            let resolved = self.kernel.resolve(wide, places);
+            let resolved = resolve_tuples(&self.arrangement.axes, wide, places);
             resolved.map_err(|bad| self.out_of_range(first * width + number * most + bad, &read(words[bad])))?;
         }
         Ok(())
@@ -355,9 +333,9 @@ mod tests {
     fn numbers_of_every_width() {
         let mut places = Vec::new();
         let mut of = |axes: &[(usize, usize)], negative, numbers: &[i64]| {
-            let axes: Vec<_> = axes.iter().map(|&(dim, stride)| IndexedAxis { dim, stride }).collect();
+            let axes: Vec<_> = axes.iter().map(|&(dim, stride)| PlaceAxis::new(dim, stride, negative)).collect();
             places.clear();
-            PlaceKernel::new(&axes, negative).resolve(numbers, &mut places).map(|()| places.clone())
+            resolve_tuples(&axes, numbers, &mut places).map(|()| places.clone())
         };
         assert_eq!(of(&[(5, 1)], true, &[0, -1, 4, -5]), Ok(vec![0, 4, 4, 0]));
         assert_eq!(of(&[(5, 1)], true, &[0, 5, -6]), Err(1));
