@@ -89,9 +89,7 @@ impl View {
         let expected = one.bytes() as u64;
         // behind an offset there may be other things
         let fits = if self.offset.is_some() { rest >= expected } else { rest == expected };
-        if !fits {
-            bail!("{}{}", wrong_length(rest, expected, &one), fitting(&one, rest));
-        }
+        ensure!(fits, "{}{}", wrong_length(rest, expected, &one), fitting(&one, rest));
         Ok((one, start))
     }
 }

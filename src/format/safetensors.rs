@@ -162,9 +162,11 @@ impl HeaderIndex {
     pub fn source(&self, file: &Arc<dyn ReadAt>, n: usize, label: String) -> Result<Source> {
         let Some(member) = self.members.get(n) else { bail!("tensor {n} of {}", self.members.len()) };
         let Member { meta, offset, .. } = member;
-        if bits(&meta.dtype) < 8 && !stores(&meta.dtype) {
-            bail!("items of dtype {} are packed in an order that safetensors does not tell", meta.dtype.name());
-        }
+        ensure!(
+            bits(&meta.dtype) == 8 || stores(&meta.dtype),
+            "items of dtype {} are packed in an order that safetensors does not tell",
+            meta.dtype.name()
+        );
         packed::source(meta.clone(), file, *offset, label)
     }
 }
@@ -178,9 +180,7 @@ fn member(name: &str, info: &TensorInfo, data: u64) -> Result<Member> {
     bytes_of(shape, dtype.itemsize()).ok_or_else(|| malformed!("shape {shape:?} is larger than memory can be"))?;
     let stored = end.checked_sub(*begin).ok_or_else(|| malformed!("data from byte {begin} to byte {end}"))? as u64;
     let expected = bytes_of_shape(&dtype, shape)?;
-    if stored != expected {
-        bail!("{}", wrong_length(stored, expected, &Meta::new(dtype, shape.clone())));
-    }
+    ensure!(stored == expected, "{}", wrong_length(stored, expected, &Meta::new(dtype, shape.clone())));
     Ok(Member {
         name: name.to_owned(),
         meta: Meta::new(dtype, shape.clone()),
@@ -196,9 +196,12 @@ fn bytes_of_shape(dtype: &DType, shape: &[usize]) -> Result<u64> {
         .ok_or_else(|| malformed!("shape {shape:?} is larger than memory can be"))?
         / dtype.itemsize().max(1);
     // 8 items fill their bytes whatever their bits are
-    if !((items % 8) * bits(dtype) as usize).is_multiple_of(8) {
-        bail!("{items} items of {} bits ({} {shape:?}) do not fill their bytes", bits(dtype), dtype.name());
-    }
+    ensure!(
+        ((items % 8) * bits(dtype) as usize).is_multiple_of(8),
+        "{items} items of {} bits ({} {shape:?}) do not fill their bytes",
+        bits(dtype),
+        dtype.name()
+    );
     Ok(bytes_of_items(dtype, items))
 }
 

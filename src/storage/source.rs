@@ -405,9 +405,7 @@ impl Source {
             Storage::Stream(stream) => {
                 let mut stream = locked(stream);
                 let read = stream.read_at(out, at).with_context(|| self.label.clone())?;
-                if read < out.len() {
-                    bail!("{}: {}", self.label, wrong_length(stream.at, stream.bytes, &self.meta));
-                }
+                ensure!(read == out.len(), "{}: {}", self.label, wrong_length(stream.at, stream.bytes, &self.meta));
                 Ok(())
             }
             Storage::Chunks(chunks) => {
