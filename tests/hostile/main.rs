@@ -1,5 +1,9 @@
-//! Files that claim what is not so, with every sub-command, in 1 GiB of address space: one line of error and status 2,
-//! soon. Unix only: elsewhere a program's memory is not limited so easily.
+//! Files that claim what is not so, with every sub-command, in little memory: one line of error and status 2, soon. Linux
+//! only: elsewhere a program's memory is not limited so easily.
+//!
+//! Every file goes through the program in a process that has 1 GiB of address space. All other places where the file can
+//! stand are tried in the process of the tests, which has 2 GiB, for itself as well: a process for each would take most
+//! of the time.
 #![cfg(target_os = "linux")]
 
 #[path = "../common/mod.rs"]
@@ -11,29 +15,63 @@ mod files;
 mod zarr;
 
 use std::process::{Command, Stdio};
+use std::sync::Once;
 use std::time::{Duration, Instant};
+
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 use common::{Folder, binary, each, npy, words};
 
-/// KiB of address space.
+/// KiB of address space of a process.
 const MEMORY: u64 = 1 << 20;
 const SOON: Duration = Duration::from_secs(20);
 
-/// What a run in little memory left: its status as the shell tells it (128 and more for a signal), and what it said.
-fn run(folder: &Folder, args: &str, stdin: Option<&str>) -> (Option<i32>, String, Duration) {
-    run_in(MEMORY, folder, args, stdin)
+/// What a run in little memory left.
+#[derive(Debug)]
+struct Outcome {
+    /// The status as the shell tells it: 128 and more for a signal.
+    status: Option<i32>,
+    /// What went to standard error.
+    said: String,
+    took: Duration,
 }
 
-fn run_in(memory: u64, folder: &Folder, args: &str, stdin: Option<&str>) -> (Option<i32>, String, Duration) {
+impl Outcome {
+    /// Returns whether the program refused what it was given in one line, and soon.
+    fn is_refusal(&self) -> bool {
+        self.status == Some(2) && self.said.starts_with("error: ") && self.said.lines().count() == 1 && self.took < SOON
+    }
+
+    /// Returns whether the program said nothing and ended soon, with this status.
+    fn is_silent(&self, status: i32) -> bool {
+        self.status == Some(status) && self.said.is_empty() && self.took < SOON
+    }
+}
+
+/// Runs the program in the process of the tests, whose memory is limited from the first run on.
+fn run(folder: &Folder, args: &str, stdin: Option<&str>) -> Outcome {
+    static LIMITED: Once = Once::new();
+    LIMITED.call_once(|| {
+        let bytes = Some(2 * MEMORY * 1024);
+        setrlimit(Resource::As, Rlimit { current: bytes, maximum: bytes }).expect("less memory than before");
+    });
+    let stdin = stdin.map(|name| folder.get(name)).unwrap_or_default();
+    let begun = Instant::now();
+    let run = folder.run_with(words(args), None, Some(&stdin));
+    Outcome { status: run.status, said: run.stderr, took: begun.elapsed() }
+}
+
+/// Runs the program in a process of its own that has so many KiB of address space.
+fn run_in(memory: u64, folder: &Folder, args: &str) -> Outcome {
     let program = binary();
     let mut command = Command::new("sh");
     command.args(["-c", &format!("ulimit -v {memory}; exec timeout 20 \"$0\" \"$@\""), &program.display().to_string()]);
-    command.args(words(args)).current_dir(folder.path("")).stdout(Stdio::null());
+    command.args(words(args)).current_dir(folder.path("")).stdin(Stdio::null()).stdout(Stdio::null());
     command.env_remove("TENSOROP_WINDOW").env_remove("TENSOROP_THREADS");
-    command.stdin(stdin.map_or(Stdio::null(), |name| std::fs::File::open(folder.path(name)).expect("a file").into()));
     let begun = Instant::now();
     let output = command.output().expect("a shell");
-    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned(), begun.elapsed())
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    Outcome { status: output.status.code(), said, took: begun.elapsed() }
 }
 
 /// Every place where a file can stand.
@@ -82,6 +120,9 @@ const OTHERS: [&str; 16] = [
 /// Those of them where standard input stands for the file as well.
 const STREAMS: [&str; 4] = [PLACES[0], PLACES[5], PLACES[8], PLACES[11]];
 
+/// The place that every file goes through in a process of its own.
+const ALONE: &str = PLACES[16];
+
 #[test]
 fn every_file_in_every_place() {
     let folder = Folder::new();
@@ -102,10 +143,12 @@ fn every_file_in_every_place() {
                         continue;
                     }
                     let args = place.replace("FILE", if stdin { "-" } else { name });
-                    let (status, said, took) = run(&folder, &args, stdin.then_some(*name));
-                    let one_line = said.starts_with("error: ") && said.lines().count() == 1;
-                    if status != Some(2) || !one_line || took > SOON {
-                        return Err(format!("`{args}`: status {status:?} after {took:?}, said {said:?}"));
+                    let outcome = match place == ALONE && !stdin {
+                        true => run_in(MEMORY, &folder, &args),
+                        false => run(&folder, &args, stdin.then_some(*name)),
+                    };
+                    if !outcome.is_refusal() {
+                        return Err(format!("`{args}`: {outcome:?}"));
                     }
                     let kept = folder.get("out.npy") == b"before" && folder.get("data.npy") == data;
                     if !kept || folder.get(name) != *content || folder.content().len() != 3 {
@@ -118,19 +161,17 @@ fn every_file_in_every_place() {
     );
 }
 
-/// Whether a run was refused as it must be. Where the items alone are wrong, what the header says may be told, and
-/// that it is not what was expected.
-fn refused((status, said, took): &(Option<i32>, String, Duration), args: &str) -> Result<(), String> {
-    let one_line = said.starts_with("error: ") && said.lines().count() == 1;
-    let by_header = match status {
-        Some(0) => args.starts_with("info") && !args.contains("--stats"),
-        Some(1) => args.starts_with("diff"),
-        _ => false,
-    };
-    let described = by_header && said.is_empty();
-    match (*status == Some(2) && one_line || described) && *took < SOON {
+/// Returns whether a run was refused as it must be. Where only the items are wrong, `info` may show what the header says, and
+/// `diff` may report by the header that two files differ.
+///
+/// # Errors
+/// What the run left instead.
+fn refused(outcome: &Outcome, args: &str) -> Result<(), String> {
+    let is_described = args.starts_with("info") && !args.contains("--stats") && outcome.is_silent(0);
+    let is_compared = args.starts_with("diff") && outcome.is_silent(1);
+    match outcome.is_refusal() || is_described || is_compared {
         true => Ok(()),
-        false => Err(format!("`{args}`: status {status:?} after {took:?}, said {said:?}")),
+        false => Err(format!("`{args}`: {outcome:?}")),
     }
 }
 
@@ -151,7 +192,11 @@ fn every_container_in_every_place() {
                         continue;
                     }
                     let args = place.replace("FILE", if stdin { "-" } else { name });
-                    failures.extend(refused(&run(&folder, &args, stdin.then_some(*name)), &args).err());
+                    let outcome = match place == ALONE && !stdin {
+                        true => run_in(MEMORY, &folder, &args),
+                        false => run(&folder, &args, stdin.then_some(*name)),
+                    };
+                    failures.extend(refused(&outcome, &args).err());
                     if folder.get("out.npy") != b"before" || folder.get(name) != *content {
                         return Err(format!("`{args}`: changed a file"));
                     }
@@ -213,12 +258,12 @@ fn large_files_in_little_memory() {
         |args| (*args).to_owned(),
         |args| {
             for memory in [40_000, 70_000, 120_000] {
-                let (status, said, took) = run_in(memory, &folder, args, None);
-                let done = said.is_empty() && (status == Some(0) || args.starts_with("diff") && status == Some(1));
-                let no_room = status == Some(2) && said.starts_with("error: ") && said.lines().count() == 1;
-                refusals.set(refusals.get() + usize::from(no_room && said.contains("there is memory for")));
-                if !(done || no_room) || took > SOON {
-                    return Err(format!("{memory} KiB: status {status:?} after {took:?}, said {said:?}"));
+                let outcome = run_in(memory, &folder, args);
+                let done = outcome.is_silent(0) || args.starts_with("diff") && outcome.is_silent(1);
+                let no_room = outcome.is_refusal();
+                refusals.set(refusals.get() + usize::from(no_room && outcome.said.contains("there is memory for")));
+                if !(done || no_room) {
+                    return Err(format!("{memory} KiB: {outcome:?}"));
                 }
             }
             Ok(())
@@ -259,11 +304,8 @@ fn many_names() {
         rows,
         |(args, _)| (*args).to_owned(),
         |(args, expected)| {
-            let (status, said, took) = run_in(MEMORY / 2, &folder, args, None);
-            match status == Some(*expected) && said.is_empty() && took < SOON {
-                true => Ok(()),
-                false => Err(format!("status {status:?} after {took:?}, said {said:?}")),
-            }
+            let outcome = run_in(MEMORY / 2, &folder, args);
+            if outcome.is_silent(*expected) { Ok(()) } else { Err(format!("{outcome:?}")) }
         },
     );
 }
@@ -290,9 +332,9 @@ fn threads_in_little_memory() {
         |(args, _)| (*args).to_owned(),
         |(args, expected)| {
             for threads in ["", " --threads 1", " --threads 8", " --threads 1000000"] {
-                let (status, said, took) = run(&folder, &format!("{args}{threads}"), None);
-                if status != Some(*expected) || !said.is_empty() || took > SOON {
-                    return Err(format!("{threads}: status {status:?} after {took:?}, said {said:?}"));
+                let outcome = run_in(MEMORY, &folder, &format!("{args}{threads}"));
+                if !outcome.is_silent(*expected) {
+                    return Err(format!("{threads}: {outcome:?}"));
                 }
             }
             Ok(())
@@ -311,8 +353,8 @@ fn wide_strings_become_narrow() {
     for (name, shape, fortran) in [("c.npy", [40, 1], false), ("f.npy", [1, 40], true)] {
         folder.put(name, common::npy_with_header(&common::header("|S100000", fortran, &shape), &wide));
         folder.put("narrow.npy", npy("|S1", &shape, &[b'x'; 40]));
-        let (status, said, _) = run(&folder, &format!("slice-scatter narrow.npy {name} --at : -o out.npy"), None);
-        assert_eq!((status, said.as_str()), (Some(0), ""));
+        let outcome = run_in(MEMORY, &folder, &format!("slice-scatter narrow.npy {name} --at : -o out.npy"));
+        assert!(outcome.is_silent(0), "{outcome:?}");
         assert_eq!(folder.get("out.npy"), npy("|S1", &shape, &letters));
     }
 }
@@ -357,7 +399,7 @@ fn arguments_that_ask_for_too_much() {
         rows,
         |args| args.chars().take(60).collect(),
         |args| {
-            let (status, said, took) = run(&folder, args, None);
+            let Outcome { status, said, took } = run(&folder, args, None);
             let one = said.starts_with("error: ") && said.lines().skip(1).all(|line| line.starts_with(['U', 'F']));
             if status == Some(2) && one && took < SOON {
                 Ok(())
