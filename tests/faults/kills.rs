@@ -55,6 +55,8 @@ fn ended(folder: &Folder, old: Option<&[u8]>, new: &[u8], signal: Signal, rounds
         let moment = lengths[2] * (round * 37 % rounds) / rounds * 5 / 4;
         let begun = Instant::now();
         let mut child = start();
+        // a sleep ends late by less than this
+        std::thread::sleep(moment.saturating_sub(begun.elapsed() + Duration::from_micros(300)));
         while begun.elapsed() < moment {
             std::hint::spin_loop();
         }
