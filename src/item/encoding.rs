@@ -25,17 +25,19 @@ impl DType {
 
     /// Returns the same dtype with every number in it little-endian.
     pub fn native(&self) -> Self {
-        let Kind::Struct(s) = &self.kind else { return self.kind.clone().into() };
-        let fields = s.fields.iter().map(|f| Field { dtype: f.dtype.native(), ..f.clone() }).collect();
-        Kind::Struct(Arc::new(Struct { fields, itemsize: s.itemsize })).into()
+        self.in_order(false)
     }
 
     /// Returns the same dtype with every number in it big-endian, if its bytes have an order.
     pub fn big_endian(&self) -> Self {
+        self.in_order(true)
+    }
+
+    fn in_order(&self, big: bool) -> Self {
         let Kind::Struct(s) = &self.kind else {
-            return Self { big: unit_size(&self.kind) > 1, kind: self.kind.clone() };
+            return Self { big: big && unit_size(&self.kind) > 1, kind: self.kind.clone() };
         };
-        let fields = s.fields.iter().map(|f| Field { dtype: f.dtype.big_endian(), ..f.clone() }).collect();
+        let fields = s.fields.iter().map(|f| Field { dtype: f.dtype.in_order(big), ..f.clone() }).collect();
         Kind::Struct(Arc::new(Struct { fields, itemsize: s.itemsize })).into()
     }
 
