@@ -298,7 +298,7 @@ pub(super) fn write_png(
     let all = Seen { nan: true, infinity: true, minus_infinity: true };
     let told = |seen| [colours(seen), drawn.clone()].into_iter().filter(|text| !text.is_empty());
     let description = told(all).collect::<Vec<_>>().join("; ");
-    let seen = file::write(picture, scale, (&mut out, target.label()), description, progress)?;
+    let seen = file::write(picture, scale, &mut out, target.label(), description, progress)?;
     out.flush().with_context(|| format!("{}: cannot be written", target.label()))?;
     drop(out);
     let to_stdout = matches!(sink, OpenOutput::Stdout(_));

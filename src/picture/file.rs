@@ -24,7 +24,8 @@ pub(crate) fn size(picture: &Picture) -> Size {
 pub(crate) fn write(
     picture: &Picture,
     scale: Option<&Scale>,
-    (out, label): (&mut (dyn Write + Send), &str),
+    out: &mut (dyn Write + Send),
+    label: &str,
     description: String,
     progress: Progress<'_>,
 ) -> Result<Seen> {
