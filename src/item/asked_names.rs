@@ -45,8 +45,9 @@ fn neighbours() -> impl Iterator<Item = (&'static str, &'static str)> {
     NEIGHBOURS.iter().flat_map(|(name, others)| others.split(' ').map(move |other| (other, *name)))
 }
 
-/// How many names are suggested that begin with the text.
+/// The most names that are suggested because they begin with the text.
 const BEGIN: usize = 12;
+/// The most names that are suggested because they are similar to the text.
 const ALIKE: usize = 3;
 
 impl DType {

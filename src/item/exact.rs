@@ -24,7 +24,7 @@ pub(crate) struct Binary {
 }
 
 impl Binary {
-    /// The number times `2^power`.
+    /// Returns the number times `2^power`.
     pub(crate) fn shifted(self, power: i32) -> Self {
         Self { power: self.power + power, ..self }
     }
@@ -175,7 +175,7 @@ struct Split {
 }
 
 impl Split {
-    /// The magnitude with its digit number `first` as the lowest; below it there must be none but 0.
+    /// Returns the magnitude with digit number `first` as the lowest. All digits below that must be 0.
     fn digits_from(&self, first: usize) -> Natural {
         self.size.shifted((self.zeros - first) * DIGIT)
     }

@@ -8,13 +8,13 @@ pub(crate) use crate::item::print::float;
 pub(crate) enum Escapes {
     /// As in the strings of tensors: `\n`, `\r` and `\t`.
     Short,
-    /// All control characters by number: `\u000a`. What compares the output of `info` byte by byte has seen names of
-    /// members so from its first release on.
+    /// All control characters by number: `\u000a`. So `info` has written the names of members since its first release,
+    /// and its output may be compared byte by byte.
     Numbers,
 }
 
-/// A text as a JSON string, in which nothing is left that a terminal might obey: DEL and what follows it, which JSON
-/// allows, are escaped, too.
+/// Returns a text as a JSON string that is safe to print on a terminal: DEL and the control characters after it, which
+/// JSON allows, are escaped, too.
 pub(crate) fn string(text: &str, escapes: Escapes) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -32,23 +32,23 @@ pub(crate) fn string(text: &str, escapes: Escapes) -> String {
     out
 }
 
-/// What `text` makes of a value; `null` if there is none.
+/// Returns what `text` makes of a value, or `null` if there is none.
 pub(crate) fn or_null<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "null".to_owned(), text)
 }
 
-/// An object of members, by their names, which need no escapes, and values.
+/// Returns an object of members, each a name, which must need no escapes, and a value.
 pub(crate) fn object<'a>(members: impl IntoIterator<Item = (&'a str, String)>) -> String {
     let members: Vec<_> = members.into_iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
     format!("{{{}}}", members.join(", "))
 }
 
-/// The dims of a shape, or one place for each axis.
+/// Returns a list of dims, or of one place for each axis.
 pub(crate) fn list(numbers: &[usize]) -> String {
     format!("{numbers:?}")
 }
 
-/// A value, and the index of the item that has it.
+/// Returns an object of a value and the index of the item that has it.
 pub(crate) fn at(value: String, index: &[usize]) -> String {
     object([("value", value), ("index", list(index))])
 }

@@ -19,9 +19,9 @@ pub(super) type StoreRun<M> = fn(big: bool, run: &[M], out: &mut [u8], lossy: bo
 
 /// A type through which numbers are cast.
 pub(super) trait Middle: Copy + Default + PartialEq {
-    /// As `as` converts.
+    /// Returns the number as `as f64` converts it.
     fn float(self) -> f64;
-    /// As `as` converts.
+    /// Returns the number as `as f32` converts it.
     fn single(self) -> f32;
     /// Returns a float64 that rounds to any float of at most 16 bits as the number itself does: the number rounded to
     /// odd, which sets the last bit if anything was cut off. To round to nearest twice would be wrong if the first

@@ -1,4 +1,4 @@
-//! The numbers that a cast begins with: items, or the parts of complex items.
+//! Reads the numbers that are cast: items, or the parts of complex items.
 
 use half::{bf16, f16};
 
@@ -17,7 +17,7 @@ pub(super) struct CastInput {
     pub reader: NumberReader,
 }
 
-/// What a run of numbers is read into.
+/// The type into which a run of numbers is read, and how.
 #[derive(Clone, Debug)]
 pub(super) enum NumberReader {
     Float(LoadRun<f64>),
@@ -32,19 +32,19 @@ pub(super) enum NumberReader {
 pub(super) struct LoadRun<M> {
     /// Reads the numbers of `bytes`, which are big-endian or not, to the front of `run`.
     pub load: fn(big: bool, bytes: &[u8], run: &mut [M]),
-    /// The shortest text that reads back to the same item.
+    /// Returns the shortest text that reads back to the same item.
     pub text: fn(number: M) -> String,
 }
 
 impl<M> LoadRun<M> {
-    /// What reads numbers of that byte order.
+    /// Returns the function that reads numbers of a byte order.
     pub(super) fn loader(self, big: bool) -> impl Fn(&[u8], &mut [M]) {
         move |bytes, run| (self.load)(big, bytes, run)
     }
 }
 
 impl CastInput {
-    /// `None` if items are no numbers.
+    /// Returns how the items of a dtype are read; `None` if they are no numbers.
     pub(super) fn of(dtype: &DType) -> Option<Self> {
         match_kind!(dtype.kind(), {
             number T => Some(Self::parts::<<T as Element>::Part>(dtype)),
@@ -97,7 +97,7 @@ readable! {
     }
 }
 
-/// Reads items. The byte order is asked for once a run and not once an item, so that either loop is vectorised.
+/// Reads items. The byte order is checked once for a run and not for each item, so that either loop is vectorised.
 #[inline(always)]
 fn load<T: Element, M: Middle>(big: bool, bytes: &[u8], run: &mut [M], number: impl Fn(T) -> M) {
     let words = T::chunks(bytes).iter().zip(run);
@@ -108,24 +108,24 @@ fn load<T: Element, M: Middle>(big: bool, bytes: &[u8], run: &mut [M], number: i
     }
 }
 
-/// Reads items of a narrow type. A table of all 256 is faster than taking each apart.
+/// Reads items of a narrow type by a table of the values of all 256 bytes, which is faster than to take each apart.
 pub(super) fn load_narrow<M: Middle>(bytes: &[u8], run: &mut [M], values: &[f64], number: impl Fn(f64) -> M) {
     let value = |item: u8| values.get(usize::from(item)).copied().unwrap_or_default();
     bytes.iter().zip(run).for_each(|(&item, place)| *place = number(value(item)));
 }
 
-/// The text of a float of 32 bits or fewer.
+/// Returns the text of a float of 32 bits or fewer.
 pub(super) fn single_text(number: f64) -> String {
     float_text(number, || zmij::Buffer::new().format(number as f32).to_owned())
 }
 
-/// Of a NaN the sign only is kept: a payload of 10 bits means nothing in another type.
+/// Replaces a NaN by the standard one of its sign, since a payload of 10 bits means nothing in another type.
 #[inline(always)]
 fn plain_nan(value: f64) -> f64 {
     if value.is_nan() { f64::NAN.copysign(value) } else { value }
 }
 
-/// The text of a float: that of a finite one without what makes an integer look like a float.
+/// Returns the text of a float. A whole number has no `.0` at its end.
 fn float_text(number: f64, finite: impl FnOnce() -> String) -> String {
     match number {
         _ if number.is_nan() => "NaN".to_owned(),
