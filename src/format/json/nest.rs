@@ -2,9 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::error::{Advice, Error, Subject};
-use crate::format::values::cannot_hold;
-use crate::format::values::lists::holds;
+use crate::error::Result;
+use crate::format::values::{cannot_hold, check_text};
 use crate::item::dtype::DType;
 use crate::item::print::ItemWriter;
 use crate::item::tensor::Tensor;
@@ -12,18 +11,12 @@ use crate::item::tensor::Tensor;
 /// The most empty lists that are written out; a flat `[]` says the same.
 const MOST_EMPTY_LISTS: usize = 1 << 20;
 
-/// Refuses the dtypes that JSON cannot hold.
+/// Checks that JSON can hold items of this dtype.
 ///
 /// # Errors
 /// The dtype is void, structured or long double.
-pub fn check(dtype: &DType) -> Result<(), Error> {
-    match holds(dtype) {
-        true => Ok(()),
-        false => {
-            let advice = if dtype.is_ambiguous() { Advice::WriteOrName } else { Advice::WriteNpy };
-            Err(Error::new(Subject::Output, cannot_hold("JSON", dtype)).advising(advice))
-        }
-    }
+pub fn check(dtype: &DType) -> Result<()> {
+    check_text(dtype, || cannot_hold("JSON", dtype))
 }
 
 /// Writes a tensor as one object on one line, which reads back to the same bits (a NaN as the standard quiet NaN).

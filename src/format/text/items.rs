@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use super::floats::{Column, FLOAT16, FLOAT32, FLOAT64, FloatType, Role, complex_scalar, real_scalar};
 use super::page::{BLOCK, Numbers, Page, pad};
-use crate::error::{Advice, Error, Subject};
+use crate::error::Result;
 use crate::format::interface::TextOptions;
+use crate::format::values::check_text;
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::{Element, Float, match_kind};
@@ -23,16 +24,8 @@ const LONG_ITEM: usize = 1 << 16;
 ///
 /// # Errors
 /// Void, structured and long double items.
-pub fn check(dtype: &DType) -> Result<(), Error> {
-    match_kind!(dtype.kind(), {
-        number T => Ok(()),
-        Kind::Narrow(_) | Kind::Bytes(_) | Kind::Str(_) | Kind::Datetime(_) | Kind::Timedelta(_) => Ok(()),
-        Kind::Void(_) | Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_) => {
-            let message = format!("{} cannot be printed as text", dtype.name());
-            let advice = if dtype.is_ambiguous() { Advice::WriteOrName } else { Advice::WriteNpy };
-            Err(Error::new(Subject::Output, message).advising(advice))
-        }
-    })
+pub fn check(dtype: &DType) -> Result<()> {
+    check_text(dtype, || format!("{} cannot be printed as text", dtype.name()))
 }
 
 /// Prints a tensor and the end of the line, as Python's `print` does.

@@ -49,8 +49,7 @@ impl Values<'_> {
     /// # Errors
     /// See [`infer`].
     pub fn infer(&self) -> Result<Tensor, Error> {
-        let mut tensors = infer(&[self])?;
-        tensors.pop().ok_or_else(|| self.error("holds no tensor"))
+        Ok(infer(&[self])?.pop().expect("a tensor for each value"))
     }
 
     /// Returns the tensor of integers of a value without a dtype: int64, or uint64 if one of them needs it. `[]` is

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::leaf::Leaf;
 use super::lists::holds;
 use super::strings::{points, short, string};
-use crate::error::{Error, Subject};
+use crate::error::{Advice, Error, Subject};
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind};
 use crate::item::parse::{self, Misfit};
@@ -25,14 +25,27 @@ pub(in crate::format) fn cannot_hold(format: &str, dtype: &DType) -> String {
     format!("{format} cannot hold items of dtype {}", short(&dtype.name()))
 }
 
+/// Checks that items of a dtype have a text, and else returns an error with a message.
+///
+/// # Errors
+/// Void, structured and long double items.
+pub(in crate::format) fn check_text(dtype: &DType, message: impl FnOnce() -> String) -> Result<(), Error> {
+    if holds(dtype) {
+        return Ok(());
+    }
+    let advice = if dtype.is_ambiguous() { Advice::WriteOrName } else { Advice::WriteNpy };
+    Err(Error::new(Subject::Output, message()).advising(advice))
+}
+
 /// Parses one item into `out`; the dtype has neither a width nor two parts.
-pub(in crate::format) fn read_leaf(leaf: Leaf<'_>, dtype: &DType, out: &mut [u8]) -> Result<(), String> {
+pub(super) fn read_leaf(leaf: Leaf<'_>, dtype: &DType, out: &mut [u8]) -> Result<(), String> {
     match (leaf, dtype.kind()) {
         (Leaf::Number(text), kind) => {
-            let dates = matches!(kind, Kind::Datetime(_) | Kind::Timedelta(_));
-            let ticks = dates.then(|| ticks_of(dtype));
-            parse::parse_number(text, ticks.as_ref().unwrap_or(dtype), out)
-                .map_err(|misfit| describe(text, dtype, misfit))
+            let parsed = match kind {
+                Kind::Datetime(_) | Kind::Timedelta(_) => parse::parse_number(text, &ordered(Kind::Int64, dtype), out),
+                _ => parse::parse_number(text, dtype, out),
+            };
+            parsed.map_err(|misfit| describe(text, dtype, misfit))
         }
         (Leaf::Bool(value), Kind::Bool) => {
             out[0] = value.into();
@@ -60,14 +73,12 @@ pub(in crate::format) fn read_leaf(leaf: Leaf<'_>, dtype: &DType, out: &mut [u8]
             held.then_some(()).ok_or_else(|| describe(name, dtype, Misfit::NotNumeric))
         }
         (leaf @ Leaf::Null, _) => Err(leaf.to_string()),
-        (leaf, kind) => Err(match kind {
-            Kind::Bool => format!("{leaf}, expected true or false"),
-            _ => format!("{leaf}, expected a number ({})", dtype.name()),
-        }),
+        (leaf, Kind::Bool) => Err(format!("{leaf}, expected true or false")),
+        (leaf, _) => Err(format!("{leaf}, expected a number ({})", dtype.name())),
     }
 }
 
-pub(in crate::format) fn describe(text: &str, dtype: &DType, misfit: Misfit) -> String {
+pub(super) fn describe(text: &str, dtype: &DType, misfit: Misfit) -> String {
     let (text, name) = (short(text), dtype.name());
     match misfit {
         Misfit::Malformed => format!("{text} is no number"),
@@ -81,38 +92,29 @@ pub(in crate::format) fn describe(text: &str, dtype: &DType, misfit: Misfit) -> 
     }
 }
 
-/// Returns the dtype of a short description, in the byte order of `like`.
-fn ordered(descr: &str, like: &DType) -> DType {
-    let order = if like.is_big_endian() { '>' } else { '<' };
-    DType::parse(&format!("{order}{descr}")).unwrap_or_else(|_| like.clone())
+/// Returns the dtype of a kind, in the byte order of `like`.
+fn ordered(kind: Kind, like: &DType) -> DType {
+    let dtype = DType::from(kind);
+    if like.is_big_endian() { dtype.big_endian() } else { dtype }
 }
 
 /// Returns the dtype of the real and the imaginary part.
-pub(in crate::format) fn part_of(complex: &DType) -> DType {
-    ordered(if matches!(complex.kind(), Kind::Complex64) { "f4" } else { "f8" }, complex)
-}
-
-/// Returns the dtype of the ticks of dates.
-fn ticks_of(dates: &DType) -> DType {
-    ordered("i8", dates)
+pub(super) fn part_of(complex: &DType) -> DType {
+    ordered(if matches!(complex.kind(), Kind::Complex64) { Kind::Float32 } else { Kind::Float64 }, complex)
 }
 
 /// Returns a string dtype of width 0 with the width `longest`, at least 1; any other dtype as it is.
-pub(in crate::format) fn widen(dtype: &DType, longest: Option<usize>) -> DType {
+pub(super) fn widen(dtype: &DType, longest: Option<usize>) -> DType {
     let width = longest.unwrap_or(0).max(1);
     match dtype.kind() {
-        Kind::Str(0) => ordered(&format!("U{width}"), dtype),
+        Kind::Str(0) => ordered(Kind::Str(width), dtype),
         Kind::Bytes(0) => Kind::Bytes(width).into(),
         _ => dtype.clone(),
     }
 }
 
 /// Puts a string into an item of NULs; an error says what is wrong with it.
-pub(in crate::format) fn put_string(
-    points: impl Iterator<Item = u32>,
-    dtype: &DType,
-    item: &mut [u8],
-) -> Result<(), String> {
+pub(super) fn put_string(points: impl Iterator<Item = u32>, dtype: &DType, item: &mut [u8]) -> Result<(), String> {
     let too_long = || format!("is longer than {}", dtype.name());
     if matches!(dtype.kind(), Kind::Bytes(_)) {
         let mut places = item.iter_mut();

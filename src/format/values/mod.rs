@@ -13,7 +13,7 @@ mod untyped;
 pub use self::infer::infer;
 pub(super) use self::infer::source;
 pub use self::item::parse_item;
-pub(super) use self::item::{cannot_hold, most_padded};
+pub(super) use self::item::{cannot_hold, check_text, most_padded};
 pub(super) use self::read::Items;
 pub use self::read::Values;
 pub(super) use self::strings::{short, shorten, string};

@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 
-/// Returns the code points of a JSON string, given with its quotes. A lone surrogate is a code point.
+/// Returns the code points of a valid JSON string, given with its quotes. A lone surrogate is a code point.
 pub(in crate::format) fn points(raw: &str) -> impl Iterator<Item = u32> {
-    let inner = raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default();
-    let mut rest = inner.chars();
+    let mut rest = raw[1..raw.len() - 1].chars();
     let unit = |chars: &mut std::str::Chars<'_>| {
-        let value = chars.as_str().get(..4).and_then(|hex| u32::from_str_radix(hex, 16).ok());
-        *chars = chars.as_str().get(4..).unwrap_or_default().chars();
-        value.unwrap_or(0xfffd)
+        let (hex, after) = chars.as_str().split_at(4);
+        *chars = after.chars();
+        u32::from_str_radix(hex, 16).expect("an escape has four hexadecimal digits")
     };
     std::iter::from_fn(move || {
         let c = rest.next()?;
@@ -41,7 +40,7 @@ pub(in crate::format) fn points(raw: &str) -> impl Iterator<Item = u32> {
 
 /// Returns how many code points a JSON string has.
 pub(in crate::format) fn width(raw: &str) -> usize {
-    if raw.contains('\\') { points(raw).count() } else { raw.chars().count().saturating_sub(2) }
+    if raw.contains('\\') { points(raw).count() } else { raw.chars().count() - 2 }
 }
 
 /// Returns the text of a JSON string; `None` if `raw` is not a string, or has lone surrogates.
