@@ -167,11 +167,13 @@ enum NanBits {
 }
 
 impl NanBits {
-    /// Returns which of the old bits are kept, and which are set.
-    fn masks(self) -> (u64, u64) {
+    /// Returns the little-endian bytes of a float64 that was made of an item of the bits `old`.
+    #[inline]
+    fn replaced(self, (value, old): (f64, u64)) -> [u8; 8] {
         match self {
-            Self::Kept => (u64::MAX, f64::NAN.to_bits()),
-            Self::All(bits) => (0, bits),
+            _ if !value.is_nan() => value.to_le_bytes(),
+            Self::Kept => (old | f64::NAN.to_bits()).to_le_bytes(),
+            Self::All(bits) => bits.to_le_bytes(),
         }
     }
 }
@@ -283,54 +285,93 @@ impl StoredNumber for NarrowFloat {
 /// Returns what converts numbers of a dtype to a type.
 fn conversion(kind: &Kind, to: ComparedAs, nan: NanBits) -> ConvertItems {
     match_kind!(*kind, {
-        number T => convert_stored(to, nan, |bytes: &[u8; size_of::<T>()]| T::read_le(bytes)),
+        bool T => convert_integers(to, |bytes: &[u8; size_of::<T>()]| T::read_le(bytes)),
+        integer T => convert_integers(to, |bytes: &[u8; size_of::<T>()]| T::read_le(bytes)),
+        float T => convert_floats(to, nan, |bytes: &[u8; size_of::<T>()]| T::read_le(bytes)),
+        complex T => convert_complex(to, nan, |bytes: &[u8; size_of::<T>()]| T::read_le(bytes)),
         Kind::Narrow(narrow) if narrow.is_integer() => {
             let table: [i8; 256] = array::from_fn(|item| narrow.value(item as u8) as i8);
-            convert_stored(to, nan, move |[item]: &[u8; 1]| table[usize::from(*item)])
+            convert_integers(to, move |[item]: &[u8; 1]| table[usize::from(*item)])
         }
         Kind::Narrow(narrow) => {
             let mask = ((1_u32 << narrow.bits()) - 1) as u8;
             let small = |item: u8| NarrowFloat { value: narrow.value(item), bits: item & mask };
             let table: [NarrowFloat; 256] = array::from_fn(|item| small(item as u8));
-            convert_stored(to, nan, move |[item]: &[u8; 1]| table[usize::from(*item)])
+            convert_floats(to, nan, move |[item]: &[u8; 1]| table[usize::from(*item)])
         }
         not_numbers!() => unreachable!("items of {kind:?} are not converted"),
     })
 }
 
-fn convert_stored<S: StoredNumber, const SIZE: usize>(
+fn convert_integers<S: StoredNumber, const SIZE: usize>(
+    to: ComparedAs,
+    read: impl Fn(&[u8; SIZE]) -> S + Send + Sync + 'static,
+) -> ConvertItems {
+    match to {
+        ComparedAs::Int128 => Box::new(move |bytes, out| each(bytes, out, |item| read(item).integer().to_le_bytes())),
+        ComparedAs::Float64 | ComparedAs::Complex => {
+            let convert = move |bytes: &[u8], out: &mut Vec<u8>| {
+                each(bytes, out, |item| read(item).parts()[0].0.to_le_bytes());
+            };
+            real_or_complex(to, Box::new(convert))
+        }
+        ComparedAs::Int64 | ComparedAs::UInt64 | ComparedAs::Ticks | ComparedAs::Bool => {
+            unreachable!("items that are compared as {to:?} are stored so")
+        }
+    }
+}
+
+fn convert_floats<S: StoredNumber, const SIZE: usize>(
     to: ComparedAs,
     nan: NanBits,
     read: impl Fn(&[u8; SIZE]) -> S + Send + Sync + 'static,
 ) -> ConvertItems {
-    let (kept, more) = nan.masks();
-    let part = move |(value, bits): (f64, u64)| match value.is_nan() {
-        true => (bits & kept | more).to_le_bytes(),
-        false => value.to_le_bytes(),
-    };
-    match to {
-        ComparedAs::Int128 => Box::new(move |bytes, out| each(bytes, out, |item| read(item).integer().to_le_bytes())),
-        ComparedAs::Complex => Box::new(move |bytes, out| {
-            each(bytes, out, |item| {
-                let [re, im] = read(item).parts().map(part);
-                let mut both = [0; 16];
-                both[..8].copy_from_slice(&re);
-                both[8..].copy_from_slice(&im);
-                both
-            });
-        }),
-        ComparedAs::Float64 | ComparedAs::Int64 | ComparedAs::UInt64 | ComparedAs::Ticks | ComparedAs::Bool => {
-            Box::new(move |bytes, out| {
-                let value = |item: &[u8; SIZE]| read(item).parts()[0].0;
-                each(bytes, out, |item| value(item).to_le_bytes());
-                // NaN is rare, and to look for it at each item would take longer than all else
-                let is_nan = |item: &[u8; 8]| f64::from_le_bytes(*item).is_nan();
-                if out.as_chunks().0.iter().fold(false, |any, item| any | is_nan(item)) {
-                    each(bytes, out, |item| part(read(item).parts()[0]));
-                }
-            })
+    let convert = move |bytes: &[u8], out: &mut Vec<u8>| {
+        each(bytes, out, |item| read(item).parts()[0].0.to_le_bytes());
+        // NaN is rare, and to look for it at each item would take longer than all else
+        if has_nan(out) {
+            each(bytes, out, |item| nan.replaced(read(item).parts()[0]));
         }
+    };
+    real_or_complex(to, Box::new(convert))
+}
+
+fn convert_complex<S: StoredNumber, const SIZE: usize>(
+    to: ComparedAs,
+    nan: NanBits,
+    read: impl Fn(&[u8; SIZE]) -> S + Send + Sync + 'static,
+) -> ConvertItems {
+    assert_eq!(to, ComparedAs::Complex, "complex numbers are compared as nothing else");
+    Box::new(move |bytes, out| {
+        each(bytes, out, |item| {
+            let [re, im] = read(item).parts();
+            let mut both = [0; 16];
+            both[..8].copy_from_slice(&nan.replaced(re));
+            both[8..].copy_from_slice(&nan.replaced(im));
+            both
+        });
+    })
+}
+
+/// Returns what makes complex numbers of the float64s that `convert` makes, if these are wanted, else `convert`.
+fn real_or_complex(to: ComparedAs, convert: ConvertItems) -> ConvertItems {
+    if to == ComparedAs::Float64 {
+        return convert;
     }
+    assert_eq!(to, ComparedAs::Complex, "floats are not compared as integers");
+    Box::new(move |bytes, out| {
+        convert(bytes, out);
+        let mut parts = vec![0; 2 * out.len()];
+        for (both, re) in parts.as_chunks_mut::<16>().0.iter_mut().zip(out.as_chunks::<8>().0) {
+            both[..8].copy_from_slice(re);
+        }
+        *out = parts;
+    })
+}
+
+fn has_nan(floats: &[u8]) -> bool {
+    // every item is looked at, because a loop that may end early is not vectorised
+    floats.as_chunks().0.iter().fold(false, |any, item| any | f64::from_le_bytes(*item).is_nan())
 }
 
 /// Makes `out` an item of `N` bytes for each item of `SIZE`. Each is written in its place; to append them would check for
@@ -339,5 +380,7 @@ fn convert_stored<S: StoredNumber, const SIZE: usize>(
 fn each<const SIZE: usize, const N: usize>(bytes: &[u8], out: &mut Vec<u8>, item: impl Fn(&[u8; SIZE]) -> [u8; N]) {
     let items = bytes.as_chunks::<SIZE>().0;
     out.resize(items.len() * N, 0);
-    out.as_chunks_mut::<N>().0.iter_mut().zip(items).for_each(|(slot, bytes)| *slot = item(bytes));
+    for (slot, bytes) in out.as_chunks_mut::<N>().0.iter_mut().zip(items) {
+        *slot = item(bytes);
+    }
 }

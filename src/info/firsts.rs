@@ -33,7 +33,7 @@ pub(super) fn least<T: Copy>(
     below: usize,
     wanted: impl Fn(T) -> bool,
 ) -> Numbered<T> {
-    let (number, place) = numbers.least(start, block.len(), below, |range| {
+    let (number, place) = numbers.least(start, block.len(), below, &|range| {
         Some(range.start + block.get(range)?.iter().position(|&item| wanted(item))?)
     })?;
     Some((*block.get(place)?, number))

@@ -42,7 +42,7 @@ impl ItemNumbers {
         start: usize,
         len: usize,
         below: usize,
-        find: impl Fn(Range<usize>) -> Option<usize>,
+        find: &dyn Fn(Range<usize>) -> Option<usize>,
     ) -> Option<(usize, usize)> {
         let (dim, step) = self.axes.last().copied().unwrap_or((1, 1));
         let outer = self.axes.split_last().map_or(&[][..], |(_, outer)| outer);
@@ -120,7 +120,7 @@ mod tests {
                             let at = seen[range.clone()].iter().position(|n| n % every == 0)?;
                             Some(range.start + at)
                         };
-                        let found = numbers.least(start, end - start, below, find);
+                        let found = numbers.least(start, end - start, below, &find);
                         assert_eq!(found, wanted, "{axes:?} {start}..{end} {below} {every}");
                     }
                 }

@@ -24,10 +24,8 @@ pub(super) fn reader(dtype: &DType) -> Option<Read> {
 
 fn each<T: Element>(big: bool, number: impl Fn(T) -> f64 + Send + Sync + 'static) -> Read {
     Box::new(move |bytes, out| {
-        let items = T::chunks(bytes).iter();
-        match big {
-            true => out.extend(items.map(|&item| number(T::from_big(item)))),
-            false => out.extend(items.map(|&item| number(T::from_little(item)))),
+        for &item in T::chunks(bytes) {
+            out.push(number(if big { T::from_big(item) } else { T::from_little(item) }));
         }
     })
 }

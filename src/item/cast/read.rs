@@ -102,9 +102,13 @@ readable! {
 fn load<T: Element, M: Middle>(big: bool, bytes: &[u8], run: &mut [M], number: impl Fn(T) -> M) {
     let words = T::chunks(bytes).iter().zip(run);
     if big {
-        words.for_each(|(&word, place)| *place = number(T::from_big(word)));
+        for (&word, place) in words {
+            *place = number(T::from_big(word));
+        }
     } else {
-        words.for_each(|(&word, place)| *place = number(T::from_little(word)));
+        for (&word, place) in words {
+            *place = number(T::from_little(word));
+        }
     }
 }
 

@@ -106,9 +106,13 @@ integers!(i8, i16, i32, i64, u8, u16, u32, u64);
 fn put<T: Element, M: Copy>(big: bool, run: &[M], out: &mut [u8], item: impl Fn(M) -> T) {
     let words = T::chunks_mut(out).iter_mut().zip(run);
     if big {
-        words.for_each(|(word, &number)| *word = item(number).to_big());
+        for (word, &number) in words {
+            *word = item(number).to_big();
+        }
     } else {
-        words.for_each(|(word, &number)| *word = item(number).to_little());
+        for (word, &number) in words {
+            *word = item(number).to_little();
+        }
     }
 }
 
@@ -126,23 +130,29 @@ fn put_exact<T: Element, M: Middle>(
 ) -> Result<(), usize> {
     let words = T::chunks_mut(out).iter_mut().zip(run);
     let mut all = true;
-    words.for_each(|(word, &number)| {
+    for (word, &number) in words {
         let (item, fits) = exact(number);
         *word = item.to_little();
         all &= fits;
-    });
-    match run.iter().position(|&number| !all && !exact(number).1) {
-        Some(at) if !lossy => return Err(at),
-        Some(_) => {
-            let words = T::chunks_mut(out).iter_mut().zip(run);
-            words.for_each(|(word, &number)| *word = nearest(number).to_little());
+    }
+    if !all {
+        for (at, (word, &number)) in T::chunks_mut(out).iter_mut().zip(run).enumerate() {
+            if !lossy && !exact(number).1 {
+                return Err(at);
+            }
+            *word = nearest(number).to_little();
         }
-        None => {}
     }
     if big {
-        T::chunks_mut(out).iter_mut().for_each(|word| *word = T::from_little(*word).to_big());
+        little_to_big::<T>(out);
     }
     Ok(())
+}
+
+fn little_to_big<T: Element>(items: &mut [u8]) {
+    for word in T::chunks_mut(items) {
+        *word = T::from_little(*word).to_big();
+    }
 }
 
 fn write_narrow<M: Middle>(narrow: Narrow, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
