@@ -4,7 +4,6 @@
 //! accepted is refused first. Each file is then written anew as a whole, with its other tensors as they are; only a file
 //! of a kind that no writer writes has its items changed in place.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -29,13 +28,26 @@ use crate::storage::source::Source;
 /// The files that are about to be written, each with the tensors that are put into it.
 #[derive(Default)]
 pub(super) struct Changes {
-    files: BTreeMap<PathBuf, FileChange>,
-    indices: BTreeMap<PathBuf, IndexChange>,
-    /// What only EXPECTED has, which stays.
-    left: BTreeSet<String>,
+    files: FileChanges<FileChange>,
+    indices: FileChanges<IndexChange>,
+    /// What only EXPECTED has, which stays, in alphabetical order.
+    left: Vec<String>,
+}
+
+/// Changes of files, in the order of their paths.
+type FileChanges<T> = Vec<(PathBuf, T)>;
+
+/// Returns the change of a file, which is new if there is none.
+fn change_of<'a, T: Default>(changes: &'a mut FileChanges<T>, path: &Path) -> &'a mut T {
+    let at = changes.binary_search_by(|(other, _)| other.as_path().cmp(path)).unwrap_or_else(|at| {
+        changes.insert(at, (path.to_owned(), T::default()));
+        at
+    });
+    &mut changes[at].1
 }
 
 /// The tensors that are put into a file.
+#[derive(Default)]
 struct FileChange {
     /// The format of a file that is written anew; `None` if items are changed in place.
     format: Option<Format>,
@@ -63,7 +75,7 @@ impl Changes {
         let mut changes = Self::default();
         if let Some(FoundTensor { input, n }) = opened.filter(|found| found.input.unwritten().is_some()) {
             rewrite::check_in_place(input, *n, actual, &label(typed), ACTUAL.name)?;
-            changes.put(typed.clone(), None, Accepted { name: None, place: None });
+            changes.put(typed, None, Accepted { name: None, place: None });
             return Ok(changes);
         }
         let (path, typed) = rewrite::divided(typed);
@@ -95,23 +107,26 @@ impl Changes {
         };
         let mut changes = Self::default();
         for name in failed {
-            match pairs.named[name] {
+            match pairs.places(name) {
                 [Some(expected), Some(actual)] => changes.replace(pairs, expected, actual, asked)?,
                 [None, Some(actual)] => changes.add(pairs, root, name, actual, asked)?,
                 [Some(expected), None] => {
                     let side = &pairs.sides[0];
                     let is_file = side.stem(expected.file).is_some_and(|stem| stem == name);
                     let path = side.path(expected.file).display().to_string();
-                    changes.left.insert(if is_file { path } else { format!("{path}:{}", member(pairs, 0, expected)?) });
+                    changes.left.push(if is_file { path } else { format!("{path}:{}", member(pairs, 0, expected)?) });
                 }
                 [None, None] => unreachable!("a name comes from a tensor of one of the sides"),
             }
         }
+        changes.left.sort();
         Ok(changes)
     }
 
-    fn put(&mut self, path: PathBuf, format: Option<Format>, accepted: Accepted) {
-        self.files.entry(path).or_insert_with(|| FileChange { format, tensors: Vec::new() }).tensors.push(accepted);
+    fn put(&mut self, path: &Path, format: Option<Format>, accepted: Accepted) {
+        let change = change_of(&mut self.files, path);
+        change.format = format;
+        change.tensors.push(accepted);
     }
 
     /// Puts a tensor of ACTUAL, which has `bytes` bytes, into a file that is open as `old` or not there: of an index, into
@@ -125,7 +140,7 @@ impl Changes {
     ) -> Result<()> {
         let index = old.filter(|old| old.format().names_files());
         let (Some(index), Some(name)) = (index, &accepted.name) else {
-            self.put(path.to_owned(), Some(format_of(path, old)?), accepted);
+            self.put(path, Some(format_of(path, old)?), accepted);
             return Ok(());
         };
         let names = index.names().unwrap_or_default();
@@ -133,7 +148,7 @@ impl Changes {
         let last = (0..names.len()).max_by_key(|&n| names[n]);
         let n = at.or(last).ok_or_else(|| anyhow!("{}: holds no tensors, and names no file for one", index.label()))?;
         let shard = index.elsewhere(n)?.ok_or_else(|| anyhow!("{}: names no file", index.label()))?;
-        let change = self.indices.entry(path.to_owned()).or_default();
+        let change = change_of(&mut self.indices, path);
         change.more_bytes += i128::try_from(bytes()?).expect("a size in memory");
         match at {
             Some(n) => change.more_bytes -= i128::from(index.describe(n)?.bytes),
@@ -142,7 +157,7 @@ impl Changes {
                 change.added.insert(name.clone(), file);
             }
         }
-        self.put(shard, Some(Format::SAFETENSORS), accepted);
+        self.put(&shard, Some(Format::SAFETENSORS), accepted);
         Ok(())
     }
 
@@ -162,7 +177,7 @@ impl Changes {
         if input.unwritten().is_some() {
             let (n, label) = side.find(&input, expected)?;
             rewrite::check_in_place(&input, n, &pairs.open_one(1, actual, asked)?, &label, ACTUAL.name)?;
-            self.put(path.to_owned(), None, accepted);
+            self.put(path, None, accepted);
             return Ok(());
         }
         self.put_into(path, Some(&input), accepted, &|| Ok(pairs.open_one(1, actual, asked)?.bytes()))
@@ -210,7 +225,7 @@ impl Changes {
         if !Path::new(&stem).components().all(|part| matches!(part, Component::Normal(_))) {
             bail!("--accept: {stem:?} is no name of a file in {}", root.display());
         }
-        self.put(root.join(format!("{stem}.{}", format.extension())), Some(format), accepted(within));
+        self.put(&root.join(format!("{stem}.{}", format.extension())), Some(format), accepted(within));
         Ok(())
     }
 
@@ -236,7 +251,8 @@ impl Changes {
     /// Makes the folders that are missing, and returns them, each after those that it lies in.
     fn make_folders(&self) -> Result<Vec<PathBuf>> {
         let mut made = Vec::new();
-        for folder in self.files.keys().filter_map(|path| path.parent()).filter(|folder| !folder.as_os_str().is_empty())
+        for folder in
+            self.files.iter().filter_map(|(path, _)| path.parent()).filter(|folder| !folder.as_os_str().is_empty())
         {
             let missing = folder.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
             let missing: Vec<_> = missing.map(Path::to_owned).collect();

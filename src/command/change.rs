@@ -63,7 +63,7 @@ impl<'a> Change<'a> {
         indices: Option<&Operand<'_>>,
         updates: &'a UpdatesOptions,
         options: &'a ChangeOptions,
-    ) -> Result<Change<'a>> {
+    ) -> Result<Self> {
         let ChangeOptions { input, output, edit, run } = options;
         let limits = run.threads.limits(io)?;
         let updates = match &updates.updates {
@@ -77,7 +77,7 @@ impl<'a> Change<'a> {
             false => Destination::of(io, output, run.quiet)?,
         };
         let reader = OperandReader { io, options: input, threads: limits.threads };
-        Ok(Change { reader, limits, destination, together: output.parts.part.is_some(), data, updates })
+        Ok(Self { reader, limits, destination, together: output.parts.part.is_some(), data, updates })
     }
 
     /// Opens DATA and UPDATES and types them together.
@@ -135,12 +135,12 @@ impl<'a> OpenChange<'a> {
     /// # Errors
     /// A value or dtype that DATA cannot take; of reading updates that lie in the file that is changed.
     pub(super) fn link(self, shape: &[usize]) -> Result<LinkedChange<'a>> {
-        let (data, destination, limits) = (self.data, self.change.destination, self.change.limits);
-        let mut source = match self.updates {
+        let OpenChange { change: Change { destination, limits, data: operand, .. }, data, updates } = self;
+        let mut source = match updates {
             OpenItems::Source(source) => source,
             OpenItems::Fill(value) => {
                 let item = values::parse_item(special(value, data.dtype()), data.dtype());
-                let item = item.map_err(|error| explained([&self.change.data], error))?;
+                let item = item.map_err(|error| explained([&operand], error))?;
                 if item.len() != data.dtype().itemsize() {
                     bail!("--fill: {value:?} is longer than {}", data.dtype().name());
                 }
@@ -225,8 +225,8 @@ impl<'a> IndexedChange<'a> {
     /// # Errors
     /// An index out of range or, where that is refused, one that repeats another; of reading and writing.
     pub(super) fn write(self, operand: &Operand<'_>, rule: ScatterRule, report: Report) -> Result<Outcome> {
-        let LinkedChange { base, updates, destination, limits } = self.linked;
-        let fill = self.shapes.link(ScatterOperands { base, indices: self.indices, updates }, rule, limits);
+        let Self { linked: LinkedChange { base, updates, destination, limits }, indices, shapes } = self;
+        let fill = shapes.link(ScatterOperands { base, indices, updates }, rule, limits);
         let fill: Box<dyn Fill> = Box::new(fill.map_err(|error| explained([operand], error))?);
         destination.put(fill, limits, report)
     }

@@ -401,7 +401,7 @@ impl Diff {
                 bail!("{option}: is of one tensor, and these are several: name a member after a colon, or a file");
             }
         }
-        self.check_tolerances(pairs.named.keys().map(String::as_str))?;
+        self.check_tolerances(pairs.named.iter().map(|(name, _)| name.as_str()))?;
         let asked = Asked::new(self.input.dtype.as_ref());
         let meter = Meter::new(io, Some(pairs.bytes()), self.summary);
         let mut models = Models::new(self.json);

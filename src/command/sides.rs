@@ -1,6 +1,6 @@
 //! Finds out what the two sides of a comparison are: one tensor each, or many tensors each, which are compared by name.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -14,6 +14,7 @@ use crate::format::collection::{Collection, Opening, TensorPlace};
 use crate::format::open::{Input, OpenOptions, files_before_colons, folders_before_colons};
 use crate::format::raw::View;
 use crate::format::{Format, rewrite};
+use crate::layout::order::sort_by;
 use crate::storage::source::Source;
 
 /// The tensors that are right.
@@ -48,8 +49,9 @@ pub(super) enum ComparedSides {
 /// Tensors of both sides, by the names that they are compared under.
 pub(super) struct NamedPairs {
     pub sides: [Collection; 2],
-    /// Where the tensors of each name are, on one side or both. The names are those of EXPECTED after `--rename`.
-    pub named: BTreeMap<String, [Option<TensorPlace>; 2]>,
+    /// In alphabetical order, the names and where the tensors of each name are, on one side or both. The names are those of
+    /// EXPECTED after `--rename`.
+    pub named: Vec<(String, [Option<TensorPlace>; 2])>,
 }
 
 /// Finds EXPECTED; if `may_be_made`, it need not exist.
@@ -177,29 +179,38 @@ pub(super) fn pair_up(
 
 impl NamedPairs {
     fn new(sides: [Collection; 2], members: &MemberOptions, labels: &[String; 2]) -> Result<Self> {
-        let mut named: BTreeMap<String, [Option<TensorPlace>; 2]> = BTreeMap::new();
-        members.check_renames(sides[0].tensors().keys().map(String::as_str))?;
-        for (old, &place) in sides[0].tensors() {
+        let mut named: HashMap<String, [Option<TensorPlace>; 2]> = HashMap::new();
+        let expected = sides[0].tensors();
+        members.check_renames(expected.iter().map(|(name, _)| *name))?;
+        for (old, place) in expected {
             let name = members.renamed(old);
             if named.entry(name.clone()).or_default()[0].replace(place).is_some() {
                 bail!("{}: two tensors are called {name:?} after --rename, one of them {old:?}", labels[0]);
             }
         }
-        for (name, &place) in sides[1].tensors() {
-            named.entry(name.clone()).or_default()[1] = Some(place);
+        for (name, place) in sides[1].tensors() {
+            named.entry(name.to_owned()).or_default()[1] = Some(place);
         }
-        members.check_names(&named.keys().map(String::as_str).collect::<Vec<_>>())?;
+        let mut named: Vec<_> = named.into_iter().collect();
+        sort_by(&mut named, |(a, _), (b, _)| a.cmp(b));
+        members.check_names(&named.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
         let any = !named.is_empty();
-        named.retain(|name, _| members.takes(name));
+        named.retain(|(name, _)| members.takes(name));
         if any && named.is_empty() {
             bail!("{} and {}: --only and --exclude leave no tensor to compare", labels[0], labels[1]);
         }
         Ok(Self { sides, named })
     }
 
+    /// Returns where the tensors of one of the names are.
+    pub(super) fn places(&self, name: &str) -> [Option<TensorPlace>; 2] {
+        let found = self.named.binary_search_by(|(other, _)| other.as_str().cmp(name));
+        self.named[found.expect("one of the names that were compared")].1
+    }
+
     /// Returns about how many bytes all tensors have that have a partner.
     pub(super) fn bytes(&self) -> usize {
-        let pairs = self.named.values().filter_map(|[expected, actual]| expected.zip(*actual));
+        let pairs = self.named.iter().filter_map(|(_, [expected, actual])| expected.zip(*actual));
         let bytes = pairs.fold(0, |sum: u64, (one, other)| sum.saturating_add(one.bytes).saturating_add(other.bytes));
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }

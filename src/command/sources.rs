@@ -21,6 +21,7 @@ use crate::format::json;
 use crate::format::open::{Input, OpenOptions};
 use crate::format::values::{self, Values};
 use crate::item::dtype::DType;
+use crate::layout::order::sort_by;
 use crate::ops::indexed::all_integers;
 use crate::ops::slice::SliceArgs;
 use crate::parallel::Threads;
@@ -358,7 +359,7 @@ pub(super) fn typed<'c>(tensors: &[TensorOf<'c>], asked: &Asked<'_>, reading: Re
     }
     // those that have a dtype come first, since the others may take it
     let mut order: Vec<_> = untyped.into_iter().zip(tensors).enumerate().collect();
-    order.sort_by_key(|(_, (one, _))| plain(one));
+    sort_by(&mut order, |(_, (a, _)), (_, (b, _))| plain(a).cmp(&plain(b)));
     let mut known: Option<DType> = None;
     let mut sources = Vec::with_capacity(tensors.len());
     for (n, (one, tensor)) in order {
@@ -376,7 +377,7 @@ pub(super) fn typed<'c>(tensors: &[TensorOf<'c>], asked: &Asked<'_>, reading: Re
         known.get_or_insert_with(|| source.dtype().native());
         sources.push((n, source));
     }
-    sources.sort_by_key(|(n, _)| *n);
+    sort_by(&mut sources, |(a, _), (b, _)| a.cmp(b));
     Ok(sources.into_iter().map(|(_, source)| source).collect())
 }
 

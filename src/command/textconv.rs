@@ -14,6 +14,7 @@ use super::show::{THRESHOLD, read_shown};
 use super::sources::{FILE, OperandReader, TensorOf, typed_alone};
 use crate::format::text::{self, TextOptions};
 use crate::info;
+use crate::layout::order::sort_by;
 use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;
 use crate::report::printable;
@@ -53,7 +54,7 @@ impl Textconv {
         let reader = OperandReader { io, options: &self.input, threads: limits.threads };
         let input = reader.open(&FILE.of(&self.file))?;
         let mut selected = input.select()?;
-        selected.sort_by(|(_, a), (_, b)| a.cmp(b));
+        sort_by(&mut selected, |(_, a), (_, b)| a.cmp(b));
         let asked = Asked::new(self.input.dtype.as_ref());
         let mut out = BufWriter::new(io.stdout.clone());
         if selected.is_empty() {

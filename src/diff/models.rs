@@ -10,6 +10,7 @@ use std::io::{self, Seek, Write};
 use super::report::{axes_of, brief, json_members, share};
 use super::{Difference, Outline, Reason};
 use crate::error::{Context, Result};
+use crate::layout::order::sort_by;
 use crate::report::json::{self, Escapes};
 use crate::report::{Colour, Column, Heading, Style, Table, four_digits, printable};
 use crate::storage::platform::{Spool, spool};
@@ -162,7 +163,7 @@ impl Models {
             return Ok(());
         }
         // the sort is stable: lines that are alike stay in the order of names
-        self.lines.sort_by(|a, b| {
+        sort_by(&mut self.lines, |a, b| {
             let descending = |a: f64, b: f64| b.partial_cmp(&a).unwrap_or(Ordering::Equal);
             let by_errors = descending(a.share, b.share).then(descending(a.relative, b.relative));
             a.verdict.rank().cmp(&b.verdict.rank()).then(by_errors)

@@ -10,6 +10,8 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::layout::order::sort_by;
+
 /// How many ranges of places are kept.
 pub(super) const RANGES: usize = 16;
 
@@ -159,7 +161,7 @@ impl AxisMarks {
 
     /// Returns the marked places, from the runs of all windows, each with the number of its first item.
     pub(super) fn found(&self, mut windows: Vec<(usize, FirstAxisRuns)>) -> Vec<AxisPlaces> {
-        windows.sort_unstable_by_key(|(start, _)| *start);
+        sort_by(&mut windows, |(a, _), (b, _)| a.cmp(b));
         let mut runs = FirstAxisRuns::default();
         windows.into_iter().for_each(|(_, window)| runs.append(window));
         let mut first = Some(runs);

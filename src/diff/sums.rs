@@ -18,7 +18,7 @@
 //! As long as all blocks have been equal, equal blocks have nothing to add and are left out. If any differ later, a second
 //! pass visits the windows that were left out.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::Mutex;
 
 use super::item::{ItemClass, RealItem};
@@ -233,7 +233,7 @@ fn widen(ends: &mut Option<Ends>, other: Ends) {
 
 /// Blocks of which one window ended within, until the window with the rest comes.
 #[derive(Debug, Default)]
-pub(super) struct PartialBlocks(Mutex<BTreeMap<usize, PartialBlock>>);
+pub(super) struct PartialBlocks(Mutex<HashMap<usize, PartialBlock>>);
 
 #[derive(Debug, Default)]
 struct PartialBlock {

@@ -12,6 +12,7 @@ use super::places::{AxisMarks, FirstAxisRuns};
 use super::reading::{Comparability, NumberReading};
 use super::rule::Rule;
 use super::worst::WorstMismatches;
+use crate::layout::order::sort_by;
 use crate::memory;
 
 /// Bytes of the items of a block. A block is first counted as a whole, and looked at pair by pair only if it may change
@@ -158,7 +159,7 @@ impl DifferenceTally {
             Ok(()) => self.first.extend(other.first),
             Err(message) => self.out_of_memory = Some(message),
         }
-        self.first.sort_unstable_by_key(|found| found.item);
+        sort_by(&mut self.first, |a, b| a.item.cmp(&b.item));
         self.first.truncate(rule.shown);
         if let Err(message) = self.worst.merge(other.worst, rule.worst) {
             self.out_of_memory = Some(message);

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::distance::Number;
 use super::tally::FoundMismatch;
+use crate::layout::order::sort_by;
 use crate::memory;
 
 /// More mismatches are kept than are wanted, so that they are sorted seldom: twice as many and these.
@@ -66,7 +67,7 @@ impl WorstMismatches {
 
     /// Leaves so many mismatches, the worst first.
     fn sort(&mut self, wanted: usize) {
-        self.found.sort_unstable_by(|(one, a), (other, b)| {
+        sort_by(&mut self.found, |(one, a), (other, b)| {
             let by_distance = match (one, other) {
                 (None, None) => Ordering::Equal,
                 (None, Some(_)) => Ordering::Less,

@@ -3,7 +3,7 @@
 //! A file that can hold several tensors is opened at once, to learn their names, and stays open. A file of one tensor is
 //! opened when it is wanted, so that a folder may hold more of them than a program may have open.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use super::open::{Input, OpenOptions};
 use super::table::Format;
 use crate::error::{Context, Error, ErrorKind, Result, bail};
+use crate::layout::order::sort_by;
 
 /// The most files and folders that are looked at in a folder, and the most tensors that it may hold. Where there are more,
 /// links most likely lead in circles.
@@ -33,9 +34,9 @@ pub struct Opening<'a> {
 #[derive(Debug, Default)]
 pub struct Collection {
     files: Vec<Listed>,
-    tensors: BTreeMap<String, TensorPlace>,
+    tensors: HashMap<String, TensorPlace>,
     /// The numbers of the files of a folder, by their names without endings.
-    stems: BTreeMap<String, usize>,
+    stems: HashMap<String, usize>,
     /// How files are opened later; the label is replaced by that of the file.
     options: OpenOptions,
 }
@@ -86,14 +87,14 @@ impl Collection {
     /// # Errors
     /// A damaged member.
     pub fn of_input(input: Input, path: &Path, options: OpenOptions) -> Result<Self> {
-        let mut tensors = BTreeMap::new();
+        let mut tensors = HashMap::new();
         for (n, name) in input.names().unwrap_or_default().into_iter().enumerate() {
             let bytes = input.describe(n)?.bytes;
             tensors.insert(name.to_owned(), TensorPlace { file: 0, member: Some(n), bytes });
         }
         let label = input.label().to_owned();
         let file = Listed { path: path.to_owned(), label, stem: None, input: Some(input) };
-        Ok(Self { files: vec![file], tensors, stems: BTreeMap::new(), options })
+        Ok(Self { files: vec![file], tensors, stems: HashMap::new(), options })
     }
 
     /// Lists the tensors in the files of a folder and of the folders in it. The name of a tensor is the path of its file
@@ -111,8 +112,10 @@ impl Collection {
     }
 
     /// Returns the names in alphabetical order, and where the tensors are.
-    pub fn tensors(&self) -> &BTreeMap<String, TensorPlace> {
-        &self.tensors
+    pub fn tensors(&self) -> Vec<(&str, TensorPlace)> {
+        let mut tensors: Vec<_> = self.tensors.iter().map(|(name, place)| (name.as_str(), *place)).collect();
+        sort_by(&mut tensors, |(a, _), (b, _)| a.cmp(b));
+        tensors
     }
 
     /// Returns the path of a file.
@@ -239,8 +242,8 @@ impl FolderWalk<'_> {
             }
         }
         // indices come first, since they stand for other files
-        files.sort_by(|a, b| (!a.format.names_files(), &a.path).cmp(&(!b.format.names_files(), &b.path)));
-        folders.sort();
+        sort_by(&mut files, |a, b| (!a.format.names_files(), &a.path).cmp(&(!b.format.names_files(), &b.path)));
+        sort_by(&mut folders, |(a, _), (b, _)| a.cmp(b));
         let mut shards = HashSet::new();
         for found in files {
             if !found.path.file_name().is_some_and(|name| shards.contains(name)) {

@@ -19,6 +19,7 @@ use super::table::{Format, Named, containers};
 use super::values::Values;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, Subject, bail, malformed};
 use crate::item::glob::Glob;
+use crate::layout::order::sort_by;
 use crate::parallel::Threads;
 use crate::storage::platform::same_file;
 use crate::storage::read_at::ReadAt;
@@ -497,7 +498,7 @@ pub fn alike(name: &str, names: &[&str]) -> Vec<String> {
         if contained { 1.0 } else { strsim::jaro_winkler(&lower, &other) }
     };
     let mut near: Vec<_> = names.iter().map(|other| (score(other), *other)).filter(|(s, _)| *s >= ALIKE).collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    sort_by(&mut near, |a, b| b.0.total_cmp(&a.0));
     near.into_iter().take(3).map(|(_, name)| format!("{name:?}")).collect()
 }
 

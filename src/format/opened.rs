@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::interface::Unchangeable;
 use super::open::{Input, OpenOptions};
 use super::table::Format;
-use super::write;
+use super::write::{self, Work};
 use crate::error::{Context, Error, ErrorKind, Result, Subject};
 use crate::item::dtype::DType;
 use crate::item::meta::Order;
@@ -17,6 +17,7 @@ use crate::ops::fill::{Fill, Limits, Scratch};
 use crate::ops::selection::Selection;
 use crate::ops::slice::SliceArgs;
 use crate::ops::slice_scatter::SliceScatter;
+use crate::ops::updates::Updates;
 use crate::storage::conversion::Conversion;
 use crate::storage::read_at::MemoryBytes;
 use crate::storage::source::Source;
@@ -120,8 +121,10 @@ pub fn patch(path: impl AsRef<Path>, slices: &SliceArgs, updates: &Tensor) -> Re
         return Err(Error::new(Subject::Dtype, message).within(label));
     }
     let updates = updates.cast(data.dtype()).with_context(place)?;
-    let work = write::patch(data, places, Source::memory(updates, "updates".to_owned()), Limits::default())?;
-    write::edit(work, None, &|_| {}, &|_| {})
+    let as_they_are = Conversion::new(data.dtype(), data.dtype()).expect("a dtype is of the same kind as itself");
+    let updates = Updates::new(Source::memory(updates, "updates".to_owned()), as_they_are);
+    let fill = places.link(Selection::in_place(data), updates);
+    write::edit(Work::new(Box::new(fill), Limits::default()), None, &|_| {}, &|_| {})
 }
 
 /// Opens and locks the one tensor that a path names, so that it can be changed in place.

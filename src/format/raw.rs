@@ -89,7 +89,9 @@ impl View {
         let expected = one.bytes() as u64;
         // behind an offset there may be other things
         let fits = if self.offset.is_some() { rest >= expected } else { rest == expected };
-        ensure!(fits, "{}{}", wrong_length(rest, expected, &one), fitting(&one, rest));
+        if !fits {
+            bail!("{}{}", wrong_length(rest, expected, &one), fitting(&one, rest));
+        }
         Ok((one, start))
     }
 }

@@ -10,12 +10,15 @@ use super::files;
 use super::interface::{Extras, TextOptions};
 use super::open::{Input, OpenOptions, files_before_colons};
 use super::table::{Format, listed};
-use super::write::{self, Plan, Work, checked};
+use super::write::{Plan, Work, checked};
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
 use crate::ops::fill::Limits;
+use crate::ops::selection::Selection;
 use crate::ops::slice::SliceArgs;
 use crate::ops::slice_scatter::SliceScatter;
+use crate::ops::updates::Updates;
 use crate::storage::chunked::ChunkStyle;
+use crate::storage::conversion::Conversion;
 use crate::storage::source::{Source, merged};
 use crate::storage::target::Target;
 
@@ -200,7 +203,11 @@ pub fn in_place(path: &Path, label: &str, tensors: Vec<NamedSource>, limits: Lim
         check_in_place(&input, n, &new, &label, "the new tensor")?;
         let old = input.source(n)?;
         let places = SliceScatter::resolve(old.shape(), &SliceArgs::default(), None).with_context(|| label.clone())?;
-        write::patch(old, places, new, limits)
+        let conversion =
+            Conversion::new(new.dtype(), old.dtype()).with_context(|| format!("{label}: another dtype"))?;
+        let mut updates = Updates::new(new, conversion);
+        updates.keep_from(&old)?;
+        Ok(Work::new(Box::new(places.link(Selection::in_place(old), updates)), limits))
     };
     tensors.into_iter().map(work).collect()
 }

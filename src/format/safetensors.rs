@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::error::{Context, Result, bail, ensure, malformed};
+use crate::layout::order::sort_by;
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
@@ -132,7 +133,7 @@ impl HeaderIndex {
         // the message quotes a text of the file, which may have several lines
         let one_line = |error: serde_json::Error| error.to_string().replace(char::is_control, " ");
         let Entries { mut entries, notes } = read.map_err(|error| malformed!("header: {}", one_line(error)))?;
-        entries.sort_by_key(|(_, info)| info.data_offsets);
+        sort_by(&mut entries, |(_, a), (_, b)| a.data_offsets.cmp(&b.data_offsets));
         let mut names = HashSet::with_capacity(entries.len());
         let mut end = 0;
         let mut members = Vec::with_capacity(entries.len());
@@ -162,11 +163,9 @@ impl HeaderIndex {
     pub fn source(&self, file: &Arc<dyn ReadAt>, n: usize, label: String) -> Result<Source> {
         let Some(member) = self.members.get(n) else { bail!("tensor {n} of {}", self.members.len()) };
         let Member { meta, offset, .. } = member;
-        ensure!(
-            bits(&meta.dtype) == 8 || stores(&meta.dtype),
-            "items of dtype {} are packed in an order that safetensors does not tell",
-            meta.dtype.name()
-        );
+        if bits(&meta.dtype) < 8 && !stores(&meta.dtype) {
+            bail!("items of dtype {} are packed in an order that safetensors does not tell", meta.dtype.name());
+        }
         packed::source(meta.clone(), file, *offset, label)
     }
 }
@@ -180,7 +179,9 @@ fn member(name: &str, info: &TensorInfo, data: u64) -> Result<Member> {
     bytes_of(shape, dtype.itemsize()).ok_or_else(|| malformed!("shape {shape:?} is larger than memory can be"))?;
     let stored = end.checked_sub(*begin).ok_or_else(|| malformed!("data from byte {begin} to byte {end}"))? as u64;
     let expected = bytes_of_shape(&dtype, shape)?;
-    ensure!(stored == expected, "{}", wrong_length(stored, expected, &Meta::new(dtype, shape.clone())));
+    if stored != expected {
+        bail!("{}", wrong_length(stored, expected, &Meta::new(dtype, shape.clone())));
+    }
     Ok(Member {
         name: name.to_owned(),
         meta: Meta::new(dtype, shape.clone()),
@@ -196,12 +197,9 @@ fn bytes_of_shape(dtype: &DType, shape: &[usize]) -> Result<u64> {
         .ok_or_else(|| malformed!("shape {shape:?} is larger than memory can be"))?
         / dtype.itemsize().max(1);
     // 8 items fill their bytes whatever their bits are
-    ensure!(
-        ((items % 8) * bits(dtype) as usize).is_multiple_of(8),
-        "{items} items of {} bits ({} {shape:?}) do not fill their bytes",
-        bits(dtype),
-        dtype.name()
-    );
+    if !((items % 8) * bits(dtype) as usize).is_multiple_of(8) {
+        bail!("{items} items of {} bits ({} {shape:?}) do not fill their bytes", bits(dtype), dtype.name());
+    }
     Ok(bytes_of_items(dtype, items))
 }
 
@@ -316,7 +314,7 @@ pub fn write_header(members: &[(String, Meta)], notes: &Notes) -> Result<(Vec<u8
         ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
         sorted.push((format_dtype, name, n, bytes_of_shape(dtype, shape)?, shape));
     }
-    sorted.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    sort_by(&mut sorted, |a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     let mut names = HashSet::with_capacity(sorted.len());
     let mut entries = Vec::with_capacity(sorted.len());
     let mut offsets = vec![0; sorted.len()];

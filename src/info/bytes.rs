@@ -10,6 +10,7 @@ use crate::engine::quantiles::Key;
 use crate::engine::scan::{ScannedPart, scan_parts};
 use crate::error::Result;
 use crate::layout::numbers::ItemNumbers;
+use crate::layout::order::sort_by;
 use crate::ops::fill::Limits;
 use crate::storage::source::Source;
 
@@ -114,7 +115,7 @@ impl ByteCounts {
     /// Returns the finite item of a rank, from 1 to the number of finite items, in ascending order.
     pub(super) fn of_rank(&self, byte: ByteItem, rank: u64) -> u8 {
         let mut finite: Vec<u8> = (0..=255).filter(|&item| byte.value(item).is_finite()).collect();
-        finite.sort_by_key(|&item| byte.value(item).to_key());
+        sort_by(&mut finite, |&a, &b| byte.value(a).to_key().cmp(&byte.value(b).to_key()));
         let mut before = 0;
         let found = finite.into_iter().find(|&item| {
             before += self.seen[usize::from(item)];

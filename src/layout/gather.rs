@@ -1,5 +1,6 @@
 //! Gathers items from storage that is read by position.
 
+use super::order::sort_by;
 use super::view::View;
 use super::walk::{CopyWalk, Step, copy_bytes};
 
@@ -29,7 +30,7 @@ pub fn gather<E>(
     let dense = View::c_order(&view.shape());
     let Some(mut walk) = CopyWalk::new(view, &dense) else { return Ok(()) };
     // storage order: the axis with the smallest stride of the source is the last
-    walk.steps.sort_by_key(|step| std::cmp::Reverse(step.from.abs()));
+    sort_by(&mut walk.steps, |a, b| b.from.abs().cmp(&a.from.abs()));
     let mut extent = itemsize;
     let mut inner = walk.steps.len();
     // how many places of the axis before the inner ones are read at once

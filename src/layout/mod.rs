@@ -3,6 +3,7 @@
 pub mod axis;
 pub mod gather;
 pub mod numbers;
+pub mod order;
 pub mod shape;
 pub mod view;
 pub mod walk;

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use super::order::sort_by;
 use super::view::View;
 
 /// An axis of a [`CopyWalk`]: its dim, and the strides of source and destination in items.
@@ -42,7 +43,7 @@ impl CopyWalk {
                 _ => walk.steps.push(Step { dim, from, to }),
             }
         }
-        walk.steps.sort_by_key(|step| std::cmp::Reverse(step.to));
+        sort_by(&mut walk.steps, |a, b| b.to.cmp(&a.to));
         let mut merged: Vec<Step> = Vec::with_capacity(walk.steps.len());
         for step in walk.steps {
             match merged.last_mut() {

@@ -405,7 +405,9 @@ impl Source {
             Storage::Stream(stream) => {
                 let mut stream = locked(stream);
                 let read = stream.read_at(out, at).with_context(|| self.label.clone())?;
-                ensure!(read == out.len(), "{}: {}", self.label, wrong_length(stream.at, stream.bytes, &self.meta));
+                if read < out.len() {
+                    bail!("{}: {}", self.label, wrong_length(stream.at, stream.bytes, &self.meta));
+                }
                 Ok(())
             }
             Storage::Chunks(chunks) => {

@@ -13,7 +13,7 @@ use tempfile::TempPath;
 use super::key_store::{PreparedValue, WritableStore};
 use super::platform::{copy_mode, exchange, open_any, open_to_lock, same_file, sync_all_of, tempfile_in};
 use super::signals;
-use crate::error::{Context, Result, ensure};
+use crate::error::{Context, Result, bail};
 
 /// The folder in a stage that takes the target's name.
 const STORE: &str = "store";
@@ -312,7 +312,9 @@ pub fn lock(path: &Path, together: bool) -> Result<File> {
     loop {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
         let metadata = file.metadata()?;
-        ensure!(metadata.is_file(), "no regular file");
+        if !metadata.is_file() {
+            bail!("no regular file");
+        }
         if together { file.lock_shared() } else { file.lock() }.context("cannot be locked")?;
         if same_file(&metadata, &fs::metadata(path)?) {
             return Ok(file);

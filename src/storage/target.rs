@@ -14,7 +14,7 @@ use super::platform::{copy_mode, is_writable, link, open_folder, remove_stale, s
 use super::signals;
 use super::stage::{Stage, fnv1a, folder_of};
 use super::stream::OutputStream;
-use crate::error::{Context, Error, ErrorKind, Result, bail, ensure};
+use crate::error::{Context, Error, ErrorKind, Result, bail};
 
 /// What the name of an output leads to.
 #[derive(Debug)]
@@ -62,8 +62,12 @@ impl Target {
     /// where `no_clobber` forbids it is an error of the kind [`AlreadyExists`](io::ErrorKind::AlreadyExists).
     pub fn resolve(name: &Path, label: String, no_clobber: bool) -> Result<Self> {
         let existing = existing(name, &label, no_clobber)?;
-        ensure!(!name.as_os_str().is_empty(), "{}: an empty name", label.trim_end());
-        ensure!(!existing.as_ref().is_some_and(Metadata::is_dir), "{label}: is a folder, expected a file");
+        if name.as_os_str().is_empty() {
+            bail!("{}: an empty name", label.trim_end());
+        }
+        if existing.as_ref().is_some_and(Metadata::is_dir) {
+            bail!("{label}: is a folder, expected a file");
+        }
         let path = match follow(name).with_context(|| label.clone())? {
             Some(path) if existing.as_ref().is_none_or(Metadata::is_file) => path,
             None if existing.is_none() => name.to_owned(),
@@ -73,10 +77,9 @@ impl Target {
             }
             _ => return Ok(Self::Device { name: name.to_owned(), label }),
         };
-        ensure!(
-            !name.as_os_str().as_encoded_bytes().ends_with(b"/") && path.file_name().is_some(),
-            "{label}: is no name of a file"
-        );
+        if name.as_os_str().as_encoded_bytes().ends_with(b"/") || path.file_name().is_none() {
+            bail!("{label}: is no name of a file");
+        }
         check_place(&path, &label, existing.is_some())?;
         Ok(Self::File(NamedTarget { label, path, existing: existing.map(Box::new), no_clobber }))
     }
@@ -93,11 +96,12 @@ impl Target {
         is_ours: &dyn Fn(&Path) -> bool,
     ) -> Result<Self> {
         let existing = existing(name, &label, no_clobber)?;
-        ensure!(
-            existing.as_ref().is_none_or(|found| found.is_dir()),
-            "{label}: is a file, expected a folder of its format, or nothing there"
-        );
-        ensure!(existing.is_none() || is_ours(name), "{label}: is a folder and no Zarr store, and is not replaced");
+        if existing.as_ref().is_some_and(|found| !found.is_dir()) {
+            bail!("{label}: is a file, expected a folder of its format, or nothing there");
+        }
+        if existing.is_some() && !is_ours(name) {
+            bail!("{label}: is a folder and no Zarr store, and is not replaced");
+        }
         // a name may end in a slash, and `.` has no name
         let path = follow(&name.components().collect::<PathBuf>()).with_context(|| label.clone())?;
         let path = path.filter(|path| path.file_name().is_some());

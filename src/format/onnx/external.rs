@@ -66,7 +66,9 @@ impl Elsewhere {
         })?;
         let length = self.length.unwrap_or(rest);
         ensure!(length <= rest, "{length} bytes of items in {quoted}, and {rest} bytes in that file");
-        ensure!(length == bytes, "{quoted}: {}", wrong_length(length, bytes, meta));
+        if length != bytes {
+            bail!("{quoted}: {}", wrong_length(length, bytes, meta));
+        }
         Ok((file, self.offset))
     }
 }

@@ -7,27 +7,11 @@ use super::share::Share;
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::FileSink;
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
+use crate::layout::order::sort_by;
 use crate::layout::window::{Window, Windows};
-use crate::ops::fill::{Limits, Patch};
-use crate::ops::selection::Selection;
-use crate::ops::slice_scatter::SliceScatter;
-use crate::ops::updates::Updates;
-use crate::storage::conversion::Conversion;
+use crate::ops::fill::Patch;
 use crate::storage::key_store::PreparedValue;
 use crate::storage::signals;
-use crate::storage::source::Source;
-
-/// Plans to put `new` into some places of `old`, in the file of `old`.
-///
-/// # Errors
-/// The dtypes are not of one kind; of reading what of `new` lies in the file that is changed.
-pub fn patch(old: Source, places: SliceScatter, new: Source, limits: Limits) -> Result<Work> {
-    let conversion =
-        Conversion::new(new.dtype(), old.dtype()).with_context(|| format!("{}: another dtype", old.label()))?;
-    let mut updates = Updates::new(new, conversion);
-    updates.keep_from(&old)?;
-    Ok(Work::new(Box::new(places.link(Selection::in_place(old), updates)), limits))
-}
 
 /// Changes the data of a work that is [in place](Work::is_in_place): only the windows in which something changes are read
 /// and written, and of a store in chunks only those of `share`, if there is one. After the last check and before the first
@@ -82,7 +66,7 @@ fn edit_chunks(
     job.each(&windows, &touched, &put, progress)?;
     patch.finish_updates()?;
     let mut written = written.into_inner().expect("no thread panicked");
-    written.sort_by(|(a, _), (b, _)| a.cmp(b));
+    sort_by(&mut written, |(a, _), (b, _)| a.cmp(b));
     let commit = |(_, value): (_, Box<dyn PreparedValue>)| value.commit();
     written.into_iter().try_for_each(commit).with_context(|| format!("{label}: a chunk cannot be put in its place"))
 }

@@ -12,7 +12,7 @@ mod share;
 #[cfg(test)]
 mod tests;
 
-pub use self::edit::{edit, patch};
+pub use self::edit::edit;
 pub use self::output::{Recast, Work, check_replaced, checked, named};
 pub use self::plan::{Plan, items_at};
 pub use self::share::{Share, ShareReport, Shares};

@@ -7,6 +7,7 @@ use crate::error::{Context, Error, ErrorKind, Result, bail, ensure};
 use crate::format::table::{Format, containers};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
+use crate::layout::order::sort_by;
 use crate::ops::fill::{Fill, Limits};
 use crate::ops::selection::Selection;
 use crate::storage::chunked::ChunkStyle;
@@ -122,7 +123,7 @@ pub fn named(mut works: Vec<Work>, format: Format) -> Result<Vec<Work>> {
     for (n, work) in works.iter_mut().filter(|work| work.name.is_none()).enumerate() {
         work.name = Some(format!("arr_{n}"));
     }
-    works.sort_by(|a, b| a.name.cmp(&b.name));
+    sort_by(&mut works, |a, b| a.name.cmp(&b.name));
     match works.windows(2).find(|pair| pair[0].name == pair[1].name) {
         Some(twice) => bail!("two tensors are called {:?}", twice[0].name.as_deref().unwrap_or_default()),
         None => Ok(works),

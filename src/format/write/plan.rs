@@ -16,6 +16,7 @@ use crate::format::packed::Packer;
 use crate::format::table::Format;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
+use crate::layout::order::sort_by;
 use crate::layout::shape::bytes_of;
 use crate::layout::window::{Boxes, Windows};
 use crate::memory;
@@ -238,7 +239,7 @@ impl Plan {
     pub(super) fn stream(&self, places: &Places, put: &mut Take<'_>, progress: Progress<'_>) -> Result<()> {
         put(&places.header)?;
         let mut by_place: Vec<_> = self.outputs.iter().zip(&places.tensors).collect();
-        by_place.sort_by_key(|(_, place)| place.start);
+        sort_by(&mut by_place, |(_, a), (_, b)| a.start.cmp(&b.start));
         for (Planned { job, .. }, place) in by_place {
             match place.packed {
                 None => job.stream(progress, put)?,

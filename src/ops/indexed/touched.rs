@@ -1,8 +1,9 @@
 //! The set of the windows that an edit touches.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use crate::error::{Error, Result};
+use crate::layout::order::sort_by;
 use crate::memory;
 
 /// The bits of a page of [`WindowSet`].
@@ -12,7 +13,7 @@ const PAGE: usize = 1 << 12;
 /// hold some are there, as a store may have a grid of 2^40 chunks of which an edit changes ten.
 #[derive(Default)]
 pub(super) struct WindowSet {
-    pages: BTreeMap<usize, Vec<u64>>,
+    pages: HashMap<usize, Vec<u64>>,
     /// The page that the last number went to, which most often is that of the next.
     last: (usize, Vec<u64>),
 }
@@ -50,8 +51,10 @@ impl WindowSet {
     pub(super) fn in_order(mut self) -> Result<Vec<usize>> {
         let (page, bits) = std::mem::take(&mut self.last);
         self.pages.insert(page, bits);
+        let mut pages: Vec<_> = self.pages.into_iter().collect();
+        sort_by(&mut pages, |(a, _), (b, _)| a.cmp(b));
         let mut numbers = Vec::new();
-        for (page, bits) in &self.pages {
+        for (page, bits) in &pages {
             for (at, &word) in bits.iter().enumerate().filter(|(_, word)| **word != 0) {
                 for bit in (0..64).filter(|bit| word >> bit & 1 == 1) {
                     memory::push(&mut numbers, page * PAGE + at * 64 + bit).map_err(Error::memory)?;
