@@ -11,7 +11,7 @@ use clap::parser::ValueSource;
 use super::convert::NamedOperand;
 use super::options::index_list::IndexList;
 use super::options::operands::OperandArg;
-use crate::format::open::{files_before_colons, folders_before_colons};
+use crate::format::colon::{files_before_colons, folders_before_colons};
 use crate::storage::platform::same_file;
 use crate::storage::stage;
 use crate::storage::target::Target;

@@ -7,6 +7,7 @@
 
 mod beside;
 pub mod collection;
+pub mod colon;
 pub mod content;
 #[cfg(feature = "csv")]
 mod csv;

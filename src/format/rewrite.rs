@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::colon::files_before_colons;
 use super::files;
 use super::interface::{Extras, TextOptions};
-use super::open::{Input, OpenOptions, files_before_colons};
+use super::open::{Input, OpenOptions};
 use super::table::{Format, listed};
 use super::write::{Plan, Work, checked};
 use crate::error::{Context, Error, ErrorKind, Result, malformed};

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use super::parts::PartOptions;
 use super::text::PageOptions;
 use super::values::{parse_format, parse_number};
-use crate::format::open::{files_before_colons, folders_before_colons};
+use crate::format::colon::{files_before_colons, folders_before_colons};
 use crate::format::{Extras, Format};
 use crate::storage::source::Notes;
 
