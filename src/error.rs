@@ -258,6 +258,7 @@ impl From<Error> for io::Error {
 /// Names the place of an error where it is passed on.
 pub(crate) trait Context<T> {
     /// Puts `place` before the text of an error. For an `Option` that is `None` it is the text.
+    #[cfg_attr(not(feature = "files"), allow(dead_code))]
     fn context(self, place: impl Into<String>) -> Result<T>;
 
     /// Does what [`context`](Self::context) does with a text that is made only if there is an error.

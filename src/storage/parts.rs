@@ -42,7 +42,7 @@ pub struct Parts<'a> {
 }
 
 /// The record of an output that is made in parts: what is made, and which parts are done. It lies in a store that all
-/// processes share, under the keys [`RECORD`] and [`DONE`].
+/// processes share, under the keys `RECORD` and `DONE`.
 #[derive(Debug)]
 pub struct Ledger<R, W> {
     reader: R,
