@@ -136,10 +136,10 @@ fn put_exact<T: Element, M: Middle>(
         all &= fits;
     }
     if !all {
-        for (at, (word, &number)) in T::chunks_mut(out).iter_mut().zip(run).enumerate() {
-            if !lossy && !exact(number).1 {
-                return Err(at);
-            }
+        if !lossy {
+            return Err(run.iter().position(|&number| !exact(number).1).expect("a number does not fit"));
+        }
+        for (word, &number) in T::chunks_mut(out).iter_mut().zip(run) {
             *word = nearest(number).to_little();
         }
     }
