@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use super::chunks::ChunkSink;
 use super::output::Work;
-use super::share::parts_of;
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::{FileSink, Take};
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -290,4 +289,18 @@ fn pack(job: &Job, bits: u32, put: &mut Take<'_>, progress: Progress<'_>) -> Res
     bytes.clear();
     packer.finish(&mut bytes);
     put(&bytes)
+}
+
+/// Divides a range of the windows of all tensors, numbered one tensor after the other, among the tensors.
+pub(super) fn parts_of<'a>(
+    outputs: &'a [Planned],
+    windows: &'a [Windows],
+    own: &Range<usize>,
+) -> impl Iterator<Item = (&'a Planned, &'a Windows, Range<usize>)> {
+    let own = own.clone();
+    outputs.iter().zip(windows).scan(0, move |first, (output, windows)| {
+        let (start, end) = (*first, *first + windows.count());
+        *first = end;
+        Some((output, windows, own.start.clamp(start, end) - start..own.end.clamp(start, end) - start))
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::plan::{Plan, Planned};
+use super::plan::{Plan, Planned, parts_of};
 use crate::engine::job::Progress;
 use crate::engine::sink::FileSink;
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -154,18 +154,4 @@ impl Shares<'_> {
             }
         }
     }
-}
-
-/// Divides a range of the windows of all tensors, numbered one tensor after the other, among the tensors.
-pub(super) fn parts_of<'a>(
-    outputs: &'a [Planned],
-    windows: &'a [Windows],
-    own: &Range<usize>,
-) -> impl Iterator<Item = (&'a Planned, &'a Windows, Range<usize>)> {
-    let own = own.clone();
-    outputs.iter().zip(windows).scan(0, move |first, (output, windows)| {
-        let (start, end) = (*first, *first + windows.count());
-        *first = end;
-        Some((output, windows, own.start.clamp(start, end) - start..own.end.clamp(start, end) - start))
-    })
 }
