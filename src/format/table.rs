@@ -169,7 +169,7 @@ impl Format {
     }
 
     /// Returns why items cannot be changed in place; `None` if they can.
-    pub fn unchangeable(self) -> Option<Unchangeable> {
+    pub(crate) fn unchangeable(self) -> Option<Unchangeable> {
         self.0.reads.as_ref()?.unchangeable
     }
 
