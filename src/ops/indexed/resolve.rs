@@ -131,15 +131,7 @@ macro_rules! with_integers {
             },
             float T => $crate::ops::indexed::resolve::no_integers(),
             complex T => $crate::ops::indexed::resolve::no_integers(),
-            Kind::Narrow(_)
-            | Kind::LongDouble(_)
-            | Kind::ComplexLongDouble(_)
-            | Kind::Bytes(_)
-            | Kind::Str(_)
-            | Kind::Void(_)
-            | Kind::Struct(_)
-            | Kind::Datetime(_)
-            | Kind::Timedelta(_) => $crate::ops::indexed::resolve::no_integers(),
+            Kind::Narrow(_) | $crate::item::element::not_numbers!() => $crate::ops::indexed::resolve::no_integers(),
         })
     };
 }
