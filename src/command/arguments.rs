@@ -2,16 +2,14 @@
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
-use super::convert::NamedOperand;
 use super::options::index_list::IndexList;
-use super::options::operands::OperandArg;
-use crate::format::colon::{files_before_colons, folders_before_colons};
+use super::options::operands::{NamedOperand, OperandArg, file_of};
 use crate::storage::platform::same_file;
 use crate::storage::stage;
 use crate::storage::target::Target;
@@ -54,7 +52,7 @@ impl Arguments {
                 found.add(operand);
             }
             for operand in matches.try_get_many::<NamedOperand>(id).ok().flatten().into_iter().flatten() {
-                found.add(operand.meant().operand.arg);
+                found.add(operand.meant().arg);
             }
             for list in matches.try_get_many::<IndexList>(id).ok().flatten().into_iter().flatten() {
                 if let IndexList::File(path) = list {
@@ -89,7 +87,7 @@ impl Arguments {
     /// An operand is the output, or is not there.
     pub(super) fn record(&self, parts: usize, target: &Target) -> Result<String> {
         let mut record = format!("tensorop {}\ncommand {}\nparts {parts}\n", env!("CARGO_PKG_VERSION"), self.command);
-        for path in self.operands.iter().map(|path| file_of(path)) {
+        for path in self.operands.iter().map(|path| file_of(path).unwrap_or_else(|| path.clone())) {
             let label = path.display().to_string();
             let found = std::fs::metadata(&path).with_context(|| label.clone())?;
             if target.existing().is_some_and(|existing| same_file(existing, &found)) {
@@ -100,13 +98,6 @@ impl Arguments {
         }
         Ok(record)
     }
-}
-
-/// Returns the file or folder that the path of an operand leads to, without the name of a member.
-fn file_of(path: &Path) -> PathBuf {
-    let before = || files_before_colons(path).next().or_else(|| folders_before_colons(path).next());
-    let file = if path.exists() { None } else { before() };
-    file.map_or_else(|| path.to_owned(), |(file, _)| file)
 }
 
 #[cfg(test)]

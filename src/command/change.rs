@@ -65,7 +65,7 @@ impl<'a> Change<'a> {
         options: &'a ChangeOptions,
     ) -> Result<Self> {
         let ChangeOptions { input, output, edit, run } = options;
-        let limits = run.threads.limits(io)?;
+        let limits = io.limits(&run.threads)?;
         let updates = match &updates.updates {
             Some(arg) => NewItems::Operand(UPDATES.of(arg)),
             None => NewItems::Fill(updates.fill.as_deref().expect("the command line has UPDATES or --fill")),

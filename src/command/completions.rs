@@ -3,10 +3,9 @@
 use std::io::Write;
 
 use anyhow::{Context, Result};
-use clap::Args;
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use super::grammar;
 use super::io::Io;
 use super::outcome::Outcome;
 
@@ -28,17 +27,17 @@ Examples:
   tensorop completions elvish >> ~/.config/elvish/rc.elv";
 
 impl Completions {
-    /// Prints the script.
-    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        io.stdout.clone().write_all(script(self.shell)?.as_bytes()).context("standard output")?;
+    /// Prints the script for the grammar of the command line.
+    pub(super) fn run(&self, io: &Io, grammar: Command) -> Result<Outcome> {
+        io.stdout.clone().write_all(script(self.shell, grammar)?.as_bytes()).context("standard output")?;
         Ok(Outcome::Done)
     }
 }
 
 /// The script for a shell.
-fn script(shell: Shell) -> Result<String> {
+fn script(shell: Shell, mut grammar: Command) -> Result<String> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut grammar(), "tensorop", &mut script);
+    clap_complete::generate(shell, &mut grammar, "tensorop", &mut script);
     let script = String::from_utf8(script)?;
     Ok(match shell {
         Shell::Bash => {

@@ -1,11 +1,8 @@
 //! The sub-command `convert`, which writes tensors in another container, format, dtype or order.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::{OsStr, OsString};
-use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
@@ -13,13 +10,12 @@ use super::destination::{Destination, Origin};
 use super::io::Io;
 use super::options::cast::{self, CastArg, CastParser};
 use super::options::members::MemberOptions;
-use super::options::operands::{OperandArg, data_help};
+use super::options::operands::{MeantOperand, NamedOperand, OperandArg, data_help};
 use super::options::operator::OperatorOptions;
 use super::options::values::dtype_help;
 use super::outcome::Outcome;
 use super::sources::{IN, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
 use crate::DType;
-use crate::format::colon::{files_before_colons, folders_before_colons};
 use crate::format::open::Input;
 use crate::format::write::{Recast, Work};
 use crate::format::{Format, containers};
@@ -92,67 +88,6 @@ Examples:
 --dtype says what void and unsigned items of as many bytes are, and leaves tensors of another dtype as they are; of a \
 single tensor it says what any bits are, and of plain JSON it is the dtype.";
 
-/// An operand as it was typed, with both ways to read `NAME=IN`. Which one is meant depends on the files that are there,
-/// and no file is looked at while the command line is parsed: the run decides, with [`Self::meant`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct NamedOperand {
-    /// The whole text as an operand.
-    whole: OperandArg,
-    /// The name before the first `=`, and the operand after it.
-    divided: Option<(String, OperandArg)>,
-}
-
-/// An operand, and the name that it gets in a container, if one was typed.
-#[derive(Debug)]
-pub(super) struct MeantOperand<'a> {
-    pub name: Option<&'a str>,
-    pub operand: Operand<'a>,
-}
-
-impl NamedOperand {
-    fn parser() -> impl TypedValueParser<Value = Self> {
-        OsStringValueParser::new().map(Self::from)
-    }
-
-    /// Returns the operand that is meant. What exists as a file is never divided, nor is JSON.
-    pub(super) fn meant(&self) -> MeantOperand<'_> {
-        match (&self.whole, &self.divided) {
-            (OperandArg::Path(path), Some((name, arg))) if !exists(path) => {
-                MeantOperand { name: Some(name), operand: IN.of(arg) }
-            }
-            (arg, _) => MeantOperand { name: None, operand: IN.of(arg) },
-        }
-    }
-}
-
-impl From<OsString> for NamedOperand {
-    fn from(text: OsString) -> Self {
-        let divided = divided(&text).map(|(name, operand)| (name, operand.into()));
-        Self { whole: text.into(), divided }
-    }
-}
-
-/// Returns what stands before and after the first `=`, if there is a name before it. The path after it need not be Unicode.
-#[cfg(unix)]
-fn divided(text: &OsStr) -> Option<(String, OsString)> {
-    use std::os::unix::ffi::OsStrExt;
-    let bytes = text.as_bytes();
-    let (name, operand) = bytes.split_at_checked(bytes.iter().position(|byte| *byte == b'=').filter(|at| *at > 0)?)?;
-    Some((str::from_utf8(name).ok()?.to_owned(), OsStr::from_bytes(operand.get(1..)?).to_owned()))
-}
-
-/// Returns what stands before and after the first `=` of a text in Unicode, if there is a name before it.
-#[cfg(not(unix))]
-fn divided(text: &OsStr) -> Option<(String, OsString)> {
-    let (name, operand) = text.to_str()?.split_once('=').filter(|(name, _)| !name.is_empty())?;
-    Some((name.to_owned(), operand.into()))
-}
-
-/// Returns whether a path, or the part of it before a colon, exists.
-fn exists(path: &Path) -> bool {
-    path.exists() || files_before_colons(path).next().is_some() || folders_before_colons(path).next().is_some()
-}
-
 /// The order of the items, as it is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OrderArg {
@@ -202,12 +137,13 @@ struct Inputs {
 impl Convert {
     /// Writes tensors in another form.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let operands: Vec<_> = self.inputs.iter().map(NamedOperand::meant).collect();
-        check_stdin(operands.iter().map(|one| &one.operand))?;
+        let meant: Vec<_> = self.inputs.iter().map(NamedOperand::meant).collect();
+        let operands: Vec<_> = meant.iter().map(|one| IN.of(one.arg)).collect();
+        check_stdin(&operands)?;
         allow_open_files(operands.len());
         let OperatorOptions { input, output, run } = &self.options;
-        if let ([_, .., MeantOperand { name: None, operand }], None, None) = (&operands[..], &output.output, output.to)
-            && let OperandArg::Path(last) = operand.arg
+        if let ([_, .., MeantOperand { name: None, arg }], None, None) = (&meant[..], &output.output, output.to)
+            && let OperandArg::Path(last) = arg
             && Format::of_name(last).is_ok()
         {
             // the last operand was meant as the output, as `cp` takes it
@@ -216,13 +152,13 @@ impl Convert {
             let several = containers("and");
             bail!("standard output: {count} tensors, and only {several} hold several: -o {label}?");
         }
-        let limits = run.threads.limits(io)?;
+        let limits = io.limits(&run.threads)?;
         let destination = Destination::of(io, output, run.quiet)?;
         let reader = OperandReader { io, options: input, threads: limits.threads };
         let format = destination.format().expect("convert changes nothing in place");
-        let Inputs { inputs, chosen, replaced, notes } = self.choose(&reader, &operands, format)?;
+        let Inputs { inputs, chosen, replaced, notes } = self.choose(&reader, &meant, &operands, format)?;
         if chosen.is_empty() {
-            let empty: Vec<_> = operands.iter().map(|one| &*one.operand.label).collect();
+            let empty: Vec<_> = operands.iter().map(|one| &*one.label).collect();
             bail!("{}: no tensors", empty.join(", "));
         }
         let asked = Asked::new(input.dtype.as_ref());
@@ -255,11 +191,17 @@ impl Convert {
     ///
     /// # Errors
     /// An input that is not there; a pattern that matches nothing; two tensors of one name.
-    fn choose(&self, reader: &OperandReader<'_>, operands: &[MeantOperand<'_>], format: Format) -> Result<Inputs> {
+    fn choose(
+        &self,
+        reader: &OperandReader<'_>,
+        meant: &[MeantOperand<'_>],
+        operands: &[Operand<'_>],
+        format: Format,
+    ) -> Result<Inputs> {
         let container = format.is_container();
         let (mut inputs, mut chosen, mut notes, mut whole_names) = (vec![], vec![], vec![], vec![]);
         let mut unnamed = 0..;
-        for MeantOperand { name: explicit, operand } in operands {
+        for (&MeantOperand { name: explicit, .. }, operand) in meant.iter().zip(operands) {
             let input = reader.open(operand)?;
             // a whole container goes over with its names
             let whole = explicit.is_none() && input.member().is_none() && (container || !self.members.is_empty());
@@ -277,7 +219,7 @@ impl Convert {
                     notes.extend(input.notes(n)?);
                 }
                 let name = match (explicit, input.name(n)) {
-                    (Some(name), _) => Some((*name).to_owned()),
+                    (Some(name), _) => Some(name.to_owned()),
                     (None, Some(old)) if whole => {
                         Some(self.members.renamed(old)).filter(|renamed| container || renamed != old)
                     }
@@ -358,34 +300,3 @@ fn allow_open_files(count: usize) {
 
 #[cfg(not(target_os = "linux"))]
 fn allow_open_files(_: usize) {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_told_from_files() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let there = folder.path().join("a=b.npz");
-        std::fs::write(&there, "").expect("a file");
-        let there = there.to_str().expect("a name in Unicode");
-        let path = |text: &str| OperandArg::Path(text.into());
-        let member = format!("{there}:c");
-        let rows = [
-            ("a=b.npy", Some("a"), path("b.npy")),
-            ("a=b=c", Some("a"), path("b=c")),
-            ("a=-", Some("a"), OperandArg::Stdin),
-            ("a=[1]", Some("a"), OperandArg::Inline("[1]".to_owned())),
-            ("a=", Some("a"), path("")),
-            ("=b", None, path("=b")),
-            ("b.npy", None, path("b.npy")),
-            ("{\"a\":\"=\"}", None, OperandArg::Inline("{\"a\":\"=\"}".to_owned())),
-            (there, None, path(there)),
-            (&member, None, path(&member)),
-        ];
-        for (text, name, operand) in rows {
-            let found = NamedOperand::from(OsString::from(text));
-            assert_eq!((found.meant().name, found.meant().operand.arg), (name, &operand), "{text}");
-        }
-    }
-}

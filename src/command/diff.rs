@@ -214,7 +214,7 @@ fn tolerance<T: Copy>(all: &[ByName<T>], name: &str) -> Option<T> {
 impl Diff {
     /// Compares, and prints the report.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let limits = self.threads.limits(io)?;
+        let limits = io.limits(&self.threads)?;
         let operands = [EXPECTED.of(&self.expected), ACTUAL.of(&self.actual)];
         check_stdin(&operands)?;
         let reader = OperandReader { io, options: &self.input, threads: limits.threads };

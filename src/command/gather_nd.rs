@@ -53,7 +53,7 @@ impl GatherNd {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let OperatorOptions { input, output, run } = &self.options;
         let destination = Destination::of(io, output, run.quiet)?;
-        let limits = run.threads.limits(io)?;
+        let limits = io.limits(&run.threads)?;
         let reader = OperandReader { io, options: input, threads: limits.threads };
         let operands = [DATA.of(&self.data), INDICES.of(&self.indices)];
         check_stdin(&operands)?;

@@ -136,7 +136,7 @@ impl Info {
         check_stdin(&files)?;
         let mut out = BufWriter::new(io.stdout.clone());
         let mut found = Found::default();
-        let limits = self.threads.limits(io)?;
+        let limits = io.limits(&self.threads)?;
         let reader = OperandReader { io, options: &self.input, threads: limits.threads };
         let asked = Asked::new(self.input.dtype.as_ref());
         let mut outcome = Outcome::Done;

@@ -5,9 +5,14 @@
 
 use std::ffi::OsString;
 
+use anyhow::{Result, anyhow};
+
 use super::arguments::Arguments;
+use super::options::run::{ThreadOptions, parse_threads};
 use crate::diff::Style;
 use crate::format::rewrite::UPDATE_GOLDEN;
+use crate::ops::fill::Limits;
+use crate::parallel::Threads;
 use crate::storage::stream::{InputStream, OutputStream};
 
 /// The streams, the terminal and the environment of a run.
@@ -75,6 +80,22 @@ impl Io {
     /// Returns the characters in a line of help: as clap has them, which would ask the process itself.
     pub(super) fn help_width(&self) -> usize {
         self.terminal.map(|size| size.columns).or(self.environment.columns).unwrap_or(100).max(1)
+    }
+
+    /// Returns what the run may use: at most the threads that the option or the environment gives, and in tests the
+    /// windows of `TENSOROP_WINDOW`, which threads then share however little there is to do.
+    ///
+    /// # Errors
+    /// `TENSOROP_THREADS` is no number of threads.
+    pub(super) fn limits(&self, options: &ThreadOptions) -> Result<Limits> {
+        let Environment { threads, window, .. } = &self.environment;
+        let parse = |text: &OsString| {
+            let count = parse_threads(&text.to_string_lossy());
+            count.map_err(|message| anyhow!("TENSOROP_THREADS: {}: {message}", text.display()))
+        };
+        let in_environment = threads.as_ref().filter(|_| options.threads.is_none()).map(parse).transpose()?;
+        let threads = Threads::new(options.threads.or(in_environment));
+        Ok(Limits { threads: if window.is_some() { threads.started_for(0) } else { threads }, window: *window })
     }
 
     /// Returns how reports look on standard output. They name options as they are typed.

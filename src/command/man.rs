@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::{Args, ValueHint};
+use clap::{Args, Command, ValueHint};
 
 use super::io::Io;
 use super::outcome::Outcome;
@@ -30,8 +30,8 @@ Examples:
 
 impl Man {
     /// Writes a page for the program and for each of its sub-commands into a folder, or the program's to standard output.
-    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let mut grammar = super::grammar().disable_help_subcommand(true);
+    pub(super) fn run(&self, io: &Io, grammar: Command) -> Result<Outcome> {
+        let mut grammar = grammar.disable_help_subcommand(true);
         grammar.build();
         let Some(folder) = self.folder.as_deref().filter(|folder| *folder != Path::new("-")) else {
             io.stdout.clone().write_all(&page(&grammar)?).context("standard output")?;
@@ -48,7 +48,7 @@ impl Man {
 }
 
 /// One page in roff.
-fn page(command: &clap::Command) -> Result<Vec<u8>> {
+fn page(command: &Command) -> Result<Vec<u8>> {
     let man = clap_mangen::Man::new(command.clone())
         .source(concat!("tensorop ", env!("CARGO_PKG_VERSION")))
         .manual("tensorop");

@@ -77,9 +77,10 @@ Examples:
 Exit status: 0 success, 1 diff found a difference, 2 anything else. Errors are one line on standard error. No file is then written or \
 replaced; on standard output an error may come after a part of the output. A closed pipe ends the program quietly with status 0. NO_COLOR is honoured.";
 
-/// The sub-commands in the order of the help: one line each here, and one file each with its arguments and its run.
+/// The sub-commands in the order of the help: one line each here, and one file each with its arguments and its run. What
+/// is in brackets is given to the run.
 macro_rules! sub_commands {
-    ($($name:literal $module:ident::$Command:ident)*) => {
+    ($($name:literal $module:ident::$Command:ident $(($more:expr))?)*) => {
         #[derive(Debug, Subcommand)]
         enum Command {
             $(#[command(name = $name)] $Command($module::$Command),)*
@@ -88,7 +89,7 @@ macro_rules! sub_commands {
         impl Command {
             fn run(&self, io: &Io) -> Result<Outcome> {
                 match self {
-                    $(Self::$Command(args) => args.run(io),)*
+                    $(Self::$Command(args) => args.run(io $(, $more)?),)*
                 }
             }
         }
@@ -114,8 +115,8 @@ sub_commands! {
     "info" info::Info
     "convert" convert::Convert
     "textconv" textconv::Textconv
-    "completions" completions::Completions
-    "man" man::Man
+    "completions" completions::Completions(grammar())
+    "man" man::Man(grammar())
 }
 
 /// Does what the command line asks for, reports on standard error what went wrong, and returns the exit status. Nothing

@@ -117,7 +117,7 @@ impl Show {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let files: Vec<_> = self.files.iter().map(|file| FILE.of(file)).collect();
         check_stdin(&files)?;
-        let limits = self.threads.limits(io)?;
+        let limits = io.limits(&self.threads)?;
         let reader = OperandReader { io, options: &self.input, threads: limits.threads };
         if self.image {
             return self.draw(io, &reader, &files, limits).map(|()| Outcome::Done);

@@ -45,7 +45,7 @@ impl Slice {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let OperatorOptions { input, output, run } = &self.options;
         let destination = Destination::of(io, output, run.quiet)?;
-        let limits = run.threads.limits(io)?;
+        let limits = io.limits(&run.threads)?;
         let reader = OperandReader { io, options: input, threads: limits.threads };
         let slices = reader.slices(&self.slices)?;
         let operand = DATA.of(&self.data);

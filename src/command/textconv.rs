@@ -50,7 +50,7 @@ Then git diff, git show and git log -p tell what has changed in which tensor.";
 impl Textconv {
     /// Prints the tensors of the file.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let limits = self.threads.limits(io)?;
+        let limits = io.limits(&self.threads)?;
         let reader = OperandReader { io, options: &self.input, threads: limits.threads };
         let input = reader.open(&FILE.of(&self.file))?;
         let mut selected = input.select()?;

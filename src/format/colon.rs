@@ -1,8 +1,10 @@
 //! Paths with a colon: which part of one names a file or a folder, and what follows it, be it the name of a member or the
 //! type of raw bytes.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::raw::View;
@@ -70,18 +72,18 @@ pub fn files_before_colons(path: &Path) -> impl Iterator<Item = (PathBuf, &[u8])
 fn parts_before_colons(path: &Path) -> impl Iterator<Item = (PathBuf, &[u8])> {
     let text = path.as_os_str().as_encoded_bytes();
     let colons = (0..text.len()).rev().filter(|&at| text[at] == b':');
-    colons.filter_map(move |at| Some((part_of_path(path, at)?, &text[at + 1..])))
+    colons.filter_map(move |at| Some((part_of_text(path.as_os_str(), 0..at)?.into(), &text[at + 1..])))
 }
 
-/// Returns the first `len` bytes of a path, which end before a colon.
+/// Returns some of the bytes of a text, which begin and end at characters of ASCII.
 #[cfg(unix)]
-fn part_of_path(path: &Path, len: usize) -> Option<PathBuf> {
+pub fn part_of_text(text: &OsStr, part: Range<usize>) -> Option<OsString> {
     use std::os::unix::ffi::OsStrExt;
-    Some(std::ffi::OsStr::from_bytes(path.as_os_str().as_bytes().get(..len)?).into())
+    Some(OsStr::from_bytes(text.as_bytes().get(part)?).to_owned())
 }
 
-/// Returns the first `len` bytes of a path, which end before a colon, if it is Unicode.
+/// Returns some of the bytes of a text, which begin and end at characters of ASCII, if the text is Unicode.
 #[cfg(not(unix))]
-fn part_of_path(path: &Path, len: usize) -> Option<PathBuf> {
-    Some(path.to_str()?.get(..len)?.into())
+pub fn part_of_text(text: &OsStr, part: Range<usize>) -> Option<OsString> {
+    Some(text.to_str()?.get(part)?.into())
 }

@@ -1,7 +1,7 @@
 //! Operands on the command line, and the options that say how to read them.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
@@ -9,6 +9,7 @@ use clap::{Args, ValueHint};
 use super::values::{DTypeParser, dtype_help, parse_format, parse_number};
 use crate::DType;
 use crate::format::Format;
+use crate::format::colon::{files_before_colons, folders_before_colons, part_of_text};
 
 const OPERANDS_HELP: &str = "An operand is a path (.npy, .npz, .safetensors, an ONNX TensorProto or JSON, told by its \
 content; .csv and .tsv, told by the name), `-` for standard input (one operand of a command), or an inline JSON value: an \
@@ -99,6 +100,71 @@ fn is_number(text: &str) -> bool {
     }
 }
 
+/// An operand of `convert` as it was typed, with both ways to read `NAME=IN`. Which one is meant depends on the files that
+/// are there, and no file is looked at while the command line is parsed: the run decides, with [`Self::meant`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NamedOperand {
+    /// The whole text as an operand.
+    whole: OperandArg,
+    /// The text divided at its first `=`, if there is a name before it.
+    divided: Option<DividedOperand>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct DividedOperand {
+    name: String,
+    arg: OperandArg,
+}
+
+/// An operand, and the name that it gets in a container, if one was typed.
+#[derive(Debug)]
+pub(crate) struct MeantOperand<'a> {
+    pub name: Option<&'a str>,
+    pub arg: &'a OperandArg,
+}
+
+impl NamedOperand {
+    /// Returns clap's parser of such an argument.
+    pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
+        OsStringValueParser::new().map(Self::from)
+    }
+
+    /// Returns the operand that is meant. What exists as a file is never divided, nor is JSON.
+    pub(crate) fn meant(&self) -> MeantOperand<'_> {
+        match (&self.whole, &self.divided) {
+            (OperandArg::Path(path), Some(divided)) if file_of(path).is_none() => {
+                MeantOperand { name: Some(&divided.name), arg: &divided.arg }
+            }
+            (arg, _) => MeantOperand { name: None, arg },
+        }
+    }
+}
+
+impl From<OsString> for NamedOperand {
+    fn from(text: OsString) -> Self {
+        Self { divided: DividedOperand::of(&text), whole: text.into() }
+    }
+}
+
+impl DividedOperand {
+    /// Divides a text. The name is Unicode; the path after it need not be.
+    fn of(text: &OsStr) -> Option<Self> {
+        let bytes = text.as_encoded_bytes();
+        let at = bytes.iter().position(|byte| *byte == b'=').filter(|at| *at > 0)?;
+        let name = str::from_utf8(&bytes[..at]).ok()?.to_owned();
+        Some(Self { name, arg: part_of_text(text, at + 1..bytes.len())?.into() })
+    }
+}
+
+/// Returns the file or folder that the path of an operand leads to, without the name of a member, if there is one.
+pub(crate) fn file_of(path: &Path) -> Option<PathBuf> {
+    if path.exists() {
+        return Some(path.to_owned());
+    }
+    let before_colon = files_before_colons(path).next().or_else(|| folders_before_colons(path).next());
+    before_colon.map(|(file, _)| file)
+}
+
 const DTYPE_HELP: &str = "The dtype of plain JSON or CSV, or what an ambiguous void is
 
 Operands that have a dtype of their own keep it; it is an error only if there is no other operand. Plain JSON or CSV without \
@@ -135,5 +201,30 @@ mod tests {
         assert_eq!(OperandArg::from(OsString::from("-")), OperandArg::Stdin);
         let viewed = OperandArg::from(sheltered("-:>u2[-1]".into()));
         assert_eq!((viewed.is_stdin(), viewed), (true, OperandArg::StdinAs(">u2[-1]".into())));
+    }
+    #[test]
+    fn names_are_told_from_files() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let there = folder.path().join("a=b.npz");
+        std::fs::write(&there, "").expect("a file");
+        let there = there.to_str().expect("a name in Unicode");
+        let path = |text: &str| OperandArg::Path(text.into());
+        let member = format!("{there}:c");
+        let rows = [
+            ("a=b.npy", Some("a"), path("b.npy")),
+            ("a=b=c", Some("a"), path("b=c")),
+            ("a=-", Some("a"), OperandArg::Stdin),
+            ("a=[1]", Some("a"), OperandArg::Inline("[1]".to_owned())),
+            ("a=", Some("a"), path("")),
+            ("=b", None, path("=b")),
+            ("b.npy", None, path("b.npy")),
+            ("{\"a\":\"=\"}", None, OperandArg::Inline("{\"a\":\"=\"}".to_owned())),
+            (there, None, path(there)),
+            (&member, None, path(&member)),
+        ];
+        for (text, name, operand) in rows {
+            let found = NamedOperand::from(OsString::from(text));
+            assert_eq!((found.meant().name, found.meant().arg), (name, &operand), "{text}");
+        }
     }
 }

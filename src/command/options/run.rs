@@ -4,10 +4,6 @@ use std::num::NonZero;
 
 use clap::{Args, ValueHint};
 
-use crate::command::io::{Environment, Io};
-use crate::ops::fill::Limits;
-use crate::parallel::Threads;
-
 const HEADING: &str = "Run";
 
 #[derive(Debug, Args)]
@@ -30,26 +26,10 @@ pub(crate) struct ThreadOptions {
     pub threads: Option<NonZero<usize>>,
 }
 
-impl ThreadOptions {
-    /// Returns what the run may use: at most the threads that the option or the environment gives, and in tests the
-    /// windows of `TENSOROP_WINDOW`, which threads then share however little there is to do.
-    ///
-    /// # Errors
-    /// `TENSOROP_THREADS` is no number of threads.
-    pub(crate) fn limits(&self, io: &Io) -> anyhow::Result<Limits> {
-        let Environment { threads: in_environment, window, .. } = &io.environment;
-        let count = match (self.threads, in_environment) {
-            (None, Some(text)) => {
-                let number = parse_threads(&text.to_string_lossy());
-                Some(number.map_err(|message| anyhow::anyhow!("TENSOROP_THREADS: {}: {message}", text.display()))?)
-            }
-            (threads, _) => threads,
-        };
-        let threads = Threads::new(count);
-        Ok(Limits { threads: if window.is_some() { threads.started_for(0) } else { threads }, window: *window })
-    }
-}
-
-fn parse_threads(text: &str) -> Result<NonZero<usize>, String> {
+/// Parses a number of threads.
+///
+/// # Errors
+/// A text that is no number, or 0.
+pub(crate) fn parse_threads(text: &str) -> Result<NonZero<usize>, String> {
     text.parse().map_err(|_| "expected a whole number, 1 or more".to_owned())
 }
