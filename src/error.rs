@@ -145,11 +145,6 @@ impl Error {
         Self { kind, subject: Subject::File, place: None, message: message.into(), advice: None }
     }
 
-    /// Makes an [`ErrorKind::Memory`] of a message of [`crate::memory`].
-    pub(crate) fn memory(message: impl Into<String>) -> Self {
-        Self::of(ErrorKind::Memory, message)
-    }
-
     /// Makes the error that a number of an index tensor or list is too large for int64.
     pub(crate) fn beyond_int64(number: &impl fmt::Display) -> Self {
         Self::new(Subject::Indices, format!("{number} is beyond int64"))

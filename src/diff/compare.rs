@@ -188,7 +188,7 @@ impl ThreadFindings {
             }
             search.count(&mut counts[0], keys);
         };
-        summer.add(sums, block, start, rows, &mut count).map_err(Error::memory)
+        Ok(summer.add(sums, block, start, rows, &mut count)?)
     }
 
     /// Looks at an equal window, for the metrics of equal tensors.

@@ -26,7 +26,7 @@ use super::kernel::{PairKernel, Rows};
 pub(super) use super::lanes::Offsets;
 use super::lanes::{BlockSums, exponent, range, zeros};
 use crate::item::exact::{Binary, Exact, power_of_two};
-use crate::memory;
+use crate::memory::{self, OutOfMemory};
 use crate::parallel::locked;
 
 /// The items of a block. Their offsets, in float64, stay in a core's nearest cache.
@@ -256,7 +256,7 @@ struct BlockPart<'a> {
 
 impl PartialBlocks {
     /// Adds a part of a block, whose items have `size` bytes. Returns the block if it is complete then.
-    fn put(&self, part: &BlockPart<'_>, size: usize) -> Result<Option<PartialBlock>, String> {
+    fn put(&self, part: &BlockPart<'_>, size: usize) -> Result<Option<PartialBlock>, OutOfMemory> {
         let BlockPart { start, items, from, rows } = *part;
         let mut blocks = locked(&self.0);
         let block = blocks.entry(start).or_default();
@@ -293,7 +293,7 @@ impl BlockSummer<'_> {
         start: usize,
         rows: Rows<'_>,
         seen: &mut dyn FnMut(Rows<'_>, Option<&[f64]>),
-    ) -> Result<(), String> {
+    ) -> Result<(), OutOfMemory> {
         let size = self.kernel.size();
         let mut block = |rows: Rows<'_>| {
             let errors = sums.block(self.kernel, rows, scratch);

@@ -13,7 +13,7 @@ use super::reading::{Comparability, NumberReading};
 use super::rule::Rule;
 use super::worst::WorstMismatches;
 use crate::layout::order::sort_by;
-use crate::memory;
+use crate::memory::{self, OutOfMemory};
 
 /// Bytes of the items of a block. A block is first counted as a whole, and looked at pair by pair only if it may change
 /// anything but counts, for which a small block is less work; 1 KiB of either tensor is still 128 items of 8 bytes, over
@@ -129,7 +129,7 @@ pub(super) struct DifferenceTally {
     /// The mismatches that are farthest apart.
     pub worst: WorstMismatches,
     /// The error message if there was no memory for a mismatch.
-    pub out_of_memory: Option<String>,
+    pub out_of_memory: Option<OutOfMemory>,
 }
 
 /// Memory that is used again for each block.
@@ -157,12 +157,12 @@ impl DifferenceTally {
         self.mismatches += other.mismatches;
         match memory::reserve(&mut self.first, other.first.len()) {
             Ok(()) => self.first.extend(other.first),
-            Err(message) => self.out_of_memory = Some(message),
+            Err(refused) => self.out_of_memory = Some(refused),
         }
         sort_by(&mut self.first, |a, b| a.item.cmp(&b.item));
         self.first.truncate(rule.shown);
-        if let Err(message) = self.worst.merge(other.worst, rule.worst) {
-            self.out_of_memory = Some(message);
+        if let Err(refused) = self.worst.merge(other.worst, rule.worst) {
+            self.out_of_memory = Some(refused);
         }
     }
 
@@ -268,8 +268,8 @@ impl DifferenceTally {
                 true => memory::push(&mut self.first, found()),
                 false => self.worst.put(distance, found(), rule.worst),
             });
-            if let Err(message) = kept {
-                self.out_of_memory = Some(message);
+            if let Err(refused) = kept {
+                self.out_of_memory = Some(refused);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::distance::Number;
 use super::tally::FoundMismatch;
 use crate::layout::order::sort_by;
-use crate::memory;
+use crate::memory::{self, OutOfMemory};
 
 /// More mismatches are kept than are wanted, so that they are sorted seldom: twice as many and these.
 const SPARE: usize = 64;
@@ -46,7 +46,12 @@ impl WorstMismatches {
     ///
     /// # Errors
     /// There is no memory for it.
-    pub(super) fn put(&mut self, distance: Option<Number>, found: FoundMismatch, wanted: usize) -> Result<(), String> {
+    pub(super) fn put(
+        &mut self,
+        distance: Option<Number>,
+        found: FoundMismatch,
+        wanted: usize,
+    ) -> Result<(), OutOfMemory> {
         memory::push(&mut self.found, (finite(distance), found))?;
         if self.found.len() >= wanted.saturating_mul(2).saturating_add(SPARE) {
             self.sort(wanted);
@@ -58,7 +63,7 @@ impl WorstMismatches {
     ///
     /// # Errors
     /// There is no memory for them.
-    pub(super) fn merge(&mut self, other: Self, wanted: usize) -> Result<(), String> {
+    pub(super) fn merge(&mut self, other: Self, wanted: usize) -> Result<(), OutOfMemory> {
         memory::reserve(&mut self.found, other.found.len())?;
         self.found.extend(other.found);
         self.sort(wanted);

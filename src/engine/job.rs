@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::sink::{FileSink, StreamSink, Take, WindowSink, failed};
-use crate::error::{Context, Error, Result};
+use crate::error::{Context, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::{Boxes, Window, Windows, boxes_of_run};
 use crate::memory;
@@ -151,7 +151,7 @@ impl Job {
         if self.fill.fills_boxes() || window.is_contiguous(shape) {
             return self.fill.fill(window, items, scratch);
         }
-        let mut all = memory::of(window.items() * self.meta().dtype.itemsize()).map_err(Error::memory)?;
+        let mut all = memory::of(window.items() * self.meta().dtype.itemsize())?;
         for piece in window.pieces(shape) {
             self.fill.fill(&piece, items, scratch)?;
             all.extend_from_slice(items);
@@ -195,7 +195,7 @@ impl Job {
         let last = usize::try_from(bytes.end - base)?.div_ceil(itemsize);
         let (windows, mut numbers) = (self.windows(), Vec::new());
         windows.of_run(first, last - 1, |range| {
-            memory::reserve(&mut numbers, range.len()).map_err(Error::memory)?;
+            memory::reserve(&mut numbers, range.len())?;
             numbers.extend(range);
             Ok(())
         })?;

@@ -15,7 +15,7 @@ use super::beside::is_plain_name;
 use super::content::{Content, Description};
 use super::interface::{Reader, Sure};
 use super::safetensors::{self, MAX_HEADER, MAX_MEMBERS};
-use crate::error::{Context, Error, Result, bail, ensure, malformed};
+use crate::error::{Context, Result, bail, ensure, malformed};
 use crate::item::python;
 use crate::storage::read_at::{Identity, ReadAt};
 use crate::storage::source::{Container, Notes, Source};
@@ -41,7 +41,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let (bytes, folder) = content.into_bytes()?;
     let size = bytes.size()?;
     ensure!(size <= MAX_HEADER, "an index of {size} bytes, expected at most {MAX_HEADER}");
-    let mut text = crate::memory::zeros(usize::try_from(size)?).map_err(Error::memory)?;
+    let mut text = crate::memory::zeros(usize::try_from(size)?)?;
     bytes.read_at(&mut text, 0)?;
     // the message quotes what stands in the place of a name, which may have line breaks
     let one_line = |error: serde_json::Error| error.to_string().replace(char::is_control, " ");

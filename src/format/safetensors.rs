@@ -115,7 +115,7 @@ impl HeaderIndex {
             length <= after_prefix,
             "a header of {length} bytes, and {after_prefix} bytes in the file after its length"
         );
-        let mut text = memory::zeros(usize::try_from(length)?).map_err(Error::memory)?;
+        let mut text = memory::zeros(usize::try_from(length)?)?;
         file.read_at(&mut text, PREFIX)?;
         Self::parse(&text, after_prefix - length)
     }
@@ -128,7 +128,7 @@ impl HeaderIndex {
         // the parsed header is many small allocations: some hundred bytes for each tensor, or a few for each byte of a
         // short one
         let entries = text.len().min(MAX_MEMBERS * 60).saturating_mul(12);
-        drop(memory::of::<u8>(text.len().saturating_mul(4).saturating_add(entries)).map_err(Error::memory)?);
+        drop(memory::of::<u8>(text.len().saturating_mul(4).saturating_add(entries))?);
         let read: Result<Entries, _> = serde_json::from_str(text);
         // the message quotes a text of the file, which may have several lines
         let one_line = |error: serde_json::Error| error.to_string().replace(char::is_control, " ");

@@ -137,7 +137,7 @@ impl<'a> ItemWriter<'a> {
         self.text("\"");
         for point in points {
             // no code point takes more
-            memory::reserve(&mut self.out, 16).map_err(|m| io::Error::new(io::ErrorKind::OutOfMemory, m))?;
+            memory::reserve(&mut self.out, 16).map_err(Error::from)?;
             match (point, char::from_u32(point)) {
                 (0x22 | 0x5c, Some(c)) => self.out.extend_from_slice(&[b'\\', c as u8]),
                 (10, _) => self.text("\\n"),

@@ -97,7 +97,7 @@ impl Tensor {
     /// # Errors
     /// [`ErrorKind::Memory`].
     pub fn try_clone(&self) -> Result<Self> {
-        let mut bytes = memory::of(self.bytes.len()).map_err(Error::memory)?;
+        let mut bytes = memory::of(self.bytes.len())?;
         bytes.extend_from_slice(&self.bytes);
         Ok(Self { meta: self.meta.clone(), bytes })
     }
@@ -138,7 +138,7 @@ impl Tensor {
 
     fn cast_with(&self, cast: Cast) -> Result<Self> {
         let len = self.items().saturating_mul(cast.to_size());
-        let mut bytes = memory::of(len).map_err(Error::memory)?;
+        let mut bytes = memory::of(len)?;
         cast.apply(&self.bytes, &mut bytes).map_err(|CastFailure { item, why }| {
             Error::new(Subject::Data, format!("{why} at {:?}", coordinates(item, self.shape())))
         })?;
@@ -192,7 +192,7 @@ impl Tensor {
             let message = format!("{}, expected {}", self.meta.dtype.name(), wanted.name());
             return Err(Error::new(Subject::Dtype, message));
         }
-        let mut items = memory::of(self.items()).map_err(Error::memory)?;
+        let mut items = memory::of(self.items())?;
         let words = T::chunks(&self.bytes).iter();
         if self.meta.dtype.is_big_endian() {
             items.extend(words.map(|&word| T::from_big(word)));

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::axis::Span;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory;
 
 /// A box of a tensor.
@@ -251,7 +251,7 @@ impl Windows {
             let span = &spans[axis];
             let ends = [span.at(0) / size, span.at(span.len - 1) / size];
             let (first, last) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
-            let mut places = memory::of(span.len.min(last - first + 1)).map_err(Error::memory)?;
+            let mut places = memory::of(span.len.min(last - first + 1))?;
             if span.len <= last - first {
                 places.extend((0..span.len).map(|i| span.at(i) / size));
                 places.sort_unstable();
@@ -264,7 +264,7 @@ impl Windows {
         let mut numbers = vec![0];
         for axis in 0..self.cut.end {
             let places = places(axis, self.sides[axis])?;
-            let mut all = memory::of(numbers.len().saturating_mul(places.len())).map_err(Error::memory)?;
+            let mut all = memory::of(numbers.len().saturating_mul(places.len()))?;
             all.extend(numbers.iter().flat_map(|n| places.iter().map(move |p| n * self.counts[axis] + p)));
             numbers = all;
         }

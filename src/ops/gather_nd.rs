@@ -11,7 +11,7 @@ use super::fill::{Fill, Limits, Scratch};
 use super::indexed::{Index, ItemRun, ItemSlab, NearPlaces, RunReader, Shapes, TuplePlaces, TupleResolver};
 use super::scatter_nd::{check_count, check_tuples};
 use super::window_size::{ENTRIES, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
-use crate::error::{Error, Result, Subject};
+use crate::error::{Context, Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
 use crate::layout::gather::GAP;
 use crate::layout::window::Window;
@@ -164,7 +164,7 @@ impl LinkedGatherNd {
         let itemsize = self.data.dtype().itemsize();
         let (first, count) = self.blocks.tuples(window);
         let len = window.items() / count.max(1);
-        let mut tuples = memory::of(count).map_err(|why| Error::memory(why).within(self.data.label()))?;
+        let mut tuples = memory::of(count).with_context(|| self.data.label())?;
         let shape = self.data.shape();
         let (lead, block) = shape.split_at(self.blocks.lead);
         match self.data.meta().order {

@@ -270,7 +270,7 @@ impl Tensor {
     pub fn slice(&self, args: &SliceArgs) -> Result<Self, Error> {
         let view = View::c_order(self.shape()).select(&args.resolve(self.shape())?);
         let (shape, itemsize) = (view.shape(), self.dtype().itemsize());
-        let mut bytes = memory::zeros(view.items() * itemsize).map_err(Error::memory)?;
+        let mut bytes = memory::zeros(view.items() * itemsize)?;
         copy_bytes(self.bytes(), &view, &mut bytes, &View::c_order(&shape), itemsize);
         Self::new(self.dtype().clone(), shape, bytes)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::fill::Limits;
 use super::window_size::{ACROSS_WINDOWS, RESIDENT};
-use crate::error::{Context, Error, Result};
+use crate::error::{Context, Result};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
@@ -89,7 +89,7 @@ impl Updates {
             return Ok(());
         }
         let bytes = self.view.items() * dtype.itemsize();
-        let mut items = memory::zeros(bytes).map_err(|why| Error::memory(why).within(self.source.label()))?;
+        let mut items = memory::zeros(bytes).with_context(|| self.source.label())?;
         self.conversion.read(&self.source, &self.view, &mut items, &mut Vec::new())?;
         let tensor = Tensor::new(dtype.clone(), self.view.shape(), items)?;
         let source = Source::memory(tensor, self.source.label().to_owned());

@@ -1,6 +1,6 @@
 //! Conversion of items to the form that another tensor has: to its byte order, and to its width of strings.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 use super::source::{READ_AT_ONCE, Source};
 use crate::item::dtype::{DType, Kind};
@@ -93,7 +93,7 @@ impl Conversion {
             items.clear();
             items
                 .try_reserve_exact(bytes)
-                .map_err(|_| Error::memory(format!("{}: an item of {bytes} bytes", source.label())))?;
+                .map_err(|_| Error::of(ErrorKind::Memory, format!("{}: an item of {bytes} bytes", source.label())))?;
             items.resize(bytes, 0);
             source.read(&box_view, &mut items, scratch)?;
             Swap::apply_all(&self.swaps, &mut items, self.from);

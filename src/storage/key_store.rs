@@ -16,7 +16,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::read_at::{Identity, ReadAt, Stamp};
-use crate::error::{Error, Result, ensure};
+use crate::error::{Result, ensure};
 use crate::memory;
 
 /// A store whose values can be read.
@@ -48,7 +48,7 @@ pub trait ReadableStore: Debug + Send + Sync {
         let Some(value) = self.open(key)? else { return Ok(None) };
         let size = value.size()?;
         ensure!(size <= most, "{size} bytes, at most {most} are read");
-        let mut bytes = memory::zeros(usize::try_from(size)?).map_err(Error::memory)?;
+        let mut bytes = memory::zeros(usize::try_from(size)?)?;
         value.read_at(&mut bytes, 0)?;
         Ok(Some(bytes))
     }

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 
-use crate::error::{Context, Error, Result, bail, ensure};
+use crate::error::{Context, Result, bail, ensure};
 
 use super::chunked::{Chunked, MOST_ROW};
 use super::platform::{unnamed_file, write_at};
@@ -255,7 +255,7 @@ impl Source {
     /// # Errors
     /// Reading fails, or there is not enough memory.
     pub fn make_resident(&mut self) -> Result<()> {
-        let mut bytes = memory::zeros(self.bytes()).map_err(|why| Error::memory(why).within(&*self.label))?;
+        let mut bytes = memory::zeros(self.bytes()).with_context(|| &*self.label)?;
         self.read(&self.view(), &mut bytes, &mut Vec::new())?;
         self.finish()?;
         self.meta.order = Order::C;
@@ -379,7 +379,7 @@ impl Source {
                         return chunks.read(&places, out, scratch).with_context(|| self.label.clone());
                     }
                     let dims: Vec<usize> = places.iter().map(|span| span.len).collect();
-                    let mut items = memory::zeros(out.len()).map_err(|why| Error::memory(why).within(&*self.label))?;
+                    let mut items = memory::zeros(out.len()).with_context(|| &*self.label)?;
                     chunks.read(&places, &mut items, scratch).with_context(|| self.label.clone())?;
                     let from = View::c_order(&dims).with_axes(&axes);
                     copy_bytes(&items, &from, out, &View::c_order(&from.shape()), itemsize);

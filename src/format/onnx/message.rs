@@ -6,7 +6,7 @@ use super::wire::{WireField, field};
 
 use crate::error::{Error, malformed};
 use crate::item::dtype::{DType, Kind, Narrow};
-use crate::memory;
+use crate::memory::{self, OutOfMemory};
 
 /// The most bytes of a protobuf message.
 pub(super) const MAX_MESSAGE: u64 = i32::MAX as u64;
@@ -103,7 +103,7 @@ impl Message {
     ///
     /// # Errors
     /// There is not enough memory.
-    pub(super) fn with_capacity_for(bytes: &[u8]) -> Result<Self, String> {
+    pub(super) fn with_capacity_for(bytes: &[u8]) -> Result<Self, OutOfMemory> {
         /// The bytes that a text or an entry takes beside its own, with the cost of an allocation.
         const TEXT: usize = 64;
         let mut counts = [0_usize; field::DATA_LOCATION as usize];

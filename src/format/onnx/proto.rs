@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::external::Elsewhere;
 use super::message::{DATA_TYPES, Message, STRING, too_large};
 use super::scan::Scan;
-use crate::error::{Context, Error, Result, bail, ensure, malformed};
+use crate::error::{Context, Result, bail, ensure, malformed};
 use crate::format::packed::{self, bytes_of_items};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -105,7 +105,7 @@ impl Proto {
     pub fn source(&self, file: &Arc<dyn ReadAt>, folder: Option<&Path>, label: String) -> Result<Source> {
         match &self.items {
             Items::Typed(items) => {
-                let mut copy = memory::of(items.len()).map_err(Error::memory)?;
+                let mut copy = memory::of(items.len())?;
                 copy.extend_from_slice(items);
                 let tensor = Tensor::new(self.meta.dtype.clone(), self.meta.shape.clone(), copy);
                 Ok(Source::memory(tensor.context("other bytes than the dims need")?, label))

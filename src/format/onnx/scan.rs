@@ -4,7 +4,7 @@ use prost::Message as _;
 
 use super::message::{MAX_MESSAGE, Message};
 use super::wire::{MOST_BEFORE, WireField, field, wire_types};
-use crate::error::{Context, Error, Result, bail, ensure, malformed};
+use crate::error::{Context, Result, bail, ensure, malformed};
 use crate::memory;
 use crate::storage::read_at::ReadAt;
 
@@ -77,14 +77,14 @@ impl Scan {
     pub(super) fn message(&self, file: &dyn ReadAt) -> Result<Message> {
         let total: u64 = self.runs.iter().map(|(begin, end)| end - begin).sum();
         ensure!(total <= MAX_MESSAGE, "{total} bytes beside raw_data, expected at most {MAX_MESSAGE}");
-        let mut bytes = memory::zeros(usize::try_from(total)?).map_err(Error::memory)?;
+        let mut bytes = memory::zeros(usize::try_from(total)?)?;
         let mut rest = &mut bytes[..];
         for (begin, end) in &self.runs {
             let (run, others) = rest.split_at_mut((end - begin) as usize);
             file.read_at(run, *begin)?;
             rest = others;
         }
-        let mut message = Message::with_capacity_for(&bytes).map_err(Error::memory)?;
+        let mut message = Message::with_capacity_for(&bytes)?;
         message.merge(&bytes[..]).map_err(|error| malformed!("not an ONNX TensorProto: {error}"))?;
         Ok(message)
     }

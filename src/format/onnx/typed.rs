@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::error::{Error, Result, bail, ensure, malformed};
+use crate::error::{Result, bail, ensure, malformed};
 
 use super::message::Message;
 use crate::format::packed::{bits, packed_bytes, unpack};
@@ -54,7 +54,7 @@ impl Field {
 
 /// Returns the bytes of numbers one after the other.
 fn joined<const N: usize>(numbers: impl ExactSizeIterator<Item = [u8; N]>) -> Result<Vec<u8>> {
-    let mut out = memory::of(numbers.len() * N).map_err(Error::memory)?;
+    let mut out = memory::of(numbers.len() * N)?;
     out.extend(numbers.flatten());
     Ok(out)
 }
@@ -115,7 +115,7 @@ impl Message {
                 if *dtype.kind() == Kind::UInt64 {
                     return joined(self.uint64_data.iter().map(|number| number.to_le_bytes()));
                 }
-                let mut out = memory::of(items.saturating_mul(4)).map_err(Error::memory)?;
+                let mut out = memory::of(items.saturating_mul(4))?;
                 for (n, number) in self.uint64_data.iter().enumerate() {
                     out.extend(u32::try_from(*number).map_err(|_| wrong(n, number))?.to_le_bytes());
                 }
@@ -131,7 +131,7 @@ impl Message {
                 // that of a type that ONNX does not have is empty
                 let range = range(dtype.kind(), bits);
                 let size = dtype.itemsize();
-                let mut out = memory::of(self.int32_data.len() * size).map_err(Error::memory)?;
+                let mut out = memory::of(self.int32_data.len() * size)?;
                 for (n, number) in self.int32_data.iter().enumerate() {
                     ensure!(range.contains(number), "{}", wrong(n * group, number));
                     out.extend(number.to_le_bytes().iter().take(size));
@@ -139,7 +139,7 @@ impl Message {
                 if group == 1 {
                     return Ok(out);
                 }
-                let mut unpacked = memory::zeros(items).map_err(Error::memory)?;
+                let mut unpacked = memory::zeros(items)?;
                 unpack(&out, bits, &mut unpacked);
                 Ok(unpacked)
             }
@@ -166,7 +166,7 @@ impl Message {
         let total = bytes_of(shape, size).filter(|total| *total <= most_padded(given));
         let total =
             total.ok_or_else(|| malformed!("{items} strings of {size} bytes ({}) are too much", dtype.name()))?;
-        let mut out = memory::of(total).map_err(Error::memory)?;
+        let mut out = memory::of(total)?;
         for (n, bytes) in self.string_data.iter().enumerate() {
             let text = std::str::from_utf8(bytes).map_err(|error| malformed!("{error}"))?;
             out.extend(text.chars().flat_map(|c| u32::from(c).to_le_bytes()));

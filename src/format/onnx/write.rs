@@ -72,7 +72,7 @@ pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec
         read.map_err(|error| malformed!("the string at {:?}: {error}", coordinates(n, shape)))?;
         let text = text.trim_end_matches('\0').as_bytes();
         // key and length take fewer bytes than that
-        memory::reserve(&mut out, text.len() + 16).map_err(Error::memory)?;
+        memory::reserve(&mut out, text.len() + 16)?;
         put_bytes(field::STRING_DATA, text, &mut out);
         within_limit(out.len() as u64)?;
     }

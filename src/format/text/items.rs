@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::floats::{Column, FLOAT16, FLOAT32, FLOAT64, FloatType, Role, complex_scalar, real_scalar};
 use super::page::{BLOCK, Numbers, Page, pad};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::format::interface::TextOptions;
 use crate::format::values::check_text;
 use crate::item::datetime;
@@ -48,7 +48,7 @@ pub fn write_shown(out: &mut dyn Write, items: &Tensor, shape: &[usize], options
         // an escape takes four bytes for one, both in the line and in the word that may be moved to the next line
         let longest = items.dtype().itemsize().saturating_mul(4).saturating_add(2 * BLOCK);
         for text in [&mut page.text, &mut page.word] {
-            memory::reserve(text, longest).map_err(|m| io::Error::new(io::ErrorKind::OutOfMemory, m))?;
+            memory::reserve(text, longest).map_err(Error::from)?;
         }
     }
     if shape.is_empty() {

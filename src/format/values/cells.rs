@@ -11,7 +11,7 @@ use super::lists;
 use super::strings::short;
 use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind};
-use crate::memory;
+use crate::memory::{self, OutOfMemory};
 
 /// The byte order mark, with which a text in UTF-8 may begin.
 pub(in crate::format) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -162,7 +162,7 @@ impl Cells {
             // the whole text is UTF-8, and cells end at bytes that are characters of their own
             let cell = std::str::from_utf8(cell).map_err(|_| format!("line {line}: not UTF-8"))?;
             if self.text.try_reserve(cell.len()).is_err() {
-                return Err(memory::too_much(self.text.len() + cell.len()));
+                return Err(OutOfMemory(self.text.len() + cell.len()).into());
             }
             self.text.push_str(cell);
             memory::push(&mut self.ends, self.text.len())?;

@@ -180,7 +180,7 @@ pub fn parse_item(text: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
             let dtype = widen(dtype, Some(points.len()));
             let fits = bytes_of(&[], dtype.itemsize()).filter(|&n| n <= most_padded(0));
             let bytes = fits.ok_or_else(|| error(format!("an item of {} is too much", dtype.name())))?;
-            let mut item = memory::zeros(bytes).map_err(error)?;
+            let mut item = memory::zeros(bytes).map_err(|refused| error(refused.into()))?;
             put_string(points.into_iter(), &dtype, &mut item).map_err(|why| error(format!("{} {why}", short(text))))?;
             Ok(item)
         }

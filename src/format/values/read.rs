@@ -61,7 +61,7 @@ impl Values<'_> {
         if matches!(dtype.kind(), Kind::Str(_) | Kind::Bytes(_)) {
             let mut strings = Vec::new();
             let nested = self.walk(MAX_RANK, Reading::Strings, |leaf| match leaf {
-                Leaf::Str(text) | Leaf::Text(text) => memory::push(&mut strings, text),
+                Leaf::Str(text) | Leaf::Text(text) => Ok(memory::push(&mut strings, text)?),
                 leaf => Err(format!("{leaf}, expected a string ({})", dtype.name())),
             });
             let nested = nested?;
@@ -81,7 +81,7 @@ impl Values<'_> {
         let mut nested = self.walk(MAX_RANK + usize::from(pairs), reading, |leaf| {
             let mut item = [0; 8];
             read_leaf(leaf, &part, &mut item)?;
-            memory::extend(&mut bytes, &item[..size])
+            Ok(memory::extend(&mut bytes, &item[..size])?)
         })?;
         if pairs && nested.has_leaves {
             match nested.dims.pop() {

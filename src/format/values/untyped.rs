@@ -104,18 +104,18 @@ impl<'a> Untyped<'a> {
                 }
                 self.enter(Class::Str, leaf)?;
                 self.words |= !special;
-                memory::push(&mut self.strings, raw)
+                Ok(memory::push(&mut self.strings, raw)?)
             }
             Leaf::Text(text) => {
                 self.enter(Class::Str, leaf)?;
                 self.words = true;
-                memory::push(&mut self.strings, text)
+                Ok(memory::push(&mut self.strings, text)?)
             }
             Leaf::Special(_) if self.words || self.class == Class::Bool => self.enter(Class::Float, leaf),
             Leaf::Special(name) => self.push_special(name),
             Leaf::Bool(value) => {
                 self.enter(Class::Bool, leaf)?;
-                memory::push(&mut self.bytes, value.into())
+                Ok(memory::push(&mut self.bytes, value.into())?)
             }
             Leaf::Null => Err(leaf.to_string()),
         }
@@ -164,7 +164,7 @@ impl<'a> Untyped<'a> {
         }
         self.floats |= is_float;
         let value = parse::parse_f64(text).map_err(|m| describe(text, &Kind::Float64.into(), m))?;
-        memory::extend(&mut self.bytes, &value.to_le_bytes())
+        Ok(memory::extend(&mut self.bytes, &value.to_le_bytes())?)
     }
 
     /// Adds NaN or an infinity by its name.
@@ -173,7 +173,7 @@ impl<'a> Untyped<'a> {
         self.floats = true;
         let mut item = [0; 8];
         parse::parse_special(name, &Kind::Float64.into(), &mut item);
-        memory::extend(&mut self.bytes, &item)
+        Ok(memory::extend(&mut self.bytes, &item)?)
     }
 
     /// Turns integers, and strings that stand for floats, into floats.

@@ -266,7 +266,7 @@ pub fn items_at(
         Some(places) => places.iter().map(|ranges| ranges.iter().map(Range::len).sum()).collect(),
     };
     let size = bytes_of(&shape, meta.dtype.itemsize()).unwrap_or(usize::MAX);
-    let mut bytes = memory::of(size).map_err(Error::memory).with_context(|| place.to_owned())?;
+    let mut bytes = memory::of(size).with_context(|| place.to_owned())?;
     let take = &mut |window: &[u8]| {
         bytes.extend_from_slice(window);
         Ok(())

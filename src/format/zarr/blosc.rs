@@ -140,7 +140,7 @@ impl Blosc {
             (false, true) => Shuffle::Bits,
             (false, false) => Shuffle::None,
         };
-        let mut out = memory::zeros(bytes).map_err(Error::memory)?;
+        let mut out = memory::zeros(bytes)?;
         let mut shuffled = Vec::new();
         for (block, start) in out.chunks_mut(blocksize).zip(starts.as_chunks::<4>().0) {
             let whole = block.len() == blocksize;

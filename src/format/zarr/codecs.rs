@@ -126,7 +126,7 @@ impl Chain {
     pub(super) fn pack(&self, items: &[u8], shape: &[usize]) -> Result<Vec<u8>> {
         let mut bytes = Cow::Borrowed(items);
         if self.order.is_some() || self.swap.is_some() || self.codecs.is_empty() {
-            let mut own = memory::zeros(items.len()).map_err(Error::memory)?;
+            let mut own = memory::zeros(items.len())?;
             match &self.order {
                 None => own.copy_from_slice(items),
                 Some(_) => copy_bytes(items, &View::c_order(shape), &mut own, &self.view(shape), self.itemsize),

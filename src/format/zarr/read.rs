@@ -213,7 +213,7 @@ impl ZarrChunks {
                 let out = &mut out[first * itemsize..][..place.items() * itemsize];
                 return gather(&from, itemsize, out, scratch, AT_ONCE, read).with_context(within);
             }
-            let mut items = memory::zeros(place.items() * itemsize).map_err(Error::memory)?;
+            let mut items = memory::zeros(place.items() * itemsize)?;
             gather(&from, itemsize, &mut items, scratch, AT_ONCE, read).with_context(within)?;
             copy_bytes(&items, &View::c_order(&place.shape()), out, &place, itemsize);
             return Ok(());
@@ -237,7 +237,7 @@ impl ZarrChunks {
             fill(&mut out[first * item.len()..][..place.items() * item.len()], item);
             return Ok(());
         }
-        let mut items = memory::zeros(place.items() * item.len()).map_err(Error::memory)?;
+        let mut items = memory::zeros(place.items() * item.len())?;
         fill(&mut items, item);
         copy_bytes(&items, &View::c_order(&place.shape()), out, place, item.len());
         Ok(())
@@ -287,7 +287,7 @@ fn read_part(value: &dyn ReadAt, at: u64, bytes: usize) -> Result<Vec<u8>> {
     let len = value.size()?;
     let end = at.checked_add(bytes as u64).filter(|&end| end <= len);
     end.ok_or_else(|| malformed!("{len} bytes, and something is said to be at {at} of {bytes} bytes"))?;
-    let mut out = memory::zeros(bytes).map_err(Error::memory)?;
+    let mut out = memory::zeros(bytes)?;
     value.read_at(&mut out, at).context("cannot be read")?;
     Ok(out)
 }

@@ -55,7 +55,7 @@ impl ArrayMetadata {
             let full = self.filled(&chunk, &self.style.chunk, &BoxItems { window, items })?;
             let packed = self.chain.pack(full.as_deref().unwrap_or(items), &self.style.chunk)?;
             *entry = [out.len() as u64, packed.len() as u64];
-            memory::extend(&mut out, &packed).map_err(Error::memory)?;
+            memory::extend(&mut out, &packed)?;
         }
         let number = |number: &u64| if shards.big_endian { number.to_be_bytes() } else { number.to_le_bytes() };
         let mut packed: Vec<u8> = index.iter().flatten().flat_map(number).collect();
@@ -77,7 +77,7 @@ impl ArrayMetadata {
             return Ok(None);
         }
         let itemsize = self.meta.dtype.itemsize();
-        let mut full = memory::zeros(sides.iter().product::<usize>() * itemsize).map_err(Error::memory)?;
+        let mut full = memory::zeros(sides.iter().product::<usize>() * itemsize)?;
         if chunk.shape() != sides {
             fill(&mut full, &self.style.fill);
         }

@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory;
 
 /// The entries of one part of an index tensor. How many bytes a payload has is known when it runs alone, so that all of this is
@@ -121,9 +121,9 @@ impl Buckets {
             segment,
             heads: vec![(0, 0); grid.count],
             chains: vec![(NONE, NONE); grid.count],
-            next: memory::of(most / segment).map_err(Error::memory)?,
-            at: memory::of(most).map_err(Error::memory)?,
-            with: memory::of(most.saturating_mul(payload)).map_err(Error::memory)?,
+            next: memory::of(most / segment)?,
+            at: memory::of(most)?,
+            with: memory::of(most.saturating_mul(payload))?,
             payload,
         })
     }

@@ -113,7 +113,7 @@ impl TuplePlaces {
                         });
                     }
                     let here = first.min(part.len())..(first + count - places.len()).min(part.len());
-                    memory::reserve(&mut places, here.len()).map_err(Error::memory)?;
+                    memory::reserve(&mut places, here.len())?;
                     first -= here.start;
                     match part {
                         PlacesPart::Small(small) => places.extend(small[here].iter().copied().map(u64::from)),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::layout::order::sort_by;
 use crate::memory;
 
@@ -33,7 +33,7 @@ impl WindowSet {
             let bits = match self.pages.remove(&page) {
                 Some(bits) => bits,
                 None => {
-                    let mut bits = memory::of(PAGE / 64).map_err(Error::memory)?;
+                    let mut bits = memory::of(PAGE / 64)?;
                     bits.resize(PAGE / 64, 0);
                     bits
                 }
@@ -57,7 +57,7 @@ impl WindowSet {
         for (page, bits) in &pages {
             for (at, &word) in bits.iter().enumerate().filter(|(_, word)| **word != 0) {
                 for bit in (0..64).filter(|bit| word >> bit & 1 == 1) {
-                    memory::push(&mut numbers, page * PAGE + at * 64 + bit).map_err(Error::memory)?;
+                    memory::push(&mut numbers, page * PAGE + at * 64 + bit)?;
                 }
             }
         }
