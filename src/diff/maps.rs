@@ -4,7 +4,7 @@ use super::kernel::Rows;
 use super::options::Options;
 use super::reading::Comparability;
 use super::rule::Rule;
-use super::tally::{StoredItems, mark_failures};
+use super::tally::{StoredItems, for_each_opaque, mark_failures};
 use crate::engine::job::Progress;
 use crate::engine::scan::scan;
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -53,8 +53,9 @@ impl ComparedPairs {
                 (0..items.len()).filter(is_set).for_each(|n| each(items.start + n));
             }
             Comparability::Bytes | Comparability::Text { .. } => {
-                let pairs = (0..items.len()).map(|n| items.part(n..n + 1));
-                pairs.filter(|pair| !self.how.is_same(pair.rows)).for_each(|pair| each(pair.start));
+                for_each_opaque(&self.how, items, &mut |group, different| {
+                    (0..64).filter(|n| different >> n & 1 == 1).for_each(|n| each(group.start + n));
+                });
             }
         }
     }

@@ -282,13 +282,41 @@ impl DifferenceTally {
         stored: StoredItems<'_>,
         marks: &mut WindowMarks<'_>,
     ) {
-        for pair in (0..stored.len()).map(|n| stored.part(n..n + 1)) {
-            if !how.is_same(pair.rows) {
-                self.differing += 1;
-                self.has_non_finite_mismatch = true;
-                self.mismatch(rule, pair, None);
-                marks.mark(pair.start..pair.start + 1, 1, &mut |_| {});
+        for_each_opaque(how, stored, &mut |group, different| {
+            let mismatches = different.count_ones() as usize;
+            self.differing += mismatches;
+            self.has_non_finite_mismatch = true;
+            for n in (0..group.len()).filter(|n| different >> n & 1 == 1) {
+                self.mismatch(rule, group.part(n..n + 1), None);
             }
+            marks.mark(group.start..group.start + group.len(), mismatches, &mut |bits| bits.push(different));
+        });
+    }
+}
+
+/// Compares items that are no numbers in groups of at most 64, and calls `each` with every group that holds a difference
+/// and with a bit for each of its pairs, which is set if that pair differs.
+pub(super) fn for_each_opaque(
+    how: &Comparability,
+    stored: StoredItems<'_>,
+    each: &mut dyn FnMut(StoredItems<'_>, u64),
+) {
+    let items = stored.len();
+    let [width, other_width] = stored.widths;
+    for first in (0..items).step_by(64) {
+        let group = stored.part(first..items.min(first + 64));
+        let Rows { expected, actual } = group.rows;
+        if matches!(how, Comparability::Bytes) && expected == actual {
+            continue;
+        }
+        let mut different = 0;
+        for n in 0..group.len() {
+            let pair =
+                Rows { expected: &expected[n * width..][..width], actual: &actual[n * other_width..][..other_width] };
+            different |= u64::from(!how.is_same(pair)) << n;
+        }
+        if different != 0 {
+            each(group, different);
         }
     }
 }

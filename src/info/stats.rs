@@ -214,9 +214,10 @@ impl<T: CountedItem> ItemTally<T> {
             let finite = !item.is_nan() && !item.is_infinite();
             low = low.min(if finite { item.rank() } else { T::ENDS.1 });
             high = high.max(if finite { item.rank() } else { T::ENDS.0 });
-            nan += u32::from(item.is_nan());
-            inf += u32::from(item.is_infinite());
-            zero += u32::from(item.is_zero());
+            // a block has fewer items than overflow a counter; to check it would keep the loop from being vectorised
+            nan = nan.wrapping_add(item.is_nan().into());
+            inf = inf.wrapping_add(item.is_infinite().into());
+            zero = zero.wrapping_add(item.is_zero().into());
         }
         let finite = block.len() as u64 - u64::from(nan) - u64::from(inf);
         self.counts.finite += finite;
