@@ -36,8 +36,7 @@ struct CsvReader {
 
 impl CsvReader {
     fn cells(&self, subject: Subject) -> Result<Values<'_>> {
-        let cells = Cells::read(&self.text, self.dialect, self.skip_rows).map_err(|refused| refused.error(subject))?;
-        let items = Items::Cells(cells);
+        let items = Items::Cells(Cells::read(&self.text, self.dialect, self.skip_rows, subject)?);
         Ok(Values { subject, dtype: None, no_width: false, shape: None, items })
     }
 }

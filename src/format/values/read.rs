@@ -105,7 +105,7 @@ impl Values<'_> {
     ) -> Result<Nested> {
         match &self.items {
             Items::Lists(lists) => lists.walk(limit, leaf).map_err(|message| self.error(message)),
-            Items::Cells(cells) => cells.walk(reading, leaf).map_err(|refused| refused.error(self.subject)),
+            Items::Cells(cells) => cells.walk(reading, leaf),
         }
     }
 
