@@ -179,9 +179,13 @@ fn integers<T: Element + itoa::Integer + Ord>(
         let digits = |number: T| itoa::Buffer::new().format(number).len();
         width = width.max(digits(min)).max(digits(max));
     }
-    page.blocks(&mut |i, text| match numbers.item(i) {
-        number if Some(number) == nat => pad(NAT, width, text),
-        number => pad(itoa::Buffer::new().format(number).as_bytes(), width, text),
+    page.rows(&mut |mut items, page| {
+        items.try_for_each(|i| {
+            page.word(|text| match numbers.item(i) {
+                number if Some(number) == nat => pad(NAT, width, text),
+                number => pad(itoa::Buffer::new().format(number).as_bytes(), width, text),
+            })
+        })
     })
 }
 

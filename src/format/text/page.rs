@@ -48,14 +48,14 @@ pub(super) fn pad(word: &[u8], width: usize, text: &mut Vec<u8>) -> usize {
     width.max(word.len())
 }
 
-/// Appends spaces. Copying them is shorter than filling with them, which the standard library does in a function of its own.
+/// Appends spaces. Up to 32 of them are cut from 32, because a copy of a constant length takes no call of a function.
 #[inline]
 pub(super) fn spaces(count: usize, text: &mut Vec<u8>) {
-    const SPACES: [u8; 32] = [b' '; 32];
-    match SPACES.get(..count) {
-        Some(spaces) => text.extend_from_slice(spaces),
-        None => text.resize(text.len() + count, b' '),
+    let len = text.len() + count;
+    if count <= 32 {
+        text.extend_from_slice(&[b' '; 32]);
     }
+    text.resize(len, b' ');
 }
 
 /// The numbers of a tensor (of complex items also the parts), whatever their size and byte order.
@@ -76,6 +76,9 @@ impl<'a> Numbers<'a> {
     }
 }
 
+/// Prints a run of items of a row.
+type PutRun<'p> = dyn FnMut(Range<usize>, &mut Page<'_>) -> io::Result<()> + 'p;
+
 /// What is being printed, and where to.
 pub(super) struct Page<'a> {
     out: &'a mut dyn Write,
@@ -88,6 +91,8 @@ pub(super) struct Page<'a> {
     edge: Option<usize>,
     /// A word that would end farther right begins a line.
     limit: usize,
+    /// The characters that the current line of a row has so far.
+    column: usize,
     pub(super) text: Vec<u8>,
     /// The word that is being moved to the next line.
     pub(super) word: Vec<u8>,
@@ -107,17 +112,17 @@ impl<'a> Page<'a> {
             edge: edge(shape, options),
             // every line keeps room for the brackets that may end it.
             limit: options.linewidth.saturating_sub(shape.len()),
+            column: 0,
             text: Vec::with_capacity(if held.iter().product::<usize>() < 1000 { 0 } else { 2 * BLOCK }),
             word: Vec::new(),
         }
     }
 
-    /// Returns the indices in memory of an axis that are shown: those before the gap, `None` if there is a gap, and
-    /// those after it.
-    fn shown(&self, axis: usize) -> (Range<usize>, Option<Option<usize>>, Range<usize>) {
+    /// Returns the indices in memory of an axis that are shown: those before the gap, whether there is one, and those after it.
+    fn shown(&self, axis: usize) -> (Range<usize>, bool, Range<usize>) {
         match self.edge.and_then(|edge| ends(edge, self.shape[axis], self.held[axis])) {
-            Some((head, tail)) => (head, Some(None), tail),
-            None => (0..0, None, 0..self.held[axis]),
+            Some((head, tail)) => (head, true, tail),
+            None => (0..0, false, 0..self.held[axis]),
         }
     }
 
@@ -143,24 +148,27 @@ impl<'a> Page<'a> {
 
     /// Prints the whole array. `put` appends an item, and returns how many characters that is.
     pub(super) fn blocks(&mut self, put: &mut dyn FnMut(usize, &mut Vec<u8>) -> usize) -> io::Result<()> {
+        self.rows(&mut |mut items, page| items.try_for_each(|i| page.word(|text| put(i, text))))
+    }
+
+    /// Prints the whole array. `put` prints a run of items of a row, each as a [`word`](Self::word).
+    pub(super) fn rows(&mut self, put: &mut PutRun<'_>) -> io::Result<()> {
         self.block(0, 0, put)
     }
 
     /// Prints the sub-array that begins with item `first` and in which `axis` is the outermost.
-    fn block(
-        &mut self,
-        axis: usize,
-        first: usize,
-        put: &mut dyn FnMut(usize, &mut Vec<u8>) -> usize,
-    ) -> io::Result<()> {
+    fn block(&mut self, axis: usize, first: usize, put: &mut PutRun<'_>) -> io::Result<()> {
         self.text.push(b'[');
         let (head, gap, tail) = self.shown(axis);
-        let mut shown = head.map(Some).chain(gap).chain(tail.map(Some));
         if axis + 1 == self.shape.len() {
-            let mut column = self.shape.len();
-            // this is faster than a `for` loop, which has to find out for each item in which part of the chain it is
-            shown.try_for_each(|i| self.word(&mut column, i.map(|i| first + i), put))?;
+            self.column = self.shape.len();
+            put(first + head.start..first + head.end, self)?;
+            if gap {
+                self.word(|text| pad(GAP, 0, text))?;
+            }
+            put(first + tail.start..first + tail.end, self)?;
         } else {
+            let shown = head.map(Some).chain(gap.then_some(None)).chain(tail.map(Some));
             for (n, i) in shown.enumerate() {
                 if n > 0 {
                     // the lines between two sub-arrays
@@ -177,41 +185,44 @@ impl<'a> Page<'a> {
         Ok(())
     }
 
-    /// Prints an item of a row, or the gap, on the line that has `column` characters so far, or on a new one.
+    /// Prints an item of a row, or the gap, on the current line or on a new one. `put` appends it, and returns how many
+    /// characters that is.
     #[inline]
-    fn word(
-        &mut self,
-        column: &mut usize,
-        item: Option<usize>,
-        put: &mut dyn FnMut(usize, &mut Vec<u8>) -> usize,
-    ) -> io::Result<()> {
+    pub(super) fn word(&mut self, put: impl FnOnce(&mut Vec<u8>) -> usize) -> io::Result<()> {
         let indent = self.shape.len();
-        if *column > indent {
+        if self.column > indent {
             self.text.push(b' ');
-            *column += 1;
+            self.column += 1;
         }
         let start = self.text.len();
-        let width = match item {
-            Some(i) => put(i, &mut self.text),
-            None => pad(GAP, 0, &mut self.text),
-        };
-        if *column + width > self.limit && *column > indent {
-            self.word.clear();
-            self.word.extend_from_slice(&self.text[start..]);
-            let line = self.text[..start].trim_ascii_end().len();
-            self.text.truncate(line);
-            self.text.push(b'\n');
-            spaces(indent, &mut self.text);
-            self.text.append(&mut self.word);
-            *column = indent;
+        let width = put(&mut self.text);
+        if self.column + width > self.limit && self.column > indent {
+            self.break_line(start);
         }
-        *column += width;
+        self.column += width;
         if self.text.len() > BLOCK {
-            // spaces at the end of a line go when the line is broken there.
-            let len = self.text.trim_ascii_end().len();
-            self.out.write_all(&self.text[..len])?;
-            self.text.drain(..len);
+            self.write_block()?;
         }
+        Ok(())
+    }
+
+    /// Moves the word that begins at `start` to a new line.
+    fn break_line(&mut self, start: usize) {
+        self.word.clear();
+        self.word.extend_from_slice(&self.text[start..]);
+        let line = self.text[..start].trim_ascii_end().len();
+        self.text.truncate(line);
+        self.text.push(b'\n');
+        self.column = self.shape.len();
+        spaces(self.column, &mut self.text);
+        self.text.append(&mut self.word);
+    }
+
+    /// Writes the text so far, but for spaces at its end, which go when the line is broken there.
+    fn write_block(&mut self) -> io::Result<()> {
+        let len = self.text.trim_ascii_end().len();
+        self.out.write_all(&self.text[..len])?;
+        self.text.drain(..len);
         Ok(())
     }
 
