@@ -73,25 +73,14 @@ pub enum Subject {
 
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Subject::Data => "data",
-            Subject::Indices => "indices",
-            Subject::Updates => "updates",
-            Subject::Operand(n) => return write!(f, "operand {n}"),
-            Subject::Fill => "fill",
-            Subject::Start => "start",
-            Subject::Stop => "stop",
-            Subject::Step => "step",
-            Subject::Axes => "axes",
-            Subject::At => "at",
-            Subject::Axis => "axis",
-            Subject::Reduction => "reduction",
-            Subject::Opset => "opset",
-            Subject::Dtype => "dtype",
-            Subject::Output => "output",
-            Subject::Argument(name) => name,
-            Subject::File => "file",
-        })
+        if let Subject::Operand(n) = self {
+            return write!(f, "operand {n}");
+        }
+        if let Subject::Argument(name) = self {
+            return f.write_str(name);
+        }
+        // every other variant is called by its own name
+        f.write_str(&format!("{self:?}").to_lowercase())
     }
 }
 
@@ -229,7 +218,7 @@ pub(crate) fn kind(error: &io::Error) -> io::ErrorKind {
     if gone { io::ErrorKind::BrokenPipe } else { error.kind() }
 }
 
-/// The error that a number, such as a length in a file, is too large for the addresses of this machine.
+/// Converts the error that a number, such as a length in a file, is too large for the addresses of this machine.
 impl From<std::num::TryFromIntError> for Error {
     fn from(error: std::num::TryFromIntError) -> Self {
         Self::of(ErrorKind::Malformed, error.to_string())
@@ -253,28 +242,25 @@ impl From<Error> for io::Error {
 /// Names the place of an error where it is passed on.
 pub(crate) trait Context<T> {
     /// Puts `place` before the text of an error. For an `Option` that is `None` it is the text.
-    #[cfg_attr(not(feature = "files"), allow(dead_code))]
-    fn context(self, place: impl Into<String>) -> Result<T>;
+    #[cfg(feature = "files")]
+    fn context(self, place: impl Into<String>) -> Result<T>
+    where
+        Self: Sized,
+    {
+        self.with_context(|| place)
+    }
 
     /// Does what [`context`](Self::context) does with a text that is made only if there is an error.
     fn with_context<P: Into<String>>(self, place: impl FnOnce() -> P) -> Result<T>;
 }
 
 impl<T, E: Into<Error>> Context<T> for std::result::Result<T, E> {
-    fn context(self, place: impl Into<String>) -> Result<T> {
-        self.map_err(|error| error.into().within(place))
-    }
-
     fn with_context<P: Into<String>>(self, place: impl FnOnce() -> P) -> Result<T> {
         self.map_err(|error| error.into().within(place()))
     }
 }
 
 impl<T> Context<T> for Option<T> {
-    fn context(self, place: impl Into<String>) -> Result<T> {
-        self.ok_or_else(|| Error::of(ErrorKind::Malformed, place))
-    }
-
     fn with_context<P: Into<String>>(self, place: impl FnOnce() -> P) -> Result<T> {
         self.ok_or_else(|| Error::of(ErrorKind::Malformed, place()))
     }
@@ -310,7 +296,7 @@ mod tests {
         assert_eq!((placed.subject(), placed.message()), (Subject::Updates, "shape [2], expected [3]"));
         let advised = Error::new(Subject::Output, "no").advising(Advice::WriteNpy).within("a.json");
         assert_eq!((advised.to_string().as_str(), advised.advice()), ("a.json: no", Some(Advice::WriteNpy)));
-        let none: Result<u8> = None.context("nothing there");
+        let none: Result<u8> = None.with_context(|| "nothing there");
         assert_eq!(none.unwrap_err().to_string(), "nothing there");
     }
 

@@ -12,7 +12,7 @@ use anyhow::{Result, anyhow, bail};
 use super::asked::Asked;
 use super::destination;
 use super::io::Io;
-use super::options::operands::OperandArg;
+use super::options::OperandArg;
 use super::outcome::advised;
 use super::sides::{ACTUAL, NamedPairs};
 use super::sources::FoundTensor;

@@ -1,5 +1,6 @@
 //! The arguments of a command line as far as the processes that make parts of one output must agree on them.
 
+use std::any::Any;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -8,8 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
-use super::options::index_list::IndexList;
-use super::options::operands::{NamedOperand, OperandArg, file_of};
+use super::options::{IndexList, NamedOperand, OperandArg, file_of};
 use crate::storage::platform::same_file;
 use crate::storage::stage;
 use crate::storage::target::Target;
@@ -48,27 +48,17 @@ impl Arguments {
             for text in matches.try_get_raw(id).ok().flatten().into_iter().flatten() {
                 found.command.push_str(&format!(" {:?}", OsStr::to_string_lossy(text)));
             }
-            for operand in matches.try_get_many::<OperandArg>(id).ok().flatten().into_iter().flatten() {
-                found.add(operand);
-            }
-            for operand in matches.try_get_many::<NamedOperand>(id).ok().flatten().into_iter().flatten() {
-                found.add(operand.meant().arg);
-            }
-            for list in matches.try_get_many::<IndexList>(id).ok().flatten().into_iter().flatten() {
-                if let IndexList::File(path) = list {
-                    found.operands.push(path.clone());
+            let named = values::<NamedOperand>(matches, id).map(|operand| operand.meant().arg);
+            for operand in values(matches, id).chain(named) {
+                match operand {
+                    OperandArg::Stdin | OperandArg::StdinAs(_) => found.reads_stdin = true,
+                    OperandArg::Path(path) => found.operands.push(path.clone()),
+                    OperandArg::Inline(_) => {}
                 }
             }
+            found.operands.extend(values::<IndexList>(matches, id).filter_map(|list| list.file().cloned()));
         }
         found
-    }
-
-    fn add(&mut self, operand: &OperandArg) {
-        match operand {
-            OperandArg::Stdin | OperandArg::StdinAs(_) => self.reads_stdin = true,
-            OperandArg::Path(path) => self.operands.push(path.clone()),
-            OperandArg::Inline(_) => {}
-        }
     }
 
     /// Refuses standard input, which every part would read.
@@ -98,6 +88,14 @@ impl Arguments {
         }
         Ok(record)
     }
+}
+
+/// Returns the values of an argument, if they are of that type.
+fn values<'m, T: Any + Clone + Send + Sync>(
+    matches: &'m ArgMatches,
+    id: &str,
+) -> impl Iterator<Item = &'m T> + use<'m, T> {
+    matches.try_get_many(id).ok().flatten().into_iter().flatten()
 }
 
 #[cfg(test)]

@@ -62,8 +62,10 @@ impl<'a> Asked<'a> {
             return Ok(found.clone());
         }
         let may = match reading {
-            Reinterpret::Void => is_void(found),
-            Reinterpret::Unsigned => is_void(found) || is_unsigned(found),
+            Reinterpret::Void => matches!(found.kind(), Kind::Void(_)),
+            Reinterpret::Unsigned => {
+                matches!(found.kind(), Kind::Void(_) | Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64)
+            }
             Reinterpret::Bits => true,
         };
         let (found_name, asked_name) = (found.name(), asked.name());
@@ -76,11 +78,9 @@ impl<'a> Asked<'a> {
             return Ok(found.clone());
         }
         self.taken.set(true);
-        asked.read_from(found).ok_or_else(|| {
-            anyhow!(
-                "{label}: big-endian {found_name} cannot be read as {asked_name}: convert --byte-order little first"
-            )
-        })
+        let cure = "convert --byte-order little first";
+        let read = asked.read_from(found);
+        read.ok_or_else(|| anyhow!("{label}: big-endian {found_name} cannot be read as {asked_name}: {cure}"))
     }
 
     /// Checks, when all operands have been read, that one of them had a use for the dtype.
@@ -100,12 +100,4 @@ fn agree(asked: &DType, found: &DType) -> bool {
     let any_width =
         matches!((asked.kind(), found.kind()), (Kind::Str(0), Kind::Str(_)) | (Kind::Bytes(0), Kind::Bytes(_)));
     any_width || asked.same_kind(found)
-}
-
-fn is_void(found: &DType) -> bool {
-    matches!(found.kind(), Kind::Void(_))
-}
-
-fn is_unsigned(found: &DType) -> bool {
-    matches!(found.kind(), Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64)
 }

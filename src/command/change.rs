@@ -9,9 +9,7 @@ use anyhow::{Result, anyhow, bail};
 use super::destination::Destination;
 use super::dry_run::Report;
 use super::io::Io;
-use super::options::operands::OperandArg;
-use super::options::operator::ChangeOptions;
-use super::options::updates::UpdatesOptions;
+use super::options::{ChangeOptions, OperandArg, UpdatesOptions};
 use super::outcome::{Outcome, told};
 use super::sources::{DATA, Operand, OperandReader, UPDATES, check_stdin, explained};
 use crate::error::{Error, malformed};
@@ -28,7 +26,6 @@ use crate::storage::source::Source;
 /// An operator that changes DATA, before anything is opened.
 pub(super) struct Change<'a> {
     pub reader: OperandReader<'a>,
-    limits: Limits,
     destination: Destination<'a>,
     /// Whether other processes may change other parts of DATA at the same time.
     together: bool,
@@ -65,7 +62,7 @@ impl<'a> Change<'a> {
         options: &'a ChangeOptions,
     ) -> Result<Self> {
         let ChangeOptions { input, output, edit, run } = options;
-        let limits = io.limits(&run.threads)?;
+        let reader = OperandReader::new(io, input, &run.threads)?;
         let updates = match &updates.updates {
             Some(arg) => NewItems::Operand(UPDATES.of(arg)),
             None => NewItems::Fill(updates.fill.as_deref().expect("the command line has UPDATES or --fill")),
@@ -76,8 +73,7 @@ impl<'a> Change<'a> {
             true => Destination::in_place(io, output, run.quiet),
             false => Destination::of(io, output, run.quiet)?,
         };
-        let reader = OperandReader { io, options: input, threads: limits.threads };
-        Ok(Self { reader, limits, destination, together: output.parts.part.is_some(), data, updates })
+        Ok(Self { reader, destination, together: output.parts.part.is_some(), data, updates })
     }
 
     /// Opens DATA and UPDATES and types them together.
@@ -135,7 +131,7 @@ impl<'a> OpenChange<'a> {
     /// # Errors
     /// A value or dtype that DATA cannot take; of reading updates that lie in the file that is changed.
     pub(super) fn link(self, shape: &[usize]) -> Result<LinkedChange<'a>> {
-        let OpenChange { change: Change { destination, limits, data: operand, .. }, data, updates } = self;
+        let OpenChange { change: Change { reader, destination, data: operand, .. }, data, updates } = self;
         let mut source = match updates {
             OpenItems::Source(source) => source,
             OpenItems::Fill(value) => {
@@ -165,7 +161,7 @@ impl<'a> OpenChange<'a> {
             }
             false => Selection::whole(data),
         };
-        Ok(LinkedChange { base, updates, destination, limits })
+        Ok(LinkedChange { base, updates, destination, limits: reader.limits })
     }
 
     /// Opens the index tensor, checks all shapes, and links DATA with the updates.

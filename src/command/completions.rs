@@ -1,9 +1,10 @@
-//! `completions`: what clap_complete makes of the grammar, and the names of tensors after `FILE:`.
+//! The sub-command `completions`, which prints what clap_complete makes of the grammar, with completion of the names of
+//! tensors after `FILE:`.
 
 use std::io::Write;
 
 use anyhow::{Context, Result};
-use clap::{Args, Command};
+use clap::{Arg, Args, Command, ValueHint};
 use clap_complete::Shell;
 
 use super::io::Io;
@@ -34,9 +35,10 @@ impl Completions {
     }
 }
 
-/// The script for a shell.
-fn script(shell: Shell, mut grammar: Command) -> Result<String> {
+/// Returns the script for a shell.
+fn script(shell: Shell, grammar: Command) -> Result<String> {
     let mut script = Vec::new();
+    let mut grammar = grammar.mut_subcommands(|command| command.mut_args(without_files));
     clap_complete::generate(shell, &mut grammar, "tensorop", &mut script);
     let script = String::from_utf8(script)?;
     Ok(match shell {
@@ -61,14 +63,23 @@ fn script(shell: Shell, mut grammar: Command) -> Result<String> {
     })
 }
 
-/// Offers the members of FILE for a word `FILE:` and what follows. Bash parts words at `:` (and at `=`), and replaces
-/// what comes after the last one only.
+/// Returns an argument that offers no names of files, unless it says what it takes: shells offer these where they know
+/// nothing else.
+fn without_files(arg: Arg) -> Arg {
+    let is_unknown = arg.get_value_hint() == ValueHint::Unknown && arg.get_possible_values().is_empty();
+    if is_unknown && arg.get_action().takes_values() { arg.value_hint(ValueHint::Other) } else { arg }
+}
+
+/// Offers the members of FILE for a word that begins with `FILE:`. Bash divides words at `:` (and at `=`), and replaces
+/// only what comes after the last one.
 const BASH: &str = include_str!("completions/members.bash");
 
-/// Bash parts `--option=value` at the `=`, and the rest of the script looks for the option right before the value.
+/// Finds the option of `--option=value`: bash divides it at the `=`, and the rest of the script looks for the option right
+/// before the value.
 const BASH_EQUALS: &str = include_str!("completions/equals.bash");
 
-/// The same in zsh, and the files after the first `=` of NAME=FILE where none begins as the whole word does.
+/// Offers the same in zsh, and the files after the first `=` of NAME=FILE where none begins as the whole word does.
 const ZSH: &str = include_str!("completions/files.zsh");
 
+/// Offers the same in fish.
 const FISH: &str = include_str!("completions/members.fish");

@@ -3,16 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use anyhow::{Context, Result, bail, ensure};
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
 use super::destination::{Destination, Origin};
 use super::io::Io;
-use super::options::cast::{self, CastArg, CastParser};
-use super::options::members::MemberOptions;
-use super::options::operands::{MeantOperand, NamedOperand, OperandArg, data_help};
-use super::options::operator::OperatorOptions;
-use super::options::values::dtype_help;
+use super::options::cast::{self, CastArg, parse_cast};
+use super::options::{DTypeParser, MeantOperand, MemberOptions, NamedOperand, OperandArg, OperatorOptions, Word};
+use super::options::{data_help, dtype_help, parse_words, word};
 use super::outcome::Outcome;
 use super::sources::{IN, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
 use crate::DType;
@@ -34,25 +32,17 @@ use crate::storage::source::{Notes, Source, merged};
 #[command(override_usage = "tensorop convert [OPTIONS] [NAME=]<IN>... [-o <OUT>]", after_long_help = EXAMPLES)]
 pub(super) struct Convert {
     /// The tensors, each with its name in a container, if it should have one
-    #[arg(value_name = "[NAME=]IN", required = true, value_parser = NamedOperand::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors, each as IN or NAME=IN (an IN that exists as a file is taken as it is)."))]
+    #[arg(value_name = "[NAME=]IN", required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors, each as IN or NAME=IN (an IN that exists as a file is taken as it is)."))]
     pub inputs: Vec<NamedOperand>,
     /// Convert the values to this dtype; GLOB=DTYPE those of the tensors whose names match
-    #[arg(long, value_name = "[GLOB=]DTYPE", value_parser = CastParser, hide_possible_values = true, allow_hyphen_values = true, long_help = dtype_help(CAST_HELP), help_heading = HEADING)]
+    #[arg(long, value_name = "[GLOB=]DTYPE", value_parser = DTypeParser(parse_cast), hide_possible_values = true, long_help = dtype_help(CAST_HELP), help_heading = HEADING)]
     pub cast: Vec<CastArg>,
     /// With --cast: truncate fractions and take the nearest integer the dtype has (0 for NaN); drop imaginary parts
     #[arg(long, requires = "cast", help_heading = HEADING)]
     pub lossy: bool,
     /// The order of the items in a .npy or .npz
-    #[arg(
-        long,
-        value_enum,
-        value_name = "ORDER",
-        default_value = "C",
-        ignore_case = true,
-        allow_hyphen_values = true,
-        help_heading = HEADING
-    )]
-    pub order: OrderArg,
+    #[arg(long, value_name = "ORDER", value_parser = parse_words(orders()), default_value = "C", ignore_case = true, help_heading = HEADING)]
+    pub order: Order,
     #[command(flatten)]
     pub members: MemberOptions,
     #[command(flatten)]
@@ -88,24 +78,8 @@ Examples:
 --dtype says what void and unsigned items of as many bytes are, and leaves tensors of another dtype as they are; of a \
 single tensor it says what any bits are, and of plain JSON it is the dtype.";
 
-/// The order of the items, as it is typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OrderArg {
-    /// The last axis runs fastest
-    #[value(name = "C")]
-    C,
-    /// The first axis runs fastest
-    #[value(name = "F")]
-    F,
-}
-
-impl From<OrderArg> for Order {
-    fn from(order: OrderArg) -> Self {
-        match order {
-            OrderArg::C => Self::C,
-            OrderArg::F => Self::Fortran,
-        }
-    }
+fn orders() -> Vec<Word<Order>> {
+    vec![word("C", "The last axis runs fastest", Order::C), word("F", "The first axis runs fastest", Order::Fortran)]
 }
 
 /// A tensor that is to be written, before it is opened.
@@ -152,9 +126,8 @@ impl Convert {
             let several = containers("and");
             bail!("standard output: {count} tensors, and only {several} hold several: -o {label}?");
         }
-        let limits = io.limits(&run.threads)?;
+        let reader = OperandReader::new(io, input, &run.threads)?;
         let destination = Destination::of(io, output, run.quiet)?;
-        let reader = OperandReader { io, options: input, threads: limits.threads };
         let format = destination.format().expect("convert changes nothing in place");
         let Inputs { inputs, chosen, replaced, notes } = self.choose(&reader, &meant, &operands, format)?;
         if chosen.is_empty() {
@@ -181,7 +154,7 @@ impl Convert {
                 None if renamed.is_none() => report.source(&data),
                 dtype => report.becomes(&data, renamed, dtype),
             }
-            works.push(Work { name, ..self.work(data, dtype.cloned(), limits) });
+            works.push(Work { name, ..self.work(data, dtype.cloned(), reader.limits) });
         }
         let left_out = |name: &str| !self.members.takes(name) || replaced.contains(name);
         destination.write(works, Origin { notes, left_out: &left_out }, report)
@@ -243,7 +216,9 @@ impl Convert {
             }
             inputs.push(input);
         }
-        self.members.check(&whole_names.iter().map(String::as_str).collect::<Vec<_>>())?;
+        let whole_names: Vec<_> = whole_names.iter().map(String::as_str).collect();
+        self.members.check_names(&whole_names)?;
+        self.members.check_renames(&whole_names)?;
         let mut replaced = HashSet::new();
         if container {
             replaced = replace(&mut chosen);
@@ -253,12 +228,12 @@ impl Convert {
     }
 
     fn work(&self, data: Source, dtype: Option<DType>, limits: Limits) -> Work {
-        let order = self.order.into();
-        let selection = match order {
+        let selection = match self.order {
             Order::C => Selection::whole(data),
             Order::Fortran => Selection::reversed(data),
         };
-        let recast = Recast { cast: dtype, lossy: self.lossy, big_endian: self.options.output.big_endian(), order };
+        let Self { lossy, order, .. } = *self;
+        let recast = Recast { cast: dtype, lossy, big_endian: self.options.output.big_endian, order };
         Work { recast, ..Work::new(Box::new(selection), limits) }
     }
 }

@@ -15,7 +15,7 @@ use anyhow::{Result, anyhow, bail};
 use super::dry_run::Report;
 use super::io::Io;
 use super::meter::Meter;
-use super::options::output::OutputOptions;
+use super::options::OutputOptions;
 use super::outcome::{Outcome, complain};
 use super::parts;
 use crate::error::{Context, ErrorKind, Subject};
@@ -119,7 +119,7 @@ impl<'a> Destination<'a> {
         let name = fill.data().member().filter(|_| has_names).map(str::to_owned);
         let notes = merged(fill.operands().into_iter().filter_map(Source::container).map(|container| &container.notes));
         let mut work = Work::new(fill, limits);
-        (work.name, work.recast.big_endian) = (name, self.options.big_endian());
+        (work.name, work.recast.big_endian) = (name, self.options.big_endian);
         self.write(vec![work], Origin { notes, left_out: &|_| false }, report)
     }
 

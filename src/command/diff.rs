@@ -13,10 +13,7 @@ use super::asked::{Asked, Reinterpret};
 use super::compared::Comparing;
 use super::io::Io;
 use super::meter::Meter;
-use super::options::members::MemberOptions;
-use super::options::operands::{InputOptions, OperandArg, data_help};
-use super::options::run::ThreadOptions;
-use super::options::values::{ByName, parse_number};
+use super::options::{ByName, InputOptions, MemberOptions, OperandArg, ThreadOptions, data_help, parse_number};
 use super::outcome::Outcome;
 use super::show::{png_target, write_png};
 use super::sides::{ACTUAL, ComparedSides, EXPECTED, NamedPairs, find, find_expected, open_two, pair_up};
@@ -49,10 +46,10 @@ use crate::storage::target::Target;
 #[command(override_usage = "tensorop diff [OPTIONS] <EXPECTED> <ACTUAL>", after_long_help = EXAMPLES)]
 pub(super) struct Diff {
     /// The tensor, container or folder that is right
-    #[arg(value_name = "EXPECTED", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::AnyPath, long_help = data_help("The tensor, container or folder that is right."))]
+    #[arg(value_name = "EXPECTED", allow_negative_numbers = true, value_hint = ValueHint::AnyPath, long_help = data_help("The tensor, container or folder that is right."))]
     pub expected: OperandArg,
     /// The tensor, container or folder to be checked
-    #[arg(value_name = "ACTUAL", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "ACTUAL", allow_negative_numbers = true, value_hint = ValueHint::AnyPath)]
     pub actual: OperandArg,
     /// The largest absolute error that passes; GLOB=A of the tensors whose names match
     ///
@@ -214,10 +211,10 @@ fn tolerance<T: Copy>(all: &[ByName<T>], name: &str) -> Option<T> {
 impl Diff {
     /// Compares, and prints the report.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let limits = io.limits(&self.threads)?;
+        let reader = OperandReader::new(io, &self.input, &self.threads)?;
+        let limits = reader.limits;
         let operands = [EXPECTED.of(&self.expected), ACTUAL.of(&self.actual)];
         check_stdin(&operands)?;
-        let reader = OperandReader { io, options: &self.input, threads: limits.threads };
         let expected = find_expected(&reader, &operands[0], self.accepts(io))?;
         let actual = find(&reader, &operands[1])?;
         match pair_up(&reader, &operands, [expected, actual], &self.members)? {
@@ -385,7 +382,7 @@ impl Diff {
     fn name(&self, [expected, actual]: [&Source; 2]) -> Result<String> {
         let old = expected.member().or(actual.member()).unwrap_or_default();
         let name = self.members.renamed(old);
-        self.members.check_renames(std::iter::once(old))?;
+        self.members.check_renames(&[old])?;
         self.members.check_names(&[&name])?;
         self.check_tolerances(std::iter::once(&*name))?;
         if !self.members.takes(&name) {

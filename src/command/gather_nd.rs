@@ -5,9 +5,7 @@ use clap::{Args, ValueHint};
 
 use super::destination::Destination;
 use super::io::Io;
-use super::options::operands::{OperandArg, data_help};
-use super::options::operator::OperatorOptions;
-use super::options::values::parse_number;
+use super::options::{OperandArg, OperatorOptions, data_help, parse_number};
 use super::outcome::Outcome;
 use super::sources::{DATA, INDICES, OperandReader, check_stdin, explained};
 use crate::item::meta::Order;
@@ -25,13 +23,13 @@ use crate::ops::gather_nd::{LinkedGatherNd, check};
 #[command(override_usage = "tensorop gather-nd [OPTIONS] <DATA> <INDICES>", after_long_help = EXAMPLES)]
 pub(super) struct GatherNd {
     /// The tensor to take from
-    #[arg(value_name = "DATA", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to take from."))]
+    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to take from."))]
     pub data: OperandArg,
     /// Integers, index tuples along the last axis: an operand as DATA
-    #[arg(value_name = "INDICES", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "INDICES", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
     pub indices: OperandArg,
     /// How many of the first axes are batches, the same in DATA and INDICES
-    #[arg(long, value_name = "B", value_parser = parse_number::<i64>, value_hint = ValueHint::Other, default_value_t = 0, allow_hyphen_values = true, help_heading = "Gather")]
+    #[arg(long, value_name = "B", value_parser = parse_number::<i64>, default_value_t = 0, help_heading = "Gather")]
     pub batch_dims: i64,
     #[command(flatten)]
     pub options: OperatorOptions,
@@ -53,8 +51,7 @@ impl GatherNd {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let OperatorOptions { input, output, run } = &self.options;
         let destination = Destination::of(io, output, run.quiet)?;
-        let limits = io.limits(&run.threads)?;
-        let reader = OperandReader { io, options: input, threads: limits.threads };
+        let reader = OperandReader::new(io, input, &run.threads)?;
         let operands = [DATA.of(&self.data), INDICES.of(&self.indices)];
         check_stdin(&operands)?;
         let [data, indices] = &operands;
@@ -66,7 +63,7 @@ impl GatherNd {
         report.source(&data);
         report.source(&indices);
         report.line(format_args!("batch dims {}: {} index tuples", self.batch_dims, numbers.count()));
-        let fill = LinkedGatherNd::new(data, &numbers, indices, limits).map_err(explain)?;
-        destination.put(Box::new(fill), limits, report)
+        let fill = LinkedGatherNd::new(data, &numbers, indices, reader.limits).map_err(explain)?;
+        destination.put(Box::new(fill), reader.limits, report)
     }
 }

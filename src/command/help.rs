@@ -1,31 +1,30 @@
-//! Examples in the help that are not wrapped: a command that is broken in its middle cannot be copied.
+//! Keeps the lines of examples in the help: a command that is broken in its middle cannot be copied.
 //!
-//! clap wraps all of a help at blanks and knows no text that it must leave alone. So the blanks of a command are another
-//! character while clap lays the help out.
+//! clap wraps all of a help at blanks and cannot be told to leave a text as it is. So the blanks of an example are replaced
+//! by another character while clap lays the help out.
 
 use clap::Command;
 
-/// What stands for a blank that is no place to break a line; no help has it otherwise.
-const UNBROKEN: char = '\u{a0}';
+/// The character that replaces a blank at which no line may be broken. No help has it otherwise.
+const UNBROKEN: &str = "\u{a0}";
 
-/// A line of an example begins so.
+/// The beginning of each line of an example.
 const EXAMPLE: &str = "  tensorop ";
 
-/// The grammar, with examples that clap does not wrap.
+/// Returns the grammar with examples that clap does not wrap.
 pub(super) fn unbroken(mut grammar: Command) -> Command {
     if let Some(help) = grammar.get_after_long_help() {
-        let lines = help.to_string();
-        let lines = lines.lines().map(|line| match line.starts_with(EXAMPLE) {
-            true => line.replace(' ', UNBROKEN.encode_utf8(&mut [0; 4])),
+        let text = help.to_string();
+        let lines = text.lines().map(|line| match line.starts_with(EXAMPLE) {
+            true => line.replace(' ', UNBROKEN),
             false => line.to_owned(),
         });
-        let help = lines.collect::<Vec<_>>().join("\n");
-        grammar = grammar.after_long_help(help);
+        grammar = grammar.after_long_help(lines.collect::<Vec<_>>().join("\n"));
     }
     grammar.mut_subcommands(unbroken)
 }
 
-/// A help as it is shown.
+/// Returns the text of a help as it is shown.
 pub(super) fn plain(help: &str) -> String {
     help.replace(UNBROKEN, " ")
 }

@@ -1,4 +1,4 @@
-//! `info`: what files hold.
+//! The sub-command `info`, which says what files hold.
 
 use std::io::{BufWriter, Write};
 
@@ -8,15 +8,13 @@ use clap::{Args, ValueHint};
 use super::asked::{Asked, Reinterpret};
 use super::io::Io;
 use super::meter::Meter;
-use super::options::operands::{InputOptions, OperandArg, data_help};
-use super::options::run::ThreadOptions;
+use super::options::{InputOptions, OperandArg, ThreadOptions, data_help};
 use super::outcome::{Outcome, complain};
 use super::sources::{FILE, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
 use crate::format::content::Description;
 use crate::info::{self, AxisStats, Stats};
 use crate::item::meta::Order;
 use crate::layout::axis::resolve_axis;
-use crate::ops::fill::Limits;
 use crate::report::printable;
 use crate::storage::source::Source;
 
@@ -29,7 +27,7 @@ use crate::storage::source::Source;
 #[command(override_usage = "tensorop info [OPTIONS] <FILE>...", after_long_help = EXAMPLES)]
 pub(super) struct Info {
     /// The tensors
-    #[arg(value_name = "FILE", required = true, value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors."))]
+    #[arg(value_name = "FILE", required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors."))]
     pub files: Vec<OperandArg>,
     /// Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN
     ///
@@ -44,7 +42,7 @@ pub(super) struct Info {
     ///
     /// Such as --by-axis 0 for each row of a matrix, --by-axis -1 for each channel of an image [H, W, C]. Indices are
     /// those of the whole tensor.
-    #[arg(long, value_name = "N", value_parser = parse_axis, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = parse_axis)]
     pub by_axis: Option<i64>,
     /// How the finite items are distributed between the smallest and the largest, in at most ten bins
     ///
@@ -93,19 +91,19 @@ struct Found {
 }
 
 impl Info {
-    /// Whether more than headers is wanted.
+    /// Returns whether an option asks for more than the headers.
     fn reads_items(&self) -> bool {
         self.stats || self.histogram || self.hash || self.by_axis.is_some()
     }
 
-    /// Says what is wanted of the items.
-    fn read_items(&self, io: &Io, mut source: Source, info: &mut info::Info, limits: Limits) -> Result<()> {
+    /// Adds to the description of a tensor what the options ask of its items.
+    fn read_items(&self, reader: &OperandReader<'_>, mut source: Source, info: &mut info::Info) -> Result<()> {
+        let OperandReader { io, limits, .. } = *reader;
         let axis = self.by_axis.map(|axis| resolve(axis, &source)).transpose()?;
-        // how much is read: the first pass over the items, and with quantiles one more, as a rule
-        let passes = 2 * usize::from(self.stats || self.histogram)
-            + usize::from(self.histogram)
-            + usize::from(self.hash)
-            + usize::from(axis.is_some());
+        // statistics take the first pass over the items, and with quantiles one more as a rule
+        let scans =
+            [self.stats || self.histogram, self.stats || self.histogram, self.histogram, self.hash, axis.is_some()];
+        let passes = scans.into_iter().filter(|&is_asked| is_asked).count();
         let meter = Meter::new(io, Some(source.bytes().saturating_mul(passes)), false);
         let progress = |bytes| meter.add(bytes);
         if self.stats || self.histogram {
@@ -136,13 +134,12 @@ impl Info {
         check_stdin(&files)?;
         let mut out = BufWriter::new(io.stdout.clone());
         let mut found = Found::default();
-        let limits = io.limits(&self.threads)?;
-        let reader = OperandReader { io, options: &self.input, threads: limits.threads };
+        let reader = OperandReader::new(io, &self.input, &self.threads)?;
         let asked = Asked::new(self.input.dtype.as_ref());
         let mut outcome = Outcome::Done;
         for file in &files {
             // one bad file among many should not hide what the others hold
-            if let Err(error) = self.describe_all(&reader, file, &asked, limits, &mut found) {
+            if let Err(error) = self.describe_all(&reader, file, &asked, &mut found) {
                 outcome = complain(&io.stderr, &error);
             }
         }
@@ -162,13 +159,12 @@ impl Info {
         Ok(outcome)
     }
 
-    /// Adds what is to be said of a file, or of all its members.
+    /// Adds the description of a file, or those of all its members.
     fn describe_all(
         &self,
         reader: &OperandReader<'_>,
         file: &Operand<'_>,
         asked: &Asked<'_>,
-        limits: Limits,
         found: &mut Found,
     ) -> Result<()> {
         let input = reader.open(file)?;
@@ -185,11 +181,11 @@ impl Info {
             found.without.push(format!("{}: holds no tensors", printable(&file)));
         }
         for (n, member) in selected {
-            let tensor = TensorOf { input: &input, n, label: input.label_of(member.as_deref()) };
+            let tensor = TensorOf::member(&input, n, member.as_deref());
             let mut info = info::Info { file: file.clone(), member, ..Self::describe(&tensor, asked)? };
             if self.reads_items() {
                 let source = typed_alone(tensor, asked, Reinterpret::Unsigned)?;
-                self.read_items(reader.io, source, &mut info, limits)?;
+                self.read_items(reader, source, &mut info)?;
             }
             found.infos.push(info);
         }
@@ -228,10 +224,9 @@ fn parse_axis(text: &str) -> Result<i64, String> {
     text.parse().map_err(|_| "expected a whole number".to_owned())
 }
 
-/// The axis of a tensor that a number names.
+/// Returns the axis of a tensor that a number names.
 fn resolve(axis: i64, source: &Source) -> Result<usize> {
-    let rank = source.shape().len();
-    let (label, shape) = (source.label(), source.shape());
+    let (label, shape, rank) = (source.label(), source.shape(), source.shape().len());
     resolve_axis(axis, rank).ok_or_else(|| match rank {
         0 => anyhow!("{label}: --by-axis {axis}: shape [] has no axis"),
         _ => anyhow!("{label}: --by-axis {axis}: expected -{rank} to {} (shape {shape:?})", rank - 1),

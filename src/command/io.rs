@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use anyhow::{Result, anyhow};
 
 use super::arguments::Arguments;
-use super::options::run::{ThreadOptions, parse_threads};
+use super::options::{ThreadOptions, parse_threads};
 use crate::diff::Style;
 use crate::format::rewrite::UPDATE_GOLDEN;
 use crate::ops::fill::Limits;

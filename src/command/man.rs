@@ -1,14 +1,14 @@
-//! `man`: manual pages, made from the grammar of the command line.
+//! The sub-command `man`, which makes manual pages from the grammar of the command line.
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Command, ValueHint};
 
 use super::io::Io;
+use super::options::parse_path;
 use super::outcome::Outcome;
 
 /// Write the man pages
@@ -19,7 +19,7 @@ use super::outcome::Outcome;
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Man {
     /// Where to write them: a folder, which is made if it is missing
-    #[arg(value_name = "FOLDER", value_parser = OsStringValueParser::new().map(PathBuf::from), value_hint = ValueHint::DirPath)]
+    #[arg(value_name = "FOLDER", value_parser = parse_path(), value_hint = ValueHint::DirPath)]
     pub folder: Option<PathBuf>,
 }
 
@@ -47,7 +47,7 @@ impl Man {
     }
 }
 
-/// One page in roff.
+/// Returns a manual page in roff.
 fn page(command: &Command) -> Result<Vec<u8>> {
     let man = clap_mangen::Man::new(command.clone())
         .source(concat!("tensorop ", env!("CARGO_PKG_VERSION")))
@@ -61,32 +61,22 @@ fn page(command: &Command) -> Result<Vec<u8>> {
     if command.get_subcommands().any(|command| !command.is_hide_set()) {
         man.render_subcommands_section(&mut out)?;
     }
-    // examples keep their lines, which the page of clap_mangen would fill
+    // examples keep their lines here, which clap_mangen would fill
     let help = command.get_after_long_help().or_else(|| command.get_after_help()).map(ToString::to_string);
-    let help = help.unwrap_or_default();
     let mut section = "";
-    for paragraph in help.split("\n\n") {
-        let (examples, text) = match paragraph.strip_prefix("Examples:") {
-            Some(lines) => (true, lines.trim_matches('\n')),
-            None => (false, paragraph.trim()),
-        };
+    for paragraph in help.unwrap_or_default().split("\n\n") {
+        let examples = paragraph.strip_prefix("Examples:").map(|lines| lines.trim_matches('\n'));
+        let (heading, text) = examples.map_or(("NOTES", paragraph.trim()), |lines| ("EXAMPLES", lines));
         if text.is_empty() {
             continue;
         }
-        let heading = if examples { "EXAMPLES" } else { "NOTES" };
-        if section != heading {
-            writeln!(out, ".SH {heading}")?;
-            section = heading;
-        } else {
-            writeln!(out, ".PP")?;
+        let begin = if section == heading { ".PP".to_owned() } else { format!(".SH {heading}") };
+        let lines = text.lines().map(roff).collect::<Vec<_>>().join("\n");
+        match examples {
+            Some(_) => writeln!(out, "{begin}\n.nf\n{lines}\n.fi")?,
+            None => writeln!(out, "{begin}\n{lines}")?,
         }
-        if examples {
-            writeln!(out, ".nf")?;
-        }
-        text.lines().try_for_each(|line| writeln!(out, "{}", roff(line)))?;
-        if examples {
-            writeln!(out, ".fi")?;
-        }
+        section = heading;
     }
     if command.get_version().is_some() {
         man.render_version_section(&mut out)?;
@@ -94,7 +84,7 @@ fn page(command: &Command) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// A line of text that roff prints as it is.
+/// Returns a line of text as roff that prints it as it is.
 fn roff(line: &str) -> String {
     let text = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
     if text.starts_with('.') { format!("\\&{text}") } else { text }

@@ -1,4 +1,4 @@
-//! How far a long job has come: a bar on standard error, if that is a terminal, once a second has passed.
+//! The progress bar of long jobs, on standard error if that is a terminal.
 
 use std::fmt::Write;
 use std::sync::OnceLock;
@@ -9,14 +9,14 @@ use indicatif::{BinaryBytes, ProgressBar, ProgressState, ProgressStyle};
 
 use super::io::Io;
 
-/// Nothing is shown before.
+/// The time before which no bar is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A bar, shown when it is worth it.
+/// A progress bar, which is shown once a job has taken longer than [`PATIENCE`].
 pub(super) struct Meter {
-    /// Whether anything will be shown.
+    /// Whether a bar may be shown at all.
     shown: bool,
-    /// All bytes, when they are known.
+    /// The bytes of the whole job, once they are known.
     total: OnceLock<usize>,
     begun: Instant,
     done: AtomicU64,
@@ -24,19 +24,19 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// For a job of so many bytes.
+    /// Begins a job of `bytes` bytes, if their number is known.
     pub(super) fn new(io: &Io, bytes: Option<usize>, quiet: bool) -> Self {
         let shown = !quiet && io.stderr.is_terminal();
         let total = bytes.map_or_else(OnceLock::new, OnceLock::from);
         Self { shown, total, begun: Instant::now(), done: AtomicU64::new(0), bar: OnceLock::new() }
     }
 
-    /// There are so many bytes, which were not known so far.
+    /// Sets the bytes of the whole job, unless they are known.
     pub(super) fn expect(&self, bytes: usize) {
         self.total.get_or_init(|| bytes);
     }
 
-    /// So many bytes more are done.
+    /// Counts bytes that have been done.
     pub(super) fn add(&self, bytes: usize) {
         if !self.shown {
             return;
@@ -46,13 +46,13 @@ impl Meter {
             return;
         }
         let bar = self.bar.get_or_init(|| {
-            let (bar, template) = match self.total.get() {
-                Some(&total) => {
-                    (ProgressBar::new(total as u64), "{bar:40} {binary_bytes}/{binary_total_bytes} {rate}, {left}")
-                }
-                None => (ProgressBar::no_length(), "{spinner} {binary_bytes} {rate}"),
+            let total = self.total.get().map(|&total| total as u64);
+            let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
+            let template = match total {
+                Some(_) => "{bar:40} {binary_bytes}/{binary_total_bytes} {rate}, {left}",
+                None => "{spinner} {binary_bytes} {rate}",
             };
-            // the bar comes late: its own estimates would take what was done before for done in no time
+            // the bar begins late, so its own rate would count what was done before as done in no time
             let begun = self.begun;
             let rate = move |state: &ProgressState| state.pos() as f64 / begun.elapsed().as_secs_f64();
             let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -67,7 +67,7 @@ impl Meter {
         bar.set_position(done);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(super) fn finish(&self) {
         if let Some(bar) = self.bar.get() {
             bar.finish_and_clear();

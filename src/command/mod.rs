@@ -40,15 +40,6 @@ use self::arguments::Arguments;
 pub use self::io::{Environment, Io, TerminalSize};
 use self::outcome::{Outcome, complain, is_closed_pipe, printable};
 
-/// The exit status of a run without errors.
-const SUCCESS: u8 = 0;
-
-/// The exit status of a difference that `diff` found.
-const DIFFERENT: u8 = 1;
-
-/// The exit status of anything but success.
-const TROUBLE: u8 = 2;
-
 /// Tensor operators on files, exactly as OpenVINO and ONNX specify them; tensors shown, compared, described and converted.
 ///
 /// Reads tensors (.npy, .npz, .safetensors, ONNX .pb, JSON) and index arguments, computes the operator's result, and
@@ -97,7 +88,10 @@ macro_rules! sub_commands {
         /// Returns the grammar of the program with one sub-command alone, if there is one of that name.
         fn grammar_of(name: &str) -> Option<clap::Command> {
             match name {
-                $($name => Some(program().subcommand($module::$Command::augment_args(clap::Command::new($name)))),)*
+                $($name => {
+                    let command = $module::$Command::augment_args(clap::Command::new($name));
+                    Some(program().subcommand(with_hyphens(command)))
+                })*
                 _ => None,
             }
         }
@@ -129,24 +123,20 @@ pub fn run(args: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
         Err(Ended::Help(help)) => print_help(&help, io).context("standard output").map(|()| Outcome::Done),
         Err(Ended::Usage(message)) => {
             let _ = write!(io.stderr.clone(), "{}", printable(&message, "\n"));
-            return TROUBLE;
+            Ok(Outcome::Incomplete)
         }
     };
-    match done {
-        Ok(Outcome::Done) => SUCCESS,
-        Ok(Outcome::Different) => DIFFERENT,
-        Ok(Outcome::Incomplete) => TROUBLE,
-        Err(error) if is_closed_pipe(&error) => SUCCESS,
-        Err(error) => {
-            complain(&io.stderr, &error);
-            TROUBLE
-        }
-    }
+    let outcome = match done {
+        Ok(outcome) => outcome,
+        Err(error) if is_closed_pipe(&error) => Outcome::Done,
+        Err(error) => complain(&io.stderr, &error),
+    };
+    outcome as u8
 }
 
 /// Parses the command line into a sub-command, or into the text that is shown instead.
 fn parse(args: impl IntoIterator<Item = OsString>, help_width: usize) -> Result<(Command, Arguments), Ended> {
-    let args: Vec<_> = args.into_iter().map(options::operands::sheltered).collect();
+    let args: Vec<_> = args.into_iter().map(options::sheltered).collect();
     parse_with(|| typed_grammar(&args), &args, help_width)
 }
 
@@ -175,7 +165,7 @@ fn parse_with(
 
 /// Returns the message of a usage error, with the arguments as they were typed.
 fn unsheltered(error: clap::Error) -> String {
-    usage::short(error).replace(options::operands::SHELTER, "")
+    usage::short(error).replace(options::SHELTER, "")
 }
 
 /// Prints help or the version.
@@ -205,7 +195,15 @@ enum Ended {
 
 /// Returns the grammar of the whole command line.
 fn grammar() -> clap::Command {
-    Command::augment_subcommands(program())
+    Command::augment_subcommands(program()).mut_subcommands(with_hyphens)
+}
+
+/// Returns a sub-command whose options take values that begin with `-`, such as negative numbers.
+fn with_hyphens(command: clap::Command) -> clap::Command {
+    command.mut_args(|arg| {
+        let has_value = arg.get_long().is_some() && arg.get_action().takes_values();
+        if has_value { arg.allow_hyphen_values(true) } else { arg }
+    })
 }
 
 /// Returns a grammar that suffices for these arguments.
@@ -266,7 +264,7 @@ mod tests {
         let mut kinds = [0; 3];
         for row in of_each.chain(rows) {
             let args = std::iter::once("tensorop").chain(row.split_whitespace());
-            let args: Vec<_> = args.map(|arg| options::operands::sheltered(arg.into())).collect();
+            let args: Vec<_> = args.map(|arg| options::sheltered(arg.into())).collect();
             let found = outcome(|| typed_grammar(&args), &args);
             assert_eq!(found, outcome(|| whole.clone(), &args), "{row}");
             kinds[if found.starts_with("usage") { 0 } else { usize::from(found.starts_with("help")) + 1 }] += 1;

@@ -6,25 +6,25 @@ use std::io::{self, Write};
 use crate::error::Advice;
 use crate::storage::stream::OutputStream;
 
-/// What the exit status tells of a run without errors.
+/// How a run ends. The number is the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// All is well.
-    Done,
+    /// Everything was done.
+    Done = 0,
     /// `diff` found a difference.
-    Different,
-    /// Something could not be done, which has been said, and the rest was.
-    Incomplete,
+    Different = 1,
+    /// Something could not be done, and a message has said so. The rest was done.
+    Incomplete = 2,
 }
 
-/// Prints an error, its line of standard error; what comes of a command that goes on after it.
+/// Prints an error as a line on standard error. Returns the outcome of a command that goes on after it.
 pub(super) fn complain(stderr: &OutputStream, error: &anyhow::Error) -> Outcome {
     let _ = writeln!(stderr.clone(), "error: {}", printable(&told(error), ""));
     Outcome::Incomplete
 }
 
-/// A message fit for a terminal: its control characters (file names may hold them) escaped, except `allowed`, and its
-/// middle left out if it is long.
+/// Returns a message fit for a terminal. Its control characters, which names of files may hold, are escaped, but for
+/// those in `allowed`, and the middle of a long message is left out.
 pub(super) fn printable(message: &str, allowed: &str) -> String {
     const HEAD: usize = 400;
     const TAIL: usize = 150;
@@ -40,18 +40,14 @@ pub(super) fn printable(message: &str, allowed: &str) -> String {
     out
 }
 
-/// An error in one line: what it happened in, outermost first, what is wrong, and what would help.
+/// Returns an error in one line: where it happened, outermost first, what is wrong, and what would help.
 pub(super) fn told(error: &anyhow::Error) -> String {
-    let cause = |cause: &(dyn StdError + 'static)| own(cause).map_or_else(|| cause.to_string(), advise);
+    let cause =
+        |cause: &(dyn StdError + 'static)| advised(cause.to_string(), own(cause).and_then(crate::Error::advice));
     error.chain().map(cause).collect::<Vec<_>>().join(": ")
 }
 
-/// An error of the library, with the advice in it said as it is typed.
-fn advise(error: &crate::Error) -> String {
-    advised(error.to_string(), error.advice())
-}
-
-/// What is wrong, and what would help, said as it is typed.
+/// Returns a message with the advice of an error, in the words that are typed on the command line.
 pub(super) fn advised(message: String, advice: Option<Advice>) -> String {
     match advice {
         None => message,
@@ -69,13 +65,13 @@ pub(super) fn advised(message: String, advice: Option<Advice>) -> String {
     }
 }
 
-/// The library's error that a cause is; it may have come through a reader or writer of the standard library.
+/// Returns the error of the library that a cause is. It may have come through a reader or writer of the standard library.
 fn own<'a>(cause: &'a (dyn StdError + 'static)) -> Option<&'a crate::Error> {
     let inner = || cause.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref();
     cause.downcast_ref().or_else(inner)
 }
 
-/// Whether the reader of the output has gone away, which is its right.
+/// Returns whether the output was a pipe whose reader has gone, which is no fault.
 pub(super) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let closed = |cause: &(dyn StdError + 'static)| {
         let io = cause.downcast_ref::<io::Error>().map(crate::error::kind);

@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 
 use super::dry_run::Report;
 use super::io::Io;
-use super::options::output::OutputOptions;
+use super::options::OutputOptions;
 use super::outcome::Outcome;
 use crate::engine::job::Progress;
 use crate::error::Context;

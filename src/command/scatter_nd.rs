@@ -5,11 +5,8 @@ use clap::{Args, ValueHint};
 
 use super::change::Change;
 use super::io::Io;
-use super::options::operands::{OperandArg, data_help};
-use super::options::operator::ChangeOptions;
-use super::options::scatter::{self, DuplicateOptions, ReductionArg};
-use super::options::updates::UpdatesOptions;
-use super::options::values::parse_number;
+use super::options::{ChangeOptions, DuplicateOptions, OperandArg, SCATTER_HEADING, UpdatesOptions};
+use super::options::{Word, data_help, parse_number, parse_words, word};
 use super::outcome::Outcome;
 use super::sources::INDICES;
 use crate::ops::indexed::ScatterRule;
@@ -32,25 +29,18 @@ const MOST_BYTES_PASSED: usize = 1 << 34;
 #[command(override_usage = "tensorop scatter-nd [OPTIONS] <DATA> <INDICES> <UPDATES|--fill <VALUE>>", after_long_help = EXAMPLES)]
 pub(super) struct ScatterNd {
     /// The tensor to begin with
-    #[arg(value_name = "DATA", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
+    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
     pub data: OperandArg,
     /// Integers, index tuples along the last axis: an operand as DATA
-    #[arg(value_name = "INDICES", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "INDICES", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
     pub indices: OperandArg,
     #[command(flatten)]
     pub updates: UpdatesOptions,
     /// What to do with an old item and its update
-    #[arg(
-        long,
-        value_enum,
-        value_name = "REDUCTION",
-        default_value = "none",
-        allow_hyphen_values = true,
-        help_heading = scatter::HEADING
-    )]
-    pub reduction: ReductionArg,
+    #[arg(long, value_name = "REDUCTION", value_parser = parse_words(reductions()), default_value = "none", help_heading = SCATTER_HEADING)]
+    pub reduction: Reduction,
     /// The ONNX opset that decides which reductions and element types are legal
-    #[arg(long, value_name = "N", value_parser = parse_number::<u64>, value_hint = ValueHint::Other, default_value_t = 18, allow_hyphen_values = true, help_heading = scatter::HEADING)]
+    #[arg(long, value_name = "N", value_parser = parse_number::<u64>, default_value_t = 18, help_heading = SCATTER_HEADING)]
     pub opset: u64,
     #[command(flatten)]
     pub duplicates: DuplicateOptions,
@@ -70,17 +60,26 @@ are and; NaN on either side of max or min gives NaN. Opset 16 brought add and mu
 
 Of an index tensor at most 1 GiB is held in memory (some 100 million tuples); of a larger one the rest is read again.";
 
+fn reductions() -> Vec<Word<Reduction>> {
+    let reduction = |reduction: Reduction, help| word(reduction.name(), help, reduction);
+    vec![
+        reduction(Reduction::None, "The update replaces the item"),
+        reduction(Reduction::Add, "Their sum"),
+        reduction(Reduction::Mul, "Their product"),
+        reduction(Reduction::Max, "The larger"),
+        reduction(Reduction::Min, "The smaller"),
+    ]
+}
+
 impl ScatterNd {
     /// Resolves the index tuples and writes DATA with UPDATES in the blocks that they address, or reduced with them.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let reduction = Reduction::from(self.reduction);
+        let reduction = self.reduction;
         if reduction != Reduction::None && self.duplicates.on_duplicate.is_some() {
             bail!("--on-duplicate: not with --reduction {}, which is meant for repeated indices", reduction.name());
         }
-        if self.options.edit.in_place
-            && self.options.output.parts.part.is_some()
-            && matches!(reduction, Reduction::Add | Reduction::Mul)
-        {
+        let is_part_in_place = self.options.edit.in_place && self.options.output.parts.part.is_some();
+        if is_part_in_place && matches!(reduction, Reduction::Add | Reduction::Mul) {
             let name = reduction.name();
             bail!("--part: not with --in-place and --reduction {name}: a part that runs again would {name} again");
         }
@@ -95,13 +94,8 @@ impl ScatterNd {
         let count = change.shapes.count();
         report.line(format_args!("reduction {}: {count} index tuples", reduction.name()));
         let passed = count.saturating_mul(change.linked.base.source().bytes().max(1));
-        let is_one_value = change.linked.updates.source().is_one_item();
-        if change.indices.bytes() == 0
-            && is_one_value
-            && reduction != Reduction::None
-            && count > 1
-            && passed > MOST_BYTES_PASSED
-        {
+        let is_empty = change.indices.bytes() == 0 && change.linked.updates.source().is_one_item();
+        if is_empty && reduction != Reduction::None && count > 1 && passed > MOST_BYTES_PASSED {
             let label = change.indices.label();
             bail!("{label}: {count} empty tuples, each reducing all of DATA, are too many with --fill");
         }

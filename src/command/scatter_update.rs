@@ -5,11 +5,9 @@ use clap::{Args, ValueHint};
 
 use super::change::Change;
 use super::io::Io;
-use super::options::index_list::IndexList;
-use super::options::operands::{OperandArg, data_help};
-use super::options::operator::ChangeOptions;
-use super::options::scatter::{self, DuplicateOptions};
-use super::options::updates::UpdatesOptions;
+use super::options::{
+    ChangeOptions, DuplicateOptions, IndexList, OperandArg, SCATTER_HEADING, UpdatesOptions, data_help,
+};
 use super::outcome::Outcome;
 use super::sources::INDICES;
 use crate::Reduction;
@@ -27,15 +25,15 @@ use crate::ops::scatter_update;
 #[command(override_usage = "tensorop scatter-update [OPTIONS] <DATA> <INDICES> <UPDATES|--fill <VALUE>> --axis <N>", after_long_help = EXAMPLES)]
 pub(super) struct ScatterUpdate {
     /// The tensor to begin with
-    #[arg(value_name = "DATA", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
+    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
     pub data: OperandArg,
     /// Integers of any rank, places of the axis: an operand as DATA
-    #[arg(value_name = "INDICES", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "INDICES", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
     pub indices: OperandArg,
     #[command(flatten)]
     pub updates: UpdatesOptions,
     /// The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)
-    #[arg(long, value_name = "N", value_hint = ValueHint::Other, value_parser = IndexList::parser(), allow_hyphen_values = true, help_heading = scatter::HEADING)]
+    #[arg(long, value_name = "N", value_parser = IndexList::parser(), help_heading = SCATTER_HEADING)]
     pub axis: IndexList,
     #[command(flatten)]
     pub duplicates: DuplicateOptions,

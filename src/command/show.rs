@@ -1,20 +1,16 @@
-//! `show`: the items of tensors, as text or as a picture.
+//! The sub-command `show`, which prints the items of tensors as text or draws them.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
 use super::io::{Io, TerminalSize};
 use super::meter::Meter;
-use super::options::at::{At, parse_typed};
-use super::options::operands::{InputOptions, OperandArg, data_help};
-use super::options::run::ThreadOptions;
-use super::options::text::PageOptions;
-use super::options::values::parse_number;
+use super::options::{At, InputOptions, OperandArg, PageOptions, ThreadOptions};
+use super::options::{data_help, parse_number, parse_path};
 use super::outcome::{Outcome, complain};
 use super::sources::{FILE, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
 use crate::engine::job::{Job, Progress};
@@ -27,7 +23,7 @@ use crate::layout::axis::Span;
 use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;
 use crate::picture::blocks::Terminal;
-use crate::picture::{Picture, Scale, Seen, file};
+use crate::picture::{Picture, Scale, Seen, Size, file};
 use crate::report::{full_name, printable};
 use crate::storage::source::Source;
 use crate::storage::target::{OpenOutput, Target};
@@ -47,12 +43,12 @@ pub(super) const THRESHOLD: usize = 1000;
 #[command(override_usage = "tensorop show [OPTIONS] <FILE>...", after_long_help = EXAMPLES)]
 pub(super) struct Show {
     /// The tensors
-    #[arg(value_name = "FILE", required = true, value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors."))]
+    #[arg(value_name = "FILE", required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors."))]
     pub files: Vec<OperandArg>,
     /// Show a part of each: slices in NumPy's notation, such as '1:8:2, ..., ::-1'
     ///
     /// As --at of slice: basic slices, one an axis; axes not named are shown whole.
-    #[arg(long, value_name = "SLICES", value_parser = parse_typed, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    #[arg(long, value_name = "SLICES")]
     pub at: Option<At>,
     #[command(flatten)]
     pub input: InputOptions,
@@ -60,7 +56,7 @@ pub(super) struct Show {
     #[arg(long, conflicts_with = "threshold", help_heading = "Text output")]
     pub all: bool,
     /// Print ... for the middle of arrays of more than N items [default: 1000]
-    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = "Text output")]
+    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, help_heading = "Text output")]
     pub threshold: Option<usize>,
     #[command(flatten)]
     pub page: PageOptions,
@@ -76,10 +72,10 @@ pub(super) struct Show {
     /// Write the picture to a PNG file, one item a pixel
     ///
     /// Sides of more than 4096 items are averaged down to 4096 pixels. `-` is standard output.
-    #[arg(short, long, value_name = "OUT.png", requires = "image", value_parser = OsStringValueParser::new().map(PathBuf::from), allow_hyphen_values = true, value_hint = ValueHint::FilePath, help_heading = "Picture")]
+    #[arg(short, long, value_name = "OUT.png", requires = "image", value_parser = parse_path(), value_hint = ValueHint::FilePath, help_heading = "Picture")]
     pub output: Option<PathBuf>,
     /// The numbers that the darkest and the lightest colour stand for [default: the range of the finite items]
-    #[arg(long, value_name = "LO,HI", requires = "image", value_parser = parse_range, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = "Picture")]
+    #[arg(long, value_name = "LO,HI", requires = "image", value_parser = parse_range, help_heading = "Picture")]
     pub range: Option<(f64, f64)>,
     #[command(flatten)]
     pub threads: ThreadOptions,
@@ -95,21 +91,39 @@ Examples:
 
 With --edgeitems 0 NumPy makes columns as wide as the widest of all items, and all are read.";
 
-/// Two numbers, the first of which is less than the second.
+/// Parses two numbers, the first of which is less than the second.
 fn parse_range(text: &str) -> Result<(f64, f64), String> {
     let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite());
     let ends = text.split_once(',').and_then(|(low, high)| Some((number(low)?, number(high)?)));
     ends.filter(|(low, high)| low < high).ok_or_else(|| "expected two numbers, the lower first, such as 0,1".to_owned())
 }
 
-/// A tensor about to be printed.
-struct Shown {
-    /// What it is, in one line.
-    title: String,
-    /// Those of its items that are printed.
+/// The items of a tensor that are printed, where the others are elided.
+pub(super) struct ShownItems {
     items: Tensor,
-    /// The dims of what is printed.
+    /// The shape of the whole tensor.
     shape: Vec<usize>,
+}
+
+impl ShownItems {
+    /// Reads those items of a selection that are printed, and no others.
+    ///
+    /// # Errors
+    /// A dtype that text has no form for; of reading; not enough memory.
+    pub(super) fn read(selection: Selection, limits: Limits, options: &TextOptions) -> Result<Self> {
+        let label = selection.source().label().to_owned();
+        text::check(selection.source().dtype()).map_err(|error| anyhow!("{label}: {}", error.message()))?;
+        let job = Job::new(Box::new(selection), limits)?;
+        let meta = job.meta();
+        let places = text::shown(&meta.shape, options);
+        let items = items_at(&job, meta, places.as_deref(), &label, &|_| ())?;
+        Ok(Self { items, shape: meta.shape.clone() })
+    }
+
+    /// Prints the items.
+    pub(super) fn write(&self, out: &mut impl Write, options: &TextOptions) -> Result<()> {
+        text::write_shown(out, &self.items, &self.shape, options).context("standard output")
+    }
 }
 
 impl Show {
@@ -117,30 +131,45 @@ impl Show {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let files: Vec<_> = self.files.iter().map(|file| FILE.of(file)).collect();
         check_stdin(&files)?;
-        let limits = io.limits(&self.threads)?;
-        let reader = OperandReader { io, options: &self.input, threads: limits.threads };
+        let reader = OperandReader::new(io, &self.input, &self.threads)?;
+        let asked = Asked::new(self.input.dtype.as_ref());
         if self.image {
-            return self.draw(io, &reader, &files, limits).map(|()| Outcome::Done);
+            return self.draw(&reader, &files, &asked).map(|()| Outcome::Done);
         }
         let threshold = if self.all { None } else { Some(self.threshold.unwrap_or(THRESHOLD)) };
         let options = self.page.above(threshold);
         let mut out = BufWriter::new(io.stdout.clone());
         let mut outcome = Outcome::Done;
-        let asked = Asked::new(self.input.dtype.as_ref());
+        // an error is told after what has been printed
+        let mut tell = |out: &mut BufWriter<_>, error| {
+            outcome = complain(&io.stderr, &error);
+            out.flush().context("standard output")
+        };
         for file in &files {
             let (input, members) = match open(&reader, file) {
                 Ok(opened) => opened,
                 Err(error) => {
-                    outcome = troubled(&mut out, io, &error)?;
+                    tell(&mut out, error)?;
                     continue;
                 }
             };
             for member in members {
-                match self.read(&input, &member, &asked, limits, &options) {
-                    Ok(shown) => writeln!(out, "{}", shown.title)
-                        .and_then(|()| text::write_shown(&mut out, &shown.items, &shown.shape, &options))
-                        .context("standard output")?,
-                    Err(error) => outcome = troubled(&mut out, io, &error)?,
+                let read = || {
+                    let part = self.part(&input, &member, &asked)?;
+                    let title = self.title(&member, &part);
+                    let ShownPart { source, spans } = part;
+                    let selection = match self.at {
+                        None => Selection::whole(source),
+                        Some(_) => Selection::slice(source, &spans),
+                    };
+                    Ok((title, ShownItems::read(selection, reader.limits, &options)?))
+                };
+                match read() {
+                    Ok((title, items)) => {
+                        writeln!(out, "{title}").context("standard output")?;
+                        items.write(&mut out, &options)?;
+                    }
+                    Err(error) => tell(&mut out, error)?,
                 }
             }
         }
@@ -149,31 +178,10 @@ impl Show {
         Ok(outcome)
     }
 
-    /// Reads what is printed of a member, and no more.
-    fn read(
-        &self,
-        input: &Input,
-        member: &ShownMember,
-        asked: &Asked<'_>,
-        limits: Limits,
-        options: &TextOptions,
-    ) -> Result<Shown> {
-        let (source, spans) = self.source(input, member, asked)?;
-        let label = source.label().to_owned();
-        text::check(source.dtype()).map_err(|error| anyhow!("{label}: {}", error.message()))?;
-        let title = self.title(member, &source, &spans);
-        let selection = match self.at {
-            None => Selection::whole(source),
-            Some(_) => Selection::slice(source, &spans),
-        };
-        let (items, shape) = read_shown(selection, &label, limits, options)?;
-        Ok(Shown { title, items, shape })
-    }
-
-    /// A member, and the part of it that is shown.
-    fn source(&self, input: &Input, member: &ShownMember, asked: &Asked<'_>) -> Result<(Source, Vec<Span>)> {
-        let label = input.label_of(member.name.as_deref());
-        let source = typed_alone(TensorOf { input, n: member.n, label }, asked, Reinterpret::Unsigned)?;
+    /// Opens a member, and resolves the part of it that is shown.
+    fn part(&self, input: &Input, member: &ShownMember, asked: &Asked<'_>) -> Result<ShownPart> {
+        let tensor = TensorOf::member(input, member.n, member.name.as_deref());
+        let source = typed_alone(tensor, asked, Reinterpret::Unsigned)?;
         let spans = match &self.at {
             None => source.shape().iter().map(|&dim| Span::whole(dim)).collect(),
             Some(at) => at.args.resolve(source.shape()).map_err(|error| match error.subject() {
@@ -181,21 +189,22 @@ impl Show {
                 subject => anyhow!("{}: --{subject}: {}", source.label(), error.message()),
             })?,
         };
-        Ok((source, spans))
+        Ok(ShownPart { source, spans })
     }
 
-    /// The line above the items.
-    fn title(&self, member: &ShownMember, source: &Source, spans: &[Span]) -> String {
-        let (dtype, shape) = (source.dtype().native().name(), source.shape());
+    /// Returns the line above the items.
+    fn title(&self, member: &ShownMember, part: &ShownPart) -> String {
+        let (dtype, shape) = (part.source.dtype().native().name(), part.source.shape());
         let at = self.at.as_ref().map_or(String::new(), |at| {
-            let shape: Vec<usize> = spans.iter().map(|span| span.len).collect();
+            let shape: Vec<usize> = part.spans.iter().map(|span| span.len).collect();
             format!(" at {} -> {shape:?}", printable(&at.text))
         });
         format!("{}: {} {shape:?}{at}", member.shown, printable(&dtype))
     }
 
     /// Draws the one tensor.
-    fn draw(&self, io: &Io, reader: &OperandReader<'_>, files: &[Operand<'_>], limits: Limits) -> Result<()> {
+    fn draw(&self, reader: &OperandReader<'_>, files: &[Operand<'_>], asked: &Asked<'_>) -> Result<()> {
+        let OperandReader { io, limits, .. } = *reader;
         let [file] = files else { bail!("--image: {} files, and a picture shows one tensor", files.len()) };
         if self.output.is_none() && !io.stdout.is_terminal() {
             bail!("--image: standard output is no terminal: use -o OUT.png");
@@ -210,11 +219,10 @@ impl Show {
             let (label, count) = (input.label(), members.len());
             bail!("{label}: {count} tensors, and a picture shows one: name it after a colon: {} ...", names.join(", "))
         };
-        let asked = Asked::new(self.input.dtype.as_ref());
-        let (source, spans) = self.source(&input, member, &asked)?;
+        let part = self.part(&input, member, asked)?;
         asked.finish()?;
-        let title = self.title(member, &source, &spans);
-        let picture = Picture::new(source, spans, limits)?;
+        let title = self.title(member, &part);
+        let picture = Picture::new(part.source, part.spans, limits)?;
         let times = if self.range.is_some() { 1 } else { 2 };
         let meter = Meter::new(io, Some(picture.bytes().saturating_mul(times)), false);
         let progress = |bytes| meter.add(bytes);
@@ -226,26 +234,20 @@ impl Show {
             [] => String::new(),
             others => format!(", plane {:?} of {others:?}", vec![0; others.len()]),
         };
-        match target {
-            None => {
-                let mut out = BufWriter::new(io.stdout.clone());
-                writeln!(out, "{title}{plane}").context("standard output")?;
-                terminal(io).draw(&picture, scale.as_ref(), &mut out, &progress)?;
-                let averaged = averaged(&picture, terminal(io).fit(picture.size()).0);
-                if !averaged.is_empty() {
-                    writeln!(out, "{averaged}").context("standard output")?;
-                }
-                out.flush().context("standard output")
+        let Some(target) = target else {
+            let mut out = BufWriter::new(io.stdout.clone());
+            writeln!(out, "{title}{plane}").context("standard output")?;
+            let terminal = terminal(io);
+            terminal.draw(&picture, scale.as_ref(), &mut out, &progress)?;
+            if let Some(averaged) = averaged(&picture, terminal.fit(picture.size()).0) {
+                writeln!(out, "{averaged}").context("standard output")?;
             }
-            Some(target) => {
-                let told = write_png(&picture, scale.as_ref(), &target, &progress)?;
-                meter.finish();
-                // on standard output what is said would be mixed with what is drawn, and lies in the file, too
-                told.map_or(Ok(()), |told| {
-                    writeln!(io.stdout.clone(), "{title}{plane}\n{told}").context("standard output")
-                })
-            }
-        }
+            return out.flush().context("standard output");
+        };
+        let told = write_png(&picture, scale.as_ref(), &target, &progress)?;
+        meter.finish();
+        // on standard output what is said would be mixed with what is drawn, and lies in the file, too
+        told.map_or(Ok(()), |told| writeln!(io.stdout.clone(), "{title}{plane}\n{told}").context("standard output"))
     }
 }
 
@@ -260,23 +262,6 @@ fn open(reader: &OperandReader<'_>, file: &Operand<'_>) -> Result<(Input, Vec<Sh
     Ok((input, members))
 }
 
-/// Reads those items of a selection that are printed, and no others; with them the dims of all of it.
-///
-/// # Errors
-/// Of reading; not enough memory.
-pub(super) fn read_shown(
-    selection: Selection,
-    label: &str,
-    limits: Limits,
-    options: &TextOptions,
-) -> Result<(Tensor, Vec<usize>)> {
-    let job = Job::new(Box::new(selection), limits)?;
-    let meta = job.meta();
-    let places = text::shown(&meta.shape, options);
-    let items = items_at(&job, meta, places.as_deref(), label, &|_| ())?;
-    Ok((items, meta.shape.clone()))
-}
-
 /// Writes a picture as PNG. Returns what is said of it, if it does not go to standard output.
 ///
 /// # Errors
@@ -289,14 +274,13 @@ pub(super) fn write_png(
 ) -> Result<Option<String>> {
     let size = file::size(picture);
     let drawn = averaged(picture, size);
-    let colours = |seen: Seen| colours(scale, seen);
     let mut sink = target.create()?;
     if sink.is_terminal() {
         bail!("standard output: is a terminal, and a PNG is binary: use -o OUT.png, or no -o");
     }
     let mut out = BufWriter::new(&mut sink);
     let all = Seen { nan: true, infinity: true, minus_infinity: true };
-    let told = |seen| [colours(seen), drawn.clone()].into_iter().filter(|text| !text.is_empty());
+    let told = |seen| colours(scale, seen).into_iter().chain(drawn.clone());
     let description = told(all).collect::<Vec<_>>().join("; ");
     let seen = file::write(picture, scale, &mut out, target.label(), description, progress)?;
     out.flush().with_context(|| format!("{}: cannot be written", target.label()))?;
@@ -308,10 +292,10 @@ pub(super) fn write_png(
     Ok((!to_stdout).then(|| format!("{}: {told}", target.label())))
 }
 
-/// Tells an error after what has been printed.
-fn troubled(out: &mut impl Write, io: &Io, error: &anyhow::Error) -> Result<Outcome> {
-    out.flush().context("standard output")?;
-    Ok(complain(&io.stderr, error))
+/// The part of a tensor that is shown.
+struct ShownPart {
+    source: Source,
+    spans: Vec<Span>,
 }
 
 /// A member of a file.
@@ -322,7 +306,7 @@ struct ShownMember {
     shown: String,
 }
 
-/// Where a PNG goes.
+/// Returns the target of a PNG.
 pub(super) fn png_target(path: &Path, io: &Io) -> Result<Target> {
     if path == Path::new("-") {
         return Ok(Target::Stdout(io.stdout.clone()));
@@ -336,28 +320,24 @@ pub(super) fn png_target(path: &Path, io: &Io) -> Result<Target> {
     Ok(target)
 }
 
-/// The terminal on standard output.
+/// Returns the terminal on standard output.
 fn terminal(io: &Io) -> Terminal {
     let size = io.terminal.unwrap_or(TerminalSize { columns: 80, lines: 24 });
     Terminal { columns: size.columns, lines: size.lines, all_colours: io.environment.has_all_colours }
 }
 
-/// What is said of a picture that has fewer pixels than items; nothing of any other.
-fn averaged(picture: &Picture, to: crate::picture::Size) -> String {
+/// Returns the note on a picture that has fewer pixels than items.
+fn averaged(picture: &Picture, to: Size) -> Option<String> {
     let from = picture.size();
-    match from == to {
-        true => String::new(),
-        false => format!("averaged from {} x {} to {} x {}", from.width, from.height, to.width, to.height),
-    }
+    (from != to).then(|| format!("averaged from {} x {} to {} x {}", from.width, from.height, to.width, to.height))
 }
 
-/// What the colours stand for, in words; nothing of a picture in its own colours.
-fn colours(scale: Option<&Scale>, seen: Seen) -> String {
-    let Some(scale) = scale else { return String::new() };
-    let range = match scale.texts() {
+/// Returns what the colours stand for, in words; `None` for a picture in its own colours.
+fn colours(scale: Option<&Scale>, seen: Seen) -> Option<String> {
+    let range = match scale?.texts() {
         Some((low, high)) => format!("dark to light: {low} to {high}"),
         None => "no finite item".to_owned(),
     };
     let special = seen.legend().map(|(name, word, _)| format!("{name}: {word}"));
-    std::iter::once(range).chain(special).collect::<Vec<_>>().join("; ")
+    Some(std::iter::once(range).chain(special).collect::<Vec<_>>().join("; "))
 }

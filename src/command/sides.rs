@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 use super::asked::{Asked, Reinterpret};
-use super::options::members::MemberOptions;
-use super::options::operands::OperandArg;
+use super::options::{MemberOptions, OperandArg};
 use super::sources::{FoundTensor, Operand, OperandReader, OperandRole, TensorOf, typed, typed_alone};
 use crate::error::Subject;
 use crate::format::collection::{Collection, Opening, TensorPlace};
@@ -182,7 +181,7 @@ impl NamedPairs {
     fn new(sides: [Collection; 2], members: &MemberOptions, labels: &[String; 2]) -> Result<Self> {
         let mut named: HashMap<String, [Option<TensorPlace>; 2]> = HashMap::new();
         let expected = sides[0].tensors();
-        members.check_renames(expected.iter().map(|(name, _)| *name))?;
+        members.check_renames(&expected.iter().map(|(name, _)| *name).collect::<Vec<_>>())?;
         for (old, place) in expected {
             let name = members.renamed(old);
             if named.entry(name.clone()).or_default()[0].replace(place).is_some() {

@@ -5,9 +5,7 @@ use clap::{Args, ValueHint};
 
 use super::destination::Destination;
 use super::io::Io;
-use super::options::operands::{OperandArg, data_help};
-use super::options::operator::OperatorOptions;
-use super::options::slices::SliceOptions;
+use super::options::{OperandArg, OperatorOptions, SliceOptions, data_help};
 use super::outcome::Outcome;
 use super::sources::{DATA, OperandReader, explained};
 use crate::ops::selection::Selection;
@@ -23,7 +21,7 @@ use crate::ops::selection::Selection;
 #[command(override_usage = "tensorop slice [OPTIONS] <DATA> <--start <I> --stop <I>|--at <SLICES>>", after_long_help = EXAMPLES)]
 pub(super) struct Slice {
     /// The tensor to be sliced
-    #[arg(value_name = "DATA", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to be sliced."))]
+    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to be sliced."))]
     pub data: OperandArg,
     #[command(flatten)]
     pub slices: SliceOptions,
@@ -45,8 +43,7 @@ impl Slice {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let OperatorOptions { input, output, run } = &self.options;
         let destination = Destination::of(io, output, run.quiet)?;
-        let limits = io.limits(&run.threads)?;
-        let reader = OperandReader { io, options: input, threads: limits.threads };
+        let reader = OperandReader::new(io, input, &run.threads)?;
         let slices = reader.slices(&self.slices)?;
         let operand = DATA.of(&self.data);
         let data = reader.source(&operand)?;
@@ -54,6 +51,6 @@ impl Slice {
         let mut report = destination.report("slice (OpenVINO Slice-8)");
         report.source(&data);
         report.spans(&spans, data.shape());
-        destination.put(Box::new(Selection::slice(data, &spans)), limits, report)
+        destination.put(Box::new(Selection::slice(data, &spans)), reader.limits, report)
     }
 }

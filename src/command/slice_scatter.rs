@@ -5,10 +5,7 @@ use clap::{Args, ValueHint};
 
 use super::change::{Change, LinkedChange};
 use super::io::Io;
-use super::options::operands::{OperandArg, data_help};
-use super::options::operator::ChangeOptions;
-use super::options::slices::SliceOptions;
-use super::options::updates::UpdatesOptions;
+use super::options::{ChangeOptions, OperandArg, SliceOptions, UpdatesOptions, data_help};
 use super::outcome::Outcome;
 use crate::ops::slice_scatter;
 
@@ -22,7 +19,7 @@ use crate::ops::slice_scatter;
 #[command(override_usage = "tensorop slice-scatter [OPTIONS] <DATA> <UPDATES|--fill <VALUE>> <--start <I> --stop <I>|--at <SLICES>>", after_long_help = EXAMPLES)]
 pub(super) struct SliceScatter {
     /// The tensor to begin with
-    #[arg(value_name = "DATA", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
+    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
     pub data: OperandArg,
     #[command(flatten)]
     pub updates: UpdatesOptions,

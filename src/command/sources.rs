@@ -11,9 +11,7 @@ use anyhow::{Result, anyhow, bail};
 
 use super::asked::{Asked, Reinterpret};
 use super::io::Io;
-use super::options::index_list::IndexList;
-use super::options::operands::{InputOptions, OperandArg};
-use super::options::slices::SliceOptions;
+use super::options::{IndexList, InputOptions, OperandArg, SliceOptions, ThreadOptions};
 use super::outcome::advised;
 use crate::error::{Error, ErrorKind, Subject};
 use crate::format::Unchangeable;
@@ -22,9 +20,9 @@ use crate::format::open::{Input, OpenOptions};
 use crate::format::values::{self, Values};
 use crate::item::dtype::DType;
 use crate::layout::order::sort_by;
+use crate::ops::fill::Limits;
 use crate::ops::indexed::all_integers;
 use crate::ops::slice::SliceArgs;
-use crate::parallel::Threads;
 use crate::storage::source::Source;
 
 /// What an operand is to its command.
@@ -115,11 +113,19 @@ pub(super) fn explained<'a>(operands: impl IntoIterator<Item = &'a Operand<'a>>,
 pub(super) struct OperandReader<'a> {
     pub io: &'a Io,
     pub options: &'a InputOptions,
-    /// The threads that may share the reading.
-    pub threads: Threads,
+    /// The threads that may share the reading, and the windows of the run.
+    pub limits: Limits,
 }
 
-impl OperandReader<'_> {
+impl<'a> OperandReader<'a> {
+    /// Returns a reader for a run with the threads that the options or the environment give.
+    ///
+    /// # Errors
+    /// Those of [`Io::limits`].
+    pub(super) fn new(io: &'a Io, options: &'a InputOptions, threads: &ThreadOptions) -> Result<Self> {
+        Ok(Self { io, options, limits: io.limits(threads)? })
+    }
+
     /// Opens the file of an operand.
     ///
     /// # Errors
@@ -127,8 +133,9 @@ impl OperandReader<'_> {
     pub(super) fn open(&self, operand: &Operand<'_>) -> Result<Input> {
         let Operand { arg, label, .. } = operand;
         let options = self.open_options(label);
+        let is_json = |text: &str| json::open(text.as_bytes(), Subject::Data, self.limits.threads).is_ok();
         Ok(match arg {
-            OperandArg::Inline(text) if Path::new(text).exists() && !self.is_json(text) => {
+            OperandArg::Inline(text) if Path::new(text).exists() && !is_json(text) => {
                 bail!("{label}: no JSON; the file of that name is given as ./{text}")
             }
             OperandArg::Inline(text) => options.open_json(text.clone().into_bytes()),
@@ -141,11 +148,7 @@ impl OperandReader<'_> {
     /// Returns how files are opened that messages call `label`.
     pub(super) fn open_options(&self, label: &str) -> OpenOptions {
         let InputOptions { from, skip_rows, .. } = *self.options;
-        OpenOptions { format: from, skip_rows, threads: self.threads, ..OpenOptions::new(label) }
-    }
-
-    fn is_json(&self, text: &str) -> bool {
-        json::open(text.as_bytes(), Subject::Data, self.threads).is_ok()
+        OpenOptions { format: from, skip_rows, threads: self.limits.threads, ..OpenOptions::new(label) }
     }
 
     /// Finds the tensor that an operand means.
@@ -164,8 +167,7 @@ impl OperandReader<'_> {
     pub(super) fn find_locked(&self, operand: &Operand<'_>, together: bool) -> Result<FoundTensor> {
         let Operand { arg, label, .. } = operand;
         let OperandArg::Path(path) = arg else { bail!("{label}: --in-place changes a file") };
-        let options =
-            OpenOptions { format: self.options.from, threads: self.threads, locked: true, ..OpenOptions::new(label) };
+        let options = OpenOptions { locked: true, skip_rows: 0, ..self.open_options(label) };
         let input = options.open(path).map_err(|error| {
             let special = error.kind() == ErrorKind::Unsupported;
             if special { anyhow!("{label}: --in-place changes a regular file") } else { error.into() }
@@ -221,14 +223,10 @@ impl OperandReader<'_> {
     /// # Errors
     /// A file that holds anything else.
     fn index_list(&self, list: &IndexList, option: &str) -> Result<Vec<i64>> {
-        let tensor = match list {
-            IndexList::List(list) => return Ok(list.clone()),
-            IndexList::File(path) => self.index_file(path, option)?,
-        };
-        if tensor.shape().len() != 1 {
-            bail!("{}: shape {:?}, expected 1 axis", tensor.label(), tensor.shape());
+        match list {
+            IndexList::List(list) => Ok(list.clone()),
+            IndexList::File(path) => self.index_file(path, option, Some(1)),
         }
-        integers_of(&tensor)
     }
 
     /// Returns the one integer of `--axis`.
@@ -238,7 +236,7 @@ impl OperandReader<'_> {
     pub(super) fn axis(&self, list: &IndexList) -> Result<i64> {
         let integers = match list {
             IndexList::List(list) => list.clone(),
-            IndexList::File(path) => integers_of(&self.index_file(path, "--axis")?)?,
+            IndexList::File(path) => self.index_file(path, "--axis", None)?,
         };
         match integers[..] {
             [axis] => Ok(axis),
@@ -252,7 +250,7 @@ impl OperandReader<'_> {
     /// A file that holds no list of integers; lists of different lengths.
     pub(super) fn slices(&self, options: &SliceOptions) -> Result<SliceArgs> {
         if let Some(at) = &options.at {
-            return Ok(at.clone());
+            return Ok(at.args.clone());
         }
         let list = |list: &Option<_>, option| list.as_ref().map(|list| self.index_list(list, option)).transpose();
         let start = list(&options.start, "--start")?.unwrap_or_default();
@@ -264,7 +262,8 @@ impl OperandReader<'_> {
             .map_err(|e| anyhow!("--{}: {}", e.subject(), e.message()))
     }
 
-    fn index_file(&self, path: &Path, option: &str) -> Result<Source> {
+    /// Reads the integers of a file that an option names; its tensor has `rank` axes, if that is given.
+    fn index_file(&self, path: &Path, option: &str, rank: Option<usize>) -> Result<Vec<i64>> {
         let label = format!("{option} {}", path.display());
         let input = self.open_options(&label).open(path).map_err(|error| match error.kind() {
             ErrorKind::Io(std::io::ErrorKind::NotFound) => {
@@ -274,7 +273,14 @@ impl OperandReader<'_> {
             }
             _ => error.into(),
         })?;
-        integers(&FoundTensor::of(input)?, &label)
+        let tensor = integers(&FoundTensor::of(input)?, &label)?;
+        if rank.is_some_and(|rank| rank != tensor.shape().len()) {
+            bail!("{}: shape {:?}, expected 1 axis", tensor.label(), tensor.shape());
+        }
+        all_integers(&tensor).map_err(|error| match error.subject() {
+            Subject::Indices => anyhow!("{}: {}", tensor.label(), error.message()),
+            _ => error.into(),
+        })
     }
 }
 
@@ -312,6 +318,11 @@ impl<'c> TensorOf<'c> {
         let is_one_of_many = input.name(1).is_some();
         Self { input, n, label: input.label_of(input.name(n).filter(|_| is_one_of_many)) }
     }
+
+    /// Returns a tensor that messages call by its file and by `member`, its own name, if it has one.
+    pub(super) fn member(input: &'c Input, n: usize, member: Option<&str>) -> Self {
+        Self { input, n, label: input.label_of(member) }
+    }
 }
 
 /// A tensor with a dtype of its own, or text that may take any.
@@ -336,26 +347,17 @@ pub(super) fn typed<'c>(tensors: &[TensorOf<'c>], asked: &Asked<'_>, reading: Re
             return Ok(OpenTensor::Source(tensor.input.source_as(tensor.n, tensor.label.clone())?));
         };
         let values = values.map_err(refuse)?;
-        match values.dtype() {
-            None => Ok(OpenTensor::Plain(values)),
-            Some(dtype) => {
-                Ok(OpenTensor::Source(Source::memory(values.read(dtype).map_err(refuse)?, tensor.label.clone())))
-            }
-        }
+        let Some(dtype) = values.dtype() else { return Ok(OpenTensor::Plain(values)) };
+        Ok(OpenTensor::Source(Source::memory(values.read(dtype).map_err(refuse)?, tensor.label.clone())))
     };
     let untyped = tensors.iter().enumerate().map(open).collect::<Result<Vec<_>>>()?;
     let plain = |one: &'_ OpenTensor<'_>| matches!(one, OpenTensor::Plain(_));
     if !asked.is_asked() && untyped.iter().all(plain) {
-        let values: Vec<_> = untyped
-            .iter()
-            .filter_map(|one| if let OpenTensor::Plain(values) = one { Some(values) } else { None })
-            .collect();
-        let inferred = values::infer(&values).map_err(refuse)?;
-        return Ok(inferred
-            .into_iter()
-            .zip(tensors)
-            .map(|(items, tensor)| Source::memory(items, tensor.label.clone()))
-            .collect());
+        let values =
+            untyped.iter().filter_map(|one| if let OpenTensor::Plain(values) = one { Some(values) } else { None });
+        let values: Vec<_> = values.collect();
+        let inferred = values::infer(&values).map_err(refuse)?.into_iter().zip(tensors);
+        return Ok(inferred.map(|(items, tensor)| Source::memory(items, tensor.label.clone())).collect());
     }
     // those that have a dtype come first, since the others may take it
     let mut order: Vec<_> = untyped.into_iter().zip(tensors).enumerate().collect();
@@ -423,12 +425,4 @@ fn integers(found: &FoundTensor, label: &str) -> Result<Source> {
         bail!("{label}: dtype {}, expected integers", source.dtype().name());
     }
     Ok(source)
-}
-
-/// Reads all integers of a tensor that an option names.
-fn integers_of(tensor: &Source) -> Result<Vec<i64>> {
-    all_integers(tensor).map_err(|error| {
-        let own = error.subject() == Subject::Indices;
-        if own { anyhow!("{}: {}", tensor.label(), error.message()) } else { error.into() }
-    })
 }

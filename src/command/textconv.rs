@@ -1,4 +1,4 @@
-//! `textconv`: what `git diff` compares.
+//! The sub-command `textconv`, which prints what `git diff` compares.
 
 use std::io::{BufWriter, Write};
 
@@ -7,10 +7,9 @@ use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
 use super::io::Io;
-use super::options::operands::{InputOptions, OperandArg, data_help};
-use super::options::run::ThreadOptions;
+use super::options::{InputOptions, OperandArg, ThreadOptions, data_help};
 use super::outcome::Outcome;
-use super::show::{THRESHOLD, read_shown};
+use super::show::{ShownItems, THRESHOLD};
 use super::sources::{FILE, OperandReader, TensorOf, typed_alone};
 use crate::format::text::{self, TextOptions};
 use crate::info;
@@ -28,7 +27,7 @@ use crate::storage::source::Source;
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Textconv {
     /// The file
-    #[arg(value_name = "FILE", value_parser = OperandArg::parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The file."))]
+    #[arg(value_name = "FILE", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The file."))]
     pub file: OperandArg,
     #[command(flatten)]
     pub input: InputOptions,
@@ -50,8 +49,7 @@ Then git diff, git show and git log -p tell what has changed in which tensor.";
 impl Textconv {
     /// Prints the tensors of the file.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let limits = io.limits(&self.threads)?;
-        let reader = OperandReader { io, options: &self.input, threads: limits.threads };
+        let reader = OperandReader::new(io, &self.input, &self.threads)?;
         let input = reader.open(&FILE.of(&self.file))?;
         let mut selected = input.select()?;
         sort_by(&mut selected, |(_, a), (_, b)| a.cmp(b));
@@ -65,12 +63,9 @@ impl Textconv {
             if number > 0 {
                 writeln!(out).context("standard output")?;
             }
-            let source = typed_alone(
-                TensorOf { input: &input, n, label: input.label_of(name.as_deref()) },
-                &asked,
-                Reinterpret::Unsigned,
-            )?;
-            tell(&mut out, source, name.as_deref(), limits)?;
+            let tensor = TensorOf::member(&input, n, name.as_deref());
+            let source = typed_alone(tensor, &asked, Reinterpret::Unsigned)?;
+            tell(&mut out, source, name.as_deref(), reader.limits)?;
         }
         asked.finish()?;
         out.flush().context("standard output")?;
@@ -80,19 +75,16 @@ impl Textconv {
 
 /// Prints what is to be compared of a tensor that is called `name` in its file.
 fn tell(out: &mut impl Write, mut source: Source, name: Option<&str>, limits: Limits) -> Result<()> {
-    let label = source.label().to_owned();
     let stats = info::stats(&mut source, limits, &|_| ())?;
     let hash = info::hash(&mut source, limits, &|_| ())?;
     let name = name.map_or(String::new(), |name| format!("{}: ", printable(name)));
     let (dtype, shape) = (source.dtype().native().name(), source.shape());
-    writeln!(out, "{name}{} {shape:?}", printable(&dtype)).context("standard output")?;
-    writeln!(out, "  sha256  {hash}").context("standard output")?;
+    writeln!(out, "{name}{} {shape:?}\n  sha256  {hash}", printable(&dtype)).context("standard output")?;
     info::write_figures(out, stats.as_ref()).context("standard output")?;
     if text::check(source.dtype()).is_err() {
         // text has no form for them; the hash tells whether they are the same
         return Ok(());
     }
     let options = TextOptions { threshold: Some(THRESHOLD), ..TextOptions::default() };
-    let (items, shape) = read_shown(Selection::whole(source), &label, limits, &options)?;
-    text::write_shown(out, &items, &shape, &options).context("standard output")
+    ShownItems::read(Selection::whole(source), limits, &options)?.write(out, &options)
 }

@@ -1,4 +1,4 @@
-//! Usage errors: what is wrong, the usage, the way to the help, each on a line of its own.
+//! Makes the lines of a usage error: what is wrong, the usage, and the way to the help.
 //!
 //! clap's own text of an error has paragraphs and lists, and errors here are one line each for `grep` and logs. The text is
 //! therefore cut into its paragraphs, and each of those that are shown becomes one line.

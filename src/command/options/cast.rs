@@ -1,11 +1,8 @@
-//! `--cast`: which tensors are cast, and to what.
+//! The option `--cast`, which says which tensors are cast to which dtypes.
 
-use std::ffi::OsStr;
 use std::fmt;
 
 use anyhow::{Result, bail};
-use clap::builder::{PossibleValue, TypedValueParser};
-use clap::{Arg, Command, Error};
 
 use super::members::meant;
 use super::values::{ByName, asked_dtype};
@@ -15,25 +12,12 @@ use crate::item::dtype::Kind;
 /// One value of `--cast`: a dtype, for the tensors of its class or for those whose names match a pattern.
 pub(crate) type CastArg = ByName<DType>;
 
-/// Reads `DTYPE` or `GLOB=DTYPE`.
-fn parse(text: &str) -> Result<CastArg, String> {
+/// Parses `DTYPE` or `GLOB=DTYPE`.
+///
+/// # Errors
+/// A name that no dtype has.
+pub(crate) fn parse_cast(text: &str) -> Result<CastArg, String> {
     CastArg::parse(text, asked_dtype)
-}
-
-/// A value of `--cast`. The names of numbers are offered where a shell completes values, as for `--dtype`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CastParser;
-
-impl TypedValueParser for CastParser {
-    type Value = CastArg;
-
-    fn parse_ref(&self, grammar: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<CastArg, Error> {
-        parse.parse_ref(grammar, argument, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(DType::names().map(PossibleValue::new)))
-    }
 }
 
 impl fmt::Display for CastArg {
@@ -43,7 +27,7 @@ impl fmt::Display for CastArg {
     }
 }
 
-/// What dtypes are cast to each other without a loss of what they stand for.
+/// A class of dtypes, within which a cast keeps what the items stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Integer,
@@ -51,7 +35,8 @@ enum Class {
     Complex,
 }
 
-/// The class of a dtype; `None` of bool, texts, dates and bytes, which a cast of several tensors leaves alone.
+/// Returns the class of a dtype; `None` for bool, texts, dates and bytes, which a cast of several tensors leaves as they
+/// are.
 fn class(dtype: &DType) -> Option<Class> {
     match dtype.kind() {
         Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 => Some(Class::Integer),
@@ -64,10 +49,10 @@ fn class(dtype: &DType) -> Option<Class> {
     }
 }
 
-/// All values of `--cast`, for tensors of the names (those in their files) and dtypes given.
+/// Checks all values of `--cast` against the tensors, each with its name in its file and its dtype.
 ///
 /// # Errors
-/// A pattern that matches none; of several tensors a dtype that has no class, which none would be cast to.
+/// A pattern that matches none; for several tensors a dtype without a class, to which none would be cast.
 pub(crate) fn check(casts: &[CastArg], tensors: &[(&str, &DType)]) -> Result<()> {
     for cast in casts {
         match &cast.glob {
@@ -84,8 +69,9 @@ pub(crate) fn check(casts: &[CastArg], tensors: &[(&str, &DType)]) -> Result<()>
     Ok(())
 }
 
-/// What a tensor is cast to, if it is: the last pattern that matches its name decides, whatever its class; else the last
-/// dtype without a pattern, which among several tensors is for those of its class.
+/// Returns the dtype that a tensor is cast to, if it is cast. The last pattern that matches its name decides, whatever its
+/// class; if none does, the last dtype without a pattern, which among several tensors is for those of its class. `alone`
+/// says that there is one tensor.
 pub(crate) fn target<'a>(casts: &'a [CastArg], name: &str, dtype: &DType, alone: bool) -> Option<&'a DType> {
     let matching = casts.iter().rev().find(|cast| cast.glob.as_ref().is_some_and(|glob| glob.matches(name)));
     let of_class = |cast: &&CastArg| {
@@ -123,10 +109,10 @@ mod tests {
             (&["a=b=i4"], "a=b", "bool", false, "int32"),
         ];
         for (texts, name, from, alone, expected) in rows {
-            let casts: Vec<_> = texts.iter().map(|text| parse(text).expect("a cast")).collect();
+            let casts: Vec<_> = texts.iter().map(|text| parse_cast(text).expect("a cast")).collect();
             let found = target(&casts, name, &dtype(from), *alone).map(DType::name).unwrap_or_default();
             assert_eq!(found, *expected, "{texts:?} of {name} {from}");
         }
-        assert!(parse("a=").is_err() && parse("a=floaty").is_err());
+        assert!(parse_cast("a=").is_err() && parse_cast("a=floaty").is_err());
     }
 }

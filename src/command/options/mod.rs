@@ -1,17 +1,22 @@
-//! Arguments that several sub-commands take, one file a group. Text becomes domain types while it is parsed, so that
-//! bad text fails as usage; nothing here looks at a file before the sub-command runs.
+//! Arguments that several sub-commands take, a file for each group.
+//!
+//! Text becomes domain types while it is parsed, so that bad text fails as a usage error. Nothing here looks at a file before
+//! the sub-command runs. What all options with a value have in common is set once, by the grammar: a value may begin with `-`.
 
-pub(super) mod at;
 pub(super) mod cast;
-pub(super) mod index_list;
-pub(super) mod members;
-pub(super) mod operands;
-pub(super) mod operator;
-pub(super) mod output;
-pub(super) mod parts;
-pub(super) mod run;
-pub(super) mod scatter;
-pub(super) mod slices;
-pub(super) mod text;
-pub(super) mod updates;
-pub(super) mod values;
+mod members;
+mod operands;
+mod operator;
+mod output;
+mod parts;
+mod slices;
+mod values;
+
+pub(super) use self::members::MemberOptions;
+pub(super) use self::operands::{InputOptions, MeantOperand, NamedOperand, OperandArg};
+pub(super) use self::operands::{SHELTER, data_help, file_of, sheltered};
+pub(super) use self::operator::{ChangeOptions, DuplicateOptions, OperatorOptions, SCATTER_HEADING, ThreadOptions};
+pub(super) use self::operator::{UpdatesOptions, parse_threads};
+pub(super) use self::output::{OutputOptions, PageOptions};
+pub(super) use self::slices::{At, IndexList, SliceOptions};
+pub(super) use self::values::{ByName, DTypeParser, Word, dtype_help, parse_number, parse_path, parse_words, word};

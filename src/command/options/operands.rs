@@ -3,10 +3,10 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::{Args, ValueHint};
+use clap::Args;
+use serde::de::IgnoredAny;
 
-use super::values::{DTypeParser, dtype_help, parse_format, parse_number};
+use super::values::{DTypeParser, asked_dtype, dtype_help, parse_format, parse_number};
 use crate::DType;
 use crate::format::Format;
 use crate::format::colon::{files_before_colons, folders_before_colons, part_of_text};
@@ -25,10 +25,11 @@ Bytes without a header are given with what they are, FILE:DTYPE[DIMS]@OFFSET, as
 Standard input is read in bounded memory; where it is needed in another order than it comes (a negative step, Fortran \
 order) and is long, through a file without a name in $TMPDIR.";
 
-/// What is put before an operand that begins with `-:`, which clap would take for an option. No argument holds it.
+/// The character that is put before an operand that begins with `-:`, which clap would take for an option. No argument
+/// holds it.
 pub(crate) const SHELTER: char = '\0';
 
-/// An argument as clap may see it: standard input with what its bytes are is no option.
+/// Returns an argument as clap is given it, so that standard input with what its bytes are is not taken for an option.
 pub(crate) fn sheltered(arg: OsString) -> OsString {
     match arg.to_str() {
         Some(text) if text.starts_with("-:") => format!("{SHELTER}{text}").into(),
@@ -36,31 +37,26 @@ pub(crate) fn sheltered(arg: OsString) -> OsString {
     }
 }
 
-/// The long help of the first operand, which explains operands.
+/// Returns the long help of the first operand of a command, which explains operands.
 pub(crate) fn data_help(first: &str) -> String {
     format!("{first}\n\n{OPERANDS_HELP}")
 }
 
-/// Where an operand is.
+/// An operand, by the place where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum OperandArg {
-    /// On standard input.
+    /// Standard input.
     Stdin,
-    /// On standard input, as bytes without a header: what they are.
+    /// Standard input of bytes without a header, with the text that says what they are.
     StdinAs(String),
-    /// On the command line, as JSON.
+    /// JSON on the command line.
     Inline(String),
-    /// In a file.
+    /// A file.
     Path(PathBuf),
 }
 
 impl OperandArg {
-    /// For clap.
-    pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
-        OsStringValueParser::new().map(Self::from)
-    }
-
-    /// Whether it is on standard input.
+    /// Returns whether the operand is standard input.
     pub(crate) fn is_stdin(&self) -> bool {
         matches!(self, Self::Stdin | Self::StdinAs(_))
     }
@@ -68,36 +64,20 @@ impl OperandArg {
 
 impl From<OsString> for OperandArg {
     fn from(text: OsString) -> Self {
-        match text.to_str() {
+        match text.to_str().map(|text| text.trim_start_matches(SHELTER)) {
             Some("-") => Self::Stdin,
-            Some(text) if text.trim_start_matches(SHELTER).starts_with("-:") => {
-                Self::StdinAs(text.trim_start_matches(SHELTER).trim_start_matches("-:").to_owned())
-            }
+            Some(view) if view.starts_with("-:") => Self::StdinAs(view.trim_start_matches("-:").to_owned()),
             Some(inline) if inline.starts_with(['[', '{']) || is_number(inline) => Self::Inline(inline.to_owned()),
             _ => Self::Path(text.into()),
         }
     }
 }
 
-/// Whether a text is a JSON number.
+/// Returns whether a text is a JSON number, without blanks around it.
 fn is_number(text: &str) -> bool {
-    fn digits(text: &str) -> Option<&str> {
-        let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
-        (rest.len() < text.len()).then_some(rest)
-    }
-    let whole = text.strip_prefix('-').unwrap_or(text);
-    let Some(mut rest) = digits(whole) else { return false };
-    if whole.starts_with('0') && whole.len() - rest.len() > 1 {
-        return false;
-    }
-    if let Some(fraction) = rest.strip_prefix('.') {
-        let Some(after) = digits(fraction) else { return false };
-        rest = after;
-    }
-    match rest.strip_prefix(['e', 'E']) {
-        Some(exponent) => digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)) == Some(""),
-        None => rest.is_empty(),
-    }
+    let is_digit = |c: char| c.is_ascii_digit();
+    let begins = text.strip_prefix('-').unwrap_or(text).starts_with(is_digit);
+    begins && text.ends_with(is_digit) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 /// An operand of `convert` as it was typed, with both ways to read `NAME=IN`. Which one is meant depends on the files that
@@ -124,11 +104,6 @@ pub(crate) struct MeantOperand<'a> {
 }
 
 impl NamedOperand {
-    /// Returns clap's parser of such an argument.
-    pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
-        OsStringValueParser::new().map(Self::from)
-    }
-
     /// Returns the operand that is meant. What exists as a file is never divided, nor is JSON.
     pub(crate) fn meant(&self) -> MeantOperand<'_> {
         match (&self.whole, &self.divided) {
@@ -172,17 +147,18 @@ it takes the dtype of the other operand, else int64, uint64, float64, bool or st
 are always integers. In diff, info and convert it also says what unsigned integers hold, and in convert of a single \
 tensor what any bits are.";
 
+/// The options of every command that reads tensors.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputOptions {
     /// The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)
-    #[arg(long, value_name = "DTYPE", value_parser = DTypeParser, hide_possible_values = true, allow_hyphen_values = true, long_help = dtype_help(DTYPE_HELP))]
+    #[arg(long, value_name = "DTYPE", value_parser = DTypeParser(asked_dtype), hide_possible_values = true, long_help = dtype_help(DTYPE_HELP))]
     pub dtype: Option<DType>,
     /// The format of every operand that is not inline [default: by its content, or .csv, .tsv]
-    #[arg(long, value_name = "FORMAT", value_parser = parse_format(Format::reading_help), allow_hyphen_values = true)]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format(Format::reading_help))]
     pub from: Option<Format>,
     /// Lines at the beginning of CSV and TSV to leave out, such as headings
-    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, default_value_t = 0, hide_default_value = true, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, default_value_t = 0, hide_default_value = true)]
     pub skip_rows: usize,
 }
 

@@ -1,10 +1,18 @@
 //! The options that operators have in common.
 
-use clap::Args;
+use std::num::NonZero;
 
-use super::operands::InputOptions;
+use clap::{ArgGroup, Args, ValueHint};
+
+use super::operands::{InputOptions, OperandArg};
 use super::output::{EditOptions, OutputOptions};
-use super::run::RunOptions;
+use super::values::{Word, parse_words, word};
+use crate::ops::reduction::{Reduction, Repeats};
+
+const RUN_HEADING: &str = "Run";
+
+/// The heading of the options of scatters in the help.
+pub(crate) const SCATTER_HEADING: &str = "Scatter";
 
 /// The options of a command that makes a new output.
 #[derive(Debug, Args)]
@@ -28,4 +36,72 @@ pub(crate) struct ChangeOptions {
     pub edit: EditOptions,
     #[command(flatten)]
     pub run: RunOptions,
+}
+
+/// The options of a long run.
+#[derive(Debug, Args)]
+#[command(next_help_heading = RUN_HEADING)]
+pub(crate) struct RunOptions {
+    #[command(flatten)]
+    pub threads: ThreadOptions,
+    /// Show no progress (else shown on a terminal if it takes more than a second)
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// The option of every command that reads items.
+#[derive(Debug, Args)]
+#[command(next_help_heading = RUN_HEADING)]
+pub(crate) struct ThreadOptions {
+    /// Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]
+    ///
+    /// The output is the same for any number.
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
+    pub threads: Option<NonZero<usize>>,
+}
+
+/// The new items of an operator that changes DATA.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("new").args(["updates", "fill"]).required(true))]
+pub(crate) struct UpdatesOptions {
+    /// The new items, of DATA's dtype: an operand as DATA
+    #[arg(value_name = "UPDATES", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
+    pub updates: Option<OperandArg>,
+    /// One value for every place addressed, instead of UPDATES
+    ///
+    /// The value is of DATA's dtype: a number such as -1 (also nan, inf, -inf), true or false, [re, im], a
+    /// text or a date.
+    #[arg(long, value_name = "VALUE", conflicts_with = "updates", help_heading = "Updates")]
+    pub fill: Option<String>,
+}
+
+/// The option of the scatters by indices.
+#[derive(Debug, Args)]
+pub(crate) struct DuplicateOptions {
+    /// What to do about an index that occurs twice [default: last]
+    ///
+    /// Cannot be combined with --reduction, which defines what repeated indices do.
+    #[arg(long, value_name = "WHAT", value_parser = parse_words(repeats()), help_heading = SCATTER_HEADING)]
+    pub on_duplicate: Option<Repeats>,
+}
+
+fn repeats() -> Vec<Word<Repeats>> {
+    let refused = "Refuse, naming the earliest position that repeats one, and the one it repeats";
+    vec![word("last", "The last one in index order wins", Repeats::LastWins), word("error", refused, Repeats::Refused)]
+}
+
+impl DuplicateOptions {
+    /// Returns what becomes of several updates for one place.
+    pub(crate) fn repeats(&self, reduction: Reduction) -> Repeats {
+        let usual = if reduction == Reduction::None { Repeats::LastWins } else { Repeats::Combined };
+        self.on_duplicate.unwrap_or(usual)
+    }
+}
+
+/// Parses a number of threads.
+///
+/// # Errors
+/// A text that is no number, or 0.
+pub(crate) fn parse_threads(text: &str) -> Result<NonZero<usize>, String> {
+    text.parse().map_err(|_| "expected a whole number, 1 or more".to_owned())
 }

@@ -1,14 +1,14 @@
-//! Where and in which format the output is written.
+//! The options that say where and in which format the output is written.
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::{Args, ValueEnum, ValueHint};
+use anyhow::{Result, anyhow, bail};
+use clap::{Args, ValueHint};
 
 use super::parts::PartOptions;
-use super::text::PageOptions;
-use super::values::{parse_format, parse_number};
+use super::values::{Word, parse_format, parse_number, parse_path, parse_words, word};
 use crate::format::colon::{files_before_colons, folders_before_colons};
+use crate::format::text::TextOptions;
 use crate::format::{Extras, Format};
 use crate::storage::source::Notes;
 
@@ -16,6 +16,7 @@ const HEADING: &str = "Output";
 const HEADING_TEXT: &str = "Text output";
 const HEADING_ZARR: &str = "Zarr output";
 
+/// The options of every command that writes an output.
 #[derive(Debug, Args)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct OutputOptions {
@@ -32,21 +33,21 @@ pub(crate) struct OutputOptions {
     /// A .zarr is a folder, a store of version 3 that is made whole beside its place: a single tensor is the array itself,
     /// several make a group. What is made from Zarr keeps its chunks, codecs, attributes and names of axes. At most the
     /// items of a chunk (or shard) and its packed bytes are held for each thread.
-    #[arg(short, long, value_name = "FILE", value_parser = OsStringValueParser::new().map(PathBuf::from), allow_hyphen_values = true, value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "FILE", value_parser = parse_path(), value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// The format of the output [default: by the name of FILE, else text]
-    #[arg(long, value_name = "FORMAT", value_parser = parse_format(Format::writing_help), allow_hyphen_values = true)]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format(Format::writing_help))]
     pub to: Option<Format>,
     /// The byte order of a .npy, .npz or .bin [default: that of DATA]
-    #[arg(long, value_enum, value_name = "ORDER", allow_hyphen_values = true)]
-    pub byte_order: Option<ByteOrder>,
+    #[arg(id = "byte_order", long = "byte-order", value_name = "ORDER", value_parser = parse_words(byte_orders()))]
+    pub big_endian: Option<bool>,
     /// Refuse to replace a file
     #[arg(long, requires = "output")]
     pub no_clobber: bool,
     /// Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from
     ///
     /// Can be given several times. What several inputs say under one key the last of them says.
-    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_metadata, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_metadata)]
     pub metadata: Vec<(String, String)>,
     /// Drop the metadata of the .safetensors files that the output is made from
     #[arg(long)]
@@ -55,19 +56,19 @@ pub(crate) struct OutputOptions {
     #[arg(long)]
     pub compress: bool,
     /// The places of each axis in a chunk of a .zarr, such as 64,64 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]
-    #[arg(long, value_name = "N,N", value_parser = parse_sides, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING_ZARR)]
+    #[arg(long, value_name = "N,N", value_parser = parse_sides, help_heading = HEADING_ZARR)]
     pub chunks: Option<Sides>,
     /// The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]
-    #[arg(long, value_name = "N,N", value_parser = parse_sides, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING_ZARR)]
+    #[arg(long, value_name = "N,N", value_parser = parse_sides, help_heading = HEADING_ZARR)]
     pub shards: Option<Sides>,
     /// What packs chunks: none, gzip[:L], zstd[:L] or blosc [default: as DATA, else zstd]
-    #[arg(long, value_name = "CODEC", value_parser = parse_codec, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING_ZARR)]
+    #[arg(long, value_name = "CODEC", value_parser = parse_codec, help_heading = HEADING_ZARR)]
     pub codec: Option<String>,
     /// Make every check, print what would be done, write nothing
     #[arg(long)]
     pub dry_run: bool,
     /// Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]
-    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING_TEXT)]
+    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, help_heading = HEADING_TEXT)]
     pub threshold: Option<usize>,
     #[command(flatten)]
     pub page: PageOptions,
@@ -75,16 +76,28 @@ pub(crate) struct OutputOptions {
     pub parts: PartOptions,
 }
 
-/// The byte order of the output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ByteOrder {
-    /// The lowest byte first
-    Little,
-    /// The highest byte first
-    Big,
+/// The options of every command that prints text. Each command has its own option of when the text is elided.
+#[derive(Debug, Args)]
+pub(crate) struct PageOptions {
+    /// Items at each end of an axis that stay when it is elided
+    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, default_value_t = 3, help_heading = HEADING_TEXT)]
+    pub edgeitems: usize,
+    /// Characters in a line
+    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, default_value_t = 75, help_heading = HEADING_TEXT)]
+    pub linewidth: usize,
+    /// At most N digits after the point [default: as many as tell the value]
+    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, help_heading = HEADING_TEXT)]
+    pub precision: Option<usize>,
 }
 
-/// The places of each axis in a box.
+impl PageOptions {
+    /// Returns how text is printed, elided above `threshold` items.
+    pub(crate) fn above(&self, threshold: Option<usize>) -> TextOptions {
+        TextOptions { threshold, edgeitems: self.edgeitems, linewidth: self.linewidth, precision: self.precision }
+    }
+}
+
+/// The number of places on each axis of a chunk or shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sides(pub Vec<usize>);
 
@@ -100,16 +113,15 @@ fn parse_sides(text: &str) -> Result<Sides, String> {
 
 fn parse_codec(text: &str) -> Result<String, String> {
     let (name, level) = text.split_once(':').map_or((text, None), |(name, level)| (name, Some(level)));
-    let within = |least: i64, most: i64| {
-        level.is_none_or(|level| level.parse::<i64>().is_ok_and(|level| (least..=most).contains(&level)))
+    let levels = match name {
+        "none" | "blosc" if level.is_none() => return Ok(text.to_owned()),
+        "gzip" => 0..=9,
+        "zstd" => -131_072..=22,
+        _ => return Err("expected none, gzip[:L], zstd[:L] or blosc".to_owned()),
     };
-    match name {
-        "none" | "blosc" if level.is_none() => Ok(text.to_owned()),
-        "gzip" if within(0, 9) => Ok(text.to_owned()),
-        "zstd" if within(-131_072, 22) => Ok(text.to_owned()),
-        "gzip" => Err("its level is 0 to 9".to_owned()),
-        "zstd" => Err("its level is -131072 to 22".to_owned()),
-        _ => Err("expected none, gzip[:L], zstd[:L] or blosc".to_owned()),
+    match level.is_none_or(|level| level.parse::<i64>().is_ok_and(|level| levels.contains(&level))) {
+        true => Ok(text.to_owned()),
+        false => Err(format!("its level is {} to {}", levels.start(), levels.end())),
     }
 }
 
@@ -118,79 +130,73 @@ fn parse_metadata(text: &str) -> Result<(String, String), String> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
+fn byte_orders() -> Vec<Word<bool>> {
+    vec![word("little", "The lowest byte first", false), word("big", "The highest byte first", true)]
+}
+
 impl OutputOptions {
-    /// Whether numbers are to be written with the highest byte first; `None` leaves them as they are.
-    pub(crate) fn big_endian(&self) -> Option<bool> {
-        self.byte_order.map(|order| order == ByteOrder::Big)
+    /// Returns the path of the output; `None` for standard output.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|name| *name != Path::new("-"))
     }
 
-    /// What is asked for of a file in that format beside its tensors, which come with `notes`.
+    /// Returns the name of the output in messages.
+    pub(crate) fn label(&self) -> String {
+        self.path().map_or_else(|| "standard output".to_owned(), |path| format!("output {}", path.display()))
+    }
+
+    /// Returns what a file of a format gets beside its tensors, which come with `notes`.
     ///
     /// # Errors
-    /// What the format has no place for.
-    pub(crate) fn extras(&self, mut notes: Notes, format: Format) -> anyhow::Result<Extras> {
+    /// An option for which the format has no place.
+    pub(crate) fn extras(&self, mut notes: Notes, format: Format) -> Result<Extras> {
         let (can, name) = (format.can(), format.argument());
-        if !self.metadata.is_empty() && !can.notes {
-            anyhow::bail!("--metadata: {name} has no place for it, expected a .safetensors as output");
-        }
-        if self.compress && !can.compression {
-            anyhow::bail!("--compress: {name} is not compressed, expected a .npz as output");
-        }
-        let zarr = [
-            ("--chunks", self.chunks.is_some()),
-            ("--shards", self.shards.is_some()),
-            ("--codec", self.codec.is_some()),
+        let (no_place, no_chunks) = ("has no place for it, expected a .safetensors", "has no chunks, expected a .zarr");
+        let rows = [
+            ("--metadata", can.notes || self.metadata.is_empty(), no_place),
+            ("--compress", can.compression || !self.compress, "is not compressed, expected a .npz"),
+            ("--chunks", can.chunks || self.chunks.is_none(), no_chunks),
+            ("--shards", can.chunks || self.shards.is_none(), no_chunks),
+            ("--codec", can.chunks || self.codec.is_none(), no_chunks),
         ];
-        if let Some((option, _)) = zarr.iter().find(|(_, given)| *given && !can.chunks) {
-            anyhow::bail!("{option}: {name} has no chunks, expected a .zarr as output");
+        if let Some((option, _, refused)) = rows.into_iter().find(|(_, fits, _)| !fits) {
+            bail!("{option}: {name} {refused} as output");
         }
         if self.no_metadata {
             notes.clear();
         }
         notes.extend(self.metadata.iter().cloned());
-        Ok(Extras {
-            notes,
-            compress: self.compress,
-            chunks: self.chunks.as_ref().map(|sides| sides.0.clone()),
-            shards: self.shards.as_ref().map(|sides| sides.0.clone()),
-            codec: self.codec.clone(),
-            ..Extras::default()
-        })
+        let sides = |sides: &Option<Sides>| sides.as_ref().map(|sides| sides.0.clone());
+        let (chunks, shards) = (sides(&self.chunks), sides(&self.shards));
+        Ok(Extras { notes, compress: self.compress, chunks, shards, codec: self.codec.clone(), ..Extras::default() })
     }
 
-    /// What messages call it.
-    pub(crate) fn label(&self) -> String {
-        match self.output.as_deref().filter(|name| *name != Path::new("-")) {
-            Some(path) => format!("output {}", path.display()),
-            None => "standard output".to_owned(),
-        }
-    }
-
-    /// The format that `--to` or the name of the output tells.
+    /// Returns the format that `--to` or the name of the output tells.
     ///
     /// # Errors
-    /// A name that does not tell it.
-    pub(crate) fn format(&self) -> anyhow::Result<Format> {
+    /// A name that does not tell it, or one of a tensor in a file.
+    pub(crate) fn format(&self) -> Result<Format> {
         if let Some(path) = self.output.as_deref().filter(|path| !path.exists()) {
-            let container = |file: &Path| {
+            let is_container = |file: &Path| {
                 let extension = file.extension().and_then(|extension| extension.to_str());
                 extension.and_then(Format::by_extension).is_some_and(Format::is_container)
             };
-            let folder = folders_before_colons(path).next().is_some();
-            if folder || files_before_colons(path).any(|(file, _)| container(&file)) {
-                let name = path.display();
-                anyhow::bail!("output {name}: a tensor in a file is no output: name a file (or use --in-place)");
+            let is_in_folder = folders_before_colons(path).next().is_some();
+            if is_in_folder || files_before_colons(path).any(|(file, _)| is_container(&file)) {
+                bail!("{}: a tensor in a file is no output: name a file (or use --in-place)", self.label());
             }
         }
-        match (self.to, self.output.as_deref().filter(|name| *name != Path::new("-"))) {
+        match (self.to, self.path()) {
             (Some(format), _) => Ok(format),
             (None, None) => Ok(Format::TEXT),
-            (None, Some(name)) => Format::of_name(name)
-                .map_err(|error| anyhow::anyhow!("output {}: {error}, or give --to", name.display())),
+            (None, Some(name)) => {
+                Format::of_name(name).map_err(|error| anyhow!("{}: {error}, or give --to", self.label()))
+            }
         }
     }
 }
 
+/// The option of an operator that changes DATA.
 #[derive(Debug, Args)]
 pub(crate) struct EditOptions {
     /// Change DATA, a .npy file, a tensor of a .safetensors file, a Zarr store or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output

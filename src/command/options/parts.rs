@@ -1,14 +1,15 @@
-//! One of N parts of an output.
+//! The options by which several processes make the parts of one output.
 
 use std::num::NonZero;
 
-use clap::{ArgGroup, Args, ValueHint};
+use clap::{ArgGroup, Args};
 
 use crate::format::write::Share;
 
-/// The most parts that there may be.
+/// The most parts that an output may be made in.
 const MOST_PARTS: usize = 1_000_000;
 
+/// The options of parts.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Parts", group = ArgGroup::new("parts").args(["part", "finish"]))]
 pub(crate) struct PartOptions {
@@ -22,12 +23,12 @@ pub(crate) struct PartOptions {
     ///
     /// With --in-place (on a Zarr store) only the chunks of this part are changed; there is no record then, and --finish is
     /// not needed. Standard input is no operand of a part, since each part reads it.
-    #[arg(long, value_name = "K/N", value_parser = parse_part, value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    #[arg(long, value_name = "K/N", value_parser = parse_part)]
     pub part: Option<Share>,
     /// With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)
     ///
     /// Nothing is computed. The missing parts are printed as Slurm's --array takes them, such as 3,7,12-14.
-    #[arg(long, value_name = "N", value_parser = parse_count, value_hint = ValueHint::Other, allow_hyphen_values = true, conflicts_with = "restart")]
+    #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "restart")]
     pub finish: Option<NonZero<usize>>,
     /// With --part: forget what is under way, and begin anew; for one process before the others
     #[arg(long, requires = "part")]
@@ -35,7 +36,7 @@ pub(crate) struct PartOptions {
 }
 
 impl PartOptions {
-    /// Whether anything is asked for.
+    /// Returns whether the command makes a part, or puts all parts in place.
     pub(crate) fn is_given(&self) -> bool {
         self.part.is_some() || self.finish.is_some()
     }

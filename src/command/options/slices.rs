@@ -1,11 +1,75 @@
-//! Which places of which axes: `--start`, `--stop`, `--step` and `--axes`, or `--at`.
+//! The slices that a command takes: `--at` in NumPy's notation, or `--start`, `--stop`, `--step` and `--axes`, which are
+//! lists of integers.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgGroup, Args, ValueHint};
 
-use super::at;
-use super::index_list::IndexList;
-use crate::ops::slice::SliceArgs;
+use crate::error::Error;
+use crate::ops::slice::{SliceArgs, integer};
 
+/// A list of integers on the command line: `0,1`, `[0,1]`, or the path of the tensor that holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum IndexList {
+    /// The integers.
+    List(Vec<i64>),
+    /// The path of a tensor of them.
+    File(PathBuf),
+}
+
+impl IndexList {
+    /// Returns clap's parser of such an argument.
+    pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
+        OsStringValueParser::new().try_map(Self::parse)
+    }
+
+    /// Returns the path of the file, if the list is in one.
+    pub(crate) fn file(&self) -> Option<&PathBuf> {
+        if let Self::File(path) = self { Some(path) } else { None }
+    }
+
+    fn parse(text: OsString) -> Result<Self, String> {
+        let Some(typed) = text.to_str() else { return Ok(Self::File(text.into())) };
+        let trimmed = typed.trim();
+        let inner = trimmed.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
+        let list = inner.unwrap_or(trimmed).trim();
+        if list.is_empty() {
+            return Ok(Self::List(Vec::new()));
+        }
+        let numbers: Option<Vec<_>> = list.split(',').map(|item| integer(item.trim())).collect();
+        match numbers {
+            Some(numbers) => numbers.into_iter().collect::<Result<_, _>>().map(Self::List),
+            None if trimmed.starts_with('[') => {
+                Err("not a list of integers (a file of such a name is given as ./[...)".to_owned())
+            }
+            None if trimmed == "-" => Err("standard input holds operands only".to_owned()),
+            None => Ok(Self::File(text.into())),
+        }
+    }
+}
+
+/// Slices in NumPy's notation, such as `1:8:2, ..., ::-1`.
+#[derive(Clone, Debug)]
+pub(crate) struct At {
+    /// The text as it was typed, with single blanks.
+    pub text: String,
+    /// What the text means.
+    pub args: SliceArgs,
+}
+
+impl FromStr for At {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let args = text.parse().map_err(|error: Error| error.message().to_owned())?;
+        Ok(Self { text: text.split_whitespace().collect::<Vec<_>>().join(" "), args })
+    }
+}
+
+/// The options that name slices of a tensor.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Slice", group = ArgGroup::new("range").args(["start", "at"]).required(true))]
 pub(crate) struct SliceOptions {
@@ -13,23 +77,51 @@ pub(crate) struct SliceOptions {
     ///
     /// A list of integers such as 0,1 or [0,-1], or the path of a 1-D integer tensor. INT_MAX and INT_MIN are the
     /// extremes of int64. An empty value (--start=) is the empty list.
-    #[arg(long, value_name = "I", value_parser = IndexList::parser(), allow_hyphen_values = true, requires = "stop", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "I", value_parser = IndexList::parser(), requires = "stop", value_hint = ValueHint::FilePath)]
     pub start: Option<IndexList>,
     /// The place before which to stop on each axis, as --start
     ///
     /// INT_MAX is the end of any axis; INT_MIN takes its begin in, too, when the step is negative.
-    #[arg(long, value_name = "I", value_parser = IndexList::parser(), allow_hyphen_values = true, requires = "start", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "I", value_parser = IndexList::parser(), requires = "start", value_hint = ValueHint::FilePath)]
     pub stop: Option<IndexList>,
     /// From one place to the next on each axis, as --start [default: 1 for each]
-    #[arg(long, value_name = "I", value_parser = IndexList::parser(), allow_hyphen_values = true, requires = "start", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "I", value_parser = IndexList::parser(), requires = "start", value_hint = ValueHint::FilePath)]
     pub step: Option<IndexList>,
     /// The axes that start, stop and step are for, as --start [default: 0,1,..]
-    #[arg(long, value_name = "I", value_parser = IndexList::parser(), allow_hyphen_values = true, requires = "start", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "I", value_parser = IndexList::parser(), requires = "start", value_hint = ValueHint::FilePath)]
     pub axes: Option<IndexList>,
     /// Slices in NumPy's notation, such as '1:8:2, ..., ::-1'
     ///
     /// Basic slices of NumPy, one an axis; axes not named are taken whole. An integer alone would drop its axis and
     /// is refused: write 3:4 for 3, and `-1:` for -1.
-    #[arg(long, value_name = "SLICES", value_parser = at::parse, value_hint = ValueHint::Other, allow_hyphen_values = true, conflicts_with_all = ["start", "stop", "step", "axes"])]
-    pub at: Option<SliceArgs>,
+    #[arg(long, value_name = "SLICES", conflicts_with_all = ["start", "stop", "step", "axes"])]
+    pub at: Option<At>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_and_files() {
+        let list = |numbers: &[i64]| Ok(IndexList::List(numbers.to_vec()));
+        let rows = [
+            ("0,1", list(&[0, 1])),
+            ("-1,-2", list(&[-1, -2])),
+            ("[0, 1]", list(&[0, 1])),
+            ("[]", list(&[])),
+            ("", list(&[])),
+            ("INT_MAX", list(&[i64::MAX])),
+            ("[INT_MIN,-9223372036854775808]", list(&[i64::MIN, i64::MIN])),
+            ("9223372036854775808", Err("9223372036854775808 is beyond int64".to_owned())),
+            ("[1.5]", Err("not a list of integers (a file of such a name is given as ./[...)".to_owned())),
+            ("-", Err("standard input holds operands only".to_owned())),
+            ("starts.npy", Ok(IndexList::File("starts.npy".into()))),
+            ("./1", Ok(IndexList::File("./1".into()))),
+            ("1,", Ok(IndexList::File("1,".into()))),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(IndexList::parse(text.into()), expected, "{text}");
+        }
+    }
 }

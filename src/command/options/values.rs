@@ -1,8 +1,9 @@
 //! Parsers of values that options of several groups take.
 
 use std::ffi::OsStr;
+use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 
 use crate::DType;
@@ -17,7 +18,7 @@ pub(crate) fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N, String
     text.parse().map_err(|_| "expected a whole number, 0 or more".to_owned())
 }
 
-/// A value of an option, for all tensors or for those whose names match a pattern.
+/// A value of an option that is for all tensors, or for those whose names match a pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct ByName<T> {
     pub glob: Option<Glob>,
@@ -45,15 +46,16 @@ pub(crate) fn asked_dtype(text: &str) -> Result<DType, String> {
     DType::asked(text).map_err(|error| error.message().to_owned())
 }
 
-/// Parses a dtype. Shells complete the names of numeric dtypes; any other name may be typed as well.
+/// Parses text in which a dtype stands, with the function in it. Shells complete the names of numeric dtypes; any other
+/// name may be typed as well.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DTypeParser;
+pub(crate) struct DTypeParser<T>(pub fn(&str) -> Result<T, String>);
 
-impl TypedValueParser for DTypeParser {
-    type Value = DType;
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for DTypeParser<T> {
+    type Value = T;
 
-    fn parse_ref(&self, grammar: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<DType, Error> {
-        asked_dtype.parse_ref(grammar, argument, value)
+    fn parse_ref(&self, grammar: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<T, Error> {
+        self.0.parse_ref(grammar, argument, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
@@ -71,12 +73,40 @@ pub(crate) fn dtype_help(what: &str) -> String {
     )
 }
 
+/// A word that an option takes, with its line of help, and the value that it stands for.
+#[derive(Clone)]
+pub(crate) struct Word<T> {
+    word: PossibleValue,
+    value: T,
+}
+
+/// Returns a word that stands for a value.
+pub(crate) fn word<T>(word: &'static str, help: &'static str, value: T) -> Word<T> {
+    Word { word: PossibleValue::new(word).help(help), value }
+}
+
+/// Returns a parser of words.
+pub(crate) fn parse_words<T>(words: Vec<Word<T>>) -> impl TypedValueParser<Value = T>
+where
+    T: Clone + Send + Sync + 'static,
+{
+    let parser = PossibleValuesParser::new(words.iter().map(|word| word.word.clone()));
+    parser.map(move |typed| {
+        let word = words.iter().find(|word| word.word.matches(&typed, true));
+        word.expect("one of the words, since no other passes the parser").value.clone()
+    })
+}
+
 /// Returns a parser of those formats for which `help` returns a line of help.
 pub(crate) fn parse_format(help: impl Fn(Format) -> Option<&'static str>) -> impl TypedValueParser<Value = Format> {
-    let value = |format: Format| {
-        let value = PossibleValue::new(format.argument()).help(help(format)?);
-        Some(format.alias().into_iter().fold(value, PossibleValue::alias))
+    let word = |format: Format| {
+        let Word { word, value } = word(format.argument(), help(format)?, format);
+        Some(Word { word: format.alias().into_iter().fold(word, PossibleValue::alias), value })
     };
-    let values: Vec<_> = Format::all().filter_map(value).collect();
-    PossibleValuesParser::new(values).try_map(|name| Format::named(&name).ok_or_else(|| format!("{name} is no format")))
+    parse_words(Format::all().filter_map(word).collect())
+}
+
+/// Returns a parser of paths, which may be empty.
+pub(crate) fn parse_path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
 }
