@@ -3,8 +3,9 @@
 use std::fs::File;
 use std::path::Path;
 
-use super::message::{DEFAULT, EXTERNAL, Message};
-use crate::error::{Context, Error, Result, bail, ensure, malformed};
+use super::message::Message;
+use super::wire::field;
+use crate::error::{Context, Error, Result, bail, ensure};
 use crate::format::beside::is_plain_name;
 use crate::item::meta::Meta;
 use crate::item::python;
@@ -12,7 +13,7 @@ use crate::storage::platform::same_file;
 use crate::storage::source::wrong_length;
 
 /// Items in another file.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Elsewhere {
     location: String,
     offset: u64,
@@ -22,29 +23,28 @@ pub(super) struct Elsewhere {
 impl Message {
     /// Returns where the items are, if they are in another file.
     pub(super) fn external(&self) -> Result<Option<Elsewhere>> {
-        match self.data_location.unwrap_or(DEFAULT) {
+        // protobuf leaves out a field that has its default value
+        match self.int32(field::DATA_LOCATION).unwrap_or(DEFAULT) {
             EXTERNAL => {}
-            DEFAULT if self.external_data.is_empty() => return Ok(None),
+            DEFAULT if self.count(field::EXTERNAL_DATA) == 0 => return Ok(None),
             DEFAULT => bail!("external_data, and a data_location that is not external"),
             other => bail!("data_location {other}, expected {DEFAULT} or {EXTERNAL}"),
         }
-        let value = |key: &str| {
-            let mut values = self.external_data.iter().filter(|entry| entry.key == key).map(|entry| &entry.value);
-            let value = values.next();
-            ensure!(values.next().is_none(), "external_data has two entries {key}");
-            Ok(value)
-        };
         let number = |key: &str| {
-            let Some(text) = value(key)? else { return Ok(None) };
+            let Some(text) = self.external_value(key)? else { return Ok(None) };
             // Rust would also parse a number with a plus sign
             let number = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
-            let number = number.ok_or_else(|| malformed!("external_data: {key} {}", python::repr_str(text)))?;
+            let number = number.with_context(|| format!("external_data: {key} {}", python::repr_str(text)))?;
             Ok::<_, Error>(Some(number))
         };
-        let location = value("location")?.context("external_data has no location")?.clone();
+        let location = self.external_value("location")?.context("external_data has no location")?.to_owned();
         Ok(Some(Elsewhere { location, offset: number("offset")?.unwrap_or(0), length: number("length")? }))
     }
 }
+
+/// The values of `data_location`: items in the message, and in another file.
+const DEFAULT: i32 = 0;
+pub(super) const EXTERNAL: i32 = 1;
 
 impl Elsewhere {
     /// Opens the file; returns it and the byte at which the items begin.
@@ -61,8 +61,8 @@ impl Elsewhere {
         let opened = file.metadata()?;
         ensure!(same_file(&found, &opened), "the items are in {quoted}, which changed while it was opened");
         let rest = opened.len().checked_sub(self.offset);
-        let rest = rest.ok_or_else(|| {
-            malformed!("the items begin at byte {} of {quoted}, which has {} bytes", self.offset, opened.len())
+        let rest = rest.with_context(|| {
+            format!("the items begin at byte {} of {quoted}, which has {} bytes", self.offset, opened.len())
         })?;
         let length = self.length.unwrap_or(rest);
         ensure!(length <= rest, "{length} bytes of items in {quoted}, and {rest} bytes in that file");

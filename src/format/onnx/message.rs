@@ -1,144 +1,214 @@
-//! The fields of a TensorProto as prost decodes them, and ONNX's data types.
+//! A TensorProto in a file: its fields are found by position, and all but `raw_data`, which stays where it is, are kept in
+//! memory as they are on the wire.
 
+use super::wire::{Fields, MOST_BEFORE, Varints, WireField, field};
+use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
+use crate::memory;
+use crate::storage::read_at::ReadAt;
 use prost::encoding::WireType;
-
-use super::wire::{WireField, field};
-
-use crate::error::{Error, malformed};
-use crate::item::dtype::{DType, Kind, Narrow};
-use crate::memory::{self, OutOfMemory};
 
 /// The most bytes of a protobuf message.
 pub(super) const MAX_MESSAGE: u64 = i32::MAX as u64;
 
-/// The fields of a TensorProto without `raw_data` and those that say nothing about the items.
-#[derive(Clone, PartialEq, prost::Message)]
+/// The most bytes of a `Segment`: two numbers of int64.
+const LONGEST_SEGMENT: u64 = 22;
+
+/// A TensorProto without its `raw_data`.
+#[derive(Debug)]
 pub(super) struct Message {
-    #[prost(int64, repeated, tag = "1")]
-    pub(super) dims: Vec<i64>,
-    #[prost(int32, optional, tag = "2")]
-    pub(super) data_type: Option<i32>,
-    #[prost(float, repeated, tag = "4")]
-    pub(super) float_data: Vec<f32>,
-    #[prost(int32, repeated, tag = "5")]
-    pub(super) int32_data: Vec<i32>,
-    #[prost(bytes = "vec", repeated, tag = "6")]
-    pub(super) string_data: Vec<Vec<u8>>,
-    #[prost(int64, repeated, tag = "7")]
-    pub(super) int64_data: Vec<i64>,
-    #[prost(string, tag = "8")]
-    pub(super) name: String,
-    #[prost(double, repeated, tag = "10")]
-    pub(super) double_data: Vec<f64>,
-    #[prost(uint64, repeated, tag = "11")]
-    pub(super) uint64_data: Vec<u64>,
-    #[prost(message, repeated, tag = "13")]
-    pub(super) external_data: Vec<Entry>,
-    #[prost(int32, optional, tag = "14")]
-    pub(super) data_location: Option<i32>,
+    /// The byte of the file at which `raw_data` begins, and how many bytes it has.
+    pub(super) raw: Option<(u64, u64)>,
+    /// The fields that say something about the tensor, all of them whole.
+    bytes: Vec<u8>,
+    /// How many items the field of each number has.
+    counts: [usize; field::DATA_LOCATION as usize + 1],
 }
 
-/// A key and its value.
-#[derive(Clone, PartialEq, prost::Message)]
-pub(super) struct Entry {
-    #[prost(string, tag = "1")]
-    pub(super) key: String,
-    #[prost(string, tag = "2")]
-    pub(super) value: String,
-}
-
-/// The values of `data_location`: items in the message, and in another file.
-pub(super) const DEFAULT: i32 = 0;
-pub(super) const EXTERNAL: i32 = 1;
-
-/// The number of ONNX's strings, which become [`Kind::Str`] or come from [`Kind::Str`] or [`Kind::Bytes`] of any width.
-pub(super) const STRING: i32 = 8;
-
-/// ONNX's data types without strings: number, name and what it is here.
-pub(super) const DATA_TYPES: &[(i32, &str, Kind)] = &[
-    (1, "FLOAT", Kind::Float32),
-    (2, "UINT8", Kind::UInt8),
-    (3, "INT8", Kind::Int8),
-    (4, "UINT16", Kind::UInt16),
-    (5, "INT16", Kind::Int16),
-    (6, "INT32", Kind::Int32),
-    (7, "INT64", Kind::Int64),
-    (9, "BOOL", Kind::Bool),
-    (10, "FLOAT16", Kind::Float16),
-    (11, "DOUBLE", Kind::Float64),
-    (12, "UINT32", Kind::UInt32),
-    (13, "UINT64", Kind::UInt64),
-    (14, "COMPLEX64", Kind::Complex64),
-    (15, "COMPLEX128", Kind::Complex128),
-    (16, "BFLOAT16", Kind::BFloat16),
-    (17, "FLOAT8E4M3FN", Kind::Narrow(Narrow::Float8E4M3FN)),
-    (18, "FLOAT8E4M3FNUZ", Kind::Narrow(Narrow::Float8E4M3FNUZ)),
-    (19, "FLOAT8E5M2", Kind::Narrow(Narrow::Float8E5M2)),
-    (20, "FLOAT8E5M2FNUZ", Kind::Narrow(Narrow::Float8E5M2FNUZ)),
-    (21, "UINT4", Kind::Narrow(Narrow::UInt4)),
-    (22, "INT4", Kind::Narrow(Narrow::Int4)),
-    (23, "FLOAT4E2M1", Kind::Narrow(Narrow::Float4E2M1FN)),
-    (24, "FLOAT8E8M0", Kind::Narrow(Narrow::Float8E8M0FNU)),
-    (25, "UINT2", Kind::Narrow(Narrow::UInt2)),
-    (26, "INT2", Kind::Narrow(Narrow::Int2)),
-    (27, "FLOAT6E2M3", Kind::Narrow(Narrow::Float6E2M3FN)),
-    (28, "FLOAT6E3M2", Kind::Narrow(Narrow::Float6E3M2FN)),
-];
-
-/// Returns ONNX's number for a dtype; `None` if it has no such type.
-pub(super) fn data_type(dtype: &DType) -> Option<i32> {
-    if matches!(dtype.kind(), Kind::Str(_) | Kind::Bytes(_)) {
-        return Some(STRING);
-    }
-    DATA_TYPES.iter().find(|(.., known)| known == dtype.kind()).map(|(number, ..)| *number)
-}
-
-pub(super) fn too_large(shape: &[usize]) -> Error {
-    malformed!("dims {shape:?} are larger than memory can be")
+/// An entry of `external_data`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Entry<'a> {
+    pub(super) key: &'a str,
+    pub(super) value: &'a str,
 }
 
 impl Message {
-    /// Returns an empty message with room for everything in `bytes`. Without it prost would grow its lists, which ends the
-    /// process if there is not enough memory.
+    /// Reads the fields of a file, without `raw_data`.
     ///
     /// # Errors
-    /// There is not enough memory.
-    pub(super) fn with_capacity_for(bytes: &[u8]) -> Result<Self, OutOfMemory> {
-        /// The bytes that a text or an entry takes beside its own, with the cost of an allocation.
-        const TEXT: usize = 64;
-        let mut counts = [0_usize; field::DATA_LOCATION as usize];
-        let mut rest = bytes;
-        // the walk ends at what is malformed, which prost refuses
-        while let Ok(found) = WireField::read(rest) {
-            let Some((value, after)) = found.split(rest) else { break };
-            let items = match (found.wire, found.number) {
-                (WireType::LengthDelimited, field::FLOAT_DATA) => value.len() / size_of::<f32>(),
-                (WireType::LengthDelimited, field::DOUBLE_DATA) => value.len() / size_of::<f64>(),
-                (WireType::LengthDelimited, field::STRING_DATA | field::EXTERNAL_DATA) => 1,
-                // each varint has one byte that is below 128
-                (WireType::LengthDelimited, _) => value.iter().filter(|byte| **byte < 0x80).count(),
-                _ => 1,
-            };
-            if let Some(count) = counts.get_mut(found.number as usize) {
-                *count += items;
-            }
-            rest = after;
+    /// The file is empty, or not a TensorProto, or cut off; `raw_data` is there twice; it is a segment or a sequence; a
+    /// number or a text is malformed; the other fields have more than [`MAX_MESSAGE`] bytes, or than there is memory for;
+    /// reading fails.
+    pub(super) fn read(file: &dyn ReadAt) -> Result<Self> {
+        let Places { raw, runs } = find_fields(file)?;
+        let total: u64 = runs.iter().map(|(begin, end)| end - begin).sum();
+        ensure!(total <= MAX_MESSAGE, "{total} bytes beside raw_data, expected at most {MAX_MESSAGE}");
+        let mut bytes = memory::zeros(usize::try_from(total)?)?;
+        let mut rest = &mut bytes[..];
+        for (begin, end) in &runs {
+            let (run, others) = rest.split_at_mut((end - begin) as usize);
+            file.read_at(run, *begin)?;
+            rest = others;
         }
-        let count = |number: u32| counts[number as usize];
-        let message = Self {
-            dims: memory::of(count(field::DIMS))?,
-            float_data: memory::of(count(field::FLOAT_DATA))?,
-            int32_data: memory::of(count(field::INT32_DATA))?,
-            string_data: memory::of(count(field::STRING_DATA))?,
-            int64_data: memory::of(count(field::INT64_DATA))?,
-            double_data: memory::of(count(field::DOUBLE_DATA))?,
-            uint64_data: memory::of(count(field::UINT64_DATA))?,
-            external_data: memory::of(count(field::EXTERNAL_DATA))?,
-            ..Self::default()
-        };
-        // each text has an allocation of its own; if there is memory for all in one piece, there is for each
-        let texts = (count(field::STRING_DATA) + count(field::EXTERNAL_DATA)).saturating_mul(TEXT);
-        memory::of::<u8>(texts.saturating_add(bytes.len()))?;
-        Ok(message)
+        // these fields were whole when they were found
+        let changed = || Error::of(ErrorKind::Changed, "was changed while it was read");
+        let mut counts = [0; field::DATA_LOCATION as usize + 1];
+        let mut fields = Fields(&bytes);
+        for (field, value) in &mut fields {
+            let items = match field.number {
+                field::NAME => text(value).map(|_| 1),
+                field::EXTERNAL_DATA => Entry::read(value).map(|_| 1),
+                _ => field.items(value),
+            };
+            let failed = || format!("not an ONNX TensorProto: failed to decode field {}", field.number);
+            *counts.get_mut(field.number as usize).ok_or_else(changed)? += items.with_context(failed)?;
+        }
+        if !fields.0.is_empty() {
+            return Err(changed());
+        }
+        Ok(Self { raw, bytes, counts })
+    }
+
+    /// Returns how many items the fields of a number have.
+    pub(super) fn count(&self, number: u32) -> usize {
+        self.counts[number as usize]
+    }
+
+    /// Returns the fields of a number, with their values.
+    fn fields(&self, number: u32) -> impl Iterator<Item = (WireField, &[u8])> {
+        Fields(&self.bytes).filter(move |(field, _)| field.number == number)
+    }
+
+    /// Returns the values of the fields of a number.
+    pub(super) fn values(&self, number: u32) -> impl Iterator<Item = &[u8]> {
+        self.fields(number).map(|(_, value)| value)
+    }
+
+    /// Returns the numbers of a field of varints, packed or not.
+    pub(super) fn numbers(&self, number: u32) -> impl Iterator<Item = u64> {
+        let checked = "all varints were decoded when the message was read";
+        self.values(number).flat_map(Varints).map(move |number| number.expect(checked))
+    }
+
+    /// Returns the number of a field that has only one: of several the last counts.
+    pub(super) fn int32(&self, number: u32) -> Option<i32> {
+        self.fields(number).last().map(|(field, _)| field.varint as i32)
+    }
+
+    /// Returns the name, which may be empty.
+    pub(super) fn name(&self) -> Result<&str> {
+        self.values(field::NAME).last().map_or(Ok(""), text)
+    }
+
+    /// Returns the value that `external_data` has for a key.
+    ///
+    /// # Errors
+    /// It has two.
+    pub(super) fn external_value(&self, key: &str) -> Result<Option<&str>> {
+        let mut found = None;
+        for value in self.values(field::EXTERNAL_DATA) {
+            let entry = Entry::read(value)?;
+            let is_second = entry.key == key && found.replace(entry.value).is_some();
+            ensure!(!is_second, "external_data has two entries {key}");
+        }
+        Ok(found)
+    }
+}
+
+impl<'a> Entry<'a> {
+    fn read(message: &'a [u8]) -> Result<Self> {
+        let (mut entry, mut fields) = (Self::default(), Fields(message));
+        for (field, value) in &mut fields {
+            let place = match field.number {
+                1 => &mut entry.key,
+                2 => &mut entry.value,
+                _ => continue,
+            };
+            ensure!(field.wire == WireType::LengthDelimited, "an entry's field {} is no text", field.number);
+            *place = text(value)?;
+        }
+        ensure!(fields.0.is_empty(), "an entry is cut off");
+        Ok(entry)
+    }
+}
+
+fn text(bytes: &[u8]) -> Result<&str> {
+    std::str::from_utf8(bytes).map_err(|error| malformed!("{error}"))
+}
+
+/// Where the fields of a file lie.
+#[derive(Default)]
+struct Places {
+    /// The byte at which `raw_data` begins, and how many bytes it has.
+    raw: Option<(u64, u64)>,
+    /// The bytes at which the fields begin and end that say something else about the tensor; neighbouring fields are one
+    /// run.
+    runs: Vec<(u64, u64)>,
+}
+
+/// Walks over all fields of a file.
+fn find_fields(file: &dyn ReadAt) -> Result<Places> {
+    let mut window = FileWindow { file, size: file.size()?, buffer: Vec::new(), begin: 0 };
+    ensure!(window.size > 0, "an empty file, expected an ONNX TensorProto");
+    let (mut places, mut begin, mut has_type) = (Places::default(), 0, false);
+    while begin < window.size {
+        let not_a_tensor = || format!("not an ONNX TensorProto at byte {begin}");
+        let read = WireField::read(window.at(begin)?).map_err(|refused| refused.why);
+        let field = read.with_context(not_a_tensor)?;
+        let WireField { number, wire, before, length, .. } = field;
+        let fits = field.fits();
+        ensure!(fits != Some(false), "{}: field {number} cannot be {wire:?}", not_a_tensor());
+        let is_group = matches!(wire, WireType::StartGroup | WireType::EndGroup);
+        ensure!(!is_group, "{}: groups are not read", not_a_tensor());
+        let start = begin + before as u64;
+        let end = start.checked_add(length).filter(|end| *end <= window.size).ok_or_else(|| {
+            let rest = window.size - start;
+            malformed!("field {number} at byte {begin} has {length} bytes, and {rest} are in the file")
+        })?;
+        match number {
+            // a segment is a message of two numbers; a sequence has its tensors in the field of this number
+            field::SEGMENT if length > LONGEST_SEGMENT => {
+                bail!("an ONNX sequence of tensors (a SequenceProto), expected one tensor (a TensorProto)")
+            }
+            field::SEGMENT => bail!("a segment of a larger tensor, expected a whole one"),
+            field::RAW_DATA if places.raw.is_some() => bail!("raw_data stands there twice"),
+            field::RAW_DATA => places.raw = Some((start, length)),
+            field::DOC_STRING | field::METADATA_PROPS => {}
+            _ if fits.is_none() => {}
+            _ => match places.runs.last_mut() {
+                Some((_, last)) if *last == begin => *last = end,
+                _ => places.runs.push((begin, end)),
+            },
+        }
+        has_type |= number == field::DATA_TYPE;
+        begin = end;
+    }
+    ensure!(has_type, "no data_type: not an ONNX TensorProto");
+    Ok(places)
+}
+
+/// A file that is looked at in steps towards its end.
+struct FileWindow<'a> {
+    file: &'a dyn ReadAt,
+    size: u64,
+    /// The bytes of the file from byte `begin` on.
+    buffer: Vec<u8>,
+    begin: u64,
+}
+
+impl FileWindow<'_> {
+    /// The most bytes that are read at once.
+    const BUFFER: u64 = 1 << 16;
+
+    /// Returns the bytes of the file from byte `at` on: as many as a field can have before its value, or up to the end.
+    fn at(&mut self, at: u64) -> Result<&[u8]> {
+        let end = self.begin + self.buffer.len() as u64;
+        if at < self.begin || self.size.min(at + MOST_BEFORE as u64) > end {
+            // after a value that was skipped another is likely to follow
+            let most = if at > end || self.begin == end { 1 << 12 } else { Self::BUFFER };
+            self.buffer.resize((self.size - at).min(most) as usize, 0);
+            self.file.read_at(&mut self.buffer, at)?;
+            self.begin = at;
+        }
+        Ok(&self.buffer[(at - self.begin) as usize..])
     }
 }

@@ -1,17 +1,18 @@
 //! ONNX TensorProto, `.pb`: a protobuf message with dims, the number of a data type and the items, which are in one of
 //! the fields `raw_data` (little-endian, in C order), `float_data`, `int32_data` and others, or in another file.
 //!
-//! The fields of a file are found by position, and `raw_data` stays where it is; prost decodes all others.
+//! The fields of a file are found by position, and `raw_data` stays where it is. The values of the others are decoded from the
+//! message in memory whenever they are asked for, by what prost has to read varints.
 
 mod external;
 mod look;
 mod message;
 mod proto;
-mod scan;
 mod table;
 #[cfg(test)]
 mod tests;
 mod typed;
+mod types;
 pub(super) mod wire;
 mod write;
 

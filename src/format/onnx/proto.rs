@@ -1,12 +1,14 @@
 //! Reads a TensorProto: the tensor, and where its items are.
 
+use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::external::Elsewhere;
-use super::message::{DATA_TYPES, Message, STRING, too_large};
-use super::scan::Scan;
-use crate::error::{Context, Result, bail, ensure, malformed};
+use super::message::Message;
+use super::types::{DATA_TYPES, DataType, STRING};
+use super::wire::field;
+use crate::error::{Context, Result, bail, ensure};
 use crate::format::packed::{self, bytes_of_items};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -50,49 +52,32 @@ impl Proto {
     /// negative, too many or too large; items are in two fields, in a field that is not the data type's, or not as many
     /// as the dims need; the data type cannot hold an item; it is one of several segments of a tensor; reading fails.
     pub fn read(file: &dyn ReadAt) -> Result<Self> {
-        let scan = Scan::of(file)?;
-        let message = scan.message(file)?;
-        let number = message.data_type.unwrap_or_default();
-        let shape = shape(&message.dims)?;
-        if number == STRING {
-            return Self::strings(message, shape, scan.raw.is_some());
-        }
-        let found = DATA_TYPES.iter().find(|(known, ..)| *known == number);
-        let Some((_, type_name, kind)) = found else {
-            let undefined = if number == 0 { " (UNDEFINED)" } else { "" };
-            bail!("data_type {number}{undefined}, expected one of ONNX's, 1 to {}", DATA_TYPES.len() + 1);
+        let message = Message::read(file)?;
+        let shape = shape(&message)?;
+        // a message without the field is refused already
+        let number = message.int32(field::DATA_TYPE).context("no data_type")?;
+        let (meta, items) = if number == STRING {
+            ensure!(message.raw.is_none(), "raw_data, expected string_data for STRING");
+            ensure!(message.external()?.is_none(), "external data, expected string_data for STRING");
+            let (dtype, items) = message.string_items(&shape, bytes_of(&shape, 1).context("too many strings")?)?;
+            (Meta::new(dtype, shape), Items::Typed(items))
+        } else {
+            let data_type = DataType::numbered(number).with_context(|| {
+                let undefined = if number == 0 { " (UNDEFINED)" } else { "" };
+                format!("data_type {number}{undefined}, expected one of ONNX's, 1 to {}", DATA_TYPES.len() + 1)
+            })?;
+            let meta = Meta::new(DType::from(data_type.kind.clone()), shape);
+            ensure!(meta.is_addressable(), "{}", too_large(&meta.shape));
+            let items = Items::find(&message, data_type, &meta)?;
+            (meta, items)
         };
-        let dtype = DType::from(kind.clone());
-        let whole = bytes_of(&shape, dtype.itemsize()).ok_or_else(|| too_large(&shape))?;
-        let stored = bytes_of_items(&dtype, whole / dtype.itemsize().max(1));
-        let typed = message.filled();
-        let external = message.external()?;
-        let mut bytes = stored;
-        let items = match (scan.raw, typed.first(), external) {
-            (Some(_), None, Some(_)) => bail!("raw_data, and external data as well"),
-            (Some(_), Some(typed), _) => bail!("raw_data, and {typed} as well"),
-            (None, Some(typed), Some(_)) => bail!("{typed}, and external data as well"),
-            (None, None, Some(elsewhere)) => Items::External(elsewhere),
-            (Some((at, length)), None, None) => {
-                ensure!(length == stored, "{}", wrong_length(length, stored, &Meta::new(dtype.clone(), shape.clone())));
-                Items::Raw(at)
-            }
-            (None, _, None) => {
-                bytes = whole as u64;
-                Items::Typed(message.typed_items(type_name, &dtype, &shape)?)
-            }
+        let stored = bytes_of_items(&meta.dtype, meta.items());
+        let (offset, bytes) = match &items {
+            Items::Typed(items) => (None, items.len() as u64),
+            Items::Raw(at) => (Some(*at), stored),
+            Items::External(_) => (None, stored),
         };
-        let offset = if let Items::Raw(at) = items { Some(at) } else { None };
-        Ok(Self { name: message.name, meta: Meta::new(dtype, shape), offset, bytes, items })
-    }
-
-    fn strings(message: Message, shape: Vec<usize>, raw: bool) -> Result<Self> {
-        ensure!(!raw, "raw_data, expected string_data for STRING");
-        ensure!(message.external()?.is_none(), "external data, expected string_data for STRING");
-        let (dtype, items) = message.string_items(&shape)?;
-        let bytes = items.len() as u64;
-        let items = Items::Typed(items);
-        Ok(Self { name: message.name, meta: Meta::new(dtype, shape), offset: None, bytes, items })
+        Ok(Self { name: message.name()?.to_owned(), meta, offset, bytes, items })
     }
 
     /// Returns the items: in `file`, which must be the one that was read, in memory, or in another file of `folder`,
@@ -119,13 +104,38 @@ impl Proto {
     }
 }
 
-/// Returns the shape for the dims of a message, if memory could have room for it.
-fn shape(dims: &[i64]) -> Result<Vec<usize>> {
-    ensure!(dims.len() <= MAX_RANK, "{} dims, expected at most {MAX_RANK}", dims.len());
+impl Items {
+    /// Finds the items of a message, which are not strings.
+    fn find(message: &Message, data_type: &DataType, meta: &Meta) -> Result<Self> {
+        let typed = message.filled().next();
+        match (message.raw, typed, message.external()?) {
+            (Some(_), None, Some(_)) => bail!("raw_data, and external data as well"),
+            (Some(_), Some(typed), _) => bail!("raw_data, and {typed} as well"),
+            (None, Some(typed), Some(_)) => bail!("{typed}, and external data as well"),
+            (None, None, Some(elsewhere)) => Ok(Self::External(elsewhere)),
+            (Some((at, length)), None, None) => {
+                let expected = bytes_of_items(&meta.dtype, meta.items());
+                ensure!(length == expected, "{}", wrong_length(length, expected, meta));
+                Ok(Self::Raw(at))
+            }
+            (None, _, None) => Ok(Self::Typed(message.typed_items(data_type, meta)?)),
+        }
+    }
+}
+
+/// Returns the shape that the dims of a message tell, if memory could have room for it.
+fn shape(message: &Message) -> Result<Vec<usize>> {
+    let count = message.count(field::DIMS);
+    ensure!(count <= MAX_RANK, "{count} dims, expected at most {MAX_RANK}");
+    let dims: Vec<i64> = message.numbers(field::DIMS).map(|dim| dim as i64).collect();
     if let Some(at) = dims.iter().position(|dim| *dim < 0) {
         bail!("dims {dims:?}: dim {at} is negative");
     }
     let shape: Option<Vec<usize>> = dims.iter().map(|dim| usize::try_from(*dim).ok()).collect();
-    let shape = shape.filter(|shape| bytes_of(shape, 1).is_some());
-    shape.ok_or_else(|| malformed!("dims {dims:?} are larger than memory can be"))
+    shape.filter(|shape| bytes_of(shape, 1).is_some()).with_context(|| too_large(&dims))
+}
+
+/// Returns the message for dims that are too large.
+pub(super) fn too_large(dims: &impl Debug) -> String {
+    format!("dims {dims:?} are larger than memory can be")
 }

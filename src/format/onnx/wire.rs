@@ -1,13 +1,13 @@
-//! Protobuf on the wire: the one walk over the fields of a message, which the four readers of TensorProto share.
+//! Protobuf on the wire: the walk over the fields of a message, which all that reads a TensorProto shares.
 //!
 //! - `look` asks whether the first bytes of a file can be a TensorProto.
-//! - `scan` finds the fields of a file by position, so that `raw_data` is left where it is.
-//! - `message` counts items, so that there is memory for all of them before prost decodes any.
+//! - `message` finds the fields of a file by position, so that `raw_data` is left where it is, and walks over the others in
+//!   memory whenever it is asked for their values. So a message takes no more memory than it has bytes.
 //! - [`foreign`](crate::format::foreign) knows an ONNX model by its fields.
 
 use prost::encoding::{WireType, decode_key, decode_varint};
 
-use crate::error::{Error, malformed};
+use crate::error::{Error, Result, ensure, malformed};
 
 /// The most bytes of a field before its value: a key and a length.
 pub(super) const MOST_BEFORE: usize = 2 * VARINT;
@@ -33,26 +33,6 @@ pub(super) mod field {
     pub(in crate::format::onnx) const METADATA_PROPS: u32 = 16;
 }
 
-/// Returns what a field of a TensorProto may be on the wire: by itself, and packed with others of its number. `None` for
-/// fields that it does not have.
-pub(super) fn wire_types(number: u32) -> Option<&'static [WireType]> {
-    use WireType::{LengthDelimited, SixtyFourBit, ThirtyTwoBit, Varint};
-    Some(match number {
-        field::DIMS | field::INT32_DATA | field::INT64_DATA | field::UINT64_DATA => &[Varint, LengthDelimited],
-        field::FLOAT_DATA => &[ThirtyTwoBit, LengthDelimited],
-        field::DOUBLE_DATA => &[SixtyFourBit, LengthDelimited],
-        field::DATA_TYPE | field::DATA_LOCATION => &[Varint],
-        field::SEGMENT
-        | field::STRING_DATA
-        | field::NAME
-        | field::RAW_DATA
-        | field::DOC_STRING
-        | field::EXTERNAL_DATA
-        | field::METADATA_PROPS => &[LengthDelimited],
-        _ => return None,
-    })
-}
-
 /// A field of a message, whose value may go on beyond the bytes that are at hand.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::format) struct WireField {
@@ -60,7 +40,7 @@ pub(in crate::format) struct WireField {
     pub wire: WireType,
     /// Bytes before the value: the key, and the length of a value that has any.
     pub before: usize,
-    /// Bytes of the value.
+    /// Bytes of the value. A group, which no message of ONNX has, begins and ends with a field without a value.
     pub length: u64,
     /// The value of a varint; 0 for other types.
     pub varint: u64,
@@ -69,8 +49,6 @@ pub(in crate::format) struct WireField {
 /// Why the bytes at hand do not begin with a field.
 #[derive(Debug)]
 pub(in crate::format) struct NoField {
-    /// The number and the type, if the key could be read.
-    pub key: Option<(u32, WireType)>,
     /// Whether the field may be whole in a file that goes on after these bytes.
     pub is_cut: bool,
     pub why: Error,
@@ -80,41 +58,106 @@ impl WireField {
     /// Reads the field that `bytes` begin with.
     ///
     /// # Errors
-    /// There is no key, no length, or no end of a varint; a group, which TensorProto does not have.
+    /// There is no key, no length, or no end of a varint.
     pub(in crate::format) fn read(bytes: &[u8]) -> Result<Self, NoField> {
         let mut rest = bytes;
         // a key of two bytes may be cut; the fields of a TensorProto have no longer one
-        let (number, wire) = decode_key(&mut rest).map_err(|error| NoField {
-            key: None,
-            is_cut: bytes.len() == 1,
-            why: error.into(),
-        })?;
-        let left = rest.len();
-        let after_key = bytes.len() - left;
-        let read = match wire {
-            WireType::Varint => decode_varint(&mut rest).map(|varint| (after_key, (left - rest.len()) as u64, varint)),
-            WireType::LengthDelimited => decode_varint(&mut rest).map(|length| (bytes.len() - rest.len(), length, 0)),
-            WireType::ThirtyTwoBit => Ok((after_key, 4, 0)),
-            WireType::SixtyFourBit => Ok((after_key, 8, 0)),
-            WireType::StartGroup | WireType::EndGroup => {
-                let key = Some((number, wire));
-                return Err(NoField { key, is_cut: false, why: malformed!("groups are not read") });
+        let (number, wire) =
+            decode_key(&mut rest).map_err(|error| NoField { is_cut: bytes.len() == 1, why: error.into() })?;
+        let after_key = bytes.len() - rest.len();
+        let mut field = Self { number, wire, before: after_key, length: 0, varint: 0 };
+        match wire {
+            WireType::Varint | WireType::LengthDelimited => {
+                let is_cut = rest.len() < VARINT;
+                let varint = decode_varint(&mut rest).map_err(|error| NoField { is_cut, why: error.into() })?;
+                let end = bytes.len() - rest.len();
+                if wire == WireType::Varint {
+                    (field.length, field.varint) = ((end - after_key) as u64, varint);
+                } else {
+                    (field.before, field.length) = (end, varint);
+                }
             }
-        };
-        let (before, length, varint) =
-            read.map_err(|error| NoField { key: Some((number, wire)), is_cut: left < VARINT, why: error.into() })?;
-        Ok(Self { number, wire, before, length, varint })
+            WireType::ThirtyTwoBit => field.length = 4,
+            WireType::SixtyFourBit => field.length = 8,
+            WireType::StartGroup | WireType::EndGroup => {}
+        }
+        Ok(field)
     }
 
     /// Returns the value and what comes after it; `None` if it goes on beyond `bytes`, which the field was read from.
     pub(in crate::format) fn split(self, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
         bytes.get(self.before..)?.split_at_checked(usize::try_from(self.length).ok()?)
     }
+
+    /// Returns whether a TensorProto's field of this number can be of this type: that of a number by itself, or that of
+    /// numbers packed and of all else. `None` if a TensorProto has no such field.
+    pub(super) fn fits(self) -> Option<bool> {
+        use WireType::{LengthDelimited, SixtyFourBit, ThirtyTwoBit, Varint};
+        let expected: &[WireType] = match self.number {
+            field::DIMS | field::INT32_DATA | field::INT64_DATA | field::UINT64_DATA => &[Varint, LengthDelimited],
+            field::FLOAT_DATA => &[ThirtyTwoBit, LengthDelimited],
+            field::DOUBLE_DATA => &[SixtyFourBit, LengthDelimited],
+            field::DATA_TYPE | field::DATA_LOCATION => &[Varint],
+            field::SEGMENT
+            | field::STRING_DATA
+            | field::NAME
+            | field::RAW_DATA
+            | field::DOC_STRING
+            | field::EXTERNAL_DATA
+            | field::METADATA_PROPS => &[LengthDelimited],
+            _ => return None,
+        };
+        Some(expected.contains(&self.wire))
+    }
+
+    /// Returns how many items the field has whose value is `value`: of a field of numbers one or, if they are packed, as
+    /// many as fill it, and of any other field one.
+    ///
+    /// # Errors
+    /// The value is cut off in the middle of a number.
+    pub(super) fn items(self, value: &[u8]) -> Result<usize> {
+        let fixed = match self.number {
+            field::FLOAT_DATA => size_of::<f32>(),
+            field::DOUBLE_DATA => size_of::<f64>(),
+            field::DIMS | field::INT32_DATA | field::INT64_DATA | field::UINT64_DATA => {
+                return Varints(value).try_fold(0, |count, number| number.map(|_| count + 1));
+            }
+            _ => return Ok(1),
+        };
+        ensure!(value.len().is_multiple_of(fixed), "{} bytes of numbers of {fixed} bytes", value.len());
+        Ok(value.len() / fixed)
+    }
 }
 
-/// What the decoder of protobuf messages refuses.
+/// Walks over the fields of a message, with the value of each. It ends before what is no whole field, which is then left.
+#[derive(Clone, Debug)]
+pub(in crate::format) struct Fields<'a>(pub(in crate::format) &'a [u8]);
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = (WireField, &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let field = WireField::read(self.0).ok()?;
+        let (value, rest) = field.split(self.0)?;
+        self.0 = rest;
+        Some((field, value))
+    }
+}
+
+/// Decodes varints that follow one another.
+pub(super) struct Varints<'a>(pub(super) &'a [u8]);
+
+impl Iterator for Varints<'_> {
+    type Item = Result<u64>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() { None } else { Some(decode_varint(&mut self.0).map_err(Error::from)) }
+    }
+}
+
+/// What the decoder of protobuf refuses.
 impl From<prost::DecodeError> for Error {
     fn from(error: prost::DecodeError) -> Self {
-        Self::of(crate::error::ErrorKind::Malformed, error.to_string())
+        malformed!("{error}")
     }
 }

@@ -1,11 +1,12 @@
 //! Writes TensorProtos, byte for byte as ONNX's Python package does.
 
-use crate::error::{Context, Result, ensure, malformed};
 use prost::encoding::{WireType, encode_key, encode_varint};
 
-use super::message::{MAX_MESSAGE, STRING, data_type, too_large};
+use super::message::MAX_MESSAGE;
+use super::proto::too_large;
+use super::types::{STRING, data_type};
 use super::wire::field;
-use crate::error::{Advice, Error, Subject};
+use crate::error::{Advice, Error, Result, Subject, ensure, malformed};
 use crate::format::packed::bytes_of_items;
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
@@ -18,13 +19,11 @@ use crate::memory;
 /// # Errors
 /// Dates, void, structured, long double, and the types of ml_dtypes float8_e3m4, float8_e4m3 and float8_e4m3b11fnuz.
 pub fn check(dtype: &DType) -> Result<(), Error> {
-    match data_type(dtype) {
-        Some(_) => Ok(()),
-        None => {
-            let message = format!("ONNX cannot hold items of dtype {}", dtype.name());
-            Err(Error::new(Subject::Output, message).advising(Advice::WriteNpy))
-        }
+    if data_type(dtype).is_some() {
+        return Ok(());
     }
+    let message = format!("ONNX cannot hold items of dtype {}", dtype.name());
+    Err(Error::new(Subject::Output, message).advising(Advice::WriteNpy))
 }
 
 /// Returns everything before the items of a TensorProto, as `onnx.numpy_helper.from_array` writes it. The items follow
@@ -38,11 +37,11 @@ pub fn write_header(meta: &Meta, name: &str) -> Result<Vec<u8>> {
     let mut out = begin(dtype, shape)?;
     ensure!(data_type(dtype) != Some(STRING), "strings have no raw_data");
     put_name(name, &mut out);
-    let bytes = bytes_of(shape, dtype.itemsize()).ok_or_else(|| too_large(shape))?;
-    let bytes = bytes_of_items(dtype, bytes / dtype.itemsize().max(1));
+    ensure!(meta.is_addressable(), "{}", too_large(shape));
+    let bytes = bytes_of_items(dtype, meta.items());
     encode_key(field::RAW_DATA, WireType::LengthDelimited, &mut out);
     encode_varint(bytes, &mut out);
-    within_limit(bytes.saturating_add(out.len() as u64))?;
+    within_limit(bytes + out.len() as u64)?;
     Ok(out)
 }
 
@@ -61,7 +60,7 @@ pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec
     let size = dtype.itemsize();
     let mut text = String::new();
     for n in 0..items {
-        let item = size.checked_mul(n).and_then(|at| tensor.bytes().get(at..)?.get(..size)).unwrap_or_default();
+        let item = &tensor.bytes()[n * size..][..size];
         text.clear();
         // `data_type` has told that it is one of the two kinds of strings
         let read = if matches!(dtype.kind(), Kind::Bytes(_)) {
@@ -91,7 +90,7 @@ fn begin(dtype: &DType, shape: &[usize]) -> Result<Vec<u8>> {
         encode_varint(*dim as u64, &mut out);
     }
     encode_key(field::DATA_TYPE, WireType::Varint, &mut out);
-    encode_varint(data_type(dtype).and_then(|number| u64::try_from(number).ok()).context("no data type")?, &mut out);
+    encode_varint(data_type(dtype).expect("`check` refuses what has none") as u64, &mut out);
     Ok(out)
 }
 
