@@ -4,7 +4,10 @@
 //! are not vectorised. The price is that an integer of 64 bits must reach a float of 16 without being rounded to
 //! float64 on the way, see [`Middle::rounded_to_odd`].
 
-use super::integer::Integer;
+use crate::item::element::Element;
+
+/// Reads the numbers of `bytes`, which are big-endian or not, to the front of `run`.
+pub(super) type LoadRun<M> = fn(big: bool, bytes: &[u8], run: &mut [M]);
 
 /// Writes runs of numbers as items of one type.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +37,9 @@ pub(super) trait Middle: Copy + Default + PartialEq {
     fn whole(self) -> i128;
     /// Returns the function that writes numbers of this type.
     fn writer(writer: &NumberWriter) -> StoreRun<Self>;
+    /// Returns the shortest text that reads back to the same item: to the same float32 if the item `is_single`, or has
+    /// fewer bits. A whole number has no `.0` at its end.
+    fn text(self, is_single: bool) -> String;
 }
 
 impl Middle for f64 {
@@ -63,6 +69,18 @@ impl Middle for f64 {
     fn writer(writer: &NumberWriter) -> StoreRun<Self> {
         writer.float
     }
+
+    fn text(self, is_single: bool) -> String {
+        let mut buffer = zmij::Buffer::new();
+        let text = match self {
+            _ if self.is_nan() => "NaN",
+            Self::INFINITY => "Infinity",
+            Self::NEG_INFINITY => "-Infinity",
+            _ if is_single => buffer.format_finite(self as f32),
+            _ => buffer.format_finite(self),
+        };
+        text.strip_suffix(".0").unwrap_or(text).to_owned()
+    }
 }
 
 /// Rounds a magnitude to odd: bits that float64 has no room for set the last bit.
@@ -72,7 +90,7 @@ fn rounded_to_odd(magnitude: u64) -> f64 {
     (if magnitude >> 52 == 0 { magnitude } else { magnitude & !LOW | rest }) as f64
 }
 
-macro_rules! integers {
+macro_rules! middles {
     ($($middle:ty, $wrap:ident, $back:ident, $writer:ident, $rounded_to_odd:expr;)+) => {$(
         impl Middle for $middle {
             fn float(self) -> f64 {
@@ -100,14 +118,77 @@ macro_rules! integers {
             fn writer(writer: &NumberWriter) -> StoreRun<Self> {
                 writer.$writer
             }
+
+            fn text(self, _: bool) -> String {
+                self.to_string()
+            }
         }
     )+};
 }
 
-integers! {
+middles! {
     i64, from_signed, signed, signed, |value: i64| {
         let size = rounded_to_odd(value.unsigned_abs());
         if value < 0 { -size } else { size }
     };
     u64, from_unsigned, unsigned, unsigned, rounded_to_odd;
 }
+
+/// An integer dtype: its range, and its conversions from and to the types that casts compute in.
+pub(super) trait Integer: Element {
+    const LEAST: i128;
+    const LARGEST: i128;
+    /// One more than the largest value, which is the least float that is out of range.
+    const END: f64;
+    /// Drops the fraction, and takes the nearest value in range; NaN becomes 0.
+    fn from_float(value: f64) -> Self;
+    /// Keeps the low bits.
+    fn from_signed(value: i64) -> Self;
+    /// Keeps the low bits.
+    fn from_unsigned(value: u64) -> Self;
+    fn float(self) -> f64;
+    fn signed(self) -> i64;
+    fn unsigned(self) -> u64;
+    fn negative(self) -> bool;
+}
+
+macro_rules! integers {
+    ($($type:ty),+) => {
+        $(impl Integer for $type {
+            const LEAST: i128 = <$type>::MIN as i128;
+            const LARGEST: i128 = <$type>::MAX as i128;
+            const END: f64 = (Self::LARGEST + 1) as f64;
+
+            fn from_float(value: f64) -> Self {
+                value as $type
+            }
+
+            fn from_signed(value: i64) -> Self {
+                value as $type
+            }
+
+            fn from_unsigned(value: u64) -> Self {
+                value as $type
+            }
+
+            fn float(self) -> f64 {
+                self as f64
+            }
+
+            fn signed(self) -> i64 {
+                self as i64
+            }
+
+            fn unsigned(self) -> u64 {
+                self as u64
+            }
+
+            #[allow(unused_comparisons)]
+            fn negative(self) -> bool {
+                self < 0
+            }
+        })+
+    };
+}
+
+integers!(i8, i16, i32, i64, u8, u16, u32, u64);

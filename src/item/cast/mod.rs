@@ -3,18 +3,15 @@
 //! A run of items is read into float64, int64 or uint64, whichever holds every number of the dtype, and written from
 //! there. So there is one loop for each dtype on either side and not one for each pair.
 
-mod integer;
 mod middle;
-mod read;
+mod numbers;
 #[cfg(test)]
 mod tests;
-mod write;
 
 use std::fmt;
 
 use self::middle::Middle;
-use self::read::{CastInput, NumberReader, load_narrow, single_text};
-use self::write::Output;
+use self::numbers::{NumberFormat, NumberReader, load_narrow};
 use crate::error::{Advice, Error, Subject};
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind};
@@ -87,9 +84,8 @@ enum CastPlan {
     /// The same items in another byte order.
     Swap(Vec<Swap>),
     Numbers {
-        from: CastInput,
-        to: Output,
-        pairs: Pairs,
+        from: NumberFormat,
+        to: NumberFormat,
     },
     /// Strings of units of so many bytes.
     Strings(usize),
@@ -98,25 +94,6 @@ enum CastPlan {
         to: TimeUnit,
         dates: bool,
     },
-}
-
-/// How the number of parts changes from one side to the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pairs {
-    /// Neither side is complex, or both are.
-    Same,
-    /// Imaginary parts are dropped.
-    Drop,
-    /// Imaginary parts of zero are added.
-    Add,
-}
-
-/// Numbers to be cast.
-struct Run<'a> {
-    to: &'a Output,
-    pairs: Pairs,
-    items: &'a [u8],
-    out: &'a mut [u8],
 }
 
 impl Cast {
@@ -150,15 +127,8 @@ impl Cast {
                 (Kind::Int64, _) if ticks(to) => return Err(refused("").advising(Advice::ReadBits)),
                 (_, Kind::Int64) if ticks(from) => return Err(refused("").advising(Advice::ReadBits)),
                 (Kind::Void(_), _) if from.is_ambiguous() => return Err(refused("").advising(Advice::NameItems)),
-                _ => match (CastInput::of(from), Output::of(to)) {
-                    (Some(from), Some(to)) => {
-                        let pairs = match (from.complex, to.complex) {
-                            (true, false) => Pairs::Drop,
-                            (false, true) => Pairs::Add,
-                            (true, true) | (false, false) => Pairs::Same,
-                        };
-                        CastPlan::Numbers { from, to, pairs }
-                    }
+                _ => match (NumberFormat::of(from), NumberFormat::of(to)) {
+                    (Some(from), Some(to)) => CastPlan::Numbers { from, to },
                     _ => return Err(refused(": values are cast between numbers and bool only")),
                 },
             }
@@ -202,54 +172,43 @@ impl Cast {
         }
         let (per, size) = (self.from_size().max(1), self.to_size());
         let count = items.len() / per;
-        let items = items.get(..count * per).unwrap_or_default();
+        let items = &items[..count * per];
         let enough = count.checked_mul(size).filter(|len| out.try_reserve(len.saturating_sub(out.len())).is_ok());
         let len =
             enough.ok_or_else(|| CastFailure::new(0, format!("no memory for {count} items of {}", self.to.name())))?;
         out.resize(len, 0);
         match &self.plan {
             CastPlan::Swap(_) => Ok(()),
-            CastPlan::Numbers { from, to, pairs } => {
-                let run = Run { to, pairs: *pairs, items, out };
-                match &from.reader {
-                    NumberReader::Float(read) => self.numbers(run, from.size, read.loader(from.big), read.text),
-                    NumberReader::Signed(read) => self.numbers(run, from.size, read.loader(from.big), read.text),
-                    NumberReader::Unsigned(read) => self.numbers(run, from.size, read.loader(from.big), read.text),
-                    NumberReader::Narrow(narrow, values) if narrow.is_integer() => {
-                        let load = |bytes: &[u8], numbers: &mut [i64]| {
-                            load_narrow(bytes, numbers, values, |value| value as i64);
-                        };
-                        self.numbers(run, from.size, load, |number| number.to_string())
-                    }
-                    NumberReader::Narrow(_, values) => {
-                        let load =
-                            |bytes: &[u8], numbers: &mut [f64]| load_narrow(bytes, numbers, values, |value| value);
-                        self.numbers(run, from.size, load, single_text)
-                    }
+            CastPlan::Numbers { from, to } => match &from.reader {
+                NumberReader::Float(read) => {
+                    self.numbers(from, to, items, out, &|bytes, run| read(from.big, bytes, run))
                 }
-            }
+                NumberReader::Signed(read) => {
+                    self.numbers(from, to, items, out, &|bytes, run| read(from.big, bytes, run))
+                }
+                NumberReader::Unsigned(read) => {
+                    self.numbers(from, to, items, out, &|bytes, run| read(from.big, bytes, run))
+                }
+                NumberReader::NarrowInteger(values) => self.numbers(from, to, items, out, &|bytes, run: &mut [i64]| {
+                    load_narrow(bytes, run, values, |value| value as i64);
+                }),
+                NumberReader::NarrowFloat(values) => self.numbers(from, to, items, out, &|bytes, run: &mut [f64]| {
+                    load_narrow(bytes, run, values, |value| value);
+                }),
+            },
             CastPlan::Strings(unit) => {
-                let item = |at: usize| items.get(at * per..(at + 1) * per).unwrap_or_default();
-                let mut swaps = Vec::new();
-                if self.from.is_big_endian() != self.to.is_big_endian() {
-                    swaps.push(Swap::Units { width: *unit, count: size / unit });
-                }
-                if size == 0 {
-                    return match (0..count).find(|&at| !self.lossy && item(at).iter().any(|&byte| byte != 0)) {
-                        Some(at) => Err(CastFailure::new(at, self.too_long(item(at)))),
-                        None => Ok(()),
-                    };
-                }
-                for (at, place) in out.chunks_exact_mut(size).enumerate() {
-                    let item = item(at);
-                    let (kept, cut) = item.split_at(item.len().min(size));
+                for at in 0..count {
+                    let item = &items[at * per..][..per];
+                    let (kept, cut) = item.split_at(per.min(size));
                     if !self.lossy && cut.iter().any(|&byte| byte != 0) {
                         return Err(CastFailure::new(at, self.too_long(item)));
                     }
-                    let (text, padding) = place.split_at_mut(kept.len());
+                    let (text, padding) = out[at * size..][..size].split_at_mut(kept.len());
                     text.copy_from_slice(kept);
                     padding.fill(0);
-                    swaps.iter().for_each(|swap| swap.apply(place));
+                }
+                if self.from.is_big_endian() != self.to.is_big_endian() {
+                    Swap::Units { width: *unit, count: len / unit }.apply(out);
                 }
                 Ok(())
             }
@@ -273,73 +232,50 @@ impl Cast {
         }
     }
 
-    /// Casts numbers of `size` bytes by way of `M`, which holds every number of the source. `load` reads numbers from
-    /// the front of its bytes, `text` prints one for messages.
+    /// Casts numbers by way of `M`, which holds every number of the source. `load` reads numbers from the front of its
+    /// bytes.
     ///
     /// There are two loops for each run, one for the dtype on either side, which are vectorised. One loop for each pair
     /// of dtypes would be hundreds of loops. The numbers between the two stay in the nearest cache.
     fn numbers<M: Middle>(
         &self,
-        Run { to, pairs, items, out }: Run<'_>,
-        size: usize,
-        load: impl Fn(&[u8], &mut [M]),
-        text: impl Fn(M) -> String,
+        from: &NumberFormat,
+        to: &NumberFormat,
+        items: &[u8],
+        out: &mut [u8],
+        load: &dyn Fn(&[u8], &mut [M]),
     ) -> Result<(), CastFailure> {
         let is_bool = *self.to.kind() == Kind::Bool;
+        let (drops, adds) = (from.complex && !to.complex, !from.complex && to.complex);
+        let (ins, outs) = (1 + usize::from(drops), 1 + usize::from(adds));
+        let text = |number: M| number.text(from.size < size_of::<f64>());
         let mut run = [M::default(); 2 * RUN];
-        let (ins, outs) = match pairs {
-            Pairs::Same => (1, 1),
-            Pairs::Drop => (2, 1),
-            Pairs::Add => (1, 2),
-        };
-        let chunks = items.chunks(RUN * ins * size).zip(out.chunks_mut(RUN * outs * to.size));
+        let chunks = items.chunks(RUN * ins * from.size).zip(out.chunks_mut(RUN * outs * to.size));
         for (number, (chunk, place)) in chunks.enumerate() {
-            let parts = chunk.len() / size;
             load(chunk, &mut run);
+            let (first, count) = (number * RUN, chunk.len() / (ins * from.size));
             // the first item with an imaginary part
             let mut imaginary = None;
-            let numbers = match pairs {
-                Pairs::Same => parts,
-                Pairs::Drop => {
-                    let mut at = 0;
-                    while let Some(&[re, im]) = run.get(2 * at..2 * at + 2).filter(|_| 2 * at + 1 < parts) {
-                        if im != M::default() && imaginary.is_none() {
-                            imaginary = Some((at, re, im));
-                        }
-                        // as a bool a complex number is false if both parts are zero
-                        let number = if is_bool && re == M::default() { im } else { re };
-                        if let Some(place) = run.get_mut(at) {
-                            *place = number;
-                        }
-                        at += 1;
+            if drops {
+                for at in 0..count {
+                    let (re, im) = (run[2 * at], run[2 * at + 1]);
+                    if im != M::default() && imaginary.is_none() && !self.lossy {
+                        imaginary = Some((at, re, im));
                     }
-                    at
+                    // as a bool a complex number is false if both parts are zero
+                    run[at] = if is_bool && re == M::default() { im } else { re };
                 }
-                Pairs::Add => {
-                    for at in (0..parts).rev() {
-                        let number = run.get(at).copied().unwrap_or_default();
-                        if let Some([re, im]) = run.get_mut(2 * at..2 * at + 2) {
-                            (*re, *im) = (number, M::default());
-                        }
-                    }
-                    2 * parts
-                }
-            };
-            let imaginary = imaginary.filter(|_| !self.lossy);
-            let sure = imaginary.map_or(numbers, |(at, ..)| at);
-            let stored = to.store(run.get(..sure).unwrap_or_default(), place, self.lossy);
-            let first = number * RUN;
-            if let Err(at) = stored {
-                let value = run.get(at).copied().unwrap_or_default();
+            } else if adds {
+                (0..count).rev().for_each(|at| (run[2 * at], run[2 * at + 1]) = (run[at], M::default()));
+            }
+            let sure = imaginary.map_or(outs * count, |(at, ..)| at);
+            if let Err(at) = to.store(&run[..sure], place, self.lossy) {
                 // an item has two numbers only if all numbers fit, so `at` counts items
-                return Err(CastFailure::new(first + at, self.misfit(value, &text(value))));
+                return Err(CastFailure::new(first + at, self.misfit(run[at], &text(run[at]))));
             }
             if let Some((at, re, im)) = imaginary {
-                let (re, im) = (text(re), text(im));
-                return Err(CastFailure::new(
-                    first + at,
-                    format!("[{re}, {im}] has an imaginary part ({})", self.to.name()),
-                ));
+                let why = format!("[{}, {}] has an imaginary part ({})", text(re), text(im), self.to.name());
+                return Err(CastFailure::new(first + at, why));
             }
         }
         Ok(())

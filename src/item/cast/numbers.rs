@@ -1,68 +1,90 @@
-//! The target of a cast: how its numbers, which are items or the parts of complex items, are written.
+//! How the numbers that are cast, which are items or the parts of complex items, are read and written.
 
 use half::{bf16, f16};
 
-use super::integer::Integer;
-use super::middle::{Middle, NumberWriter};
+use super::middle::{Integer, LoadRun, Middle, NumberWriter};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::{Element, Float, match_kind, not_numbers};
 
-/// How the numbers of a dtype are written.
+/// How the numbers of a dtype are read and written.
 #[derive(Clone, Debug)]
-pub(super) struct Output {
+pub(super) struct NumberFormat {
     /// Bytes of one number.
     pub size: usize,
-    /// Whether an item has two of them.
+    /// Whether an item is two of them.
     pub complex: bool,
-    big: bool,
-    target: CastDestination,
+    pub big: bool,
+    pub reader: NumberReader,
+    writer: Writer,
 }
 
+/// The type into which a run of numbers is read, and how.
 #[derive(Clone, Debug)]
-enum CastDestination {
+pub(super) enum NumberReader {
+    Float(LoadRun<f64>),
+    Signed(LoadRun<i64>),
+    Unsigned(LoadRun<u64>),
+    /// Int64, by the values of all bytes.
+    NarrowInteger(ByteValues),
+    /// Float64, by the values of all bytes.
+    NarrowFloat(ByteValues),
+}
+
+/// The value of each byte as an item of a narrow type: to look it up is faster than to take the item apart.
+pub(super) type ByteValues = Box<[f64; 256]>;
+
+#[derive(Clone, Debug)]
+enum Writer {
     Type(NumberWriter),
     Narrow(Narrow),
 }
 
-impl Output {
-    /// Returns how numbers of a dtype are written; `None` if items are not numbers.
+impl NumberFormat {
+    /// Returns the format of the items of a dtype; `None` if they are no numbers.
     pub(super) fn of(dtype: &DType) -> Option<Self> {
         match_kind!(dtype.kind(), {
             number T => Some(Self::parts::<<T as Element>::Part>(dtype)),
             Kind::Narrow(narrow) => {
-                Some(Self { size: 1, complex: false, big: false, target: CastDestination::Narrow(*narrow) })
+                let values = Box::new(std::array::from_fn(|item| narrow.value(item as u8)));
+                let reader = if narrow.is_integer() { NumberReader::NarrowInteger } else { NumberReader::NarrowFloat };
+                Some(Self { size: 1, complex: false, big: false, reader: reader(values), writer: Writer::Narrow(*narrow) })
             }
             not_numbers!() => None,
         })
     }
 
-    fn parts<P: Writable>(dtype: &DType) -> Self {
+    fn parts<P: Number>(dtype: &DType) -> Self {
         let writer = NumberWriter { float: P::write::<f64>, signed: P::write::<i64>, unsigned: P::write::<u64> };
         Self {
             size: P::SIZE,
             complex: dtype.itemsize() > P::SIZE,
             big: dtype.is_big_endian(),
-            target: CastDestination::Type(writer),
+            reader: P::READER,
+            writer: Writer::Type(writer),
         }
     }
 
     /// Writes a run of numbers; an error is the place of the first that does not fit.
     pub(super) fn store<M: Middle>(&self, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
-        match &self.target {
-            CastDestination::Type(writer) => M::writer(writer)(self.big, run, out, lossy),
-            CastDestination::Narrow(narrow) => write_narrow(*narrow, run, out, lossy),
+        match &self.writer {
+            Writer::Type(writer) => M::writer(writer)(self.big, run, out, lossy),
+            Writer::Narrow(narrow) => write_narrow(*narrow, run, out, lossy),
         }
     }
 }
 
 /// A type of numbers.
-trait Writable: Element {
+trait Number: Element {
+    const READER: NumberReader;
+
     fn write<M: Middle>(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize>;
 }
 
 macro_rules! floats {
-    ($($type:ty, $nearest:expr;)+) => {$(
-        impl Writable for $type {
+    ($($type:ty, $number:expr, $nearest:expr;)+) => {$(
+        impl Number for $type {
+            const READER: NumberReader = NumberReader::Float(|big, bytes, run| load::<$type, _>(big, bytes, run, $number));
+
             fn write<M: Middle>(big: bool, run: &[M], out: &mut [u8], _: bool) -> Result<(), usize> {
                 put::<$type, M>(big, run, out, $nearest);
                 Ok(())
@@ -72,13 +94,15 @@ macro_rules! floats {
 }
 
 floats! {
-    f64, |number| number.float();
-    f32, |number| number.single();
-    f16, |number| f16::nearest(number.rounded_to_odd());
-    bf16, |number| bf16::nearest(number.rounded_to_odd());
+    f64, Float::wide, |number| number.float();
+    f32, Float::wide, |number| number.single();
+    f16, |item| plain_nan(item.wide()), |number| f16::nearest(number.rounded_to_odd());
+    bf16, Float::wide, |number| bf16::nearest(number.rounded_to_odd());
 }
 
-impl Writable for bool {
+impl Number for bool {
+    const READER: NumberReader = NumberReader::Signed(|big, bytes, run| load::<bool, _>(big, bytes, run, i64::from));
+
     fn write<M: Middle>(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
         let truth = |number: M| number != M::default();
         let exact = |number: M| {
@@ -90,17 +114,49 @@ impl Writable for bool {
 }
 
 macro_rules! integers {
-    ($($type:ty),+) => {
-        $(impl Writable for $type {
+    ($($reader:ident, $middle:ty: $($type:ty),+;)+) => {$($(
+        impl Number for $type {
+            const READER: NumberReader =
+                NumberReader::$reader(|big, bytes, run| load::<$type, _>(big, bytes, run, <$middle>::from));
+
             fn write<M: Middle>(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
-                let nearest = |number: M| Self::from_wide(number.whole().clamp(Self::LEAST, Self::LARGEST));
+                let nearest = |number: M| Self::from_signed(number.whole().clamp(Self::LEAST, Self::LARGEST) as i64);
                 put_exact(big, run, out, lossy, M::exact::<Self>, nearest)
             }
-        })+
-    };
+        }
+    )+)+};
 }
 
-integers!(i8, i16, i32, i64, u8, u16, u32, u64);
+integers! {
+    Signed, i64: i8, i16, i32, i64, u8, u16, u32;
+    Unsigned, u64: u64;
+}
+
+/// Reads items. The byte order is checked once for a run and not for each item, so that either loop is vectorised.
+#[inline(always)]
+fn load<T: Element, M: Middle>(big: bool, bytes: &[u8], run: &mut [M], number: impl Fn(T) -> M) {
+    let words = T::chunks(bytes).iter().zip(run);
+    if big {
+        for (&word, place) in words {
+            *place = number(T::from_big(word));
+        }
+    } else {
+        for (&word, place) in words {
+            *place = number(T::from_little(word));
+        }
+    }
+}
+
+/// Reads items of a narrow type.
+pub(super) fn load_narrow<M: Middle>(bytes: &[u8], run: &mut [M], values: &ByteValues, number: impl Fn(f64) -> M) {
+    bytes.iter().zip(run).for_each(|(&item, place)| *place = number(values[usize::from(item)]));
+}
+
+/// Replaces a NaN by the standard one of its sign, since a payload of 10 bits means nothing in another type.
+#[inline(always)]
+fn plain_nan(value: f64) -> f64 {
+    if value.is_nan() { f64::NAN.copysign(value) } else { value }
+}
 
 /// Writes items. The byte order is checked once for a run and not for each item, so that either loop is vectorised.
 fn put<T: Element, M: Copy>(big: bool, run: &[M], out: &mut [u8], item: impl Fn(M) -> T) {
