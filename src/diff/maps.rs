@@ -118,10 +118,6 @@ impl Fill for ErrorPlane {
         &self.meta
     }
 
-    fn data(&self) -> &Source {
-        &self.sources[0]
-    }
-
     fn operands(&self) -> Vec<&Source> {
         self.sources.iter().collect()
     }

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use super::sink::{FileSink, StreamSink, Take, WindowSink, failed};
 use crate::error::{Context, Result};
 use crate::item::meta::Meta;
-use crate::layout::window::{Boxes, Window, Windows, boxes_of_run};
+use crate::layout::window::{Window, Windows, boxes_of_run};
 use crate::memory;
 use crate::ops::fill::{Fill, Limits, Patch, Scratch, StoredWindow};
 use crate::ops::window_size::{
@@ -35,8 +35,6 @@ pub struct Job {
     threads: usize,
     /// The bytes of a window.
     window: usize,
-    /// The places of each axis in a window, for a sink that stores boxes.
-    boxes: Option<Vec<usize>>,
     limits: Limits,
 }
 
@@ -51,13 +49,7 @@ impl Job {
         let once = fill.operands().into_iter().any(Source::is_stream);
         let threads = if once { 1 } else { limits.threads.for_bytes(fill.meta().bytes()) };
         let window = limits.window.unwrap_or_else(|| fill.window_bytes(threads));
-        Ok(Self { fill, threads, window, boxes: None, limits })
-    }
-
-    /// Returns the same job with windows that are boxes of so many places an axis.
-    #[must_use]
-    pub fn in_boxes(self, sides: Vec<usize>) -> Self {
-        Self { boxes: Some(sides), ..self }
+        Ok(Self { fill, threads, window, limits })
     }
 
     /// Returns the dtype, the shape and the order of the output.
@@ -70,13 +62,10 @@ impl Job {
         &*self.fill
     }
 
-    /// Cuts the output into windows: boxes where it is stored in boxes or made from chunks, else windows that are contiguous
-    /// in C order. An output without bytes has none.
+    /// Cuts the output into windows: boxes where it is made from chunks, else windows that are contiguous in C order. An
+    /// output without bytes has none.
     pub fn windows(&self) -> Windows {
-        match &self.boxes {
-            Some(sides) if self.meta().bytes() > 0 => Windows::boxes(&self.meta().shape, sides),
-            _ => self.cut(|shape, grid| Windows::boxes(shape, &self.suited(grid))),
-        }
+        self.cut(|shape, grid| Windows::boxes(shape, &self.suited(grid)))
     }
 
     /// Cuts the output into windows that are contiguous in C order, or by `by_grid` where it is made from chunks.
@@ -255,10 +244,10 @@ impl Job {
     ///
     /// # Errors
     /// Of reading; an item that a cast cannot make; those of `take`.
-    pub fn pick(&self, boxes: &Boxes, progress: Progress<'_>, take: &mut Take<'_>) -> Result<()> {
+    pub fn pick(&self, boxes: impl Iterator<Item = Window>, progress: Progress<'_>, take: &mut Take<'_>) -> Result<()> {
         let (mut items, mut scratch) = (Vec::new(), Scratch::default());
-        for number in 0..boxes.count() {
-            self.fill_window(&boxes.get(number), &mut items, &mut scratch)?;
+        for window in boxes {
+            self.fill_window(&window, &mut items, &mut scratch)?;
             take(&items)?;
         }
         self.fill.finish()?;
@@ -422,11 +411,8 @@ mod tests {
                 for sides in [None, Some(vec![2, 1, 1]), Some(vec![1, 3, 4]), Some(vec![2, 3, 2])] {
                     for shares in [1, 2, 5, 100] {
                         let job = Job::new(reversed(), limits(threads, window)).unwrap();
-                        let job = match sides.clone() {
-                            None => job,
-                            Some(sides) => job.in_boxes(sides),
-                        };
-                        let (windows, seen) = (job.windows(), Seen::default());
+                        let windows = sides.as_ref().map_or(job.windows(), |it| Windows::boxes(&[3, 4, 5], it));
+                        let seen = Seen::default();
                         let share = |number| number * windows.count() / shares;
                         for number in 0..shares {
                             job.run(&windows, share(number)..share(number + 1), &seen, &|_| ()).unwrap();

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::shape::coordinates;
+
 /// Computes the number, in C order of their tensor, of items that are visited in another order of its axes, such as that of
 /// storage.
 ///
@@ -47,12 +49,7 @@ impl ItemNumbers {
         let (dim, step) = self.axes.last().copied().unwrap_or((1, 1));
         let outer = self.axes.split_last().map_or(&[][..], |(_, outer)| outer);
         // where the run that `start` lies in is, on each axis but the last
-        let mut at = vec![0; outer.len()];
-        let mut rest = start / dim;
-        for (place, &(dim, _)) in at.iter_mut().zip(outer).rev() {
-            *place = rest % dim;
-            rest /= dim;
-        }
+        let mut at = coordinates(start / dim, &outer.iter().map(|axis| axis.0).collect::<Vec<_>>());
         let mut number = self.first + at.iter().zip(outer).map(|(place, (_, step))| place * step).sum::<usize>();
         let mut inside = start % dim;
         let mut least: Option<(usize, usize)> = None;

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::axis::Span;
+use super::shape::coordinates;
 use crate::error::Result;
 use crate::memory;
 
@@ -45,7 +46,7 @@ impl Window {
 
     /// Returns the index in the tensor of item number `item` of the box.
     pub fn index_of(&self, item: usize) -> Vec<usize> {
-        let inside = super::shape::coordinates(item, &self.shape());
+        let inside = coordinates(item, &self.shape());
         inside.iter().zip(&self.ranges).map(|(at, range)| range.start + at).collect()
     }
 
@@ -68,7 +69,7 @@ impl Window {
         let count = if self.items() == 0 { 0 } else { counts.iter().product() };
         let shape = shape.to_vec();
         (0..count).map(move |number| {
-            let at = super::shape::coordinates(number, &counts);
+            let at = coordinates(number, &counts);
             let outer = at.iter().zip(&outer).map(|(at, range)| range.start + at..range.start + at + 1);
             Window::new(outer.chain(inner.iter().cloned()).collect(), &shape)
         })
@@ -197,7 +198,7 @@ impl Windows {
 
     /// Returns window number `n`, which must be less than [`count`](Self::count).
     pub fn get(&self, n: usize) -> Window {
-        let at = super::shape::coordinates(n, &self.counts);
+        let at = coordinates(n, &self.counts);
         let range = |((&at, &side), &dim): ((&usize, &usize), &usize)| at * side..dim.min((at + 1) * side);
         Window::new(at.iter().zip(&self.sides).zip(&self.shape).map(range).collect(), &self.shape)
     }
@@ -277,61 +278,24 @@ impl Windows {
     }
 }
 
-/// The boxes of a tensor that together hold the items at some places of each axis, and no others. They are in C order, and the
-/// items of each box are contiguous in C order.
-#[derive(Clone, Debug)]
-pub struct Boxes<'a> {
+/// Returns the boxes of a tensor of that shape that together hold the items at some places of each axis, and no others. They
+/// come in C order, and the items of each are contiguous in C order. `places` has ascending ranges for each axis, none of
+/// them empty.
+pub fn boxes_at<'a>(
     shape: &'a [usize],
-    /// The places of each axis, as ascending ranges, none of them empty.
-    places: &'a [Vec<Range<usize>>],
-    /// The last axis some of whose places are left out; the axes before it have one place in each box.
-    axis: Option<usize>,
-}
-
-impl<'a> Boxes<'a> {
-    /// Returns the boxes of a tensor of that shape. `places` has ascending ranges for each axis, none of them empty.
-    pub fn new(shape: &'a [usize], places: &'a [Vec<Range<usize>>]) -> Self {
-        let is_part = |(ranges, &dim): (&Vec<Range<usize>>, &usize)| ranges.len() != 1 || ranges[0] != (0..dim);
-        let axis = places.iter().zip(shape).rposition(is_part);
-        Self { shape, places, axis }
-    }
-
-    /// Returns the number of boxes.
-    pub fn count(&self) -> usize {
-        let Some(axis) = self.axis else { return 1 };
-        self.places[..axis].iter().map(|ranges| places_in(ranges)).product::<usize>() * self.places[axis].len()
-    }
-
-    /// Returns box number `n`, which must be less than [`count`](Self::count).
-    pub fn get(&self, n: usize) -> Window {
-        let mut window = Window::whole(self.shape);
-        let Some(axis) = self.axis else { return window };
-        let runs = &self.places[axis];
-        window.ranges[axis] = runs[n % runs.len()].clone();
-        let mut outer = n / runs.len();
-        for (range, ranges) in window.ranges[..axis].iter_mut().zip(self.places).rev() {
-            let count = places_in(ranges);
-            let place = place_in(ranges, outer % count);
-            *range = place..place + 1;
-            outer /= count;
-        }
-        Window::new(window.ranges, self.shape)
-    }
-}
-
-/// Returns place number `n` of some ranges.
-fn place_in(ranges: &[Range<usize>], mut n: usize) -> usize {
-    for range in ranges {
-        if n < range.len() {
-            return range.start + n;
-        }
-        n -= range.len();
-    }
-    panic!("a place beyond those of the ranges")
-}
-
-fn places_in(ranges: &[Range<usize>]) -> usize {
-    ranges.iter().map(ExactSizeIterator::len).sum()
+    places: &[Vec<Range<usize>>],
+) -> impl ExactSizeIterator<Item = Window> + use<'a> {
+    // the last axis some of whose places are left out; each box has one place of the axes before it
+    let is_part = |(ranges, &dim): (&Vec<Range<usize>>, &usize)| ranges.len() != 1 || ranges[0] != (0..dim);
+    let cut = places.iter().zip(shape).rposition(is_part).unwrap_or(0);
+    let single = |ranges: &Vec<Range<usize>>| ranges.iter().cloned().flatten().map(|place| place..place + 1).collect();
+    let mut sides: Vec<Vec<Range<usize>>> = places[..cut].iter().map(single).collect();
+    sides.extend_from_slice(&places[cut..]);
+    let counts: Vec<usize> = sides.iter().map(Vec::len).collect();
+    (0..counts.iter().product()).map(move |number| {
+        let at = coordinates(number, &counts);
+        Window::new(sides.iter().zip(at).map(|(ranges, at)| ranges[at].clone()).collect(), shape)
+    })
 }
 
 #[cfg(test)]
@@ -373,7 +337,7 @@ mod tests {
                     assert_eq!(items.first(), Some(&window.start));
                     items.iter().for_each(|&item| assert_eq!(windows.number_of(item), number, "{shape:?} {sides:?}"));
                     assert!(items.len() <= windows.largest());
-                    let index = |n: usize| crate::layout::shape::coordinates(items[n], shape);
+                    let index = |n: usize| coordinates(items[n], shape);
                     assert_eq!(window.index_of(items.len() - 1), index(items.len() - 1));
                     let pieces: Vec<Window> = window.pieces(shape).collect();
                     assert_eq!(pieces.len() == 1, window.is_contiguous(shape), "{window:?} of {shape:?}");
@@ -435,16 +399,16 @@ mod tests {
             (&[2, 3], vec![all(2), all(3)], 1),
         ];
         for (shape, wanted, count) in rows {
-            let boxes = Boxes::new(shape, &wanted);
-            assert_eq!(boxes.count(), count, "{shape:?}");
+            let boxes = boxes_at(shape, &wanted);
+            assert_eq!(boxes.len(), count, "{shape:?}");
             let mut found = Vec::new();
-            for window in (0..count).map(|n| boxes.get(n)) {
+            for window in boxes {
                 let held = places(&View::c_order(shape).part(&window.ranges));
                 assert_eq!(held, (window.start..window.start + held.len()).collect::<Vec<_>>(), "{shape:?}");
                 found.extend(held);
             }
             let is_wanted = |place: &usize| {
-                let index = crate::layout::shape::coordinates(*place, shape);
+                let index = coordinates(*place, shape);
                 index.iter().zip(&wanted).all(|(i, ranges)| ranges.iter().any(|range| range.contains(i)))
             };
             let all = 0..shape.iter().product();

@@ -14,10 +14,27 @@ pub(super) fn check_rank(shape: &[usize]) -> Result<usize, Error> {
     }
 }
 
-/// Checks that `updates` of that shape can be counted at all: one value can stand for them, however many there are.
-pub(super) fn check_extent(updates: &[usize]) -> Result<(), Error> {
-    let message = || format!("more items than can be counted (shape {updates:?})");
-    bytes_of(updates, 1).map(drop).ok_or_else(|| Error::new(Subject::Updates, message()))
+/// Checks that `updates` have the shape `expected`, or, where one value stands for all of them, that so many can be counted at
+/// all. `with` says what gives `data` of that shape updates of this shape.
+pub(super) fn check_updates(
+    updates: Option<&[usize]>,
+    expected: &[usize],
+    data: &[usize],
+    with: impl FnOnce() -> String,
+) -> Result<(), Error> {
+    match updates {
+        Some(updates) if updates != expected => {
+            let message = format!("shape {updates:?}, expected {expected:?} (data {data:?} with {})", with());
+            Err(Error::new(Subject::Updates, message))
+        }
+        _ => check_extent(expected, Subject::Updates),
+    }
+}
+
+/// Checks that the items of an operand of that shape can be counted at all.
+pub(super) fn check_extent(shape: &[usize], subject: Subject) -> Result<(), Error> {
+    let message = || format!("more items than can be counted (shape {shape:?})");
+    bytes_of(shape, 1).map(drop).ok_or_else(|| Error::new(subject, message()))
 }
 
 /// Returns the items of an array in C order: borrowed if they lie so, otherwise copied.

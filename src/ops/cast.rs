@@ -37,10 +37,6 @@ impl Fill for CastFill {
         &self.meta
     }
 
-    fn data(&self) -> &Source {
-        self.inner.data()
-    }
-
     fn operands(&self) -> Vec<&Source> {
         self.inner.operands()
     }

@@ -51,14 +51,16 @@ pub trait Fill: Debug + Send + Sync {
     /// of a file is.
     fn meta(&self) -> &Meta;
 
-    /// Returns the operand that the output stands for: it lends the output its name, its style of storage and what
-    /// messages call it. An operator whose operands are all alike, such as a concatenation, names one of them here.
-    fn data(&self) -> &Source;
-
-    /// Returns every operand whose items become items of the output, the [`data`](Self::data) among them, each once. Their
-    /// files are what the output is made of: what these files say of themselves goes over to it. An index tensor, which
-    /// says only where items go, is not among them.
+    /// Returns every operand whose items become items of the output, each once, [`data`](Self::data) first. Their files
+    /// are what the output is made of: what these files say of themselves goes over to it. An index tensor, which says
+    /// only where items go, is not among them.
     fn operands(&self) -> Vec<&Source>;
+
+    /// Returns the operand that the output stands for, the first of the [`operands`](Self::operands): it lends the output
+    /// its name, its style of storage and what messages call it.
+    fn data(&self) -> &Source {
+        self.operands()[0]
+    }
 
     /// Returns the operator whose output this one alters, if there is one. It decides the size and the form of windows, where
     /// this operator has no reason for others.

@@ -9,7 +9,7 @@ use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension, IxDyn};
 use super::arrays::{check_extent, check_rank, items};
 use super::fill::{Fill, Limits, Scratch};
 use super::indexed::{Index, ItemRun, ItemSlab, NearPlaces, RunReader, Shapes, TuplePlaces, TupleResolver};
-use super::scatter_nd::{check_count, check_tuples};
+use super::scatter_nd::check_tuples;
 use super::window_size::{ENTRIES, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use crate::error::{Context, Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
@@ -59,15 +59,13 @@ pub fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<Shap
         let message = format!("batch dims {:?}, expected {:?} (data {shape:?})", &tuples[..batch], &shape[..batch]);
         return Err(Error::new(Subject::Indices, message));
     }
-    check_count(tuples, indices)?;
     let output = [tuples, &shape[batch + width..]].concat();
-    check_extent(&output).map_err(|error| Error::new(Subject::Output, error.message()))?;
+    check_extent(&output, Subject::Output)?;
     Ok(Shapes {
         data: shape.to_vec(),
         axes: batch..batch + width,
         tuples: tuples.to_vec(),
         updates: output,
-        negative: true,
         has_tuple_axis: true,
     })
 }
@@ -331,10 +329,6 @@ fn pick<const N: usize>(from: &[u8], out: &mut [u8], step: GatherStep, count: us
 impl Fill for LinkedGatherNd {
     fn meta(&self) -> &Meta {
         &self.meta
-    }
-
-    fn data(&self) -> &Source {
-        &self.data
     }
 
     fn operands(&self) -> Vec<&Source> {

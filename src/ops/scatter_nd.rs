@@ -3,7 +3,7 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{check_extent, check_rank, items, like};
+use super::arrays::{check_rank, check_updates, items, like};
 use super::indexed::{Index, Shapes};
 use super::reduction::{Reducible, Reduction};
 use crate::error::{Error, Subject};
@@ -49,18 +49,12 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>) -> R
     let rank = check_rank(shape)?;
     let (width, tuples) = check_tuples(indices, rank, shape)?;
     let expected = [tuples, &shape[width..]].concat();
-    if let Some(updates) = updates.filter(|updates| *updates != expected) {
-        let message = format!("shape {updates:?}, expected {expected:?} (data {shape:?} with indices {indices:?})");
-        return Err(Error::new(Subject::Updates, message));
-    }
-    check_count(tuples, indices)?;
-    check_extent(&expected)?;
+    check_updates(updates, &expected, shape, || format!("indices {indices:?}"))?;
     Ok(Shapes {
         data: shape.to_vec(),
         axes: 0..width,
         tuples: tuples.to_vec(),
         updates: expected,
-        negative: true,
         has_tuple_axis: true,
     })
 }
@@ -68,7 +62,7 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>) -> R
 /// Returns the length of the index tuples of an index tensor, and its other dims.
 ///
 /// # Errors
-/// Rank 0; tuples longer than `most`, the rank of data of that shape.
+/// Rank 0; tuples longer than `most`, the rank of data of that shape; more tuples than can be counted.
 pub(super) fn check_tuples<'i>(
     indices: &'i [usize],
     most: usize,
@@ -82,14 +76,12 @@ pub(super) fn check_tuples<'i>(
             format!("tuples of {width} (shape {indices:?}), expected at most {most}, the rank of data {shape:?}");
         return Err(Error::new(Subject::Indices, message));
     }
+    // tuples of no number take no memory, however many there are
+    if tuples.iter().try_fold(1_usize, |n, &dim| n.checked_mul(dim)).is_none() {
+        let message = format!("more tuples than can be counted (shape {indices:?})");
+        return Err(Error::new(Subject::Indices, message));
+    }
     Ok((width, tuples))
-}
-
-/// Checks that tuples can be counted at all: tuples of no number take no memory, however many there are.
-pub(super) fn check_count(tuples: &[usize], indices: &[usize]) -> Result<(), Error> {
-    let count = tuples.iter().try_fold(1_usize, |n, &dim| n.checked_mul(dim));
-    let message = || format!("more tuples than can be counted (shape {indices:?})");
-    count.map(drop).ok_or_else(|| Error::new(Subject::Indices, message()))
 }
 
 /// Returns a copy of `data` in which the block at each index tuple `indices[i, …, :]` holds `updates[i, …]`. A tuple of k

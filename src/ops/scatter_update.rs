@@ -3,7 +3,7 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{check_extent, check_rank, items, like};
+use super::arrays::{check_rank, check_updates, items, like};
 use super::indexed::{Index, Shapes};
 use crate::error::{Error, Subject};
 use crate::item::meta::Order;
@@ -20,19 +20,12 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis
         Error::new(Subject::Axis, format!("{axis} is outside [-{rank}, {}] (data {shape:?})", rank - 1))
     })?;
     let expected = [&shape[..axis], indices, &shape[axis + 1..]].concat();
-    if let Some(updates) = updates.filter(|updates| *updates != expected) {
-        let message = format!(
-            "shape {updates:?}, expected {expected:?} (data {shape:?} with indices {indices:?} on axis {axis})"
-        );
-        return Err(Error::new(Subject::Updates, message));
-    }
-    check_extent(&expected)?;
+    check_updates(updates, &expected, shape, || format!("indices {indices:?} on axis {axis}"))?;
     Ok(Shapes {
         data: shape.to_vec(),
         axes: axis..axis + 1,
         tuples: indices.to_vec(),
         updates: expected,
-        negative: false,
         has_tuple_axis: false,
     })
 }

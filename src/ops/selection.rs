@@ -31,32 +31,34 @@ pub struct Selection {
 impl Selection {
     /// Selects all of a tensor, for an output in C order.
     pub fn whole(source: Source) -> Self {
-        let axes = (0..source.shape().len()).collect();
-        Self::through(source.view(), source, axes, false)
+        Self::new(source, Order::C, false)
     }
 
     /// Selects all of a tensor that is changed in place: the output has the axes in the order of storage.
     pub fn in_place(source: Source) -> Self {
-        let axes: Vec<usize> = match source.meta().order {
-            Order::C => (0..source.shape().len()).collect(),
-            Order::Fortran => (0..source.shape().len()).rev().collect(),
-        };
-        Self::through(source.view().with_axes(&axes), source, axes, true)
+        let order = source.meta().order;
+        Self::new(source, order, true)
     }
 
     /// Selects all of a tensor with its axes reversed, for a file in Fortran order.
     pub fn reversed(source: Source) -> Self {
-        let axes: Vec<usize> = (0..source.shape().len()).rev().collect();
-        Self::through(source.view().with_axes(&axes), source, axes, false)
+        Self::new(source, Order::Fortran, false)
     }
 
     /// Selects the part of a tensor that one span an axis selects, for an output in C order.
     pub fn slice(source: Source, spans: &[Span]) -> Self {
-        let axes = (0..source.shape().len()).collect();
-        Self::through(source.view().select(spans), source, axes, false)
+        let mut it = Self::whole(source);
+        it.view = it.view.select(spans);
+        it.meta.shape = it.view.shape();
+        it
     }
 
-    fn through(view: View, source: Source, axes: Vec<usize>, in_place: bool) -> Self {
+    fn new(source: Source, order: Order, in_place: bool) -> Self {
+        let mut axes: Vec<usize> = (0..source.shape().len()).collect();
+        if order == Order::Fortran {
+            axes.reverse();
+        }
+        let view = source.view().with_axes(&axes);
         let meta = Meta::new(source.dtype().clone(), view.shape());
         Self { source, view, meta, axes, in_place }
     }
@@ -99,10 +101,6 @@ impl Selection {
 impl Fill for Selection {
     fn meta(&self) -> &Meta {
         &self.meta
-    }
-
-    fn data(&self) -> &Source {
-        &self.source
     }
 
     fn operands(&self) -> Vec<&Source> {

@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{items, like};
+use super::arrays::{check_updates, items, like};
 use super::fill::{Fill, Patch, PatchBase, Scratch, StoredWindow};
 use super::selection::{Selection, must_settle};
 use super::slice::SliceArgs;
 use super::updates::Updates;
 use super::window_size::ACROSS_WINDOWS;
-use crate::error::{Error, Result, Subject};
+use crate::error::{Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::axis::Span;
 use crate::layout::view::View;
@@ -33,15 +33,8 @@ impl SliceScatter {
     /// Those of [`SliceArgs::resolve`]; updates of another shape than the slice has.
     pub fn resolve(shape: &[usize], args: &SliceArgs, updates: Option<&[usize]>) -> Result<Self, Error> {
         let it = Self { spans: args.resolve(shape)? };
-        let expected = it.updates_shape();
-        match updates {
-            Some(updates) if updates != expected => {
-                let slice = args.describe(shape.len());
-                let message = format!("shape {updates:?}, expected {expected:?} (data {shape:?} with {slice})");
-                Err(Error::new(Subject::Updates, message))
-            }
-            _ => Ok(it),
-        }
+        check_updates(updates, &it.updates_shape(), shape, || args.describe(shape.len()))?;
+        Ok(it)
     }
 
     /// Returns one span for each axis of `data`.
@@ -98,10 +91,6 @@ pub struct LinkedSliceScatter {
 impl Fill for LinkedSliceScatter {
     fn meta(&self) -> &Meta {
         self.base.meta()
-    }
-
-    fn data(&self) -> &Source {
-        self.base.source()
     }
 
     fn operands(&self) -> Vec<&Source> {

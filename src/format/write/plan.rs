@@ -17,7 +17,7 @@ use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::order::sort_by;
 use crate::layout::shape::bytes_of;
-use crate::layout::window::{Boxes, Windows};
+use crate::layout::window::{Windows, boxes_at};
 use crate::memory;
 use crate::ops::cast::CastFill;
 use crate::parallel::Threads;
@@ -273,7 +273,7 @@ pub fn items_at(
     };
     match places {
         None => job.stream(progress, take)?,
-        Some(places) => job.pick(&Boxes::new(&meta.shape, places), progress, take)?,
+        Some(places) => job.pick(boxes_at(&meta.shape, places), progress, take)?,
     }
     Tensor::new(meta.dtype.clone(), shape, bytes).with_context(|| place.to_owned())
 }

@@ -165,10 +165,6 @@ impl Fill for LinkedScatter {
         self.base.meta()
     }
 
-    fn data(&self) -> &Source {
-        self.base.source()
-    }
-
     fn operands(&self) -> Vec<&Source> {
         vec![self.base.source(), self.updates.source()]
     }

@@ -25,9 +25,8 @@ pub struct Shapes {
     /// The dims of what belongs to the tuples, which are the `updates` of a scatter and the output of a gather: `tuples`
     /// and the dims of `data` that the tuples do not address.
     pub(in crate::ops) updates: Vec<usize>,
-    /// Whether negative numbers count from the end.
-    pub(in crate::ops) negative: bool,
-    /// Whether tuples lie along an axis of their own, which is part of a number's position.
+    /// Whether tuples lie along an axis of their own, which is part of a number's position. Their negative numbers count
+    /// from the end, while those of ScatterUpdate, which has single indices, name no place.
     pub(in crate::ops) has_tuple_axis: bool,
 }
 
@@ -65,7 +64,7 @@ impl Arrangement {
         let (before, after) = (&data[..axes.start], &data[axes.end..]);
         let mut stride = 1;
         let mut place_axis = |&dim: &usize| {
-            let axis = PlaceAxis::new(dim, stride, shapes.negative);
+            let axis = PlaceAxis::new(dim, stride, shapes.has_tuple_axis);
             stride = stride.saturating_mul(dim);
             axis
         };
@@ -299,7 +298,7 @@ impl TupleResolver {
 
     /// Returns the error for a number that is out of range, by its number among all in the index tensor.
     fn out_of_range(&self, number: usize, value: &dyn fmt::Display) -> Error {
-        let Shapes { data, axes, tuples, negative, has_tuple_axis, .. } = &self.shapes;
+        let Shapes { data, axes, tuples, has_tuple_axis, .. } = &self.shapes;
         let component = number % axes.len();
         let mut at = coordinates(number / axes.len(), tuples);
         if *has_tuple_axis {
@@ -309,7 +308,7 @@ impl TupleResolver {
         let dim = data[axis];
         let range = match dim {
             0 => "there is no place".to_owned(),
-            _ if *negative => format!("expected [-{dim}, {}]", dim - 1),
+            _ if *has_tuple_axis => format!("expected [-{dim}, {}]", dim - 1),
             _ => format!("expected [0, {}]", dim - 1),
         };
         let message = format!("{value} at {at:?} is out of range: {range} on axis {axis} (data {data:?})");
