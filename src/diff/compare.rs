@@ -12,7 +12,8 @@ use super::places::{AxisMarks, AxisPlaces, FirstAxisRuns};
 use super::reading::{Comparability, NumberReading};
 use super::rule::Rule;
 use super::sums::{BlockScratch, BlockSummer, MetricSums, PartialBlocks};
-use super::tally::{DifferenceTally, FoundMismatch, Most, StoredItems, TallyScratch, WindowMarks};
+use super::tally::{DifferenceTally, Most, StoredItems, TallyScratch, WindowMarks};
+use super::worst::FoundMismatch;
 use crate::engine::job::Progress;
 use crate::engine::quantiles::{PassCounts, Search};
 use crate::engine::scan::{same_bytes, scan, scan_some};
@@ -100,7 +101,7 @@ pub fn compare_sources(
     };
     let failures = match &overall.metrics {
         // limits do not matter to items that are all the same
-        Some(metrics) if overall.tally.differing > 0 => options.limits.failures(metrics),
+        Some(metrics) if overall.tally.differing > 0 => metrics.failures(&options.limits),
         Some(_) | None => Vec::new(),
     };
     let limits_not_applicable = options.limits.any() && overall.tally.has_non_finite_mismatch;

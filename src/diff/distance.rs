@@ -1,5 +1,7 @@
 //! How far two items are apart.
 
+use crate::item::element::inlined;
+
 /// The absolute difference of two items.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub enum Number {
@@ -41,8 +43,6 @@ impl Number {
 
 /// The type in which the inner loops have the absolute difference of two items; elsewhere it is a [`Number`].
 pub(super) trait Distance: Copy + PartialOrd {
-    /// A distance that no finite one is above.
-    const ABOVE_ALL: Self;
     /// The bits of a key.
     const KEY_BITS: u32;
 
@@ -64,62 +64,37 @@ pub(super) trait Distance: Copy + PartialOrd {
 const LONG: u64 = 1 << 63;
 
 impl Distance for f64 {
-    const ABOVE_ALL: Self = f64::INFINITY;
     const KEY_BITS: u32 = 64;
 
-    #[inline(always)]
-    fn up(self) -> f64 {
-        self
-    }
-    #[inline(always)]
-    fn near(self) -> f64 {
-        self
-    }
-    fn number(self) -> Number {
-        Number::Float(self)
-    }
-    fn of_number(number: Number) -> Self {
-        number.near()
-    }
-    #[inline(always)]
-    fn key(self) -> u64 {
+    inlined! {
+        fn up(self) -> f64 { self }
+        fn near(self) -> f64 { self }
         // the bits of floats that are not negative order as the floats do
-        self.to_bits()
-    }
-    fn of_key(key: u64) -> Number {
-        Number::Float(Self::from_bits(key))
+        fn key(self) -> u64 { self.to_bits() }
+        fn number(self) -> Number { Number::Float(self) }
+        fn of_number(number: Number) -> Self { number.near() }
+        fn of_key(key: u64) -> Number { Number::Float(Self::from_bits(key)) }
     }
 }
 
 macro_rules! integers {
     ($($type:ty: $key_bits:literal, $up:expr, $key:expr, $of_key:expr;)+) => {$(
         impl Distance for $type {
-            const ABOVE_ALL: Self = Self::MAX;
             const KEY_BITS: u32 = $key_bits;
 
-            #[inline(always)]
-            fn up(self) -> f64 {
-                $up(self)
+            inlined! {
+                fn up(self) -> f64 { $up(self) }
+                fn near(self) -> f64 { self as f64 }
+                fn key(self) -> u64 { $key(self) }
+                fn number(self) -> Number { Number::Integer(self.into()) }
+                fn of_key(key: u64) -> Number { Number::Integer($of_key(key)) }
             }
-            #[inline(always)]
-            fn near(self) -> f64 {
-                self as f64
-            }
-            fn number(self) -> Number {
-                Number::Integer(self.into())
-            }
+
             fn of_number(number: Number) -> Self {
                 match number {
                     Number::Integer(number) => number.try_into().expect("a distance of this type"),
                     Number::Float(_) => unreachable!("a distance of integers"),
                 }
-            }
-            #[inline(always)]
-            fn key(self) -> u64 {
-                $key(self)
-            }
-            fn of_key(key: u64) -> Number {
-                Number::Integer($of_key(key))
             }
         }
     )+};

@@ -6,9 +6,8 @@
 use num_complex::Complex;
 
 use super::distance::Distance;
-use super::kernel::{PairKernel, TypedKernel};
 use crate::item::datetime::NAT;
-use crate::item::element::Element;
+use crate::item::element::{Element, inlined};
 use crate::item::exact::Binary;
 
 /// A class of items whose values have a common meaning.
@@ -81,7 +80,7 @@ impl From<RealItem> for Binary {
 pub(super) trait ComparedItem: Copy + Send + Sync + 'static {
     type Distance: Distance;
     const CLASS: ItemClass;
-    const SIZE: usize;
+    const SIZE: usize = size_of::<Self>();
 
     /// Returns the items that little-endian bytes hold. A loop over them is vectorised only where the length of an item is
     /// known, so implementations are inlined.
@@ -115,96 +114,31 @@ pub(super) trait ComparedItem: Copy + Send + Sync + 'static {
     fn below(self, other: Self) -> bool;
 }
 
-/// Implements [`ComparedItem`] for types of items, each method by an expression of its arguments.
-macro_rules! compared_items {
-    ($($item:ty: $class:ident, $distance:ty {
-        items($bytes:ident) $items:expr;
-        same($same_one:ident, $same_other:ident) $same:expr;
-        equals($equals_one:ident, $equals_other:ident) $equals:expr;
-        is_nan($nan:ident) $is_nan:expr;
-        is_finite($finite:ident) $is_finite:expr;
-        distance($distance_one:ident, $distance_other:ident) $apart:expr;
-        size($sized:ident) $size:expr;
-        parts($whole:ident) $parts:expr;
-        offset($offset_one:ident, $from:ident) $offset:expr;
-        below($below_one:ident, $below_other:ident) $below:expr;
-    })+) => {
-        $(impl ComparedItem for $item {
-            type Distance = $distance;
-            const CLASS: ItemClass = ItemClass::$class;
-            const SIZE: usize = size_of::<$item>();
-
-            #[inline(always)]
-            fn items($bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
-                $items
-            }
-            #[inline(always)]
-            fn same(self, $same_other: Self) -> bool {
-                let $same_one = self;
-                $same
-            }
-            #[inline(always)]
-            fn equals(self, $equals_other: Self) -> bool {
-                let $equals_one = self;
-                $equals
-            }
-            #[inline(always)]
-            fn is_nan(self) -> bool {
-                let $nan = self;
-                $is_nan
-            }
-            #[inline(always)]
-            fn is_finite(self) -> bool {
-                let $finite = self;
-                $is_finite
-            }
-            #[inline(always)]
-            fn distance(self, $distance_other: Self) -> $distance {
-                let $distance_one = self;
-                $apart
-            }
-            #[inline(always)]
-            fn size(self) -> f64 {
-                let $sized = self;
-                $size
-            }
-            #[inline(always)]
-            fn parts(self) -> [RealItem; 2] {
-                let $whole = self;
-                $parts
-            }
-            #[inline(always)]
-            fn offset(self, $from: Self) -> f64 {
-                let $offset_one = self;
-                $offset
-            }
-            #[inline(always)]
-            fn below(self, $below_other: Self) -> bool {
-                let $below_one = self;
-                $below
-            }
-        })+
-    };
-}
-
 /// Implements [`ComparedItem`] for integers.
 macro_rules! integers {
     ($($type:ty: $distance:ty;)+) => {$(
-        compared_items! {
-            $type: Integer, $distance {
-                items(bytes) bytes.as_chunks().0.iter().map(|item| Self::from_le_bytes(*item));
-                same(one, other) one == other;
-                equals(one, other) one == other;
-                is_nan(_item) false;
-                is_finite(_item) true;
-                distance(one, other) one.abs_diff(other).into();
-                size(item) (item as f64).abs();
-                parts(item) [RealItem::Integer(item.into()), RealItem::Float(0.0)];
-                offset(item, from) {
-                    let size = item.abs_diff(from) as f64;
-                    if item < from { -size } else { size }
-                };
-                below(one, other) one < other;
+        impl ComparedItem for $type {
+            type Distance = $distance;
+            const CLASS: ItemClass = ItemClass::Integer;
+
+            #[inline(always)]
+            fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
+                bytes.as_chunks().0.iter().map(|item| Self::from_le_bytes(*item))
+            }
+
+            inlined! {
+                fn same(self, other: Self) -> bool { self == other }
+                fn equals(self, other: Self) -> bool { self == other }
+                fn is_nan(self) -> bool { false }
+                fn is_finite(self) -> bool { true }
+                fn distance(self, other: Self) -> $distance { self.abs_diff(other).into() }
+                fn size(self) -> f64 { (self as f64).abs() }
+                fn parts(self) -> [RealItem; 2] { [RealItem::Integer(self.into()), RealItem::Float(0.0)] }
+                fn offset(self, from: Self) -> f64 {
+                    let size = self.abs_diff(from) as f64;
+                    if self < from { -size } else { size }
+                }
+                fn below(self, other: Self) -> bool { self < other }
             }
         }
     )+};
@@ -227,86 +161,94 @@ impl BoolItem {
     }
 }
 
+impl ComparedItem for BoolItem {
+    type Distance = u32;
+    const CLASS: ItemClass = ItemClass::Integer;
+
+    #[inline(always)]
+    fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
+        bytes.iter().map(|item| Self(*item))
+    }
+
+    inlined! {
+        fn same(self, other: Self) -> bool { self.0 == other.0 }
+        fn equals(self, other: Self) -> bool { self.number() == other.number() }
+        fn is_nan(self) -> bool { false }
+        fn is_finite(self) -> bool { true }
+        fn distance(self, other: Self) -> u32 { (self.number() ^ other.number()).into() }
+        fn size(self) -> f64 { self.number().into() }
+        fn parts(self) -> [RealItem; 2] { [RealItem::Integer(self.number().into()), RealItem::Float(0.0)] }
+        fn offset(self, from: Self) -> f64 { f64::from(self.number()) - f64::from(from.number()) }
+        fn below(self, other: Self) -> bool { self.number() < other.number() }
+    }
+}
+
 /// The ticks of a date or of a difference of dates, of which the smallest number means NaT.
 #[derive(Clone, Copy)]
 pub(super) struct TickItem(i64);
 
-compared_items! {
-    BoolItem: Integer, u32 {
-        items(bytes) bytes.iter().map(|item| Self(*item));
-        same(one, other) one.0 == other.0;
-        equals(one, other) one.number() == other.number();
-        is_nan(_item) false;
-        is_finite(_item) true;
-        distance(one, other) (one.number() ^ other.number()).into();
-        size(item) item.number().into();
-        parts(item) [RealItem::Integer(item.number().into()), RealItem::Float(0.0)];
-        offset(item, from) f64::from(item.number()) - f64::from(from.number());
-        below(one, other) one.number() < other.number();
+impl ComparedItem for TickItem {
+    type Distance = u64;
+    const CLASS: ItemClass = ItemClass::Date;
+
+    #[inline(always)]
+    fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
+        i64::items(bytes).map(Self)
     }
-    TickItem: Date, u64 {
-        items(bytes) i64::items(bytes).map(Self);
-        same(one, other) one.0 == other.0;
-        equals(one, other) one.0 == other.0;
-        is_nan(item) item.0 == NAT;
-        is_finite(item) item.0 != NAT;
-        distance(one, other) one.0.distance(other.0);
-        size(item) item.0.size();
-        parts(item) item.0.parts();
-        offset(item, from) item.0.offset(from.0);
-        below(one, other) one.0 < other.0;
-    }
-    f64: Float, f64 {
-        items(bytes) Self::chunks(bytes).iter().map(|item| Self::from_little(*item));
-        same(one, other) one.to_bits() == other.to_bits();
-        equals(one, other) one == other;
-        is_nan(item) item.is_nan();
-        is_finite(item) item.is_finite();
-        distance(one, other) (one - other).abs();
-        size(item) item.abs();
-        parts(item) [RealItem::Float(item), RealItem::Float(0.0)];
-        offset(item, from) item - from;
-        below(one, other) one < other;
-    }
-    Complex<f64>: Complex, f64 {
-        items(bytes) Self::chunks(bytes).iter().map(|item| Self::from_little(*item));
-        same(one, other) one.re.same(other.re) && one.im.same(other.im);
-        equals(one, other) one == other;
-        is_nan(item) item.re.is_nan() || item.im.is_nan();
-        is_finite(item) item.re.is_finite() && item.im.is_finite();
-        distance(one, other) (one.re - other.re).hypot(one.im - other.im);
-        size(item) item.re.hypot(item.im);
-        parts(item) [item.re, item.im].map(RealItem::Float);
-        offset(_item, _from) unreachable!("complex items have an offset in each part");
-        below(_one, _other) unreachable!("complex items have no order");
+
+    inlined! {
+        fn same(self, other: Self) -> bool { self.0 == other.0 }
+        fn equals(self, other: Self) -> bool { self.0 == other.0 }
+        fn is_nan(self) -> bool { self.0 == NAT }
+        fn is_finite(self) -> bool { self.0 != NAT }
+        fn distance(self, other: Self) -> u64 { self.0.distance(other.0) }
+        fn size(self) -> f64 { self.0.size() }
+        fn parts(self) -> [RealItem; 2] { self.0.parts() }
+        fn offset(self, from: Self) -> f64 { self.0.offset(from.0) }
+        fn below(self, other: Self) -> bool { self.0 < other.0 }
     }
 }
 
-/// The type that items are compared as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ComparedAs {
-    /// Floats, and integers that float64 holds.
-    Float64,
-    Int64,
-    UInt64,
-    /// Integers of two dtypes.
-    Int128,
-    Ticks,
-    Bool,
-    Complex,
+impl ComparedItem for f64 {
+    type Distance = f64;
+    const CLASS: ItemClass = ItemClass::Float;
+
+    #[inline(always)]
+    fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
+        Self::chunks(bytes).iter().map(|item| Self::from_little(*item))
+    }
+
+    inlined! {
+        fn same(self, other: Self) -> bool { self.to_bits() == other.to_bits() }
+        fn equals(self, other: Self) -> bool { self == other }
+        fn is_nan(self) -> bool { self.is_nan() }
+        fn is_finite(self) -> bool { self.is_finite() }
+        fn distance(self, other: Self) -> f64 { (self - other).abs() }
+        fn size(self) -> f64 { self.abs() }
+        fn parts(self) -> [RealItem; 2] { [RealItem::Float(self), RealItem::Float(0.0)] }
+        fn offset(self, from: Self) -> f64 { self - from }
+        fn below(self, other: Self) -> bool { self < other }
+    }
 }
 
-impl ComparedAs {
-    /// Returns the loops over items of this type.
-    pub(super) fn kernel(self) -> &'static dyn PairKernel {
-        match self {
-            Self::Float64 => TypedKernel::<f64>::SHARED,
-            Self::Int64 => TypedKernel::<i64>::SHARED,
-            Self::UInt64 => TypedKernel::<u64>::SHARED,
-            Self::Int128 => TypedKernel::<i128>::SHARED,
-            Self::Ticks => TypedKernel::<TickItem>::SHARED,
-            Self::Bool => TypedKernel::<BoolItem>::SHARED,
-            Self::Complex => TypedKernel::<Complex<f64>>::SHARED,
-        }
+impl ComparedItem for Complex<f64> {
+    type Distance = f64;
+    const CLASS: ItemClass = ItemClass::Complex;
+
+    #[inline(always)]
+    fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
+        Self::chunks(bytes).iter().map(|item| Self::from_little(*item))
+    }
+
+    inlined! {
+        fn same(self, other: Self) -> bool { self.re.same(other.re) && self.im.same(other.im) }
+        fn equals(self, other: Self) -> bool { self == other }
+        fn is_nan(self) -> bool { self.re.is_nan() || self.im.is_nan() }
+        fn is_finite(self) -> bool { self.re.is_finite() && self.im.is_finite() }
+        fn distance(self, other: Self) -> f64 { (self.re - other.re).hypot(self.im - other.im) }
+        fn size(self) -> f64 { self.re.hypot(self.im) }
+        fn parts(self) -> [RealItem; 2] { [self.re, self.im].map(RealItem::Float) }
+        fn offset(self, _: Self) -> f64 { unreachable!("complex items have an offset in each part") }
+        fn below(self, _: Self) -> bool { unreachable!("complex items have no order") }
     }
 }

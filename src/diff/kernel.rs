@@ -9,11 +9,12 @@
 
 use std::marker::PhantomData;
 
+use num_complex::Complex;
+
 use super::distance::{Distance, Number};
-use super::item::{ComparedItem, ItemClass, RealItem};
+use super::item::{BoolItem, ComparedItem, ItemClass, RealItem, TickItem};
+use super::lanes::Offsets;
 use super::rule::Rule;
-use super::sums::Offsets;
-use super::tally::DifferenceTally;
 use crate::item::exact::Exact;
 
 /// As many items of the expected and the actual tensor, as little-endian bytes.
@@ -51,6 +52,21 @@ pub(super) struct BlockCounts {
     pub mismatches: usize,
 }
 
+/// What a pair must exceed, or need, to change anything but counts in a tally.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Thresholds {
+    /// The largest error so far.
+    pub max_abs: Number,
+    /// The largest relative error so far; `None` if only zeros were expected and none was there.
+    pub max_rel: Option<f64>,
+    /// The relative tolerance that all pairs so far need.
+    pub rtol: f64,
+    /// Whether the next mismatch is listed, however small its error is.
+    pub lists_next: bool,
+    /// The error above which a mismatch is listed as one of the worst; `None` if no finite one is.
+    pub worst: Option<Number>,
+}
+
 /// What equal tensors tell for metrics: a finite item, and whether another finite one has another value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Variety {
@@ -74,9 +90,9 @@ pub(super) trait PairKernel: Send + Sync {
     /// Returns the bytes of an item.
     fn size(&self) -> usize;
 
-    /// Counts what differs in a block, or returns `None` if one of its pairs may change anything else in the tally. `rule`
+    /// Counts what differs in a block, or returns `None` if one of its pairs is beyond a threshold of the tally. `rule`
     /// decides what passes; the steps between floats have been looked at already.
-    fn count(&self, tally: &DifferenceTally, rule: &Rule, rows: Rows<'_>, steps: &[u64]) -> Option<BlockCounts>;
+    fn count(&self, tally: &Thresholds, rule: &Rule, rows: Rows<'_>, steps: &[u64]) -> Option<BlockCounts>;
 
     /// Makes `out` the facts of all pairs.
     fn facts(&self, rule: &Rule, rows: Rows<'_>, steps: &[u64], out: &mut Vec<PairFacts>);
@@ -127,6 +143,35 @@ impl<T: ComparedItem> TypedKernel<T> {
     pub(super) const SHARED: &'static dyn PairKernel = &Self(PhantomData);
 }
 
+/// The type that items are compared as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ComparedAs {
+    /// Floats, and integers that float64 holds.
+    Float64,
+    Int64,
+    UInt64,
+    /// Integers of two dtypes.
+    Int128,
+    Ticks,
+    Bool,
+    Complex,
+}
+
+impl ComparedAs {
+    /// Returns the loops over items of this type.
+    pub(super) fn kernel(self) -> &'static dyn PairKernel {
+        match self {
+            Self::Float64 => TypedKernel::<f64>::SHARED,
+            Self::Int64 => TypedKernel::<i64>::SHARED,
+            Self::UInt64 => TypedKernel::<u64>::SHARED,
+            Self::Int128 => TypedKernel::<i128>::SHARED,
+            Self::Ticks => TypedKernel::<TickItem>::SHARED,
+            Self::Bool => TypedKernel::<BoolItem>::SHARED,
+            Self::Complex => TypedKernel::<Complex<f64>>::SHARED,
+        }
+    }
+}
+
 /// Returns the pairs of items.
 #[inline(always)]
 fn pairs_of<T: ComparedItem>(rows: Rows<'_>) -> impl ExactSizeIterator<Item = (T, T)> + Clone {
@@ -167,8 +212,8 @@ fn any<I: Iterator>(items: I, predicate: impl Fn(I::Item) -> bool) -> bool {
 /// Returns whether any of the pairs has a larger relative error than any before, or needs a larger relative tolerance.
 /// Pairs that differ are finite.
 #[inline]
-fn is_farther<T: ComparedItem>(tally: &DifferenceTally, mut pairs: impl Iterator<Item = (T, T)>) -> bool {
-    let (max_rel, rtol) = (tally.max_rel.map(|most| most.value), tally.rtol);
+fn is_farther<T: ComparedItem>(tally: &Thresholds, mut pairs: impl Iterator<Item = (T, T)>) -> bool {
+    let Thresholds { max_rel, rtol, .. } = *tally;
     pairs.any(|pair| {
         let (distance, size) = (pair.0.distance(pair.1), pair.0.size());
         let is_above = match max_rel {
@@ -183,7 +228,7 @@ fn is_farther<T: ComparedItem>(tally: &DifferenceTally, mut pairs: impl Iterator
 /// Counts the pairs that fail, each so many steps apart; returns `None` if one of them must be listed.
 #[inline]
 fn count_failures<T: ComparedItem>(
-    tally: &DifferenceTally,
+    tally: &Thresholds,
     rule: &Rule,
     pairs: impl Iterator<Item = ((T, T), u64)> + Clone,
     differing: u32,
@@ -197,11 +242,11 @@ fn count_failures<T: ComparedItem>(
     if failing == 0 {
         return Some(0);
     }
-    let floor = tally.worst.floor();
-    let all_are_worse = floor.is_none();
-    let floor = floor.flatten().map_or(T::Distance::ABOVE_ALL, T::Distance::of_number);
-    let is_worse = |pair: ((T, T), u64)| fails(pair) & (all_are_worse | (pair.0.0.distance(pair.0.1) > floor));
-    let is_listed = tally.first.len() < rule.shown || rule.worst > 0 && any(pairs, is_worse);
+    let is_listed = tally.lists_next
+        || tally
+            .worst
+            .map(T::Distance::of_number)
+            .is_some_and(|worst| any(pairs, |pair: ((T, T), u64)| fails(pair) & (pair.0.0.distance(pair.0.1) > worst)));
     (!is_listed).then_some(failing)
 }
 
@@ -214,13 +259,13 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
         T::SIZE
     }
 
-    fn count(&self, tally: &DifferenceTally, rule: &Rule, rows: Rows<'_>, steps: &[u64]) -> Option<BlockCounts> {
-        let max_abs = T::Distance::of_number(tally.max_abs?.value);
+    fn count(&self, tally: &Thresholds, rule: &Rule, rows: Rows<'_>, steps: &[u64]) -> Option<BlockCounts> {
+        let max_abs = T::Distance::of_number(tally.max_abs);
         let pairs = pairs_of::<T>(rows);
         // A quotient is above the maximum only if the error is no less than the rounded product. Most blocks have no such
         // pair, so no quotient of theirs is computed. Equal items have none that is larger. Once zero was expected where
         // something else was, no relative tolerance is left to find, and no quotient where zero is expected again.
-        let least = tally.max_rel.map_or(0.0, |most| most.value.min(tally.rtol));
+        let least = tally.max_rel.map_or(0.0, |max_rel| max_rel.min(tally.rtol));
         let smallest = if tally.rtol.is_finite() { -1.0 } else { 0.0 };
         // the difference to a number that is not finite is not finite, and within no distance
         let survey = |(within, may_be_farther, differing): (u64, u64, u64), pair: (T, T)| {

@@ -7,7 +7,7 @@ use super::rule::Rule;
 use super::tally::{StoredItems, for_each_opaque, mark_failures};
 use crate::engine::job::Progress;
 use crate::engine::scan::scan;
-use crate::error::{Context, Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::item::dtype::Kind;
 use crate::item::meta::Meta;
 use crate::layout::shape::coordinates;
@@ -106,11 +106,10 @@ pub(crate) fn check_plane(expected: &Source, actual: &Source, options: &Options)
 pub(crate) fn error_plane(mut sources: [Source; 2], options: &Options) -> Result<Box<dyn Fill>> {
     let pairs = ComparedPairs::new(sources.each_ref(), options).expect("the dtypes have been checked");
     sources.iter_mut().try_for_each(Source::settle)?;
-    let conversion = |source: &Source| Conversion::new(source.dtype(), &source.dtype().native());
-    let [expected, actual] = sources.each_ref().map(|source| conversion(source).context("a dtype of no kind"));
+    let conversions = sources.each_ref().map(|source| Conversion::to_native(source.dtype()));
     let (others, plane) = sources[0].shape().split_at(sources[0].shape().len().saturating_sub(2));
     let (others, meta) = (others.to_vec(), Meta::new(Kind::Float64.into(), plane.to_vec()));
-    Ok(Box::new(ErrorPlane { sources, conversions: [expected?, actual?], pairs, others, meta }))
+    Ok(Box::new(ErrorPlane { sources, conversions, pairs, others, meta }))
 }
 
 impl Fill for ErrorPlane {

@@ -1,6 +1,7 @@
 //! How far apart two tensors are as a whole, and how alike.
 
 use super::item::ItemClass;
+use super::options::{Failure, MetricLimits};
 use super::sums::{Ends, MetricSums};
 use crate::item::exact::{Binary, Exact, Scaled, spread};
 
@@ -45,6 +46,24 @@ impl Metrics {
             psnr_db: real.then_some(f64::INFINITY),
             pearson: (real && varies).then_some(1.0),
         }
+    }
+
+    /// Returns the metrics outside limits. A metric that is undefined is within no limit.
+    pub(super) fn failures(&self, limits: &MetricLimits) -> Vec<Failure> {
+        let rows = [
+            ("cosine", self.cosine, "min_cosine", limits.min_cosine),
+            ("snr_db", self.snr_db, "min_snr", limits.min_snr),
+            ("psnr_db", self.psnr_db, "min_psnr", limits.min_psnr),
+            ("rmse", self.rmse, "max_rmse", limits.max_rmse),
+            ("mean_abs", self.mean_abs, "max_mean_abs", limits.max_mean_abs),
+        ];
+        let failure = |(metric, value, limit, bound): (_, Option<f64>, &'static str, Option<f64>)| {
+            let bound = bound?;
+            let is_least = limit.starts_with("min");
+            let holds = value.is_some_and(|value| if is_least { value >= bound } else { value <= bound });
+            (!holds).then_some(Failure { metric, value, limit, bound })
+        };
+        rows.into_iter().filter_map(failure).collect()
     }
 
     /// Computes the metrics from the sums over all pairs. Differences that could cancel are taken before anything is

@@ -1,6 +1,5 @@
 //! What passes a comparison, what it lists, and what it may use.
 
-use super::metrics::Metrics;
 use crate::error::{Error, ErrorKind};
 use crate::ops::fill::Limits;
 
@@ -145,7 +144,7 @@ pub struct MetricLimits {
 /// A metric outside its limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Failure {
-    /// The field of [`Metrics`].
+    /// The field of [`Metrics`](super::Metrics).
     pub metric: &'static str,
     /// The metric's value.
     pub value: Option<f64>,
@@ -159,24 +158,6 @@ impl MetricLimits {
     /// Returns whether there is any limit.
     pub fn any(&self) -> bool {
         *self != Self::default()
-    }
-
-    /// Returns the metrics outside their limits. A metric that is undefined is within no limit.
-    pub(super) fn failures(&self, metrics: &Metrics) -> Vec<Failure> {
-        let rows = [
-            ("cosine", metrics.cosine, "min_cosine", self.min_cosine),
-            ("snr_db", metrics.snr_db, "min_snr", self.min_snr),
-            ("psnr_db", metrics.psnr_db, "min_psnr", self.min_psnr),
-            ("rmse", metrics.rmse, "max_rmse", self.max_rmse),
-            ("mean_abs", metrics.mean_abs, "max_mean_abs", self.max_mean_abs),
-        ];
-        let failure = |(metric, value, limit, bound): (_, Option<f64>, &'static str, Option<f64>)| {
-            let bound = bound?;
-            let is_least = limit.starts_with("min");
-            let holds = value.is_some_and(|value| if is_least { value >= bound } else { value <= bound });
-            (!holds).then_some(Failure { metric, value, limit, bound })
-        };
-        rows.into_iter().filter_map(failure).collect()
     }
 }
 

@@ -8,8 +8,8 @@ use std::array;
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use super::item::{ComparedAs, ItemClass};
-use super::kernel::{PairKernel, Rows};
+use super::item::ItemClass;
+use super::kernel::{ComparedAs, PairKernel, Rows};
 use super::steps::{Ordinals, Steps, ordinal16, ordinal32, ordinal64};
 use crate::item::dtype::{DType, Kind};
 use crate::item::element::{self, Element, match_kind, not_numbers};

@@ -23,8 +23,7 @@ use std::sync::Mutex;
 
 use super::item::{ItemClass, RealItem};
 use super::kernel::{PairKernel, Rows};
-pub(super) use super::lanes::Offsets;
-use super::lanes::{BlockSums, exponent, range, zeros};
+use super::lanes::{BlockSums, Offsets, exponent, range, zeros};
 use crate::item::exact::{Binary, Exact, power_of_two};
 use crate::memory::{self, OutOfMemory};
 use crate::parallel::locked;

@@ -7,11 +7,11 @@
 use std::ops::Range;
 
 use super::distance::Number;
-use super::kernel::{BlockCounts, PairError, PairFacts, Rows};
+use super::kernel::{BlockCounts, PairError, PairFacts, Rows, Thresholds};
 use super::places::{AxisMarks, FirstAxisRuns};
 use super::reading::{Comparability, NumberReading};
 use super::rule::Rule;
-use super::worst::WorstMismatches;
+use super::worst::{FoundMismatch, MismatchErrors, WorstMismatches};
 use crate::layout::order::sort_by;
 use crate::memory::{self, OutOfMemory};
 
@@ -29,26 +29,6 @@ const GROUP: usize = 8;
 const LONG: usize = 1 << 12;
 /// For shorter mismatches it is asked for so many at once, since asking for each would double the allocations.
 const OFTEN: usize = 1 << 10;
-
-/// A mismatch to be listed, whose items are still bytes.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct FoundMismatch {
-    /// The number of the item in C order.
-    pub item: usize,
-    pub expected: Vec<u8>,
-    pub actual: Vec<u8>,
-    /// `None` if either item is NaN, infinite or no number.
-    pub errors: Option<MismatchErrors>,
-}
-
-/// How far apart two finite items are.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct MismatchErrors {
-    pub abs: Number,
-    /// `None` if zero was expected and the actual item is not zero.
-    pub rel: Option<f64>,
-    pub ulp: u64,
-}
 
 /// The largest of some values, and the number of the first item that has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -219,11 +199,18 @@ impl DifferenceTally {
         rows: Rows<'_>,
         scratch: &mut TallyScratch,
     ) -> Option<BlockCounts> {
-        if self.max_abs.is_none() || reading.steps.any_above(stored.rows, self.max_ulp.map(|most| most.value)) {
+        let thresholds = Thresholds {
+            max_abs: self.max_abs?.value,
+            max_rel: self.max_rel.map(|most| most.value),
+            rtol: self.rtol,
+            lists_next: self.first.len() < rule.shown || self.worst.takes_all(rule.worst),
+            worst: self.worst.floor(),
+        };
+        if reading.steps.any_above(stored.rows, self.max_ulp.map(|most| most.value)) {
             return None;
         }
         fill_limited_steps(rule, reading, stored, rows, &mut scratch.steps);
-        reading.kernel().count(self, rule, rows, &scratch.steps)
+        reading.kernel().count(&thresholds, rule, rows, &scratch.steps)
     }
 
     /// Takes a pair into account, so many steps apart if that has a meaning.

@@ -8,9 +8,8 @@ use super::kernel::Rows;
 use super::places::FirstAxisRuns;
 use super::reading::{Comparability, NumberReading};
 use super::rule::Rule;
-use super::tally::{
-    DifferenceTally, FoundMismatch, MismatchErrors, Most, StoredItems, TallyScratch, WindowMarks, least_rtol,
-};
+use super::tally::{DifferenceTally, Most, StoredItems, TallyScratch, WindowMarks, least_rtol};
+use super::worst::{FoundMismatch, MismatchErrors};
 use super::*;
 use crate::error::{Advice, Subject};
 use crate::format::json;

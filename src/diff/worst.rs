@@ -1,14 +1,33 @@
-//! The mismatches that are farthest apart.
+//! Mismatches that are listed, and the choice of those that are farthest apart.
 
 use std::cmp::Ordering;
 
 use super::distance::Number;
-use super::tally::FoundMismatch;
 use crate::layout::order::sort_by;
 use crate::memory::{self, OutOfMemory};
 
 /// More mismatches are kept than are wanted, so that they are sorted seldom: twice as many and these.
 const SPARE: usize = 64;
+
+/// A mismatch to be listed, whose items are still bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct FoundMismatch {
+    /// The number of the item in C order.
+    pub item: usize,
+    pub expected: Vec<u8>,
+    pub actual: Vec<u8>,
+    /// `None` if either item is NaN, infinite or no number.
+    pub errors: Option<MismatchErrors>,
+}
+
+/// How far apart two finite items are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct MismatchErrors {
+    pub abs: Number,
+    /// `None` if zero was expected and the actual item is not zero.
+    pub rel: Option<f64>,
+    pub ulp: u64,
+}
 
 /// The mismatches with the largest distances, those of NaN and infinity first. If two are equal, the one that comes first
 /// in C order counts as the larger.
@@ -26,10 +45,15 @@ impl WorstMismatches {
         self.found.len()
     }
 
-    /// Returns the distance above which a later mismatch is one of those wanted: `None` if every mismatch is, `Some(None)`
-    /// if no finite distance is enough.
-    pub(super) fn floor(&self) -> Option<Option<Number>> {
-        self.least
+    /// Returns whether every mismatch is one of so many, because there are fewer so far.
+    pub(super) fn takes_all(&self, wanted: usize) -> bool {
+        wanted > 0 && self.least.is_none()
+    }
+
+    /// Returns the distance above which a later mismatch is one of those wanted; `None` if no finite distance is enough or
+    /// nothing is known.
+    pub(super) fn floor(&self) -> Option<Number> {
+        self.least.flatten()
     }
 
     /// Returns whether a mismatch, later than all before, is one of so many.

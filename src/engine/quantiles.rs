@@ -28,6 +28,7 @@
 use half::{bf16, f16};
 
 use super::brackets::{self, Brackets};
+use crate::item::element::inlined;
 
 /// Bits of a digit. The counters of a thread, 256 KiB, fit the cache beside the items.
 const DIGIT: u32 = 16;
@@ -88,44 +89,39 @@ macro_rules! keys {
     (unsigned $($type:ty)*) => {$(
         impl Key for $type {
             const BITS: u32 = <$type>::BITS;
-            #[inline(always)]
-            fn to_key(self) -> u64 {
-                self.into()
-            }
-            #[inline(always)]
-            fn from_key(key: u64) -> Self {
-                key as $type
+
+            inlined! {
+                fn to_key(self) -> u64 { self.into() }
+                fn from_key(key: u64) -> Self { key as $type }
             }
         }
     )*};
     (signed $($type:ty, $bits:ty;)*) => {$(
         impl Key for $type {
             const BITS: u32 = <$type>::BITS;
-            #[inline(always)]
-            fn to_key(self) -> u64 {
-                ((self as $bits) ^ (1 << (<$type>::BITS - 1))).into()
-            }
-            #[inline(always)]
-            fn from_key(key: u64) -> Self {
-                (key as $bits ^ (1 << (<$type>::BITS - 1))) as $type
+
+            inlined! {
+                fn to_key(self) -> u64 { ((self as $bits) ^ (1 << (<$type>::BITS - 1))).into() }
+                fn from_key(key: u64) -> Self { (key as $bits ^ (1 << (<$type>::BITS - 1))) as $type }
             }
         }
     )*};
     (float $($type:ty, $bits:ty, $signed:ty;)*) => {$(
         impl Key for $type {
             const BITS: u32 = <$bits>::BITS;
-            #[inline(always)]
-            fn to_key(self) -> u64 {
-                let bits = self.to_bits();
-                // negative numbers order in reverse, below the others
-                let flip = (bits as $signed >> (<$bits>::BITS - 1)) as $bits | 1 << (<$bits>::BITS - 1);
-                (bits ^ flip).into()
-            }
-            #[inline(always)]
-            fn from_key(key: u64) -> Self {
-                let key = key as $bits;
-                let flip = !((key as $signed >> (<$bits>::BITS - 1)) as $bits) | 1 << (<$bits>::BITS - 1);
-                Self::from_bits(key ^ flip)
+
+            inlined! {
+                fn to_key(self) -> u64 {
+                    let bits = self.to_bits();
+                    // negative numbers order in reverse, below the others
+                    let flip = (bits as $signed >> (<$bits>::BITS - 1)) as $bits | 1 << (<$bits>::BITS - 1);
+                    (bits ^ flip).into()
+                }
+                fn from_key(key: u64) -> Self {
+                    let key = key as $bits;
+                    let flip = !((key as $signed >> (<$bits>::BITS - 1)) as $bits) | 1 << (<$bits>::BITS - 1);
+                    Self::from_bits(key ^ flip)
+                }
             }
         }
     )*};
@@ -134,12 +130,6 @@ macro_rules! keys {
 keys! { unsigned u8 u16 u32 u64 }
 keys! { signed i8, u8; i16, u16; i32, u32; i64, u64; }
 keys! { float f16, u16, i16; bf16, u16, i16; f32, u32, i32; f64, u64, i64; }
-
-/// Returns the keys of the quantiles among `keys`, one for each fraction, or none if there are no keys. Reorders `keys`.
-pub fn among(keys: &mut [u64], fractions: &[Fraction]) -> Vec<u64> {
-    let items = keys.len() as u64;
-    select(keys, fractions.iter().map(|fraction| fraction.rank(items) - 1))
-}
 
 /// Returns the keys of some ranks, which count from 0. A rank beyond the last key has none.
 fn select(keys: &mut [u64], ranks: impl Iterator<Item = u64>) -> Vec<u64> {
@@ -299,11 +289,8 @@ impl Search {
             Pass::Count(beginnings, _) => beginnings.known.len() << DIGIT,
             Pass::KeepAll | Pass::Guess(_) | Pass::Keep(_) | Pass::Found(_) => 0,
         };
+        let guessed = matches!(self.pass, Pass::Guess(_)).then(Box::default);
         let digits = vec![0; counters];
-        let guessed = match &self.pass {
-            Pass::Guess(_) => Some(Box::default()),
-            Pass::KeepAll | Pass::CountAll | Pass::Keep(_) | Pass::Count(..) | Pass::Found(_) => None,
-        };
         PassCounts { digits, before: Vec::new(), pending: 0, kept: Vec::new(), all: u64::MAX, any: 0, guessed }
     }
 
@@ -390,12 +377,7 @@ impl Search {
                             beginnings.wanted.iter().map(|&(n, rank)| (bits(beginnings.known[n]), rank)).collect();
                         self.count_below(Beginnings::new(common, &wanted))
                     }
-                    next @ (Pass::KeepAll
-                    | Pass::Guess(_)
-                    | Pass::CountAll
-                    | Pass::Keep(_)
-                    | Pass::Count(..)
-                    | Pass::Found(_)) => next,
+                    next => next,
                 }
             }
             Pass::Count(beginnings, below) => {
@@ -475,6 +457,12 @@ mod tests {
         Fraction::new(999, 1000),
         Fraction::new(1, 1),
     ];
+
+    /// The keys of the quantiles, one for each fraction, found by sorting.
+    fn among(keys: &mut [u64], fractions: &[Fraction]) -> Vec<u64> {
+        let items = keys.len() as u64;
+        select(keys, fractions.iter().map(|fraction| fraction.rank(items) - 1))
+    }
 
     /// Numbers that look random, the same each time.
     fn random() -> impl Iterator<Item = u64> {

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::job::Progress;
-use crate::error::{Context, Result};
+use crate::error::Result;
 use crate::layout::view::View;
 use crate::layout::window::Windows;
 use crate::memory::resize;
@@ -165,8 +165,7 @@ fn scan_windows<'a>(
         fortran |= !view.is_forward();
         bytes = view.items().saturating_mul(itemsize).saturating_add(bytes);
         widest = widest.max(itemsize);
-        let native = source.dtype().native();
-        conversions.push(Conversion::new(source.dtype(), &native).context("a dtype of no kind")?);
+        conversions.push(Conversion::to_native(source.dtype()));
     }
     let threads = if once { 1 } else { limits.threads.for_bytes(bytes) };
     let window = if fortran { ACROSS_WINDOWS / threads / parts.len() } else { WINDOW };

@@ -8,7 +8,7 @@ use half::{bf16, f16};
 use crate::engine::quantiles::Key;
 use crate::item::datetime::NAT;
 use crate::item::dtype::{Kind, Narrow};
-use crate::item::element::Element;
+use crate::item::element::{Element, inlined};
 use crate::item::exact::SumOfSquares;
 use crate::item::float16::{bf16_to_f32, f16_to_f32};
 
@@ -146,19 +146,12 @@ macro_rules! stored {
             fn stored(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> {
                 <$stored>::chunks(bytes).iter().map(|&item| <$stored>::from_little(item))
             }
-            #[inline(always)]
-            fn counted(self) -> $counted {
-                $to(self)
-            }
-            #[inline(always)]
-            fn is_finite(self) -> bool {
-                $is_finite(self)
-            }
-            fn of_counted(item: $counted) -> Self {
-                $from(item)
-            }
-            fn to_bytes(self) -> Vec<u8> {
-                self.to_le_bytes().into()
+
+            inlined! {
+                fn counted(self) -> $counted { $to(self) }
+                fn is_finite(self) -> bool { $is_finite(self) }
+                fn of_counted(item: $counted) -> Self { $from(item) }
+                fn to_bytes(self) -> Vec<u8> { self.to_le_bytes().into() }
             }
         }
     )*};
@@ -180,7 +173,7 @@ stored! {
 /// A real number (or a date), as the loops have it.
 pub(super) trait CountedItem: Copy + Send + Sync + 'static {
     /// Orders finite items as their values do; equal values, such as +0 and -0, have equal ranks.
-    type Rank: Copy + Ord + Send;
+    type Rank: Copy + Ord + Send + Into<i128>;
     /// The least and the greatest rank.
     const ENDS: (Self::Rank, Self::Rank);
     /// The sums from which mean and deviation are computed.
@@ -214,29 +207,24 @@ impl ItemSums<CountedTicks> for () {
 
 impl Key for CountedTicks {
     const BITS: u32 = i64::BITS;
-    fn to_key(self) -> u64 {
-        self.0.to_key()
-    }
-    fn from_key(key: u64) -> Self {
-        Self(i64::from_key(key))
+
+    inlined! {
+        fn to_key(self) -> u64 { self.0.to_key() }
+        fn from_key(key: u64) -> Self { Self(i64::from_key(key)) }
     }
 }
 
 impl StoredItem<CountedTicks> for CountedTicks {
+    #[inline(always)]
     fn stored(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> {
         i64::stored(bytes).map(Self)
     }
-    fn counted(self) -> Self {
-        self
-    }
-    fn is_finite(self) -> bool {
-        self.0 != NAT
-    }
-    fn of_counted(item: Self) -> Self {
-        item
-    }
-    fn to_bytes(self) -> Vec<u8> {
-        self.0.to_bytes()
+
+    inlined! {
+        fn counted(self) -> Self { self }
+        fn is_finite(self) -> bool { self.0 != NAT }
+        fn of_counted(item: Self) -> Self { item }
+        fn to_bytes(self) -> Vec<u8> { self.0.to_bytes() }
     }
 }
 
@@ -245,17 +233,11 @@ impl CountedItem for CountedTicks {
     const ENDS: (i64, i64) = (i64::MIN, i64::MAX);
     type Sums = ();
 
-    fn rank(self) -> i64 {
-        self.0
-    }
-    fn is_nan(self) -> bool {
-        self.0 == NAT
-    }
-    fn is_infinite(self) -> bool {
-        false
-    }
-    fn is_zero(self) -> bool {
-        self.0 == 0
+    inlined! {
+        fn rank(self) -> i64 { self.0 }
+        fn is_nan(self) -> bool { self.0 == NAT }
+        fn is_infinite(self) -> bool { false }
+        fn is_zero(self) -> bool { self.0 == 0 }
     }
 }
 
@@ -275,21 +257,11 @@ macro_rules! integers {
             const ENDS: (Self, Self) = (Self::MIN, Self::MAX);
             type Sums = IntegerSums;
 
-            #[inline(always)]
-            fn rank(self) -> Self {
-                self
-            }
-            #[inline(always)]
-            fn is_nan(self) -> bool {
-                false
-            }
-            #[inline(always)]
-            fn is_infinite(self) -> bool {
-                false
-            }
-            #[inline(always)]
-            fn is_zero(self) -> bool {
-                self == 0
+            inlined! {
+                fn rank(self) -> Self { self }
+                fn is_nan(self) -> bool { false }
+                fn is_infinite(self) -> bool { false }
+                fn is_zero(self) -> bool { self == 0 }
             }
         }
 
@@ -340,23 +312,19 @@ macro_rules! floats {
             const ENDS: ($rank, $rank) = (<$rank>::MIN, <$rank>::MAX);
             type Sums = $sums;
 
-            #[inline(always)]
-            fn rank(self) -> $rank {
-                let bits = self.to_bits() as $rank;
-                let size = bits & <$rank>::MAX;
-                if bits < 0 { -size } else { size }
-            }
-            #[inline(always)]
-            fn is_nan(self) -> bool {
-                (self.to_bits() as $rank & <$rank>::MAX) > Self::INFINITY.to_bits() as $rank
-            }
-            #[inline(always)]
-            fn is_infinite(self) -> bool {
-                (self.to_bits() as $rank & <$rank>::MAX) == Self::INFINITY.to_bits() as $rank
-            }
-            #[inline(always)]
-            fn is_zero(self) -> bool {
-                (self.to_bits() as $rank & <$rank>::MAX) == 0
+            inlined! {
+                fn rank(self) -> $rank {
+                    let bits = self.to_bits() as $rank;
+                    let size = bits & <$rank>::MAX;
+                    if bits < 0 { -size } else { size }
+                }
+                fn is_nan(self) -> bool {
+                    (self.to_bits() as $rank & <$rank>::MAX) > Self::INFINITY.to_bits() as $rank
+                }
+                fn is_infinite(self) -> bool {
+                    (self.to_bits() as $rank & <$rank>::MAX) == Self::INFINITY.to_bits() as $rank
+                }
+                fn is_zero(self) -> bool { (self.to_bits() as $rank & <$rank>::MAX) == 0 }
             }
         }
 

@@ -4,7 +4,7 @@
 //! passes, seldom three, find these. Items are seen in the order in which they are stored, which costs least. The index of
 //! an extreme or a NaN is that of the first such item in C order all the same.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 use std::fmt;
 
 use super::bytes::ByteCounts;
@@ -142,19 +142,19 @@ pub(super) fn stats_of(
     let passes = ItemPasses { source, part, limits, progress };
     let stats = match CountedAs::new(source.dtype().kind()) {
         CountedAs::Bytes(byte) => passes.bytes(byte)?,
-        CountedAs::Int32(codec) => passes.real(&codec)?,
-        CountedAs::Int64(codec) => passes.real(&codec)?,
-        CountedAs::UInt64(codec) => passes.real(&codec)?,
-        CountedAs::Float32(codec) => passes.real(&codec)?,
-        CountedAs::Float64(codec) => passes.real(&codec)?,
+        CountedAs::Int32(codec) => passes.real(codec.keys, &|| RealTally::boxed(codec))?,
+        CountedAs::Int64(codec) => passes.real(codec.keys, &|| RealTally::boxed(codec))?,
+        CountedAs::UInt64(codec) => passes.real(codec.keys, &|| RealTally::boxed(codec))?,
+        CountedAs::Float32(codec) => passes.real(codec.keys, &|| RealTally::boxed(codec))?,
+        CountedAs::Float64(codec) => passes.real(codec.keys, &|| RealTally::boxed(codec))?,
         CountedAs::Dates(codec) => {
-            let stats = passes.real(&codec)?;
+            let stats = passes.real(codec.keys, &|| RealTally::boxed(codec))?;
             // the day from which ticks are counted is no zero
             let is_date = matches!(source.dtype().kind(), Kind::Datetime(_));
             Stats { zero: if is_date { 0 } else { stats.zero }, ..stats }
         }
-        CountedAs::Complex64(codec) => passes.complex(&codec)?,
-        CountedAs::Complex128(codec) => passes.complex(&codec)?,
+        CountedAs::Complex64(codec) => passes.complex(&|| ComplexTally::boxed(codec))?,
+        CountedAs::Complex128(codec) => passes.complex(&|| ComplexTally::boxed(codec))?,
         CountedAs::Text => Stats::default(),
         CountedAs::Opaque => return Ok(None),
     };
@@ -188,26 +188,71 @@ impl ItemCounts {
     }
 }
 
-/// What is known of the items seen so far.
-struct ItemTally<T: CountedItem> {
+/// What a thread knows of the items that it has seen. All that depends on their type is behind this trait, so that passes
+/// are compiled once.
+trait ItemTally: Send {
+    /// Adds the items that bytes hold, at most [`BLOCK`]. The first is seen in place `start`.
+    fn add(&mut self, numbers: &ItemNumbers, start: usize, bytes: &[u8]);
+
+    /// Returns what is known.
+    fn found(self: Box<Self>) -> TallyFindings;
+}
+
+/// What an [`ItemTally`] knows, in a form that does not depend on the type of items.
+#[derive(Default)]
+struct TallyFindings {
+    counts: ItemCounts,
+    min: Option<Extreme>,
+    max: Option<Extreme>,
+    /// The sums of real items, those of both parts of complex ones, or none.
+    sums: Vec<SumOfSquares>,
+}
+
+/// The smallest or the largest item.
+struct Extreme {
+    /// A number that is least for the item that counts.
+    rank: i128,
+    /// The number of the item in C order.
+    number: usize,
+    /// The bytes of the item.
+    item: Vec<u8>,
+}
+
+impl TallyFindings {
+    /// Adds those of other items of the same type.
+    fn merge(&mut self, other: Self) {
+        self.counts.merge(&other.counts);
+        for (own, other) in [(&mut self.min, other.min), (&mut self.max, other.max)] {
+            *own = own.take().into_iter().chain(other).min_by_key(|extreme| (extreme.rank, extreme.number));
+        }
+        self.sums.resize_with(other.sums.len(), SumOfSquares::default);
+        self.sums.iter_mut().zip(other.sums).for_each(|(own, other)| own.merge(other));
+    }
+}
+
+/// The tally of real numbers or dates.
+struct RealTally<T: CountedItem> {
+    codec: ItemCodec<T>,
+    block: Vec<T>,
     counts: ItemCounts,
     min: Numbered<T>,
     max: Numbered<T>,
     sums: T::Sums,
 }
 
-impl<T: CountedItem> Default for ItemTally<T> {
-    fn default() -> Self {
-        Self { counts: ItemCounts::default(), min: None, max: None, sums: T::Sums::default() }
+impl<T: CountedItem> RealTally<T> {
+    fn boxed(codec: ItemCodec<T>) -> Box<dyn ItemTally> {
+        let (counts, sums) = (ItemCounts::default(), T::Sums::default());
+        Box::new(Self { codec, block: Vec::new(), counts, min: None, max: None, sums })
     }
 }
 
-impl<T: CountedItem> ItemTally<T> {
-    /// Adds items, the first of which is seen in place `start`.
-    ///
+impl<T: CountedItem> ItemTally for RealTally<T> {
     /// A first loop, without a branch and so vectorised, finds the ranks of the extremes only. Which item has them is
     /// looked for afterwards, and only if they are new, which is rare after the first blocks.
-    fn add(&mut self, numbers: &ItemNumbers, start: usize, block: &[T]) {
+    fn add(&mut self, numbers: &ItemNumbers, start: usize, bytes: &[u8]) {
+        (self.codec.load)(bytes, &mut self.block);
+        let block = self.block.as_slice();
         let (mut low, mut high) = (T::ENDS.1, T::ENDS.0);
         let (mut nan, mut inf, mut zero) = (0_u32, 0_u32, 0_u32);
         for &item in block {
@@ -237,16 +282,68 @@ impl<T: CountedItem> ItemTally<T> {
         improve(&mut self.max, |max| max.rank().cmp(&high), ascend, |below| find(below, high));
         self.sums.add(block);
     }
+
+    fn found(self: Box<Self>) -> TallyFindings {
+        let store = self.codec.store;
+        let extreme = |(item, number): (T, usize), sign: i128| {
+            let rank: i128 = item.rank().into();
+            Extreme { rank: sign * rank, number, item: store(item) }
+        };
+        TallyFindings {
+            counts: self.counts,
+            min: self.min.map(|min| extreme(min, 1)),
+            max: self.max.map(|max| extreme(max, -1)),
+            sums: self.sums.total().into_iter().collect(),
+        }
+    }
 }
 
-/// What is known of the complex items seen so far.
-#[derive(Default)]
+/// The tally of complex numbers.
 struct ComplexTally<T: CountedItem> {
+    /// Converts the parts.
+    codec: ItemCodec<T>,
     counts: ItemCounts,
     sums: [T::Sums; 2],
     parts: Vec<T>,
     /// The real, and the imaginary parts of a block.
     blocks: [Vec<T>; 2],
+}
+
+impl<T: CountedItem + Default> ComplexTally<T> {
+    fn boxed(codec: ItemCodec<T>) -> Box<dyn ItemTally> {
+        let (counts, sums, blocks) = (ItemCounts::default(), Default::default(), Default::default());
+        Box::new(Self { codec, counts, sums, parts: Vec::new(), blocks })
+    }
+}
+
+impl<T: CountedItem + Default> ItemTally for ComplexTally<T> {
+    fn add(&mut self, numbers: &ItemNumbers, start: usize, bytes: &[u8]) {
+        (self.codec.load)(bytes, &mut self.parts);
+        self.blocks.iter_mut().for_each(Vec::clear);
+        let items = self.parts.as_chunks::<2>().0;
+        let before = self.counts.nan;
+        for &[re, im] in items {
+            let nan = re.is_nan() || im.is_nan();
+            let inf = !nan && (re.is_infinite() || im.is_infinite());
+            self.counts.nan += u64::from(nan);
+            self.counts.inf += u64::from(inf);
+            self.counts.zero += u64::from(re.is_zero() && im.is_zero());
+            self.counts.finite += u64::from(!nan && !inf);
+            // neither part of an item that is not finite adds anything
+            let [reals, imaginaries] = &mut self.blocks;
+            reals.push(if nan || inf { T::default() } else { re });
+            imaginaries.push(if nan || inf { T::default() } else { im });
+        }
+        if self.counts.nan > before {
+            self.counts.find_nan(numbers, start, items, |[re, im]| re.is_nan() || im.is_nan());
+        }
+        self.sums.iter_mut().zip(&self.blocks).for_each(|(sums, block)| sums.add(block));
+    }
+
+    fn found(self: Box<Self>) -> TallyFindings {
+        let sums = self.sums.into_iter().map(|sums| sums.total().expect("floats have sums")).collect();
+        TallyFindings { counts: self.counts, sums, ..TallyFindings::default() }
+    }
 }
 
 /// Passes over the items of a part of a tensor.
@@ -287,39 +384,41 @@ impl ItemPasses<'_> {
         ItemValue::new(self.source.dtype(), item)
     }
 
-    fn real<T: CountedItem>(&self, codec: &ItemCodec<T>) -> Result<Stats> {
-        let KeyCodec { size, bits, load: load_keys, .. } = codec.keys;
-        let search = Search::new(bits, &FRACTIONS, self.part.view.items());
+    /// Returns the statistics of real numbers or dates, which have extremes and quantiles.
+    fn real(&self, keys: KeyCodec, begin: &(dyn Fn() -> Box<dyn ItemTally> + Sync)) -> Result<Stats> {
+        let search = Search::new(keys.bits, &FRACTIONS, self.part.view.items());
         let numbers = &self.part.numbers;
-        let begin = || (ItemTally::<T>::default(), search.begin(), Vec::new(), Vec::new());
-        let tallies = self.scan(begin, |(tally, counts, block, keys), start, bytes| {
-            for (i, bytes) in bytes.chunks(BLOCK * size).enumerate() {
-                (codec.load)(bytes, block);
-                tally.add(numbers, start + i * BLOCK, block);
-                load_keys(bytes, keys);
-                search.count(counts, keys);
+        let begin = || (begin(), search.begin(), Vec::new());
+        let tallies = self.scan(begin, |(tally, counts, block), start, bytes| {
+            for (i, bytes) in bytes.chunks(BLOCK * keys.size).enumerate() {
+                tally.add(numbers, start + i * BLOCK, bytes);
+                (keys.load)(bytes, block);
+                search.count(counts, block);
             }
         })?;
-        let mut sums = Some(SumOfSquares::default());
-        let mut all = ItemTally::<T>::default();
+        let mut all = TallyFindings::default();
         let mut passed = Vec::with_capacity(tallies.len());
-        for (tally, counts, ..) in tallies {
-            all.counts.merge(&tally.counts);
-            all.min = first_of(all.min, tally.min, CountedItem::rank);
-            all.max = first_of(all.max, tally.max, |item| Reverse(item.rank()));
-            sums = sums.zip(tally.sums.total()).map(|(mut sums, more)| {
-                sums.merge(more);
-                sums
-            });
+        for (tally, counts, _) in tallies {
+            all.merge(tally.found());
             passed.push(counts);
         }
-        let value = |(item, number)| (self.value((codec.store)(item)), self.index(number));
-        Ok(Stats {
-            min: all.min.map(value),
-            max: all.max.map(value),
-            quantiles: self.quantiles(codec.keys, search, passed, all.counts.finite)?,
-            ..self.stats(&all.counts, sums.as_slice())
-        })
+        let value = |extreme: Extreme| (self.value(extreme.item), self.index(extreme.number));
+        let stats = self.stats(&all.counts, &all.sums);
+        let quantiles = self.quantiles(keys, search, passed, all.counts.finite)?;
+        Ok(Stats { min: all.min.map(value), max: all.max.map(value), quantiles, ..stats })
+    }
+
+    fn complex(&self, begin: &(dyn Fn() -> Box<dyn ItemTally> + Sync)) -> Result<Stats> {
+        let (numbers, size) = (&self.part.numbers, self.source.dtype().itemsize());
+        let tallies = self.scan(begin, |tally, start, bytes| {
+            // as many parts as a block of real numbers has items
+            for (i, bytes) in bytes.chunks(BLOCK / 2 * size).enumerate() {
+                tally.add(numbers, start + i * (BLOCK / 2), bytes);
+            }
+        })?;
+        let mut all = TallyFindings::default();
+        tallies.into_iter().for_each(|tally| all.merge(tally.found()));
+        Ok(self.stats(&all.counts, &all.sums))
     }
 
     /// Returns the statistics that counts and sums tell: sums of a real number, of the two parts of a complex one, or none.
@@ -367,44 +466,6 @@ impl ItemPasses<'_> {
             )?;
             passed = counted.into_iter().map(|(counts, _)| counts).collect();
         }
-    }
-
-    fn complex<T: CountedItem + Default>(&self, codec: &ItemCodec<T>) -> Result<Stats> {
-        let numbers = &self.part.numbers;
-        let tallies = self.scan(ComplexTally::<T>::default, |tally, start, bytes| {
-            for (i, bytes) in bytes.chunks(BLOCK * size_of::<T>()).enumerate() {
-                (codec.load)(bytes, &mut tally.parts);
-                tally.blocks.iter_mut().for_each(Vec::clear);
-                let items = tally.parts.as_chunks::<2>().0;
-                let before = tally.counts.nan;
-                for &[re, im] in items {
-                    let nan = re.is_nan() || im.is_nan();
-                    let inf = !nan && (re.is_infinite() || im.is_infinite());
-                    tally.counts.nan += u64::from(nan);
-                    tally.counts.inf += u64::from(inf);
-                    tally.counts.zero += u64::from(re.is_zero() && im.is_zero());
-                    tally.counts.finite += u64::from(!nan && !inf);
-                    // neither part of an item that is not finite adds anything
-                    let [reals, imaginaries] = &mut tally.blocks;
-                    reals.push(if nan || inf { T::default() } else { re });
-                    imaginaries.push(if nan || inf { T::default() } else { im });
-                }
-                if tally.counts.nan > before {
-                    // an item is two parts
-                    let start = start + i * BLOCK / 2;
-                    tally.counts.find_nan(numbers, start, items, |[re, im]| re.is_nan() || im.is_nan());
-                }
-                tally.sums.iter_mut().zip(&tally.blocks).for_each(|(sums, block)| sums.add(block));
-            }
-        })?;
-        let (mut counts, mut parts) = (ItemCounts::default(), [SumOfSquares::default(), SumOfSquares::default()]);
-        for tally in tallies {
-            counts.merge(&tally.counts);
-            for (part, sums) in parts.iter_mut().zip(tally.sums) {
-                part.merge(sums.total().expect("floats have sums"));
-            }
-        }
-        Ok(self.stats(&counts, &parts))
     }
 
     fn bytes(&self, byte: ByteItem) -> Result<Stats> {

@@ -266,7 +266,15 @@ macro_rules! not_numbers {
     };
 }
 
-pub(crate) use {arm, match_kind, not_numbers};
+/// Methods that are always inlined. A loop is vectorised only if all that it calls for each item is inlined into it.
+macro_rules! inlined {
+    ($(fn $name:ident $arguments:tt -> $result:ty $body:block)+) => {
+        $(#[inline(always)]
+        fn $name $arguments -> $result $body)+
+    };
+}
+
+pub(crate) use {arm, inlined, match_kind, not_numbers};
 
 #[cfg(test)]
 mod tests {
