@@ -40,7 +40,7 @@ use crate::diff::{self, Difference, Effort, Options};
 use crate::error::{Context, ErrorKind, Result, malformed};
 use crate::format::open::{Input, OpenOptions};
 pub use crate::format::rewrite::UPDATE_GOLDEN as UPDATE;
-use crate::format::rewrite::{self, FileContent, NamedSource, Rewrite};
+use crate::format::rewrite::{self, NamedSource, Rewrite, TensorPath};
 use crate::item::element::Element;
 use crate::item::tensor::Tensor;
 use crate::ops::fill::Limits;
@@ -150,7 +150,7 @@ impl TensorEq {
         let (label, mut source) = (self.label(), actual.source()?);
         // a truncated input must not become a golden file
         source.settle()?;
-        let (path, member) = rewrite::divided(&self.golden);
+        let TensorPath { file: path, member } = rewrite::divided(&self.golden);
         // a damaged file is replaced, but not if it is a container with other tensors
         let old = match rewrite::existing(&path, &label) {
             Err(error) if member.is_some() => return Err(error),
@@ -168,14 +168,8 @@ impl TensorEq {
             fs::create_dir_all(folder).with_context(|| format!("{label}: its folder cannot be made"))?;
         }
         let shown = format!("{} {:?}", source.dtype().native(), source.shape());
-        let format = match &old {
-            Some(old) => old.format(),
-            None => rewrite::new_format(&path).with_context(|| label.clone())?,
-        };
         let tensors = vec![NamedSource { name, source }];
-        let content = FileContent { path: &path, label: &label, old: old.as_ref(), format, tensors };
-        Rewrite::new(content, Limits::default())?.write()?;
-        // not by a macro, whose output cargo test shows only if the test fails
+        Rewrite::new(&path, &label, old.as_ref(), tensors, Limits::default())?.write()?;
         writeln!(io::stderr(), "wrote {label}: {shown}")?;
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! accepted is refused first. Each file is then written anew as a whole, with its other tensors as they are; only a file
 //! of a kind that no writer writes has its items changed in place.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -18,39 +19,30 @@ use super::sides::{ACTUAL, NamedPairs};
 use super::sources::FoundTensor;
 use crate::error::Context;
 use crate::format::Format;
-use crate::format::collection::TensorPlace;
+use crate::format::collection::{Collection, TensorPlace};
 use crate::format::open::Input;
-use crate::format::rewrite::{self, FileContent, IndexChange, NamedSource, Rewrite};
+use crate::format::rewrite::{self, IndexChange, NamedSource, Rewrite};
+use crate::format::write::Work;
 use crate::ops::fill::Limits;
 use crate::report::printable;
 use crate::storage::source::Source;
 
-/// The files that are about to be written, each with the tensors that are put into it.
+/// The files that are about to be written, in the order of their paths.
 #[derive(Default)]
 pub(super) struct Changes {
-    files: FileChanges<FileChange>,
-    indices: FileChanges<IndexChange>,
+    files: BTreeMap<PathBuf, FileChange>,
+    indices: BTreeMap<PathBuf, IndexChange>,
     /// What only EXPECTED has, which stays, in alphabetical order.
     left: Vec<String>,
-}
-
-/// Changes of files, in the order of their paths.
-type FileChanges<T> = Vec<(PathBuf, T)>;
-
-/// Returns the change of a file, which is new if there is none.
-fn change_of<'a, T: Default>(changes: &'a mut FileChanges<T>, path: &Path) -> &'a mut T {
-    let at = changes.binary_search_by(|(other, _)| other.as_path().cmp(path)).unwrap_or_else(|at| {
-        changes.insert(at, (path.to_owned(), T::default()));
-        at
-    });
-    &mut changes[at].1
 }
 
 /// The tensors that are put into a file.
 #[derive(Default)]
 struct FileChange {
-    /// The format of a file that is written anew; `None` if items are changed in place.
-    format: Option<Format>,
+    /// Whether items are changed in place, because no writer writes such a file anew.
+    is_in_place: bool,
+    /// The index that names the file, if it is a shard.
+    index: Option<PathBuf>,
     tensors: Vec<Accepted>,
 }
 
@@ -60,6 +52,12 @@ struct Accepted {
     name: Option<String>,
     /// Where it is among the tensors of ACTUAL; `None` if it is the only one.
     place: Option<TensorPlace>,
+}
+
+/// A file that has passed every check and can be written.
+enum CheckedFile {
+    Anew(Box<Rewrite>),
+    InPlace(Vec<Work>),
 }
 
 impl Changes {
@@ -75,20 +73,17 @@ impl Changes {
         let mut changes = Self::default();
         if let Some(FoundTensor { input, n }) = opened.filter(|found| found.input.unwritten().is_some()) {
             rewrite::check_in_place(input, *n, actual, &label(typed), ACTUAL.name)?;
-            changes.put(typed, None, Accepted { name: None, place: None });
+            changes.put_in_place(typed, Accepted { name: None, place: None });
             return Ok(changes);
         }
-        let (path, typed) = rewrite::divided(typed);
-        let old = rewrite::existing(&path, &label(&path))?;
-        let format = format_of(&path, old.as_ref())?;
-        let name = match old.as_ref().map(Input::names) {
+        let rewrite::TensorPath { file, member } = rewrite::divided(typed);
+        let old = rewrite::existing(&file, &label(&file))?;
+        let name = match &old {
             // if none was typed, there is only one
-            Some(Some(names)) => typed.or_else(|| names.first().map(|name| (*name).to_owned())),
-            Some(None) => None,
-            None => typed.or_else(|| actual.member().filter(|_| format.is_container()).map(str::to_owned)),
+            Some(old) => old.names().and_then(|names| member.or_else(|| names.first().map(|name| (*name).to_owned()))),
+            None => member.or_else(|| actual.member().filter(|_| rewrite::names_container(&file)).map(str::to_owned)),
         };
-        let accepted = Accepted { name, place: None };
-        changes.put_into(&path, old.as_ref(), accepted, &|| Ok(actual.bytes()))?;
+        changes.put(&file, old.as_ref(), Accepted { name, place: None })?;
         Ok(changes)
     }
 
@@ -109,56 +104,20 @@ impl Changes {
         for name in failed {
             match pairs.places(name) {
                 [Some(expected), Some(actual)] => changes.replace(pairs, expected, actual, asked)?,
-                [None, Some(actual)] => changes.add(pairs, root, name, actual, asked)?,
+                [None, Some(actual)] => changes.add(pairs, root, name, actual)?,
                 [Some(expected), None] => {
                     let side = &pairs.sides[0];
-                    let is_file = side.stem(expected.file).is_some_and(|stem| stem == name);
-                    let path = side.path(expected.file).display().to_string();
-                    changes.left.push(if is_file { path } else { format!("{path}:{}", member(pairs, 0, expected)?) });
+                    let path = side.path(expected.file).display();
+                    changes.left.push(match name_of(side, expected)? {
+                        Some(name) => format!("{path}:{name}"),
+                        None => path.to_string(),
+                    });
                 }
                 [None, None] => unreachable!("a name comes from a tensor of one of the sides"),
             }
         }
         changes.left.sort();
         Ok(changes)
-    }
-
-    fn put(&mut self, path: &Path, format: Option<Format>, accepted: Accepted) {
-        let change = change_of(&mut self.files, path);
-        change.format = format;
-        change.tensors.push(accepted);
-    }
-
-    /// Puts a tensor of ACTUAL, which has `bytes` bytes, into a file that is open as `old` or not there: of an index, into
-    /// the shard that has the name already, else into the shard of the last name.
-    fn put_into(
-        &mut self,
-        path: &Path,
-        old: Option<&Input>,
-        accepted: Accepted,
-        bytes: &dyn Fn() -> Result<usize>,
-    ) -> Result<()> {
-        let index = old.filter(|old| old.format().names_files());
-        let (Some(index), Some(name)) = (index, &accepted.name) else {
-            self.put(path, Some(format_of(path, old)?), accepted);
-            return Ok(());
-        };
-        let names = index.names().unwrap_or_default();
-        let at = names.iter().position(|other| other == name);
-        let last = (0..names.len()).max_by_key(|&n| names[n]);
-        let n = at.or(last).ok_or_else(|| anyhow!("{}: holds no tensors, and names no file for one", index.label()))?;
-        let shard = index.elsewhere(n)?.ok_or_else(|| anyhow!("{}: names no file", index.label()))?;
-        let change = change_of(&mut self.indices, path);
-        change.more_bytes += i128::try_from(bytes()?).expect("a size in memory");
-        match at {
-            Some(n) => change.more_bytes -= i128::from(index.describe(n)?.bytes),
-            None => {
-                let file = shard.file_name().expect("a shard is a file").to_string_lossy().into_owned();
-                change.added.insert(name.clone(), file);
-            }
-        }
-        self.put(&shard, Some(Format::SAFETENSORS), accepted);
-        Ok(())
     }
 
     /// Accepts a tensor that both sides have.
@@ -171,61 +130,76 @@ impl Changes {
     ) -> Result<()> {
         let side = &pairs.sides[0];
         let (path, input) = (side.path(expected.file), side.open(expected.file)?);
-        let is_member = input.name(0).is_some();
-        let name = is_member.then(|| member(pairs, 0, expected)).transpose()?;
-        let accepted = Accepted { name, place: Some(actual) };
-        if input.unwritten().is_some() {
-            let (n, label) = side.find(&input, expected)?;
-            rewrite::check_in_place(&input, n, &pairs.open_one(1, actual, asked)?, &label, ACTUAL.name)?;
-            self.put(path, None, accepted);
-            return Ok(());
+        let (n, label) = side.find(&input, expected)?;
+        let accepted = Accepted { name: input.name(n).map(str::to_owned), place: Some(actual) };
+        if input.unwritten().is_none() {
+            return self.put(path, Some(&input), accepted);
         }
-        self.put_into(path, Some(&input), accepted, &|| Ok(pairs.open_one(1, actual, asked)?.bytes()))
+        rewrite::check_in_place(&input, n, &pairs.open_one(1, actual, asked)?, &label, ACTUAL.name)?;
+        self.put_in_place(path, accepted);
+        Ok(())
     }
 
     /// Accepts a tensor that only ACTUAL has; `root` is EXPECTED.
-    fn add(
-        &mut self,
-        pairs: &NamedPairs,
-        root: &Path,
-        name: &str,
-        actual: TensorPlace,
-        asked: &Asked<'_>,
-    ) -> Result<()> {
+    fn add(&mut self, pairs: &NamedPairs, root: &Path, name: &str, actual: TensorPlace) -> Result<()> {
         let [expected, found] = &pairs.sides;
-        let bytes = || Ok(pairs.open_one(1, actual, asked)?.bytes());
         let accepted = |name: Option<String>| Accepted { name, place: Some(actual) };
-        let is_store = Format::of_folder(root).is_some();
-        let is_folder = root.is_dir() && !is_store
-            || !root.exists() && found.stem(actual.file).is_some() && !rewrite::names_container(root);
+        let own_stem = found.stem(actual.file);
+        let is_folder = root.is_dir() && Format::of_folder(root).is_none()
+            || !root.exists() && own_stem.is_some() && !rewrite::names_container(root);
         if !is_folder {
             // into the one container, which may not be there yet
-            let old = expected.container()?;
-            return self.put_into(root, old.as_deref(), accepted(Some(name.to_owned())), &bytes);
+            return self.put(root, expected.container()?.as_deref(), accepted(Some(name.to_owned())));
         }
-        // the file that a name in a folder stands for, and the name of a tensor in it
-        let input = found.open(actual.file)?;
-        let (stem, within) = match (found.stem(actual.file), input.name(0)) {
-            (Some(stem), Some(_)) => (stem.to_owned(), Some(member(pairs, 1, actual)?)),
-            (Some(stem), None) => (stem.to_owned(), None),
-            (None, _) => match name.split_once(':').filter(|(stem, _)| expected.file_of_stem(stem).is_some()) {
-                Some((stem, within)) => (stem.to_owned(), Some(within.to_owned())),
-                None => (name.to_owned(), None),
-            },
+        // the file that a name in a folder stands for, the name of a tensor in it, and the format if it is not there
+        let (stem, within, format) = match (own_stem, name.split_once(':')) {
+            (Some(stem), _) => {
+                let format = found.open(actual.file)?.format();
+                let format = if format.is_written() { format } else { Format::SAFETENSORS };
+                (stem, name_of(found, actual)?, format)
+            }
+            (None, Some((stem, within))) if expected.file_of_stem(stem).is_some() => {
+                (stem, Some(within.to_owned()), Format::NPY)
+            }
+            (None, _) => (name, None, Format::NPY),
         };
-        if let (Some(file), Some(_)) = (expected.file_of_stem(&stem), &within) {
-            let old = expected.open(file)?;
-            return self.put_into(expected.path(file), Some(&old), accepted(within), &bytes);
+        if let (Some(file), Some(_)) = (expected.file_of_stem(stem), &within) {
+            return self.put(expected.path(file), Some(&*expected.open(file)?), accepted(within));
         }
-        let format = match found.stem(actual.file) {
-            Some(_) if input.format().is_written() => input.format(),
-            Some(_) => Format::SAFETENSORS,
-            None => Format::NPY,
-        };
-        if !Path::new(&stem).components().all(|part| matches!(part, Component::Normal(_))) {
+        if !Path::new(stem).components().all(|part| matches!(part, Component::Normal(_))) {
             bail!("--accept: {stem:?} is no name of a file in {}", root.display());
         }
-        self.put(&root.join(format!("{stem}.{}", format.extension())), Some(format), accepted(within));
+        self.put(&root.join(format!("{stem}.{}", format.extension())), None, accepted(within))
+    }
+
+    fn put_in_place(&mut self, path: &Path, accepted: Accepted) {
+        let change = self.files.entry(path.to_owned()).or_default();
+        change.is_in_place = true;
+        change.tensors.push(accepted);
+    }
+
+    /// Puts a tensor of ACTUAL into a file that is open as `old` or not there: of an index, into the shard that has the
+    /// name already, else into the shard of the last name.
+    fn put(&mut self, path: &Path, old: Option<&Input>, accepted: Accepted) -> Result<()> {
+        let index = old.filter(|old| old.format().names_files());
+        let (Some(index), Some(name)) = (index, &accepted.name) else {
+            check_format(path, old)?;
+            self.files.entry(path.to_owned()).or_default().tensors.push(accepted);
+            return Ok(());
+        };
+        let names = index.names().expect("an index names tensors");
+        let at = names.iter().position(|other| other == name);
+        let last = (0..names.len()).max_by_key(|&n| names[n]);
+        let n = at.or(last).ok_or_else(|| anyhow!("{}: holds no tensors, and names no file for one", index.label()))?;
+        let shard = index.elsewhere(n)?.ok_or_else(|| anyhow!("{}: names no file", index.label()))?;
+        let change = self.indices.entry(path.to_owned()).or_default();
+        if at.is_none() {
+            let file = shard.file_name().expect("a shard is a file").to_string_lossy().into_owned();
+            change.added.insert(name.clone(), file);
+        }
+        let change = self.files.entry(shard).or_default();
+        change.index = Some(path.to_owned());
+        change.tensors.push(accepted);
         Ok(())
     }
 
@@ -234,13 +208,13 @@ impl Changes {
     /// # Errors
     /// A file that cannot be written, or cannot hold a tensor; of reading and writing.
     pub(super) fn write(
-        &self,
+        self,
         io: &Io,
         open: &dyn Fn(Option<TensorPlace>) -> Result<Source>,
         limits: Limits,
     ) -> Result<Vec<String>> {
         let made = self.make_folders()?;
-        let written = self.write_files(&Writing { io, open, limits });
+        let written = self.write_files(io, &|path, change| change.check(path, open, limits));
         if written.is_err() {
             // a folder is only removed if it is empty
             made.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
@@ -251,9 +225,7 @@ impl Changes {
     /// Makes the folders that are missing, and returns them, each after those that it lies in.
     fn make_folders(&self) -> Result<Vec<PathBuf>> {
         let mut made = Vec::new();
-        for folder in
-            self.files.iter().filter_map(|(path, _)| path.parent()).filter(|folder| !folder.as_os_str().is_empty())
-        {
+        for folder in self.files.keys().filter_map(|path| path.parent()) {
             let missing = folder.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
             let missing: Vec<_> = missing.map(Path::to_owned).collect();
             made.extend(missing.into_iter().rev());
@@ -262,89 +234,87 @@ impl Changes {
         Ok(made)
     }
 
-    fn write_files(&self, how: &Writing<'_>) -> Result<Vec<String>> {
-        let mut texts = Vec::new();
-        for (path, change) in &self.indices {
-            if let Some(text) = rewrite::index_text(path, &label(path), change)? {
-                texts.push((path, text));
-            }
-        }
+    fn write_files(
+        mut self,
+        io: &Io,
+        check: &dyn Fn(&Path, &FileChange) -> Result<CheckedFile>,
+    ) -> Result<Vec<String>> {
         // Each file is checked before the first is written, but opened again for that: they may be more than can be open.
         if self.files.len() > 1 {
-            self.files.iter().try_for_each(|(path, change)| how.file(path, change, false).map(drop))?;
+            self.files.iter().try_for_each(|(path, change)| check(path, change).map(drop))?;
         }
         let mut lines = Vec::new();
         for (path, change) in &self.files {
-            let all = how.file(path, change, true)?;
             let put = change.tensors.len();
+            let all = match check(path, change)? {
+                CheckedFile::InPlace(works) => {
+                    works.into_iter().try_for_each(|work| destination::change(work, io, None, "--accept", true))?;
+                    put
+                }
+                CheckedFile::Anew(file) => {
+                    file.write()?;
+                    if let Some(index) = &change.index {
+                        self.indices.entry(index.clone()).or_default().more_bytes += file.more_bytes;
+                    }
+                    file.tensors()
+                }
+            };
             let noun = if all == 1 { "tensor" } else { "tensors" };
             let of = if put == all { format!("{all} {noun}") } else { format!("{put} of {all} {noun}") };
             lines.push(format!("wrote {}: {of}", printable(&path.display().to_string())));
         }
-        for (path, text) in texts {
-            rewrite::write_text(path, &label(path), &text)?;
-            lines.push(format!("wrote {}: the index", printable(&path.display().to_string())));
+        for (path, change) in &self.indices {
+            if rewrite::update_index(path, &label(path), change)? {
+                lines.push(format!("wrote {}: the index", printable(&path.display().to_string())));
+            }
         }
         lines.extend(self.left.iter().map(|left| format!("left {}: only EXPECTED has it", printable(left))));
         Ok(lines)
     }
 }
 
-/// How files are written.
-struct Writing<'a> {
-    io: &'a Io,
-    /// Opens a tensor of ACTUAL.
-    open: &'a dyn Fn(Option<TensorPlace>) -> Result<Source>,
-    limits: Limits,
-}
-
-impl Writing<'_> {
-    /// Makes every check for one file and, if `is_written`, writes it. Returns the number of tensors that it then holds, or
-    /// that have been changed in place.
-    fn file(&self, path: &Path, change: &FileChange, is_written: bool) -> Result<usize> {
-        let (label, limits) = (label(path), self.limits);
-        let open = |one: &Accepted| Ok(NamedSource { name: one.name.clone(), source: (self.open)(one.place)? });
-        let tensors = change.tensors.iter().map(open).collect::<Result<Vec<_>>>()?;
-        let Some(format) = change.format else {
-            let works = rewrite::in_place(path, &label, tensors, limits)?;
-            let count = works.len();
-            if is_written {
-                works.into_iter().try_for_each(|work| destination::change(work, self.io, None, "--accept", true))?;
-            }
-            return Ok(count);
-        };
-        let old = rewrite::existing(path, &label)?;
-        let content = FileContent { path, label: &label, old: old.as_ref(), format, tensors };
-        let rewrite = Rewrite::new(content, limits)?;
-        if is_written {
-            rewrite.write()?;
+impl FileChange {
+    /// Opens the tensors and makes every check for one file.
+    fn check(
+        &self,
+        path: &Path,
+        open: &dyn Fn(Option<TensorPlace>) -> Result<Source>,
+        limits: Limits,
+    ) -> Result<CheckedFile> {
+        let open = |one: &Accepted| Ok(NamedSource { name: one.name.clone(), source: open(one.place)? });
+        let (label, tensors) = (label(path), self.tensors.iter().map(open).collect::<Result<Vec<_>>>()?);
+        if self.is_in_place {
+            return Ok(CheckedFile::InPlace(rewrite::in_place(path, &label, tensors, limits)?));
         }
-        Ok(rewrite.tensors())
+        let old = rewrite::existing(path, &label)?;
+        Ok(CheckedFile::Anew(Rewrite::new(path, &label, old.as_ref(), tensors, limits)?.into()))
     }
 }
 
-/// Returns the format of a file that takes a tensor: its own, or if it is not there, the one that its name tells.
+/// Checks whether a file can take a tensor: it is open as `old`, or it is not there and its name tells its format.
 ///
 /// # Errors
-/// A file of a kind that no writer writes, or a name that tells none.
-fn format_of(path: &Path, old: Option<&Input>) -> Result<Format> {
-    match old.map(|old| (old, old.unwritten())) {
-        Some((old, None)) => Ok(old.format()),
-        Some((_, Some(why))) => {
-            let why = advised(why.message().to_owned(), why.advice());
-            bail!("{}: has no such tensor; {why}", label(path))
+/// A file of a kind that no writer writes, or a name that tells no format.
+fn check_format(path: &Path, old: Option<&Input>) -> Result<()> {
+    match old {
+        None => rewrite::new_format(path).map(drop).with_context(|| label(path))?,
+        Some(old) => {
+            if let Some(why) = old.unwritten() {
+                let why = advised(why.message().to_owned(), why.advice());
+                bail!("{}: has no such tensor; {why}", label(path));
+            }
         }
-        None => Ok(rewrite::new_format(path).with_context(|| label(path))?),
     }
+    Ok(())
 }
 
 fn label(path: &Path) -> String {
     format!("EXPECTED {}", path.display())
 }
 
-/// Returns the name of a tensor in its file.
-fn member(pairs: &NamedPairs, side: usize, place: TensorPlace) -> Result<String> {
-    let input = pairs.sides[side].open(place.file)?;
-    let (n, label) = pairs.sides[side].find(&input, place)?;
-    input.name(n).map(str::to_owned).ok_or_else(|| anyhow!("{label}: has no name"))
+/// Returns the name of a tensor in its file; `None` in a format without names.
+fn name_of(side: &Collection, place: TensorPlace) -> Result<Option<String>> {
+    let input = side.open(place.file)?;
+    let (n, _) = side.find(&input, place)?;
+    Ok(input.name(n).map(str::to_owned))
 }

@@ -30,23 +30,9 @@ pub(super) struct Change<'a> {
     /// Whether other processes may change other parts of DATA at the same time.
     together: bool,
     data: Operand<'a>,
-    updates: NewItems<'a>,
-}
-
-/// Where the new items come from.
-enum NewItems<'a> {
-    Operand(Operand<'a>),
-    /// One value for all places, as `--fill` gives it.
-    Fill(&'a str),
-}
-
-impl<'a> NewItems<'a> {
-    fn operand(&self) -> Option<&Operand<'a>> {
-        match self {
-            Self::Operand(operand) => Some(operand),
-            Self::Fill(_) => None,
-        }
-    }
+    /// UPDATES; `None` if one value for all places is given by `--fill`.
+    updates: Option<Operand<'a>>,
+    fill: Option<&'a str>,
 }
 
 impl<'a> Change<'a> {
@@ -63,17 +49,14 @@ impl<'a> Change<'a> {
     ) -> Result<Self> {
         let ChangeOptions { input, output, edit, run } = options;
         let reader = OperandReader::new(io, input, &run.threads)?;
-        let updates = match &updates.updates {
-            Some(arg) => NewItems::Operand(UPDATES.of(arg)),
-            None => NewItems::Fill(updates.fill.as_deref().expect("the command line has UPDATES or --fill")),
-        };
-        let data = DATA.of(data);
-        check_stdin([&data].into_iter().chain(indices).chain(updates.operand()))?;
+        let fill = updates.fill.as_deref();
+        let (data, updates) = (DATA.of(data), updates.updates.as_ref().map(|arg| UPDATES.of(arg)));
+        check_stdin([&data].into_iter().chain(indices).chain(&updates))?;
         let destination = match edit.in_place {
             true => Destination::in_place(io, output, run.quiet),
             false => Destination::of(io, output, run.quiet)?,
         };
-        Ok(Self { reader, destination, together: output.parts.part.is_some(), data, updates })
+        Ok(Self { reader, destination, together: output.parts.part.is_some(), data, updates, fill })
     }
 
     /// Opens DATA and UPDATES and types them together.
@@ -85,17 +68,12 @@ impl<'a> Change<'a> {
             true => self.reader.find_locked(&self.data, self.together),
             false => self.reader.find(&self.data),
         }?;
-        let updates = self.updates.operand();
-        let updates = updates.map(|operand| self.reader.find(operand).map_err(|error| or_fill(operand.arg, error)));
-        let updates = updates.transpose()?;
+        let find = |operand: &Operand<'_>| self.reader.find(operand).map_err(|error| or_fill(operand.arg, error));
+        let updates = self.updates.as_ref().map(find).transpose()?;
         let found: Vec<_> = [&data].into_iter().chain(&updates).collect();
         let mut sources = self.reader.sources(&found)?.into_iter();
         let data = sources.next().expect("a source for DATA");
-        let updates = match &self.updates {
-            NewItems::Operand(_) => OpenItems::Source(sources.next().expect("a source for UPDATES")),
-            NewItems::Fill(value) => OpenItems::Fill(value),
-        };
-        Ok(OpenChange { change: self, data, updates })
+        Ok(OpenChange { change: self, data, updates: sources.next() })
     }
 }
 
@@ -103,27 +81,18 @@ impl<'a> Change<'a> {
 pub(super) struct OpenChange<'a> {
     change: Change<'a>,
     pub data: Source,
-    updates: OpenItems<'a>,
-}
-
-/// The new items, once UPDATES is open.
-enum OpenItems<'a> {
-    Source(Source),
-    Fill(&'a str),
+    updates: Option<Source>,
 }
 
 impl<'a> OpenChange<'a> {
     /// Returns the shape of UPDATES; `None` if `--fill` stands in their place, which takes any.
     pub(super) fn updates_shape(&self) -> Option<&[usize]> {
-        match &self.updates {
-            OpenItems::Source(source) => Some(source.shape()),
-            OpenItems::Fill(_) => None,
-        }
+        self.updates.as_ref().map(Source::shape)
     }
 
     /// Says a refusal of the library in the names that the user knows.
     pub(super) fn explain(&self, error: Error) -> anyhow::Error {
-        explained([&self.change.data].into_iter().chain(self.change.updates.operand()), error)
+        explained([&self.change.data].into_iter().chain(&self.change.updates), error)
     }
 
     /// Links DATA with updates of shape `shape`, whose items are or become items of DATA.
@@ -131,10 +100,11 @@ impl<'a> OpenChange<'a> {
     /// # Errors
     /// A value or dtype that DATA cannot take; of reading updates that lie in the file that is changed.
     pub(super) fn link(self, shape: &[usize]) -> Result<LinkedChange<'a>> {
-        let OpenChange { change: Change { reader, destination, data: operand, .. }, data, updates } = self;
+        let OpenChange { change: Change { reader, destination, data: operand, fill, .. }, data, updates } = self;
         let mut source = match updates {
-            OpenItems::Source(source) => source,
-            OpenItems::Fill(value) => {
+            Some(source) => source,
+            None => {
+                let value = fill.expect("the command line has UPDATES or --fill");
                 let item = values::parse_item(special(value, data.dtype()), data.dtype());
                 let item = item.map_err(|error| explained([&operand], error))?;
                 if item.len() != data.dtype().itemsize() {
@@ -175,7 +145,7 @@ impl<'a> OpenChange<'a> {
     ) -> Result<IndexedChange<'a>> {
         let source = self.change.reader.integers(indices)?;
         let shapes = ScatterShapes { data: self.data.shape(), indices: source.shape(), updates: self.updates_shape() };
-        let all = || [&self.change.data, indices].into_iter().chain(self.change.updates.operand());
+        let all = || [&self.change.data, indices].into_iter().chain(&self.change.updates);
         let shapes = check(shapes).map_err(|error| explained(all(), error))?;
         let linked = self.link(shapes.updates_shape())?;
         Ok(IndexedChange { shapes, indices: source, linked })

@@ -19,6 +19,7 @@ use super::options::OutputOptions;
 use super::outcome::{Outcome, complain};
 use super::parts;
 use crate::error::{Context, ErrorKind, Subject};
+use crate::format::interface::TextOptions;
 use crate::format::write::{self, Plan, Share, Work};
 use crate::format::{Format, files};
 use crate::item::meta::Meta;
@@ -26,9 +27,6 @@ use crate::ops::fill::{Fill, Limits};
 use crate::storage::signals;
 use crate::storage::source::{Notes, Source, merged};
 use crate::storage::target::{OpenOutput, Target};
-
-/// The number of items above which NumPy elides the middle of an array.
-const TERMINAL_THRESHOLD: usize = 1000;
 
 /// Where the output of a command goes.
 pub(super) struct Destination<'a> {
@@ -166,7 +164,7 @@ impl<'a> Destination<'a> {
         }
         let mut sink = target.create()?;
         check_binary(&sink, format)?;
-        let elided = sink.is_terminal().then_some(TERMINAL_THRESHOLD);
+        let elided = sink.is_terminal().then_some(TextOptions::NUMPY);
         let text = options.page.above(options.threshold.or(elided));
         let bytes = plan.bytes();
         let (meter, done) = (Meter::new(io, Some(bytes), quiet), AtomicUsize::new(0));

@@ -253,11 +253,11 @@ impl Diff {
         };
         printed.and_then(|()| out.flush()).context("standard output")?;
         drop(out);
-        self.accept_one(io, &changes, source, limits)
+        self.accept_one(io, changes, source, limits)
     }
 
     /// Writes a tensor of ACTUAL to EXPECTED.
-    fn accept_one(&self, io: &Io, changes: &Changes, actual: Source, limits: Limits) -> Result<Outcome> {
+    fn accept_one(&self, io: &Io, changes: Changes, actual: Source, limits: Limits) -> Result<Outcome> {
         let actual = RefCell::new(Some(actual));
         let open = |_| Ok(actual.take().expect("one file is opened once"));
         self.tell(io, &changes.write(io, &open, limits)?)
@@ -353,7 +353,7 @@ impl Diff {
                 self.tell(io, if self.summary { &[] } else { &told })?;
             }
             (None, None) => {
-                if let Some(changes) = &changes {
+                if let Some(changes) = changes {
                     return self.accept_one(io, changes, actual, limits);
                 }
             }
@@ -364,7 +364,7 @@ impl Diff {
             Some(changes) => {
                 // the picture has taken the sources
                 let [_, actual] = open_two(tensors(), &asked)?;
-                self.accept_one(io, &changes, actual, limits)
+                self.accept_one(io, changes, actual, limits)
             }
         }
     }

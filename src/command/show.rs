@@ -28,9 +28,6 @@ use crate::report::{full_name, printable};
 use crate::storage::source::Source;
 use crate::storage::target::{OpenOutput, Target};
 
-/// NumPy's own limit above which arrays are elided.
-pub(super) const THRESHOLD: usize = 1000;
-
 /// Look at tensors: dtype and shape, then the items, or a picture of them
 ///
 /// Prints for each tensor a line with its name, dtype and shape, and then its items as text. Above 1000 items only those
@@ -136,7 +133,7 @@ impl Show {
         if self.image {
             return self.draw(&reader, &files, &asked).map(|()| Outcome::Done);
         }
-        let threshold = if self.all { None } else { Some(self.threshold.unwrap_or(THRESHOLD)) };
+        let threshold = if self.all { None } else { Some(self.threshold.unwrap_or(TextOptions::NUMPY)) };
         let options = self.page.above(threshold);
         let mut out = BufWriter::new(io.stdout.clone());
         let mut outcome = Outcome::Done;

@@ -159,7 +159,7 @@ pub(super) fn pair_up(
     let is_named = |side: &FoundSide| matches!(side, FoundSide::One(_));
     // the name of one tensor among several is an error, which `into_one` reports
     if let FoundSide::Absent(path) = &expected
-        && (actual.is_one() || rewrite::divided(path).1.is_some())
+        && (actual.is_one() || rewrite::divided(path).member.is_some())
     {
         return Ok(ComparedSides::New(Box::new(actual.into_one(ACTUAL, &labels[0])?)));
     }

@@ -9,7 +9,7 @@ use super::asked::{Asked, Reinterpret};
 use super::io::Io;
 use super::options::{InputOptions, OperandArg, ThreadOptions, data_help};
 use super::outcome::Outcome;
-use super::show::{ShownItems, THRESHOLD};
+use super::show::ShownItems;
 use super::sources::{FILE, OperandReader, TensorOf, typed_alone};
 use crate::format::text::{self, TextOptions};
 use crate::info;
@@ -85,6 +85,6 @@ fn tell(out: &mut impl Write, mut source: Source, name: Option<&str>, limits: Li
         // text has no form for them; the hash tells whether they are the same
         return Ok(());
     }
-    let options = TextOptions { threshold: Some(THRESHOLD), ..TextOptions::default() };
+    let options = TextOptions { threshold: Some(TextOptions::NUMPY), ..TextOptions::default() };
     ShownItems::read(Selection::whole(source), limits, &options)?.write(out, &options)
 }

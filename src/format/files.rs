@@ -267,10 +267,7 @@ impl WriteOptions {
         let label = path.display().to_string();
         let format = self.format.map_or_else(|| Format::of_name(path), Ok).with_context(|| label.clone())?;
         let target = target(path, label.clone(), format, false)?;
-        let plan = self.plan(tensors, format, &label)?;
-        let mut sink = target.create()?;
-        plan.write(&mut sink, &TextOptions::default(), &|_| {})?;
-        sink.finish()
+        self.plan(tensors, format, &label)?.write_file(&target)
     }
 
     fn write_stream(&self, out: &mut (dyn Write + Send), tensors: Vec<(Option<String>, &Tensor)>) -> Result<()> {

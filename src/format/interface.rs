@@ -204,6 +204,16 @@ pub enum Layout {
     Chunks(Box<dyn WriteChunks>),
 }
 
+impl Layout {
+    /// Returns the bytes of the items of a tensor in the file, if they are known beforehand.
+    pub(super) fn bytes(&self, tensor: usize) -> Option<u64> {
+        match self {
+            Self::Places(places) => Some(places.tensors[tensor].bytes),
+            Self::Whole(_) | Self::Sequence(_) | Self::Chunks(_) => None,
+        }
+    }
+}
+
 /// The layout of a binary file.
 #[derive(Debug)]
 pub struct Places {
@@ -313,7 +323,7 @@ pub trait WriteChunks: Debug + Send + Sync {
 /// How a tensor is printed; the names are those of `numpy.set_printoptions`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextOptions {
-    /// Tensors of more items are elided; `None` elides none.
+    /// Tensors of more items are elided; `None` elides none. NumPy's own limit is [`NUMPY`](Self::NUMPY).
     pub threshold: Option<usize>,
     /// How many items an elided axis keeps at either end.
     pub edgeitems: usize,
@@ -322,6 +332,11 @@ pub struct TextOptions {
     /// The most digits after a float's point (as under `floatmode="maxprec"`); `None` for as many as read back to the
     /// same float. As in NumPy, a tensor of rank 0 ignores it.
     pub precision: Option<usize>,
+}
+
+impl TextOptions {
+    /// The number of items above which NumPy elides the middle of an array, unless it is told another.
+    pub(crate) const NUMPY: usize = 1000;
 }
 
 impl Default for TextOptions {

@@ -1,6 +1,7 @@
 //! Writes a file anew with other tensors in it, in the format that it has: what was expected becomes what was found.
 
 use std::collections::{BTreeMap, HashSet};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::colon::files_before_colons;
 use super::files;
-use super::interface::{Extras, TextOptions};
+use super::interface::Extras;
 use super::open::{Input, OpenOptions};
 use super::table::{Format, listed};
 use super::write::{Plan, Work, checked};
@@ -31,19 +32,8 @@ pub const UPDATE_GOLDEN: &str = "TENSOROP_UPDATE_GOLDEN";
 pub struct Rewrite {
     target: Target,
     plan: Plan,
-}
-
-/// The tensors that are put into a file.
-#[derive(Debug)]
-pub struct FileContent<'a> {
-    pub path: &'a Path,
-    /// What messages call the file.
-    pub label: &'a str,
-    /// The file as it is now, if it exists.
-    pub old: Option<&'a Input>,
-    /// The format in which a new file is made.
-    pub format: Format,
-    pub tensors: Vec<NamedSource>,
+    /// The bytes by which all tensors together become longer.
+    pub more_bytes: i128,
 }
 
 /// A tensor, and its name in the file that it is put into; a file of one tensor has none.
@@ -54,27 +44,34 @@ pub struct NamedSource {
 }
 
 impl Rewrite {
-    /// Plans a file with other tensors in it: each takes the place of the tensor that has its name, or stands beside the
-    /// others; a file of one tensor becomes the one that is given. All items are written in C order.
+    /// Plans a file, which messages call `label`, with other tensors in it: each takes the place of the tensor that has its
+    /// name, or stands beside the others; a file of one tensor becomes the one that is given. `old` is the file as it is
+    /// now; if there is none, the name tells the format. All items are written in C order.
     ///
     /// # Errors
     /// A file that may not be written, or is in no folder; a format that cannot hold the tensors; of opening the tensors
-    /// that stay.
-    pub fn new(content: FileContent<'_>, limits: Limits) -> Result<Self> {
-        let FileContent { path, label, old, format, tensors } = content;
-        let format = old.map_or(format, Input::format);
-        if !format.is_read() || !format.is_written() || old.is_some_and(|old| old.unwritten().is_some()) {
+    /// that stay; those of [`new_format`].
+    pub fn new(
+        path: &Path,
+        label: &str,
+        old: Option<&Input>,
+        tensors: Vec<NamedSource>,
+        limits: Limits,
+    ) -> Result<Self> {
+        let format = old.map_or_else(|| new_format(path), |old| Ok(old.format())).with_context(|| label.to_owned())?;
+        if !format.is_written() || old.is_some_and(|old| old.unwritten().is_some()) {
             let message = format!("{} is not written anew: name a file of another format", format.name());
             return Err(Error::of(ErrorKind::Unsupported, message).within(label));
         }
         let target = files::target(path, label.to_owned(), format, false)?;
-        let mut works = Vec::new();
-        let mut notes = Vec::new();
+        let (mut works, mut notes, mut more_bytes) = (Vec::new(), Vec::new(), 0);
         if let Some(old) = old {
             let replaced: HashSet<&str> = tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect();
             for (n, name) in old.names().into_iter().flatten().enumerate() {
                 notes.extend(old.notes(n)?);
-                if !replaced.contains(name) {
+                if replaced.contains(name) {
+                    more_bytes -= i128::from(old.describe(n)?.bytes);
+                } else {
                     let kept = Work::copy(old.source_as(n, old.label_of(Some(name)))?, limits);
                     works.push(Work { name: Some(name.to_owned()), ..kept });
                 }
@@ -85,12 +82,13 @@ impl Rewrite {
         for NamedSource { name, source } in tensors {
             let name = name.or_else(|| own_name.map(str::to_owned));
             let style = old.and_then(|old| old_style(old, name.as_deref(), &source));
+            more_bytes += i128::try_from(source.bytes()).expect("a size in memory");
             works.push(Work { name, style, ..Work::copy(source, limits) });
         }
         let works = checked(works, format, label)?;
         let compress = old.is_some_and(Input::is_compressed);
         let extras = Extras { notes: merged(&notes), compress, is_group, ..Extras::default() };
-        Ok(Self { plan: Plan::prepare(works, format, label, &extras)?, target })
+        Ok(Self { plan: Plan::prepare(works, format, label, &extras)?, target, more_bytes })
     }
 
     /// Writes the file: it is the old one or the whole new one at any time.
@@ -98,9 +96,7 @@ impl Rewrite {
     /// # Errors
     /// Of reading and writing.
     pub fn write(&self) -> Result<()> {
-        let mut sink = self.target.create()?;
-        self.plan.write(&mut sink, &TextOptions::default(), &|_| {})?;
-        sink.finish()
+        self.plan.write_file(&self.target)
     }
 
     /// Returns the number of tensors that the new file holds.
@@ -124,20 +120,29 @@ fn old_style(old: &Input, name: Option<&str>, new: &Source) -> Option<Arc<ChunkS
     Some(ChunkStyle { fill: Vec::new(), ..ChunkStyle::clone(style) }.into())
 }
 
-/// Returns the file that the path of a tensor means, whether it exists or not, and the name of the tensor in it: if there
-/// is no such file, what follows the ending of a container and a colon.
-pub fn divided(path: &Path) -> (PathBuf, Option<String>) {
-    if path.exists() {
-        return (path.to_owned(), None);
+/// What the path of a tensor means.
+pub struct TensorPath {
+    /// The file, whether it exists or not.
+    pub file: PathBuf,
+    /// The name of the tensor in it, if the path has one.
+    pub member: Option<String>,
+}
+
+/// Divides the path of a tensor into a file and the name of the tensor in it. If there is no such file, the name is what
+/// follows the ending of a container and a colon.
+pub fn divided(path: &Path) -> TensorPath {
+    if !path.exists() {
+        if let Some((file, name)) = files_before_colons(path).next() {
+            return TensorPath { file, member: Some(String::from_utf8_lossy(name).into_owned()) };
+        }
+        if let Some((file, name)) = path.to_str().and_then(|text| text.rsplit_once(':'))
+            && names_container(Path::new(file))
+            && !name.is_empty()
+        {
+            return TensorPath { file: file.into(), member: Some(name.to_owned()) };
+        }
     }
-    if let Some((file, name)) = files_before_colons(path).next() {
-        return (file, Some(String::from_utf8_lossy(name).into_owned()));
-    }
-    let text = path.to_str().unwrap_or_default();
-    match text.rsplit_once(':').filter(|(file, name)| names_container(Path::new(file)) && !name.is_empty()) {
-        Some((file, name)) => (file.into(), Some(name.to_owned())),
-        None => (path.to_owned(), None),
-    }
+    TensorPath { file: path.to_owned(), member: None }
 }
 
 /// Returns the format that the ending of a file's name tells.
@@ -222,41 +227,35 @@ pub struct IndexChange {
     pub more_bytes: i128,
 }
 
-/// Returns the text that an index of shards becomes; `None` if it stays as it is.
+/// Writes an index of shards anew if something changes in it; returns whether it has.
 ///
 /// # Errors
-/// The file is no index; of reading it.
-pub fn index_text(path: &Path, label: &str, change: &IndexChange) -> Result<Option<String>> {
-    let IndexChange { added, more_bytes } = change;
+/// The file is no index; of reading and writing it.
+pub fn update_index(path: &Path, label: &str, change: &IndexChange) -> Result<bool> {
     let text = std::fs::read_to_string(path).with_context(|| label.to_owned())?;
-    let wrong = |what: &str| malformed!("{label}: {what}");
-    let mut top: Map<String, Value> = serde_json::from_str(&text).map_err(|_| wrong("no index"))?;
-    let mut changed = !added.is_empty();
+    let wrong = |_| malformed!("{label}: no index");
+    let mut top: Map<String, Value> = serde_json::from_str(&text).map_err(wrong)?;
+    let mut changed = !change.added.is_empty();
     if let Some(Value::Object(map)) = top.get_mut("weight_map") {
-        map.extend(added.iter().map(|(name, file)| (name.clone(), Value::from(file.clone()))));
+        map.extend(change.added.iter().map(|(name, file)| (name.clone(), Value::from(file.clone()))));
     }
     let total = top.get_mut("metadata").and_then(|metadata| metadata.get_mut("total_size"));
-    if let Some(total) = total.filter(|total| total.is_u64() && *more_bytes != 0) {
-        let bytes = i128::from(total.as_u64().expect("an unsigned number")) + more_bytes;
+    if let Some((total, bytes)) = total.and_then(|total| total.as_u64().map(|bytes| (total, bytes)))
+        && change.more_bytes != 0
         // a total that was wrong before is left as it is
-        if let Ok(bytes) = u64::try_from(bytes) {
-            *total = Value::from(bytes);
-            changed = true;
-        }
+        && let Ok(bytes) = u64::try_from(i128::from(bytes) + change.more_bytes)
+    {
+        *total = Value::from(bytes);
+        changed = true;
     }
-    let written = || serde_json::to_string_pretty(&top).map(|text| text + "\n").map_err(|_| wrong("no index"));
-    changed.then(written).transpose()
-}
-
-/// Replaces a file by a text, whole or not at all.
-///
-/// # Errors
-/// Of writing.
-pub fn write_text(path: &Path, label: &str, text: &str) -> Result<()> {
-    let target = Target::resolve(path, label.to_owned(), false)?;
-    let mut sink = target.create()?;
-    std::io::Write::write_all(&mut sink, text.as_bytes()).with_context(|| format!("{label}: cannot be written"))?;
-    sink.finish()
+    if changed {
+        let text = serde_json::to_string_pretty(&top).map_err(wrong)? + "\n";
+        let target = Target::resolve(path, label.to_owned(), false)?;
+        let mut sink = target.create()?;
+        sink.write_all(text.as_bytes()).with_context(|| format!("{label}: cannot be written"))?;
+        sink.finish()?;
+    }
+    Ok(changed)
 }
 
 /// Opens a file that is to be written anew; `None` if it does not exist.

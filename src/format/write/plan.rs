@@ -10,7 +10,7 @@ use super::output::Work;
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::{FileSink, Take};
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::format::interface::{Extras, Layout, Places, TextOptions, WriteChunks, WriteSequence};
+use crate::format::interface::{Extras, Layout, Places, TextOptions, WriteChunks};
 use crate::format::packed::Packer;
 use crate::format::table::Format;
 use crate::item::meta::Meta;
@@ -23,7 +23,7 @@ use crate::ops::cast::CastFill;
 use crate::parallel::Threads;
 use crate::storage::platform::{reserve, write_at};
 use crate::storage::stage::Stage;
-use crate::storage::target::OpenOutput;
+use crate::storage::target::{OpenOutput, Target};
 
 /// A tensor of a plan.
 #[derive(Debug)]
@@ -89,10 +89,7 @@ impl Plan {
     /// there, else in memory.
     pub fn tensors(&self) -> impl Iterator<Item = (&str, &Meta, u64)> {
         self.outputs.iter().enumerate().map(|(n, output)| {
-            let bytes = match &self.layout {
-                Layout::Places(places) => places.tensors[n].bytes,
-                Layout::Whole(_) | Layout::Sequence(_) | Layout::Chunks(_) => output.job.meta().bytes() as u64,
-            };
+            let bytes = self.layout.bytes(n).unwrap_or_else(|| output.job.meta().bytes() as u64);
             (output.name.as_str(), &output.meta, bytes)
         })
     }
@@ -105,6 +102,16 @@ impl Plan {
         self.outputs.iter().try_for_each(|output| output.job.fill().finish())
     }
 
+    /// Writes the whole file of a target, text as NumPy prints it.
+    ///
+    /// # Errors
+    /// Those of [`write`](Self::write), and of making the file.
+    pub fn write_file(&self, target: &Target) -> Result<()> {
+        let mut sink = target.create()?;
+        self.write(&mut sink, &TextOptions::default(), &|_| {})?;
+        sink.finish()
+    }
+
     /// Writes everything to a sink, which the caller finishes. `text` says how text is laid out.
     ///
     /// # Errors
@@ -112,11 +119,8 @@ impl Plan {
     /// tensor that is needed whole.
     pub fn write(&self, sink: &mut OpenOutput<'_>, text: &TextOptions, progress: Progress<'_>) -> Result<()> {
         match (&self.layout, sink.as_file(), sink.as_folder()) {
-            (Layout::Places(places), Some(file), _) => self.place(places, file, progress),
-            (Layout::Sequence(writer), Some(file), _) => self.sequence(&**writer, file, progress),
-            (Layout::Chunks(chunks), _, Some(stage)) => {
-                self.put_chunks(&**chunks, stage, &self.boxes(&**chunks), None, progress)
-            }
+            (Layout::Places(_) | Layout::Sequence(_), Some(file), _) => self.write_by_position(file, progress),
+            (Layout::Chunks(chunks), _, Some(stage)) => self.put_chunks(&**chunks, stage, None, progress),
             (Layout::Places(_) | Layout::Sequence(_) | Layout::Chunks(_) | Layout::Whole(_), _, _) => {
                 self.write_to(sink, text, progress)
             }
@@ -129,16 +133,17 @@ impl Plan {
     /// Those of [`write`](Self::write); the format is a folder.
     pub fn write_to(&self, out: &mut (dyn Write + Send), text: &TextOptions, progress: Progress<'_>) -> Result<()> {
         match &self.layout {
-            Layout::Places(places) if places.seal.is_some() => {
-                // The file begins with what is known only when all is written (the checksums of an archive's records),
-                // and a pipe cannot be written over: so it is made in a file and then copied.
-                self.by_way_of_a_file(out, &|file| self.place(places, file, progress))
-            }
-            Layout::Places(places) => {
+            Layout::Places(places) if places.seal.is_none() => {
                 let written = |error: io::Error| Error::from(error).within(self.failed());
                 self.stream(places, &mut |bytes| out.write_all(bytes).map_err(written), progress)
             }
-            Layout::Sequence(writer) => self.by_way_of_a_file(out, &|file| self.sequence(&**writer, file, progress)),
+            Layout::Places(_) | Layout::Sequence(_) => {
+                // The file has bytes before others that they depend on (an archive's checksums stand before its items), and
+                // a pipe cannot be written over: so the file is made without a name and then copied.
+                let mut file = tempfile::tempfile().with_context(|| self.failed())?;
+                self.write_by_position(&file, progress)?;
+                file.rewind().and_then(|()| io::copy(&mut file, out)).map(drop).with_context(|| self.failed())
+            }
             Layout::Chunks(_) => Err(Error::of(ErrorKind::Unsupported, "is no folder").within(self.failed())),
             Layout::Whole(writer) => self.outputs.iter().try_for_each(|output| {
                 let (meta, place) = (&output.meta, format!("{} as {}", self.label, self.format.argument()));
@@ -159,12 +164,12 @@ impl Plan {
         &self,
         chunks: &dyn WriteChunks,
         stage: &Stage,
-        windows: &[Windows],
         share: Option<&Range<usize>>,
         progress: Progress<'_>,
     ) -> Result<()> {
+        let windows = self.boxes(chunks);
         let all = 0..windows.iter().map(Windows::count).sum();
-        for (n, (output, windows, numbers)) in parts_of(&self.outputs, windows, share.unwrap_or(&all)).enumerate() {
+        for (n, (output, windows, numbers)) in parts_of(&self.outputs, &windows, share.unwrap_or(&all)).enumerate() {
             let sink = ChunkSink { chunks, n, stage, failed: self.failed(), shared: share.is_some() };
             if !numbers.is_empty() || share.is_none() {
                 output.job.run(windows, numbers, &sink, progress)?;
@@ -187,17 +192,15 @@ impl Plan {
         self.outputs.iter().enumerate().map(windows).collect()
     }
 
-    /// Writes to a nameless file in the folder for temporary files, and copies that to `out`.
-    fn by_way_of_a_file(&self, out: &mut dyn Write, write: &dyn Fn(&File) -> Result<()>) -> Result<()> {
-        let failed = || self.failed();
-        let mut file = tempfile::tempfile().with_context(failed)?;
-        write(&file)?;
-        file.rewind().and_then(|()| io::copy(&mut file, out)).map(drop).with_context(failed)
-    }
-
-    /// Writes one tensor after the other to an empty file.
-    fn sequence(&self, writer: &dyn WriteSequence, file: &File, progress: Progress<'_>) -> Result<()> {
-        writer.write_sequence(file, &mut |n, take| self.outputs[n].job.stream(progress, take))
+    /// Writes everything to an empty file that can be written in any order.
+    fn write_by_position(&self, file: &File, progress: Progress<'_>) -> Result<()> {
+        match &self.layout {
+            Layout::Places(places) => self.place(places, file, progress),
+            Layout::Sequence(writer) => {
+                writer.write_sequence(file, &mut |n, take| self.outputs[n].job.stream(progress, take))
+            }
+            Layout::Chunks(_) | Layout::Whole(_) => unreachable!("this layout is not written by position"),
+        }
     }
 
     /// Returns what messages say first if the output cannot be written.

@@ -6,7 +6,7 @@ use super::plan::{Plan, Planned, parts_of};
 use crate::engine::job::Progress;
 use crate::engine::sink::FileSink;
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::format::interface::{Layout, Place, Places, WriteChunks};
+use crate::format::interface::{Layout, Places, WriteChunks};
 use crate::layout::window::Windows;
 use crate::storage::parts::Parts;
 use crate::storage::platform::write_at;
@@ -49,7 +49,7 @@ enum Units<'a> {
     /// A file of a folder of chunks; each tensor has its own windows.
     Chunks { writer: &'a dyn WriteChunks, windows: Vec<Windows> },
     /// A MiB of the one file of a tensor behind its header.
-    Bytes { output: &'a Planned, places: &'a Places, place: Place },
+    Bytes { output: &'a Planned, places: &'a Places },
 }
 
 /// What a share would read and write.
@@ -73,17 +73,15 @@ impl Plan {
     pub fn shares(&self) -> Result<Shares<'_>> {
         let units = match (&self.layout, &self.outputs[..]) {
             (Layout::Chunks(writer), _) => Units::Chunks { writer: &**writer, windows: self.boxes(&**writer) },
-            (Layout::Places(places @ Places { tensors, seal: None, .. }), [output]) => match tensors[..] {
-                [place @ Place { packed: None, .. }] => Units::Bytes { output, places, place },
-                _ => return Err(self.no_shares()),
-            },
-            (Layout::Places(_) | Layout::Whole(_) | Layout::Sequence(_), _) => return Err(self.no_shares()),
+            (Layout::Places(places), [output]) if places.seal.is_none() && places.tensors[0].packed.is_none() => {
+                Units::Bytes { output, places }
+            }
+            (Layout::Places(_) | Layout::Whole(_) | Layout::Sequence(_), _) => {
+                let message = format!("{}: a {} is not made in parts", self.label, self.format.argument());
+                return Err(Error::of(ErrorKind::Unsupported, message));
+            }
         };
         Ok(Shares { plan: self, units })
-    }
-
-    fn no_shares(&self) -> Error {
-        Error::of(ErrorKind::Unsupported, format!("{}: a {} is not made in parts", self.label, self.format.argument()))
     }
 }
 
@@ -130,20 +128,18 @@ impl Shares<'_> {
     pub fn write(&self, parts: &Parts, share: Share, progress: Progress<'_>) -> Result<()> {
         let (plan, own) = (self.plan, share.of(self.count()));
         match &self.units {
-            Units::Chunks { writer, windows } => {
-                plan.put_chunks(*writer, &parts.stage(), windows, Some(&own), progress)
-            }
-            Units::Bytes { output, places, place } => {
-                let failed = || plan.failed();
+            Units::Chunks { writer, .. } => plan.put_chunks(*writer, &parts.stage(), Some(&own), progress),
+            Units::Bytes { output, places } => {
+                let (start, failed) = (places.tensors[0].start, || plan.failed());
                 let file = parts.file(places.bytes).with_context(failed)?;
                 let mut next = own.start + parts.ledger.units_done(share.number).min(own.len());
                 while next < own.end {
                     let end = (next + UNITS_AT_ONCE).min(own.end);
                     let bytes = next as u64 * UNIT..(end as u64 * UNIT).min(places.bytes);
-                    if bytes.start < place.start {
+                    if bytes.start < start {
                         write_at(&file, &places.header, 0).with_context(failed)?;
                     }
-                    let sink = FileSink::new(&file, place.start, output.job.meta(), &plan.label);
+                    let sink = FileSink::new(&file, start, output.job.meta(), &plan.label);
                     output.job.write_range(&sink, bytes, progress)?;
                     // units that are noted as done must survive a loss of power
                     file.sync_data().with_context(failed)?;
