@@ -242,7 +242,6 @@ impl From<Error> for io::Error {
 /// Names the place of an error where it is passed on.
 pub(crate) trait Context<T> {
     /// Puts `place` before the text of an error. For an `Option` that is `None` it is the text.
-    #[cfg(feature = "files")]
     fn context(self, place: impl Into<String>) -> Result<T>
     where
         Self: Sized,

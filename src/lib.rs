@@ -105,8 +105,6 @@
 //! CONTRIBUTING.md lists the files that a new operator, format or option touches.
 
 #![forbid(unsafe_code)]
-// what formats share is there although a build may have only some of them
-#![cfg_attr(all(feature = "files", not(feature = "formats")), allow(dead_code, unused_imports))]
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -122,8 +120,7 @@ pub mod error;
 pub mod format;
 #[cfg(feature = "predicates")]
 pub mod golden;
-// the hash of a tensor is that of its `.npy`
-#[cfg(feature = "npy")]
+#[cfg(feature = "files")]
 #[doc(hidden)]
 pub mod info;
 #[doc(hidden)]

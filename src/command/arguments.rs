@@ -48,11 +48,11 @@ impl Arguments {
             for text in matches.try_get_raw(id).ok().flatten().into_iter().flatten() {
                 found.command.push_str(&format!(" {:?}", OsStr::to_string_lossy(text)));
             }
-            let named = values::<NamedOperand>(matches, id).map(|operand| operand.meant().arg);
-            for operand in values(matches, id).chain(named) {
+            let named = values(matches, id).map(|operand: &NamedOperand| operand.meant().arg);
+            for operand in values(matches, id).cloned().chain(named) {
                 match operand {
                     OperandArg::Stdin | OperandArg::StdinAs(_) => found.reads_stdin = true,
-                    OperandArg::Path(path) => found.operands.push(path.clone()),
+                    OperandArg::Path(path) => found.operands.push(path),
                     OperandArg::Inline(_) => {}
                 }
             }

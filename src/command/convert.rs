@@ -112,7 +112,7 @@ impl Convert {
     /// Writes tensors in another form.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let meant: Vec<_> = self.inputs.iter().map(NamedOperand::meant).collect();
-        let operands: Vec<_> = meant.iter().map(|one| IN.of(one.arg)).collect();
+        let operands: Vec<_> = meant.iter().map(|one| IN.of(&one.arg)).collect();
         check_stdin(&operands)?;
         allow_open_files(operands.len());
         let OperatorOptions { input, output, run } = &self.options;
@@ -167,39 +167,38 @@ impl Convert {
     fn choose(
         &self,
         reader: &OperandReader<'_>,
-        meant: &[MeantOperand<'_>],
+        meant: &[MeantOperand],
         operands: &[Operand<'_>],
         format: Format,
     ) -> Result<Inputs> {
         let container = format.is_container();
         let (mut inputs, mut chosen, mut notes, mut whole_names) = (vec![], vec![], vec![], vec![]);
-        let mut unnamed = 0..;
-        for (&MeantOperand { name: explicit, .. }, operand) in meant.iter().zip(operands) {
+        let mut unnamed = 0;
+        for (MeantOperand { name: explicit, .. }, operand) in meant.iter().zip(operands) {
             let input = reader.open(operand)?;
             // a whole container goes over with its names
             let whole = explicit.is_none() && input.member().is_none() && (container || !self.members.is_empty());
             let names = input.names().filter(|_| whole);
             let whole = names.is_some();
-            let members = match names {
+            let members = match &names {
                 None => vec![input.chosen()?],
-                Some(names) => {
-                    whole_names.extend(names.iter().map(|name| (*name).to_owned()));
-                    (0..names.len()).filter(|&n| self.members.takes(names[n])).collect()
-                }
+                Some(names) => (0..names.len()).filter(|&n| self.members.takes(names[n])).collect(),
             };
+            whole_names.extend(names.into_iter().flatten().map(str::to_owned));
             for n in members {
                 if format.can().notes {
                     notes.extend(input.notes(n)?);
                 }
                 let name = match (explicit, input.name(n)) {
-                    (Some(name), _) => Some(name.to_owned()),
+                    (Some(name), _) => Some(name.clone()),
                     (None, Some(old)) if whole => {
                         Some(self.members.renamed(old)).filter(|renamed| container || renamed != old)
                     }
                     // the NAME of FILE:NAME, or that of the only tensor
                     (None, Some(old)) if container => Some(old.to_owned()),
                     (None, None) if container => {
-                        Some(format!("arr_{}", unnamed.next().expect("fewer tensors than numbers")))
+                        unnamed += 1;
+                        Some(format!("arr_{}", unnamed - 1))
                     }
                     (None, _) => input.own_name().map(str::to_owned),
                 };

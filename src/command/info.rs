@@ -101,9 +101,8 @@ impl Info {
         let OperandReader { io, limits, .. } = *reader;
         let axis = self.by_axis.map(|axis| resolve(axis, &source)).transpose()?;
         // statistics take the first pass over the items, and with quantiles one more as a rule
-        let scans =
-            [self.stats || self.histogram, self.stats || self.histogram, self.histogram, self.hash, axis.is_some()];
-        let passes = scans.into_iter().filter(|&is_asked| is_asked).count();
+        let of_stats = [self.stats || self.histogram; 2];
+        let passes = of_stats.into_iter().chain([self.histogram, self.hash, axis.is_some()]).map(usize::from).sum();
         let meter = Meter::new(io, Some(source.bytes().saturating_mul(passes)), false);
         let progress = |bytes| meter.add(bytes);
         if self.stats || self.histogram {

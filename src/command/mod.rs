@@ -34,7 +34,7 @@ use std::io::Write;
 
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
 
 use self::arguments::Arguments;
 pub use self::io::{Environment, Io, TerminalSize};
@@ -68,16 +68,27 @@ Examples:
 Exit status: 0 success, 1 diff found a difference, 2 anything else. Errors are one line on standard error. No file is then written or \
 replaced; on standard output an error may come after a part of the output. A closed pipe ends the program quietly with status 0. NO_COLOR is honoured.";
 
-/// The sub-commands in the order of the help: one line each here, and one file each with its arguments and its run. What
-/// is in brackets is given to the run.
+/// Makes what follows from the list of sub-commands. What stands in brackets there is given to the run.
+///
+/// clap's derive for an enum of sub-commands would do, but it also generates functions that update parsed arguments, and it
+/// copies all that was parsed.
 macro_rules! sub_commands {
     ($($name:literal $module:ident::$Command:ident $(($more:expr))?)*) => {
-        #[derive(Debug, Subcommand)]
+        #[derive(Debug)]
         enum Command {
-            $(#[command(name = $name)] $Command($module::$Command),)*
+            $($Command($module::$Command),)*
         }
 
         impl Command {
+            /// Takes the sub-command out of a parsed command line.
+            fn of(matches: &mut ArgMatches) -> Result<Self, clap::Error> {
+                let (name, mut matches) = matches.remove_subcommand().expect("the grammar requires a sub-command");
+                match name.as_str() {
+                    $($name => $module::$Command::from_arg_matches_mut(&mut matches).map(Self::$Command),)*
+                    name => unreachable!("the grammar has no sub-command {name}"),
+                }
+            }
+
             fn run(&self, io: &Io) -> Result<Outcome> {
                 match self {
                     $(Self::$Command(args) => args.run(io $(, $more)?),)*
@@ -85,19 +96,20 @@ macro_rules! sub_commands {
             }
         }
 
-        /// Returns the grammar of the program with one sub-command alone, if there is one of that name.
-        fn grammar_of(name: &str) -> Option<clap::Command> {
+        /// The names of the sub-commands.
+        const NAMES: &[&str] = &[$($name),*];
+
+        /// Returns the grammar of the sub-command of that name.
+        fn sub_command(name: &str) -> Option<clap::Command> {
             match name {
-                $($name => {
-                    let command = $module::$Command::augment_args(clap::Command::new($name));
-                    Some(program().subcommand(with_hyphens(command)))
-                })*
+                $($name => Some(with_hyphens($module::$Command::augment_args(clap::Command::new($name)))),)*
                 _ => None,
             }
         }
     };
 }
 
+// the sub-commands in the order of the help, with one file each
 sub_commands! {
     "slice" slice::Slice
     "slice-scatter" slice_scatter::SliceScatter
@@ -147,8 +159,9 @@ fn parse_with(
     help_width: usize,
 ) -> Result<(Command, Arguments), Ended> {
     let parsed = |grammar: clap::Command| -> Result<_, clap::Error> {
-        let matches = grammar.try_get_matches_from(args)?;
-        Ok((Command::from_arg_matches(&matches)?, Arguments::of(&matches)))
+        let mut matches = grammar.try_get_matches_from(args)?;
+        let arguments = Arguments::of(&matches);
+        Ok((Command::of(&mut matches)?, arguments))
     };
     parsed(grammar()).map_err(|error| match error.kind() {
         // To lay out help so that examples keep their lines takes half as long as all the rest of a small run, so it is
@@ -179,9 +192,7 @@ fn print_help(help: &clap::Error, io: &Io) -> std::io::Result<()> {
 
 /// Returns the message for a command line without sub-command: it lists them, where clap would print all of the help.
 fn no_sub_command() -> String {
-    let grammar = grammar();
-    let names: Vec<&str> = grammar.get_subcommands().map(clap::Command::get_name).collect();
-    let what = format!("error: a sub-command is missing: one of {}", names.join(", "));
+    let what = format!("error: a sub-command is missing: one of {}", NAMES.join(", "));
     usage::message(&what, Some("Usage: tensorop <COMMAND>"))
 }
 
@@ -195,7 +206,7 @@ enum Ended {
 
 /// Returns the grammar of the whole command line.
 fn grammar() -> clap::Command {
-    Command::augment_subcommands(program()).mut_subcommands(with_hyphens)
+    program().subcommands(NAMES.iter().filter_map(|name| sub_command(name)))
 }
 
 /// Returns a sub-command whose options take values that begin with `-`, such as negative numbers.
@@ -211,7 +222,8 @@ fn with_hyphens(command: clap::Command) -> clap::Command {
 /// To build the arguments of all sub-commands takes longer than all the rest of a small run. If the first argument is the
 /// name of a sub-command, the others are left out. Users see the same messages by either grammar.
 fn typed_grammar(args: &[OsString]) -> clap::Command {
-    args.get(1).and_then(|name| name.to_str()).and_then(grammar_of).unwrap_or_else(grammar)
+    let typed = args.get(1).and_then(|name| sub_command(name.to_str()?));
+    typed.map_or_else(grammar, |typed| program().subcommand(typed))
 }
 
 /// Returns the grammar of the program without sub-commands.

@@ -218,27 +218,12 @@ impl<'a> OperandReader<'a> {
         integers(&self.find(operand)?, &operand.label)
     }
 
-    /// Returns the integers of an option: the list itself, or a file of one axis.
-    ///
-    /// # Errors
-    /// A file that holds anything else.
-    fn index_list(&self, list: &IndexList, option: &str) -> Result<Vec<i64>> {
-        match list {
-            IndexList::List(list) => Ok(list.clone()),
-            IndexList::File(path) => self.index_file(path, option, Some(1)),
-        }
-    }
-
     /// Returns the one integer of `--axis`.
     ///
     /// # Errors
     /// A file that holds no integers; none, or several.
     pub(super) fn axis(&self, list: &IndexList) -> Result<i64> {
-        let integers = match list {
-            IndexList::List(list) => list.clone(),
-            IndexList::File(path) => self.index_file(path, "--axis", None)?,
-        };
-        match integers[..] {
+        match self.index_list(list, "--axis", None)?[..] {
             [axis] => Ok(axis),
             ref other => bail!("--axis: {} integers, expected one", other.len()),
         }
@@ -252,7 +237,8 @@ impl<'a> OperandReader<'a> {
         if let Some(at) = &options.at {
             return Ok(at.args.clone());
         }
-        let list = |list: &Option<_>, option| list.as_ref().map(|list| self.index_list(list, option)).transpose();
+        let list =
+            |list: &Option<_>, option| list.as_ref().map(|list| self.index_list(list, option, Some(1))).transpose();
         let start = list(&options.start, "--start")?.unwrap_or_default();
         let stop = list(&options.stop, "--stop")?.unwrap_or_default();
         let (step, axes) = (list(&options.step, "--step")?, list(&options.axes, "--axes")?);
@@ -262,8 +248,15 @@ impl<'a> OperandReader<'a> {
             .map_err(|e| anyhow!("--{}: {}", e.subject(), e.message()))
     }
 
-    /// Reads the integers of a file that an option names; its tensor has `rank` axes, if that is given.
-    fn index_file(&self, path: &Path, option: &str, rank: Option<usize>) -> Result<Vec<i64>> {
+    /// Returns the integers of an option: the list itself, or what a file holds, which has `rank` axes if that is given.
+    ///
+    /// # Errors
+    /// A file that holds anything else.
+    fn index_list(&self, list: &IndexList, option: &str, rank: Option<usize>) -> Result<Vec<i64>> {
+        let path = match list {
+            IndexList::List(list) => return Ok(list.clone()),
+            IndexList::File(path) => path,
+        };
         let label = format!("{option} {}", path.display());
         let input = self.open_options(&label).open(path).map_err(|error| match error.kind() {
             ErrorKind::Io(std::io::ErrorKind::NotFound) => {

@@ -247,6 +247,7 @@ impl Places {
     }
 
     /// Lays out items that begin at `starts`, after a header; those of fewer than 8 bits are packed.
+    #[cfg_attr(not(any(feature = "onnx", feature = "safetensors")), allow(dead_code))]
     pub(crate) fn packed(header: Vec<u8>, starts: Vec<u64>, tensors: &[(&str, &Meta)]) -> Self {
         let place = |(start, (_, meta)): (u64, &(&str, &Meta))| {
             let packed = Some(packed::bits(&meta.dtype)).filter(|bits| *bits < 8);

@@ -5,6 +5,7 @@
 //! - `rows`: the table, which has a row for each format, and `table`: a row as the rest of the program knows it.
 //! - What uses the table: [`open`] and [`write`], on which [`files`], [`collection`] and [`rewrite`] stand.
 
+#[cfg(any(feature = "onnx", feature = "safetensors"))]
 mod beside;
 pub mod collection;
 pub mod colon;

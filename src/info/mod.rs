@@ -20,6 +20,7 @@ mod by_axis;
 mod bytes;
 mod figures;
 mod firsts;
+#[cfg(feature = "npy")]
 mod hash;
 mod histogram;
 mod items;
@@ -32,6 +33,7 @@ use std::sync::Arc;
 
 pub use self::by_axis::by_axis;
 pub use self::figures::{AxisStats, write_figures};
+#[cfg(feature = "npy")]
 pub use self::hash::hash;
 pub use self::histogram::{Bin, BinEdge, Histogram, histogram};
 pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, stats};

@@ -1,6 +1,6 @@
 //! Operands on the command line, and the options that say how to read them.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -80,54 +80,39 @@ fn is_number(text: &str) -> bool {
     begins && text.ends_with(is_digit) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// An operand of `convert` as it was typed, with both ways to read `NAME=IN`. Which one is meant depends on the files that
-/// are there, and no file is looked at while the command line is parsed: the run decides, with [`Self::meant`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NamedOperand {
-    /// The whole text as an operand.
-    whole: OperandArg,
-    /// The text divided at its first `=`, if there is a name before it.
-    divided: Option<DividedOperand>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct DividedOperand {
-    name: String,
-    arg: OperandArg,
-}
+/// An operand of `convert` as it was typed: `IN`, or `NAME=IN`. Which of them is meant depends on the files that are there,
+/// and no file is looked at while the command line is parsed: the run decides, with [`Self::meant`].
+#[derive(Clone, Debug)]
+pub(crate) struct NamedOperand(OsString);
 
 /// An operand, and the name that it gets in a container, if one was typed.
 #[derive(Debug)]
-pub(crate) struct MeantOperand<'a> {
-    pub name: Option<&'a str>,
-    pub arg: &'a OperandArg,
+pub(crate) struct MeantOperand {
+    pub name: Option<String>,
+    pub arg: OperandArg,
 }
 
 impl NamedOperand {
     /// Returns the operand that is meant. What exists as a file is never divided, nor is JSON.
-    pub(crate) fn meant(&self) -> MeantOperand<'_> {
-        match (&self.whole, &self.divided) {
-            (OperandArg::Path(path), Some(divided)) if file_of(path).is_none() => {
-                MeantOperand { name: Some(&divided.name), arg: &divided.arg }
-            }
-            (arg, _) => MeantOperand { name: None, arg },
-        }
+    pub(crate) fn meant(&self) -> MeantOperand {
+        let arg = OperandArg::from(self.0.clone());
+        let is_missing = matches!(&arg, OperandArg::Path(path) if file_of(path).is_none());
+        let divided = if is_missing { self.divided() } else { None };
+        divided.unwrap_or(MeantOperand { name: None, arg })
+    }
+
+    /// Divides the text at its first `=`, if there is a name before it. The name is Unicode; the path after it need not be.
+    fn divided(&self) -> Option<MeantOperand> {
+        let bytes = self.0.as_encoded_bytes();
+        let at = bytes.iter().position(|byte| *byte == b'=').filter(|at| *at > 0)?;
+        let name = str::from_utf8(&bytes[..at]).ok()?.to_owned();
+        Some(MeantOperand { name: Some(name), arg: part_of_text(&self.0, at + 1..bytes.len())?.into() })
     }
 }
 
 impl From<OsString> for NamedOperand {
     fn from(text: OsString) -> Self {
-        Self { divided: DividedOperand::of(&text), whole: text.into() }
-    }
-}
-
-impl DividedOperand {
-    /// Divides a text. The name is Unicode; the path after it need not be.
-    fn of(text: &OsStr) -> Option<Self> {
-        let bytes = text.as_encoded_bytes();
-        let at = bytes.iter().position(|byte| *byte == b'=').filter(|at| *at > 0)?;
-        let name = str::from_utf8(&bytes[..at]).ok()?.to_owned();
-        Some(Self { name, arg: part_of_text(text, at + 1..bytes.len())?.into() })
+        Self(text)
     }
 }
 
@@ -199,8 +184,8 @@ mod tests {
             (&member, None, path(&member)),
         ];
         for (text, name, operand) in rows {
-            let found = NamedOperand::from(OsString::from(text));
-            assert_eq!((found.meant().name, found.meant().arg), (name, &operand), "{text}");
+            let found = NamedOperand::from(OsString::from(text)).meant();
+            assert_eq!((found.name.as_deref(), found.arg), (name, operand), "{text}");
         }
     }
 }

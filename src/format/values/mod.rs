@@ -1,6 +1,7 @@
 //! Values in text, which have no dtype until something gives them one. Only `Items` knows whether the text is lists of
 //! JSON or the cells of a table; this module decides for both which dtype the items get, and whether they fit it.
 
+#[cfg_attr(not(feature = "csv"), allow(dead_code, unused_imports, reason = "tables of CSV are made by its reader"))]
 pub(super) mod cells;
 mod infer;
 mod item;
@@ -12,8 +13,10 @@ mod untyped;
 
 pub use self::infer::infer;
 pub(super) use self::infer::source;
+#[cfg(feature = "onnx")]
+pub(super) use self::item::most_padded;
 pub use self::item::parse_item;
-pub(super) use self::item::{cannot_hold, check_text, most_padded};
+pub(super) use self::item::{cannot_hold, check_text};
 pub(super) use self::read::Items;
 pub use self::read::Values;
 pub(super) use self::strings::{short, shorten, string};
