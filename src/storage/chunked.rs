@@ -19,7 +19,9 @@ pub const MOST_ROW: usize = 1 << 25;
 /// A tensor in chunks, which several threads may read at once.
 pub trait Chunked: Debug + Send + Sync {
     /// Returns the number of places of each axis in a chunk.
-    fn grid(&self) -> &[usize];
+    fn grid(&self) -> &[usize] {
+        &self.style().chunk
+    }
 
     /// Gathers the items at some places of each axis into `out`, in C order and as the tensor's dtype has them.
     ///

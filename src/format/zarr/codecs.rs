@@ -4,10 +4,14 @@
 //! chunk: what is unpacked grows as it comes and is refused beyond the bytes that the chunk must have.
 
 use std::borrow::Cow;
+use std::io::{self, Read, Write};
 
+use flate2::Compression;
+use flate2::read::{MultiGzDecoder, ZlibDecoder};
+use flate2::write::GzEncoder;
 use serde_json::{Map, Value, json};
 
-use super::codec::Codec;
+use super::blosc::{Blosc, Compressor, Shuffle};
 use crate::error::{Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::dtype::{DType, Kind};
 use crate::layout::view::View;
@@ -39,15 +43,14 @@ impl Chain {
         let mut it = Self { order: None, swap: None, itemsize, codecs: Vec::new() };
         let mut has_bytes = false;
         for value in list {
-            let (name, configuration) = named(value)?;
-            match name {
+            let codec = Extension::new(value)?;
+            match codec.name {
                 "transpose" if !has_bytes => {
-                    let order = configuration.get("order");
-                    let order = match order.and_then(Value::as_str) {
+                    let order = codec.get("order").and_then(|order| match order.as_str() {
                         Some("C") => Some((0..rank).collect()),
                         Some("F") => Some((0..rank).rev().collect()),
-                        _ => order.and_then(|order| serde_json::from_value::<Vec<usize>>(order.clone()).ok()),
-                    };
+                        _ => serde_json::from_value::<Vec<usize>>(order.clone()).ok(),
+                    });
                     let order = order.filter(|order| is_permutation(order, rank));
                     let order = order.ok_or_else(|| malformed!("codec transpose: no order of {rank} axes"))?;
                     let before = it.order.take().unwrap_or_else(|| (0..rank).collect());
@@ -55,15 +58,13 @@ impl Chain {
                 }
                 "bytes" | "endian" if !has_bytes => {
                     has_bytes = true;
-                    match configuration.get("endian").map(|endian| endian.as_str()) {
-                        None | Some(Some("little")) => {}
-                        Some(Some("big")) => it.swap = swapped(dtype),
-                        Some(_) => bail!("codec bytes: endian is neither little nor big"),
+                    if codec.has_second("endian", ["little", "big"])? {
+                        it.swap = swapped(dtype);
                     }
                 }
-                "transpose" | "bytes" | "endian" => bail!("codec {name}: not in its place"),
-                _ if !has_bytes => bail!("codec {name}: before the codec bytes, or not known"),
-                _ => it.codecs.push(Codec::new(name, configuration, itemsize)?),
+                "transpose" | "bytes" | "endian" => bail!("codec {}: not in its place", codec.name),
+                _ if !has_bytes => bail!("codec {}: before the codec bytes, or not known", codec.name),
+                _ => it.codecs.push(Codec::new(codec, itemsize)?),
             }
         }
         ensure!(has_bytes, "no codec bytes");
@@ -156,51 +157,222 @@ fn is_permutation(order: &[usize], rank: usize) -> bool {
     sorted.into_iter().eq(0..rank)
 }
 
-/// Returns the name of an extension, and its configuration.
-pub(super) fn named(value: &Value) -> Result<(&str, &Map<String, Value>)> {
-    static EMPTY: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
-    if let Some(name) = value.as_str() {
-        return Ok((name, &EMPTY));
+/// A codec, as it is configured for packing. Unpacking needs no configuration.
+#[derive(Debug)]
+enum Codec {
+    Gzip {
+        level: u32,
+    },
+    /// The codec zlib, which version 3 has only as an extension.
+    Zlib,
+    Zstd {
+        level: i32,
+        checksum: bool,
+    },
+    Crc32c,
+    Blosc(Blosc),
+}
+
+impl Codec {
+    /// Reads a codec of version 3, for items of that size in bytes.
+    ///
+    /// # Errors
+    /// A codec that is not known, or has another configuration than it can have.
+    fn new(codec: Extension<'_>, itemsize: usize) -> Result<Self> {
+        Ok(match codec.name {
+            "gzip" => Self::Gzip { level: codec.integer("level", 5)?.clamp(0, 9) as u32 },
+            "zstd" => {
+                let level = codec.integer("level", 0)?.clamp(-131_072, 22) as i32;
+                Self::Zstd { level, checksum: codec.flag("checksum")? }
+            }
+            "crc32c" => Self::Crc32c,
+            "numcodecs.zlib" => Self::Zlib,
+            "blosc" => {
+                let shuffle = match codec.text("shuffle")? {
+                    None | Some("noshuffle") => Shuffle::None,
+                    Some("shuffle") => Shuffle::Bytes,
+                    Some("bitshuffle") => Shuffle::Bits,
+                    Some(_) => bail!("codec blosc: an unknown shuffle"),
+                };
+                let compressor = Compressor::named(codec.text("cname")?.unwrap_or("lz4"));
+                Self::Blosc(Blosc {
+                    codec: compressor.ok_or_else(|| malformed!("codec blosc: an unknown cname"))?,
+                    level: codec.integer("clevel", 5)?.clamp(0, 9) as u32,
+                    shuffle,
+                    typesize: codec.integer("typesize", itemsize as i64)?.clamp(1, 255) as usize,
+                })
+            }
+            _ => return Err(Error::of(ErrorKind::Unsupported, format!("codec {:?} is not known", codec.name))),
+        })
     }
-    let name = value.get("name").and_then(Value::as_str).ok_or_else(|| malformed!("an extension without a name"))?;
-    match value.get("configuration") {
-        None | Some(Value::Null) => Ok((name, &EMPTY)),
-        Some(Value::Object(configuration)) => Ok((name, configuration)),
-        Some(_) => bail!("{name:?}: its configuration is no object"),
+
+    /// Unpacks bytes. More than `most` are an error.
+    fn unpack(&self, mut packed: Vec<u8>, most: usize) -> Result<Vec<u8>> {
+        let broken = |error: io::Error| malformed!("cannot be unpacked: {error}");
+        match self {
+            Self::Gzip { .. } => read_all(&mut MultiGzDecoder::new(&packed[..]), most),
+            Self::Zlib => read_all(&mut ZlibDecoder::new(&packed[..]), most),
+            Self::Zstd { .. } => {
+                let mut decoder = zstd::stream::read::Decoder::with_buffer(&packed[..]).map_err(broken)?;
+                // a frame may ask for no more memory than this to be unpacked
+                decoder.window_log_max(27).map_err(broken)?;
+                read_all(&mut decoder, most)
+            }
+            Self::Crc32c => {
+                let bytes = without_checksum(&packed)?.len();
+                packed.truncate(bytes);
+                Ok(packed)
+            }
+            Self::Blosc(blosc) => blosc.unpack(&packed, most),
+        }
+    }
+
+    /// Packs bytes. They may be borrowed, so that a chunk need not be copied to be packed.
+    fn pack(&self, bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
+        match self {
+            Self::Gzip { level } => {
+                let mut out = GzEncoder::new(Vec::new(), Compression::new(*level));
+                out.write_all(&bytes)?;
+                Ok(out.finish()?)
+            }
+            Self::Zlib => Compressor::Zlib.pack(&bytes, 1),
+            Self::Zstd { level, checksum } => {
+                let mut compressor = zstd::bulk::Compressor::new(*level)?;
+                compressor.include_checksum(*checksum)?;
+                Ok(compressor.compress(&bytes)?)
+            }
+            Self::Crc32c => {
+                let mut bytes = bytes.into_owned();
+                let sum = crc32c::crc32c(&bytes);
+                bytes.extend(sum.to_le_bytes());
+                Ok(bytes)
+            }
+            Self::Blosc(blosc) => blosc.pack(&bytes),
+        }
+    }
+
+    /// Returns the most bytes that so many can become when they are packed.
+    fn most_packed(&self, bytes: usize) -> usize {
+        match self {
+            Self::Crc32c => bytes.saturating_add(4),
+            // what cannot be made smaller grows by a little for each block, and by a head and an end
+            Self::Gzip { .. } | Self::Zlib | Self::Zstd { .. } | Self::Blosc(_) => {
+                bytes.saturating_add(bytes / 64).saturating_add(1 << 16)
+            }
+        }
+    }
+}
+
+/// Reads all that a stream gives. More than `most` bytes are an error, and memory is taken only as they come.
+fn read_all(stream: &mut dyn Read, most: usize) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    stream.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|error| malformed!("cannot be unpacked: {error}"))?;
+    ensure!(bytes.len() <= most, "more than {most} bytes when it is unpacked");
+    Ok(bytes)
+}
+
+/// Returns the bytes before the check sum at their end.
+///
+/// # Errors
+/// Fewer bytes than a check sum has, and one that is not theirs.
+pub(super) fn without_checksum(bytes: &[u8]) -> Result<&[u8]> {
+    let (rest, sum) = bytes.split_last_chunk::<4>().ok_or_else(|| malformed!("no check sum"))?;
+    ensure!(crc32c::crc32c(rest) == u32::from_le_bytes(*sum), "does not have its check sum");
+    Ok(rest)
+}
+
+/// A codec, a dtype or a grid as the metadata names it. A name alone is one without a configuration.
+#[derive(Clone, Copy)]
+pub(super) struct Extension<'a> {
+    pub(super) name: &'a str,
+    configuration: Option<&'a Map<String, Value>>,
+}
+
+impl<'a> Extension<'a> {
+    /// Takes an extension of version 3.
+    ///
+    /// # Errors
+    /// A value that names none.
+    pub(super) fn new(value: &'a Value) -> Result<Self> {
+        let name = value.as_str().or_else(|| value.get("name")?.as_str());
+        let name = name.ok_or_else(|| malformed!("an extension without a name"))?;
+        match value.get("configuration") {
+            None | Some(Value::Null) => Ok(Self { name, configuration: None }),
+            Some(Value::Object(configuration)) => Ok(Self { name, configuration: Some(configuration) }),
+            Some(_) => bail!("{name:?}: its configuration is no object"),
+        }
+    }
+
+    /// Returns a field of the configuration.
+    pub(super) fn get(self, key: &str) -> Option<&'a Value> {
+        self.configuration?.get(key)
+    }
+
+    /// Returns a field as what `read` makes of it, which messages call `kind`. Null stands for a field that is not there.
+    fn field<T>(self, key: &str, kind: &str, read: fn(&'a Value) -> Option<T>) -> Result<Option<T>> {
+        let value = self.get(key).filter(|value| !value.is_null());
+        let refuse = || malformed!("codec {}: its {key} is no {kind}", self.name);
+        value.map(|value| read(value).ok_or_else(refuse)).transpose()
+    }
+
+    fn text(self, key: &str) -> Result<Option<&'a str>> {
+        self.field(key, "text", Value::as_str)
+    }
+
+    fn integer(self, key: &str, default: i64) -> Result<i64> {
+        Ok(self.field(key, "integer", Value::as_i64)?.unwrap_or(default))
+    }
+
+    fn flag(self, key: &str) -> Result<bool> {
+        Ok(self.field(key, "boolean", Value::as_bool)?.unwrap_or(false))
+    }
+
+    /// Returns a list of codecs.
+    pub(super) fn list(self, key: &str) -> Result<&'a [Value]> {
+        let list = self.get(key).and_then(Value::as_array);
+        list.map(Vec::as_slice).ok_or_else(|| malformed!("codec {}: no list {key}", self.name))
+    }
+
+    /// Returns whether a field has the second of two values, of which the first is the usual one.
+    pub(super) fn has_second(self, key: &str, [usual, second]: [&str; 2]) -> Result<bool> {
+        match self.get(key).map(Value::as_str) {
+            None => Ok(false),
+            Some(Some(text)) if text == usual || text == second => Ok(text == second),
+            Some(_) => bail!("codec {}: {key} is neither {usual} nor {second}", self.name),
+        }
     }
 }
 
 /// Returns the compressor of version 2 as a codec of version 3.
 ///
 /// # Errors
-/// A compressor that version 3 has no name for.
+/// A compressor that version 3 has no name for, or with another configuration than it can have.
 pub(super) fn from_v2(compressor: &Value, itemsize: usize) -> Result<Option<Value>> {
     if compressor.is_null() {
         return Ok(None);
     }
-    let id = compressor.get("id").and_then(Value::as_str).ok_or_else(|| malformed!("a compressor without an id"))?;
-    let number = |key: &str, default: i64| compressor.get(key).and_then(Value::as_i64).unwrap_or(default);
-    Ok(Some(match id {
-        "zlib" => json!({"name": "numcodecs.zlib", "configuration": {"level": number("level", 1)}}),
-        "gzip" => json!({"name": "gzip", "configuration": {"level": number("level", 1)}}),
-        "zstd" => {
-            let checksum = compressor.get("checksum").and_then(Value::as_bool).unwrap_or(false);
-            json!({"name": "zstd", "configuration": {"level": number("level", 0), "checksum": checksum}})
-        }
+    let name = compressor.get("id").and_then(Value::as_str).ok_or_else(|| malformed!("a compressor without an id"))?;
+    let old = Extension { name, configuration: compressor.as_object() };
+    let (name, configuration) = match name {
+        "zlib" => ("numcodecs.zlib", json!({"level": old.integer("level", 1)?})),
+        "gzip" => (name, json!({"level": old.integer("level", 1)?})),
+        "zstd" => (name, json!({"level": old.integer("level", 0)?, "checksum": old.flag("checksum")?})),
         "blosc" => {
-            // of one byte there is nothing to shuffle but bits
-            let shuffle = match number("shuffle", 1) {
+            let shuffle = match old.integer("shuffle", 1)? {
+                0 => "noshuffle",
+                // of one byte there is nothing to shuffle but bits
                 -1 if itemsize == 1 => "bitshuffle",
                 1 | -1 => "shuffle",
                 2 => "bitshuffle",
-                _ => "noshuffle",
+                _ => bail!("codec blosc: an unknown shuffle"),
             };
-            let cname = compressor.get("cname").and_then(Value::as_str).unwrap_or("lz4");
-            json!({"name": "blosc", "configuration": {
-                "cname": cname, "clevel": number("clevel", 5), "shuffle": shuffle,
-                "typesize": itemsize.clamp(1, 255), "blocksize": number("blocksize", 0)
-            }})
+            let configuration = json!({
+                "cname": old.text("cname")?.unwrap_or("lz4"), "clevel": old.integer("clevel", 5)?, "shuffle": shuffle,
+                "typesize": itemsize.clamp(1, 255), "blocksize": old.integer("blocksize", 0)?
+            });
+            (name, configuration)
         }
-        _ => return Err(Error::of(ErrorKind::Unsupported, format!("compressor {id:?} is not known"))),
-    }))
+        _ => return Err(Error::of(ErrorKind::Unsupported, format!("compressor {name:?} is not known"))),
+    };
+    Ok(Some(json!({"name": name, "configuration": configuration})))
 }

@@ -3,11 +3,13 @@
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::codecs::{named, swapped};
+use super::codecs::{Extension, swapped};
 use crate::error::{Error, ErrorKind, Result, Subject, bail, ensure, malformed};
 use crate::format::values::parse_item;
 use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::{code_points, unpadded};
+use crate::item::time_unit::TimeUnit;
+use crate::storage::conversion::Conversion;
 
 /// Returns the little-endian dtype that metadata of version 3 names.
 ///
@@ -15,39 +17,43 @@ use crate::item::encoding::{code_points, unpadded};
 /// A dtype that is not known.
 pub(super) fn from_v3(value: &Value) -> Result<DType> {
     let unknown = || Error::of(ErrorKind::Unsupported, format!("data_type {} is not known", shortened(value, 80)));
-    let (name, configuration) = named(value)?;
-    let bytes = configuration.get("length_bytes").and_then(Value::as_u64);
-    let text = match name {
-        "null_terminated_bytes" => format!("|S{}", bytes.ok_or_else(unknown)?),
-        "raw_bytes" => format!("|V{}", bytes.ok_or_else(unknown)?),
-        "fixed_length_utf32" => {
-            format!("<U{}", bytes.filter(|bytes| bytes.is_multiple_of(4)).ok_or_else(unknown)? / 4)
-        }
+    let extension = Extension::new(value)?;
+    let bytes = || extension.get("length_bytes").and_then(Value::as_u64).ok_or_else(unknown);
+    let text = match extension.name {
+        "null_terminated_bytes" => format!("|S{}", bytes()?),
+        "raw_bytes" => format!("|V{}", bytes()?),
+        "fixed_length_utf32" => match bytes()? {
+            bytes if bytes.is_multiple_of(4) => format!("<U{}", bytes / 4),
+            _ => return Err(unknown()),
+        },
         "numpy.datetime64" | "numpy.timedelta64" => {
-            let unit = configuration.get("unit").and_then(Value::as_str).ok_or_else(unknown)?;
-            let scale = configuration.get("scale_factor").and_then(Value::as_u64).unwrap_or(1);
-            let letter = if name == "numpy.datetime64" { 'M' } else { 'm' };
+            let unit = extension.get("unit").and_then(Value::as_str).ok_or_else(unknown)?;
+            let scale = extension.get("scale_factor").map_or(Some(1), Value::as_u64).ok_or_else(unknown)?;
+            let letter = if extension.name == "numpy.datetime64" { 'M' } else { 'm' };
             match (unit, scale) {
                 ("generic", _) => format!("<{letter}8"),
                 (unit, 1) => format!("<{letter}8[{unit}]"),
                 (unit, scale) => format!("<{letter}8[{scale}{unit}]"),
             }
         }
-        _ => match name.strip_prefix('r').and_then(|bits| bits.parse::<u64>().ok()) {
+        name => match name.strip_prefix('r').and_then(|bits| bits.parse::<u64>().ok()) {
             Some(bits) if bits > 0 && bits.is_multiple_of(8) => format!("|V{}", bits / 8),
             Some(_) => return Err(unknown()),
             None => {
                 let number = DType::names().find(|known| *known == name).ok_or_else(unknown)?;
-                let dtype = DType::asked(number).map_err(|_| unknown())?;
-                return if is_held(&dtype) { Ok(dtype) } else { Err(unknown()) };
+                return DType::asked(number).ok().filter(is_held).ok_or_else(unknown);
             }
         },
     };
-    // a void of two bytes is one here, whatever a .npy means by it
-    if let Some(size) = text.strip_prefix("|V").and_then(|size| size.parse::<usize>().ok()) {
-        return Ok(Kind::Void(size).into());
+    parsed(&text).ok_or_else(unknown)
+}
+
+/// Parses the name that NumPy has for a dtype. A void of two bytes is one here, whatever a `.npy` means by it.
+fn parsed(name: &str) -> Option<DType> {
+    match name.strip_prefix("|V").and_then(|size| size.parse().ok()) {
+        Some(size) => Some(Kind::Void(size).into()),
+        None => DType::parse(name).ok(),
     }
-    DType::parse(&text).map_err(|_| unknown())
 }
 
 /// Returns the dtype that metadata of version 2 names.
@@ -56,11 +62,7 @@ pub(super) fn from_v3(value: &Value) -> Result<DType> {
 /// A dtype that is not read.
 pub(super) fn from_v2(descr: &str) -> Result<DType> {
     let refuse = || Error::of(ErrorKind::Unsupported, format!("dtype {descr:?} is not read"));
-    if let Some(size) = descr.strip_prefix("|V").and_then(|size| size.parse::<usize>().ok()) {
-        return Ok(Kind::Void(size).into());
-    }
-    let dtype = DType::parse(descr).map_err(|_| refuse())?;
-    if is_held(&dtype) { Ok(dtype) } else { Err(refuse()) }
+    parsed(descr).filter(is_held).ok_or_else(refuse)
 }
 
 /// Returns the text of a value for a message, of which no more is shown than so many characters.
@@ -88,9 +90,9 @@ pub(super) fn to_v3(dtype: &DType) -> Value {
         Kind::Void(size) => sized("raw_bytes", *size),
         Kind::Datetime(unit) | Kind::Timedelta(unit) => {
             let name = if matches!(dtype.kind(), Kind::Datetime(_)) { "numpy.datetime64" } else { "numpy.timedelta64" };
-            let shown = unit.to_string();
-            let base = shown.trim_matches(['[', ']']).trim_start_matches(|c: char| c.is_ascii_digit());
-            let base = if base.is_empty() { "generic" } else { base };
+            // a unit by itself is shown in brackets, and the generic one not at all
+            let shown = TimeUnit { count: 1, ..*unit }.to_string();
+            let base = if shown.is_empty() { "generic" } else { shown.trim_matches(['[', ']']) };
             json!({"name": name, "configuration": {"unit": base, "scale_factor": unit.count}})
         }
         _ => Value::String(dtype.name()),
@@ -105,9 +107,7 @@ pub(super) fn fill_value(text: &str, dtype: &DType) -> Result<Vec<u8>> {
     let native = dtype.native();
     let mut item = fill_item(text.trim(), &native)?;
     ensure!(item.len() == native.itemsize(), "{} bytes, expected {}", item.len(), native.itemsize());
-    if let Some(swap) = crate::storage::conversion::Conversion::new(&native, dtype).filter(|swap| !swap.is_identity()) {
-        swap.swap(&mut item);
-    }
+    Conversion::new(&native, dtype).expect("byte orders of one kind").swap(&mut item);
     Ok(item)
 }
 
@@ -166,7 +166,7 @@ pub(super) fn fill_text(item: &[u8], dtype: &DType) -> String {
         Kind::Bytes(_) => Value::String(to_base64(unpadded(item, 1))).to_string(),
         Kind::Void(_) => Value::String(to_base64(item)).to_string(),
         Kind::Str(_) => {
-            let code = |point| char::from_u32(point).unwrap_or('\u{fffd}');
+            let code = |point| char::from_u32(point).expect("a fill value is parsed from a text");
             Value::String(code_points(item, false).map(code).collect()).to_string()
         }
         Kind::Datetime(_) | Kind::Timedelta(_) => integer(item).to_string(),
@@ -189,27 +189,29 @@ pub(super) fn fill_text(item: &[u8], dtype: &DType) -> String {
 
 /// Returns the text of a float that reads back to the same bits. Of a number these are the shortest digits.
 fn float(item: &[u8], dtype: &DType) -> String {
-    let value = match (dtype.kind(), item) {
-        (Kind::Float16, &[a, b]) => Some(f64::from(half::f16::from_le_bytes([a, b]))),
-        (Kind::Float32, &[a, b, c, d]) => Some(f64::from(f32::from_le_bytes([a, b, c, d]))),
-        (Kind::Float64, item) => item.try_into().ok().map(f64::from_le_bytes),
-        _ => None,
+    let (value, nan) = match (dtype.kind(), item) {
+        (Kind::Float16, &[a, b]) => (f64::from(half::f16::from_le_bytes([a, b])), &[0, 0x7e][..]),
+        (Kind::Float32, &[a, b, c, d]) => (f64::from(f32::from_le_bytes([a, b, c, d])), &[0, 0, 0xc0, 0x7f][..]),
+        (Kind::Float64, item) => {
+            (f64::from_le_bytes(item.try_into().expect("an item of 8 bytes")), &[0, 0, 0, 0, 0, 0, 0xf8, 0x7f][..])
+        }
+        // there are floats without a zero
+        _ if parse_item("0.0", dtype).is_ok_and(|zero| zero == item) => return "0.0".to_owned(),
+        _ => return bits(item),
     };
     match value {
-        Some(value) if value.is_finite() => match dtype.kind() {
-            Kind::Float32 => format!("{:?}", value as f32),
-            _ => format!("{value:?}"),
-        },
-        Some(value) if value.is_infinite() => if value > 0.0 { "\"Infinity\"" } else { "\"-Infinity\"" }.to_owned(),
-        // there are floats without a zero
-        _ if parse_item("0.0", dtype).is_ok_and(|zero| zero == item) => "0.0".to_owned(),
-        _ => match dtype.kind() {
-            Kind::Float16 if item == [0, 0x7e] => "\"NaN\"".to_owned(),
-            Kind::Float32 if item == [0, 0, 0xc0, 0x7f] => "\"NaN\"".to_owned(),
-            Kind::Float64 if item == [0, 0, 0, 0, 0, 0, 0xf8, 0x7f] => "\"NaN\"".to_owned(),
-            _ => format!("\"0x{}\"", item.iter().rev().map(|byte| format!("{byte:02x}")).collect::<String>()),
-        },
+        value if value.is_nan() && item != nan => bits(item),
+        value if value.is_nan() => "\"NaN\"".to_owned(),
+        f64::INFINITY => "\"Infinity\"".to_owned(),
+        f64::NEG_INFINITY => "\"-Infinity\"".to_owned(),
+        value if matches!(dtype.kind(), Kind::Float32) => format!("{:?}", value as f32),
+        value => format!("{value:?}"),
     }
+}
+
+/// Returns the bits of an item, as the text of a number to the base 16.
+fn bits(item: &[u8]) -> String {
+    format!("\"0x{}\"", item.iter().rev().map(|byte| format!("{byte:02x}")).collect::<String>())
 }
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -238,6 +240,7 @@ fn from_base64(text: &str) -> Result<Vec<u8>> {
             word &= (1 << bits) - 1;
         }
     }
+    ensure!(bits < 6, "no base64");
     Ok(out)
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::metadata::{self, Node};
+use super::metadata;
 use crate::error::{Result, ensure};
 use crate::storage::key_store::{ListableStore, join};
 
@@ -19,6 +19,8 @@ pub(super) struct Group {
     pub(super) arrays: Vec<String>,
     /// The attributes of the group, whose path is empty, and of those in it, by their paths.
     pub(super) attributes: BTreeMap<String, String>,
+    /// Whether any of the arrays is of version 2.
+    pub(super) has_v2: bool,
 }
 
 /// Looks for all arrays in the group that a store is.
@@ -26,31 +28,34 @@ pub(super) struct Group {
 /// # Errors
 /// There are more folders than are looked at; listing or reading fails.
 pub(super) fn walk(store: &dyn ListableStore) -> Result<Group> {
-    let mut attributes = BTreeMap::new();
-    let (mut found, mut pending, mut seen) = (Vec::new(), vec![(String::new(), 0)], 0_usize);
-    while let Some((group, depth)) = pending.pop() {
-        let own = metadata::group_attributes(store, &group);
-        if let Some(own) = own.map_err(|error| if group.is_empty() { error } else { error.within(group.clone()) })? {
-            attributes.insert(group.clone(), own);
+    let mut group = Group { arrays: Vec::new(), attributes: BTreeMap::new(), has_v2: false };
+    let (mut pending, mut seen) = (vec![(String::new(), 0)], 0_usize);
+    while let Some((path, depth)) = pending.pop() {
+        let own = metadata::group_attributes(store, &path);
+        if let Some(own) = own.map_err(|error| if path.is_empty() { error } else { error.within(path.clone()) })? {
+            group.attributes.insert(path.clone(), own);
         }
         // hidden folders are nobody's members
-        for own in store.prefixes(&group)?.into_iter().filter(|own| !own.starts_with('.')) {
+        for own in store.prefixes(&path)?.into_iter().filter(|own| !own.starts_with('.')) {
             seen += 1;
             ensure!(seen <= MOST_FOLDERS, "more than {MOST_FOLDERS} folders");
-            let name = join(&group, &own);
+            let name = join(&path, &own);
             match metadata::node(store, &name) {
-                // what is not in order says so when it is asked for
-                Ok(Some(Node::Array)) | Err(_) => found.push(name),
-                Ok(Some(Node::Group)) => {
+                Ok(None) => {}
+                Ok(Some(node)) if node.is_group => {
                     ensure!(depth < MOST_DEPTH, "groups in groups deeper than {MOST_DEPTH}");
                     pending.push((name, depth + 1));
                 }
-                Ok(None) => {}
+                // an array that is damaged is refused when it is read, and the others can be read
+                found => {
+                    group.has_v2 |= found.is_ok_and(|node| node.is_some_and(|node| node.is_v2));
+                    group.arrays.push(name);
+                }
             }
         }
     }
-    found.sort();
-    Ok(Group { arrays: found, attributes })
+    group.arrays.sort();
+    Ok(group)
 }
 
 /// Checks that the name of a member of a group, which is its prefix there, leads nowhere else.

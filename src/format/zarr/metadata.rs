@@ -4,13 +4,14 @@
 //! Both versions become one [`ArrayMetadata`]. Whatever could go wrong later with the numbers in it is refused here: sides of
 //! 0, ranks that differ, more than memory could address, chunks that do not fill their shard.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::codecs::{self, Chain, named};
+use super::codecs::{self, Chain, Extension};
 use super::dtypes::{self, shortened};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::dtype::DType;
@@ -50,10 +51,55 @@ pub(super) struct ArrayMetadata {
 }
 
 impl ArrayMetadata {
+    /// Describes an array whose units are packed by a list of codecs. The sides of a chunk in `style` follow from that list.
+    ///
+    /// # Errors
+    /// A codec that is not known, or that cannot pack such items; chunks that do not fill their shard.
+    pub(super) fn new(meta: Meta, list: &[Value], style: ChunkStyle, keys: Keys) -> Result<Self> {
+        // what is no extension at all is refused by the chain
+        let is_sharding = |codec: &Extension<'_>| codec.name == "sharding_indexed";
+        let sharding = list.iter().filter_map(|codec| Extension::new(codec).ok()).find(is_sharding);
+        let (rank, unit) = (meta.shape.len(), &style.unit);
+        let Some(sharding) = sharding else {
+            let chain = Chain::new(list, &meta.dtype, rank)?;
+            let style = Arc::new(ChunkStyle { chunk: unit.clone(), ..style });
+            return Ok(Self { meta, style, chain, shards: None, keys, file: V3 });
+        };
+        let unsupported = |what: &str| Err(Error::of(ErrorKind::Unsupported, format!("codec sharding_indexed {what}")));
+        if list.len() != 1 {
+            return unsupported("beside other codecs is not read");
+        }
+        let chunk =
+            sides(sharding.get("chunk_shape"), rank, meta.dtype.itemsize()).context("codec sharding_indexed")?;
+        let whole = unit.iter().zip(&chunk).all(|(unit, chunk)| unit.is_multiple_of(*chunk));
+        ensure!(whole, "codec sharding_indexed: chunks {chunk:?} do not fill shards {unit:?}");
+        let inner = sharding.list("codecs")?;
+        if inner.iter().filter_map(|codec| Extension::new(codec).ok()).any(|codec| is_sharding(&codec)) {
+            return unsupported("in itself is not read");
+        }
+        let chain = Chain::new(inner, &meta.dtype, rank).context("codec sharding_indexed")?;
+        let index = sharding.list("index_codecs")?.iter().map(Extension::new).collect::<Result<Vec<_>>>()?;
+        let (has_checksum, bytes) = match index[..] {
+            [bytes @ Extension { name: "bytes" | "endian", .. }] => (false, bytes),
+            [bytes @ Extension { name: "bytes" | "endian", .. }, Extension { name: "crc32c", .. }] => (true, bytes),
+            _ => return unsupported("with other index_codecs than bytes and crc32c is not read"),
+        };
+        let big_endian = bytes.has_second("endian", ["little", "big"]).context("codec sharding_indexed")?;
+        let at_start = sharding.has_second("index_location", ["end", "start"])?;
+        let counts: Vec<usize> = unit.iter().zip(&chunk).map(|(unit, chunk)| unit / chunk).collect();
+        let is_read = bytes_of(&counts, 16).is_some_and(|bytes| bytes <= MOST_INDEX);
+        ensure!(is_read, "codec sharding_indexed: more chunks in a shard than are read");
+        let style = Arc::new(ChunkStyle { chunk, ..style });
+        let shards = Some(Shards { counts, at_start, has_checksum, big_endian });
+        Ok(Self { meta, style, chain, shards, keys, file: V3 })
+    }
+
     /// Returns the key of the unit in which a box lies, from the array's prefix on.
     pub(super) fn key(&self, window: &Window) -> String {
         let place = window.ranges.iter().zip(&self.style.unit).map(|(range, unit)| range.start / unit);
-        self.keys.of(&place.collect::<Vec<_>>())
+        let first = self.keys.first.map(str::to_owned);
+        let names: Vec<String> = first.into_iter().chain(place.map(|at| at.to_string())).collect();
+        if names.is_empty() { "0".to_owned() } else { names.join(self.keys.separator) }
     }
 }
 
@@ -77,34 +123,25 @@ impl Shards {
     }
 }
 
-/// How the key of a unit follows from its place in the grid.
+/// How the key of a unit follows from its place in the grid, as in `c/1/2` or `1.2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keys {
-    /// Keys such as `c/1/2`, with this character between the numbers.
-    Default(char),
-    /// Keys such as `1.2`, with this character between the numbers.
-    V2(char),
+pub(super) struct Keys {
+    /// What stands before the numbers, if anything does.
+    first: Option<&'static str>,
+    /// What stands between the numbers.
+    separator: &'static str,
 }
 
 impl Keys {
-    /// Returns the key of the unit at a place of the grid, from the array's prefix on.
-    fn of(self, at: &[usize]) -> String {
-        let numbers =
-            |separator: char| at.iter().map(usize::to_string).collect::<Vec<_>>().join(&separator.to_string());
-        match self {
-            Self::Default(_) if at.is_empty() => "c".to_owned(),
-            Self::Default(separator) => format!("c{separator}{}", numbers(separator)),
-            Self::V2(_) if at.is_empty() => "0".to_owned(),
-            Self::V2(separator) => numbers(separator),
-        }
-    }
+    /// The keys that version 3 has by default.
+    pub(super) const V3: Self = Self { first: Some("c"), separator: "/" };
 }
 
-/// What a prefix is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Node {
-    Array,
-    Group,
+/// What the metadata at a prefix says that it is: an array or a group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    pub(super) is_group: bool,
+    pub(super) is_v2: bool,
 }
 
 /// Returns what the metadata at a prefix says that it is, or `None` if there is none.
@@ -113,25 +150,21 @@ pub(super) enum Node {
 /// Metadata that is not in order.
 pub(super) fn node(store: &dyn ReadableStore, prefix: &str) -> Result<Option<Node>> {
     if let Some(text) = read(store, prefix, V3)? {
-        #[derive(Deserialize)]
-        struct NodeHead {
-            zarr_format: Option<u64>,
-            node_type: Option<String>,
-        }
-        let head: NodeHead = parse(&text).context(V3)?;
-        ensure!(head.zarr_format == Some(3), "{V3}: zarr_format is not 3");
-        return match head.node_type.as_deref() {
-            Some("array") => Ok(Some(Node::Array)),
-            Some("group") => Ok(Some(Node::Group)),
+        let head = Object::parse(&text).context(V3)?;
+        ensure!(head.text("zarr_format") == Some("3"), "{V3}: zarr_format is not 3");
+        let is_group = match head.value("node_type").context(V3)?.as_ref().and_then(Value::as_str) {
+            Some("array") => false,
+            Some("group") => true,
             _ => bail!("{V3}: node_type is neither array nor group"),
         };
+        return Ok(Some(Node { is_group, is_v2: false }));
     }
-    let is_there = |name: &str| Ok::<_, Error>(store.open(&join(prefix, name)).context(name)?.is_some());
-    Ok(match (is_there(V2_ARRAY)?, is_there(V2_GROUP)?) {
-        (true, _) => Some(Node::Array),
-        (false, true) => Some(Node::Group),
-        (false, false) => None,
-    })
+    for (name, is_group) in [(V2_ARRAY, false), (V2_GROUP, true)] {
+        if store.open(&join(prefix, name)).context(name)?.is_some() {
+            return Ok(Some(Node { is_group, is_v2: true }));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the attributes of a group, as they stand there, or `None` if there are none.
@@ -139,20 +172,18 @@ pub(super) fn node(store: &dyn ReadableStore, prefix: &str) -> Result<Option<Nod
 /// # Errors
 /// What is not in order; the file is named.
 pub(super) fn group_attributes(store: &dyn ReadableStore, prefix: &str) -> Result<Option<String>> {
-    #[derive(Deserialize)]
-    struct GroupHead<'a> {
-        #[serde(borrow)]
-        attributes: Option<&'a RawValue>,
-    }
     let text = match read(store, prefix, V3)? {
-        Some(text) => parse::<GroupHead<'_>>(&text).context(V3)?.attributes.map(|raw| raw.get().to_owned()),
-        None => {
-            let text = read(store, prefix, V2_ATTRIBUTES)?;
-            let raw = text.as_deref().map(parse::<&RawValue>).transpose().context(V2_ATTRIBUTES)?;
-            raw.map(|raw| raw.get().to_owned())
-        }
+        Some(text) => Object::parse(&text).context(V3)?.text("attributes").map(str::to_owned),
+        None => v2_attributes(store, prefix)?,
     };
     Ok(text.filter(|text| text != "{}" && text != "null"))
+}
+
+/// Returns the attributes of an array or a group of version 2, as they stand there, or `None` if there are none.
+fn v2_attributes(store: &dyn ReadableStore, prefix: &str) -> Result<Option<String>> {
+    let text = read(store, prefix, V2_ATTRIBUTES)?;
+    let raw = text.as_deref().map(parse::<&RawValue>).transpose().context(V2_ATTRIBUTES)?;
+    Ok(raw.map(|raw| raw.get().to_owned()))
 }
 
 /// Reads the metadata of an array.
@@ -164,8 +195,7 @@ pub(super) fn array(store: &dyn ReadableStore, prefix: &str) -> Result<ArrayMeta
         return v3(&text).context(V3);
     }
     let text = read(store, prefix, V2_ARRAY)?.ok_or_else(|| malformed!("no {V3} or {V2_ARRAY}"))?;
-    let attributes = read(store, prefix, V2_ATTRIBUTES)?;
-    v2(&text, attributes.as_deref()).context(V2_ARRAY)
+    v2(&text, v2_attributes(store, prefix)?).context(V2_ARRAY)
 }
 
 /// Returns the text of that name at a prefix, if there is one.
@@ -178,14 +208,40 @@ fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T> {
     serde_json::from_slice(text).map_err(|error| malformed!("{}", error.to_string().replace(char::is_control, " ")))
 }
 
+/// An object of JSON, whose values are parsed when they are asked for: a fill value keeps the digits that it is written with,
+/// and attributes their text.
+pub(super) struct Object<'a>(pub(super) BTreeMap<String, &'a RawValue>);
+
+impl<'a> Object<'a> {
+    pub(super) fn parse(text: &'a [u8]) -> Result<Self> {
+        parse(text).map(Self)
+    }
+
+    fn text(&self, key: &str) -> Option<&'a str> {
+        self.0.get(key).map(|raw| raw.get())
+    }
+
+    fn value(&self, key: &str) -> Result<Option<Value>> {
+        self.text(key).map(|text| parse(text.as_bytes())).transpose()
+    }
+}
+
 /// Parses the dims of a shape or of a chunk.
 fn dims(value: Option<&Value>, what: &str) -> Result<Vec<usize>> {
-    let list = value.and_then(Value::as_array).ok_or_else(|| malformed!("no list {what}"))?;
+    let Some(value @ Value::Array(list)) = value else { bail!("no list {what}") };
     ensure!(list.len() <= MAX_RANK, "rank {}, at most {MAX_RANK} is read", list.len());
-    let dim = |value: &Value| value.as_u64().and_then(|dim| usize::try_from(dim).ok());
-    let dims = list.iter().map(dim).collect::<Option<Vec<_>>>();
-    let shown = value.map(|value| shortened(value, 60)).unwrap_or_default();
-    dims.ok_or_else(|| malformed!("{what} {shown}: not all whole numbers that can be counted"))
+    let dims = list.iter().map(|dim| usize::try_from(dim.as_u64()?).ok()).collect::<Option<Vec<_>>>();
+    dims.ok_or_else(|| malformed!("{what} {}: not all whole numbers that can be counted", shortened(value, 60)))
+}
+
+/// Parses what stands between the numbers of a key.
+fn separator(value: Option<&Value>, default: &'static str, what: &str) -> Result<&'static str> {
+    match value.map(Value::as_str) {
+        None => Ok(default),
+        Some(Some("/")) => Ok("/"),
+        Some(Some(".")) => Ok("."),
+        Some(_) => bail!("{what} is neither / nor ."),
+    }
 }
 
 /// Parses the sides of the chunks of a tensor of that rank.
@@ -219,169 +275,103 @@ const KNOWN: [&str; 11] = [
 ];
 
 fn v3(text: &[u8]) -> Result<ArrayMetadata> {
-    let raw: std::collections::BTreeMap<String, &RawValue> = parse(text)?;
-    let value = |key: &str| raw.get(key).map(|value| parse::<Value>(value.get().as_bytes())).transpose();
-    for key in raw.keys().filter(|key| !KNOWN.contains(&key.as_str())) {
-        let optional = value(key)?.is_some_and(|value| value.get("must_understand") == Some(&Value::Bool(false)));
+    let raw = Object::parse(text)?;
+    for key in raw.0.keys().filter(|key| !KNOWN.contains(&key.as_str())) {
+        let optional = raw.value(key)?.is_some_and(|value| value.get("must_understand") == Some(&Value::Bool(false)));
         ensure!(optional, "{key:?} is not known");
     }
-    let transformers = value("storage_transformers")?;
-    let none = transformers.as_ref().is_none_or(|list| list.as_array().is_some_and(Vec::is_empty) || list.is_null());
-    ensure!(none, "storage_transformers are not known");
-    let dtype = dtypes::from_v3(&value("data_type")?.ok_or_else(|| malformed!("no data_type"))?)?;
-    let meta = tensor(dtype, dims(value("shape")?.as_ref(), "shape")?)?;
-    let (rank, itemsize) = (meta.shape.len(), meta.dtype.itemsize());
-    let grid = value("chunk_grid")?.ok_or_else(|| malformed!("no chunk_grid"))?;
-    let (name, grid) = named(&grid)?;
-    ensure!(name == "regular", "chunk_grid {name:?} is not known");
-    let unit = sides(grid.get("chunk_shape"), rank, itemsize)?;
-    let keys = match value("chunk_key_encoding")? {
-        None => Keys::Default('/'),
-        Some(encoding) => {
-            let (name, encoding) = named(&encoding)?;
-            let separator = match (encoding.get("separator").map(Value::as_str), name) {
-                (None, "default") | (Some(Some("/")), _) => '/',
-                (None, _) | (Some(Some(".")), _) => '.',
-                _ => bail!("chunk_key_encoding: separator is neither / nor ."),
-            };
-            match name {
-                "default" => Keys::Default(separator),
-                "v2" => Keys::V2(separator),
-                _ => bail!("chunk_key_encoding {name:?} is not known"),
-            }
-        }
+    let transformers = raw.value("storage_transformers")?.unwrap_or(Value::Null);
+    ensure!(transformers.is_null() || transformers == json!([]), "storage_transformers are not known");
+    let dtype = dtypes::from_v3(&raw.value("data_type")?.context("no data_type")?)?;
+    let meta = tensor(dtype, dims(raw.value("shape")?.as_ref(), "shape")?)?;
+    let grid = raw.value("chunk_grid")?.context("no chunk_grid")?;
+    let grid = Extension::new(&grid)?;
+    ensure!(grid.name == "regular", "chunk_grid {:?} is not known", grid.name);
+    let unit = sides(grid.get("chunk_shape"), meta.shape.len(), meta.dtype.itemsize())?;
+    let encoding = raw.value("chunk_key_encoding")?.unwrap_or_else(|| json!("default"));
+    let encoding = Extension::new(&encoding)?;
+    let (first, usual) = match encoding.name {
+        "default" => (Some("c"), "/"),
+        "v2" => (None, "."),
+        name => bail!("chunk_key_encoding {name:?} is not known"),
     };
-    let list =
-        value("codecs")?.and_then(|codecs| codecs.as_array().cloned()).ok_or_else(|| malformed!("no list codecs"))?;
-    let (chunk, chain, shards) = packing(&list, &meta, &unit)?;
-    let fill = raw.get("fill_value").ok_or_else(|| malformed!("no fill_value"))?;
-    let fill = dtypes::fill_value(fill.get(), &meta.dtype).context("fill_value")?;
-    let text = |key: &str| raw.get(key).map(|raw| raw.get().to_owned());
+    let separator = separator(encoding.get("separator"), usual, "chunk_key_encoding: separator")?;
+    let list = raw.value("codecs")?;
+    let list = list.as_ref().and_then(Value::as_array).context("no list codecs")?;
+    let fill = raw.text("fill_value").context("no fill_value")?;
     let style = ChunkStyle {
         unit,
-        chunk,
-        codecs: Value::Array(list).to_string(),
+        chunk: Vec::new(),
+        codecs: json!(list).to_string(),
         is_exact: true,
-        fill,
-        attributes: text("attributes"),
-        dimension_names: text("dimension_names").filter(|names| names != "null"),
+        fill: dtypes::fill_value(fill, &meta.dtype).context("fill_value")?,
+        attributes: raw.text("attributes").map(str::to_owned),
+        dimension_names: raw.text("dimension_names").filter(|names| *names != "null").map(str::to_owned),
         groups: Arc::default(),
     };
-    Ok(ArrayMetadata { meta, style: style.into(), chain, shards, keys, file: V3 })
+    ArrayMetadata::new(meta, list, style, Keys { first, separator })
 }
 
-/// Returns the names of the axes. Version 2 has no place for them, and xarray and others keep them among the attributes.
+/// Returns the names of the axes. Version 2 has no place for them, and xarray and others keep them among the attributes, where
+/// a list that is none of names means something else.
 fn v2_names(attributes: &str, rank: usize) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Names {
-        #[serde(rename = "_ARRAY_DIMENSIONS")]
-        names: Vec<String>,
-    }
-    let Names { names } = serde_json::from_str(attributes).ok()?;
+    let attributes = Object::parse(attributes.as_bytes()).ok()?;
+    let names: Vec<String> = serde_json::from_str(attributes.text("_ARRAY_DIMENSIONS")?).ok()?;
     (names.len() == rank).then(|| json!(names).to_string())
-}
-
-/// Parses a list of codecs into the sides of a chunk, what packs it, and how chunks lie in shards if there are any.
-pub(super) fn packing(list: &[Value], meta: &Meta, unit: &[usize]) -> Result<(Vec<usize>, Chain, Option<Shards>)> {
-    let (rank, itemsize) = (unit.len(), meta.dtype.itemsize());
-    let Some(at) = list.iter().position(|codec| named(codec).is_ok_and(|(name, _)| name == "sharding_indexed")) else {
-        return Ok((unit.to_vec(), Chain::new(list, &meta.dtype, rank)?, None));
-    };
-    let unsupported = |what: &str| Err(Error::of(ErrorKind::Unsupported, format!("codec sharding_indexed {what}")));
-    if list.len() != 1 {
-        return unsupported("beside other codecs is not read");
-    }
-    let (_, configuration) = named(&list[at])?;
-    let chunk = sides(configuration.get("chunk_shape"), rank, itemsize).context("codec sharding_indexed")?;
-    let whole = unit.iter().zip(&chunk).all(|(unit, chunk)| unit.is_multiple_of(*chunk));
-    ensure!(whole, "codec sharding_indexed: chunks {chunk:?} do not fill shards {unit:?}");
-    let inner = list_of(configuration, "codecs")?;
-    if inner.iter().any(|codec| named(codec).is_ok_and(|(name, _)| name == "sharding_indexed")) {
-        return unsupported("in itself is not read");
-    }
-    let chain = Chain::new(&inner, &meta.dtype, rank).context("codec sharding_indexed")?;
-    let index = list_of(configuration, "index_codecs")?;
-    let names = index.iter().map(named).collect::<Result<Vec<_>>>()?;
-    let (has_checksum, bytes) = match &names[..] {
-        [("bytes" | "endian", bytes)] => (false, bytes),
-        [("bytes" | "endian", bytes), ("crc32c", _)] => (true, bytes),
-        _ => return unsupported("with other index_codecs than bytes and crc32c is not read"),
-    };
-    let big_endian = bytes.get("endian").and_then(Value::as_str) == Some("big");
-    let at_start = match configuration.get("index_location").map(Value::as_str) {
-        None | Some(Some("end")) => false,
-        Some(Some("start")) => true,
-        Some(_) => bail!("codec sharding_indexed: index_location is neither start nor end"),
-    };
-    let counts: Vec<usize> = unit.iter().zip(&chunk).map(|(unit, chunk)| unit / chunk).collect();
-    let count = bytes_of(&counts, 16).filter(|&bytes| bytes <= MOST_INDEX);
-    ensure!(count.is_some(), "codec sharding_indexed: more chunks in a shard than are read");
-    Ok((chunk, chain, Some(Shards { counts, at_start, has_checksum, big_endian })))
 }
 
 /// The most bytes that the index of a shard may have, which are those of 16 million chunks.
 const MOST_INDEX: usize = 1 << 28;
 
-fn list_of(configuration: &Map<String, Value>, key: &str) -> Result<Vec<Value>> {
-    let list = configuration.get(key).and_then(Value::as_array);
-    list.cloned().ok_or_else(|| malformed!("codec sharding_indexed: no list {key}"))
-}
-
-fn v2(text: &[u8], attributes: Option<&[u8]>) -> Result<ArrayMetadata> {
-    let raw: std::collections::BTreeMap<String, &RawValue> = parse(text)?;
-    let value = |key: &str| raw.get(key).map(|value| parse::<Value>(value.get().as_bytes())).transpose();
-    ensure!(value("zarr_format")?.and_then(|version| version.as_u64()) == Some(2), "zarr_format is not 2");
-    let dtype = value("dtype")?.ok_or_else(|| malformed!("no dtype"))?;
+fn v2(text: &[u8], attributes: Option<String>) -> Result<ArrayMetadata> {
+    let raw = Object::parse(text)?;
+    ensure!(raw.text("zarr_format") == Some("2"), "zarr_format is not 2");
+    let dtype = raw.value("dtype")?.context("no dtype")?;
     let Some(descr) = dtype.as_str() else {
         return Err(Error::of(ErrorKind::Unsupported, "structured dtypes of Zarr are not read"));
     };
     let dtype = dtypes::from_v2(descr)?;
-    let meta = tensor(dtype, dims(value("shape")?.as_ref(), "shape")?)?;
-    let rank = meta.shape.len();
-    let chunk = sides(value("chunks")?.as_ref(), rank, meta.dtype.itemsize())?;
-    if let Some(filters) = value("filters")?.and_then(|filters| filters.as_array().cloned())
-        && let Some(first) = filters.first()
-    {
-        let id = first.get("id").and_then(Value::as_str).unwrap_or("?");
+    let meta = tensor(dtype, dims(raw.value("shape")?.as_ref(), "shape")?)?;
+    let (rank, itemsize) = (meta.shape.len(), meta.dtype.itemsize());
+    let unit = sides(raw.value("chunks")?.as_ref(), rank, itemsize)?;
+    let filters = raw.value("filters")?.unwrap_or(Value::Null);
+    if !filters.is_null() && filters != json!([]) {
+        let id = filters.get(0).and_then(|filter| filter.get("id")?.as_str()).unwrap_or("?");
         return Err(Error::of(ErrorKind::Unsupported, format!("filter {id:?} is not known")));
     }
     let mut list = Vec::new();
-    match value("order")?.as_ref().and_then(Value::as_str) {
+    let order = raw.value("order")?.unwrap_or_else(|| json!("C"));
+    match order.as_str() {
         Some("F") if rank > 1 => {
-            let order: Vec<usize> = (0..rank).rev().collect();
-            list.push(json!({"name": "transpose", "configuration": {"order": order}}));
+            let axes: Vec<usize> = (0..rank).rev().collect();
+            list.push(json!({"name": "transpose", "configuration": {"order": axes}}));
         }
-        None | Some("C" | "F") => {}
-        Some(other) => bail!("order {other:?} is neither C nor F"),
+        Some("C" | "F") => {}
+        _ => bail!("order {} is neither C nor F", shortened(&order, 60)),
     }
+    // items are taken as they lie, in the byte order of the dtype
     let endian = if dtypes::has_order(&meta.dtype) { json!({"endian": "little"}) } else { json!({}) };
     list.push(json!({"name": "bytes", "configuration": endian}));
-    let compressor = value("compressor")?.unwrap_or(Value::Null);
-    list.extend(codecs::from_v2(&compressor, meta.dtype.itemsize())?);
-    // items are taken as they lie, in the byte order of the dtype
-    let chain = Chain::new(&list, &meta.dtype.native(), rank)?;
+    list.extend(codecs::from_v2(&raw.value("compressor")?.unwrap_or(Value::Null), itemsize)?);
+    let fill = raw.text("fill_value").filter(|fill| *fill != "null");
+    let separators = raw.value("dimension_separator")?.filter(|separator| !separator.is_null());
+    let separator = separator(separators.as_ref(), ".", "dimension_separator")?;
     // version 3 has no zlib, and deflates as gzip
-    let mut as_v3 = list.clone();
-    as_v3.iter_mut().filter(|codec| codec["name"] == "numcodecs.zlib").for_each(|codec| codec["name"] = json!("gzip"));
-    let fill = match raw.get("fill_value") {
-        Some(fill) if fill.get() != "null" => dtypes::fill_value(fill.get(), &meta.dtype).context("fill_value")?,
-        _ => vec![0; meta.dtype.itemsize()],
-    };
-    let separator = match value("dimension_separator")?.as_ref().map(Value::as_str) {
-        None | Some(Some(".") | None) => '.',
-        Some(Some("/")) => '/',
-        Some(Some(_)) => bail!("dimension_separator is neither / nor ."),
-    };
-    let attributes = attributes.map(parse::<&RawValue>).transpose().context(V2_ATTRIBUTES)?;
+    let (own, gzip) = (json!(list).to_string(), json!("gzip").to_string());
+    let codecs = own.replace(&json!("numcodecs.zlib").to_string(), &gzip);
     let style = ChunkStyle {
-        unit: chunk.clone(),
-        chunk,
-        is_exact: as_v3 == list,
-        codecs: Value::Array(as_v3).to_string(),
-        fill,
-        attributes: attributes.map(|raw| raw.get().to_owned()),
-        dimension_names: attributes.and_then(|raw| v2_names(raw.get(), rank)),
+        unit,
+        chunk: Vec::new(),
+        is_exact: codecs == own,
+        codecs,
+        fill: match fill {
+            Some(fill) => dtypes::fill_value(fill, &meta.dtype).context("fill_value")?,
+            None => vec![0; itemsize],
+        },
+        dimension_names: attributes.as_deref().and_then(|attributes| v2_names(attributes, rank)),
+        attributes,
         groups: Arc::default(),
     };
-    Ok(ArrayMetadata { meta, style: style.into(), chain, shards: None, keys: Keys::V2(separator), file: V2_ARRAY })
+    let array = ArrayMetadata::new(meta, &list, style, Keys { first: None, separator })?;
+    Ok(ArrayMetadata { file: V2_ARRAY, ..array })
 }

@@ -2,7 +2,6 @@
 //! version 3 is written. Everything goes through a [`KeyStore`], so that the store need not be a folder.
 
 mod blosc;
-mod codec;
 mod codecs;
 mod dtypes;
 mod group;
@@ -13,9 +12,9 @@ mod tests;
 mod write;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
-use self::metadata::{ArrayMetadata, Node};
+use self::metadata::ArrayMetadata;
 use self::read::ZarrChunks;
 use super::content::{Content, ContentSource, Description};
 use super::interface::Reader;
@@ -36,16 +35,16 @@ pub(super) const MARKS: &[&str] = &[V3, V2_ARRAY, V2_GROUP];
 /// The metadata is damaged; reading or listing fails.
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let ContentSource::Folder(store) = content.opened else { bail!("is a file, expected the folder of a Zarr store") };
-    let (members, groups) = match metadata::node(&*store, "")? {
-        Some(Node::Array) => (None, BTreeMap::new()),
-        Some(Node::Group) => {
-            let group = group::walk(&*store)?;
-            (Some(Arc::new(Container::new(store.identity()?, group.arrays))), group.attributes)
-        }
-        None => bail!("no Zarr store: has neither {V3} nor {V2_ARRAY}"),
-    };
-    let (is_old, lock) = (OnceLock::new(), Mutex::default());
-    Ok(Box::new(ZarrReader { store, members, groups: groups.into(), is_old, lock }))
+    let Some(node) = metadata::node(&*store, "")? else { bail!("no Zarr store: has neither {V3} nor {V2_ARRAY}") };
+    let mut reader =
+        ZarrReader { store, members: None, groups: Arc::default(), has_v2: node.is_v2, lock: Mutex::default() };
+    if node.is_group {
+        let group = group::walk(&*reader.store)?;
+        reader.members = Some(Arc::new(Container::new(reader.store.identity()?, group.arrays)));
+        reader.groups = group.attributes.into();
+        reader.has_v2 |= group.has_v2;
+    }
+    Ok(Box::new(reader))
 }
 
 /// Reads a store, which holds an array or a group.
@@ -56,9 +55,8 @@ struct ZarrReader {
     members: Option<Arc<Container>>,
     /// The attributes of the groups, by the paths of these.
     groups: Arc<BTreeMap<String, String>>,
-    /// Whether any array is of version 2. The answer is kept, since it takes the metadata of all arrays and is asked for each
-    /// array that is changed.
-    is_old: OnceLock<bool>,
+    /// Whether the store itself or any array in it is of version 2.
+    has_v2: bool,
     /// The lock of the array that is being changed.
     lock: Mutex<Option<Lock>>,
 }
@@ -91,11 +89,7 @@ impl Reader for ZarrReader {
     }
 
     fn unwritten(&self) -> Option<Error> {
-        let mut arrays = 0..self.members.as_ref().map_or(1, |members| members.names.len());
-        // a group without arrays tells its version itself
-        let is_v3 = || self.store.open(V3).is_ok_and(|text| text.is_some());
-        let any = || !is_v3() || arrays.any(|n| self.array(n).is_ok_and(|array| array.file == V2_ARRAY));
-        self.is_old.get_or_init(any).then(|| {
+        self.has_v2.then(|| {
             let message = "in a Zarr store of version 2 only items are changed";
             Error::of(ErrorKind::Unsupported, message).advising(Advice::ConvertStore)
         })

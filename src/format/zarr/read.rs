@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use super::codecs::without_checksum;
 use super::metadata::{ArrayMetadata, Shards};
 use crate::error::{Context, Error, ErrorKind, Result, ensure, malformed};
 use crate::layout::axis::Span;
@@ -50,7 +51,7 @@ pub(super) struct ZarrChunks {
 struct OpenShard {
     value: Arc<dyn ReadAt>,
     /// For each chunk the byte at which it begins and its size; all bits are set if it is not stored.
-    index: Vec<(u64, u64)>,
+    index: Vec<[u64; 2]>,
 }
 
 /// The unpacked chunks that are kept, and their numbers from the oldest on.
@@ -117,30 +118,30 @@ impl ZarrChunks {
         ensure!(len > 0, "is empty");
         ensure!(len >= bytes as u64, "{len} bytes, expected at least the {bytes} of its index");
         let packed = read_part(&*value, if shards.at_start { 0 } else { len - bytes as u64 }, bytes)?;
-        let index =
-            if shards.has_checksum { super::codec::without_checksum(&packed).context("index")? } else { &packed };
+        let index = if shards.has_checksum { without_checksum(&packed).context("index")? } else { &packed };
         let number = |word: &[u8; 8]| match shards.big_endian {
             true => u64::from_be_bytes(*word),
             false => u64::from_le_bytes(*word),
         };
-        let pair = |pair: &[u8; 16]| {
-            let [offset, len] = pair.as_chunks::<8>().0 else { unreachable!("16 bytes are two words of 8") };
-            (number(offset), number(len))
-        };
-        Ok(Some(OpenShard { index: index.as_chunks::<16>().0.iter().map(pair).collect(), value }))
+        let numbers: Vec<u64> = index.as_chunks().0.iter().map(number).collect();
+        Ok(Some(OpenShard { index: numbers.as_chunks().0.to_vec(), value }))
     }
 
     /// Reads and unpacks a chunk.
     fn unpack(&self, chunk: &Window) -> Result<Unpacked> {
-        let packed = match &self.array.shards {
-            None => self.read_value(chunk).with_context(|| self.named(chunk))?,
-            Some(shards) => {
-                let Some(shard) = self.shard(chunk)? else { return Ok(None) };
-                self.read_from(&shard, shards, chunk).with_context(|| self.named(chunk))?
-            }
+        let shard = match &self.array.shards {
+            None => None,
+            Some(shards) => match self.shard(chunk)? {
+                None => return Ok(None),
+                Some(shard) => Some((shards, shard)),
+            },
+        };
+        let packed = match &shard {
+            None => self.read_value(chunk),
+            Some((shards, shard)) => self.read_from(shard, shards, chunk),
         };
         let unpack = |packed| self.array.chain.unpack(packed, self.chunk_bytes()).map(Arc::new);
-        packed.map(unpack).transpose().with_context(|| self.named(chunk))
+        packed.and_then(|packed| packed.map(unpack).transpose()).with_context(|| self.named(chunk))
     }
 
     /// Reads the packed bytes of a chunk that is a value, or returns `None` if it is not stored.
@@ -157,8 +158,8 @@ impl ZarrChunks {
         let inside = chunk.ranges.iter().zip(&self.array.style.unit).zip(&self.array.style.chunk);
         let place = inside.map(|((range, unit), side)| range.start % unit / side);
         let number = place.zip(&shards.counts).fold(0, |number, (at, count)| number * count + at);
-        let (offset, len) = shard.index[number];
-        if (offset, len) == (u64::MAX, u64::MAX) {
+        let [offset, len] = shard.index[number];
+        if [offset, len] == [u64::MAX; 2] {
             return Ok(None);
         }
         let most = self.array.chain.most_packed(self.chunk_bytes()) as u64;
@@ -182,69 +183,58 @@ impl ZarrChunks {
                 None => {
                     let most = (KEPT / self.chunk_bytes().max(1)).max(1);
                     while kept.order.len() >= most {
-                        let oldest = kept.order.pop_front();
-                        oldest.map(|oldest| kept.chunks.remove(&oldest));
+                        let oldest = kept.order.pop_front().expect("at least one chunk may be kept");
+                        kept.chunks.remove(&oldest);
                     }
                     kept.order.push_back(number);
                     Arc::clone(kept.chunks.entry(number).or_default())
                 }
             }
         };
-        // who comes meanwhile waits for this one
+        // other threads that want the chunk wait until it is unpacked
         slot.get_or_init(|| self.unpack(chunk)).clone()
     }
 
     /// Copies what is wanted of one chunk to its place in `out`.
-    fn take(&self, chunk: &Window, wanted: &Wanted<'_>, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
-        let (style, itemsize) = (&self.array.style, self.array.meta.dtype.itemsize());
-        let place = wanted.place();
-        let from = self.array.chain.view(&style.chunk).select(&wanted.inside);
+    fn take(&self, chunk: &Window, wanted: &Wanted, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
+        let (array, itemsize) = (&self.array, self.array.meta.dtype.itemsize());
+        let from = array.chain.view(&array.style.chunk).select(&wanted.inside);
         // items that lie in a file as they are can be read where they are wanted
-        if self.array.chain.is_bare() && self.array.shards.is_none() {
-            let (key, bytes) = (self.array.key(chunk), self.chunk_bytes());
-            let within = || format!("chunk {key}");
-            let Some(value) = self.open(&key).with_context(within)? else { return self.fill(&place, out) };
-            let len = value.size().with_context(within)?;
-            if len != bytes as u64 {
-                return Err(Error::of(ErrorKind::Malformed, format!("{len} bytes, expected {bytes}")).within(within()));
-            }
-            let read = |bytes: &mut [u8], at: u64| value.read_at(bytes, at);
-            if let Some(first) = place.as_run() {
-                let out = &mut out[first * itemsize..][..place.items() * itemsize];
-                return gather(&from, itemsize, out, scratch, AT_ONCE, read).with_context(within);
-            }
-            let mut items = memory::zeros(place.items() * itemsize)?;
-            gather(&from, itemsize, &mut items, scratch, AT_ONCE, read).with_context(within)?;
-            copy_bytes(&items, &View::c_order(&place.shape()), out, &place, itemsize);
-            return Ok(());
+        if array.chain.is_bare() && array.shards.is_none() {
+            let mut take = || match self.open(&array.key(chunk))? {
+                None => self.fill(&wanted.place, out),
+                Some(value) => {
+                    let (len, bytes) = (value.size()?, self.chunk_bytes());
+                    ensure!(len == bytes as u64, "{len} bytes, expected {bytes}");
+                    let read = |bytes: &mut [u8], at: u64| -> Result<()> { Ok(value.read_at(bytes, at)?) };
+                    put(&wanted.place, itemsize, out, &mut |items| {
+                        gather(&from, itemsize, items, scratch, AT_ONCE, read)
+                    })
+                }
+            };
+            return take().with_context(|| self.named(chunk));
         }
-        // of chunks that go beyond the end of the tensor there is no more to want
+        // nothing more can be wanted of a chunk that goes beyond the end of the tensor
         let whole = wanted.inside.iter().zip(&chunk.ranges).all(|(span, range)| span.len == range.len());
-        let items = match whole {
-            true => self.unpack(chunk)?,
-            false => self.unpack_kept(chunk)?,
-        };
-        match items {
-            Some(items) => copy_bytes(&items, &from, out, &place, itemsize),
-            None => self.fill(&place, out)?,
+        match if whole { self.unpack(chunk)? } else { self.unpack_kept(chunk)? } {
+            None => self.fill(&wanted.place, out),
+            Some(items) => {
+                copy_bytes(&items, &from, out, &wanted.place, itemsize);
+                Ok(())
+            }
         }
-        Ok(())
     }
 
     fn fill(&self, place: &View, out: &mut [u8]) -> Result<()> {
         let item = &self.array.style.fill;
-        if let Some(first) = place.as_run() {
-            fill(&mut out[first * item.len()..][..place.items() * item.len()], item);
-            return Ok(());
-        }
-        let mut items = memory::zeros(place.items() * item.len())?;
-        fill(&mut items, item);
-        copy_bytes(&items, &View::c_order(&place.shape()), out, place, item.len());
-        Ok(())
+        put(place, item.len(), out, &mut |items| {
+            fill(items, item);
+            Ok(())
+        })
     }
 
     /// Calls `each` with every chunk in which some of the places lie, and with what is wanted of that chunk.
-    fn each(&self, places: &[Span], each: &mut dyn FnMut(&Window, &Wanted<'_>) -> Result<()>) -> Result<()> {
+    fn each(&self, places: &[Span], each: &mut dyn FnMut(&Window, &Wanted) -> Result<()>) -> Result<()> {
         let dims: Vec<usize> = places.iter().map(|span| span.len).collect();
         for number in self.grid.touched_by(places)? {
             let chunk = self.grid.get(number);
@@ -255,28 +245,30 @@ impl ZarrChunks {
                 step: span.step,
                 len: part.len(),
             });
-            let inside = inside.collect();
-            each(&chunk, &Wanted { inside, places: parts, dims: &dims })?;
+            each(&chunk, &Wanted { inside: inside.collect(), place: View::c_order(&dims).part(&parts) })?;
         }
         Ok(())
     }
 }
 
 /// What is wanted of a chunk.
-struct Wanted<'a> {
+struct Wanted {
     /// The places of each axis, counted from the beginning of the chunk.
     inside: Vec<Span>,
-    /// The places to which these go, on each axis of the output.
-    places: Vec<Range<usize>>,
-    /// The dims of the output.
-    dims: &'a [usize],
+    /// Where the items go in the output.
+    place: View,
 }
 
-impl Wanted<'_> {
-    /// Returns where the items go in the output.
-    fn place(&self) -> View {
-        View::c_order(self.dims).part(&self.places)
+/// Puts items into their place in `out`, which `write` gives in C order.
+fn put(place: &View, itemsize: usize, out: &mut [u8], write: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+    let bytes = place.items() * itemsize;
+    if let Some(first) = place.as_run() {
+        return write(&mut out[first * itemsize..][..bytes]);
     }
+    let mut items = memory::zeros(bytes)?;
+    write(&mut items)?;
+    copy_bytes(&items, &View::c_order(&place.shape()), out, place, itemsize);
+    Ok(())
 }
 
 /// Reads a part of a value.
@@ -293,10 +285,6 @@ fn read_part(value: &dyn ReadAt, at: u64, bytes: usize) -> Result<Vec<u8>> {
 }
 
 impl Chunked for ZarrChunks {
-    fn grid(&self) -> &[usize] {
-        &self.array.style.chunk
-    }
-
     fn read(&self, places: &[Span], out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
         if out.is_empty() {
             return Ok(());
@@ -305,10 +293,8 @@ impl Chunked for ZarrChunks {
     }
 
     fn finish(&self) -> Result<()> {
-        match self.store.stamp(&join(&self.prefix, self.array.file))? == self.stamp {
-            true => Ok(()),
-            false => Err(Error::of(ErrorKind::Changed, "changed while it was read")),
-        }
+        let is_same = self.store.stamp(&join(&self.prefix, self.array.file))? == self.stamp;
+        if is_same { Ok(()) } else { Err(Error::of(ErrorKind::Changed, "changed while it was read")) }
     }
 
     fn style(&self) -> &Arc<ChunkStyle> {
@@ -334,8 +320,8 @@ impl Chunked for ZarrChunks {
     }
 
     fn bytes_at(&self, places: &[Span]) -> u64 {
-        let mut bytes = 0;
-        let mut last = None;
+        let (mut bytes, mut last) = (0, None);
+        // whatever fails here fails again, and is told then, when the items are read
         let _ = self.each(places, &mut |chunk, _| {
             let key = self.array.key(chunk);
             if last.as_ref() != Some(&key) {

@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+
 use super::*;
 use crate::format::interface::{Extras, Layout, WriteChunks, Writer};
 use crate::item::dtype::DType;
@@ -177,5 +179,54 @@ fn axes_of_version_2_have_the_names_among_the_attributes() {
         let style = metadata::array(&store, "").unwrap().style;
         assert_eq!(style.dimension_names.as_deref(), expected, "{attributes}");
         assert_eq!(style.attributes.as_deref(), Some(attributes));
+    }
+}
+
+#[test]
+fn fields_of_another_kind_are_refused() {
+    let bytes = json!({"name": "bytes", "configuration": {"endian": "little"}});
+    let after_bytes =
+        |name: &str, configuration: Value| json!({"codecs": [bytes, {"name": name, "configuration": configuration}]});
+    let index = json!([{"name": "bytes", "configuration": {"endian": 1}}]);
+    let sharding = json!({"chunk_shape": [2, 3], "codecs": [bytes], "index_codecs": index});
+    let date = json!({"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": "9"}});
+    let v3 = [
+        (after_bytes("zstd", json!({"checksum": 1})), "codec zstd: its checksum is no boolean"),
+        (after_bytes("gzip", json!({"level": "5"})), "codec gzip: its level is no integer"),
+        (after_bytes("blosc", json!({"shuffle": 1})), "codec blosc: its shuffle is no text"),
+        (after_bytes("blosc", json!({"cname": 1})), "codec blosc: its cname is no text"),
+        (
+            json!({"codecs": [{"name": "sharding_indexed", "configuration": sharding}]}),
+            "codec sharding_indexed: codec bytes: endian is neither little nor big",
+        ),
+        (
+            json!({"data_type": date}),
+            r#"data_type {"configuration":{"scale_factor":"9","unit":"s"},"name":"numpy.datetime64"} is not known"#,
+        ),
+        (json!({"data_type": "r16", "fill_value": "A"}), "fill_value: no base64"),
+    ];
+    let v2 = [
+        (json!({"filters": {"id": "delta"}}), r#"filter "?" is not known"#),
+        (json!({"filters": [{"id": "delta"}]}), r#"filter "delta" is not known"#),
+        (json!({"order": 1}), "order 1 is neither C nor F"),
+        (json!({"dimension_separator": 1}), "dimension_separator is neither / nor ."),
+        (json!({"compressor": {"id": "blosc", "shuffle": 7}}), "codec blosc: an unknown shuffle"),
+        (json!({"compressor": {"id": "zlib", "level": "1"}}), "codec zlib: its level is no integer"),
+    ];
+    let usual = [
+        json!({"zarr_format": 3, "node_type": "array", "shape": [2, 3], "data_type": "uint16", "fill_value": 0,
+            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2, 3]}}, "codecs": [bytes]}),
+        json!({"zarr_format": 2, "shape": [2, 3], "chunks": [2, 3], "dtype": "<u2", "compressor": null,
+            "fill_value": 0, "order": "C", "filters": null}),
+    ];
+    for (file, usual, rows) in [(V3, &usual[0], &v3[..]), (V2_ARRAY, &usual[1], &v2[..])] {
+        for (other, expected) in rows {
+            let mut text = usual.clone();
+            text.as_object_mut().unwrap().extend(other.as_object().unwrap().clone());
+            let store = MemoryStore::default();
+            store.put(file, text.to_string().as_bytes()).unwrap();
+            let refused = metadata::array(&store, "").unwrap_err();
+            assert_eq!(refused.to_string(), format!("{file}: {expected}"));
+        }
     }
 }

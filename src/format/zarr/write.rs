@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::dtypes::{fill_text, has_order, is_held, to_v3};
-use super::metadata::{ArrayMetadata, Keys, V3, packing};
-use crate::error::{Advice, Error, Result, Subject, bail, ensure, malformed};
+use super::metadata::{ArrayMetadata, Keys, Object, V3};
+use crate::error::{Advice, Context, Error, Result, Subject, bail, ensure};
 use crate::format::interface::{Extras, Layout, WriteChunks, Writer};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
+use crate::layout::shape::{bytes_of, coordinates};
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
@@ -24,41 +24,31 @@ use crate::storage::source::fill;
 /// for each thread to hold two.
 const CHUNK: usize = 1 << 24;
 
-/// A box and its items, in C order.
-struct BoxItems<'a> {
-    window: &'a Window,
-    items: &'a [u8],
-}
-
 impl ArrayMetadata {
     /// Returns the bytes of the unit that holds a box. The box is the unit, as far as it lies in the tensor.
     pub(super) fn pack(&self, window: &Window, items: &[u8]) -> Result<Vec<u8>> {
-        let Some(shards) = &self.shards else {
-            let full = self.filled(window, &self.style.unit, &BoxItems { window, items })?;
-            return self.chain.pack(full.as_deref().unwrap_or(items), &self.style.unit);
-        };
+        let Some(shards) = &self.shards else { return self.pack_chunk(window, window, items) };
         let count: usize = shards.counts.iter().product();
-        let mut index = vec![[u64::MAX; 2]; count];
+        let mut index = vec![u64::MAX; 2 * count];
         let mut out = vec![0; if shards.at_start { shards.index_bytes() } else { 0 }];
-        for (number, entry) in index.iter_mut().enumerate() {
-            let at = crate::layout::shape::coordinates(number, &shards.counts);
-            let range = |((at, &side), (whole, &dim)): ((&usize, &usize), (&std::ops::Range<usize>, &usize))| {
-                let start = whole.start.saturating_add(at * side).min(dim);
+        for number in 0..count {
+            let at = coordinates(number, &shards.counts);
+            let range = |axis: usize| {
+                let (side, dim) = (self.style.chunk[axis], self.meta.shape[axis]);
+                let start = window.ranges[axis].start.saturating_add(at[axis] * side).min(dim);
                 start..start.saturating_add(side).min(dim)
             };
-            let both = at.iter().zip(&self.style.chunk).zip(window.ranges.iter().zip(&self.meta.shape));
-            let chunk = Window::new(both.map(range).collect(), &self.meta.shape);
-            // beyond the end of the tensor there is nothing to be stored
+            let chunk = Window::new((0..at.len()).map(range).collect(), &self.meta.shape);
+            // nothing is stored of a chunk that lies beyond the end of the tensor
             if chunk.items() == 0 && !self.meta.shape.is_empty() {
                 continue;
             }
-            let full = self.filled(&chunk, &self.style.chunk, &BoxItems { window, items })?;
-            let packed = self.chain.pack(full.as_deref().unwrap_or(items), &self.style.chunk)?;
-            *entry = [out.len() as u64, packed.len() as u64];
+            let packed = self.pack_chunk(&chunk, window, items)?;
+            index[2 * number..][..2].copy_from_slice(&[out.len() as u64, packed.len() as u64]);
             memory::extend(&mut out, &packed)?;
         }
-        let number = |number: &u64| if shards.big_endian { number.to_be_bytes() } else { number.to_le_bytes() };
-        let mut packed: Vec<u8> = index.iter().flatten().flat_map(number).collect();
+        let number = |number: u64| if shards.big_endian { number.to_be_bytes() } else { number.to_le_bytes() };
+        let mut packed: Vec<u8> = index.into_iter().flat_map(number).collect();
         if shards.has_checksum {
             packed.extend(crc32c::crc32c(&packed).to_le_bytes());
         }
@@ -69,26 +59,24 @@ impl ArrayMetadata {
         Ok(out)
     }
 
-    /// Returns the items of a whole chunk of those sides, taken from those of a box around it. Where the chunk goes beyond the
-    /// tensor they are the fill value. Returns `None` if the items of the box are the chunk.
-    fn filled(&self, chunk: &Window, sides: &[usize], from: &BoxItems<'_>) -> Result<Option<Vec<u8>>> {
-        let BoxItems { window: around, items } = *from;
-        if chunk == around && chunk.shape() == sides {
-            return Ok(None);
+    /// Packs a chunk whose items are taken from those of a box around it. Where the chunk goes beyond the tensor they are the
+    /// fill value.
+    fn pack_chunk(&self, chunk: &Window, around: &Window, items: &[u8]) -> Result<Vec<u8>> {
+        let sides = &self.style.chunk;
+        if chunk == around && chunk.shape() == *sides {
+            return self.chain.pack(items, sides);
         }
         let itemsize = self.meta.dtype.itemsize();
         let mut full = memory::zeros(sides.iter().product::<usize>() * itemsize)?;
-        if chunk.shape() != sides {
+        if chunk.shape() != *sides {
             fill(&mut full, &self.style.fill);
         }
-        let inside = |(chunk, around): (&std::ops::Range<usize>, &std::ops::Range<usize>)| {
-            chunk.start - around.start..chunk.end - around.start
-        };
-        let ranges: Vec<_> = chunk.ranges.iter().zip(&around.ranges).map(inside).collect();
-        let from = View::c_order(&around.shape()).part(&ranges);
+        let both = chunk.ranges.iter().zip(&around.ranges);
+        let inside: Vec<_> = both.map(|(own, all)| own.start - all.start..own.end - all.start).collect();
         let place: Vec<_> = chunk.ranges.iter().map(|range| 0..range.len()).collect();
-        copy_bytes(items, &from, &mut full, &View::c_order(sides).part(&place), itemsize);
-        Ok(Some(full))
+        let (from, to) = (View::c_order(&around.shape()).part(&inside), View::c_order(sides).part(&place));
+        copy_bytes(items, &from, &mut full, &to, itemsize);
+        self.chain.pack(&full, sides)
     }
 }
 
@@ -120,14 +108,13 @@ impl Writer for ZarrWriter {
                 "{name:?} cannot be the name of an array in a group"
             );
             let style = extras.styles.get(n).and_then(Option::as_deref);
-            arrays.push(ArrayWriter::new(name, meta, style, extras)?);
+            arrays.push(NamedArray { name: name.to_owned(), array: ArrayMetadata::planned(meta, style, extras)? });
         }
         // an array has no arrays in it
-        for array in &arrays {
-            let inside =
-                |other: &&ArrayWriter| other.name.strip_prefix(&*array.name).is_some_and(|rest| rest.starts_with('/'));
+        for NamedArray { name, .. } in &arrays {
+            let inside = |other: &&NamedArray| other.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
             if let Some(other) = arrays.iter().find(inside) {
-                bail!("{:?} would lie in the array {:?}", other.name, array.name);
+                bail!("{:?} would lie in the array {name:?}", other.name);
             }
         }
         Ok(Layout::Chunks(Box::new(StoreWriter { arrays, is_group })))
@@ -137,107 +124,58 @@ impl Writer for ZarrWriter {
 /// Writes one store: an array or a group.
 #[derive(Debug)]
 struct StoreWriter {
-    arrays: Vec<ArrayWriter>,
+    arrays: Vec<NamedArray>,
     is_group: bool,
 }
 
-/// Writes one array.
+/// An array that is written, and its prefix in the store.
 #[derive(Debug)]
-struct ArrayWriter {
+struct NamedArray {
     name: String,
     array: ArrayMetadata,
 }
 
-impl ArrayWriter {
-    fn new(name: &str, meta: &Meta, style: Option<&ChunkStyle>, extras: &Extras) -> Result<Self> {
-        let rank = meta.shape.len();
+impl ArrayMetadata {
+    /// Plans an array as `extras` asks for, and else as its data is stored in `style`.
+    fn planned(meta: &Meta, style: Option<&ChunkStyle>, extras: &Extras) -> Result<Self> {
+        let (rank, itemsize) = (meta.shape.len(), meta.dtype.itemsize());
         let style = style.filter(|style| style.chunk.len() == rank);
         let option = |name: &'static str, message: String| Err(Error::new(Subject::Argument(name), message));
         for (name, sides) in [("chunks", &extras.chunks), ("shards", &extras.shards)] {
             if let Some(sides) = sides.as_ref().filter(|sides| sides.len() != rank || sides.contains(&0)) {
-                return option(
-                    name,
-                    format!("{sides:?}, expected {rank} numbers of 1 or more (shape {:?})", meta.shape),
-                );
+                let shape = &meta.shape;
+                return option(name, format!("{sides:?}, expected {rank} numbers of 1 or more (shape {shape:?})"));
             }
         }
-        let chunk = extras.chunks.clone().or_else(|| style.map(|style| style.chunk.clone()));
         let kept_shards = style.filter(|style| style.chunk != style.unit && extras.chunks.is_none());
-        let unit = extras.shards.clone().or_else(|| kept_shards.map(|style| style.unit.clone()));
-        let chunk = chunk.unwrap_or_else(|| default_chunk(meta, unit.as_deref()));
-        if let Some(unit) =
-            unit.as_ref().filter(|unit| !unit.iter().zip(&chunk).all(|(unit, side)| unit.is_multiple_of(*side)))
-        {
-            return option("shards", format!("{unit:?} are no whole chunks of {chunk:?}"));
+        let shard = extras.shards.as_ref().or(kept_shards.map(|style| &style.unit));
+        let chunk = extras.chunks.as_ref().or(style.map(|style| &style.chunk)).cloned();
+        let chunk = chunk.unwrap_or_else(|| default_chunk(meta, shard));
+        let is_whole = |shard: &&Vec<usize>| shard.iter().zip(&chunk).all(|(shard, side)| shard.is_multiple_of(*side));
+        if let Some(shard) = shard.filter(|shard| !is_whole(shard)) {
+            return option("shards", format!("{shard:?} are no whole chunks of {chunk:?}"));
         }
-        let itemsize = meta.dtype.itemsize();
-        let kept: Vec<Value> = match style {
-            Some(style) => serde_json::from_str(&style.codecs).map_err(|error| malformed!("{error}"))?,
-            None => Vec::new(),
-        };
-        let sharding =
-            kept.iter().find(|codec| codec["name"] == "sharding_indexed").map(|codec| &codec["configuration"]);
-        let kept = sharding.and_then(|sharding| sharding["codecs"].as_array()).unwrap_or(&kept);
-        let mut inner: Vec<Value> = match (&extras.codec, style) {
-            (Some(codec), _) => {
-                let order = kept.iter().filter(|codec| codec["name"] == "transpose").cloned();
-                order.chain([json!({"name": "bytes"})]).chain(asked(codec, itemsize)?).collect()
-            }
-            (None, Some(_)) => kept.clone(),
-            (None, None) => vec![
-                json!({"name": "bytes"}),
-                json!({"name": "zstd", "configuration": {"level": 0, "checksum": false}}),
-            ],
-        };
-        for codec in &mut inner {
-            match codec["name"].as_str() {
-                // the tensor is little-endian whatever its data is in
-                Some("bytes" | "endian") => {
-                    let endian = codec["configuration"]["endian"].as_str().unwrap_or("little").to_owned();
-                    *codec = match has_order(&meta.dtype) {
-                        true => json!({"name": "bytes", "configuration": {"endian": endian}}),
-                        false => json!({"name": "bytes"}),
-                    };
-                }
-                Some("blosc") => codec["configuration"]["typesize"] = json!(itemsize.clamp(1, 255)),
-                Some(_) | None => {}
-            }
-        }
-        let list = match &unit {
-            None => inner,
-            Some(_) => {
-                let usual = json!([{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]);
-                let kept = |key: &str| sharding.and_then(|sharding| sharding.get(key)).cloned();
-                vec![json!({"name": "sharding_indexed", "configuration": {
-                    "chunk_shape": chunk, "codecs": inner,
-                    "index_codecs": kept("index_codecs").unwrap_or(usual),
-                    "index_location": kept("index_location").unwrap_or_else(|| json!("end"))
-                }})]
-            }
-        };
-        let unit = unit.unwrap_or_else(|| chunk.clone());
-        let size = crate::layout::shape::bytes_of(&unit, itemsize);
-        ensure!(size.is_some(), "chunks of {unit:?} are more than memory can address");
-        let (chunk, chain, shards) = packing(&list, meta, &unit)?;
+        let unit = shard.unwrap_or(&chunk).clone();
+        ensure!(bytes_of(&unit, itemsize).is_some(), "chunks of {unit:?} are more than memory can address");
+        let codecs = style.map(|style| serde_json::from_str(&style.codecs).expect("it is the text of a list"));
+        let list = codec_list(meta, codecs, shard.map(|_| &*chunk), extras.codec.as_deref())?;
         let fill = style.map(|style| &style.fill).filter(|fill| fill.len() == itemsize && extras.keeps_fill);
         let style = ChunkStyle {
             unit,
             chunk,
-            codecs: Value::Array(list).to_string(),
+            codecs: json!(list).to_string(),
             is_exact: true,
             fill: fill.cloned().unwrap_or_else(|| vec![0; itemsize]),
             attributes: style.and_then(|style| style.attributes.clone()),
             dimension_names: style.and_then(|style| style.dimension_names.clone()),
             groups: style.map(|style| Arc::clone(&style.groups)).unwrap_or_default(),
         };
-        let (meta, keys) = (meta.clone(), Keys::Default('/'));
-        let array = ArrayMetadata { meta, style: style.into(), chain, shards, keys, file: V3 };
-        Ok(Self { name: name.to_owned(), array })
+        Self::new(meta.clone(), &list, style, Keys::V3)
     }
 
     /// Returns the text of the array's metadata, laid out as zarr-python lays it out.
     fn text(&self) -> String {
-        let ArrayMetadata { meta, style, .. } = &self.array;
+        let Self { meta, style, .. } = self;
         let mut value = json!({
             "shape": meta.shape,
             "data_type": to_v3(&meta.dtype),
@@ -250,18 +188,60 @@ impl ArrayWriter {
             "node_type": "array",
             "storage_transformers": [],
         });
-        if style.dimension_names.is_some() {
+        let names = style.dimension_names.as_deref();
+        if names.is_some() {
             value["dimension_names"] = Value::Null;
         }
-        let mut text = format!("{value:#}");
-        let mut put = |key: &str, raw: &str| text = put_raw(&text, key, raw);
-        put("fill_value", &fill_text(&style.fill, &meta.dtype));
-        if let Some(names) = &style.dimension_names {
-            put("dimension_names", names);
-        }
-        put("attributes", style.attributes.as_deref().unwrap_or("{}"));
-        text
+        let fill = fill_text(&style.fill, &meta.dtype);
+        let text = put_raw(&format!("{value:#}"), "fill_value", &fill);
+        let text = put_raw(&text, "dimension_names", names.unwrap_or_default());
+        put_raw(&text, "attributes", style.attributes.as_deref().unwrap_or("{}"))
     }
+}
+
+/// Returns the list of codecs of an array: those that `kept` has from the data, or, if the user asked for another `codec`, this
+/// one behind the order of axes that the data has. The chunks lie in shards if their sides are given in `sharded`.
+fn codec_list(
+    meta: &Meta,
+    kept: Option<Vec<Value>>,
+    sharded: Option<&[usize]>,
+    codec: Option<&str>,
+) -> Result<Vec<Value>> {
+    let itemsize = meta.dtype.itemsize();
+    let usual =
+        || vec![json!({"name": "bytes"}), json!({"name": "zstd", "configuration": {"level": 0, "checksum": false}})];
+    let mut list = kept.unwrap_or_else(usual);
+    let is_sharding = |codec: &&Value| codec["name"] == "sharding_indexed";
+    let sharding = list.iter().find(is_sharding).map_or(Value::Null, |codec| codec["configuration"].clone());
+    if let Value::Array(inner) = &sharding["codecs"] {
+        list.clone_from(inner);
+    }
+    if let Some(codec) = codec {
+        list.retain(|codec| codec["name"] == "transpose");
+        list.push(json!({"name": "bytes"}));
+        list.extend(asked(codec, itemsize)?);
+    }
+    for codec in &mut list {
+        match codec["name"].as_str() {
+            // items are little-endian in memory, and a store may have them in the other order
+            Some("bytes" | "endian") => {
+                let endian = codec["configuration"]["endian"].as_str().unwrap_or("little").to_owned();
+                *codec = match has_order(&meta.dtype) {
+                    true => json!({"name": "bytes", "configuration": {"endian": endian}}),
+                    false => json!({"name": "bytes"}),
+                };
+            }
+            Some("blosc") => codec["configuration"]["typesize"] = json!(itemsize.clamp(1, 255)),
+            Some(_) | None => {}
+        }
+    }
+    let Some(chunk) = sharded else { return Ok(list) };
+    let index = json!([{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]);
+    let kept = |key: &str, usual: Value| sharding.get(key).cloned().unwrap_or(usual);
+    Ok(vec![json!({"name": "sharding_indexed", "configuration": {
+        "chunk_shape": chunk, "codecs": list,
+        "index_codecs": kept("index_codecs", index), "index_location": kept("index_location", json!("end"))
+    }})])
 }
 
 /// Puts a text in the place of the null that a key of an object has. The text is not parsed, so that its numbers stay as they
@@ -272,9 +252,9 @@ fn put_raw(text: &str, key: &str, raw: &str) -> String {
 
 /// Returns the sides of a chunk if the user gave none: the sides of the shard if there is one, else whole rows of the tensor, of
 /// about [`CHUNK`] bytes.
-fn default_chunk(meta: &Meta, unit: Option<&[usize]>) -> Vec<usize> {
-    if let Some(unit) = unit {
-        return unit.to_vec();
+fn default_chunk(meta: &Meta, shard: Option<&Vec<usize>>) -> Vec<usize> {
+    if let Some(shard) = shard {
+        return shard.clone();
     }
     let items = (CHUNK / meta.dtype.itemsize().max(1)).max(1);
     let whole: Vec<usize> = meta.shape.iter().map(|&dim| dim.max(1)).collect();
@@ -295,10 +275,9 @@ fn default_chunk(meta: &Meta, unit: Option<&[usize]>) -> Vec<usize> {
 /// Any other text.
 fn asked(codec: &str, itemsize: usize) -> Result<Option<Value>> {
     let (name, level) = codec.split_once(':').map_or((codec, None), |(name, level)| (name, Some(level)));
-    let level = level.map(str::parse::<i64>).transpose().ok();
     let refuse =
         || Error::new(Subject::Argument("codec"), format!("{codec:?} is none of none, gzip[:L], zstd[:L], blosc"));
-    let level = level.ok_or_else(refuse)?;
+    let level = level.map(str::parse::<i64>).transpose().map_err(|_| refuse())?;
     Ok(match (name, level) {
         ("none", None) => None,
         ("gzip", level) if level.is_none_or(|level| (0..=9).contains(&level)) => {
@@ -328,8 +307,9 @@ impl StoreWriter {
             several => {
                 let mut merged = BTreeMap::new();
                 for text in several.iter().rev() {
-                    let own = serde_json::from_str::<BTreeMap<String, &RawValue>>(text);
-                    merged.extend(own.map_err(|error| malformed!("attributes of group {path:?}: {error}"))?);
+                    merged.extend(
+                        Object::parse(text.as_bytes()).with_context(|| format!("attributes of group {path:?}"))?.0,
+                    );
                 }
                 serde_json::to_string(&merged).expect("texts by names are written")
             }
@@ -365,7 +345,7 @@ impl WriteChunks for StoreWriter {
     fn seal(&self) -> Result<Vec<(String, Vec<u8>)>> {
         let mut files = Vec::new();
         for array in &self.arrays {
-            files.push((join(&array.name, V3), array.text().into_bytes()));
+            files.push((join(&array.name, V3), array.array.text().into_bytes()));
         }
         if self.is_group {
             // the groups in it before it, so that what is there is whole from below
