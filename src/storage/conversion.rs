@@ -1,12 +1,13 @@
 //! Conversion of items to the form that another tensor has: to its byte order, and to its width of strings.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 
 use super::source::{READ_AT_ONCE, Source};
 use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::Swap;
 use crate::layout::view::View;
 use crate::layout::window::Windows;
+use crate::memory;
 
 /// How items of one dtype become items of another of the same kind, which may differ in byte order and in the width of
 /// strings.
@@ -89,12 +90,7 @@ impl Conversion {
         // thousand times the memory of the window that they go to
         for window in Windows::new(&view.shape(), READ_AT_ONCE / self.from.max(1)).iter() {
             let box_view = view.part(&window.ranges);
-            let bytes = box_view.items() * self.from;
-            items.clear();
-            items
-                .try_reserve_exact(bytes)
-                .map_err(|_| Error::of(ErrorKind::Memory, format!("{}: an item of {bytes} bytes", source.label())))?;
-            items.resize(bytes, 0);
+            memory::resize(&mut items, box_view.items() * self.from, source.label())?;
             source.read(&box_view, &mut items, scratch)?;
             Swap::apply_all(&self.swaps, &mut items, self.from);
             for i in 0..box_view.items() {

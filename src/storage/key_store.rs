@@ -1,14 +1,12 @@
 //! Values by key: what a tensor in chunks lies in, be it a folder of files, an object store or, in tests, memory.
 //!
 //! A *key* is a path of names with `/` between them, such as `layer/c/0/1`. A *prefix* is such a path of which keys follow
-//! after a `/`, as they do in a folder; the store itself is the empty prefix. The traits part what is needed to read
-//! ([`ReadableStore`]), to look around ([`ListableStore`]) and to write ([`WritableStore`]), as the crate `zarrs_storage`
-//! parts them; [`KeyStore`] is what an opened tensor holds.
+//! after a `/`, as they do in a folder; the store itself is the empty prefix. The traits part what is needed to read and look
+//! around ([`ReadableStore`]) and to write ([`WritableStore`]); [`KeyStore`] is what an opened tensor holds.
 //!
 //! Every value appears whole or not at all. How that is done is the store's own affair, so no trait has a rename: a value
-//! is [prepared](WritableStore::prepare), which may fail and changes nothing, and then [committed](PreparedValue::commit)
-//! under its key. In a folder that is a file of another name that is renamed; an object store completes an upload; memory
-//! moves a pointer.
+//! is [prepared](WritableStore::prepare), which may fail and changes nothing, and then [committed](Commit) under its key. In a
+//! folder that is a file of another name that is renamed; an object store completes an upload; memory moves a pointer.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -19,7 +17,7 @@ use super::read_at::{Identity, ReadAt, Stamp};
 use crate::error::{Result, ensure};
 use crate::memory;
 
-/// A store whose values can be read.
+/// A store whose values can be read, and whose keys can be listed.
 pub trait ReadableStore: Debug + Send + Sync {
     /// Opens the value of a key, of which any range can be read then. Returns `None` if the key has no value.
     ///
@@ -52,10 +50,7 @@ pub trait ReadableStore: Debug + Send + Sync {
         value.read_at(&mut bytes, 0)?;
         Ok(Some(bytes))
     }
-}
 
-/// A store whose keys can be listed.
-pub trait ListableStore: ReadableStore {
     /// Returns the names, in any order, that follow a prefix and are prefixes themselves: the folders in a folder. Names
     /// that are not Unicode are left out.
     ///
@@ -67,18 +62,18 @@ pub trait ListableStore: ReadableStore {
 /// A store whose values can be written.
 pub trait WritableStore: Debug + Send + Sync {
     /// Writes what is to be the value of a key, so that all that can fail has failed before
-    /// [`commit`](PreparedValue::commit). Dropped without that, it leaves nothing behind.
+    /// the commit that is returned. If that is dropped, it leaves nothing behind.
     ///
     /// # Errors
     /// Writing fails.
-    fn prepare(&self, key: &str, bytes: &[u8]) -> io::Result<Box<dyn PreparedValue>>;
+    fn prepare(&self, key: &str, bytes: &[u8]) -> io::Result<Commit>;
 
     /// Gives a key a value, in place of the one that it may have.
     ///
     /// # Errors
-    /// The same as of [`prepare`](Self::prepare) and [`commit`](PreparedValue::commit).
+    /// The same as of [`prepare`](Self::prepare), and those of the commit.
     fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
-        self.prepare(key, bytes)?.commit()
+        self.prepare(key, bytes)?()
     }
 
     /// Gives a key a value if it has none, and returns whether it had none. Of several processes that do so at once one
@@ -95,17 +90,11 @@ pub trait WritableStore: Debug + Send + Sync {
     fn remove(&self, key: &str) -> io::Result<()>;
 }
 
-/// A value that is written, but not yet under its key.
-pub trait PreparedValue: Debug + Send {
-    /// Puts the value under its key, in place of the one that is there.
-    ///
-    /// # Errors
-    /// The store cannot do it.
-    fn commit(self: Box<Self>) -> io::Result<()>;
-}
+/// Puts a value that is written under its key, in place of the one that is there. It fails if the store cannot do it.
+pub type Commit = Box<dyn FnOnce() -> io::Result<()> + Send>;
 
 /// What an opened tensor in chunks lies in.
-pub trait KeyStore: ListableStore {
+pub trait KeyStore: ReadableStore {
     /// Returns what tells this store from all others.
     ///
     /// # Errors

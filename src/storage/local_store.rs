@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::key_store::{KeyStore, ListableStore, Lock, ReadableStore, WritableStore};
+use super::key_store::{KeyStore, Lock, ReadableStore, WritableStore};
 use super::read_at::{Identity, ReadAt, Stamp};
 use super::stage::{self, Stage};
 use crate::error::{Result, bail};
@@ -60,17 +60,13 @@ impl ReadableStore for LocalStore {
     fn stamp(&self, key: &str) -> Result<Option<Stamp>> {
         Ok(if_there(fs::metadata(self.path(key)))?.map(|found| Stamp::of(&found)))
     }
-}
 
-impl ListableStore for LocalStore {
     fn prefixes(&self, prefix: &str) -> Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(self.path(prefix))? {
             let entry = entry?;
-            if let Ok(name) = entry.file_name().into_string()
-                && entry.path().is_dir()
-            {
-                names.push(name);
+            if entry.path().is_dir() {
+                names.extend(entry.file_name().into_string());
             }
         }
         Ok(names)
@@ -89,7 +85,7 @@ impl KeyStore for LocalStore {
     fn edit(&self, prefix: &str) -> Result<Box<dyn WritableStore>> {
         // beside the store itself, be it named by a link
         let stage = Stage::create(&fs::canonicalize(&self.folder)?)?;
-        Ok(Box::new(stage.into_writer_to(self.path(prefix))))
+        Ok(Box::new(stage.into_writer(self.path(prefix))))
     }
 }
 
@@ -145,7 +141,7 @@ mod tests {
             assert_eq!(get("a").as_deref(), Some("one"), "{name}");
             // who has opened a value goes on to read that one
             let old = store.open("a").unwrap().unwrap();
-            value.commit().unwrap();
+            value().unwrap();
             assert_eq!((get("a").as_deref(), old.size().unwrap()), (Some("three"), 3), "{name}");
             assert_ne!(store.stamp("a").unwrap(), Some(before), "{name}");
             drop(writer.prepare("never", b"x").unwrap());

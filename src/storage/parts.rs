@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use super::key_store::{ReadableStore, WritableStore};
 use super::local_store::LocalStore;
 use super::platform::{copy_mode, mark, marked, open_folder, sync_folder};
-use super::stage::{self, LocalWriter, Stage, folder_of, hidden_name, remove};
+use super::stage::{self, Stage, folder_of, hidden_name, remove};
 use super::target::{NamedTarget, Target};
 use crate::error::{Context, Result, bail};
 
@@ -38,20 +38,20 @@ pub struct Parts<'a> {
     is_folder: bool,
     folder: PathBuf,
     /// What is made, and which parts are done.
-    pub ledger: Ledger<LocalStore, LocalWriter>,
+    pub ledger: Ledger,
 }
 
 /// The record of an output that is made in parts: what is made, and which parts are done. It lies in a store that all
 /// processes share, under the keys `RECORD` and `DONE`.
 #[derive(Debug)]
-pub struct Ledger<R, W> {
-    reader: R,
-    writer: W,
+pub struct Ledger {
+    reader: Box<dyn ReadableStore>,
+    writer: Box<dyn WritableStore>,
     /// The text that says what is made, and how, in lines.
     record: String,
 }
 
-impl<R: ReadableStore, W: WritableStore> Ledger<R, W> {
+impl Ledger {
     /// Writes what is made, unless another process has done so; then both must make the same.
     ///
     /// # Errors
@@ -64,18 +64,20 @@ impl<R: ReadableStore, W: WritableStore> Ledger<R, W> {
         Ok(())
     }
 
-    /// Compares what is under way, if anything is, with what is asked for. Returns the first line that differs.
-    fn difference(&self) -> Result<Option<Differing>> {
+    /// Compares what is under way, if anything is, with what is to be made. Returns the first line that differs, as found and
+    /// as expected.
+    fn difference(&self) -> Result<Option<String>> {
         let Some(found) = self.reader.get(RECORD, MOST_RECORD)? else { return Ok(None) };
         let found = String::from_utf8_lossy(&found);
-        let (mut there, mut asked) = (found.lines(), self.record.lines());
+        let (mut there, mut expected) = (found.lines(), self.record.lines());
         loop {
-            match (there.next(), asked.next()) {
+            match (there.next(), expected.next()) {
                 (None, None) => return Ok(None),
-                (there, asked) if there == asked => {}
-                (there, asked) => {
-                    let line = |line: Option<&str>| line.unwrap_or_default().to_owned();
-                    return Ok(Some(Differing { found: line(there), expected: line(asked) }));
+                (found, expected) if found == expected => {}
+                // a record that ends before the other has an empty line there
+                (found, expected) => {
+                    let [found, expected] = [found, expected].map(Option::unwrap_or_default);
+                    return Ok(Some(format!("found {found:?}, expected {expected:?}")));
                 }
             }
         }
@@ -115,13 +117,6 @@ impl<R: ReadableStore, W: WritableStore> Ledger<R, W> {
     }
 }
 
-/// A line of a record that differs from the one that is asked for.
-#[derive(Debug, PartialEq, Eq)]
-struct Differing {
-    found: String,
-    expected: String,
-}
-
 impl<'a> Parts<'a> {
     /// Takes a target that is made in parts, and the text that says what is made there.
     ///
@@ -133,9 +128,9 @@ impl<'a> Parts<'a> {
             Target::Folder(folder) => (folder, true),
             Target::Stdout(_) | Target::Device { .. } => bail!("{}: is not made in parts", target.label()),
         };
-        let folder = hidden_name(&target.path, "tensorop");
-        let writer = Stage::shared(folder.clone()).writer_to(folder.clone());
-        let ledger = Ledger { reader: LocalStore::new(&folder), writer, record };
+        let folder = hidden_name(&target.path, "tensorop")?;
+        let writer = Box::new(Stage::shared(folder.clone()).into_writer(folder.clone()));
+        let ledger = Ledger { reader: Box::new(LocalStore::new(&folder)), writer, record };
         Ok(Self { target, is_folder, folder, ledger })
     }
 
@@ -185,9 +180,8 @@ impl<'a> Parts<'a> {
     /// Something else.
     fn compare(&self) -> Result<()> {
         let differing = self.ledger.difference().with_context(|| self.folder.join(RECORD).display().to_string())?;
-        let Some(Differing { found, expected }) = differing else { return Ok(()) };
-        let label = &self.target.label;
-        bail!("{label}: its parts were begun otherwise: found {found:?}, expected {expected:?}")
+        let Some(differing) = differing else { return Ok(()) };
+        bail!("{}: its parts were begun otherwise: {differing}", self.target.label)
     }
 
     /// Returns the stage into which the files of an output that is a folder are put.
@@ -245,7 +239,7 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// It cannot be renamed.
     pub fn forget(&self) -> io::Result<()> {
-        let gone = hidden_name(&self.target.path, "tensorop.gone");
+        let gone = hidden_name(&self.target.path, "tensorop.gone")?;
         remove(&gone);
         match fs::rename(&self.folder, &gone) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -312,17 +306,20 @@ mod tests {
     #[test]
     fn records_in_memory() {
         let store = MemoryStore::default();
-        let ledger = |record: &str| Ledger { reader: store.clone(), writer: store.clone(), record: record.to_owned() };
+        let ledger = |record: &str| Ledger {
+            reader: Box::new(store.clone()),
+            writer: Box::new(store.clone()),
+            record: record.to_owned(),
+        };
         let (first, same, other) = (ledger("one\ntwo\n"), ledger("one\ntwo\n"), ledger("one\nthree\n"));
         assert_eq!(first.difference().expect("nothing is there"), None);
         for ledger in [&first, &same, &other] {
             ledger.begin().expect("begun");
         }
         assert_eq!(same.difference().expect("read"), None);
-        let differing = Differing { found: "two".to_owned(), expected: "three".to_owned() };
-        assert_eq!(other.difference().expect("read"), Some(differing));
-        let shorter = Differing { found: "two".to_owned(), expected: String::new() };
-        assert_eq!(ledger("one\n").difference().expect("read"), Some(shorter));
+        let differing = |ledger: &Ledger| ledger.difference().expect("read").expect("a difference");
+        assert_eq!(differing(&other), r#"found "two", expected "three""#);
+        assert_eq!(differing(&ledger("one\n")), r#"found "two", expected """#);
         assert!(first.hash() == same.hash() && first.hash() != other.hash());
         first.set_done(3).and_then(|()| first.set_units_done(4, 17)).expect("written");
         assert_eq!([2, 3].map(|part| same.is_done(part)), [false, true]);

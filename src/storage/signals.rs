@@ -5,11 +5,10 @@
 //! Without them a signal in the middle of an output has the effect of SIGKILL: it leaves nothing where the system has files
 //! without names, and elsewhere a temporary file, which the next output to the same target removes.
 
-pub use self::handlers::{call_when_ended, deferred, handle, remove_when_ended, survive_size_limit};
+pub use self::handlers::{call_when_ended, deferred, handle, survive_size_limit};
 
 #[cfg(all(unix, feature = "cli"))]
 mod handlers {
-    use std::path::Path;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -34,10 +33,9 @@ mod handlers {
 
     /// Turns the end of the program when a file grows beyond the limit of its size into an error of the write.
     pub fn survive_size_limit() {
-        if !is_handled() {
-            return;
+        if is_handled() {
+            let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
         }
-        let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     }
 
     /// Does `work`. A signal that arrives meanwhile and would end the program does so when the work is done.
@@ -52,19 +50,14 @@ mod handlers {
         let ids = [SIGHUP, SIGINT, SIGTERM]
             .map(|signal| signal_hook::flag::register_usize(signal, Arc::clone(&pending), signal as usize));
         let done = work();
-        if let Some(signal) = i32::try_from(pending.load(Ordering::SeqCst)).ok().filter(|&signal| signal != 0) {
-            let _ = emulate_default_handler(signal);
+        let signal = pending.load(Ordering::SeqCst);
+        if signal != 0 {
+            let _ = emulate_default_handler(signal as i32);
         }
         for id in ids.into_iter().flatten() {
             signal_hook::low_level::unregister(id);
         }
         done
-    }
-
-    /// Removes `path` before one of the usual signals ends the program.
-    pub fn remove_when_ended(path: &Path) {
-        let path = path.to_owned();
-        call_when_ended(move || drop(std::fs::remove_file(&path)));
     }
 
     /// Calls `last` before one of the usual signals ends the program.
@@ -96,9 +89,6 @@ mod handlers {
     pub fn deferred<T>(work: impl FnOnce() -> T) -> T {
         work()
     }
-
-    /// Does nothing: no signal is answered to.
-    pub fn remove_when_ended(_: &std::path::Path) {}
 
     /// Does nothing: no signal is answered to.
     pub fn call_when_ended(_: impl Fn() + Send + 'static) {}

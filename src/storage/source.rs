@@ -151,7 +151,7 @@ impl Source {
 
     /// Returns the name of this tensor in its container.
     pub fn member(&self) -> Option<&str> {
-        self.container.as_ref().and_then(|(container, n)| container.names.get(*n)).map(String::as_str)
+        self.container.as_ref().map(|(container, n)| &*container.names[*n])
     }
 
     /// Returns the dtype of the items as they are stored, the dims, and the order of storage.
@@ -363,34 +363,29 @@ impl Source {
         if out.is_empty() {
             return Ok(());
         }
+        if let Storage::Chunks(chunks) = &self.store
+            && let Some((places, axes)) = view.as_selection(&self.meta.shape)
+        {
+            let read = |out: &mut [u8], scratch| chunks.read(&places, out, scratch).with_context(|| self.label.clone());
+            if axes.is_sorted() {
+                return read(out, scratch);
+            }
+            // the axes come in another order than they have in the chunks
+            let dims: Vec<usize> = places.iter().map(|span| span.len).collect();
+            let mut items = memory::zeros(out.len()).with_context(|| &*self.label)?;
+            read(&mut items, scratch)?;
+            let from = View::c_order(&dims).with_axes(&axes);
+            copy_bytes(&items, &from, out, &View::c_order(&from.shape()), itemsize);
+            return Ok(());
+        }
         match &self.store {
-            Storage::Memory(bytes) => {
-                copy_bytes(bytes, view, out, &View::c_order(&view.shape()), itemsize);
-                Ok(())
-            }
-            Storage::Item(item) => {
-                fill(out, item);
-                Ok(())
-            }
-            Storage::Chunks(chunks) => match view.as_selection(&self.meta.shape) {
-                Some((places, axes)) => {
-                    // the axes may come in another order than they have in the chunks
-                    if axes.is_sorted() {
-                        return chunks.read(&places, out, scratch).with_context(|| self.label.clone());
-                    }
-                    let dims: Vec<usize> = places.iter().map(|span| span.len).collect();
-                    let mut items = memory::zeros(out.len()).with_context(|| &*self.label)?;
-                    chunks.read(&places, &mut items, scratch).with_context(|| self.label.clone())?;
-                    let from = View::c_order(&dims).with_axes(&axes);
-                    copy_bytes(&items, &from, out, &View::c_order(&from.shape()), itemsize);
-                    Ok(())
-                }
-                None => gather(view, itemsize, out, scratch, READ_AT_ONCE, |bytes, at| self.read_at(bytes, at)),
-            },
-            Storage::Bytes { .. } | Storage::Stream(_) => {
-                gather(view, itemsize, out, scratch, READ_AT_ONCE, |bytes, at| self.read_at(bytes, at))
+            Storage::Memory(bytes) => copy_bytes(bytes, view, out, &View::c_order(&view.shape()), itemsize),
+            Storage::Item(item) => fill(out, item),
+            Storage::Bytes { .. } | Storage::Stream(_) | Storage::Chunks(_) => {
+                gather(view, itemsize, out, scratch, READ_AT_ONCE, |bytes, at| self.read_at(bytes, at))?;
             }
         }
+        Ok(())
     }
 
     /// Reads the bytes of items, as they are stored, from byte `at` of all items on.

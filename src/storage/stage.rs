@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
 
-use super::key_store::{PreparedValue, WritableStore};
+use super::key_store::{Commit, WritableStore};
 use super::platform::{copy_mode, exchange, open_any, open_to_lock, same_file, sync_all_of, tempfile_in};
 use super::signals;
 use crate::error::{Context, Result, bail};
@@ -44,13 +44,16 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 }
 
 /// Returns the path `.NAME.REST` beside a target of that name.
-pub fn hidden_name(target: &Path, rest: &str) -> PathBuf {
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
+///
+/// # Errors
+/// A target that has no name, such as the root of the file system.
+pub fn hidden_name(target: &Path, rest: &str) -> io::Result<PathBuf> {
+    let name = target.file_name().ok_or_else(|| io::Error::other("it has no name"))?.to_string_lossy();
     let mut end = name.len().min(MOST_NAME);
     while !name.is_char_boundary(end) {
         end -= 1;
     }
-    folder_of(target).join(format!(".{}.{rest}", &name[..end]))
+    Ok(folder_of(target).join(format!(".{}.{rest}", &name[..end])))
 }
 
 impl Stage {
@@ -60,7 +63,7 @@ impl Stage {
     /// Folders cannot be made; there are as many stages of the target as it may have.
     pub fn create(target: &Path) -> io::Result<Self> {
         for number in 0..SHARED_NAMES {
-            let path = hidden_name(target, &format!("{number}.tmp"));
+            let path = hidden_name(target, &format!("{number}.tmp"))?;
             if let Ok(left) = open_to_lock(&path)
                 && left.try_lock().is_ok()
                 && fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir())
@@ -78,7 +81,7 @@ impl Stage {
             if taken && !fs::metadata(&path).is_ok_and(same) {
                 continue;
             }
-            let (stage, path) = (Self { path: path.clone(), lock: Some(lock), is_synced: false }, path);
+            let stage = Self { path: path.clone(), lock: Some(lock), is_synced: false };
             signals::call_when_ended(move || remove(&path));
             stage.make_folders()?;
             return Ok(stage);
@@ -111,15 +114,25 @@ impl Stage {
         self.store().join(key).exists()
     }
 
-    /// Returns a writer of values into a folder, which are written in the stage before they have their names there.
-    pub fn writer_to(&self, folder: PathBuf) -> LocalWriter {
-        LocalWriter { folder, new: self.path.join(NEW), is_synced: self.is_synced, _stage: None }
+    /// Turns the stage into a writer of values into a folder, which are written in the stage before they have their names
+    /// there. The stage goes when the writer does, if no other process has it.
+    pub fn into_writer(self, folder: PathBuf) -> LocalWriter {
+        LocalWriter { stage: self, folder }
     }
 
-    /// Returns the same writer, which keeps the stage.
-    pub fn into_writer_to(self, folder: PathBuf) -> LocalWriter {
-        let writer = self.writer_to(folder);
-        LocalWriter { _stage: Some(self), ..writer }
+    /// Writes a file that is to be called `key` in a folder.
+    fn prepare(
+        &self,
+        folder: PathBuf,
+        key: &str,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> io::Result<PreparedFile> {
+        let mut file = tempfile_in(&self.path.join(NEW))?;
+        write(file.as_file_mut())?;
+        if self.is_synced {
+            file.as_file().sync_all()?;
+        }
+        Ok(PreparedFile { file: file.into_temp_path(), folder, key: key.to_owned() })
     }
 
     /// Writes a file of those bytes into the folder, under the name `key` once it is whole.
@@ -135,7 +148,7 @@ impl Stage {
     /// # Errors
     /// The file cannot be written or renamed.
     pub fn put_with(&self, key: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-        match self.writer_to(self.store()).prepare_with(key, write)?.take_name() {
+        match self.prepare(self.store(), key, write)?.take_name() {
             // Windows refuses it while another process gives a file that name: the same chunk, since the stage is shared
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied && self.lock.is_none() && self.has(key) => {
                 Ok(())
@@ -174,12 +187,8 @@ impl Stage {
 #[derive(Debug)]
 pub struct LocalWriter {
     folder: PathBuf,
-    /// The folder in which files are written, on the same file system.
-    new: PathBuf,
-    /// Whether files are on the disk before they have their names.
-    is_synced: bool,
-    /// The stage that goes when the writer does, if no other has it.
-    _stage: Option<Stage>,
+    /// Where files are written, on the same file system.
+    stage: Stage,
 }
 
 /// A file that is to take its name in a folder.
@@ -191,23 +200,19 @@ struct PreparedFile {
 }
 
 impl LocalWriter {
-    fn prepare_with(&self, key: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<PreparedFile> {
-        let mut file = tempfile_in(&self.new)?;
-        write(file.as_file_mut())?;
-        if self.is_synced {
-            file.as_file().sync_all()?;
-        }
-        Ok(PreparedFile { file: file.into_temp_path(), folder: self.folder.clone(), key: key.to_owned() })
+    fn prepare_file(&self, key: &str, bytes: &[u8]) -> io::Result<PreparedFile> {
+        self.stage.prepare(self.folder.clone(), key, |file| file.write_all(bytes))
     }
 }
 
 impl WritableStore for LocalWriter {
-    fn prepare(&self, key: &str, bytes: &[u8]) -> io::Result<Box<dyn PreparedValue>> {
-        Ok(Box::new(self.prepare_with(key, |file| file.write_all(bytes))?))
+    fn prepare(&self, key: &str, bytes: &[u8]) -> io::Result<Commit> {
+        let file = self.prepare_file(key, bytes)?;
+        Ok(Box::new(|| file.take_name()))
     }
 
     fn put_if_absent(&self, key: &str, bytes: &[u8]) -> io::Result<bool> {
-        let PreparedFile { file, folder, key } = self.prepare_with(key, |file| file.write_all(bytes))?;
+        let PreparedFile { file, folder, key } = self.prepare_file(key, bytes)?;
         match file.persist_noclobber(folder.join(key)) {
             Err(refused) if refused.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             done => done.map(|()| true).map_err(|refused| refused.error),
@@ -241,12 +246,6 @@ impl PreparedFile {
     }
 }
 
-impl PreparedValue for PreparedFile {
-    fn commit(self: Box<Self>) -> io::Result<()> {
-        self.take_name()
-    }
-}
-
 /// Returns a text that tells whether a file has changed: its size and the time of its last change. For a folder that is the
 /// size of all files in it, and the newest time.
 ///
@@ -267,7 +266,7 @@ pub fn stamp(path: &Path) -> io::Result<String> {
         bytes += found.len();
         files += 1;
     }
-    let since = newest.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let since = newest.duration_since(std::time::UNIX_EPOCH).expect("the search for the newest began there");
     let files = if files == 1 { String::new() } else { format!("{files} files, ") };
     Ok(format!("{files}{bytes} bytes, changed {}.{:09}", since.as_secs(), since.subsec_nanos()))
 }

@@ -133,10 +133,7 @@ impl Target {
     /// # Errors
     /// The same as of [`create`](Self::create).
     pub fn probe(&self) -> Result<Option<OpenOutput<'_>>> {
-        match self {
-            Target::Device { .. } => Ok(None),
-            Target::Stdout(_) | Target::File(_) | Target::Folder(_) => self.begin().map(Some),
-        }
+        if matches!(self, Target::Device { .. }) { Ok(None) } else { self.begin().map(Some) }
     }
 
     /// Begins the output, and removes what earlier writers of the same file have left if they were killed.
@@ -188,23 +185,23 @@ pub enum OpenOutput<'a> {
 
 impl Write for OpenOutput<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            OpenOutput::Stdout(stdout) => stdout.write(bytes),
-            OpenOutput::Device(file) | OpenOutput::File { draft: Draft { file, .. }, .. } => file.write(bytes),
-            OpenOutput::Folder { .. } => Err(io::ErrorKind::IsADirectory.into()),
-        }
+        self.writer()?.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            OpenOutput::Stdout(stdout) => stdout.flush(),
-            OpenOutput::Device(file) | OpenOutput::File { draft: Draft { file, .. }, .. } => file.flush(),
-            OpenOutput::Folder { .. } => Ok(()),
-        }
+        self.writer()?.flush()
     }
 }
 
 impl OpenOutput<'_> {
+    fn writer(&mut self) -> io::Result<&mut dyn Write> {
+        match self {
+            OpenOutput::Stdout(stdout) => Ok(stdout),
+            OpenOutput::Device(file) | OpenOutput::File { draft: Draft { file, .. }, .. } => Ok(file),
+            OpenOutput::Folder { .. } => Err(io::ErrorKind::IsADirectory.into()),
+        }
+    }
+
     /// Returns whether a person reads the output.
     pub fn is_terminal(&self) -> bool {
         match self {
@@ -216,18 +213,12 @@ impl OpenOutput<'_> {
 
     /// Returns the folder that files are put into, if the output is one.
     pub fn as_folder(&self) -> Option<&Stage> {
-        match self {
-            OpenOutput::Folder { stage, .. } => Some(stage),
-            OpenOutput::Stdout(_) | OpenOutput::Device(_) | OpenOutput::File { .. } => None,
-        }
+        if let OpenOutput::Folder { stage, .. } = self { Some(stage) } else { None }
     }
 
     /// Returns the file that can be written in any order, if the output is one.
     pub fn as_file(&self) -> Option<&File> {
-        match self {
-            OpenOutput::File { draft, .. } => Some(&draft.file),
-            OpenOutput::Stdout(_) | OpenOutput::Device(_) | OpenOutput::Folder { .. } => None,
-        }
+        if let OpenOutput::File { draft, .. } = self { Some(&draft.file) } else { None }
     }
 
     /// Gives the complete output its name. A file that replaces another is written to the disk before it takes the name, and
@@ -241,8 +232,7 @@ impl OpenOutput<'_> {
     /// The output cannot be flushed, written to the disk, linked or renamed.
     pub fn finish(mut self) -> Result<()> {
         match &mut self {
-            OpenOutput::Stdout(stdout) => Ok(stdout.flush()?),
-            OpenOutput::Device(file) => Ok(file.flush()?),
+            OpenOutput::Stdout(_) | OpenOutput::Device(_) => Ok(self.flush()?),
             OpenOutput::Folder { stage, target } => {
                 stage.publish(&target.path, target.existing.as_deref()).with_context(|| target.failed())
             }
@@ -254,12 +244,6 @@ impl OpenOutput<'_> {
             }
         }
     }
-}
-
-/// The error that an output, which messages call `label`, would lie in a folder that does not exist.
-fn no_folder(label: &str, folder: &Path) -> Error {
-    let message = format!("there is no folder {}", folder.display());
-    Error::of(ErrorKind::Io(io::ErrorKind::NotFound), message).within(label)
 }
 
 /// Returns the metadata of what has a name, or `None` if nothing has it.
@@ -287,7 +271,11 @@ fn check_place(path: &Path, label: &str, exists: bool) -> Result<()> {
         return is_writable(path).with_context(|| format!("{label}: is not replaced"));
     }
     let is_there = found(folder_of(path), label)?.is_some_and(|folder| folder.is_dir());
-    if is_there { Ok(()) } else { Err(no_folder(label, folder_of(path))) }
+    if is_there {
+        return Ok(());
+    }
+    let message = format!("there is no folder {}", folder_of(path).display());
+    Err(Error::of(ErrorKind::Io(io::ErrorKind::NotFound), message).within(label))
 }
 
 /// Follows symbolic links, also to a file that does not exist yet. Returns `None` if they lead to a file by its descriptor,
@@ -348,7 +336,8 @@ impl Draft {
                 _ => Err(io::ErrorKind::AlreadyExists.into()),
             }
         })?;
-        signals::remove_when_ended(&name);
+        let left = name.clone();
+        signals::call_when_ended(move || drop(fs::remove_file(&left)));
         Ok(Self { file, path: path.to_owned(), named: Some(name) })
     }
 
@@ -410,33 +399,26 @@ impl Drop for Draft {
 /// than is usual, and each further name would cost every output a system call.
 const SHARED_NAMES: u32 = 8;
 
-/// Returns a temporary name beside `path`, which is the same for all writers of that file.
-fn shared_name(path: &Path, number: u32) -> PathBuf {
-    temporary_name(path, &number.to_string())
-}
-
-/// Returns a hidden name in the target's folder that follows from the target's own name. It has the hash of that name and not
-/// the name itself, which with an ending could be longer than the 255 bytes that most file systems allow.
+/// Returns a temporary name beside `path`, which is the same for all writers of that file. It has the hash of the file's name
+/// and not the name itself, which with an ending could be longer than the 255 bytes that most file systems allow.
 ///
 /// Two targets of the same hash share the names, and locks keep their drafts apart.
-fn temporary_name(path: &Path, rest: &str) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-    folder_of(path).join(format!(".tensorop-{:016x}-{rest}", fnv1a(name)))
+fn shared_name(path: &Path, number: u32) -> PathBuf {
+    let name = path.file_name().expect("a target without a name is refused").as_encoded_bytes();
+    folder_of(path).join(format!(".tensorop-{:016x}-{number}", fnv1a(name)))
 }
 
 /// Calls `make` with temporary names beside `path` until one is free: the shared ones, then some that no other process
-/// is likely to try, by process and time.
+/// is likely to try.
 fn fresh<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
-    let salt = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
-    let own = |attempt: u32| format!("{}-{:x}", std::process::id(), salt.wrapping_add(attempt));
-    let names = (0..SHARED_NAMES).map(|number| shared_name(path, number));
-    for name in names.chain((0..1000).map(|attempt| temporary_name(path, &own(attempt)))) {
+    for name in (0..SHARED_NAMES).map(|number| shared_name(path, number)) {
         match make(&name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             done => return done.map(|made| (made, name)),
         }
     }
-    Err(io::ErrorKind::AlreadyExists.into())
+    let made = tempfile::Builder::new().prefix(".tensorop-").make_in(folder_of(path), make)?;
+    made.keep().map_err(|refused| refused.error)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::error::{Context, Error, ErrorKind, Result, malformed};
 use crate::layout::order::sort_by;
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::Patch;
-use crate::storage::key_store::PreparedValue;
+use crate::storage::key_store::Commit;
 use crate::storage::signals;
 
 /// Changes the data of a work that is [in place](Work::is_in_place): only the windows in which something changes are read
@@ -67,6 +67,6 @@ fn edit_chunks(
     patch.finish_updates()?;
     let mut written = written.into_inner().expect("no thread panicked");
     sort_by(&mut written, |(a, _), (b, _)| a.cmp(b));
-    let commit = |(_, value): (_, Box<dyn PreparedValue>)| value.commit();
+    let commit = |(_, commit): (_, Commit)| commit();
     written.into_iter().try_for_each(commit).with_context(|| format!("{label}: a chunk cannot be put in its place"))
 }

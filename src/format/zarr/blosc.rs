@@ -164,8 +164,8 @@ impl Blosc {
                 }
             }
             match shuffle {
-                Shuffle::Bytes if typesize > 1 => unshuffle(&shuffled, block, typesize),
-                Shuffle::Bits => shuffle_bits(&shuffled, block, typesize, BitOrder::OfItems),
+                Shuffle::Bytes if typesize > 1 => shuffle_bytes(&shuffled, block, typesize, Arrangement::OfItems),
+                Shuffle::Bits => shuffle_bits(&shuffled, block, typesize, Arrangement::OfItems),
                 Shuffle::Bytes | Shuffle::None => block.copy_from_slice(&shuffled),
             }
         }
@@ -203,8 +203,8 @@ impl Blosc {
             shuffled.resize(block.len(), 0);
             match shuffle {
                 Shuffle::None => shuffled.copy_from_slice(block),
-                Shuffle::Bytes => shuffle_bytes(block, &mut shuffled, typesize),
-                Shuffle::Bits => shuffle_bits(block, &mut shuffled, typesize, BitOrder::ByBit),
+                Shuffle::Bytes => shuffle_bytes(block, &mut shuffled, typesize, Arrangement::Shuffled),
+                Shuffle::Bits => shuffle_bits(block, &mut shuffled, typesize, Arrangement::Shuffled),
             }
             let streams = if splits && block.len() == blocksize { typesize } else { 1 };
             for stream in shuffled.chunks((block.len() / streams).max(1)) {
@@ -229,39 +229,38 @@ impl Blosc {
     }
 }
 
-/// Arranges bytes so that the first bytes of all items come first, then the second ones, and so on. Bytes that are no whole
-/// item stay at the end.
-fn shuffle_bytes(from: &[u8], to: &mut [u8], size: usize) {
-    let items = from.len() / size;
-    for byte in 0..size {
-        for (item, place) in to[byte * items..(byte + 1) * items].iter_mut().enumerate() {
-            *place = from[item * size + byte];
-        }
-    }
-    to[items * size..].copy_from_slice(&from[items * size..]);
-}
-
-fn unshuffle(from: &[u8], to: &mut [u8], size: usize) {
-    let items = from.len() / size;
-    for byte in 0..size {
-        for (item, value) in from[byte * items..(byte + 1) * items].iter().enumerate() {
-            to[item * size + byte] = *value;
-        }
-    }
-    to[items * size..].copy_from_slice(&from[items * size..]);
-}
-
-/// How bits are to be arranged.
+/// How bytes or bits are to be arranged.
 #[derive(Clone, Copy)]
-enum BitOrder {
-    /// The lowest bits of the first bytes of all items come first, then the next ones, and so on.
-    ByBit,
-    /// All bits of an item follow each other.
+enum Arrangement {
+    /// The first bytes of all items come first, then the second ones, and so on; of bits, the lowest of all items first.
+    Shuffled,
+    /// All bytes of an item follow each other.
     OfItems,
 }
 
-/// Arranges bits from the one order to the other. Items whose number is no multiple of 8 stay as they are.
-fn shuffle_bits(from: &[u8], to: &mut [u8], size: usize, order: BitOrder) {
+/// Arranges bytes from the one way to the other. Bytes that are no whole item stay at the end.
+fn shuffle_bytes(from: &[u8], to: &mut [u8], size: usize, arrangement: Arrangement) {
+    let items = from.len() / size;
+    for byte in 0..size {
+        let run = byte * items..(byte + 1) * items;
+        match arrangement {
+            Arrangement::Shuffled => {
+                for (item, place) in to[run].iter_mut().enumerate() {
+                    *place = from[item * size + byte];
+                }
+            }
+            Arrangement::OfItems => {
+                for (item, value) in from[run].iter().enumerate() {
+                    to[item * size + byte] = *value;
+                }
+            }
+        }
+    }
+    to[items * size..].copy_from_slice(&from[items * size..]);
+}
+
+/// Arranges bits from the one way to the other. Items whose number is no multiple of 8 stay as they are.
+fn shuffle_bits(from: &[u8], to: &mut [u8], size: usize, arrangement: Arrangement) {
     let items = from.len() / size;
     if !items.is_multiple_of(8) {
         return to.copy_from_slice(from);
@@ -271,9 +270,9 @@ fn shuffle_bits(from: &[u8], to: &mut [u8], size: usize, order: BitOrder) {
         for group in 0..row {
             // where 8 bytes lie, and how far from each other: the same byte of 8 items, and 8 of each bit of these
             let (of_items, by_bit) = ((group * 8 * size + byte, size), (byte * 8 * row + group, row));
-            let ((first, step), (start, stride)) = match order {
-                BitOrder::ByBit => (of_items, by_bit),
-                BitOrder::OfItems => (by_bit, of_items),
+            let ((first, step), (start, stride)) = match arrangement {
+                Arrangement::Shuffled => (of_items, by_bit),
+                Arrangement::OfItems => (by_bit, of_items),
             };
             let word = (0..8).fold(0_u64, |all, n| all | u64::from(from[first + n * step]) << (8 * n));
             for (n, value) in transposed(word).to_le_bytes().into_iter().enumerate() {
@@ -298,36 +297,28 @@ fn transposed(word: u64) -> u64 {
 /// Unpacks a stream of BloscLZ, an LZ77 of literal runs and matches, and returns how many bytes it filled.
 fn blosclz(packed: &[u8], out: &mut [u8]) -> Result<usize> {
     const FAR: usize = 8191;
-    let cut = || malformed!("blosclz: it is cut off");
-    let mut at = 0;
-    let mut next = || {
-        let byte = packed.get(at).copied();
-        at += 1;
-        byte.map(usize::from)
-    };
+    let mut input = packed.iter().map(|&byte| usize::from(byte));
+    let mut next = || input.next().ok_or_else(|| malformed!("blosclz: it is cut off"));
     let mut filled = 0;
     // the first control byte is always that of a literal run
-    let mut control = next().ok_or_else(cut)? & 31;
+    let mut control = next()? & 31;
     loop {
         if control >= 32 {
-            let mut len = (control >> 5) - 1;
-            let mut back = (control & 31) << 8;
-            if len == 6 {
+            let (mut len, mut back) = ((control >> 5) + 2, ((control & 31) << 8) + 1);
+            if len == 9 {
                 loop {
-                    let more = next().ok_or_else(cut)?;
+                    let more = next()?;
                     len += more;
                     if more != 255 {
                         break;
                     }
                 }
             }
-            let low = next().ok_or_else(cut)?;
+            let low = next()?;
             back += low;
-            if low == 255 && back == FAR {
-                let (high, low) = (next().ok_or_else(cut)?, next().ok_or_else(cut)?);
-                back = (high << 8) + low + FAR;
+            if low == 255 && back == FAR + 1 {
+                back = (next()? << 8) + next()? + FAR + 1;
             }
-            let (len, back) = (len + 3, back + 1);
             ensure!(back <= filled && len <= out.len() - filled, "blosclz: a match outside of its block");
             for place in filled..filled + len {
                 out[place] = out[place - back];
@@ -335,14 +326,14 @@ fn blosclz(packed: &[u8], out: &mut [u8]) -> Result<usize> {
             filled += len;
         } else {
             for _ in 0..=control {
-                let byte = next().ok_or_else(cut)?;
+                let byte = next()?;
                 *out.get_mut(filled).ok_or_else(|| malformed!("blosclz: more bytes than its block has"))? = byte as u8;
                 filled += 1;
             }
         }
         match next() {
-            Some(byte) => control = byte,
-            None => return Ok(filled),
+            Ok(byte) => control = byte,
+            Err(_) => return Ok(filled),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::metadata;
 use crate::error::{Result, ensure};
-use crate::storage::key_store::{ListableStore, join};
+use crate::storage::key_store::{ReadableStore, join};
 
 /// The most levels that groups may lie in groups.
 const MOST_DEPTH: usize = 32;
@@ -27,7 +27,7 @@ pub(super) struct Group {
 ///
 /// # Errors
 /// There are more folders than are looked at; listing or reading fails.
-pub(super) fn walk(store: &dyn ListableStore) -> Result<Group> {
+pub(super) fn walk(store: &dyn ReadableStore) -> Result<Group> {
     let mut group = Group { arrays: Vec::new(), attributes: BTreeMap::new(), has_v2: false };
     let (mut pending, mut seen) = (vec![(String::new(), 0)], 0_usize);
     while let Some((path, depth)) = pending.pop() {

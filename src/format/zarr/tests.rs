@@ -9,7 +9,7 @@ use crate::item::meta::Meta;
 use crate::layout::window::Windows;
 use crate::parallel::Threads;
 use crate::storage::key_store::tests::MemoryStore;
-use crate::storage::key_store::{ListableStore, ReadableStore, WritableStore};
+use crate::storage::key_store::{ReadableStore, WritableStore};
 
 const SHAPE: [usize; 2] = [5, 7];
 
@@ -153,7 +153,7 @@ fn changes_in_memory() {
     let edit = chunks.edit().unwrap();
     let value = edit.prepare(&key, &bytes).unwrap();
     assert_eq!(read(&source, 35).unwrap(), items(0));
-    value.commit().unwrap();
+    value().unwrap();
     assert_eq!(&read(&source, 35).unwrap()[..6], [9; 6]);
     assert_eq!(chunks.value_of(&window).unwrap().unwrap().size().unwrap(), 12);
     // the metadata tells that another has changed the array

@@ -84,9 +84,7 @@ impl ReadableStore for MemoryStore {
     fn stamp(&self, key: &str) -> Result<Option<Stamp>> {
         Ok(self.open(key)?.map(|value| value.stamp()).transpose()?)
     }
-}
 
-impl ListableStore for MemoryStore {
     fn prefixes(&self, prefix: &str) -> Result<Vec<String>> {
         let prefix = self.key(prefix);
         let values = self.values();
@@ -101,8 +99,12 @@ impl ListableStore for MemoryStore {
 }
 
 impl WritableStore for MemoryStore {
-    fn prepare(&self, key: &str, bytes: &[u8]) -> io::Result<Box<dyn PreparedValue>> {
-        Ok(Box::new(InMemory { store: self.clone(), key: key.to_owned(), bytes: bytes.to_vec() }))
+    fn prepare(&self, key: &str, bytes: &[u8]) -> io::Result<Commit> {
+        let (store, key, bytes) = (self.clone(), key.to_owned(), bytes.to_vec());
+        Ok(Box::new(move || {
+            store.set(&key, bytes);
+            Ok(())
+        }))
     }
 
     fn put_if_absent(&self, key: &str, bytes: &[u8]) -> io::Result<bool> {
@@ -116,21 +118,6 @@ impl WritableStore for MemoryStore {
 
     fn remove(&self, key: &str) -> io::Result<()> {
         self.values().remove(&self.key(key));
-        Ok(())
-    }
-}
-
-/// A value that is to take its key.
-#[derive(Debug)]
-struct InMemory {
-    store: MemoryStore,
-    key: String,
-    bytes: Vec<u8>,
-}
-
-impl PreparedValue for InMemory {
-    fn commit(self: Box<Self>) -> io::Result<()> {
-        self.store.set(&self.key, self.bytes);
         Ok(())
     }
 }
