@@ -17,8 +17,7 @@ use crate::memory;
 /// # Errors
 /// JSON cannot hold the item. A part of it may have been appended.
 pub fn write_item(out: &mut Vec<u8>, dtype: &DType, item: &[u8]) -> io::Result<()> {
-    let native = dtype.native();
-    let mut writer = ItemWriter { out: std::mem::take(out), ..ItemWriter::new(dtype, &native) };
+    let mut writer = ItemWriter { out: std::mem::take(out), ..ItemWriter::new(dtype) };
     let written = writer.item(item);
     *out = writer.out;
     written
@@ -42,9 +41,9 @@ pub(crate) struct ItemWriter<'a> {
 }
 
 impl<'a> ItemWriter<'a> {
-    /// Creates a writer for items of `dtype`; `native` is its little-endian form.
-    pub(crate) fn new(dtype: &DType, native: &'a DType) -> Self {
-        Self { kind: native.kind(), swaps: dtype.swaps_to(native), out: Vec::new() }
+    /// Creates a writer for items of a dtype.
+    pub(crate) fn new(dtype: &'a DType) -> Self {
+        Self { kind: dtype.kind(), swaps: dtype.swaps_to(&dtype.native()), out: Vec::new() }
     }
 
     /// Appends one item.

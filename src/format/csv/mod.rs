@@ -7,7 +7,7 @@ pub(super) use self::write::CsvWriter;
 use super::content::Content;
 use super::interface::{Reader, Sure};
 use super::values::cells::{Cells, Dialect};
-use super::values::{self, Items, Values};
+use super::values::{self, Unparsed, Values};
 use crate::error::{Result, Subject};
 use crate::storage::source::Source;
 
@@ -36,8 +36,8 @@ struct CsvReader {
 
 impl CsvReader {
     fn cells(&self, subject: Subject) -> Result<Values<'_>> {
-        let items = Items::Cells(Cells::read(&self.text, self.dialect, self.skip_rows, subject)?);
-        Ok(Values { subject, dtype: None, no_width: false, shape: None, items })
+        let cells = Cells::read(&self.text, self.dialect, self.skip_rows, subject)?;
+        Ok(Values::of(subject, Unparsed::Cells(cells)))
     }
 }
 

@@ -50,8 +50,7 @@ impl Writer for CsvWriter {
 
 impl WriteWhole for CsvWriter {
     fn write_whole(&self, out: &mut dyn Write, _: (&str, &Meta), tensor: &Tensor, _: &TextOptions) -> Result<()> {
-        let native = tensor.dtype().native();
-        let mut cells = CellWriter { dtype: tensor.dtype(), items: ItemWriter::new(tensor.dtype(), &native) };
+        let mut cells = CellWriter { dtype: tensor.dtype(), items: ItemWriter::new(tensor.dtype()) };
         let refuse = |why: String| {
             let message = format!("{} cannot hold {why}", self.0.name());
             Error::of(ErrorKind::Unsupported, message).advising(Advice::WriteNpy)

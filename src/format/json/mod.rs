@@ -4,12 +4,12 @@
 //! serde_json checks the syntax once and gives `data` as a slice of the text. One walk over this text, which is valid
 //! JSON now, turns each number into an item as it passes, without recursion and without a tree.
 
-mod nest;
-mod object;
-mod table;
+mod read;
 #[cfg(test)]
 mod tests;
+mod write;
 
-pub use self::nest::{check, write};
-pub use self::object::open;
-pub(super) use self::table::{JsonReader, JsonWriter, open_file, sure};
+pub use self::read::open;
+pub(super) use self::read::{JsonReader, open_file, sure};
+pub(super) use self::write::JsonWriter;
+pub use self::write::{check, write};

@@ -7,7 +7,7 @@ use std::num::NonZero;
 use super::*;
 use crate::Tensor;
 use crate::error::{Advice, Subject};
-use crate::format::values::{Items, infer, parse_item};
+use crate::format::values::{Unparsed, infer, parse_item};
 use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::Swap;
 use crate::parallel::Threads;
@@ -32,7 +32,7 @@ fn outcome(text: &str, dtype: Option<&str>) -> String {
 fn said(tensor: &Tensor) -> String {
     let written = written(tensor);
     let json = open(written.as_bytes(), Subject::Output, Threads::default()).unwrap();
-    let Items::Lists(lists) = json.items else { panic!("no lists") };
+    let Unparsed::Lists(lists) = json.items else { panic!("no lists") };
     format!("{} {:?} {}", json.dtype.unwrap().name(), json.shape.unwrap(), lists.text)
 }
 

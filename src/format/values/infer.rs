@@ -4,8 +4,8 @@ use super::cells::Reading;
 use super::leaf::Leaf;
 use super::read::Values;
 use super::strings::short;
-use super::untyped::{Class, OUTSIDE, Untyped, common_dtype};
-use crate::error::{Error, Result, malformed};
+use super::untyped::{OUTSIDE, Operand, Untyped, common_dtype};
+use crate::error::{ErrorKind, Result};
 use crate::item::dtype::Kind;
 use crate::item::parse::{self, Misfit};
 use crate::item::tensor::Tensor;
@@ -24,21 +24,16 @@ use crate::storage::source::Source;
 ///
 /// # Errors
 /// Items have different classes, no one dtype holds all integers, or lists are not rectangular.
-pub fn infer(values: &[&Values<'_>]) -> Result<Vec<Tensor>, Error> {
-    let mut found = Vec::new();
-    for one in values {
-        let mut items = Untyped::default();
-        let nested = one.walk(MAX_RANK, Reading::Values, |leaf| items.push(leaf))?;
-        found.push((*one, items, nested));
-    }
+pub fn infer(values: &[&Values<'_>]) -> Result<Vec<Tensor>> {
+    let found = values.iter().map(|one| Operand::read(one)).collect::<Result<Vec<_>>>()?;
     let dtype = common_dtype(&found)?;
-    let tensors = found.into_iter().map(|(one, mut items, nested)| {
+    let tensors = found.into_iter().map(|Operand { values, mut items, nested }| {
         match dtype.kind() {
-            Kind::Float64 => items.make_floats().map_err(|m| one.error(m))?,
-            Kind::Str(_) => items.bytes = one.pad(&items.strings, &dtype, &nested)?,
+            Kind::Float64 => items.make_floats().map_err(|m| values.error(m))?,
+            Kind::Str(_) => items.bytes = values.pad(&items.strings, &dtype, &nested)?,
             _ => {}
         }
-        one.tensor(dtype.clone(), items.bytes, nested.dims)
+        values.tensor(dtype.clone(), items.bytes, nested.dims)
     });
     tensors.collect()
 }
@@ -48,7 +43,7 @@ impl Values<'_> {
     ///
     /// # Errors
     /// See [`infer`].
-    pub fn infer(&self) -> Result<Tensor, Error> {
+    pub fn infer(&self) -> Result<Tensor> {
         Ok(infer(&[self])?.pop().expect("a tensor for each value"))
     }
 
@@ -57,24 +52,20 @@ impl Values<'_> {
     ///
     /// # Errors
     /// An item is not an integer; neither int64 nor uint64 holds all integers.
-    pub fn infer_indices(&self) -> Result<Tensor, Error> {
+    pub fn infer_indices(&self) -> Result<Tensor> {
         let mut items = Untyped::default();
-        let nested = self.walk(MAX_RANK, Reading::Values, |leaf| match leaf {
-            Leaf::Number(text) => match parse::parse_integer(text) {
+        let nested = self.walk(MAX_RANK, Reading::Values, |leaf| {
+            let Leaf::Number(text) = leaf else { return Err(format!("{leaf}, expected an integer")) };
+            let why = match parse::parse_integer(text) {
                 Ok(value) => {
-                    items.class = Class::Int;
                     items.push_integer(value, text)?;
-                    match items.beyond {
-                        Some((_, _, why)) => Err(format!("{} {why}", short(text))),
-                        None => Ok(()),
-                    }
+                    items.beyond.map(|(_, _, why)| why)
                 }
-                Err(Misfit::Fraction) => Err(format!("{} is not an integer", short(text))),
-                Err(_) => Err(format!("{} {OUTSIDE}", short(text))),
-            },
-            leaf => Err(format!("{leaf}, expected an integer")),
-        });
-        let nested = nested?;
+                Err(Misfit::Fraction) => Some("is not an integer"),
+                Err(_) => Some(OUTSIDE),
+            };
+            why.map_or(Ok(()), |why| Err(format!("{} {why}", short(text))))
+        })?;
         let kind = if items.above.is_some() { Kind::UInt64 } else { Kind::Int64 };
         self.tensor(kind.into(), items.bytes, nested.dims)
     }
@@ -86,8 +77,5 @@ impl Values<'_> {
 /// See [`Values::read`] and [`infer`]; the errors name no operand.
 pub(in crate::format) fn source(values: Result<Values<'_>>, label: String) -> Result<Source> {
     let tensor = values.and_then(|values| values.dtype().map_or_else(|| values.infer(), |dtype| values.read(dtype)));
-    tensor.map(|tensor| Source::memory(tensor, label)).map_err(|error| {
-        let refused = malformed!("{}", error.message());
-        error.advice().map_or(refused.clone(), |advice| refused.advising(advice))
-    })
+    tensor.map(|tensor| Source::memory(tensor, label)).map_err(|error| error.of_kind(ErrorKind::Malformed).about_file())
 }

@@ -11,7 +11,6 @@ use crate::error::{Advice, Error, Subject};
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind};
 use crate::item::parse::{self, Misfit};
-use crate::layout::shape::bytes_of;
 use crate::memory;
 
 /// Returns the most bytes that strings may take when they are padded to a common width, if the text that they come from
@@ -170,23 +169,24 @@ pub fn parse_item(text: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
         };
         read_leaf(leaf, dtype, out).map_err(error)
     };
-    match dtype.kind() {
-        Kind::Str(_) | Kind::Bytes(_) => {
-            let quoted = serde_json::from_str::<&RawValue>(text).ok().map(RawValue::get).filter(|t| t.starts_with('"'));
-            let points: Vec<u32> = match quoted {
-                Some(raw) => points(raw).collect(),
-                None => text.chars().map(u32::from).collect(),
-            };
-            let dtype = widen(dtype, Some(points.len()));
-            let fits = bytes_of(&[], dtype.itemsize()).filter(|&n| n <= most_padded(0));
-            let bytes = fits.ok_or_else(|| error(format!("an item of {} is too much", dtype.name())))?;
-            let mut item = memory::zeros(bytes).map_err(|refused| error(refused.into()))?;
-            put_string(points.into_iter(), &dtype, &mut item).map_err(|why| error(format!("{} {why}", short(text))))?;
-            Ok(item)
+    if matches!(dtype.kind(), Kind::Str(_) | Kind::Bytes(_)) {
+        let quoted = serde_json::from_str::<&RawValue>(text).ok().map(RawValue::get).filter(|t| t.starts_with('"'));
+        let points: Vec<u32> = match quoted {
+            Some(raw) => points(raw).collect(),
+            None => text.chars().map(u32::from).collect(),
+        };
+        let dtype = widen(dtype, Some(points.len()));
+        if dtype.itemsize() > most_padded(0) {
+            return Err(error(format!("an item of {} is too much", dtype.name())));
         }
+        let mut item = memory::zeros(dtype.itemsize()).map_err(|refused| error(refused.into()))?;
+        put_string(points.into_iter(), &dtype, &mut item).map_err(|why| error(format!("{} {why}", short(text))))?;
+        return Ok(item);
+    }
+    let mut item = vec![0; dtype.itemsize()];
+    match dtype.kind() {
         Kind::Complex64 | Kind::Complex128 => {
             let part = part_of(dtype);
-            let mut item = vec![0; dtype.itemsize()];
             let (re, im) = item.split_at_mut(part.itemsize());
             let inner = text.trim_matches([' ', '\n', '\r', '\t']).strip_prefix('[').and_then(|t| t.strip_suffix(']'));
             match inner.map(|t| t.split_once(',')) {
@@ -195,16 +195,10 @@ pub fn parse_item(text: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
                     fill(a, &part, re)?;
                     fill(b, &part, im)?;
                 }
-                Some(_) => {
-                    return Err(error(format!("found {}, expected a number or [re, im]", short(text))));
-                }
+                Some(_) => return Err(error(format!("found {}, expected a number or [re, im]", short(text)))),
             }
-            Ok(item)
         }
-        _ => {
-            let mut item = vec![0; dtype.itemsize()];
-            fill(text, dtype, &mut item)?;
-            Ok(item)
-        }
+        _ => fill(text, dtype, &mut item)?,
     }
+    Ok(item)
 }

@@ -49,15 +49,12 @@ impl Nested {
     }
 }
 
-pub(in crate::format) fn positioned(path: &[usize], message: impl fmt::Display) -> String {
-    if path.is_empty() { message.to_string() } else { format!("{}: {message}", Path(path)) }
+/// Adds the position of an item to a message about it.
+pub(super) fn positioned(indices: &[usize], message: impl fmt::Display) -> String {
+    if indices.is_empty() { message.to_string() } else { format!("{}: {message}", position(indices)) }
 }
 
-/// A position, such as `[0][3]`.
-pub(in crate::format) struct Path<'a>(pub &'a [usize]);
-
-impl fmt::Display for Path<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|i| write!(f, "[{i}]"))
-    }
+/// Returns a position, such as `[0][3]`.
+pub(super) fn position(indices: &[usize]) -> String {
+    indices.iter().map(|i| format!("[{i}]")).collect()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::leaf::{Leaf, Nested, Path, positioned};
+use super::leaf::{Leaf, Nested, position, positioned};
 use crate::item::dtype::{DType, Kind};
 use crate::parallel::{Threads, beside};
 
@@ -82,7 +82,7 @@ pub(super) fn walk<'a>(
     let mut rank = UNKNOWN;
     let here = |open: &[usize]| open.iter().map(|n| n.saturating_sub(1)).collect::<Vec<_>>();
     let mixed = |open: &[usize], this: &str, first: &str, depth: usize| {
-        format!("{} is {this}, {} is {first}", Path(&here(open)), Path(&vec![0; depth]))
+        format!("{} is {this}, {} is {first}", position(&here(open)), position(&vec![0; depth]))
     };
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
@@ -96,8 +96,8 @@ pub(super) fn walk<'a>(
                 if *known == UNKNOWN {
                     *known = count;
                 } else if *known != count {
-                    let (path, first) = (here(&open), vec![0; open.len()]);
-                    return Err(format!("{} has length {count}, {} has length {known}", Path(&path), Path(&first)));
+                    let (this, first) = (position(&here(&open)), position(&vec![0; open.len()]));
+                    return Err(format!("{this} has length {count}, {first} has length {known}"));
                 }
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Values in text, which have no dtype until something gives them one. Only `Items` knows whether the text is lists of
+//! Values in text, which have no dtype until something gives them one. Only `Unparsed` knows whether the text is lists of
 //! JSON or the cells of a table; this module decides for both which dtype the items get, and whether they fit it.
 
 #[cfg_attr(not(feature = "csv"), allow(dead_code, unused_imports, reason = "tables of CSV are made by its reader"))]
@@ -17,6 +17,6 @@ pub(super) use self::infer::source;
 pub(super) use self::item::most_padded;
 pub use self::item::parse_item;
 pub(super) use self::item::{cannot_hold, check_text};
-pub(super) use self::read::Items;
+pub(super) use self::read::Unparsed;
 pub use self::read::Values;
 pub(super) use self::strings::{short, shorten, string};

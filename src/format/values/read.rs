@@ -1,5 +1,7 @@
 //! A text that holds a tensor, read as items of a dtype.
 
+use std::fmt;
+
 use super::cells::{self, Cells, Reading};
 use super::item::{cannot_hold, most_padded, part_of, put_string, read_leaf, widen};
 use super::leaf::{Leaf, Nested, positioned};
@@ -30,12 +32,12 @@ pub struct Values<'a> {
     /// The dims that the text names.
     pub(in crate::format) shape: Option<Vec<usize>>,
     /// The items.
-    pub(in crate::format) items: Items<'a>,
+    pub(in crate::format) items: Unparsed<'a>,
 }
 
-/// The items of a text.
+/// The items of a text, which are not parsed yet.
 #[derive(Clone, Debug)]
-pub(in crate::format) enum Items<'a> {
+pub(in crate::format) enum Unparsed<'a> {
     /// Nested lists of JSON.
     Lists(Lists<'a>),
     /// The cells of CSV or TSV.
@@ -43,7 +45,12 @@ pub(in crate::format) enum Items<'a> {
     Cells(Cells),
 }
 
-impl Values<'_> {
+impl<'a> Values<'a> {
+    /// Returns the values of a text that says nothing about its items.
+    pub(in crate::format) fn of(subject: Subject, items: Unparsed<'a>) -> Self {
+        Self { subject, dtype: None, no_width: false, shape: None, items }
+    }
+
     /// Returns the dtype that the text names.
     pub fn dtype(&self) -> Option<&DType> {
         self.dtype.as_ref()
@@ -55,17 +62,20 @@ impl Values<'_> {
     /// # Errors
     /// The dtype cannot hold an item, whose position is given; lists are not rectangular; the data does not fit the
     /// shape given with it; such a text cannot hold the dtype.
-    pub fn read(&self, dtype: &DType) -> Result<Tensor, Error> {
-        if !self.holds(dtype) {
-            return Err(self.error(cannot_hold(self.format(), dtype)));
+    pub fn read(&self, dtype: &DType) -> Result<Tensor> {
+        let (format, holds) = match &self.items {
+            Unparsed::Lists(_) => ("JSON", lists::holds(dtype)),
+            Unparsed::Cells(cells) => (cells.format(), cells::holds(dtype)),
+        };
+        if !holds {
+            return Err(self.error(cannot_hold(format, dtype)));
         }
         if matches!(dtype.kind(), Kind::Str(_) | Kind::Bytes(_)) {
             let mut strings = Vec::new();
             let nested = self.walk(MAX_RANK, Reading::Strings, |leaf| match leaf {
                 Leaf::Str(text) | Leaf::Text(text) => Ok(memory::push(&mut strings, text)?),
                 leaf => Err(format!("{leaf}, expected a string ({})", dtype.name())),
-            });
-            let nested = nested?;
+            })?;
             let longest = strings.iter().map(|text| self.width(text)).max();
             let no_width = self.no_width && self.dtype.as_ref() == Some(dtype) && longest.unwrap_or(0) == 0;
             let dtype = if no_width { dtype.clone() } else { widen(dtype, longest) };
@@ -85,14 +95,12 @@ impl Values<'_> {
             Ok(memory::extend(&mut bytes, &item[..size])?)
         })?;
         if pairs && nested.has_leaves {
-            match nested.dims.pop() {
-                Some(2) => {}
-                Some(n) => {
-                    let message = format!("the innermost lists have {n} items, a {} item is [re, im]", dtype.name());
-                    return Err(self.error(message));
-                }
-                None => return Err(self.error(format!("one number, a {} item is [re, im]", dtype.name()))),
-            }
+            let found = match nested.dims.pop() {
+                Some(2) => return self.tensor(dtype.clone(), bytes, nested.dims),
+                Some(n) => format!("the innermost lists have {n} items"),
+                None => "one number".to_owned(),
+            };
+            return Err(self.error(format!("{found}, a {} item is [re, im]", dtype.name())));
         }
         self.tensor(dtype.clone(), bytes, nested.dims)
     }
@@ -105,40 +113,24 @@ impl Values<'_> {
         leaf: impl FnMut(Leaf<'s>) -> Result<(), String>,
     ) -> Result<Nested> {
         match &self.items {
-            Items::Lists(lists) => lists.walk(limit, leaf).map_err(|message| self.error(message)),
-            Items::Cells(cells) => cells.walk(reading, leaf),
-        }
-    }
-
-    /// Returns the name of the format.
-    fn format(&self) -> &'static str {
-        match &self.items {
-            Items::Lists(_) => "JSON",
-            Items::Cells(cells) => cells.format(),
-        }
-    }
-
-    /// Returns whether the format has a text for items of a dtype.
-    fn holds(&self, dtype: &DType) -> bool {
-        match &self.items {
-            Items::Lists(_) => lists::holds(dtype),
-            Items::Cells(_) => cells::holds(dtype),
+            Unparsed::Lists(lists) => lists.walk(limit, leaf).map_err(|message| self.error(message)),
+            Unparsed::Cells(cells) => cells.walk(reading, leaf),
         }
     }
 
     /// Returns how many code points a string has, given as it stands in the text.
     pub(super) fn width(&self, text: &str) -> usize {
         match &self.items {
-            Items::Lists(_) => width(text),
-            Items::Cells(_) => text.chars().count(),
+            Unparsed::Lists(_) => width(text),
+            Unparsed::Cells(_) => text.chars().count(),
         }
     }
 
     /// Returns an error about an item, with its position.
-    pub(super) fn error_at(&self, nested: &Nested, item: usize, message: impl std::fmt::Display) -> Error {
+    pub(super) fn error_at(&self, nested: &Nested, item: usize, message: impl fmt::Display) -> Error {
         self.error(match &self.items {
-            Items::Lists(_) => positioned(&nested.path(item), message),
-            Items::Cells(cells) => cells.positioned(item, message),
+            Unparsed::Lists(_) => positioned(&nested.path(item), message),
+            Unparsed::Cells(cells) => cells.positioned(item, message),
         })
     }
 
@@ -147,43 +139,39 @@ impl Values<'_> {
     }
 
     /// Returns the tensor of these items with the shape that the text names, or else that of their nesting.
-    pub(super) fn tensor(&self, dtype: DType, bytes: Vec<u8>, dims: Vec<usize>) -> Result<Tensor, Error> {
-        let shape = match &self.shape {
-            None => dims,
-            Some(shape) => {
-                if bytes_of(shape, dtype.itemsize()).is_none() {
-                    return Err(self.error(format!("shape {shape:?} is larger than memory can be")));
-                }
-                let items: usize = if shape.contains(&0) { 0 } else { shape.iter().product() };
-                // nested lists end at the first dim of 0
-                let cut = items == 0 && dims.last() == Some(&0) && shape.starts_with(&dims);
-                if dims != *shape && dims != [items] && !cut {
-                    let message = format!("data has shape {dims:?}, expected {shape:?} or a flat list of {items}");
-                    return Err(self.error(message));
-                }
-                shape.clone()
+    pub(super) fn tensor(&self, dtype: DType, bytes: Vec<u8>, dims: Vec<usize>) -> Result<Tensor> {
+        if let Some(shape) = &self.shape {
+            if bytes_of(shape, dtype.itemsize()).is_none() {
+                return Err(self.error(format!("shape {shape:?} is larger than memory can be")));
             }
-        };
-        Tensor::new(dtype, shape, bytes).map_err(|error| self.error(error.message().to_owned()))
+            let items: usize = if shape.contains(&0) { 0 } else { shape.iter().product() };
+            // nested lists end at the first dim of 0
+            let cut = items == 0 && dims.last() == Some(&0) && shape.starts_with(&dims);
+            if dims != *shape && dims != [items] && !cut {
+                let message = format!("data has shape {dims:?}, expected {shape:?} or a flat list of {items}");
+                return Err(self.error(message));
+            }
+        }
+        let shape = self.shape.clone().unwrap_or(dims);
+        Tensor::new(dtype, shape, bytes).map_err(|error| self.error(error.message()))
     }
 
     /// Returns the items of a string dtype, padded with NULs.
-    pub(super) fn pad(&self, strings: &[&str], dtype: &DType, nested: &Nested) -> Result<Vec<u8>, Error> {
+    pub(super) fn pad(&self, strings: &[&str], dtype: &DType, nested: &Nested) -> Result<Vec<u8>> {
         let size = dtype.itemsize();
         let text = match &self.items {
-            Items::Lists(lists) => lists.text.len(),
-            Items::Cells(cells) => cells.bytes(),
+            Unparsed::Lists(lists) => lists.text.len(),
+            Unparsed::Cells(cells) => cells.bytes(),
         };
         let total = bytes_of(&[strings.len()], size).filter(|&total| total <= most_padded(text)).ok_or_else(|| {
-            let message = format!("{} items of {size} bytes ({}) are too much", strings.len(), dtype.name());
-            self.error(message)
+            self.error(format!("{} items of {size} bytes ({}) are too much", strings.len(), dtype.name()))
         })?;
-        let mut bytes = memory::zeros(total).map_err(|message| self.error(message))?;
+        let mut bytes = memory::zeros(total).map_err(|refused| self.error(refused))?;
         for (at, text) in strings.iter().enumerate() {
             let item = &mut bytes[at * size..][..size];
             let put = match &self.items {
-                Items::Lists(_) => put_string(points(text), dtype, item),
-                Items::Cells(_) => put_string(text.chars().map(u32::from), dtype, item),
+                Unparsed::Lists(_) => put_string(points(text), dtype, item),
+                Unparsed::Cells(_) => put_string(text.chars().map(u32::from), dtype, item),
             };
             put.map_err(|why| self.error_at(nested, at, format!("{} {why}", short(text))))?;
         }

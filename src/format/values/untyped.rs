@@ -16,13 +16,15 @@
 //! The items are read once, so they are kept as the class that fits those so far, and change it when the next does not fit:
 //! integers become floats with the first float, and with the first integer that no dtype holds.
 
+use super::cells::Reading;
 use super::item::{describe, widen};
 use super::leaf::{Leaf, Nested};
 use super::read::Values;
 use super::strings::short;
-use crate::error::{Error, Subject};
+use crate::error::{Error, Result};
 use crate::item::dtype::{DType, Kind};
 use crate::item::parse;
+use crate::layout::shape::MAX_RANK;
 use crate::memory;
 
 /// The message for an integer that no dtype of 64 bits holds.
@@ -30,9 +32,9 @@ pub(super) const OUTSIDE: &str = "is beyond int64 and uint64";
 /// The message for an integer above int64 where others are negative, so that no single dtype holds them.
 const APART: &str = "is beyond int64, and others are negative";
 
-/// What the items of an operand are so far.
+/// The type that fits the items of an operand so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Class {
+pub(super) enum InferredType {
     #[default]
     Empty,
     Int,
@@ -41,23 +43,47 @@ pub(super) enum Class {
     Str,
 }
 
-impl Class {
-    /// Returns what messages call items of this class.
+impl InferredType {
+    /// Returns what messages call items of this type.
     fn plural(self) -> &'static str {
         match self {
-            Class::Empty => "no items",
-            Class::Int => "integers",
-            Class::Float => "floats",
-            Class::Bool => "bools",
-            Class::Str => "strings",
+            Self::Empty => "no items",
+            Self::Int => "integers",
+            Self::Float => "floats",
+            Self::Bool => "bools",
+            Self::Str => "strings",
         }
+    }
+}
+
+/// An operand that has no dtype, with its items as they were read.
+pub(super) struct Operand<'a> {
+    pub(super) values: &'a Values<'a>,
+    pub(super) items: Untyped<'a>,
+    pub(super) nested: Nested,
+}
+
+impl<'a> Operand<'a> {
+    /// Reads all items.
+    ///
+    /// # Errors
+    /// Items have different types, or lists are not rectangular.
+    pub(super) fn read(values: &'a Values<'a>) -> Result<Self> {
+        let mut items = Untyped::default();
+        let nested = values.walk(MAX_RANK, Reading::Values, |leaf| items.push(leaf))?;
+        Ok(Self { values, items, nested })
+    }
+
+    /// Returns an error about an item, given by its number and its text.
+    fn refuse(&self, item: usize, text: &str, why: &str) -> Error {
+        self.values.error_at(&self.nested, item, format!("{} {why}", short(text)))
     }
 }
 
 /// The items of an operand that has no dtype. In `bytes` a number takes 8 of them and a bool one.
 #[derive(Default)]
 pub(super) struct Untyped<'a> {
-    pub(super) class: Class,
+    pub(super) class: InferredType,
     pub(super) bytes: Vec<u8>,
     pub(super) strings: Vec<&'a str>,
     /// Whether some string is not the name of a float, such as `"NaN"`.
@@ -78,18 +104,18 @@ pub(super) struct Untyped<'a> {
 impl<'a> Untyped<'a> {
     pub(super) fn push(&mut self, leaf: Leaf<'a>) -> Result<(), String> {
         match leaf {
-            Leaf::Number(_) if self.words || self.class == Class::Bool => self.enter(Class::Int, leaf),
+            Leaf::Number(_) if self.words || self.class == InferredType::Bool => self.enter(InferredType::Int, leaf),
             Leaf::Number(text) => {
                 // after the first float every number is read as a float64
-                let float = (self.class == Class::Float && self.floats)
+                let float = (self.class == InferredType::Float && self.floats)
                     || text.bytes().any(|b| matches!(b, b'.' | b'e' | b'E'));
-                if float || self.class == Class::Float {
+                if float || self.class == InferredType::Float {
                     self.push_float(text, float)
-                } else if self.class == Class::Str {
+                } else if self.class == InferredType::Str {
                     self.make_floats()?;
                     self.push_float(text, true)
                 } else {
-                    self.enter(Class::Int, leaf)?;
+                    self.enter(InferredType::Int, leaf)?;
                     match parse::parse_integer(text) {
                         Ok(value) => self.push_integer(value, text)?,
                         Err(_) => self.set_beyond(text, OUTSIDE),
@@ -99,30 +125,30 @@ impl<'a> Untyped<'a> {
             }
             Leaf::Str(raw) => {
                 let special = parse::is_special(raw.trim_matches('"'));
-                if special && matches!(self.class, Class::Int | Class::Float) {
+                if special && matches!(self.class, InferredType::Int | InferredType::Float) {
                     return self.push_special(raw.trim_matches('"'));
                 }
-                self.enter(Class::Str, leaf)?;
+                self.enter(InferredType::Str, leaf)?;
                 self.words |= !special;
                 Ok(memory::push(&mut self.strings, raw)?)
             }
             Leaf::Text(text) => {
-                self.enter(Class::Str, leaf)?;
+                self.enter(InferredType::Str, leaf)?;
                 self.words = true;
                 Ok(memory::push(&mut self.strings, text)?)
             }
-            Leaf::Special(_) if self.words || self.class == Class::Bool => self.enter(Class::Float, leaf),
+            Leaf::Special(_) if self.words || self.class == InferredType::Bool => self.enter(InferredType::Float, leaf),
             Leaf::Special(name) => self.push_special(name),
             Leaf::Bool(value) => {
-                self.enter(Class::Bool, leaf)?;
+                self.enter(InferredType::Bool, leaf)?;
                 Ok(memory::push(&mut self.bytes, value.into())?)
             }
             Leaf::Null => Err(leaf.to_string()),
         }
     }
 
-    fn enter(&mut self, class: Class, leaf: Leaf<'a>) -> Result<(), String> {
-        if self.class == Class::Empty {
+    fn enter(&mut self, class: InferredType, leaf: Leaf<'a>) -> Result<(), String> {
+        if self.class == InferredType::Empty {
             self.class = class;
         }
         if self.class == class { Ok(()) } else { Err(format!("{leaf}, among {}", self.class.plural())) }
@@ -159,7 +185,7 @@ impl<'a> Untyped<'a> {
     }
 
     fn push_float(&mut self, text: &str, is_float: bool) -> Result<(), String> {
-        if self.class != Class::Float {
+        if self.class != InferredType::Float {
             self.make_floats()?;
         }
         self.floats |= is_float;
@@ -179,8 +205,8 @@ impl<'a> Untyped<'a> {
     /// Turns integers, and strings that stand for floats, into floats.
     pub(super) fn make_floats(&mut self) -> Result<(), String> {
         match self.class {
-            Class::Float | Class::Empty => {}
-            Class::Int => {
+            InferredType::Float | InferredType::Empty => {}
+            InferredType::Int => {
                 // if both were found, the later of the two was not added to the items
                 let signed = match (self.negative, self.above) {
                     (Some((negative, _)), Some((above, _))) => negative < above,
@@ -195,17 +221,14 @@ impl<'a> Untyped<'a> {
                     self.bytes[8 * at..][..8].copy_from_slice(&(-0.0_f64).to_le_bytes());
                 }
             }
-            Class::Str if !self.words => {
-                self.floats = true;
-                for raw in std::mem::take(&mut self.strings) {
-                    let mut item = [0; 8];
-                    parse::parse_special(raw.trim_matches('"'), &Kind::Float64.into(), &mut item);
-                    memory::extend(&mut self.bytes, &item)?;
-                }
+            InferredType::Str if !self.words => {
+                self.class = InferredType::Float;
+                let specials = std::mem::take(&mut self.strings);
+                specials.into_iter().try_for_each(|raw| self.push_special(raw.trim_matches('"')))?;
             }
-            Class::Bool | Class::Str => return Err(format!("{} are no floats", self.class.plural())),
+            InferredType::Bool | InferredType::Str => return Err(format!("{} are no floats", self.class.plural())),
         }
-        self.class = Class::Float;
+        self.class = InferredType::Float;
         Ok(())
     }
 }
@@ -213,54 +236,40 @@ impl<'a> Untyped<'a> {
 /// Returns the dtype that all operands without one get, by the table at the head of this module.
 ///
 /// # Errors
-/// Classes that do not mix; integers that no dtype holds. The error names the item.
-pub(super) fn common_dtype(found: &[(&Values<'_>, Untyped<'_>, Nested)]) -> Result<DType, Error> {
-    let words = found.iter().any(|(_, items, _)| items.words);
-    let numbers = found.iter().any(|(_, items, _)| matches!(items.class, Class::Int | Class::Float));
+/// Types that do not mix; integers that no dtype holds. The error names the item.
+pub(super) fn common_dtype(operands: &[Operand<'_>]) -> Result<DType> {
+    let any = |is: &dyn Fn(&Untyped<'_>) -> bool| operands.iter().any(|one| is(&one.items));
+    let words = any(&|items| items.words);
+    let numbers = any(&|items| matches!(items.class, InferredType::Int | InferredType::Float));
     // among numbers, strings that are names of floats are floats
-    let class = |items: &Untyped<'_>| match items.class {
-        Class::Int => Class::Float,
-        Class::Str if numbers && !items.words && !words => Class::Float,
+    let class = |one: &Operand<'_>| match one.items.class {
+        InferredType::Int => InferredType::Float,
+        InferredType::Str if numbers && !words => InferredType::Float,
         class => class,
     };
-    let mut first: Option<(Class, Class, Subject)> = None;
-    for (one, items, _) in found.iter().filter(|(_, items, _)| items.class != Class::Empty) {
-        match first {
-            None => first = Some((class(items), items.class, one.subject)),
-            Some((numeric, ..)) if numeric == class(items) => {}
-            Some((_, other, subject)) => {
-                let message = format!("{}, but {subject} holds {}", items.class.plural(), other.plural());
-                return Err(one.error(message));
-            }
-        }
+    let mut others = operands.iter().filter(|one| one.items.class != InferredType::Empty);
+    let Some(first) = others.next() else { return Ok(Kind::Float64.into()) };
+    if let Some(other) = others.find(|other| class(other) != class(first)) {
+        let (other, found) = (other.values, other.items.class.plural());
+        let (subject, expected) = (first.values.subject, first.items.class.plural());
+        return Err(other.error(format!("{found}, but {subject} holds {expected}")));
     }
-    match first.map(|(class, ..)| class) {
-        Some(Class::Bool) => return Ok(Kind::Bool.into()),
-        Some(Class::Str) => {
-            let longest =
-                found.iter().flat_map(|(one, items, _)| items.strings.iter().map(|text| one.width(text))).max();
-            return Ok(widen(&Kind::Str(0).into(), longest));
+    match class(first) {
+        InferredType::Bool => return Ok(Kind::Bool.into()),
+        InferredType::Str => {
+            let widths = operands.iter().flat_map(|one| one.items.strings.iter().map(|text| one.values.width(text)));
+            return Ok(widen(&Kind::Str(0).into(), widths.max()));
         }
-        None => return Ok(Kind::Float64.into()),
-        Some(_) => {}
+        InferredType::Empty | InferredType::Int | InferredType::Float => {}
     }
-    let strings = found.iter().any(|(_, items, _)| items.class == Class::Str);
-    if strings || found.iter().any(|(_, items, _)| items.floats) {
+    if any(&|items| items.class == InferredType::Str || items.floats) {
         return Ok(Kind::Float64.into());
     }
-    let at = |(one, _, nested): &(&Values<'_>, Untyped<'_>, Nested), item: usize, text: &str, why: &str| {
-        one.error_at(nested, item, format!("{} {why}", short(text)))
-    };
-    for one in found {
-        if let Some((item, text, why)) = one.1.beyond {
-            return Err(at(one, item, text, why));
-        }
+    if let Some((one, (item, text, why))) = operands.iter().find_map(|one| Some((one, one.items.beyond?))) {
+        return Err(one.refuse(item, text, why));
     }
-    let above = found.iter().find_map(|one| one.1.above.map(|(item, text)| (one, item, text)));
-    match above {
-        Some((one, item, text)) if found.iter().any(|(_, items, _)| items.negative.is_some()) => {
-            Err(at(one, item, text, APART))
-        }
+    match operands.iter().find_map(|one| Some((one, one.items.above?))) {
+        Some((one, (item, text))) if any(&|items| items.negative.is_some()) => Err(one.refuse(item, text, APART)),
         Some(_) => Ok(Kind::UInt64.into()),
         None => Ok(Kind::Int64.into()),
     }

@@ -1,17 +1,22 @@
-//! Parses a text of JSON: an object around the data, or the data alone.
+//! Reads a text of JSON: an object around the data, or the data alone.
 
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
+use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::error::{Advice, Error, Subject};
+use crate::error::{Advice, Error, Result, Subject};
+use crate::format::content::Content;
 use crate::format::foreign;
+use crate::format::interface::{Reader, Sure};
 use crate::format::values::lists::{Lists, describe_syntax};
-use crate::format::values::{Items, Values, short, shorten, string};
+use crate::format::values::{self, Unparsed, Values, short, shorten, string};
 use crate::item::dtype::{DType, Kind};
 use crate::layout::shape::MAX_RANK;
 use crate::parallel::Threads;
+use crate::storage::source::Source;
 
 /// From this length on the syntax of a plain value is checked while its items are read, by a thread of its own if there
 /// may be two.
@@ -30,7 +35,7 @@ const MOST_OPEN: usize = 1 << 20;
 /// The text is not UTF-8 or not JSON, with line and column; an object has other keys than `dtype`, `shape` and `data`
 /// (or `datatype`, `shape`, `data`, `name` and `parameters`, of which the last two are ignored), one of them twice, or
 /// no `data`; the dtype is unknown.
-pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_>, Error> {
+pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_>> {
     let error = |message: String| Error::new(subject, message);
     let text = std::str::from_utf8(text).map_err(|e| {
         error(match text {
@@ -57,33 +62,35 @@ pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_
     match text.trim_start_matches([' ', '\n', '\r', '\t']).bytes().next() {
         None => Err(error("empty, expected JSON".into())),
         Some(b'{') => {
-            let Object { dtype, datatype, shape, data } = serde_json::from_str::<Object<'_>>(text).map_err(syntax)?;
-            let named = |key: &str, raw: &RawValue| {
-                string(raw.get()).ok_or_else(|| error(format!("{key} is {}, expected a string", short(raw.get()))))
+            let Object(members) = serde_json::from_str(text).map_err(syntax)?;
+            let raw = |key: &str| members.get(key).map(|member| member.get());
+            let named = |key: &str| {
+                let name =
+                    |raw| string(raw).ok_or_else(|| error(format!("{key} is {}, expected a string", short(raw))));
+                raw(key).map(name).transpose()
             };
-            let datatype = datatype.map(|raw| {
-                let name = named("datatype", raw)?;
-                match DATATYPES.iter().find(|(datatype, _)| *datatype == name) {
-                    Some((_, kind)) => Ok(DType::from(kind.clone())),
-                    None => Err(error(format!("unknown datatype {}, expected one of KServe v2", short(raw.get())))),
+            let dtype = match (named("dtype")?, named("datatype")?) {
+                (Some(name), _) => {
+                    Some(DType::parse(&name).map_err(|e| error(shorten(e.message(), 120).into_owned()))?)
                 }
-            });
-            let no_width = dtype.is_some_and(|raw| raw.get().ends_with("0\""));
-            let dtype = dtype.map(|raw| {
-                let name = named("dtype", raw)?;
-                DType::parse(&name).map_err(|e| error(shorten(e.message(), 120).into_owned()))
-            });
-            let shape = shape.map(|raw| {
-                serde_json::from_str::<Vec<usize>>(raw.get()).ok().filter(|s| s.len() <= MAX_RANK).ok_or_else(|| {
-                    error(format!("shape is {}, expected a list of up to {MAX_RANK} dims", short(raw.get())))
-                })
-            });
+                (None, Some(name)) => match DATATYPES.iter().find(|(datatype, _)| *datatype == name) {
+                    Some((_, kind)) => Some(kind.clone().into()),
+                    None => {
+                        let name = short(members["datatype"].get());
+                        return Err(error(format!("unknown datatype {name}, expected one of KServe v2")));
+                    }
+                },
+                (None, None) => None,
+            };
+            let shape = |raw: &str| {
+                let shape = serde_json::from_str::<Vec<usize>>(raw).ok().filter(|shape| shape.len() <= MAX_RANK);
+                shape.ok_or_else(|| error(format!("shape is {}, expected a list of up to {MAX_RANK} dims", short(raw))))
+            };
             Ok(Values {
-                subject,
-                dtype: dtype.or(datatype).transpose()?,
-                no_width,
-                shape: shape.transpose()?,
-                items: Items::Lists(Lists { text: data.get(), unchecked: None }),
+                dtype,
+                no_width: raw("dtype").is_some_and(|name| name.ends_with("0\"")),
+                shape: raw("shape").map(shape).transpose()?,
+                ..Values::of(subject, Unparsed::Lists(Lists { text: members["data"].get(), unchecked: None }))
             })
         }
         Some(_) => {
@@ -91,8 +98,7 @@ pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_
             if unchecked.is_none() {
                 let _: &RawValue = serde_json::from_str(text).map_err(syntax)?;
             }
-            let items = Items::Lists(Lists { text, unchecked });
-            Ok(Values { subject, dtype: None, no_width: false, shape: None, items })
+            Ok(Values::of(subject, Unparsed::Lists(Lists { text, unchecked })))
         }
     }
 }
@@ -115,14 +121,8 @@ const DATATYPES: &[(&str, Kind)] = &[
     ("BYTES", Kind::Str(0)),
 ];
 
-/// The members of an object, as raw text.
-struct Object<'a> {
-    dtype: Option<&'a RawValue>,
-    /// The dtype by KServe's name; it excludes `dtype`.
-    datatype: Option<&'a RawValue>,
-    shape: Option<&'a RawValue>,
-    data: &'a RawValue,
-}
+/// The members of an object by their keys, as raw text. There is always a member `data`.
+struct Object<'a>(BTreeMap<String, &'a RawValue>);
 
 impl<'de> serde::Deserialize<'de> for Object<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -140,37 +140,26 @@ impl<'de> Visitor<'de> for Members {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
-        let (mut dtype, mut datatype, mut shape, mut data) = (None, None, None, None);
-        let (mut name, mut parameters) = (None, None);
         let unknown = |key: &str| {
             let message = format!("unknown key {:?}, expected \"dtype\", \"shape\" and \"data\"", short(key));
             Err(A::Error::custom(message))
         };
+        let mut members = BTreeMap::new();
         while let Some(key) = map.next_key::<String>()? {
-            let member = match key.as_str() {
-                "dtype" => &mut dtype,
-                "datatype" => &mut datatype,
-                "shape" => &mut shape,
-                "data" => &mut data,
-                "name" => &mut name,
-                "parameters" => &mut parameters,
-                _ => return unknown(&key),
-            };
-            if member.replace(map.next_value::<&'de RawValue>()?).is_some() {
+            if !["dtype", "datatype", "shape", "data", "name", "parameters"].contains(&key.as_str()) {
+                return unknown(&key);
+            }
+            if members.insert(key.clone(), map.next_value()?).is_some() {
                 return Err(A::Error::custom(format!("the key {key:?} is there twice")));
             }
         }
-        match (name, parameters) {
-            _ if dtype.is_some() && datatype.is_some() => {
-                return Err(A::Error::custom("\"dtype\" and \"datatype\", expected one of them"));
-            }
-            _ if datatype.is_some() => {}
-            (Some(_), _) => return unknown("name"),
-            (_, Some(_)) => return unknown("parameters"),
-            _ => {}
+        let has = |key: &str| members.contains_key(key);
+        match (has("datatype"), ["name", "parameters"].into_iter().find(|key| has(key))) {
+            (true, _) if has("dtype") => Err(A::Error::custom("\"dtype\" and \"datatype\", expected one of them")),
+            (false, Some(key)) => unknown(key),
+            _ if !has("data") => Err(A::Error::custom("the object has no \"data\"")),
+            _ => Ok(Object(members)),
         }
-        let data = data.ok_or_else(|| A::Error::custom("the object has no \"data\""))?;
-        Ok(Object { dtype, datatype, shape, data })
     }
 }
 
@@ -192,4 +181,49 @@ fn is_deeper(text: &[u8], most: usize) -> bool {
         }
     }
     false
+}
+
+/// Returns how sure it is that a text with these first bytes is JSON: not at all, or possible. The reader explains best
+/// what is wrong with a text that is not JSON, also with a word without quotes and with a byte order mark.
+pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
+    match begin.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        Some(b'[' | b'{' | b'"' | b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | 0xef | 0xfe | 0xff) => {
+            Sure::Possible
+        }
+        Some(_) | None => Sure::No,
+    }
+}
+
+/// Reads a text, which is parsed when its items are wanted.
+///
+/// # Errors
+/// Reading fails.
+pub(in crate::format) fn open_file(content: Content) -> Result<Box<dyn Reader>> {
+    let threads = content.threads;
+    Ok(Box::new(JsonReader { text: content.read()?, threads }))
+}
+
+/// A text.
+#[derive(Debug)]
+pub(in crate::format) struct JsonReader {
+    /// All of it.
+    pub text: Vec<u8>,
+    /// The threads that may share the check of its syntax.
+    pub threads: Threads,
+}
+
+impl Reader for JsonReader {
+    fn values(&self, subject: Subject) -> Option<Result<Values<'_>>> {
+        Some(open(&self.text, subject, self.threads))
+    }
+
+    fn is_other(&self) -> bool {
+        let keys = serde_json::from_slice::<HashMap<Cow<'_, str>, IgnoredAny>>(&self.text);
+        keys.is_ok_and(|keys| !keys.contains_key("data"))
+    }
+
+    fn source(&self, _: usize, label: String) -> Result<Source> {
+        // it is not known here which operand this is
+        values::source(open(&self.text, Subject::Data, self.threads), label)
+    }
 }

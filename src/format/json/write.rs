@@ -3,8 +3,10 @@
 use std::io::{self, Write};
 
 use crate::error::Result;
+use crate::format::interface::{Extras, Layout, TextOptions, WriteWhole, Writer};
 use crate::format::values::{cannot_hold, check_text};
 use crate::item::dtype::DType;
+use crate::item::meta::Meta;
 use crate::item::print::ItemWriter;
 use crate::item::tensor::Tensor;
 
@@ -26,10 +28,9 @@ pub fn check(dtype: &DType) -> Result<()> {
 /// code points); writing fails.
 pub fn write(out: &mut dyn Write, tensor: &Tensor) -> io::Result<()> {
     check(tensor.dtype()).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.about_file()))?;
-    let native = tensor.dtype().native();
-    let mut nest = Nest { writer: ItemWriter::new(tensor.dtype(), &native), out };
-    let text = format!("{{\"dtype\": \"{}\", \"shape\": {:?}, \"data\": ", native.name(), tensor.shape());
-    nest.writer.out.extend_from_slice(text.as_bytes());
+    let mut nest = Nest { writer: ItemWriter::new(tensor.dtype()), out };
+    let dtype = tensor.dtype().native().name();
+    nest.writer.out.extend(format!("{{\"dtype\": \"{dtype}\", \"shape\": {:?}, \"data\": ", tensor.shape()).bytes());
     let mut lists = tensor.shape().iter().take_while(|&&dim| dim != 0);
     let lists = lists.try_fold(1_usize, |n, &dim| n.checked_mul(dim).filter(|&n| n <= MOST_EMPTY_LISTS));
     if tensor.items() == 0 && lists.is_none() {
@@ -68,5 +69,25 @@ impl Nest<'_> {
         }
         self.writer.out.push(b']');
         Ok(())
+    }
+}
+
+/// Writes an object, whose items have no known places.
+#[derive(Debug)]
+pub(in crate::format) struct JsonWriter;
+
+impl Writer for JsonWriter {
+    fn check(&self, dtype: &DType) -> Result<()> {
+        check(dtype)
+    }
+
+    fn layout(&self, _: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
+        Ok(Layout::Whole(&Self))
+    }
+}
+
+impl WriteWhole for JsonWriter {
+    fn write_whole(&self, out: &mut dyn Write, _: (&str, &Meta), tensor: &Tensor, _: &TextOptions) -> Result<()> {
+        Ok(write(out, tensor)?)
     }
 }
