@@ -3,7 +3,7 @@
 //!
 //! Unpacked, an item is the low bits of a byte of its own, the others being zero, as ml_dtypes stores it.
 
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 
 use crate::error::Result;
@@ -55,21 +55,15 @@ pub fn unpack(packed: &[u8], bits: u32, out: &mut [u8]) {
 fn unpack_groups<const BYTES: usize, const ITEMS: usize, const BITS: usize>(packed: &[u8], out: &mut [u8]) {
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0_u32, |word, byte| word << 8 | u32::from(*byte));
     let item = |word: u32, n: usize| (word >> (BITS * n)) as u8 & ((1 << BITS) - 1);
-    let (groups, rest) = packed.as_chunks::<BYTES>();
-    let (places, last) = out.as_chunks_mut::<ITEMS>();
-    for (place, group) in places.iter_mut().zip(groups) {
+    let whole = out.len().min(packed.len() * 8 / BITS);
+    let (places, tail) = out[..whole].as_chunks_mut::<ITEMS>();
+    let (groups, rest) = packed.split_at(places.len() * BYTES);
+    for (place, group) in places.iter_mut().zip(groups.as_chunks::<BYTES>().0) {
         let word = word(group);
         *place = std::array::from_fn(|n| item(word, n));
     }
-    let done = groups.len().min(places.len());
-    let (tail, bytes) = match (places.get_mut(done), groups.get(done)) {
-        (Some(place), _) => (&mut place[..], rest),
-        (None, Some(group)) => (last, &group[..]),
-        (None, None) => (last, rest),
-    };
-    let word = word(bytes);
-    let whole = bytes.len() * 8 / BITS;
-    tail.iter_mut().take(whole).enumerate().for_each(|(n, place)| *place = item(word, n));
+    let word = word(&rest[..rest.len().min(BYTES)]);
+    tail.iter_mut().enumerate().for_each(|(n, place)| *place = item(word, n));
 }
 
 /// Returns the items of a tensor that begin at byte `at` of a file. Those that share bytes come as a stream, which unpacks
@@ -97,43 +91,37 @@ pub struct Unpack<R> {
     /// Items that are still to be unpacked.
     left: u64,
     packed: Vec<u8>,
-    items: Vec<u8>,
-    /// How many of `items` have been handed out.
-    taken: usize,
+    /// Items that are unpacked, of which those before the cursor have been handed out.
+    items: Cursor<Vec<u8>>,
 }
 
 impl<R: Read> Unpack<R> {
     /// Unpacks `items` items of `bits` bits (2, 4 or 6).
     pub fn new(reader: R, bits: u32, items: u64) -> Self {
-        Self { reader, bits, left: items, packed: Vec::new(), items: Vec::new(), taken: 0 }
+        Self { reader, bits, left: items, packed: Vec::new(), items: Cursor::default() }
     }
 
     fn refill(&mut self) -> io::Result<()> {
-        let bits = self.bits.clamp(1, 8);
-        let most = PIECE * 8 / bits as usize;
+        let most = PIECE * 8 / self.bits as usize;
         let wanted = usize::try_from(self.left).map_or(most, |left| left.min(most));
-        self.items.clear();
-        self.taken = 0;
-        self.packed.resize(packed_bytes(wanted, bits), 0);
+        self.packed.resize(packed_bytes(wanted, self.bits), 0);
         let read = fill_from(&mut self.reader, &mut self.packed)?;
-        let whole = if read < self.packed.len() { read * 8 / bits as usize } else { wanted };
-        self.items.resize(whole, 0);
-        unpack(&self.packed, self.bits, &mut self.items);
+        let whole = if read < self.packed.len() { read * 8 / self.bits as usize } else { wanted };
         self.left = if whole < wanted { 0 } else { self.left - wanted as u64 };
+        self.items.set_position(0);
+        let items = self.items.get_mut();
+        items.resize(whole, 0);
+        unpack(&self.packed, self.bits, items);
         Ok(())
     }
 }
 
 impl<R: Read> Read for Unpack<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.taken == self.items.len() && self.left > 0 {
+        if self.items.position() == self.items.get_ref().len() as u64 && self.left > 0 {
             self.refill()?;
         }
-        let ready = self.items.get(self.taken..).unwrap_or_default();
-        let count = ready.len().min(out.len());
-        out[..count].copy_from_slice(&ready[..count]);
-        self.taken += count;
-        Ok(count)
+        self.items.read(out)
     }
 }
 

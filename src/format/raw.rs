@@ -141,10 +141,9 @@ fn shown(dims: &[Option<usize>]) -> String {
 
 /// Parses the number after `@`.
 fn offset(text: &str) -> Result<u64> {
-    let number = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => u64::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+')),
-        None => text.parse().ok().filter(|_| !text.starts_with('+')),
-    };
+    let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let (digits, radix) = hex.map_or((text, 10), |digits| (digits, 16));
+    let number = u64::from_str_radix(digits, radix).ok().filter(|_| !digits.starts_with('+'));
     number.ok_or_else(|| malformed!("@{text}: expected a number of bytes, such as @128 or @0x80"))
 }
 
@@ -199,9 +198,6 @@ impl Writer for RawWriter {
     }
 
     fn layout(&self, tensors: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
-        match tensors {
-            [_] => Ok(Layout::Places(Places::bytewise(Vec::new(), vec![0], tensors))),
-            _ => bail!("{} tensors, and bytes without a header are one", tensors.len()),
-        }
+        Ok(Layout::Places(Places::bytewise(Vec::new(), vec![0], tensors)))
     }
 }
