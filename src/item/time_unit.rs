@@ -30,20 +30,21 @@ pub enum TimeBase {
     Attosecond,
 }
 
-const TIME_CODES: &[(TimeBase, &str)] = &[
-    (TimeBase::Year, "Y"),
-    (TimeBase::Month, "M"),
-    (TimeBase::Week, "W"),
-    (TimeBase::Day, "D"),
-    (TimeBase::Hour, "h"),
-    (TimeBase::Minute, "m"),
-    (TimeBase::Second, "s"),
-    (TimeBase::Millisecond, "ms"),
-    (TimeBase::Microsecond, "us"),
-    (TimeBase::Nanosecond, "ns"),
-    (TimeBase::Picosecond, "ps"),
-    (TimeBase::Femtosecond, "fs"),
-    (TimeBase::Attosecond, "as"),
+/// The named units, each with the code in the names of dtypes and the word for several of them.
+const TIME_NAMES: &[(TimeBase, &str, &str)] = &[
+    (TimeBase::Year, "Y", "years"),
+    (TimeBase::Month, "M", "months"),
+    (TimeBase::Week, "W", "weeks"),
+    (TimeBase::Day, "D", "days"),
+    (TimeBase::Hour, "h", "hours"),
+    (TimeBase::Minute, "m", "minutes"),
+    (TimeBase::Second, "s", "seconds"),
+    (TimeBase::Millisecond, "ms", "milliseconds"),
+    (TimeBase::Microsecond, "us", "microseconds"),
+    (TimeBase::Nanosecond, "ns", "nanoseconds"),
+    (TimeBase::Picosecond, "ps", "picoseconds"),
+    (TimeBase::Femtosecond, "fs", "femtoseconds"),
+    (TimeBase::Attosecond, "as", "attoseconds"),
 ];
 
 impl TimeUnit {
@@ -60,15 +61,27 @@ impl TimeUnit {
         }
         let count =
             if digits.is_empty() { 1 } else { digits.parse().ok().filter(|&n| n > 0 && n <= i32::MAX as u32)? };
-        let base = TIME_CODES.iter().find(|(_, code)| *code == if unit == "μs" { "us" } else { unit })?.0;
+        let base = TIME_NAMES.iter().find(|(_, code, _)| *code == if unit == "μs" { "us" } else { unit })?.0;
         Some(Self { count, base: Some(base) })
+    }
+
+    /// Returns the code of the named unit and the word for several of it; `None` for the generic unit.
+    fn names(self) -> Option<(&'static str, &'static str)> {
+        let base = self.base?;
+        let (_, code, plural) =
+            TIME_NAMES.iter().find(|(named, ..)| *named == base).expect("each named unit is listed");
+        Some((code, plural))
+    }
+
+    /// Returns the word for several named units, which says so if the unit is generic.
+    pub(crate) fn plural(self) -> &'static str {
+        self.names().map_or("generic time units", |(_, plural)| plural)
     }
 }
 
 impl fmt::Display for TimeUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(base) = self.base else { return Ok(()) };
-        let code = TIME_CODES.iter().find(|(b, _)| *b == base).map_or("", |(_, code)| code);
+        let Some((code, _)) = self.names() else { return Ok(()) };
         if self.count == 1 { write!(f, "[{code}]") } else { write!(f, "[{}{code}]", self.count) }
     }
 }

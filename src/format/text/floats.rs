@@ -3,7 +3,7 @@
 //! NumPy chooses between digits and exponents for an array as a whole, by its least and greatest size, and makes every
 //! column as wide as its widest item (`FloatingFormat.fillFormat` of `numpy/_core/arrayprint.py`). So an array is
 //! passed over twice before it is printed: for the sizes, then for the widths. The digits of an item are the slow part,
-//! so the second pass computes them only for items that could widen a column (see `Column::limit`), which in most
+//! so the second pass computes them only for items that could widen a column (see `FloatFormat::limit`), which in most
 //! arrays are soon none.
 
 use std::io;
@@ -69,7 +69,7 @@ pub(super) static FLOAT64: FloatType = FloatType {
 
 /// The layout of the floats of an array, with their points below each other (`FloatingFormat`).
 #[derive(Debug)]
-pub(super) struct Column {
+pub(super) struct FloatFormat {
     float: &'static FloatType,
     /// Characters before the point.
     left: usize,
@@ -83,7 +83,7 @@ pub(super) struct Column {
     plus: bool,
 }
 
-impl Column {
+impl FloatFormat {
     /// Returns the layout for the floats of an array, and for the real parts of complex numbers.
     pub(super) fn new(float: &'static FloatType, precision: Option<usize>) -> Self {
         Self { float, left: 0, right: 0, exponent: None, precision, plus: false }
@@ -203,17 +203,16 @@ impl Column {
     }
 
     /// Makes room for a finite float.
-    fn widen(&mut self, digits: Decimal) {
-        let sign = usize::from(digits.negative || self.plus);
-        let len = digits.digits().len();
+    fn widen(&mut self, decimal: Decimal) {
+        let sign = usize::from(decimal.negative || self.plus);
+        let len = decimal.digits().len();
         if let Some((exponent, places)) = &mut self.exponent {
             self.left = self.left.max(sign + 1);
             *places = (*places).max(len.saturating_sub(1));
-            *exponent = (*exponent).max(exponent_digits(digits));
+            *exponent = (*exponent).max(if power(decimal).unsigned_abs() >= 100 { 3 } else { 2 });
         } else {
-            let (whole, fraction) = split(digits);
-            self.left = self.left.max(sign + whole);
-            self.right = self.right.max(fraction);
+            self.left = self.left.max(sign + decimal.point.max(1) as usize);
+            self.right = self.right.max((len as i32 - decimal.point).max(0) as usize);
         }
     }
 
@@ -240,42 +239,35 @@ impl Column {
     /// Appends a number that fits this column.
     fn put_digits(&self, decimal: Decimal, text: &mut Vec<u8>) {
         let start = text.len();
-        spaces(self.left + 1 + self.right, text);
-        let cell = &mut text[start..];
         let digits = decimal.digits();
-        let whole = if self.exponent.is_some() { 1 } else { decimal.point.max(1) as usize };
-        let first = self.left - whole;
-        if decimal.negative {
-            cell[first - 1] = b'-';
-        } else if self.plus {
-            cell[first - 1] = b'+';
+        let point = if self.exponent.is_some() { 1 } else { decimal.point };
+        let (before, after) = digits.split_at(digits.len().min(point.max(0) as usize));
+        let whole = point.max(1) as usize;
+        spaces(self.left - whole, text);
+        match decimal.negative {
+            true => text[start + self.left - whole - 1] = b'-',
+            false if self.plus => text[start + self.left - whole - 1] = b'+',
+            false => {}
         }
-        cell[first..self.left].fill(b'0');
-        cell[self.left] = b'.';
-        let tail = &mut cell[self.left + 1..];
-        let rest = if decimal.point <= 0 && self.exponent.is_none() {
-            let zeros = decimal.point.unsigned_abs() as usize;
-            tail[..zeros].fill(b'0');
-            tail[zeros..][..digits.len()].copy_from_slice(digits);
-            return;
-        } else {
-            let (before, after) = digits.split_at(whole.min(digits.len()));
-            cell[first..][..before.len()].copy_from_slice(before);
-            after
-        };
-        let tail = &mut cell[self.left + 1..];
-        tail[..rest.len()].copy_from_slice(rest);
+        text.extend_from_slice(before);
+        text.resize(start + self.left, b'0');
+        text.push(b'.');
+        // zeros between the point and the first digit
+        text.resize(text.len() + point.min(0).unsigned_abs() as usize, b'0');
+        text.extend_from_slice(after);
         if let Some((exponent, places)) = self.exponent {
-            tail[rest.len()..places].fill(b'0');
+            text.resize(start + self.left + 1 + places, b'0');
             let power = power(decimal);
-            tail[places] = b'e';
-            tail[places + 1] = if power < 0 { b'-' } else { b'+' };
+            text.extend_from_slice(if power < 0 { b"e-" } else { b"e+" });
             let mut power = power.unsigned_abs();
-            for digit in tail[places + 2..][..exponent].iter_mut().rev() {
-                *digit = b'0' + (power % 10) as u8;
+            let first = text.len();
+            text.resize(first + exponent, b'0');
+            for digit in text[first..].iter_mut().rev() {
+                *digit += (power % 10) as u8;
                 power /= 10;
             }
         }
+        spaces(start + self.left + 1 + self.right - text.len(), text);
     }
 }
 
@@ -300,20 +292,9 @@ fn exactly(float: &FloatType, value: f64, places: usize) -> Decimal {
     digits
 }
 
-/// Returns how many digits come before and after the point without an exponent.
-fn split(digits: Decimal) -> (usize, usize) {
-    let len = digits.digits().len() as i32;
-    (digits.point.max(1) as usize, (len - digits.point).max(0) as usize)
-}
-
 /// Returns the exponent of the first digit.
 fn power(digits: Decimal) -> i32 {
     if digits.digits().is_empty() { 0 } else { digits.point - 1 }
-}
-
-/// Returns how many digits an exponent has: at least two.
-fn exponent_digits(digits: Decimal) -> usize {
-    if power(digits).unsigned_abs() >= 100 { 3 } else { 2 }
 }
 
 /// The part that a single float is of its item.
@@ -329,7 +310,7 @@ pub(super) enum Role {
 
 /// Prints a single float.
 pub(super) fn real_scalar(float: &'static FloatType, value: f64, role: Role, text: &mut Vec<u8>) {
-    let mut column = Column { plus: role == Role::Signed, ..Column::new(float, None) };
+    let mut column = FloatFormat { plus: role == Role::Signed, ..FloatFormat::new(float, None) };
     if !value.is_finite() {
         return column.put(value, text);
     }

@@ -1,19 +1,21 @@
 //! Prints the items of each dtype as text, as NumPy does.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
-use super::floats::{Column, FLOAT16, FLOAT32, FLOAT64, FloatType, Role, complex_scalar, real_scalar};
-use super::page::{BLOCK, Numbers, Page, pad};
+use super::floats::{FLOAT16, FLOAT32, FLOAT64, FloatFormat, FloatType, Role, complex_scalar, real_scalar};
+use super::page::{BLOCK, Numbers, Page, pad, shown};
 use crate::error::{Error, Result};
-use crate::format::interface::TextOptions;
+use crate::format::interface::{Extras, Layout, TextOptions, WriteWhole, Writer};
 use crate::format::values::check_text;
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::{Element, Float, match_kind};
 use crate::item::encoding::{code_points, unpadded};
+use crate::item::meta::Meta;
 use crate::item::python;
 use crate::item::tensor::Tensor;
-use crate::item::time_unit::{TimeBase, TimeUnit};
+use crate::item::time_unit::TimeUnit;
 use crate::memory;
 
 /// Before longer items are printed, memory is reserved in a way that can fail: the file says how long an item is, and a
@@ -67,12 +69,12 @@ fn array(tensor: &Tensor, options: &TextOptions, page: &mut Page<'_>) -> io::Res
     let size = tensor.dtype().itemsize();
     let item = |i: usize| &tensor.bytes()[i * size..][..size];
     let numbers = Numbers::new(tensor);
-    let column = Column::new(float_type(tensor.dtype()), options.precision);
+    let format = FloatFormat::new(float_type(tensor.dtype()), options.precision);
     match_kind!(tensor.dtype().kind(), {
         bool T => page.blocks(&mut |i, text| pad(if numbers.item(i) { b"True" } else { b"False" }, 5, text)),
         integer T => integers::<T>(&numbers, None, page),
-        float T => column.print(page, &|i| numbers.item::<T>(i).wide()),
-        complex T => column.print_complex(page, &|i| numbers.item::<<T as Element>::Part>(i).wide()),
+        float T => format.print(page, &|i| numbers.item::<T>(i).wide()),
+        complex T => format.print_complex(page, &|i| numbers.item::<<T as Element>::Part>(i).wide()),
         Kind::Datetime(unit) => datetimes(&numbers, *unit, page),
         Kind::Timedelta(_) => integers(&numbers, Some(i64::MIN), page),
         Kind::Narrow(narrow) if narrow.is_integer() => {
@@ -81,7 +83,7 @@ fn array(tensor: &Tensor, options: &TextOptions, page: &mut Page<'_>) -> io::Res
         }
         Kind::Narrow(narrow) => {
             let known: [f64; 256] = std::array::from_fn(|item| narrow.value(item as u8));
-            column.print(page, &|i| known[usize::from(numbers.item::<u8>(i))])
+            format.print(page, &|i| known[usize::from(numbers.item::<u8>(i))])
         }
         Kind::Bytes(_) => page.blocks(&mut |i, text| python::repr_bytes(unpadded(item(i), 1), text)),
         Kind::Str(_) => {
@@ -138,35 +140,17 @@ fn narrow_integer(narrow: Narrow, item: u8) -> String {
 
 /// Returns a single time difference with its unit.
 fn timedelta(ticks: i64, unit: TimeUnit) -> String {
-    if ticks == i64::MIN {
-        return "NaT".to_owned();
+    match ticks {
+        i64::MIN => "NaT".to_owned(),
+        _ => format!("{} {}", ticks.wrapping_mul(unit.count.into()), unit.plural()),
     }
-    let name = match unit.base {
-        None => "generic time units",
-        Some(TimeBase::Year) => "years",
-        Some(TimeBase::Month) => "months",
-        Some(TimeBase::Week) => "weeks",
-        Some(TimeBase::Day) => "days",
-        Some(TimeBase::Hour) => "hours",
-        Some(TimeBase::Minute) => "minutes",
-        Some(TimeBase::Second) => "seconds",
-        Some(TimeBase::Millisecond) => "milliseconds",
-        Some(TimeBase::Microsecond) => "microseconds",
-        Some(TimeBase::Nanosecond) => "nanoseconds",
-        Some(TimeBase::Picosecond) => "picoseconds",
-        Some(TimeBase::Femtosecond) => "femtoseconds",
-        Some(TimeBase::Attosecond) => "attoseconds",
-    };
-    format!("{} {name}", ticks.wrapping_mul(unit.count.into()))
 }
 
-/// Prints integers, or time differences, of which `nat` is the one that stands for "not a time".
-fn integers<T: Element + itoa::Integer + Ord>(
-    numbers: &Numbers<'_>,
-    nat: Option<T>,
-    page: &mut Page<'_>,
-) -> io::Result<()> {
-    const NAT: &[u8] = b"'NaT'";
+/// The time, or the time difference, that is none.
+const NAT: &[u8] = b"'NaT'";
+
+/// Returns the least and the greatest item that is shown, without those that are `nat`, and the width of `nat` if there is one.
+fn extent<T: Element + Ord>(numbers: &Numbers<'_>, nat: Option<T>, page: &Page<'_>) -> (Option<(T, T)>, usize) {
     let mut ends: Option<(T, T)> = None;
     let mut width = 0;
     page.each(&mut |items| {
@@ -175,6 +159,16 @@ fn integers<T: Element + itoa::Integer + Ord>(
             number => ends = Some(ends.map_or((number, number), |(min, max)| (number.min(min), number.max(max)))),
         });
     });
+    (ends, width)
+}
+
+/// Prints integers, or time differences, of which `nat` is the one that stands for "not a time".
+fn integers<T: Element + itoa::Integer + Ord>(
+    numbers: &Numbers<'_>,
+    nat: Option<T>,
+    page: &mut Page<'_>,
+) -> io::Result<()> {
+    let (ends, mut width) = extent(numbers, nat, page);
     if let Some((min, max)) = ends {
         let digits = |number: T| itoa::Buffer::new().format(number).len();
         width = width.max(digits(min)).max(digits(max));
@@ -192,16 +186,40 @@ fn integers<T: Element + itoa::Integer + Ord>(
 /// Prints points in time, in quotes.
 fn datetimes(numbers: &Numbers<'_>, unit: TimeUnit, page: &mut Page<'_>) -> io::Result<()> {
     let quoted = |ticks| format!("'{}'", datetime::format_as_numpy(ticks, unit));
-    let (mut min, mut max, mut width) = (i64::MAX, i64::MIN, 0);
-    page.each(&mut |items| {
-        items.for_each(|i| match numbers.item(i) {
-            i64::MIN => width = "'NaT'".len(),
-            ticks => (min, max) = (min.min(ticks), max.max(ticks)),
-        });
-    });
-    if min <= max {
+    let (ends, mut width) = extent(numbers, Some(i64::MIN), page);
+    if let Some((min, max)) = ends {
         // the width is that of the earliest or the latest time, as in NumPy, which looks at no others
         width = width.max(quoted(min).len()).max(quoted(max).len());
     }
     page.blocks(&mut |i, text| pad(quoted(numbers.item(i)).as_bytes(), width, text))
+}
+
+/// Writes what NumPy prints, where the width of a column depends on every item.
+#[derive(Debug)]
+pub(in crate::format) struct TextWriter;
+
+impl Writer for TextWriter {
+    fn check(&self, dtype: &DType) -> Result<()> {
+        check(dtype)
+    }
+
+    fn layout(&self, _: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
+        Ok(Layout::Whole(&Self))
+    }
+}
+
+impl WriteWhole for TextWriter {
+    fn places(&self, meta: &Meta, options: &TextOptions) -> Option<Vec<Vec<Range<usize>>>> {
+        shown(&meta.shape, options)
+    }
+
+    fn write_whole(
+        &self,
+        out: &mut dyn Write,
+        (_, meta): (&str, &Meta),
+        items: &Tensor,
+        options: &TextOptions,
+    ) -> Result<()> {
+        Ok(write_shown(out, items, &meta.shape, options)?)
+    }
 }

@@ -7,11 +7,10 @@
 mod floats;
 mod items;
 mod page;
-mod table;
 #[cfg(test)]
 mod tests;
 
+pub(super) use self::items::TextWriter;
 pub use self::items::{check, write, write_shown};
 pub use self::page::shown;
-pub(super) use self::table::TextWriter;
 pub use super::interface::TextOptions;
