@@ -13,7 +13,7 @@ use crate::error::{Context, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows, boxes_of_run};
 use crate::memory;
-use crate::ops::fill::{Fill, Limits, Patch, Scratch, StoredWindow};
+use crate::ops::fill::{Fill, Limits, Patch, Scratch};
 use crate::ops::window_size::{
     EDIT_WINDOW, LEAST_BOX, MOST_BOX, MOST_SPARSE_WINDOWS, SPARSE, SPARSE_EDIT_WINDOW, WINDOW,
 };
@@ -124,7 +124,8 @@ impl Job {
         let itemsize = self.meta().dtype.itemsize();
         self.share(threads, numbers.len(), &|number, items, scratch| {
             let window = windows.get(numbers.start + number);
-            if !sink.has(&window) && !self.copied(&window, sink)? {
+            let copied = || self.fill.stored(&window)?.map_or(Ok(false), |stored| sink.copy(&window, &stored));
+            if !sink.has(&window) && !copied()? {
                 self.fill_window(&window, items, scratch)?;
                 sink.put(&window, items)?;
             }
@@ -336,17 +337,6 @@ impl Job {
         let alone = || data.metadata().is_ok_and(|file| file.len() == base + self.meta().bytes() as u64);
         let suits = patch.base().is_whole_storage && start == base && self.window <= WINDOW;
         suits && alone() && clone_file(data, file)
-    }
-
-    /// Lets `sink` copy a window from where its items are stored already; returns whether it has.
-    fn copied(&self, window: &Window, sink: &dyn WindowSink) -> Result<bool> {
-        match self.fill.stored(window)? {
-            None => Ok(false),
-            Some(StoredWindow::Chunks { chunks, places }) => sink.copy_packed(window, chunks, &places),
-            Some(StoredWindow::File { file, at }) => {
-                sink.copy(window, file, at, window.items() * self.meta().dtype.itemsize())
-            }
-        }
     }
 }
 

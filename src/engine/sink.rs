@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::error::{Context, Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::Window;
+use crate::ops::fill::StoredWindow;
 use crate::parallel::locked;
-use crate::storage::chunked::Chunked;
 use crate::storage::platform::{copy_range, is_full, write_at};
 
 /// Takes the windows of an output. What it does with them, and in which order it wants them, is its own affair.
@@ -29,21 +29,12 @@ pub trait WindowSink: Sync {
         false
     }
 
-    /// Takes the items of a window from a file, `bytes` bytes from byte `at` on, without them passing through the program.
+    /// Takes the items of a window from where they are stored, without them passing through the program, or packed as they are.
     /// Returns false if it cannot: the window must be put instead.
     ///
     /// # Errors
-    /// A full disk.
-    fn copy(&self, _window: &Window, _from: &File, _at: u64, _bytes: usize) -> Result<bool> {
-        Ok(false)
-    }
-
-    /// Takes a window as it is packed in `from`, where its items are the box `there`. Returns false if it cannot: the window
-    /// must be put instead.
-    ///
-    /// # Errors
-    /// Of reading and writing.
-    fn copy_packed(&self, _window: &Window, _from: &dyn Chunked, _there: &Window) -> Result<bool> {
+    /// Of reading chunks and writing them; a full disk.
+    fn copy(&self, _window: &Window, _stored: &StoredWindow<'_>) -> Result<bool> {
         Ok(false)
     }
 }
@@ -93,12 +84,13 @@ impl WindowSink for FileSink<'_> {
         Ok(())
     }
 
-    fn copy(&self, window: &Window, from: &File, at: u64, bytes: usize) -> Result<bool> {
+    fn copy(&self, window: &Window, stored: &StoredWindow<'_>) -> Result<bool> {
+        let &StoredWindow::File { file, at, bytes } = stored else { return Ok(false) };
         if !self.kernel_copies.load(Ordering::Relaxed) || !window.is_contiguous(&self.shape) {
             return Ok(false);
         }
         let to = self.position(window.start);
-        match copy_range(from, at, self.file, to, bytes) {
+        match copy_range(file, at, self.file, to, bytes) {
             Ok(copied) if copied == bytes => return Ok(true),
             // what is missing, or the reason, shows when the window is read
             Ok(_) => {}

@@ -67,26 +67,35 @@ pub fn format_as_numpy(ticks: i64, unit: TimeUnit) -> String {
     }
 }
 
-fn text(ticks: i128, base: TimeBase) -> String {
-    let (days, seconds, fraction) = match Counted::of(base) {
-        Counted::Years => return format!("{:04}", ticks + 1970),
-        Counted::Months => return format!("{:04}-{:02}", ticks.div_euclid(12) + 1970, ticks.rem_euclid(12) + 1),
-        Counted::Weeks => (ticks * 7, 0, 0),
+/// Returns the date of ticks of a unit, the second of the day, and the fraction of the second in ticks.
+fn moment(ticks: i128, base: TimeBase) -> ((i128, u32, u32), i128, i128) {
+    match Counted::of(base) {
+        Counted::Years => ((ticks + 1970, 1, 1), 0, 0),
+        Counted::Months => ((ticks.div_euclid(12) + 1970, ticks.rem_euclid(12) as u32 + 1, 1), 0, 0),
+        Counted::Weeks => (date_of(ticks * 7), 0, 0),
         Counted::Seconds { each, per_second } => {
             let total = ticks.div_euclid(per_second) * each;
-            (total.div_euclid(DAY), total.rem_euclid(DAY), ticks.rem_euclid(per_second))
+            (date_of(total.div_euclid(DAY)), total.rem_euclid(DAY), ticks.rem_euclid(per_second))
         }
-    };
-    let (year, month, day) = date_of(days);
+    }
+}
+
+fn text(ticks: i128, base: TimeBase) -> String {
+    let ((year, month, day), second, fraction) = moment(ticks, base);
+    match base {
+        TimeBase::Year => return format!("{year:04}"),
+        TimeBase::Month => return format!("{year:04}-{month:02}"),
+        _ => {}
+    }
     let mut text = format!("{year:04}-{month:02}-{day:02}");
     if base >= TimeBase::Hour {
-        text += &format!("T{:02}", seconds / 3600);
+        text += &format!("T{:02}", second / 3600);
     }
     if base >= TimeBase::Minute {
-        text += &format!(":{:02}", seconds / 60 % 60);
+        text += &format!(":{:02}", second / 60 % 60);
     }
     if base >= TimeBase::Second {
-        text += &format!(":{:02}", seconds % 60);
+        text += &format!(":{:02}", second % 60);
     }
     if let Counted::Seconds { per_second: per_second @ 10.., .. } = Counted::of(base) {
         let places = per_second.ilog10() as usize;
@@ -97,13 +106,8 @@ fn text(ticks: i128, base: TimeBase) -> String {
 
 /// Returns the year of `ticks` of a named unit; `None` for the generic unit.
 pub fn year(ticks: i64, unit: TimeUnit) -> Option<i128> {
-    let ticks = i128::from(ticks) * i128::from(unit.count);
-    Some(match Counted::of(unit.base?) {
-        Counted::Years => ticks + 1970,
-        Counted::Months => ticks.div_euclid(12) + 1970,
-        Counted::Weeks => date_of(ticks * 7).0,
-        Counted::Seconds { each, per_second } => date_of((ticks.div_euclid(per_second) * each).div_euclid(DAY)).0,
-    })
+    let ((year, ..), ..) = moment(i128::from(ticks) * i128::from(unit.count), unit.base?);
+    Some(year)
 }
 
 /// Converts ticks of one unit to ticks of another, rounded down, and says whether that is exact. They are points in

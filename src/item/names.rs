@@ -4,7 +4,6 @@ use std::fmt;
 
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind, Narrow};
-use crate::item::element::match_kind;
 use crate::item::encoding::unit_size;
 use crate::item::python;
 use crate::item::time_unit::TimeUnit;
@@ -63,6 +62,8 @@ const ALIASES: &[(&str, &str)] = &[
     ("clongdouble", "complex256"),
     ("str", "U"),
     ("bytes", "S"),
+    ("datetime64", "<M8"),
+    ("timedelta64", "<m8"),
 ];
 
 impl DType {
@@ -76,11 +77,6 @@ impl DType {
         let name = ALIASES.iter().find(|(alias, _)| *alias == text).map_or(text, |(_, name)| name);
         if let Some((kind, ..)) = NAMED.iter().find(|(_, n, ..)| *n == name) {
             return Ok(kind.clone().into());
-        }
-        match name {
-            "datetime64" => return Self::parse("<M8"),
-            "timedelta64" => return Self::parse("<m8"),
-            _ => {}
         }
         if let Some(unit) = name.strip_prefix("datetime64") {
             return TimeUnit::parse(unit).map(|u| Kind::Datetime(u).into()).ok_or_else(unknown);
@@ -163,30 +159,26 @@ impl DType {
 
     /// Returns NumPy's short description of a dtype without fields, such as `<f4`.
     fn short(&self) -> String {
-        let order = if matches!(self.kind, Kind::BFloat16 | Kind::Narrow(_)) {
-            '<'
-        } else if unit_size(&self.kind) <= 1 {
-            '|'
-        } else if self.big {
-            '>'
-        } else {
-            '<'
+        let order = match &self.kind {
+            Kind::BFloat16 | Kind::Narrow(_) => '<',
+            kind if unit_size(kind) <= 1 => '|',
+            _ if self.big => '>',
+            _ => '<',
         };
-        let named = || match NAMED.iter().find(|(kind, ..)| *kind == self.kind) {
-            Some((_, _, letter, size)) => format!("{order}{letter}{size}"),
-            None => String::new(),
-        };
-        match_kind!(&self.kind, {
-            number T => named(),
-            Kind::Narrow(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_) => named(),
-            // `descr` prints a list for fields
-            Kind::Struct(_) => String::new(),
+        match &self.kind {
             Kind::Bytes(n) => format!("|S{n}"),
             Kind::Str(n) => format!("{order}U{n}"),
             Kind::Void(n) => format!("|V{n}"),
             Kind::Datetime(unit) => format!("{order}M8{unit}"),
             Kind::Timedelta(unit) => format!("{order}m8{unit}"),
-        })
+            Kind::LongDouble(n) => format!("{order}f{n}"),
+            Kind::ComplexLongDouble(n) => format!("{order}c{n}"),
+            kind => {
+                let named = NAMED.iter().find(|(named, ..)| named == kind);
+                let (_, _, letter, size) = named.expect("all kinds of one size have names");
+                format!("{order}{letter}{size}")
+            }
+        }
     }
 }
 

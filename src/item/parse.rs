@@ -39,7 +39,7 @@ pub fn parse_number(text: &str, dtype: &DType, out: &mut [u8]) -> Result<(), Mis
     match_kind!(dtype.kind(), {
         bool T => return Err(Misfit::NotNumeric),
         integer T => put(fit::<T>(parse_integer(text)?)?, dtype, out),
-        float T => put(<T as Decimal>::parse(text)?, dtype, out),
+        float T => put(<T as FromDecimal>::parse(text)?, dtype, out),
         complex T => return Err(Misfit::NotNumeric),
         Kind::Narrow(narrow) => put(parse_narrow(text, *narrow)?, dtype, out),
         not_numbers!() => return Err(Misfit::NotNumeric),
@@ -133,18 +133,18 @@ fn why_no_float(text: &str) -> Misfit {
 }
 
 /// A float type that decimal text is rounded to, once.
-trait Decimal: Float {
+trait FromDecimal: Float {
     /// Returns the nearest float, ties to even.
     fn parse(text: &str) -> Result<Self, Misfit>;
 }
 
-impl Decimal for f64 {
+impl FromDecimal for f64 {
     fn parse(text: &str) -> Result<Self, Misfit> {
         parse_f64(text)
     }
 }
 
-impl Decimal for f32 {
+impl FromDecimal for f32 {
     fn parse(text: &str) -> Result<Self, Misfit> {
         text.parse::<f32>().ok().filter(|value| value.is_finite()).ok_or_else(|| why_no_float(text))
     }
@@ -152,7 +152,7 @@ impl Decimal for f32 {
 
 macro_rules! short_floats {
     ($($type:ty),+) => {$(
-        impl Decimal for $type {
+        impl FromDecimal for $type {
             fn parse(text: &str) -> Result<Self, Misfit> {
                 let item = Self::nearest(beside_midpoint(text, |value| Self::nearest(value).to_bits())?);
                 if item.is_finite() { Ok(item) } else { Err(Misfit::TooLarge) }

@@ -32,6 +32,23 @@ pub fn float(value: f64) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
+/// Appends a character of a JSON string. DEL and what follows it are escaped, too, since a terminal might obey them.
+pub(crate) fn escape(c: char, out: &mut Vec<u8>) {
+    match c {
+        '"' | '\\' => out.extend_from_slice(&[b'\\', c as u8]),
+        '\n' => out.extend_from_slice(b"\\n"),
+        '\r' => out.extend_from_slice(b"\\r"),
+        '\t' => out.extend_from_slice(b"\\t"),
+        '\0'..='\x1f' | '\x7f'..='\u{9f}' => escape_code(c.into(), out),
+        _ => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+    }
+}
+
+/// Appends a code point of four digits by its number.
+pub(crate) fn escape_code(point: u32, out: &mut Vec<u8>) {
+    write!(out, "\\u{point:04x}").expect("writing into memory does not fail");
+}
+
 /// Writes items into a buffer, which the user of this type empties.
 pub(crate) struct ItemWriter<'a> {
     kind: &'a Kind,
@@ -137,21 +154,13 @@ impl<'a> ItemWriter<'a> {
         for point in points {
             // no code point takes more
             memory::reserve(&mut self.out, 16).map_err(Error::from)?;
-            match (point, char::from_u32(point)) {
-                (0x22 | 0x5c, Some(c)) => self.out.extend_from_slice(&[b'\\', c as u8]),
-                (10, _) => self.text("\\n"),
-                (13, _) => self.text("\\r"),
-                (9, _) => self.text("\\t"),
-                // Also DEL and what follows it, which a terminal might obey.
-                (0..=0x1f | 0x7f..=0x9f, _) => _ = write!(self.out, "\\u{point:04x}"),
-                (_, Some(c)) => self.text(c.encode_utf8(&mut [0; 4])),
-                (0xdc00..=0xdfff, None) if after_high => {
+            match (char::from_u32(point), point) {
+                (Some(c), _) => escape(c, &mut self.out),
+                (None, 0xdc00..=0xdfff) if after_high => {
                     return Err(invalid("JSON cannot hold a surrogate pair as two code points".into()));
                 }
-                (0xd800..=0xdfff, None) => _ = write!(self.out, "\\u{point:04x}"),
-                (_, None) => {
-                    return Err(invalid(format!("JSON cannot hold the code point {point:#x}")));
-                }
+                (None, 0xd800..=0xdfff) => escape_code(point, &mut self.out),
+                (None, _) => return Err(invalid(format!("JSON cannot hold the code point {point:#x}"))),
             }
             after_high = (0xd800..0xdc00).contains(&point);
         }

@@ -161,7 +161,7 @@ impl<'a> Tiles<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::view::tests::{places, span, views};
+    use super::super::tests::{places, span, views};
     use super::*;
 
     #[test]

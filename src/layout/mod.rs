@@ -5,6 +5,8 @@ pub mod gather;
 pub mod numbers;
 pub mod order;
 pub mod shape;
+#[cfg(test)]
+mod tests;
 pub mod view;
 pub mod walk;
 pub mod window;

@@ -93,15 +93,14 @@ pub fn copy<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View) {
     let Some(walk) = CopyWalk::new(from, to) else { return };
     match walk.steps[..] {
         [] => target[walk.to] = source[walk.from],
-        [.., a, b] if b.from.abs() > a.from.abs() => {
-            // the source runs across the destination: small squares keep the lines of both in the cache
-            let Ok(()) = walk.rows(2, |from, to| -> Result<(), Infallible> {
-                copy_square(source, from, target, to, a, b);
-                Ok(())
-            });
-        }
         [.., a, b] => {
+            // where the source runs across the destination, small squares keep the lines of both in the cache
+            let across = b.from.abs() > a.from.abs();
             let Ok(()) = walk.rows(2, |mut from, mut to| -> Result<(), Infallible> {
+                if across {
+                    copy_square(source, from, target, to, a, b);
+                    return Ok(());
+                }
                 for _ in 0..a.dim {
                     copy_row(source, from, target, to, b);
                     from = from.wrapping_add_signed(a.from);
@@ -180,7 +179,7 @@ pub fn copy_bytes(source: &[u8], from: &View, target: &mut [u8], to: &View, item
 
 #[cfg(test)]
 mod tests {
-    use super::super::view::tests::{places, views};
+    use super::super::tests::{places, views};
     use super::*;
 
     #[test]

@@ -300,8 +300,8 @@ pub fn boxes_at<'a>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{places, span};
     use super::super::view::View;
-    use super::super::view::tests::{places, span};
     use super::*;
 
     #[test]

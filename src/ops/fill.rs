@@ -141,6 +141,8 @@ pub enum StoredWindow<'a> {
         file: &'a File,
         /// The position of the first item, in bytes.
         at: u64,
+        /// The bytes of all items.
+        bytes: usize,
     },
     /// In chunks.
     Chunks {

@@ -148,8 +148,9 @@ impl Fill for Selection {
         }
         let Some((file, start)) = self.source.as_local_file() else { return Ok(None) };
         let first = self.view.part(&window.ranges).as_run();
-        let at = |first| start + (first * self.meta.dtype.itemsize()) as u64;
-        Ok(first.map(|first| StoredWindow::File { file, at: at(first) }))
+        let itemsize = self.meta.dtype.itemsize();
+        let at = |first| start + (first * itemsize) as u64;
+        Ok(first.map(|first| StoredWindow::File { file, at: at(first), bytes: window.items() * itemsize }))
     }
 
     fn bytes_read(&self, window: &Window) -> u64 {

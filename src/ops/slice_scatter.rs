@@ -52,15 +52,11 @@ impl SliceScatter {
         self.spans.iter().map(|span| span.len).collect()
     }
 
-    /// Returns the same places of a tensor whose axes are in another order.
-    fn with_axes(self, axes: &[usize]) -> Self {
-        Self { spans: axes.iter().map(|&axis| self.spans[axis]).collect() }
-    }
-
     /// Links the operator to what it reads. `updates` has the shape that was checked.
     pub fn link(self, base: Selection, updates: Updates) -> LinkedSliceScatter {
         let updates = updates.with_axes(base.axes());
-        LinkedSliceScatter { places: self.with_axes(base.axes()), base, updates }
+        let spans = base.axes().iter().map(|&axis| self.spans[axis]).collect();
+        LinkedSliceScatter { places: Self { spans }, base, updates }
     }
 
     /// Returns what a window of `data` takes from `updates`: a box of `updates`, one range an axis, and the view of it in

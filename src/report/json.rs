@@ -2,6 +2,7 @@
 //! is that of the contract and of reading.
 
 pub(crate) use crate::item::print::float;
+use crate::item::print::{escape, escape_code};
 
 /// How the control characters that JSON has short escapes for are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,20 +17,15 @@ pub(crate) enum Escapes {
 /// Returns a text as a JSON string that is safe to print on a terminal: DEL and the control characters after it, which
 /// JSON allows, are escaped, too.
 pub(crate) fn string(text: &str, escapes: Escapes) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
+    let mut out = vec![b'"'];
     for c in text.chars() {
-        match (c, escapes) {
-            ('"' | '\\', _) => out.extend(['\\', c]),
-            ('\n', Escapes::Short) => out.push_str("\\n"),
-            ('\r', Escapes::Short) => out.push_str("\\r"),
-            ('\t', Escapes::Short) => out.push_str("\\t"),
-            (c, _) if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            (c, _) => out.push(c),
+        match escapes {
+            Escapes::Numbers if c.is_control() => escape_code(c.into(), &mut out),
+            Escapes::Numbers | Escapes::Short => escape(c, &mut out),
         }
     }
-    out.push('"');
-    out
+    out.push(b'"');
+    String::from_utf8(out).expect("characters are UTF-8")
 }
 
 /// Returns what `text` makes of a value, or `null` if there is none.

@@ -7,7 +7,7 @@ use crate::engine::sink::WindowSink;
 use crate::error::{Context, Error, Result};
 use crate::format::interface::WriteChunks;
 use crate::layout::window::Window;
-use crate::storage::chunked::Chunked;
+use crate::ops::fill::StoredWindow;
 use crate::storage::platform::{copy_range, is_full};
 use crate::storage::read_at::Section;
 use crate::storage::stage::Stage;
@@ -35,14 +35,12 @@ impl WindowSink for ChunkSink<'_> {
         self.shared && self.stage.has(&self.chunks.key(self.n, window))
     }
 
-    fn copy(&self, window: &Window, from: &File, at: u64, bytes: usize) -> Result<bool> {
-        if !self.chunks.holds_as_they_are(self.n, window) {
-            return Ok(false);
-        }
-        self.copied(window, from, at, bytes)
-    }
-
-    fn copy_packed(&self, window: &Window, from: &dyn Chunked, there: &Window) -> Result<bool> {
+    fn copy(&self, window: &Window, stored: &StoredWindow<'_>) -> Result<bool> {
+        let (from, there) = match stored {
+            StoredWindow::File { .. } if !self.chunks.holds_as_they_are(self.n, window) => return Ok(false),
+            StoredWindow::File { file, at, bytes } => return self.copied(window, file, *at, *bytes),
+            StoredWindow::Chunks { chunks, places } => (chunks, places),
+        };
         // a box that the end of one tensor cuts off may be whole in the other
         let unit = self.chunks.unit(self.n);
         let whole = window.shape() == unit || window.ranges == there.ranges;

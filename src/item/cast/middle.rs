@@ -57,9 +57,9 @@ impl Middle for f64 {
 
     #[inline]
     fn exact<T: Integer>(self) -> (T, bool) {
-        let found = T::from_float(self);
+        let found = <T as As<f64>>::of(self);
         // the largest integer of 64 bits rounds up to the number above it
-        (found, found.float() == self && self < T::END)
+        (found, As::<f64>::back(found) == self && self < T::END)
     }
 
     fn whole(self) -> i128 {
@@ -91,7 +91,7 @@ fn rounded_to_odd(magnitude: u64) -> f64 {
 }
 
 macro_rules! middles {
-    ($($middle:ty, $wrap:ident, $back:ident, $writer:ident, $rounded_to_odd:expr;)+) => {$(
+    ($($middle:ty, $writer:ident, $rounded_to_odd:expr;)+) => {$(
         impl Middle for $middle {
             fn float(self) -> f64 {
                 self as f64
@@ -107,8 +107,8 @@ macro_rules! middles {
 
             #[inline]
             fn exact<T: Integer>(self) -> (T, bool) {
-                let found = T::$wrap(self);
-                (found, found.$back() == self && found.negative() == (self < Self::default()))
+                let found = <T as As<Self>>::of(self);
+                (found, As::<Self>::back(found) == self && found.is_negative() == (self < Self::default()))
             }
 
             fn whole(self) -> i128 {
@@ -127,68 +127,58 @@ macro_rules! middles {
 }
 
 middles! {
-    i64, from_signed, signed, signed, |value: i64| {
+    i64, signed, |value: i64| {
         let size = rounded_to_odd(value.unsigned_abs());
         if value < 0 { -size } else { size }
     };
-    u64, from_unsigned, unsigned, unsigned, rounded_to_odd;
+    u64, unsigned, rounded_to_odd;
 }
 
-/// An integer dtype: its range, and its conversions from and to the types that casts compute in.
-pub(super) trait Integer: Element {
+/// An integer type: its range, and its conversions from and to the types that casts compute in.
+pub(super) trait Integer: Element + As<f64> + As<i64> + As<u64> {
     const LEAST: i128;
     const LARGEST: i128;
     /// One more than the largest value, which is the least float that is out of range.
     const END: f64;
-    /// Drops the fraction, and takes the nearest value in range; NaN becomes 0.
-    fn from_float(value: f64) -> Self;
-    /// Keeps the low bits.
-    fn from_signed(value: i64) -> Self;
-    /// Keeps the low bits.
-    fn from_unsigned(value: u64) -> Self;
-    fn float(self) -> f64;
-    fn signed(self) -> i64;
-    fn unsigned(self) -> u64;
-    fn negative(self) -> bool;
+    fn is_negative(self) -> bool;
+}
+
+/// Converts between two types of numbers as `as` does.
+pub(super) trait As<M> {
+    /// Drops a fraction and takes the nearest value in range, NaN becoming 0; keeps the low bits of an integer.
+    fn of(number: M) -> Self;
+    fn back(self) -> M;
 }
 
 macro_rules! integers {
-    ($($type:ty),+) => {
-        $(impl Integer for $type {
+    ($($type:ty),+) => {$(
+        impl Integer for $type {
             const LEAST: i128 = <$type>::MIN as i128;
             const LARGEST: i128 = <$type>::MAX as i128;
             const END: f64 = (Self::LARGEST + 1) as f64;
 
-            fn from_float(value: f64) -> Self {
-                value as $type
-            }
-
-            fn from_signed(value: i64) -> Self {
-                value as $type
-            }
-
-            fn from_unsigned(value: u64) -> Self {
-                value as $type
-            }
-
-            fn float(self) -> f64 {
-                self as f64
-            }
-
-            fn signed(self) -> i64 {
-                self as i64
-            }
-
-            fn unsigned(self) -> u64 {
-                self as u64
-            }
-
             #[allow(unused_comparisons)]
-            fn negative(self) -> bool {
+            fn is_negative(self) -> bool {
                 self < 0
             }
-        })+
-    };
+        }
+
+        converted!($type: f64, i64, u64);
+    )+};
+}
+
+macro_rules! converted {
+    ($type:ty: $($middle:ty),+) => {$(
+        impl As<$middle> for $type {
+            fn of(number: $middle) -> Self {
+                number as $type
+            }
+
+            fn back(self) -> $middle {
+                self as $middle
+            }
+        }
+    )+};
 }
 
 integers!(i8, i16, i32, i64, u8, u16, u32, u64);

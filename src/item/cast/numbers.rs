@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 
-use super::middle::{Integer, LoadRun, Middle, NumberWriter};
+use super::middle::{As, Integer, LoadRun, Middle, NumberWriter};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::{Element, Float, match_kind, not_numbers};
 
@@ -120,7 +120,7 @@ macro_rules! integers {
                 NumberReader::$reader(|big, bytes, run| load::<$type, _>(big, bytes, run, <$middle>::from));
 
             fn write<M: Middle>(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
-                let nearest = |number: M| Self::from_signed(number.whole().clamp(Self::LEAST, Self::LARGEST) as i64);
+                let nearest = |number: M| As::<i64>::of(number.whole().clamp(Self::LEAST, Self::LARGEST) as i64);
                 put_exact(big, run, out, lossy, M::exact::<Self>, nearest)
             }
         }
@@ -200,15 +200,11 @@ fn put_exact<T: Element, M: Middle>(
         }
     }
     if big {
-        little_to_big::<T>(out);
+        for word in T::chunks_mut(out) {
+            *word = T::from_little(*word).to_big();
+        }
     }
     Ok(())
-}
-
-fn little_to_big<T: Element>(items: &mut [u8]) {
-    for word in T::chunks_mut(items) {
-        *word = T::from_little(*word).to_big();
-    }
 }
 
 fn write_narrow<M: Middle>(narrow: Narrow, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
