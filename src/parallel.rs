@@ -166,9 +166,12 @@ pub fn beside<A: Send, B>(threads: usize, there: impl Fn() -> A + Sync, here: im
     })
 }
 
+#[cfg(test)]
+pub(crate) use started::by as threads_started_by;
+
 /// Counts the threads that the calling thread starts: other threads run other tests.
 #[cfg(test)]
-pub(crate) mod started {
+mod started {
     use std::cell::Cell;
 
     thread_local! {
@@ -221,7 +224,7 @@ mod tests {
     #[test]
     fn one_thread_starts_none() {
         for (threads, expected) in [(1, 0), (2, 1), (5, 4)] {
-            let shared = started::by(|| {
+            let shared = threads_started_by(|| {
                 share(
                     threads,
                     9,
@@ -235,8 +238,8 @@ mod tests {
             let (count, sums) = shared;
             assert_eq!((count, sums.map(|sums| sums.iter().sum::<usize>())), (expected, Ok(36)));
             let squares = (0..threads).map(|n| n * n).collect::<Vec<_>>();
-            assert_eq!(started::by(|| on_threads(threads, |n| n * n)), (expected, squares));
-            assert_eq!(started::by(|| beside(threads, || 'a', || 'b')), (expected.min(1), ('a', 'b')));
+            assert_eq!(threads_started_by(|| on_threads(threads, |n| n * n)), (expected, squares));
+            assert_eq!(threads_started_by(|| beside(threads, || 'a', || 'b')), (expected.min(1), ('a', 'b')));
         }
     }
 

@@ -300,15 +300,12 @@ impl Job {
         let (windows, touched) = self.to_edit(patch)?;
         let itemsize = self.meta().dtype.itemsize();
         expect(touched.iter().map(|&number| windows.get(number).items().saturating_mul(itemsize)).sum());
-        self.share(self.threads, touched.len(), &|number, items, scratch| {
-            let window = windows.get(touched[number]);
-            self.fill.fill(&window, items, scratch)?;
+        let put = |window: &Window, items: &[u8]| {
             // only what lies between the first and the last change
-            let Range { start, end } = patch.extent(&window)?;
-            sink.put_bytes(&items[start * itemsize..end * itemsize], sink.position(window.start + start))?;
-            progress(items.len());
-            Ok(())
-        })?;
+            let Range { start, end } = patch.extent(window)?;
+            sink.put_bytes(&items[start * itemsize..end * itemsize], sink.position(window.start + start))
+        };
+        self.each(&windows, &touched, &put, progress)?;
         patch.finish_updates()
     }
 

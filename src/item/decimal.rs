@@ -62,11 +62,8 @@ impl Decimal {
         let tail = &tail[..tail.len().min(17 - head.len())];
         it.digits[..head.len()].copy_from_slice(head);
         it.digits[head.len()..][..tail.len()].copy_from_slice(tail);
-        let mut len = head.len() + tail.len();
-        while len > 0 && it.digits[len - 1] == b'0' {
-            len -= 1;
-        }
-        it.len = len as u8;
+        let last = it.digits[..head.len() + tail.len()].iter().rposition(|&digit| digit != b'0');
+        it.len = last.map_or(0, |last| last as u8 + 1);
         if it.len == 0 {
             it.point = 0;
         }

@@ -63,9 +63,8 @@ impl DType {
                 let fields = a.fields.iter().zip(&b.fields);
                 let swaps = fields.flat_map(|(a, b)| {
                     let inner = a.dtype.swaps_to(&b.dtype);
-                    let count = a.items();
-                    let repeat = Swap::Repeat { offset: a.offset, count, stride: a.dtype.itemsize(), inner };
-                    matches!(&repeat, Swap::Repeat { inner, .. } if !inner.is_empty()).then_some(repeat)
+                    let (offset, count, stride) = (a.offset, a.items(), a.dtype.itemsize());
+                    (!inner.is_empty()).then_some(Swap::Repeat { offset, count, stride, inner })
                 });
                 swaps.collect()
             }

@@ -144,12 +144,10 @@ impl Narrow {
     /// assert_eq!(Narrow::Float4E2M1FN.encode(2.5), Narrow::Float4E2M1FN.encode(2.0));
     /// ```
     pub fn encode(self, value: f64) -> u8 {
-        let Some(layout) = self.layout() else {
-            return match self.range() {
-                Some((least, largest)) => (value as i64).clamp(least, largest) as u8 & ((1 << self.bits()) - 1),
-                None => 0,
-            };
-        };
+        if let Some((least, largest)) = self.range() {
+            return (value as i64).clamp(least, largest) as u8 & ((1 << self.bits()) - 1);
+        }
+        let layout = self.layout().expect("what has no range of integers is a float");
         let FloatLayout { signed, exponent, mantissa, specials, .. } = layout;
         let sign = layout.sign(value.is_sign_negative());
         let top = ((1 << exponent) - 1) << mantissa;

@@ -50,15 +50,12 @@ const TIME_NAMES: &[(TimeBase, &str, &str)] = &[
 impl TimeUnit {
     /// Parses the brackets of a dtype's name, such as `[ns]` or `[25s]`; an empty text is the generic unit.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        if text.is_empty() {
+        if ["", "[generic]"].contains(&text) {
             return Some(Self { count: 1, base: None });
         }
         let inner = text.strip_prefix('[')?.strip_suffix(']')?;
         let unit = inner.trim_start_matches(|c: char| c.is_ascii_digit());
         let digits = &inner[..inner.len() - unit.len()];
-        if unit == "generic" && digits.is_empty() {
-            return Some(Self { count: 1, base: None });
-        }
         let count =
             if digits.is_empty() { 1 } else { digits.parse().ok().filter(|&n| n > 0 && n <= i32::MAX as u32)? };
         let base = TIME_NAMES.iter().find(|(_, code, _)| *code == if unit == "μs" { "us" } else { unit })?.0;

@@ -101,11 +101,7 @@ impl StepRange {
         };
         let (first, last) = if step > 0 { (low, high) } else { (high, low) };
         let (start, stop) = (place(self.start, first), place(self.stop, last));
-        let len = if step > 0 {
-            (stop - start + step - 1).div_euclid(step)
-        } else {
-            (start - stop - step - 1).div_euclid(-step)
-        };
+        let len = (stop - start + step - step.signum()) / step;
         // start and stop lie on the axis or one beside it, so a positive len is at most dim
         Some(match len.max(0) {
             0 => Span { start: 0, step: 1, len: 0 },

@@ -16,13 +16,11 @@ pub struct View {
 impl View {
     /// Returns the view of a whole tensor in C order.
     pub fn c_order(shape: &[usize]) -> Self {
-        let mut stride = 1;
-        let with_stride = shape.iter().rev().map(|&dim| {
-            let axis = (dim, stride);
+        let (mut axes, mut stride) = (Vec::with_capacity(shape.len()), 1);
+        for &dim in shape.iter().rev() {
+            axes.push((dim, stride));
             stride *= dim.max(1) as isize;
-            axis
-        });
-        let mut axes: Vec<_> = with_stride.collect();
+        }
         axes.reverse();
         Self { offset: 0, axes }
     }
@@ -119,12 +117,11 @@ impl View {
             along[number] = Some(axis);
         }
         // axes of one place run along the axes that are left
-        let mut free: Vec<usize> = (0..shape.len()).filter(|&axis| places[axis].is_none()).collect();
+        let mut free = (0..shape.len()).filter(|&axis| places[axis].is_none());
         if self.axes.len() != shape.len() {
             return None;
         }
-        free.reverse();
-        let along = along.into_iter().map(|axis| axis.or_else(|| free.pop())).collect::<Option<Vec<usize>>>()?;
+        let along = along.into_iter().map(|axis| axis.or_else(|| free.next())).collect::<Option<Vec<usize>>>()?;
         let span = |(place, start): (Option<Span>, usize)| place.unwrap_or(Span { start, step: 1, len: 1 });
         Some((places.into_iter().zip(at).map(span).collect(), along))
     }

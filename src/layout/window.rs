@@ -79,39 +79,21 @@ impl Window {
 /// Cuts items `start..end` of a tensor of that shape, counted in C order, into contiguous boxes, and returns these in order:
 /// at most two for each axis.
 pub fn boxes_of_run(shape: &[usize], start: usize, end: usize) -> Vec<Window> {
-    // appends the boxes of items `run` of the part of the tensor that has one place on each axis of `done`
-    fn split(shape: &[usize], done: &[Range<usize>], run: Range<usize>, out: &mut Vec<Vec<Range<usize>>>) {
-        if run.is_empty() {
-            return;
+    let (mut boxes, mut at) = (Vec::new(), start);
+    while at < end {
+        let places = coordinates(at, shape).into_iter();
+        let mut window = Window { start: at, ranges: places.map(|place| place..place + 1).collect() };
+        // the outermost axis of which a whole place begins here: as many places as there are make a box
+        let inner = |axis: usize| shape[axis + 1..].iter().product::<usize>();
+        if let Some(axis) = (0..shape.len()).find(|&axis| at.is_multiple_of(inner(axis)) && inner(axis) <= end - at) {
+            let range = &mut window.ranges[axis];
+            range.end = shape[axis].min(range.start + (end - at) / inner(axis));
+            (axis + 1..shape.len()).for_each(|axis| window.ranges[axis] = 0..shape[axis]);
         }
-        let Some(&dim) = shape.get(done.len()) else { return out.push(done.to_vec()) };
-        let inner: usize = shape[done.len() + 1..].iter().product();
-        let with = |range: Range<usize>| [done, &[range]].concat();
-        let whole = |range| with(range).into_iter().chain(shape[done.len() + 1..].iter().map(|&dim| 0..dim)).collect();
-        if run == (0..dim * inner) {
-            return out.push(whole(0..dim));
-        }
-        let (first, last) = (run.start / inner, run.end / inner);
-        let (before, after) = (run.start % inner, run.end % inner);
-        if first == last {
-            return split(shape, &with(first..first + 1), before..after, out);
-        }
-        let full = first + usize::from(before != 0)..last;
-        if before != 0 {
-            split(shape, &with(first..first + 1), before..inner, out);
-        }
-        if !full.is_empty() {
-            out.push(whole(full));
-        }
-        if after != 0 {
-            split(shape, &with(last..last + 1), 0..after, out);
-        }
+        at += window.items();
+        boxes.push(window);
     }
-    let mut out = Vec::new();
-    if start < end {
-        split(shape, &[], start..end, &mut out);
-    }
-    out.into_iter().map(|ranges| Window::new(ranges, shape)).collect()
+    boxes
 }
 
 /// A tensor cut into windows, which are numbered in C order. They are a grid of boxes of the same sides, except that those at
@@ -243,30 +225,22 @@ impl Windows {
         if self.count == 0 || spans.iter().any(|span| span.len == 0) {
             return Ok(Vec::new());
         }
-        if self.count == 1 {
-            return Ok(vec![0]);
-        }
-        // the parts of `size` places of the axis that the span reaches: by the span's places or by the axis's parts,
-        // whichever are fewer
-        let places = |axis: usize, size: usize| -> Result<Vec<usize>> {
-            let span = &spans[axis];
-            let ends = [span.at(0) / size, span.at(span.len - 1) / size];
-            let (first, last) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
-            let mut places = memory::of(span.len.min(last - first + 1))?;
-            if span.len <= last - first {
-                places.extend((0..span.len).map(|i| span.at(i) / size));
-                places.sort_unstable();
-                places.dedup();
-                return Ok(places);
-            }
-            places.extend((first..=last).filter(|part| !span.within(part * size, (part + 1) * size).is_empty()));
-            Ok(places)
-        };
         let mut numbers = vec![0];
-        for axis in 0..self.cut.end {
-            let places = places(axis, self.sides[axis])?;
-            let mut all = memory::of(numbers.len().saturating_mul(places.len()))?;
-            all.extend(numbers.iter().flat_map(|n| places.iter().map(move |p| n * self.counts[axis] + p)));
+        for (axis, span) in spans[..self.cut.end].iter().enumerate() {
+            // the windows along the axis that the span reaches: by the span's places or by the windows, whichever are fewer
+            let side = self.sides[axis];
+            let ends = [span.at(0) / side, span.at(span.len - 1) / side];
+            let (first, last) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+            let mut reached = memory::of(span.len.min(last - first + 1))?;
+            if span.len <= last - first {
+                reached.extend((0..span.len).map(|i| span.at(i) / side));
+                reached.sort_unstable();
+                reached.dedup();
+            } else {
+                reached.extend((first..=last).filter(|at| !span.within(at * side, (at + 1) * side).is_empty()));
+            }
+            let mut all = memory::of(numbers.len().saturating_mul(reached.len()))?;
+            all.extend(numbers.iter().flat_map(|n| reached.iter().map(move |at| n * self.counts[axis] + at)));
             numbers = all;
         }
         Ok(numbers)

@@ -11,7 +11,7 @@ use crate::format::values::{Unparsed, infer, parse_item};
 use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::Swap;
 use crate::parallel::Threads;
-use crate::parallel::started;
+use crate::parallel::threads_started_by;
 
 /// The outcome of reading as `dtype`, or by content: dtype, shape and what is written of it, or the message.
 fn outcome(text: &str, dtype: Option<&str>) -> String {
@@ -647,7 +647,7 @@ fn one_thread_starts_no_other() {
         let threads = Threads::new(NonZero::new(threads));
         for text in [&long, &broken] {
             let (started, read) =
-                started::by(|| open(text.as_bytes(), Subject::Data, threads).and_then(|json| json.infer()));
+                threads_started_by(|| open(text.as_bytes(), Subject::Data, threads).and_then(|json| json.infer()));
             let message = read.err().map(|error| error.message().to_owned());
             let told = message.as_deref().is_some_and(|message| message.contains("line 1 column 3145732"));
             assert_eq!((started, told), (expected, *text == broken), "{threads:?} {message:?}");

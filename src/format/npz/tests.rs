@@ -14,7 +14,7 @@ use crate::format::npy::{self, Header};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::layout::view::View;
-use crate::parallel::{Threads, started};
+use crate::parallel::{Threads, threads_started_by};
 use crate::storage::platform::{read_at, write_at};
 use crate::storage::read_at::{MemoryBytes, ReadAt};
 
@@ -452,11 +452,11 @@ fn one_thread_starts_no_other() {
     write_at(&file, &items, writer.items_at(0)).expect("written");
     let two = Threads::new(NonZero::new(2));
     for (threads, expected) in [(Threads::new(NonZero::new(1)), 0), (two, 1)] {
-        let (started, finished) = started::by(|| writer.finish(&file, threads));
+        let (started, finished) = threads_started_by(|| writer.finish(&file, threads));
         finished.expect("finished");
         assert_eq!(started, expected, "written, {threads:?}");
         let archive = Archive::read(Arc::new(file.try_clone().expect("a file"))).expect("read");
-        let (started, source) = started::by(|| archive.source(0, "x".to_owned(), threads));
+        let (started, source) = threads_started_by(|| archive.source(0, "x".to_owned(), threads));
         assert_eq!(source.expect("a source").bytes(), items.len());
         assert_eq!(started, expected, "read, {threads:?}");
     }

@@ -22,6 +22,9 @@ use crate::item::time_unit::TimeUnit;
 /// How many numbers are converted at a time: few enough for the nearest cache (two runs of 8 bytes are 8 KiB, and the
 /// items on either side take as much), and enough that the call for each run costs nothing.
 const RUN: usize = 512;
+/// Reads numbers, which are big-endian or not, from the front of bytes.
+type Load<'a, M> = dyn Fn(bool, &[u8], &mut [M]) + 'a;
+
 /// How many characters of a string a message shows.
 const SHOWN: usize = 40;
 
@@ -180,21 +183,19 @@ impl Cast {
         match &self.plan {
             CastPlan::Swap(_) => Ok(()),
             CastPlan::Numbers { from, to } => match &from.reader {
-                NumberReader::Float(read) => {
-                    self.numbers(from, to, items, out, &|bytes, run| read(from.big, bytes, run))
+                NumberReader::Float(load) => self.numbers(from, to, items, out, load),
+                NumberReader::Signed(load) => self.numbers(from, to, items, out, load),
+                NumberReader::Unsigned(load) => self.numbers(from, to, items, out, load),
+                NumberReader::NarrowInteger(values) => {
+                    self.numbers(from, to, items, out, &|_, bytes, run: &mut [i64]| {
+                        load_narrow(bytes, run, values, |value| value as i64);
+                    })
                 }
-                NumberReader::Signed(read) => {
-                    self.numbers(from, to, items, out, &|bytes, run| read(from.big, bytes, run))
+                NumberReader::NarrowFloat(values) => {
+                    self.numbers(from, to, items, out, &|_, bytes, run: &mut [f64]| {
+                        load_narrow(bytes, run, values, |value| value);
+                    })
                 }
-                NumberReader::Unsigned(read) => {
-                    self.numbers(from, to, items, out, &|bytes, run| read(from.big, bytes, run))
-                }
-                NumberReader::NarrowInteger(values) => self.numbers(from, to, items, out, &|bytes, run: &mut [i64]| {
-                    load_narrow(bytes, run, values, |value| value as i64);
-                }),
-                NumberReader::NarrowFloat(values) => self.numbers(from, to, items, out, &|bytes, run: &mut [f64]| {
-                    load_narrow(bytes, run, values, |value| value);
-                }),
             },
             CastPlan::Strings(unit) => {
                 for at in 0..count {
@@ -232,8 +233,7 @@ impl Cast {
         }
     }
 
-    /// Casts numbers by way of `M`, which holds every number of the source. `load` reads numbers from the front of its
-    /// bytes.
+    /// Casts numbers by way of `M`, which holds every number of the source.
     ///
     /// There are two loops for each run, one for the dtype on either side, which are vectorised. One loop for each pair
     /// of dtypes would be hundreds of loops. The numbers between the two stay in the nearest cache.
@@ -243,7 +243,7 @@ impl Cast {
         to: &NumberFormat,
         items: &[u8],
         out: &mut [u8],
-        load: &dyn Fn(&[u8], &mut [M]),
+        load: &Load<'_, M>,
     ) -> Result<(), CastFailure> {
         let is_bool = *self.to.kind() == Kind::Bool;
         let (drops, adds) = (from.complex && !to.complex, !from.complex && to.complex);
@@ -252,7 +252,7 @@ impl Cast {
         let mut run = [M::default(); 2 * RUN];
         let chunks = items.chunks(RUN * ins * from.size).zip(out.chunks_mut(RUN * outs * to.size));
         for (number, (chunk, place)) in chunks.enumerate() {
-            load(chunk, &mut run);
+            load(from.big, chunk, &mut run);
             let (first, count) = (number * RUN, chunk.len() / (ins * from.size));
             // the first item with an imaginary part
             let mut imaginary = None;

@@ -263,11 +263,9 @@ impl Patch for LinkedScatter {
         let mut all = 0..0;
         for number in self.sweeps.near(window) {
             let Range { start, end } = self.sweep(number)?.extent(window);
-            all = match (start < end, all.is_empty()) {
-                (false, _) => all,
-                (true, true) => start..end,
-                (true, false) => all.start.min(start)..all.end.max(end),
-            };
+            if start < end {
+                all = if all.is_empty() { start..end } else { all.start.min(start)..all.end.max(end) };
+            }
         }
         Ok(all)
     }

@@ -127,10 +127,7 @@ impl Sweeps {
         let (block, dim) = (self.resolver.arrangement.block, self.resolver.places());
         let (start, end) = (window.start, window.start + window.items());
         let place = dim.saturating_mul(block);
-        if self.plan.len() == 1 || place == 0 || start == end {
-            return self.all();
-        }
-        if start / place != (end - 1) / place {
+        if self.plan.len() == 1 || place == 0 || start == end || start / place != (end - 1) / place {
             return self.all();
         }
         let (first, last) = (start % place / block, (end - 1) % place / block);
