@@ -130,11 +130,12 @@ impl Changes {
     ) -> Result<()> {
         let side = &pairs.sides[0];
         let (path, input) = (side.path(expected.file), side.open(expected.file)?);
-        let (n, label) = side.find(&input, expected)?;
+        let n = expected.number_in(&input)?;
         let accepted = Accepted { name: input.name(n).map(str::to_owned), place: Some(actual) };
         if input.unwritten().is_none() {
             return self.put(path, Some(&input), accepted);
         }
+        let label = input.label_of(input.name(n));
         rewrite::check_in_place(&input, n, &pairs.open_one(1, actual, asked)?, &label, ACTUAL.name)?;
         self.put_in_place(path, accepted);
         Ok(())
@@ -149,7 +150,7 @@ impl Changes {
             || !root.exists() && own_stem.is_some() && !rewrite::names_container(root);
         if !is_folder {
             // into the one container, which may not be there yet
-            return self.put(root, expected.container()?.as_deref(), accepted(Some(name.to_owned())));
+            return self.put(root, expected.container(), accepted(Some(name.to_owned())));
         }
         // the file that a name in a folder stands for, the name of a tensor in it, and the format if it is not there
         let (stem, within, format) = match (own_stem, name.split_once(':')) {
@@ -315,6 +316,5 @@ fn label(path: &Path) -> String {
 /// Returns the name of a tensor in its file; `None` in a format without names.
 fn name_of(side: &Collection, place: TensorPlace) -> Result<Option<String>> {
     let input = side.open(place.file)?;
-    let (n, _) = side.find(&input, place)?;
-    Ok(input.name(n).map(str::to_owned))
+    Ok(input.name(place.number_in(&input)?).map(str::to_owned))
 }

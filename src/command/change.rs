@@ -6,8 +6,7 @@
 
 use anyhow::{Result, anyhow, bail};
 
-use super::destination::Destination;
-use super::dry_run::Report;
+use super::destination::{Destination, Report};
 use super::io::Io;
 use super::options::{ChangeOptions, OperandArg, UpdatesOptions};
 use super::outcome::{Outcome, told};

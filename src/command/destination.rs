@@ -5,25 +5,28 @@
 //! refused before a long computation, and so that nothing later asks the file system again. It takes the tensors of the
 //! output once, with [`Destination::write`].
 
-use std::io;
+use std::fmt::Arguments;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail, ensure};
 
-use super::dry_run::Report;
 use super::io::Io;
 use super::meter::Meter;
 use super::options::OutputOptions;
 use super::outcome::{Outcome, complain};
-use super::parts;
+use crate::DType;
+use crate::engine::job::Progress;
 use crate::error::{Context, ErrorKind, Subject};
 use crate::format::interface::TextOptions;
-use crate::format::write::{self, Plan, Share, Work};
+use crate::format::write::{self, Plan, Share, ShareReport, Shares, Work};
 use crate::format::{Format, files};
 use crate::item::meta::Meta;
+use crate::layout::axis::Span;
 use crate::ops::fill::{Fill, Limits};
+use crate::storage::parts::Parts;
 use crate::storage::signals;
 use crate::storage::source::{Notes, Source, merged};
 use crate::storage::target::{OpenOutput, Target};
@@ -147,7 +150,7 @@ impl<'a> Destination<'a> {
         })?;
         if options.parts.is_given() {
             let meter = Meter::new(io, None, quiet);
-            return parts::run(&plan, &target, options, io, report, &|more| meter.add(more));
+            return write_parts(&plan, &target, options, io, report, &|more| meter.add(more));
         }
         if options.dry_run {
             for (name, meta, bytes) in plan.tensors() {
@@ -223,4 +226,160 @@ fn check_binary(sink: &OpenOutput<'_>, format: Format) -> Result<()> {
         bail!("{label}: is a terminal, and the output is binary: use -o FILE");
     }
     Ok(())
+}
+
+/// The report of a dry run. In any other run it stays empty.
+pub(super) struct Report(Option<String>);
+
+impl Report {
+    /// Begins the report of an operator called `title`, if this is a dry run.
+    pub(super) fn new(title: &str, is_dry_run: bool) -> Self {
+        Self(is_dry_run.then(|| format!("{title}\n")))
+    }
+
+    /// Adds a line about something that was resolved.
+    pub(super) fn line(&mut self, text: Arguments<'_>) {
+        if let Some(lines) = &mut self.0 {
+            lines.push_str(&format!("  {text}\n"));
+        }
+    }
+
+    /// Prints the report.
+    pub(super) fn print(self, io: &Io) -> Result<()> {
+        Ok(io.stdout.clone().write_all(self.0.expect("a dry run").as_bytes()).context("standard output")?)
+    }
+
+    /// Adds a line about an operand.
+    pub(super) fn source(&mut self, source: &Source) {
+        self.line(format_args!("{}: {} {:?}", source.label(), source.dtype(), source.shape()));
+    }
+
+    /// Adds a line about a tensor that gets another name or dtype in the output.
+    pub(super) fn becomes(&mut self, source: &Source, name: Option<&str>, dtype: Option<&DType>) {
+        let name = name.map(|name| format!(" {name:?}")).unwrap_or_default();
+        let dtype = dtype.map(|dtype| format!(" {dtype}")).unwrap_or_default();
+        self.line(format_args!("{}: {} {:?} ->{name}{dtype}", source.label(), source.dtype(), source.shape()));
+    }
+
+    /// Adds a line for each axis about the places that are taken of it.
+    pub(super) fn spans(&mut self, spans: &[Span], shape: &[usize]) {
+        for (axis, (span, &dim)) in spans.iter().zip(shape).enumerate() {
+            let (Span { start, step, .. }, last) = (span, span.len.saturating_sub(1));
+            match span.len {
+                0 => self.line(format_args!("axis {axis} of {dim}: nothing")),
+                1 => self.line(format_args!("axis {axis} of {dim}: {start}")),
+                n if *span == Span::whole(dim) => self.line(format_args!("axis {axis} of {dim}: all {n}")),
+                n => self.line(format_args!("axis {axis} of {dim}: {n} from {start} to {} by {step}", span.at(last))),
+            }
+        }
+    }
+}
+
+/// Makes the part that the options name, or puts all parts in place. `plan` has passed every check but that of
+/// `--no-clobber`, which is made here: an output that these same parts have made does not count as existing.
+///
+/// # Errors
+/// An output that is not made in parts; parts that were begun with other arguments; of reading and writing.
+fn write_parts(
+    plan: &Plan,
+    target: &Target,
+    output: &OutputOptions,
+    io: &Io,
+    mut report: Report,
+    progress: Progress<'_>,
+) -> Result<Outcome> {
+    let (options, dry_run) = (&output.parts, output.dry_run);
+    let of = options.part.map(|share| share.of).or(options.finish.map(usize::from)).expect("--part or --finish");
+    // an output that cannot be made in parts is refused before anything is begun
+    let shares = plan.shares()?;
+    let ShareReport { own, units, writes, reads } = shares.describe(options.part.unwrap_or(Share { number: 1, of }));
+    let parts = Parts::new(target, io.arguments.record(of, target)?)?;
+    let forget = || parts.forget().with_context(|| target.label());
+    let finished = !options.restart && parts.is_finished()?;
+    if finished && !dry_run {
+        forget()?;
+        return Ok(Outcome::Done);
+    }
+    let kept = output.no_clobber && !finished && target.existing().is_some();
+    ensure!(!kept, "{}: exists, and --no-clobber keeps it", target.label());
+    if let Some(share) = options.part.filter(|_| dry_run) {
+        let number = share.number;
+        match (own.start + 1, own.end) {
+            (first, last) if first > last => report.line(format_args!("part {number} of {of}: none of {units} units")),
+            (first, last) => report.line(format_args!(
+                "part {number} of {of}: units {first} to {last} of {units}, reads {reads} bytes of data, writes {writes}"
+            )),
+        }
+        report.print(io)?;
+        return Ok(Outcome::Done);
+    }
+    let Some(share) = options.part else { return finish_parts(&parts, io, units.clamp(1, of), dry_run) };
+    if options.restart {
+        parts.restart().with_context(|| target.label())?;
+    }
+    match make_part(&shares, &parts, share, target, progress) {
+        // another process has made this part meanwhile, and all parts have been put in place
+        _ if parts.is_finished().is_ok_and(|finished| finished) => forget()?,
+        made => made?,
+    }
+    Ok(Outcome::Done)
+}
+
+/// Makes a part, unless it is there already.
+fn make_part(
+    shares: &Shares<'_>,
+    parts: &Parts<'_>,
+    share: Share,
+    target: &Target,
+    progress: Progress<'_>,
+) -> crate::error::Result<()> {
+    parts.begin()?;
+    if parts.ledger.is_done(share.number) || parts.is_finished()? {
+        return Ok(());
+    }
+    shares.write(parts, share, progress)?;
+    parts.ledger.set_done(share.number).with_context(|| format!("{}: cannot be written", target.label()))
+}
+
+/// Puts the output in its place, or prints which of the first `wanted` parts are missing: those beyond the number of units
+/// are empty. (Of an output without units, the first part still makes what lies beside the items.)
+fn finish_parts(parts: &Parts<'_>, io: &Io, wanted: usize, dry_run: bool) -> Result<Outcome> {
+    let lock = parts.lock();
+    let missing: Vec<usize> = (1..=wanted).filter(|&number| !parts.ledger.is_done(number)).collect();
+    // another process may have put the output in place while this one waited or looked
+    let finished = parts.is_finished()?;
+    if !finished && !missing.is_empty() {
+        writeln!(io.stdout.clone(), "{}", listed(&missing)).context("standard output")?;
+        return Ok(Outcome::Different);
+    }
+    if !finished && !dry_run {
+        parts.finish(lock)?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Lists ascending numbers with commas between them, three or more in a row as a range.
+fn listed(numbers: &[usize]) -> String {
+    let mut out = Vec::new();
+    for run in numbers.chunk_by(|a, b| a + 1 == *b) {
+        match run {
+            [first, _, .., last] => out.push(format!("{first}-{last}")),
+            few => out.extend(few.iter().map(usize::to_string)),
+        }
+    }
+    out.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_parts() {
+        for (numbers, expected) in
+            [(&[3, 7, 12, 13, 14][..], "3,7,12-14"), (&[1, 2], "1,2"), (&[1, 2, 3, 4], "1-4"), (&[5], "5"), (&[], "")]
+        {
+            assert_eq!(listed(numbers), expected);
+        }
+    }
 }

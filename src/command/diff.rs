@@ -1,7 +1,7 @@
 //! The sub-command `diff`, which compares two tensors, or many by their names.
 
 use std::cell::RefCell;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
@@ -10,13 +10,12 @@ use clap::{Args, ValueHint};
 
 use super::accept::Changes;
 use super::asked::{Asked, Reinterpret};
-use super::compared::Comparing;
 use super::io::Io;
 use super::meter::Meter;
 use super::options::{ByName, InputOptions, MemberOptions, OperandArg, ThreadOptions, data_help, parse_number};
 use super::outcome::Outcome;
 use super::show::{png_target, write_png};
-use super::sides::{ACTUAL, ComparedSides, EXPECTED, NamedPairs, find, find_expected, open_two, pair_up};
+use super::sides::{ACTUAL, ComparedSides, Comparing, EXPECTED, NamedPairs, find, open_two, pair_up};
 use super::sources::{FoundTensor, OperandReader, check_stdin, typed_alone};
 use crate::diff::maps::{self, Density};
 use crate::diff::models::Models;
@@ -208,6 +207,17 @@ fn tolerance<T: Copy>(all: &[ByName<T>], name: &str) -> Option<T> {
     all.iter().rev().find(matches).map(|one| one.value)
 }
 
+/// Prints something to standard output.
+fn print(io: &Io, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let mut out = BufWriter::new(io.stdout.clone());
+    write(&mut out).and_then(|()| out.flush()).context("standard output")
+}
+
+/// Returns how a comparison ends.
+fn outcome(is_equal: bool) -> Outcome {
+    if is_equal { Outcome::Done } else { Outcome::Different }
+}
+
 impl Diff {
     /// Compares, and prints the report.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
@@ -215,8 +225,8 @@ impl Diff {
         let limits = reader.limits;
         let operands = [EXPECTED.of(&self.expected), ACTUAL.of(&self.actual)];
         check_stdin(&operands)?;
-        let expected = find_expected(&reader, &operands[0], self.accepts(io))?;
-        let actual = find(&reader, &operands[1])?;
+        let expected = find(&reader, &operands[0], self.accepts(io))?;
+        let actual = find(&reader, &operands[1], false)?;
         match pair_up(&reader, &operands, [expected, actual], &self.members)? {
             ComparedSides::Two(found) => self.two(io, &found, limits),
             ComparedSides::New(found) => self.new_one(io, &found, limits),
@@ -246,13 +256,10 @@ impl Diff {
         let source = typed_alone(found.tensor(), &asked, Reinterpret::Unsigned)?;
         asked.finish()?;
         let changes = Changes::of_one(&self.expected, None, &source)?;
-        let mut out = BufWriter::new(io.stdout.clone());
-        let printed = match self.json {
-            true => diff::write_json_of_new(&mut out, &source),
+        print(io, &mut |out| match self.json {
+            true => diff::write_json_of_new(out, &source),
             false => writeln!(out, "different: {} is not there", EXPECTED.of(&self.expected).label),
-        };
-        printed.and_then(|()| out.flush()).context("standard output")?;
-        drop(out);
+        })?;
         self.accept_one(io, changes, source, limits)
     }
 
@@ -326,46 +333,45 @@ impl Diff {
         // what cannot be accepted is an error before the report is printed
         let accepts = self.accepts(io) && !difference.equal();
         let changes = accepts.then(|| Changes::of_one(&self.expected, Some(&found[0]), &actual)).transpose()?;
-        let mut out = BufWriter::new(io.stdout.clone());
-        let printed = match (self.json, self.summary) {
-            (true, _) => difference.write_json(&mut out),
+        print(io, &mut |out| match (self.json, self.summary) {
+            (true, _) => difference.write_json(out),
             (false, true) => writeln!(out, "{}", difference.verdict()),
-            (false, false) => difference.write_report(&mut out, io.style()).and_then(|()| match difference.reason() {
+            (false, false) => difference.write_report(out, io.style()).and_then(|()| match difference.reason() {
                 Some(Reason::Dtype) if !self.ignore_dtype => writeln!(out, "  --ignore-dtype compares the values"),
                 _ => Ok(()),
             }),
-        };
-        printed.context("standard output")?;
+        })?;
         if self.map && difference.reason().is_none_or(|reason| reason == Reason::Values) {
             let cells = [MAP_LINES, MAP_COLUMNS];
             let map = maps::density([&mut expected, &mut actual], &options, cells, limits, &|_| ())?;
             let lines = map.as_ref().map_or_else(Vec::new, Density::lines);
-            writeln!(out).context("standard output")?;
-            lines.iter().try_for_each(|line| writeln!(out, "  {line}")).context("standard output")?;
+            print(io, &mut |out| {
+                writeln!(out)?;
+                lines.iter().try_for_each(|line| writeln!(out, "  {line}"))
+            })?;
         }
-        out.flush().context("standard output")?;
-        drop(out);
-        match (drawn, &self.heatmap) {
-            (Some(target), _) => self.draw(io, [expected, actual], &options, &target, limits)?,
-            (None, Some(path)) => {
-                // the report says what differs
-                let told = [format!("no {}: another dtype or shape", printable(&path.display().to_string()))];
-                self.tell(io, if self.summary { &[] } else { &told })?;
-            }
-            (None, None) => {
-                if let Some(changes) = changes {
-                    return self.accept_one(io, changes, actual, limits);
+        let actual = match drawn {
+            None => {
+                if let Some(path) = self.heatmap.as_ref().filter(|_| !self.summary) {
+                    // the report says what differs
+                    let path = path.display().to_string();
+                    self.tell(io, &[format!("no {}: another dtype or shape", printable(&path))])?;
                 }
+                actual
             }
-        }
-        match changes {
-            None if difference.equal() => Ok(Outcome::Done),
-            None => Ok(Outcome::Different),
-            Some(changes) => {
+            Some(target) => {
+                self.draw(io, [expected, actual], &options, &target, limits)?;
+                if changes.is_none() {
+                    return Ok(outcome(difference.equal()));
+                }
                 // the picture has taken the sources
                 let [_, actual] = open_two(tensors(), &asked)?;
-                self.accept_one(io, changes, actual, limits)
+                actual
             }
+        };
+        match changes {
+            Some(changes) => self.accept_one(io, changes, actual, limits),
+            None => Ok(outcome(difference.equal())),
         }
     }
 
@@ -409,16 +415,13 @@ impl Diff {
         // what cannot be accepted is an error before the report is printed
         let accepts = self.accepts(io) && !models.equal();
         let changes = accepts.then(|| Changes::of_many(pairs, &failed, &self.expected, &asked)).transpose()?;
-        let mut out = BufWriter::new(io.stdout.clone());
-        let printed = match (self.json, self.summary) {
-            (true, _) => models.write_json(&mut out),
+        print(io, &mut |out| match (self.json, self.summary) {
+            (true, _) => models.write_json(out),
             (false, true) => writeln!(out, "{}", models.verdict()),
-            (false, false) => models.write_report(&mut out, io.style()),
-        };
-        printed.and_then(|()| out.flush()).context("standard output")?;
-        drop(out);
+            (false, false) => models.write_report(out, io.style()),
+        })?;
         let Some(changes) = changes else {
-            return Ok(if models.equal() { Outcome::Done } else { Outcome::Different });
+            return Ok(outcome(models.equal()));
         };
         let open = |place: Option<TensorPlace>| {
             pairs.open_one(1, place.expect("a tensor that is compared by name has a place"), &asked)

@@ -1,20 +1,27 @@
-//! Finds out what the two sides of a comparison are: one tensor each, or many tensors each, which are compared by name.
+//! Finds out what the two sides of a comparison are: one tensor each, or many tensors each, which are compared by name:
+//! several small pairs at a time, one thread each, or one large pair by all threads.
 
 use std::collections::HashMap;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use anyhow::{Result, bail};
 
 use super::asked::{Asked, Reinterpret};
 use super::options::{MemberOptions, OperandArg};
 use super::sources::{FoundTensor, Operand, OperandReader, OperandRole, TensorOf, typed, typed_alone};
-use crate::error::Subject;
+use crate::diff::models::{Models, NamedResult};
+use crate::diff::{self, Effort, Options, Outline};
+use crate::engine::job::Progress;
+use crate::error::{Error, Subject};
 use crate::format::collection::{Collection, Opening, TensorPlace};
 use crate::format::colon::{files_before_colons, folders_before_colons};
 use crate::format::open::{Input, OpenOptions};
 use crate::format::raw::View;
 use crate::format::{Format, rewrite};
 use crate::layout::order::sort_by;
+use crate::parallel::{Threads, locked, share};
 use crate::storage::source::Source;
 
 /// The tensors that are right.
@@ -22,12 +29,18 @@ pub(super) const EXPECTED: OperandRole = OperandRole { name: "EXPECTED", subject
 /// The tensors that are checked.
 pub(super) const ACTUAL: OperandRole = OperandRole { name: "ACTUAL", subject: Subject::Operand(1) };
 
+/// Pairs of fewer bytes on both sides together are compared by one thread each: to start others for a tensor of a few
+/// pages takes longer than to compare it, and a checkpoint has thousands of them.
+const SMALL: usize = 8 << 20;
+
+/// The number of small pairs whose files are open at the same time.
+const BATCH: usize = 128;
+
 /// What was found at an operand.
 pub(super) enum FoundSide {
-    /// A tensor that was named, or is the only one that a file of its format can hold.
-    One(FoundTensor),
-    /// A container that holds one tensor: it stands for that tensor if the other side is one, too.
-    OnlyMember(Input),
+    /// One tensor. It is meant if it was named, or is the only one that a file of its format can hold; else it is the only
+    /// one of a container, which stands for that tensor if the other side is one, too.
+    One { found: FoundTensor, is_meant: bool },
     /// A container that holds no or several tensors, or an index.
     Container(Input),
     /// A folder.
@@ -54,17 +67,6 @@ pub(super) struct NamedPairs {
     pub named: Vec<(String, [Option<TensorPlace>; 2])>,
 }
 
-/// Finds EXPECTED; if `may_be_made`, it need not exist.
-///
-/// # Errors
-/// Those of [`find`].
-pub(super) fn find_expected(reader: &OperandReader<'_>, operand: &Operand<'_>, may_be_made: bool) -> Result<FoundSide> {
-    match operand.arg {
-        OperandArg::Path(path) if may_be_made && is_absent(path) => Ok(FoundSide::Absent(path.clone())),
-        _ => find(reader, operand),
-    }
-}
-
 /// Returns whether there is no such file, or no such tensor in it.
 fn is_absent(path: &Path) -> bool {
     match files_before_colons(path).chain(folders_before_colons(path)).next() {
@@ -77,39 +79,38 @@ fn is_absent(path: &Path) -> bool {
     }
 }
 
-/// Finds out what an operand is.
+/// Finds out what an operand is; if it `may_be_made`, it need not exist.
 ///
 /// # Errors
 /// It does not exist, or holds no tensors.
-pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand<'_>) -> Result<FoundSide> {
-    if let OperandArg::Path(path) = operand.arg
-        && path.is_dir()
-        && Format::of_folder(path).is_none()
-    {
-        return Ok(FoundSide::Folder(path.clone()));
+pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand<'_>, may_be_made: bool) -> Result<FoundSide> {
+    match operand.arg {
+        OperandArg::Path(path) if may_be_made && is_absent(path) => return Ok(FoundSide::Absent(path.clone())),
+        OperandArg::Path(path) if path.is_dir() && Format::of_folder(path).is_none() => {
+            return Ok(FoundSide::Folder(path.clone()));
+        }
+        OperandArg::Path(_) | OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => {}
     }
     let input = reader.open(operand)?;
     let count = input.names().map(|names| names.len());
-    Ok(match (input.member(), count) {
-        (Some(_), _) => FoundSide::One(FoundTensor { n: input.chosen()?, input }),
-        (None, None) => FoundSide::One(FoundTensor { n: 0, input }),
-        (None, Some(1)) if !input.format().names_files() => FoundSide::OnlyMember(input),
-        (None, Some(_)) => FoundSide::Container(input),
-    })
+    let is_meant = input.member().is_some() || count.is_none();
+    if is_meant || count == Some(1) && !input.format().names_files() {
+        return Ok(FoundSide::One { found: FoundTensor::of(input)?, is_meant });
+    }
+    Ok(FoundSide::Container(input))
 }
 
 impl FoundSide {
     /// Returns whether it is one tensor, or may stand for one.
     fn is_one(&self) -> bool {
-        matches!(self, Self::One(_) | Self::OnlyMember(_) | Self::Absent(_))
+        matches!(self, Self::One { .. } | Self::Absent(_))
     }
 
     /// Returns the one tensor of the side called `role`; messages call the other side `other`.
     fn into_one(self, role: OperandRole, other: &str) -> Result<FoundTensor> {
         let (role, name) = (role.name, "name a member after a colon, or a file");
         match self {
-            Self::One(found) => Ok(found),
-            Self::OnlyMember(input) => Ok(FoundTensor { input, n: 0 }),
+            Self::One { found, .. } => Ok(found),
             Self::Container(input) => {
                 // if it holds several tensors, or none, this is the error
                 input.chosen()?;
@@ -123,7 +124,7 @@ impl FoundSide {
     /// Returns all tensors by name.
     fn into_many(self, arg: &OperandArg, opening: Opening<'_>) -> Result<Collection> {
         match self {
-            Self::One(FoundTensor { input, .. }) | Self::OnlyMember(input) | Self::Container(input) => {
+            Self::One { found: FoundTensor { input, .. }, .. } | Self::Container(input) => {
                 let path = match arg {
                     OperandArg::Path(path) => path.as_path(),
                     OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => Path::new("-"),
@@ -137,9 +138,7 @@ impl FoundSide {
 
     fn label(&self, role: OperandRole) -> String {
         match self {
-            Self::One(FoundTensor { input, .. }) | Self::OnlyMember(input) | Self::Container(input) => {
-                input.label().to_owned()
-            }
+            Self::One { found: FoundTensor { input, .. }, .. } | Self::Container(input) => input.label().to_owned(),
             Self::Folder(path) | Self::Absent(path) => format!("{} {}", role.name, path.display()),
         }
     }
@@ -156,14 +155,14 @@ pub(super) fn pair_up(
     members: &MemberOptions,
 ) -> Result<ComparedSides> {
     let labels = [expected.label(EXPECTED), actual.label(ACTUAL)];
-    let is_named = |side: &FoundSide| matches!(side, FoundSide::One(_));
+    let is_meant = |side: &FoundSide| matches!(side, FoundSide::One { is_meant: true, .. });
     // the name of one tensor among several is an error, which `into_one` reports
     if let FoundSide::Absent(path) = &expected
         && (actual.is_one() || rewrite::divided(path).member.is_some())
     {
         return Ok(ComparedSides::New(Box::new(actual.into_one(ACTUAL, &labels[0])?)));
     }
-    if expected.is_one() && actual.is_one() || is_named(&expected) || is_named(&actual) {
+    if expected.is_one() && actual.is_one() || is_meant(&expected) || is_meant(&actual) {
         let expected = expected.into_one(EXPECTED, &labels[1])?;
         return Ok(ComparedSides::Two(Box::new([expected, actual.into_one(ACTUAL, &labels[0])?])));
     }
@@ -220,9 +219,8 @@ impl NamedPairs {
     /// # Errors
     /// Of opening, and of reading text that has no dtype of its own.
     pub(super) fn open(&self, places: [TensorPlace; 2], asked: &Asked<'_>) -> Result<[Source; 2]> {
-        let [expected, actual] = [0, 1].map(|side| self.sides[side].open(places[side].file));
-        let (expected, actual) = (expected?, actual?);
-        let numbers = [self.sides[0].find(&expected, places[0])?.0, self.sides[1].find(&actual, places[1])?.0];
+        let (expected, actual) = (self.sides[0].open(places[0].file)?, self.sides[1].open(places[1].file)?);
+        let numbers = [places[0].number_in(&expected)?, places[1].number_in(&actual)?];
         open_two([TensorOf::new(&expected, numbers[0]), TensorOf::new(&actual, numbers[1])], asked)
     }
 
@@ -232,8 +230,7 @@ impl NamedPairs {
     /// Those of [`open`](Self::open).
     pub(super) fn open_one(&self, side: usize, place: TensorPlace, asked: &Asked<'_>) -> Result<Source> {
         let input = self.sides[side].open(place.file)?;
-        let n = self.sides[side].find(&input, place)?.0;
-        typed_alone(TensorOf::new(&input, n), asked, Reinterpret::Unsigned)
+        typed_alone(TensorOf::new(&input, place.number_in(&input)?), asked, Reinterpret::Unsigned)
     }
 }
 
@@ -243,4 +240,124 @@ impl NamedPairs {
 /// Of opening, and of reading text that has no dtype of its own.
 pub(super) fn open_two(tensors: [TensorOf<'_>; 2], asked: &Asked<'_>) -> Result<[Source; 2]> {
     Ok(typed(&tensors, asked, Reinterpret::Unsigned)?.try_into().expect("a source for each tensor"))
+}
+
+/// The pairs to compare, and how they are opened and judged.
+pub(super) struct Comparing<'a> {
+    pub pairs: &'a NamedPairs,
+    pub asked: &'a Asked<'a>,
+    /// Returns the tolerances and limits for the tensor of a name.
+    pub options: &'a dyn Fn(&str) -> Options,
+    pub effort: Effort,
+}
+
+/// A pair that is still to be compared, or the result of a pair or of a tensor that has no partner.
+enum PairState {
+    Open(Box<OpenPair>),
+    Found(Result<NamedResult, Error>),
+}
+
+/// Two open tensors, and what passes for them.
+struct OpenPair {
+    sources: [Source; 2],
+    options: Options,
+}
+
+impl Comparing<'_> {
+    /// Compares all pairs in the order of their names. Returns the names of those that do not pass.
+    ///
+    /// # Errors
+    /// Of opening and reading.
+    pub(super) fn compare(&self, models: &mut Models, progress: Progress<'_>) -> Result<Vec<String>> {
+        let (mut batch, mut failed) = (Vec::new(), Vec::new());
+        for (name, places) in &self.pairs.named {
+            let mut state = match places {
+                [Some(expected), Some(actual)] => {
+                    let sources = self.pairs.open([*expected, *actual], self.asked)?;
+                    PairState::Open(Box::new(OpenPair { sources, options: (self.options)(name) }))
+                }
+                [expected, actual] => PairState::Found(Ok(self.alone([*expected, *actual])?)),
+            };
+            let is_large = state.bytes() >= SMALL;
+            if is_large {
+                self.flush(&mut batch, models, &mut failed, progress)?;
+                state.compare(self.effort, progress);
+            }
+            batch.push((name.as_str(), Mutex::new(state)));
+            if is_large || batch.len() == BATCH {
+                self.flush(&mut batch, models, &mut failed, progress)?;
+            }
+        }
+        self.flush(&mut batch, models, &mut failed, progress)?;
+        Ok(failed)
+    }
+
+    /// Compares the pairs of a batch, each by one thread.
+    fn flush(
+        &self,
+        batch: &mut Vec<(&str, Mutex<PairState>)>,
+        models: &mut Models,
+        failed: &mut Vec<String>,
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        let bytes = batch.iter().map(|(_, state)| locked(state).bytes());
+        let threads = self.effort.limits.threads.for_bytes(bytes.sum());
+        let mut effort = self.effort;
+        effort.limits.threads = Threads::new(NonZero::new(1));
+        share(
+            threads,
+            batch.len(),
+            || (),
+            |n, ()| -> Result<bool> {
+                locked(&batch[n].1).compare(effort, progress);
+                Ok(true)
+            },
+        )?;
+        for (name, entry) in batch.drain(..) {
+            if let PairState::Found(found) = entry.into_inner().expect("no thread panicked") {
+                add(models, failed, name, found?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Describes a tensor that only one side has.
+    fn alone(&self, places: [Option<TensorPlace>; 2]) -> Result<NamedResult> {
+        let outline = |side: usize, place| {
+            let source = self.pairs.open_one(side, place, self.asked)?;
+            Ok::<_, anyhow::Error>(Outline::new(source.dtype(), source.shape()))
+        };
+        Ok(match places {
+            [Some(expected), _] => NamedResult::Missing(outline(0, expected)?),
+            [None, Some(actual)] => NamedResult::Extra(outline(1, actual)?),
+            [None, None] => unreachable!("a name comes from a tensor of one of the sides"),
+        })
+    }
+}
+
+impl PairState {
+    /// Returns the bytes that are still to be compared, on both sides together.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Open(pair) => pair.sources.iter().map(Source::bytes).sum(),
+            Self::Found(_) => 0,
+        }
+    }
+
+    /// Compares a pair that is open, and closes its files.
+    fn compare(&mut self, effort: Effort, progress: Progress<'_>) {
+        if let Self::Open(pair) = self {
+            let OpenPair { sources: [expected, actual], options } = &mut **pair;
+            let found = diff::compare_sources(expected, actual, options, effort, progress);
+            *self = Self::Found(found.map(|difference| NamedResult::Both(Box::new(difference))));
+        }
+    }
+}
+
+/// Adds a result to the report, and to the failed names if it does not pass.
+fn add(models: &mut Models, failed: &mut Vec<String>, name: &str, found: NamedResult) -> Result<()> {
+    if !found.verdict().passes() {
+        failed.push(name.to_owned());
+    }
+    Ok(models.add(name, &found)?)
 }

@@ -286,7 +286,11 @@ pub(super) struct FoundTensor {
 }
 
 impl FoundTensor {
-    fn of(input: Input) -> Result<Self> {
+    /// Returns the one tensor that a path means in its file.
+    ///
+    /// # Errors
+    /// There is no such tensor, or several and none is named.
+    pub(super) fn of(input: Input) -> Result<Self> {
         Ok(Self { n: input.chosen()?, input })
     }
 

@@ -5,12 +5,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::open::{Input, OpenOptions};
 use super::table::Format;
-use crate::error::{Context, Error, ErrorKind, Result, bail};
+use crate::error::{Context, Result, bail};
 use crate::layout::order::sort_by;
 
 /// The most files and folders that are looked at in a folder, and the most tensors that it may hold. Where there are more,
@@ -48,7 +48,8 @@ struct Listed {
     label: String,
     /// The name of the file in its folder, with which the names of its tensors begin; `None` if the collection is no folder.
     stem: Option<String>,
-    input: Option<Input>,
+    /// The open file, if it stays open.
+    input: Option<Arc<Input>>,
 }
 
 /// Where a tensor of a collection is.
@@ -62,22 +63,13 @@ pub struct TensorPlace {
     pub bytes: u64,
 }
 
-/// An open file of a collection.
-pub enum OpenFile<'a> {
-    /// It stays open as long as the collection.
-    Kept(&'a Input),
-    /// It was opened for this use.
-    Own(Box<Input>),
-}
-
-impl Deref for OpenFile<'_> {
-    type Target = Input;
-
-    fn deref(&self) -> &Input {
-        match self {
-            OpenFile::Kept(input) => input,
-            OpenFile::Own(input) => input,
-        }
+impl TensorPlace {
+    /// Returns the number of the tensor in its file, which is open as `input`.
+    ///
+    /// # Errors
+    /// A file that holds several tensors where it should hold one.
+    pub fn number_in(&self, input: &Input) -> Result<usize> {
+        self.member.map_or_else(|| input.pick(None), Ok)
     }
 }
 
@@ -93,7 +85,7 @@ impl Collection {
             tensors.insert(name.to_owned(), TensorPlace { file: 0, member: Some(n), bytes });
         }
         let label = input.label().to_owned();
-        let file = Listed { path: path.to_owned(), label, stem: None, input: Some(input) };
+        let file = Listed { path: path.to_owned(), label, stem: None, input: Some(input.into()) };
         Ok(Self { files: vec![file], tensors, stems: HashMap::new(), options })
     }
 
@@ -123,11 +115,6 @@ impl Collection {
         &self.files[file].path
     }
 
-    /// Returns what messages call a file.
-    pub fn label(&self, file: usize) -> &str {
-        &self.files[file].label
-    }
-
     /// Returns the name of a file in its folder, without its ending; `None` if the collection is no folder.
     pub fn stem(&self, file: usize) -> Option<&str> {
         self.files[file].stem.as_deref()
@@ -138,36 +125,21 @@ impl Collection {
         self.stems.get(stem).copied()
     }
 
-    /// Opens the container that the collection is; `None` if it is a folder, or empty because nothing exists there.
-    ///
-    /// # Errors
-    /// Those of [`open`](Self::open).
-    pub fn container(&self) -> Result<Option<OpenFile<'_>>> {
-        self.files.first().filter(|file| file.stem.is_none()).map(|_| self.open(0)).transpose()
+    /// Returns the container that the collection is; `None` if it is a folder, or empty because nothing exists there.
+    pub fn container(&self) -> Option<&Input> {
+        self.files.first().filter(|file| file.stem.is_none())?.input.as_deref()
     }
 
-    /// Opens a file, if it is not open.
+    /// Returns a file, which is opened if it is not open.
     ///
     /// # Errors
     /// Those of [`OpenOptions::open`].
-    pub fn open(&self, file: usize) -> Result<OpenFile<'_>> {
+    pub fn open(&self, file: usize) -> Result<Arc<Input>> {
         let Listed { path, label, input, .. } = &self.files[file];
-        match input {
-            Some(input) => Ok(OpenFile::Kept(input)),
-            None => {
-                let options = OpenOptions { label: label.clone(), ..self.options.clone() };
-                Ok(OpenFile::Own(options.open(path)?.into()))
-            }
+        if let Some(input) = input {
+            return Ok(Arc::clone(input));
         }
-    }
-
-    /// Returns the number of a tensor in its file, which is open, and what messages call it.
-    ///
-    /// # Errors
-    /// A file that holds several tensors where it should hold one.
-    pub fn find(&self, input: &Input, place: TensorPlace) -> Result<(usize, String)> {
-        let n = place.member.map_or_else(|| input.pick(None), Ok)?;
-        Ok((n, input.label_of(place.member.and_then(|n| input.name(n)))))
+        Ok(OpenOptions { label: label.clone(), ..self.options.clone() }.open(path)?.into())
     }
 }
 
@@ -264,41 +236,35 @@ impl FolderWalk<'_> {
         let label = format!("{} {}", self.opening.role, path.display());
         let mut shards = HashSet::new();
         let file = collection.files.len();
-        let mut input = None;
         let mut tensors = Vec::new();
         // files that may hold several tensors, or none, are opened
-        if format.is_container() || !format.is_binary() && (self.opening.wanted)(&stem) {
-            let opened = OpenOptions { label: label.clone(), ..self.opening.options.clone() }.open(&path)?;
-            if opened.is_other() {
-                return Ok(shards);
-            }
-            for (n, name) in opened.names().into_iter().flatten().enumerate() {
-                let bytes = opened.describe(n)?.bytes;
-                tensors.push((format!("{stem}:{name}"), TensorPlace { file, member: Some(n), bytes }));
-                if let Some(shard) = opened.elsewhere(n)? {
-                    shards.extend(shard.file_name().map(ToOwned::to_owned));
+        let is_opened = format.is_container() || !format.is_binary() && (self.opening.wanted)(&stem);
+        let options = OpenOptions { label: label.clone(), ..self.opening.options.clone() };
+        let input = if is_opened { Some(options.open(&path)?) } else { None };
+        if input.as_ref().is_some_and(Input::is_other) {
+            return Ok(shards);
+        }
+        let container = input.filter(|input| input.names().is_some());
+        match &container {
+            None => tensors.push((stem.clone(), TensorPlace { file, member: None, bytes })),
+            Some(input) => {
+                for (n, name) in input.names().into_iter().flatten().enumerate() {
+                    let bytes = input.describe(n)?.bytes;
+                    tensors.push((format!("{stem}:{name}"), TensorPlace { file, member: Some(n), bytes }));
+                    shards.extend(input.elsewhere(n)?.and_then(|shard| shard.file_name().map(ToOwned::to_owned)));
                 }
             }
-            if opened.names().is_none() {
-                tensors.push((stem.clone(), TensorPlace { file, member: None, bytes }));
-            } else if self.open < OPEN {
-                self.open += 1;
-                input = Some(opened);
-            }
-        } else {
-            tensors.push((stem.clone(), TensorPlace { file, member: None, bytes }));
         }
         if let Some(other) = collection.stems.insert(stem.clone(), file) {
-            let both = format!("{} and {}", collection.path(other).display(), path.display());
-            return Err(Error::of(
-                ErrorKind::Malformed,
-                format!("{}: two files of one name: {both}", self.opening.role),
-            ));
+            let (role, other) = (self.opening.role, collection.path(other).display());
+            bail!("{role}: two files of one name: {other} and {}", path.display());
         }
         if collection.tensors.len() + tensors.len() > MOST {
             bail!("{label}: more than {MOST} tensors");
         }
         collection.tensors.extend(tensors);
+        let input = container.filter(|_| self.open < OPEN).map(Arc::new);
+        self.open += usize::from(input.is_some());
         collection.files.push(Listed { path, label, stem: Some(stem), input });
         Ok(shards)
     }

@@ -214,7 +214,7 @@ impl Opened {
     /// Those of [`info`](Self::info); fewer bytes than shape and dtype need; [`ErrorKind::Memory`];
     /// [`ErrorKind::Changed`]. What came from a pipe can be read once.
     pub fn read<'n>(&self, name: impl Into<Option<&'n str>>) -> Result<Tensor> {
-        load(self.source(name.into())?, Selection::whole)
+        load(self.source(self.member(name.into())?.0)?, Selection::whole)
     }
 
     /// Reads a slice of a tensor. Only the bytes that the slice needs are read, where these have a place in the file: memory
@@ -223,14 +223,14 @@ impl Opened {
     /// # Errors
     /// Those of [`read`](Self::read), and of [`SliceArgs::resolve`].
     pub fn read_slice<'n>(&self, name: impl Into<Option<&'n str>>, slices: &SliceArgs) -> Result<Tensor> {
-        let source = self.source(name.into())?;
+        let source = self.source(self.member(name.into())?.0)?;
         let spans = slices.resolve(source.shape()).with_context(|| source.label().to_owned())?;
         load(source, |source| Selection::slice(source, &spans))
     }
 
     /// Reads all tensors, each with its name.
     pub(super) fn read_all(&self) -> Result<Vec<(String, Tensor)>> {
-        let read = |(n, name): &(usize, String)| Ok((name.clone(), load(self.source_of(*n)?, Selection::whole)?));
+        let read = |(n, name): &(usize, String)| Ok((name.clone(), load(self.source(*n)?, Selection::whole)?));
         self.members.iter().map(read).collect()
     }
 
@@ -262,11 +262,7 @@ impl Opened {
         })
     }
 
-    fn source(&self, name: Option<&str>) -> Result<Source> {
-        self.source_of(self.member(name)?.0)
-    }
-
-    fn source_of(&self, n: usize) -> Result<Source> {
+    fn source(&self, n: usize) -> Result<Source> {
         self.input.source_as(n, self.input.label_of(self.input.name(n)))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use super::output::Work;
-use super::share::Share;
+use super::plan::Share;
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::FileSink;
 use crate::error::{Context, Error, ErrorKind, Result, malformed};

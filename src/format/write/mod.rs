@@ -8,11 +8,9 @@ mod chunks;
 mod edit;
 mod output;
 mod plan;
-mod share;
 #[cfg(test)]
 mod tests;
 
 pub use self::edit::edit;
 pub use self::output::{Recast, Work, check_replaced, checked, named};
-pub use self::plan::{Plan, items_at};
-pub use self::share::{Share, ShareReport, Shares};
+pub use self::plan::{Plan, Share, ShareReport, Shares, items_at};
