@@ -34,9 +34,7 @@ pub fn looks_like_onnx(begin: &[u8]) -> bool {
         }
     }
     // the last field may go on after these bytes
-    let is_cut = match WireField::read(fields.0) {
-        Ok(field) => field.fits() == Some(true),
-        Err(refused) => fields.0.is_empty() || refused.is_cut,
-    };
-    has_type && is_cut
+    let rest = fields.0;
+    let is_cut = WireField::read(rest).map_or_else(|_| WireField::is_cut(rest), |field| field.fits() == Some(true));
+    has_type && (rest.is_empty() || is_cut)
 }

@@ -39,7 +39,7 @@ impl Message {
     /// number or a text is malformed; the other fields have more than [`MAX_MESSAGE`] bytes, or than there is memory for;
     /// reading fails.
     pub(super) fn read(file: &dyn ReadAt) -> Result<Self> {
-        let Places { raw, runs } = find_fields(file)?;
+        let FoundFields { raw, runs } = find_fields(file)?;
         let total: u64 = runs.iter().map(|(begin, end)| end - begin).sum();
         ensure!(total <= MAX_MESSAGE, "{total} bytes beside raw_data, expected at most {MAX_MESSAGE}");
         let mut bytes = memory::zeros(usize::try_from(total)?)?;
@@ -137,7 +137,7 @@ fn text(bytes: &[u8]) -> Result<&str> {
 
 /// Where the fields of a file lie.
 #[derive(Default)]
-struct Places {
+struct FoundFields {
     /// The byte at which `raw_data` begins, and how many bytes it has.
     raw: Option<(u64, u64)>,
     /// The bytes at which the fields begin and end that say something else about the tensor; neighbouring fields are one
@@ -146,14 +146,13 @@ struct Places {
 }
 
 /// Walks over all fields of a file.
-fn find_fields(file: &dyn ReadAt) -> Result<Places> {
+fn find_fields(file: &dyn ReadAt) -> Result<FoundFields> {
     let mut window = FileWindow { file, size: file.size()?, buffer: Vec::new(), begin: 0 };
     ensure!(window.size > 0, "an empty file, expected an ONNX TensorProto");
-    let (mut places, mut begin, mut has_type) = (Places::default(), 0, false);
+    let (mut found, mut begin, mut has_type) = (FoundFields::default(), 0, false);
     while begin < window.size {
         let not_a_tensor = || format!("not an ONNX TensorProto at byte {begin}");
-        let read = WireField::read(window.at(begin)?).map_err(|refused| refused.why);
-        let field = read.with_context(not_a_tensor)?;
+        let field = WireField::read(window.at(begin)?).with_context(not_a_tensor)?;
         let WireField { number, wire, before, length, .. } = field;
         let fits = field.fits();
         ensure!(fits != Some(false), "{}: field {number} cannot be {wire:?}", not_a_tensor());
@@ -170,20 +169,20 @@ fn find_fields(file: &dyn ReadAt) -> Result<Places> {
                 bail!("an ONNX sequence of tensors (a SequenceProto), expected one tensor (a TensorProto)")
             }
             field::SEGMENT => bail!("a segment of a larger tensor, expected a whole one"),
-            field::RAW_DATA if places.raw.is_some() => bail!("raw_data stands there twice"),
-            field::RAW_DATA => places.raw = Some((start, length)),
+            field::RAW_DATA if found.raw.is_some() => bail!("raw_data stands there twice"),
+            field::RAW_DATA => found.raw = Some((start, length)),
             field::DOC_STRING | field::METADATA_PROPS => {}
             _ if fits.is_none() => {}
-            _ => match places.runs.last_mut() {
+            _ => match found.runs.last_mut() {
                 Some((_, last)) if *last == begin => *last = end,
-                _ => places.runs.push((begin, end)),
+                _ => found.runs.push((begin, end)),
             },
         }
         has_type |= number == field::DATA_TYPE;
         begin = end;
     }
     ensure!(has_type, "no data_type: not an ONNX TensorProto");
-    Ok(places)
+    Ok(found)
 }
 
 /// A file that is looked at in steps towards its end.
@@ -196,16 +195,14 @@ struct FileWindow<'a> {
 }
 
 impl FileWindow<'_> {
-    /// The most bytes that are read at once.
-    const BUFFER: u64 = 1 << 16;
+    /// The most bytes that are read at once: few, since a value that is skipped is likely to follow.
+    const BUFFER: u64 = 1 << 14;
 
-    /// Returns the bytes of the file from byte `at` on: as many as a field can have before its value, or up to the end.
+    /// Returns the bytes of the file from byte `at` on, which is after the one of the last call: as many as a field can
+    /// have before its value, or up to the end.
     fn at(&mut self, at: u64) -> Result<&[u8]> {
-        let end = self.begin + self.buffer.len() as u64;
-        if at < self.begin || self.size.min(at + MOST_BEFORE as u64) > end {
-            // after a value that was skipped another is likely to follow
-            let most = if at > end || self.begin == end { 1 << 12 } else { Self::BUFFER };
-            self.buffer.resize((self.size - at).min(most) as usize, 0);
+        if self.begin + (self.buffer.len() as u64) < self.size.min(at + MOST_BEFORE as u64) {
+            self.buffer.resize((self.size - at).min(Self::BUFFER) as usize, 0);
             self.file.read_at(&mut self.buffer, at)?;
             self.begin = at;
         }

@@ -30,12 +30,12 @@ pub struct Proto {
     /// The bytes that its items take: in `raw_data` or the other file as they are there, in typed fields as they are in
     /// memory.
     pub bytes: u64,
-    items: Items,
+    items: ProtoItems,
 }
 
 /// Where the items are.
 #[derive(Clone, Debug)]
-enum Items {
+enum ProtoItems {
     /// In `raw_data`, from this byte of the file on.
     Raw(u64),
     /// In a typed field, and now in memory.
@@ -60,7 +60,7 @@ impl Proto {
             ensure!(message.raw.is_none(), "raw_data, expected string_data for STRING");
             ensure!(message.external()?.is_none(), "external data, expected string_data for STRING");
             let (dtype, items) = message.string_items(&shape, bytes_of(&shape, 1).context("too many strings")?)?;
-            (Meta::new(dtype, shape), Items::Typed(items))
+            (Meta::new(dtype, shape), ProtoItems::Typed(items))
         } else {
             let data_type = DataType::numbered(number).with_context(|| {
                 let undefined = if number == 0 { " (UNDEFINED)" } else { "" };
@@ -68,14 +68,14 @@ impl Proto {
             })?;
             let meta = Meta::new(DType::from(data_type.kind.clone()), shape);
             ensure!(meta.is_addressable(), "{}", too_large(&meta.shape));
-            let items = Items::find(&message, data_type, &meta)?;
+            let items = ProtoItems::find(&message, data_type, &meta)?;
             (meta, items)
         };
         let stored = bytes_of_items(&meta.dtype, meta.items());
         let (offset, bytes) = match &items {
-            Items::Typed(items) => (None, items.len() as u64),
-            Items::Raw(at) => (Some(*at), stored),
-            Items::External(_) => (None, stored),
+            ProtoItems::Typed(items) => (None, items.len() as u64),
+            ProtoItems::Raw(at) => (Some(*at), stored),
+            ProtoItems::External(_) => (None, stored),
         };
         Ok(Self { name: message.name()?.to_owned(), meta, offset, bytes, items })
     }
@@ -89,14 +89,14 @@ impl Proto {
     /// that file does not have the bytes that the dims need (its checksum is not checked), or it cannot be opened.
     pub fn source(&self, file: &Arc<dyn ReadAt>, folder: Option<&Path>, label: String) -> Result<Source> {
         match &self.items {
-            Items::Typed(items) => {
+            ProtoItems::Typed(items) => {
                 let mut copy = memory::of(items.len())?;
                 copy.extend_from_slice(items);
                 let tensor = Tensor::new(self.meta.dtype.clone(), self.meta.shape.clone(), copy);
                 Ok(Source::memory(tensor.context("other bytes than the dims need")?, label))
             }
-            Items::Raw(at) => packed::source(self.meta.clone(), file, *at, label),
-            Items::External(elsewhere) => {
+            ProtoItems::Raw(at) => packed::source(self.meta.clone(), file, *at, label),
+            ProtoItems::External(elsewhere) => {
                 let (file, at) = elsewhere.open(folder, self.bytes, &self.meta)?;
                 packed::source(self.meta.clone(), &(Arc::new(file) as Arc<dyn ReadAt>), at, label)
             }
@@ -104,7 +104,7 @@ impl Proto {
     }
 }
 
-impl Items {
+impl ProtoItems {
     /// Finds the items of a message, which are not strings.
     fn find(message: &Message, data_type: &DataType, meta: &Meta) -> Result<Self> {
         let typed = message.filled().next();

@@ -46,30 +46,19 @@ pub(in crate::format) struct WireField {
     pub varint: u64,
 }
 
-/// Why the bytes at hand do not begin with a field.
-#[derive(Debug)]
-pub(in crate::format) struct NoField {
-    /// Whether the field may be whole in a file that goes on after these bytes.
-    pub is_cut: bool,
-    pub why: Error,
-}
-
 impl WireField {
     /// Reads the field that `bytes` begin with.
     ///
     /// # Errors
     /// There is no key, no length, or no end of a varint.
-    pub(in crate::format) fn read(bytes: &[u8]) -> Result<Self, NoField> {
+    pub(in crate::format) fn read(bytes: &[u8]) -> Result<Self> {
         let mut rest = bytes;
-        // a key of two bytes may be cut; the fields of a TensorProto have no longer one
-        let (number, wire) =
-            decode_key(&mut rest).map_err(|error| NoField { is_cut: bytes.len() == 1, why: error.into() })?;
+        let (number, wire) = decode_key(&mut rest)?;
         let after_key = bytes.len() - rest.len();
         let mut field = Self { number, wire, before: after_key, length: 0, varint: 0 };
         match wire {
             WireType::Varint | WireType::LengthDelimited => {
-                let is_cut = rest.len() < VARINT;
-                let varint = decode_varint(&mut rest).map_err(|error| NoField { is_cut, why: error.into() })?;
+                let varint = decode_varint(&mut rest)?;
                 let end = bytes.len() - rest.len();
                 if wire == WireType::Varint {
                     (field.length, field.varint) = ((end - after_key) as u64, varint);
@@ -82,6 +71,13 @@ impl WireField {
             WireType::StartGroup | WireType::EndGroup => {}
         }
         Ok(field)
+    }
+
+    /// Returns whether `bytes`, which [`read`](Self::read) refuses, may begin with a field that goes on after them.
+    pub(super) fn is_cut(bytes: &[u8]) -> bool {
+        let mut rest = bytes;
+        // a key of two bytes may be cut; the fields of a TensorProto have no longer one
+        bytes.len() == 1 || decode_key(&mut rest).is_ok() && rest.len() < VARINT
     }
 
     /// Returns the value and what comes after it; `None` if it goes on beyond `bytes`, which the field was read from.

@@ -9,6 +9,7 @@ use super::wire::field;
 use crate::error::{Advice, Error, Result, Subject, ensure, malformed};
 use crate::format::packed::bytes_of_items;
 use crate::item::dtype::{DType, Kind};
+use crate::item::encoding::{code_points, unpadded};
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::shape::{MAX_RANK, bytes_of, coordinates};
@@ -58,21 +59,19 @@ pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec
     let items = tensor.items();
     ensure!(bytes_of(shape, 1) == Some(items), "{items} items, expected those of shape {shape:?}");
     let size = dtype.itemsize();
-    let mut text = String::new();
     for n in 0..items {
         let item = &tensor.bytes()[n * size..][..size];
-        text.clear();
         // `data_type` has told that it is one of the two kinds of strings
-        let read = if matches!(dtype.kind(), Kind::Bytes(_)) {
-            std::str::from_utf8(item).map(|item| text.push_str(item)).map_err(|error| malformed!("{error}"))
-        } else {
-            push_points(item, dtype.is_big_endian(), &mut text)
+        let text = match dtype.kind() {
+            Kind::Bytes(_) => str::from_utf8(unpadded(item, 1)).map(str::to_owned).map_err(|error| error.to_string()),
+            _ => code_points(item, dtype.is_big_endian())
+                .map(|code| char::from_u32(code).ok_or_else(|| format!("U+{code:04X} has no UTF-8")))
+                .collect(),
         };
-        read.map_err(|error| malformed!("the string at {:?}: {error}", coordinates(n, shape)))?;
-        let text = text.trim_end_matches('\0').as_bytes();
+        let text = text.map_err(|why| malformed!("the string at {:?}: {why}", coordinates(n, shape)))?;
         // key and length take fewer bytes than that
         memory::reserve(&mut out, text.len() + 16)?;
-        put_bytes(field::STRING_DATA, text, &mut out);
+        put_bytes(field::STRING_DATA, text.as_bytes(), &mut out);
         within_limit(out.len() as u64)?;
     }
     put_name(name, &mut out);
@@ -104,15 +103,6 @@ fn put_bytes(number: u32, bytes: &[u8], out: &mut Vec<u8>) {
     encode_key(number, WireType::LengthDelimited, out);
     encode_varint(bytes.len() as u64, out);
     out.extend_from_slice(bytes);
-}
-
-/// Appends the code points of an item.
-fn push_points(item: &[u8], big_endian: bool, out: &mut String) -> Result<()> {
-    for point in item.as_chunks().0 {
-        let code = if big_endian { u32::from_be_bytes(*point) } else { u32::from_le_bytes(*point) };
-        out.push(char::from_u32(code).ok_or_else(|| malformed!("U+{code:04X} has no UTF-8"))?);
-    }
-    Ok(())
 }
 
 fn within_limit(bytes: u64) -> Result<()> {
