@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
@@ -14,11 +14,11 @@ use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Vi
 use super::beside::is_plain_name;
 use super::content::{Content, Description};
 use super::interface::{Reader, Sure};
-use super::safetensors::{self, MAX_HEADER, MAX_MEMBERS};
+use super::safetensors::{self, MAX_HEADER, MAX_MEMBERS, SafetensorsReader};
 use crate::error::{Context, Result, bail, ensure, malformed};
 use crate::item::python;
-use crate::storage::read_at::{Identity, ReadAt};
-use crate::storage::source::{Container, Notes, Source};
+use crate::storage::read_at::Identity;
+use crate::storage::source::{Notes, Source};
 
 /// The key of the object that says where tensors are.
 const MAP: &str = "weight_map";
@@ -85,9 +85,7 @@ struct IndexShard {
 
 #[derive(Debug)]
 struct OpenIndexShard {
-    file: Arc<dyn ReadAt>,
-    index: safetensors::HeaderIndex,
-    container: Arc<Container>,
+    reader: SafetensorsReader,
     /// The numbers of its tensors by their names, since all tensors of an index are looked up.
     numbers: HashMap<String, usize>,
 }
@@ -125,8 +123,9 @@ impl IndexReader {
 
     fn open(&self, shard: &IndexShard) -> Result<OpenIndexShard> {
         let path = self.path(shard)?;
-        // links are followed, because caches of downloads link the folder of a model to files elsewhere
-        check_regular(&path)?;
+        // To open a pipe may block for ever. Links are followed, because caches of downloads link the folder of a model to
+        // files elsewhere.
+        ensure!(std::fs::metadata(&path)?.is_file(), "expected a regular file");
         let file = File::open(&path)?;
         let mut begin = [0; 9];
         let filled = crate::storage::source::fill_from(&mut &file, &mut begin)?;
@@ -134,22 +133,10 @@ impl IndexReader {
         if safetensors::sure(&begin[..filled], Some(len)) == Sure::No {
             bail!("no .safetensors file: does not begin with a length and {{");
         }
-        let index = safetensors::HeaderIndex::read(&file)?;
-        let names: Vec<String> = index.members.iter().map(|member| member.name.clone()).collect();
-        let numbers = names.iter().cloned().enumerate().map(|(n, name)| (name, n)).collect();
-        let container = Container {
-            notes: Arc::clone(&index.notes),
-            index: Some(self.identity),
-            ..Container::new(file.identity()?, names)
-        };
-        Ok(OpenIndexShard { file: Arc::new(file), index, container: container.into(), numbers })
+        let reader = SafetensorsReader::read(Arc::new(file), Some(self.identity))?;
+        let numbers = reader.names().into_iter().flatten().cloned().enumerate().map(|(n, name)| (name, n)).collect();
+        Ok(OpenIndexShard { reader, numbers })
     }
-}
-
-/// Refuses a folder, a pipe or a device: to open a pipe may block for ever.
-fn check_regular(path: &Path) -> Result<()> {
-    ensure!(std::fs::metadata(path)?.is_file(), "expected a regular file");
-    Ok(())
 }
 
 impl Reader for IndexReader {
@@ -158,7 +145,8 @@ impl Reader for IndexReader {
     }
 
     fn notes(&self, n: usize) -> Result<Option<Arc<Notes>>> {
-        self.find(n).map(|(shard, _)| Some(Arc::clone(&shard.index.notes)))
+        let (shard, there) = self.find(n)?;
+        shard.reader.notes(there)
     }
 
     fn elsewhere(&self, n: usize) -> Result<Option<PathBuf>> {
@@ -169,14 +157,13 @@ impl Reader for IndexReader {
 
     fn describe(&self, n: usize) -> Result<Description> {
         let (shard, there) = self.find(n)?;
-        let member = &shard.index.members[there];
         // the items do not lie in this file
-        Ok(Description { meta: member.meta.clone(), bytes: member.bytes, offset: None })
+        Ok(Description { offset: None, ..shard.reader.describe(there)? })
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
         let (shard, there) = self.find(n)?;
-        Ok(shard.index.source(&shard.file, there, label)?.one_of(Arc::clone(&shard.container), there))
+        shard.reader.source(there, label)
     }
 }
 

@@ -238,25 +238,23 @@ pub struct Place {
     pub packed: Option<u32>,
 }
 
-impl Places {
-    /// Lays out items that begin at `starts`, after a header, and take whole bytes each.
-    pub(crate) fn bytewise(header: Vec<u8>, starts: Vec<u64>, tensors: &[(&str, &Meta)]) -> Self {
-        let place =
-            |(start, (_, meta)): (u64, &(&str, &Meta))| Place { start, bytes: meta.bytes() as u64, packed: None };
-        Self::new(header, starts.into_iter().zip(tensors).map(place).collect())
+impl Place {
+    /// Returns the place of items that take whole bytes each, from byte `start` on.
+    pub(crate) fn bytewise(start: u64, meta: &Meta) -> Self {
+        Self { start, bytes: meta.bytes() as u64, packed: None }
     }
 
-    /// Lays out items that begin at `starts`, after a header; those of fewer than 8 bits are packed.
+    /// Returns the place of items that begin at byte `start`; those of fewer than 8 bits are packed.
     #[cfg_attr(not(any(feature = "onnx", feature = "safetensors")), allow(dead_code))]
-    pub(crate) fn packed(header: Vec<u8>, starts: Vec<u64>, tensors: &[(&str, &Meta)]) -> Self {
-        let place = |(start, (_, meta)): (u64, &(&str, &Meta))| {
-            let packed = Some(packed::bits(&meta.dtype)).filter(|bits| *bits < 8);
-            Place { start, bytes: packed::bytes_of_items(&meta.dtype, meta.items()), packed }
-        };
-        Self::new(header, starts.into_iter().zip(tensors).map(place).collect())
+    pub(crate) fn packed(start: u64, meta: &Meta) -> Self {
+        let packed = Some(packed::bits(&meta.dtype)).filter(|bits| *bits < 8);
+        Self { start, bytes: packed::bytes_of_items(&meta.dtype, meta.items()), packed }
     }
+}
 
-    fn new(header: Vec<u8>, tensors: Vec<Place>) -> Self {
+impl Places {
+    /// Lays out a file that ends with a header or with the last item.
+    pub(crate) fn new(header: Vec<u8>, tensors: Vec<Place>) -> Self {
         let end = tensors.iter().map(|place| place.start + place.bytes).max();
         Self { bytes: end.unwrap_or(header.len() as u64), header, tensors, seal: None }
     }

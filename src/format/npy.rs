@@ -10,7 +10,7 @@ use ndarray_npy::npy::header::{Header as RawHeader, Layout as RawLayout, ParseHe
 use py_literal::Value;
 
 use super::content::{Content, ContentSource};
-use super::interface::{Layout, Places, Reader, Sure, Writer};
+use super::interface::{Extras, Layout, Place, Places, Reader, Sure, Writer};
 use super::plain::{PlainItems, PlainReader};
 use crate::error::{Error, Result, bail, ensure, malformed};
 use crate::item::dtype::{DType, Field, Kind};
@@ -121,10 +121,10 @@ fn scan(text: &str) -> Result<String> {
     let mut out = String::with_capacity(text.len() + 1);
     let mut open: Vec<Open> = Vec::new();
     let (mut quote, mut escaped) = (None, false);
-    let (mut keys, mut reads, mut digits, mut dims) = (0, 0_usize, 0, 0);
+    let (mut keys, mut reads, mut digits, mut dims) = (0, 0, 0, 0);
     let is = |open: &[Open], kinds: &[char]| open.iter().map(|open| open.kind).eq(kinds.iter().copied());
     for c in text.chars() {
-        reads = reads.saturating_add(1 << open.last().map_or(0, |open| open.doublings).min(20));
+        reads += 1_usize << open.last().map_or(0, |open| open.doublings).min(20);
         digits = if c.is_ascii_digit() && quote.is_none() { digits + 1 } else { 0 };
         match quote {
             Some(_) if escaped => escaped = false,
@@ -241,7 +241,7 @@ pub fn write_header(meta: &Meta) -> Vec<u8> {
     // the file can grow along this axis
     if let Some(grows) = if fortran_order { shape.last() } else { shape.first() } {
         let digits = grows.to_string().len();
-        text.push_str(&" ".repeat(GROWTH_DIGITS.saturating_sub(digits)));
+        text.push_str(&" ".repeat(GROWTH_DIGITS - digits));
     }
     let latin1: Option<Vec<u8>> = text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect();
     let padding = |prefix: usize, len: usize| ALIGN - (prefix + len + 1) % ALIGN;
@@ -313,12 +313,12 @@ pub(super) fn read_on(stream: &mut impl Read, begin: &mut Vec<u8>) -> Result<Hea
     }
 }
 
-/// Checks that the items of a file take as many bytes as its header needs.
+/// Checks that the items of a file of `len` bytes, of which the header has been read, take as many as the header needs.
 ///
 /// # Errors
 /// They take more or fewer.
 pub(super) fn check_len(header: &Header, len: u64) -> Result<()> {
-    let found = len.saturating_sub(header.offset as u64);
+    let found = len - header.offset as u64;
     ensure!(found == header.bytes as u64, "{}", wrong_length(found, header.bytes as u64, &header.meta));
     Ok(())
 }
@@ -332,10 +332,10 @@ impl Writer for NpyWriter {
         Ok(())
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)], _: &super::interface::Extras) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
         let [(_, meta)] = tensors else { bail!("{} tensors, and a .npy holds one", tensors.len()) };
         let header = write_header(meta);
-        let start = header.len() as u64;
-        Ok(Layout::Places(Places::bytewise(header, vec![start], tensors)))
+        let place = Place::bytewise(header.len() as u64, meta);
+        Ok(Layout::Places(Places::new(header, vec![place])))
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use super::content::{BEGIN, Content, ContentSource};
-use super::interface::{Extras, Layout, Places, Reader, Writer};
+use super::interface::{Extras, Layout, Place, Places, Reader, Writer};
 use super::plain::{PlainItems, PlainReader};
 use crate::error::{Result, bail, ensure, malformed};
 use crate::item::dtype::DType;
@@ -198,6 +198,7 @@ impl Writer for RawWriter {
     }
 
     fn layout(&self, tensors: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
-        Ok(Layout::Places(Places::bytewise(Vec::new(), vec![0], tensors)))
+        let places = tensors.iter().map(|(_, meta)| Place::bytewise(0, meta)).collect();
+        Ok(Layout::Places(Places::new(Vec::new(), places)))
     }
 }

@@ -14,7 +14,7 @@ use safetensors::tensor::{Metadata, TensorInfo};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 
 use super::content::{Content, Description};
-use super::interface::{Extras, Layout, Places, Reader, Sure, Writer};
+use super::interface::{Extras, Layout, Place, Places, Reader, Sure, Writer};
 use super::packed::{self, bits, bytes_of_items};
 use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind, Narrow};
@@ -22,7 +22,7 @@ use crate::item::meta::Meta;
 use crate::item::python;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::memory;
-use crate::storage::read_at::ReadAt;
+use crate::storage::read_at::{Identity, ReadAt};
 use crate::storage::source::{Container, Notes, Source, wrong_length};
 
 /// The most bytes that the JSON of a header may take: the format's own limit.
@@ -158,11 +158,12 @@ impl HeaderIndex {
     /// call it `label`.
     ///
     /// # Errors
-    /// There is no such tensor; its items have 6 bits, whose order the format does not specify; the file cannot be
-    /// opened again.
+    /// Its items have 6 bits, whose order the format does not specify; the version of the file cannot be read.
+    ///
+    /// # Panics
+    /// There is no such tensor.
     pub fn source(&self, file: &Arc<dyn ReadAt>, n: usize, label: String) -> Result<Source> {
-        let Some(member) = self.members.get(n) else { bail!("tensor {n} of {}", self.members.len()) };
-        let Member { meta, offset, .. } = member;
+        let Member { meta, offset, .. } = &self.members[n];
         if bits(&meta.dtype) < 8 && !stores(&meta.dtype) {
             bail!("items of dtype {} are packed in an order that safetensors does not tell", meta.dtype.name());
         }
@@ -309,7 +310,7 @@ pub fn write_header(members: &[(String, Meta)], notes: &Notes) -> Result<(Vec<u8
     let mut sorted = Vec::with_capacity(members.len());
     for (n, (name, Meta { dtype, shape, .. })) in members.iter().enumerate() {
         check(dtype).map_err(Error::about_file)?;
-        let format_dtype = format_dtype(dtype).context("no such dtype")?;
+        let format_dtype = format_dtype(dtype).expect("`check` refuses what the format has no dtype for");
         ensure!(name != METADATA, "safetensors keeps the name {METADATA} for itself");
         ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
         sorted.push((format_dtype, name, n, bytes_of_shape(dtype, shape)?, shape));
@@ -324,9 +325,7 @@ pub fn write_header(members: &[(String, Meta)], notes: &Notes) -> Result<(Vec<u8
         let begin = end;
         let fits = usize::try_from(bytes).ok().and_then(|bytes| begin.checked_add(bytes));
         end = fits.filter(|end| i64::try_from(*end).is_ok()).context("more bytes than a file can have")?;
-        if let Some(offset) = offsets.get_mut(n) {
-            *offset = begin as u64;
-        }
+        offsets[n] = begin as u64;
         entries.push((name.clone(), TensorInfo { dtype, shape: shape.clone(), data_offsets: (begin, end) }));
     }
     let json = Metadata::new(None, entries).map_err(|error| malformed!("{error}"))?;
@@ -363,19 +362,29 @@ pub(super) fn sure(begin: &[u8], len: Option<u64>) -> Sure {
 /// # Errors
 /// The header is malformed, see [`HeaderIndex::read`]; a stream cannot be kept.
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
-    let (file, _) = content.into_bytes()?;
-    let index = HeaderIndex::read(&*file)?;
-    let names = index.members.iter().map(|member| member.name.clone()).collect();
-    let container = Container { notes: Arc::clone(&index.notes), ..Container::new(file.identity()?, names) };
-    Ok(Box::new(SafetensorsReader { file, index, container: container.into() }))
+    Ok(Box::new(SafetensorsReader::read(content.into_bytes()?.0, None)?))
 }
 
 /// A file whose items are read by position.
 #[derive(Debug)]
-struct SafetensorsReader {
+pub(super) struct SafetensorsReader {
     file: Arc<dyn ReadAt>,
     index: HeaderIndex,
     container: Arc<Container>,
+}
+
+impl SafetensorsReader {
+    /// Reads the header of a file, which was opened by way of `index` if that is given.
+    ///
+    /// # Errors
+    /// The header is malformed, see [`HeaderIndex::read`].
+    pub(super) fn read(file: Arc<dyn ReadAt>, index: Option<Identity>) -> Result<Self> {
+        let header = HeaderIndex::read(&*file)?;
+        let names = header.members.iter().map(|member| member.name.clone()).collect();
+        let container =
+            Container { notes: Arc::clone(&header.notes), index, ..Container::new(file.identity()?, names) };
+        Ok(Self { file, index: header, container: container.into() })
+    }
 }
 
 impl Reader for SafetensorsReader {
@@ -413,7 +422,8 @@ impl Writer for SafetensorsWriter {
     fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout> {
         let member = |(name, meta): &(&str, &Meta)| ((*name).to_owned(), (*meta).clone());
         let (header, starts) = write_header(&tensors.iter().map(member).collect::<Vec<_>>(), &extras.notes)?;
-        Ok(Layout::Places(Places::packed(header, starts, tensors)))
+        let place = |(start, (_, meta)): (u64, &(&str, &Meta))| Place::packed(start, meta);
+        Ok(Layout::Places(Places::new(header, starts.into_iter().zip(tensors).map(place).collect())))
     }
 }
 

@@ -4,7 +4,7 @@
 //! member is written when its checksum and sizes are known, into the room that was left for it.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
@@ -28,14 +28,16 @@ pub(super) fn write(mut archive: ArchiveWriter, file: &File, items: &mut Items<'
         member.at = at;
         member.deflated = Some(0);
         let begin = at + member.local_bytes();
-        let mut chunks = Chunks::new(Appender { file, at: begin });
+        let mut out = file;
+        out.seek(SeekFrom::Start(begin))?;
+        let mut chunks = Chunks::new(out);
         chunks.take(&member.header)?;
         items(n, &mut |bytes| Ok(chunks.take(bytes)?))?;
-        let (end, crc) = chunks.finish()?;
-        member.deflated = Some(end - begin);
+        let (deflated, crc) = chunks.finish()?;
+        member.deflated = Some(deflated);
         write_at(file, &member.local(crc), member.at)?;
         directory.extend(member.central(crc));
-        at = end;
+        at = begin + deflated;
     }
     archive.end = at;
     archive.directory = directory.len() as u64;
@@ -45,15 +47,15 @@ pub(super) fn write(mut archive: ArchiveWriter, file: &File, items: &mut Items<'
     Ok(write_at(file, &directory, at)?)
 }
 
-/// Deflates bytes that come in pieces of any size, in chunks of one size.
+/// Deflates bytes that come in pieces of any size, in chunks of one size, to where a file stands.
 struct Chunks<'a> {
-    encoder: DeflateEncoder<Appender<'a>>,
+    encoder: DeflateEncoder<&'a File>,
     chunk: Vec<u8>,
     crc: Crc,
 }
 
 impl<'a> Chunks<'a> {
-    fn new(out: Appender<'a>) -> Self {
+    fn new(out: &'a File) -> Self {
         let encoder = DeflateEncoder::new(out, Compression::new(LEVEL));
         Self { encoder, chunk: Vec::with_capacity(CHUNK), crc: Crc::new() }
     }
@@ -72,28 +74,11 @@ impl<'a> Chunks<'a> {
         Ok(())
     }
 
-    /// Ends the stream; returns where the deflated bytes end in the file, and the checksum of the input.
+    /// Ends the stream; returns how many deflated bytes there are, and the checksum of the input.
     fn finish(mut self) -> io::Result<(u64, u32)> {
         self.encoder.write_all(&self.chunk)?;
-        Ok((self.encoder.finish()?.at, self.crc.sum()))
-    }
-}
-
-/// Writes to a file by position, from front to back.
-struct Appender<'a> {
-    file: &'a File,
-    at: u64,
-}
-
-impl Write for Appender<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        write_at(self.file, bytes, self.at)?;
-        self.at += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        self.encoder.try_finish()?;
+        Ok((self.encoder.total_out(), self.crc.sum()))
     }
 }
 
@@ -124,6 +109,7 @@ mod tests {
             assert!(found == items);
         }
         let mut bytes = Vec::new();
+        file.rewind().expect("the beginning");
         file.read_to_end(&mut bytes).expect("the file");
         bytes
     }

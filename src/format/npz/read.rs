@@ -28,14 +28,14 @@ const ITEMS_BUFFER: usize = 1 << 16;
 /// An archive whose directory has been read: its members and where they lie.
 #[derive(Clone, Debug)]
 pub struct Archive {
-    pub(super) members: Vec<Member>,
+    pub(super) members: Vec<ArchiveMember>,
     /// The file up to the directory, in which all members lie.
     zip: ZipArchive<FileFront>,
 }
 
 /// A member, as the directory describes it.
 #[derive(Clone, Debug)]
-pub(super) struct Member {
+pub(super) struct ArchiveMember {
     /// The name without its ending.
     pub(super) name: String,
     /// The byte of the file at which its record begins.
@@ -47,7 +47,7 @@ pub(super) struct Member {
     found: ZipArchiveEntryWayfinder,
 }
 
-impl Member {
+impl ArchiveMember {
     /// Returns its bytes in the archive.
     fn stored(&self) -> u64 {
         self.found.compressed_size_hint()
@@ -94,8 +94,8 @@ impl Archive {
                 bail!("the name of member {found} is not UTF-8: \"{}\"", raw.escape_ascii());
             };
             ensure!(!full.contains('\0'), "the name of member {found} holds a NUL: {full:?}");
-            let (at, stored, size) =
-                (record.local_header_offset(), record.compressed_size_hint(), record.uncompressed_size_hint());
+            let (at, stored) = (record.local_header_offset(), record.compressed_size_hint());
+            let size = record.uncompressed_size_hint();
             let least = at.checked_add(LOCAL_BYTES as u64 + raw.len() as u64).and_then(|at| at.checked_add(stored));
             ensure!(
                 least.is_some_and(|least| least <= end),
@@ -106,7 +106,7 @@ impl Archive {
             let flags = record.flags();
             match full.strip_suffix(ENDING) {
                 None => others.push((full.to_owned(), at)),
-                Some(name) => members.push(Member {
+                Some(name) => members.push(ArchiveMember {
                     name: name.to_owned(),
                     at,
                     found: record.wayfinder(),
@@ -122,10 +122,8 @@ impl Archive {
         zip.get_mut().len = end;
         // a name that was damaged must not hide a member
         for (name, at) in &others {
-            ensure!(
-                names_alike(&zip, name, *at)?,
-                "the record before member {name:?} and the directory differ in its name"
-            );
+            let same = names_alike(&zip, name, *at)?;
+            ensure!(same, "the record before member {name:?} and the directory differ in its name");
         }
         if members.is_empty() && !others.is_empty() {
             let is_torch = others.iter().any(|(name, _)| name.ends_with("data.pkl"));
@@ -155,8 +153,11 @@ impl Archive {
     /// # Errors
     /// The member is encrypted, or compressed by another method; it contradicts the directory, or is not a `.npy` of
     /// its size; reading fails.
+    ///
+    /// # Panics
+    /// There is no such member.
     pub fn header(&self, n: usize) -> Result<(Header, Option<u64>)> {
-        let member = self.member(n)?;
+        let member = &self.members[n];
         let at = self.content_at(member)?;
         let header = MemberContent::new(self.file(), member, at, HEADER_BUFFER).header()?;
         let items = (member.method == CompressionMethod::STORE).then_some(at + header.offset as u64);
@@ -172,24 +173,21 @@ impl Archive {
     ///
     /// # Errors
     /// See [`header`](Self::header); the checksum of a stored member is not that of the directory.
+    ///
+    /// # Panics
+    /// There is no such member.
     pub fn source(&self, n: usize, label: String, threads: Threads) -> Result<Source> {
-        let member = self.member(n)?;
+        let member = &self.members[n];
         let at = self.content_at(member)?;
         let file = self.file();
-        let header = MemberContent::new(file, member, at, HEADER_BUFFER).header()?;
-        let Header { meta, offset, bytes } = header;
+        let Header { meta, offset, bytes } = MemberContent::new(file, member, at, HEADER_BUFFER).header()?;
         if member.method == CompressionMethod::STORE {
-            same_crc(checksum(&**file, at, member.size(), threads)?.sum(), member.crc)
-                .map_err(|message| malformed!("{message}"))?;
+            let found = checksum(&**file, at, member.size(), threads)?.sum();
+            same_crc(found, member.crc).map_err(|message| malformed!("{message}"))?;
             return Source::stored(meta, Arc::clone(file), at + offset as u64, label);
         }
         let (file, member) = (Arc::clone(file), member.clone());
-        let open = move || {
-            let mut content = MemberContent::new(&file, &member, at, ITEMS_BUFFER);
-            content.header()?;
-            Ok(content)
-        };
-        let items = LazyContent { open: Box::new(open), content: None, ended: false };
+        let items = LazyContent { file, member, at, content: None, ended: false };
         Ok(Source::stream(meta, Box::new(items), bytes as u64, label))
     }
 
@@ -197,13 +195,9 @@ impl Archive {
         &self.zip.get_ref().file
     }
 
-    fn member(&self, n: usize) -> Result<&Member> {
-        self.members.get(n).ok_or_else(|| malformed!("member {n} of {}", self.members.len()))
-    }
-
     /// Checks the record before a member against the directory, and returns the byte of the file at which the content
     /// of the member begins.
-    fn content_at(&self, member: &Member) -> Result<u64> {
+    fn content_at(&self, member: &ArchiveMember) -> Result<u64> {
         ensure!(
             matches!(member.method, CompressionMethod::STORE | CompressionMethod::DEFLATE),
             "compressed by method {}, expected stored or deflated",
@@ -289,9 +283,20 @@ enum Compressed {
 /// Deflated items, which are opened with the first read and closed after the last: of many open members only the one
 /// that is being read takes memory.
 struct LazyContent {
-    open: Box<dyn Fn() -> Result<MemberContent> + Send>,
+    file: Arc<dyn ReadAt>,
+    member: ArchiveMember,
+    /// The byte of the file at which the content of the member begins.
+    at: u64,
     content: Option<MemberContent>,
     ended: bool,
+}
+
+impl LazyContent {
+    /// Opens the content and reads the header, which the items follow.
+    fn open(&self) -> Result<MemberContent> {
+        let mut content = MemberContent::new(&self.file, &self.member, self.at, ITEMS_BUFFER);
+        content.header().map(|_| content)
+    }
 }
 
 impl Read for LazyContent {
@@ -299,20 +304,20 @@ impl Read for LazyContent {
         if self.ended || out.is_empty() {
             return Ok(0);
         }
-        if self.content.is_none() {
-            self.content = Some((self.open)().map_err(|error| io::Error::other(format!("{error:#}")))?);
-        }
-        let read = self.content.as_mut().map_or(Ok(0), |content| content.read(out))?;
-        if read == 0 {
-            (self.content, self.ended) = (None, true);
-        }
-        Ok(read)
+        let mut content = match self.content.take() {
+            Some(content) => content,
+            None => self.open().map_err(|error| io::Error::other(format!("{error:#}")))?,
+        };
+        let read = content.read(out);
+        self.ended = matches!(read, Ok(0));
+        self.content = Some(content).filter(|_| !self.ended);
+        read
     }
 }
 
 impl MemberContent {
     /// Opens the content of a member, which begins at byte `at` of `file` and is read `buffer` bytes at a time.
-    fn new(file: &Arc<dyn ReadAt>, member: &Member, at: u64, buffer: usize) -> Self {
+    fn new(file: &Arc<dyn ReadAt>, member: &ArchiveMember, at: u64, buffer: usize) -> Self {
         let (stored, size, crc) = (member.stored(), member.size(), member.crc);
         let data = BufReader::with_capacity(buffer, Section::new(Arc::clone(file), at, stored));
         let data = match member.method {
@@ -331,9 +336,8 @@ impl MemberContent {
 
     /// Reads the next bytes, inflated if they are deflated.
     fn next(&mut self, out: &mut [u8]) -> Result<usize, String> {
-        let limit = usize::try_from(self.left).unwrap_or(usize::MAX);
-        let out_len = out.len().min(limit);
-        let out = &mut out[..out_len];
+        let most = self.left.min(out.len() as u64) as usize;
+        let out = &mut out[..most];
         if out.is_empty() {
             return Ok(0);
         }
@@ -370,13 +374,10 @@ impl MemberContent {
 
 impl Read for MemberContent {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.failed.is_none() {
-            match self.next(out) {
-                Ok(read) => return Ok(read),
-                Err(message) => self.failed = Some(message),
-            }
+        if let Some(message) = &self.failed {
+            return Err(io::Error::other(message.clone()));
         }
-        Err(io::Error::other(self.failed.clone().unwrap_or_default()))
+        self.next(out).map_err(|message| io::Error::other(self.failed.insert(message).clone()))
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) const LOCAL_BYTES: usize = 30;
 pub(super) const END_BYTES: usize = 22;
 
 /// The bytes that are read at a time for a checksum: they stay in the core's own cache until they are summed.
-pub(super) const CHECK_BUFFER: usize = 1 << 18;
+pub(super) const CHECK_BUFFER: u64 = 1 << 18;
 
 /// Returns whether a file begins as a ZIP archive does, which may be an empty one.
 pub fn is_npz(begin: &[u8]) -> bool {
@@ -38,7 +38,7 @@ pub(super) fn checksum(file: &dyn ReadAt, at: u64, len: u64, threads: Threads) -
     let sums = on_threads(threads, |n| -> io::Result<Crc> {
         let begin = (stretch * n as u64).min(len);
         let mut reader = Section::new(file, at + begin, stretch.min(len - begin));
-        let mut buffer = vec![0; usize::try_from(stretch).unwrap_or(usize::MAX).min(CHECK_BUFFER)];
+        let mut buffer = vec![0; stretch.min(CHECK_BUFFER) as usize];
         let mut crc = Crc::new();
         loop {
             match reader.read(&mut buffer)? {

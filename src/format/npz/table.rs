@@ -9,7 +9,7 @@ use super::records::is_npz;
 use super::write::ArchiveWriter;
 use crate::error::Result;
 use crate::format::content::{Content, Description};
-use crate::format::interface::{Extras, Items, Layout, Places, Reader, Seal, Sure, WriteSequence, Writer};
+use crate::format::interface::{Extras, Items, Layout, Place, Places, Reader, Seal, Sure, WriteSequence, Writer};
 use crate::format::npy;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -76,9 +76,9 @@ impl Writer for NpzWriter {
         if extras.compress {
             return Ok(Layout::Sequence(Box::new(writer)));
         }
-        let starts = (0..tensors.len()).map(|n| writer.items_at(n)).collect();
+        let place = |(n, (_, meta)): (usize, &(&str, &Meta))| Place::bytewise(writer.items_at(n), meta);
         // everything around the items depends on their checksums, so there is no header
-        let places = Places::bytewise(Vec::new(), starts, tensors);
+        let places = Places::new(Vec::new(), tensors.iter().enumerate().map(place).collect());
         Ok(Layout::Places(Places { bytes: writer.len(), seal: Some(Box::new(writer)), ..places }))
     }
 }

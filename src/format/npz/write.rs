@@ -13,6 +13,7 @@ use rawzip::CompressionMethod;
 use rawzip::extra_fields::ExtraFieldId;
 
 use super::records::{END, END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS, checksum};
+use crate::memory;
 use crate::parallel::Threads;
 use crate::storage::platform::write_at;
 
@@ -77,30 +78,18 @@ impl NewMember {
     /// be known before its bytes are, which may be a few more than its size.
     fn is_large(&self) -> bool {
         const MORE: u64 = 1 << 24;
-        let most = self.deflated.map_or(self.size(), |_| self.size().saturating_add(MORE));
-        most >= u64::from(u32::MAX)
+        let more = if self.deflated.is_some() { MORE } else { 0 };
+        self.size() + more >= u64::from(u32::MAX)
     }
 
     /// Returns the number of its compression method.
     fn method(&self) -> u16 {
-        let method = if self.deflated.is_some() { CompressionMethod::DEFLATE } else { CompressionMethod::STORE };
-        method.as_u16()
-    }
-
-    /// Returns whether its place needs 64 bits.
-    fn is_far(&self) -> bool {
-        self.at >= u64::from(u32::MAX)
+        if self.deflated.is_some() { CompressionMethod::DEFLATE } else { CompressionMethod::STORE }.as_u16()
     }
 
     /// Returns the length of the record before it.
     pub(super) fn local_bytes(&self) -> u64 {
         (LOCAL_BYTES + self.name.len()) as u64 + if self.is_large() { 20 } else { 0 }
-    }
-
-    /// Returns the length of its record in the directory.
-    pub(super) fn central_bytes(&self) -> u64 {
-        let wide = 16 * u64::from(self.is_large()) + 8 * u64::from(self.is_far());
-        (CENTRAL_BYTES + self.name.len()) as u64 + if wide == 0 { 0 } else { 4 + wide }
     }
 
     /// Returns the version, flags, method, date, checksum and sizes, which both of its records have.
@@ -137,7 +126,7 @@ impl NewMember {
         const UNIX: u16 = 3 << 8;
         const MODE: u32 = 0o100_644 << 16;
         let mut wide = if self.is_large() { vec![self.size(), self.stored()] } else { Vec::new() };
-        wide.extend(self.is_far().then_some(self.at));
+        wide.extend(Some(self.at).filter(|at| *at >= u64::from(u32::MAX)));
         let mut out = CENTRAL.to_le_bytes().to_vec();
         out.extend((UNIX | if wide.is_empty() { VERSION } else { VERSION_64 }).to_le_bytes());
         out.extend(self.common(crc, !wide.is_empty()));
@@ -202,7 +191,7 @@ impl ArchiveWriter {
             name.push_str(ENDING);
             let member = NewMember { name, header, items, at, deflated: None };
             at = end + member.local_bytes();
-            directory += member.central_bytes();
+            directory += member.central(0).len() as u64;
             laid.push(member);
         }
         Ok(ArchiveWriter { members: laid, end: at, directory })
@@ -263,9 +252,7 @@ impl ArchiveWriter {
     /// # Errors
     /// Reading fails, also because items are missing; writing fails.
     pub fn finish(&self, file: &File, threads: Threads) -> Result<()> {
-        let capacity =
-            usize::try_from(self.directory).map_err(|_| malformed!("a directory of {} bytes", self.directory))?;
-        let mut directory = Vec::with_capacity(capacity);
+        let mut directory = memory::of(usize::try_from(self.directory)?)?;
         for (n, member) in self.members.iter().enumerate() {
             let mut crc = Crc::new();
             crc.update(&member.header);

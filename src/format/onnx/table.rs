@@ -1,7 +1,7 @@
 //! ONNX in the table of formats.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::look::looks_like_onnx;
@@ -9,7 +9,7 @@ use super::proto::Proto;
 use super::write::{check, write_header, write_strings};
 use crate::error::{Result, bail};
 use crate::format::content::{Content, Description};
-use crate::format::interface::{Extras, Layout, Places, Reader, Sure, TextOptions, WriteWhole, Writer};
+use crate::format::interface::{Extras, Layout, Place, Places, Reader, Sure, TextOptions, WriteWhole, Writer};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
@@ -28,8 +28,6 @@ pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
 pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let (file, folder) = content.into_bytes()?;
     let proto = Proto::read(&*file)?;
-    // the folder of a bare name is an empty path
-    let folder = folder.map(|folder| if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder });
     Ok(Box::new(OnnxReader { file, proto, folder }))
 }
 
@@ -52,7 +50,7 @@ impl Reader for OnnxReader {
     }
 
     fn source(&self, _: usize, label: String) -> Result<Source> {
-        self.proto.source(&self.file, self.folder.as_deref().map(Path::new), label)
+        self.proto.source(&self.file, self.folder.as_deref(), label)
     }
 }
 
@@ -76,8 +74,8 @@ impl Writer for OnnxWriter {
             return Ok(Layout::Whole(&Self));
         }
         let header = write_header(meta, name)?;
-        let start = header.len() as u64;
-        Ok(Layout::Places(Places::packed(header, vec![start], tensors)))
+        let place = Place::packed(header.len() as u64, meta);
+        Ok(Layout::Places(Places::new(header, vec![place])))
     }
 }
 
