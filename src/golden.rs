@@ -88,37 +88,32 @@ pub struct TensorEq {
 impl TensorEq {
     /// Lets elements pass that differ by no more than this, plus [`rtol`](Self::rtol) times the golden value.
     #[must_use]
-    pub fn atol(mut self, atol: f64) -> Self {
-        self.options.atol = Some(atol);
-        self
+    pub fn atol(self, atol: f64) -> Self {
+        Self { options: self.options.with_atol(atol), ..self }
     }
 
     /// Lets elements pass that differ by no more than this times the golden value, plus [`atol`](Self::atol).
     #[must_use]
-    pub fn rtol(mut self, rtol: f64) -> Self {
-        self.options.rtol = Some(rtol);
-        self
+    pub fn rtol(self, rtol: f64) -> Self {
+        Self { options: self.options.with_rtol(rtol), ..self }
     }
 
     /// Lets elements pass that are no more than so many representable values away.
     #[must_use]
-    pub fn ulp(mut self, ulp: u64) -> Self {
-        self.options.ulp = Some(ulp);
-        self
+    pub fn ulp(self, ulp: u64) -> Self {
+        Self { options: self.options.with_ulp(ulp), ..self }
     }
 
     /// Makes NaN of different bits differ.
     #[must_use]
-    pub fn nan_differs(mut self) -> Self {
-        self.options.nan_differs = true;
-        self
+    pub fn nan_differs(self) -> Self {
+        Self { options: self.options.with_nan_differs(true), ..self }
     }
 
     /// Compares values, even if the dtypes differ.
     #[must_use]
-    pub fn ignore_dtype(mut self) -> Self {
-        self.options.ignore_dtype = true;
-        self
+    pub fn ignore_dtype(self) -> Self {
+        Self { options: self.options.with_ignore_dtype(true), ..self }
     }
 
     /// Returns `None`, or why the tensor is not that of the golden file.

@@ -12,7 +12,7 @@ use super::places::{AxisMarks, AxisPlaces, FirstAxisRuns};
 use super::reading::{Comparability, NumberReading};
 use super::rule::Rule;
 use super::sums::{BlockScratch, BlockSummer, MetricSums, PartialBlocks};
-use super::tally::{DifferenceTally, Most, StoredItems, TallyScratch, WindowMarks};
+use super::tally::{DifferenceTally, Most, NumberPairs, NumberRule, StoredItems, TallyScratch, WindowMarks};
 use super::worst::FoundMismatch;
 use crate::engine::job::Progress;
 use crate::engine::quantiles::{PassCounts, Search};
@@ -139,28 +139,30 @@ pub(super) struct Comparison<'a> {
 #[derive(Default)]
 struct ThreadFindings {
     tally: DifferenceTally,
-    sums: MetricSums,
+    metrics: MetricFindings,
     variety: Variety,
     /// The marked places of the first axis in each window, with the number of its first item.
     runs: Vec<(usize, FirstAxisRuns)>,
     /// Equal windows that were not summed.
     skipped: Vec<usize>,
-    /// What each thread knows of quantiles.
-    counts: Vec<PassCounts>,
-    scratch: ThreadScratch,
+    /// Memory that is used again for each part of a window.
+    converted: [Vec<u8>; 2],
+    scratch: TallyScratch,
 }
 
-/// Memory that a thread uses again for each part of a window.
+/// What a thread knows for metrics and quantiles.
 #[derive(Default)]
-struct ThreadScratch {
-    converted: [Vec<u8>; 2],
+struct MetricFindings {
+    sums: MetricSums,
+    /// The counters of quantiles, once there are any: one of each thread.
+    counts: Vec<PassCounts>,
+    /// Memory that is used again for each block.
     keys: Vec<u64>,
     block: BlockScratch,
-    tally: TallyScratch,
 }
 
-/// Looks at a window, by the number of its first item and the items of both tensors. False ends the comparison.
-type WindowVisitor<'a> = dyn Fn(&mut ThreadFindings, usize, [&[u8]; 2]) -> Result<bool> + Sync + 'a;
+/// Looks at the items of a window, and marks the places of mismatches. Returns true once everything is known.
+type WindowVisitor<'a> = dyn Fn(&mut ThreadFindings, StoredItems<'_>, &mut WindowMarks<'_>) -> Result<bool> + Sync + 'a;
 
 /// What is known of two tensors in the end.
 struct Overall {
@@ -170,10 +172,10 @@ struct Overall {
     axes: Vec<AxisPlaces>,
 }
 
-impl ThreadFindings {
+impl MetricFindings {
     /// Sums pairs from number `start` on, and counts their distances for the quantiles.
     fn sum(&mut self, summer: &BlockSummer<'_>, start: usize, rows: Rows<'_>, search: Option<&Search>) -> Result<()> {
-        let Self { sums, counts, scratch: ThreadScratch { keys, block, .. }, .. } = self;
+        let Self { sums, counts, keys, block } = self;
         let mut count = |rows: Rows<'_>, errors: Option<&[f64]>| {
             let Some(search) = search else { return };
             match errors.filter(|_| summer.kernel.class() == ItemClass::Float) {
@@ -192,6 +194,13 @@ impl ThreadFindings {
         Ok(summer.add(sums, block, start, rows, &mut count)?)
     }
 
+    fn merge(&mut self, mut other: Self) {
+        self.sums.merge(other.sums);
+        self.counts.append(&mut other.counts);
+    }
+}
+
+impl ThreadFindings {
     /// Looks at an equal window, for the metrics of equal tensors.
     fn vary(&mut self, reading: &NumberReading, items: StoredItems<'_>) {
         // an item that is repeated shows in a comparison of all items with those before them
@@ -202,7 +211,7 @@ impl ThreadFindings {
             if self.variety.varies {
                 return;
             }
-            let rows = reading.read(part.rows, &mut self.scratch.converted);
+            let rows = reading.read(part.rows, &mut self.converted);
             reading.kernel().vary(rows.expected, &mut self.variety);
         }
     }
@@ -218,10 +227,10 @@ impl ThreadFindings {
     /// Returns the metrics of equal tensors, of which some windows may have been summed before that was known.
     fn equal_metrics(&self, class: ItemClass) -> Metrics {
         let mut variety = self.variety;
-        for end in self.sums.ends[0].into_iter().flat_map(|ends| [ends.low, ends.high]) {
+        for end in self.metrics.sums.ends[0].into_iter().flat_map(|ends| [ends.low, ends.high]) {
             variety.merge(Variety { first: Some([end, RealItem::Float(0.0)]), varies: false });
         }
-        match variety.first.is_some() || self.sums.count > 0 {
+        match variety.first.is_some() || self.metrics.sums.count > 0 {
             true => Metrics::of_equal(class, variety.varies),
             false => Metrics::default(),
         }
@@ -240,104 +249,80 @@ impl Comparison<'_> {
         let axes = self.axes();
         let are_equal = self.are_equal_as_stored()?;
         let search = self.effort.quantiles.then(|| self.search(reading)).transpose()?;
-        let (rule, options, verdict_only) = (self.rule, self.options, self.effort.verdict_only);
-        let each = |seen: &mut ThreadFindings, start: usize, items: [&[u8]; 2]| {
-            let window = StoredItems::new(start, widths, items);
-            let mut marks = WindowMarks { axes: axes.as_ref(), runs: FirstAxisRuns::default() };
-            let is_equal = reading.is_one_dtype && items[0] == items[1];
+        let rule = self.rule;
+        let how = NumberRule { rule: &rule, reading };
+        let mut all = self.scan(axes.as_ref(), &|seen, window, marks| {
+            let is_equal = reading.is_one_dtype && window.rows.expected == window.rows.actual;
             let is_skipped = is_equal && !any_differs.load(Ordering::Relaxed);
             let sums = wants_metrics && !is_skipped;
             if !is_skipped {
                 any_differs.store(true, Ordering::Relaxed);
             }
-            for part in window.chunks(CHUNK) {
+            for stored in window.chunks(CHUNK) {
                 let adds_nothing = is_equal && seen.tally.has_maxima();
                 if adds_nothing && !sums {
                     break;
                 }
-                let mut converted = std::mem::take(&mut seen.scratch.converted);
-                let rows = reading.read(part.rows, &mut converted);
+                let rows = reading.read(stored.rows, &mut seen.converted);
                 if !adds_nothing {
-                    seen.tally.look_at(&rule, reading, part, rows, &mut marks, &mut seen.scratch.tally);
+                    seen.tally.look_at(how, NumberPairs { stored, rows }, marks, &mut seen.scratch);
                 }
                 if sums {
-                    seen.sum(&summer, part.start, rows, search.as_ref())?;
+                    seen.metrics.sum(&summer, stored.start, rows, search.as_ref())?;
                 }
-                seen.scratch.converted = converted;
             }
             if wants_metrics && is_skipped {
                 seen.vary(reading, window);
-                seen.skipped.push(start);
+                seen.skipped.push(window.start);
             }
-            if !marks.runs.is_empty() {
-                seen.runs.push((start, marks.runs));
-            }
-            seen.check_memory()?;
             // of equal tensors only the first items that have errors are left to be found
-            let is_known = are_equal && seen.tally.has_maxima() && (seen.variety.varies || !wants_metrics);
-            Ok(!(is_known || verdict_only && fails(options, &seen.tally, total)))
-        };
-        let seen = self.scan(&each)?;
-        let mut all = self.merged(seen)?;
+            Ok(are_equal && seen.tally.has_maxima() && (seen.variety.varies || !wants_metrics))
+        })?;
         let axes = axes.map_or_else(Vec::new, |axes| axes.found(std::mem::take(&mut all.runs)));
-        let mut overall = Overall { tally: DifferenceTally::default(), metrics: None, quantiles: None, axes };
-        let mut counts = std::mem::take(&mut all.counts);
-        if !(verdict_only && fails(options, &all.tally, total)) {
-            let are_same = all.tally.differing == 0;
-            if wants_metrics && !are_same && !all.skipped.is_empty() {
-                all.skipped.sort_unstable();
-                let skipped = std::mem::take(&mut all.skipped);
-                let wanted = |start: usize| skipped.binary_search(&start).is_ok();
-                let each = |seen: &mut ThreadFindings, start: usize, items: [&[u8]; 2]| {
-                    for part in StoredItems::new(start, widths, items).chunks(CHUNK) {
-                        let mut converted = std::mem::take(&mut seen.scratch.converted);
-                        seen.sum(&summer, part.start, reading.read(part.rows, &mut converted), search.as_ref())?;
-                        seen.scratch.converted = converted;
-                    }
-                    Ok(true)
-                };
-                let sources = [&mut *self.expected, &mut *self.actual];
-                let later = scan_some(sources, self.effort.limits, &|_| {}, wanted, ThreadFindings::default, each)?;
-                for seen in later {
-                    all.sums.merge(seen.sums);
-                    counts.extend(seen.counts);
-                }
-            }
-            let class = reading.kernel().class();
-            overall.metrics = wants_metrics.then(|| match are_same {
-                true => all.equal_metrics(class),
-                false => Metrics::of_sums(class, &all.sums),
-            });
-            if let Some(search) = search {
-                overall.quantiles = Some(match are_same {
-                    true => [all.tally.max_abs.map(|most| most.value.shown(reading.integers)); 4],
-                    false => {
-                        let MetricSums { count, zeros, .. } = all.sums;
-                        self.quantiles(reading, search, counts, count, zeros)?
-                    }
-                });
-            }
+        if self.effort.verdict_only && fails(self.options, &all.tally, total) {
+            return Ok(Overall { tally: all.tally, metrics: None, quantiles: None, axes });
         }
-        Ok(Overall { tally: all.tally, ..overall })
+        let are_same = all.tally.differing == 0;
+        if wants_metrics && !are_same && !all.skipped.is_empty() {
+            let mut skipped = std::mem::take(&mut all.skipped);
+            skipped.sort_unstable();
+            let wanted = |start: usize| skipped.binary_search(&start).is_ok();
+            let each = |seen: &mut ThreadFindings, start: usize, items: [&[u8]; 2]| {
+                for part in StoredItems::new(start, widths, items).chunks(CHUNK) {
+                    let rows = reading.read(part.rows, &mut seen.converted);
+                    seen.metrics.sum(&summer, part.start, rows, search.as_ref())?;
+                }
+                Ok(true)
+            };
+            let sources = [&mut *self.expected, &mut *self.actual];
+            let later = scan_some(sources, self.effort.limits, &|_| {}, wanted, ThreadFindings::default, each)?;
+            later.into_iter().for_each(|seen| all.metrics.merge(seen.metrics));
+        }
+        let class = reading.kernel().class();
+        let metrics = wants_metrics.then(|| match are_same {
+            true => all.equal_metrics(class),
+            false => Metrics::of_sums(class, &all.metrics.sums),
+        });
+        let quantiles = match search {
+            Some(_) if are_same => Some([all.tally.max_abs.map(|most| most.value.shown(reading.integers)); 4]),
+            Some(search) => {
+                let MetricFindings { sums: MetricSums { count, zeros, .. }, counts, .. } = all.metrics;
+                Some(self.quantiles(reading, search, counts, count, zeros)?)
+            }
+            None => None,
+        };
+        Ok(Overall { tally: all.tally, metrics, quantiles, axes })
     }
 
     /// Compares what is no number.
     fn opaque(mut self, how: &Comparability) -> Result<Overall> {
-        let (axes, total, widths) = (self.axes(), self.items, self.widths);
-        let (rule, options, verdict_only) = (self.rule, self.options, self.effort.verdict_only);
-        let each = |seen: &mut ThreadFindings, start: usize, items: [&[u8]; 2]| {
-            let mut marks = WindowMarks { axes: axes.as_ref(), runs: FirstAxisRuns::default() };
-            if widths[0] != widths[1] || items[0] != items[1] {
-                seen.tally.look_at_opaque(&rule, how, StoredItems::new(start, widths, items), &mut marks);
+        let (axes, rule) = (self.axes(), self.rule);
+        let all = self.scan(axes.as_ref(), &|seen, window, marks| {
+            if window.widths[0] != window.widths[1] || window.rows.expected != window.rows.actual {
+                seen.tally.look_at_opaque(&rule, how, window, marks);
             }
-            if !marks.runs.is_empty() {
-                seen.runs.push((start, marks.runs));
-            }
-            seen.check_memory()?;
-            Ok(!(verdict_only && fails(options, &seen.tally, total)))
-        };
-        let seen = self.scan(&each)?;
-        let all = self.merged(seen)?;
+            Ok(false)
+        })?;
         Ok(Overall {
             tally: all.tally,
             metrics: self.wants_metrics().then(Metrics::default),
@@ -356,29 +341,35 @@ impl Comparison<'_> {
         (!self.effort.verdict_only).then(|| AxisMarks::new(self.expected.shape()))
     }
 
-    /// Shows all windows of both tensors to `each`.
-    fn scan(&mut self, each: &WindowVisitor<'_>) -> Result<Vec<ThreadFindings>> {
-        if self.widths == [0, 0] {
-            // there may be more items of no bytes than can be counted one by one
-            self.expected.finish()?;
-            self.actual.finish()?;
-            return Ok(Vec::new());
-        }
-        let sources = [&mut *self.expected, &mut *self.actual];
-        scan(sources, self.effort.limits, self.progress, ThreadFindings::default, each)
-    }
-
-    /// Merges what all threads have seen.
+    /// Shows all windows of both tensors to `each`, until everything is known, and merges what all threads have seen.
     ///
     /// # Errors
-    /// There is no memory for the mismatches that are listed.
-    fn merged(&self, seen: Vec<ThreadFindings>) -> Result<ThreadFindings> {
+    /// Those of reading and of `each`. There is no memory for the mismatches that are listed.
+    fn scan(&mut self, axes: Option<&AxisMarks>, each: &WindowVisitor<'_>) -> Result<ThreadFindings> {
+        let (items, widths, options, verdict_only) = (self.items, self.widths, self.options, self.effort.verdict_only);
+        let sources = [&mut *self.expected, &mut *self.actual];
+        let visit = |seen: &mut ThreadFindings, start: usize, window: [&[u8]; 2]| {
+            let mut marks = WindowMarks { axes, runs: FirstAxisRuns::default() };
+            let is_known = each(seen, StoredItems::new(start, widths, window), &mut marks)?;
+            if !marks.runs.is_empty() {
+                seen.runs.push((start, marks.runs));
+            }
+            seen.check_memory()?;
+            Ok(!(is_known || verdict_only && fails(options, &seen.tally, items)))
+        };
+        let seen = match widths {
+            // there may be more items of no bytes than can be counted one by one
+            [0, 0] => {
+                sources.into_iter().try_for_each(|source| source.finish())?;
+                Vec::new()
+            }
+            _ => scan(sources, self.effort.limits, self.progress, ThreadFindings::default, visit)?,
+        };
         let mut all = ThreadFindings::default();
         for mut seen in seen {
             all.runs.append(&mut seen.runs);
-            all.counts.append(&mut seen.counts);
             all.tally.merge(seen.tally, &self.rule);
-            all.sums.merge(seen.sums);
+            all.metrics.merge(seen.metrics);
             all.variety.merge(seen.variety);
             all.skipped.append(&mut seen.skipped);
         }

@@ -141,46 +141,6 @@ impl Difference {
         self.items
     }
 
-    /// Returns how many elements differ in bits, and not as two NaN: all that a tolerance may accept.
-    pub fn differing(&self) -> Option<usize> {
-        self.found.as_ref().map(|found| found.differing)
-    }
-
-    /// Returns how many elements no tolerance accepts.
-    pub fn mismatches(&self) -> Option<usize> {
-        self.found.as_ref().map(|found| found.mismatches)
-    }
-
-    /// Returns the largest absolute error of the elements that are neither NaN nor infinite on either side.
-    pub fn max_abs(&self) -> Option<&Extreme<Number>> {
-        self.found.as_ref()?.max_abs.as_ref()
-    }
-
-    /// Returns the largest relative error of these elements, except those where zero was expected and something else found.
-    pub fn max_rel(&self) -> Option<&Extreme<f64>> {
-        self.found.as_ref()?.max_rel.as_ref()
-    }
-
-    /// Returns the largest distance of these elements in steps from value to neighbouring value.
-    pub fn max_ulp(&self) -> Option<&Extreme<u64>> {
-        self.found.as_ref()?.max_ulp.as_ref()
-    }
-
-    /// Returns the smallest absolute tolerance that alone accepts all elements, or `None` if none does.
-    pub fn min_atol(&self) -> Option<f64> {
-        self.found.as_ref()?.min_atol
-    }
-
-    /// Returns the smallest relative tolerance that alone accepts all elements, or `None` if none does.
-    pub fn min_rtol(&self) -> Option<f64> {
-        self.found.as_ref()?.min_rtol
-    }
-
-    /// Returns the smallest tolerance in steps that alone accepts all elements, or `None` if none does.
-    pub fn min_ulp(&self) -> Option<u64> {
-        self.found.as_ref()?.min_ulp
-    }
-
     /// Returns the first mismatches in C order, as many as [`Options::shown`](super::Options::shown) says.
     pub fn first(&self) -> &[Mismatch] {
         if self.lists_worst { &[] } else { self.listed() }
@@ -195,17 +155,6 @@ impl Difference {
         self.found.as_ref().map_or(&[], |found| &found.listed)
     }
 
-    /// Returns how alike the tensors are as a whole, or `None` if nothing was compared.
-    pub fn metrics(&self) -> Option<&Metrics> {
-        self.found.as_ref()?.metrics.as_ref()
-    }
-
-    /// Returns the errors at [`QUANTILES`](super::QUANTILES) of all elements that are finite on both sides: each is the
-    /// error of the element of that rank, or `None` if there is none.
-    pub fn quantiles(&self) -> Option<&[Option<Number>; 4]> {
-        self.found.as_ref()?.quantiles.as_ref()
-    }
-
     /// Returns for each axis of more than one place how many of its places hold a mismatch, and which.
     pub fn axes(&self) -> &[AxisPlaces] {
         self.found.as_ref().map_or(&[], |found| &found.axes)
@@ -215,6 +164,43 @@ impl Difference {
     pub fn failures(&self) -> &[Failure] {
         self.found.as_ref().map_or(&[], |found| &found.failures)
     }
+}
+
+/// Gives a difference a method for each row, which returns what was found, or `None` if nothing was compared.
+macro_rules! findings {
+    ($($(#[$doc:meta])+ $name:ident($found:ident) -> $type:ty = $value:expr;)+) => {
+        impl Difference {$(
+            $(#[$doc])+
+            pub fn $name(&self) -> Option<$type> {
+                let $found = self.found.as_ref()?;
+                $value
+            }
+        )+}
+    };
+}
+
+findings! {
+    /// Returns how many elements differ in bits, and not as two NaN: all that a tolerance may accept.
+    differing(found) -> usize = Some(found.differing);
+    /// Returns how many elements no tolerance accepts.
+    mismatches(found) -> usize = Some(found.mismatches);
+    /// Returns the largest absolute error of the elements that are neither NaN nor infinite on either side.
+    max_abs(found) -> &Extreme<Number> = found.max_abs.as_ref();
+    /// Returns the largest relative error of these elements, except those where zero was expected and something else found.
+    max_rel(found) -> &Extreme<f64> = found.max_rel.as_ref();
+    /// Returns the largest distance of these elements in steps from value to neighbouring value.
+    max_ulp(found) -> &Extreme<u64> = found.max_ulp.as_ref();
+    /// Returns the smallest absolute tolerance that alone accepts all elements, or `None` if none does.
+    min_atol(found) -> f64 = found.min_atol;
+    /// Returns the smallest relative tolerance that alone accepts all elements, or `None` if none does.
+    min_rtol(found) -> f64 = found.min_rtol;
+    /// Returns the smallest tolerance in steps that alone accepts all elements, or `None` if none does.
+    min_ulp(found) -> u64 = found.min_ulp;
+    /// Returns how alike the tensors are as a whole, or `None` if nothing was compared.
+    metrics(found) -> &Metrics = found.metrics.as_ref();
+    /// Returns the errors at [`QUANTILES`](super::QUANTILES) of all elements that are finite on both sides: each is the
+    /// error of the element of that rank, or `None` if there is none.
+    quantiles(found) -> &[Option<Number>; 4] = found.quantiles.as_ref();
 }
 
 impl fmt::Display for Difference {

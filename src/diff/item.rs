@@ -62,6 +62,13 @@ impl RealItem {
     }
 }
 
+/// The smallest and the largest of real items.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ends {
+    pub low: RealItem,
+    pub high: RealItem,
+}
+
 /// # Panics
 /// If the item is NaN or infinite.
 impl From<RealItem> for Binary {

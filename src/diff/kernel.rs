@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 use num_complex::Complex;
 
 use super::distance::{Distance, Number};
-use super::item::{BoolItem, ComparedItem, ItemClass, RealItem, TickItem};
+use super::item::{BoolItem, ComparedItem, Ends, ItemClass, RealItem, TickItem};
 use super::lanes::Offsets;
 use super::rule::Rule;
 use crate::item::exact::Exact;
@@ -121,7 +121,7 @@ pub(super) trait PairKernel: Send + Sync {
     fn offsets(&self, rows: Rows<'_>, out: &mut Offsets) -> [RealItem; 2];
 
     /// Returns the smallest and the largest of finite items, of which there is at least one. Not for complex items.
-    fn ends(&self, items: &[u8]) -> [RealItem; 2];
+    fn ends(&self, items: &[u8]) -> Ends;
 
     /// Returns whether all items are finite.
     fn are_finite(&self, rows: Rows<'_>) -> bool;
@@ -365,10 +365,11 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
         [first_expected.parts()[0], first_actual.parts()[0]]
     }
 
-    fn ends(&self, items: &[u8]) -> [RealItem; 2] {
+    fn ends(&self, items: &[u8]) -> Ends {
         let low = T::items(items).reduce(|low, item| if item.below(low) { item } else { low });
         let high = T::items(items).reduce(|high, item| if high.below(item) { item } else { high });
-        [low, high].map(|end| end.expect("a block has items").parts()[0])
+        let [low, high] = [low, high].map(|end| end.expect("a block has items").parts()[0]);
+        Ends { low, high }
     }
 
     fn are_finite(&self, rows: Rows<'_>) -> bool {

@@ -1,6 +1,6 @@
 //! Sums over rows of float64s, in lanes: each lane adds every fourth number, in a fixed order.
 
-use crate::item::exact::power_of_two;
+use crate::item::exact::{Binary, power_of_two};
 
 /// Lanes side by side. A single one would wait for its own last addition each time.
 const LANES: usize = 4;
@@ -56,6 +56,14 @@ pub(super) struct RowSums {
 }
 
 impl RowSums {
+    pub(super) fn exact_sum(self) -> Binary {
+        Binary::from(self.sum).shifted(self.power)
+    }
+
+    pub(super) fn exact_squares(self) -> Binary {
+        Binary::from(self.squares).shifted(2 * self.power)
+    }
+
     /// Returns whether float64 has all squares that count: if their sum is above 1e-270 (2^-897), those of up to 512 numbers
     /// that are lost below 2^-1022 are less than 2^-116 of it.
     fn is_in_range(&self) -> bool {
@@ -106,43 +114,35 @@ pub(super) fn exponent(value: f64) -> i32 {
 
 /// Returns the sums of two rows, and the sum of their products.
 fn moments(one: &[f64], other: &[f64]) -> (RowSums, RowSums, f64) {
-    let mut lanes = [[0.0; LANES]; 5];
-    let (ones, rest) = one.as_chunks::<LANES>();
-    let (others, other_rest) = other.as_chunks::<LANES>();
-    for (x, y) in ones.iter().zip(others) {
-        for lane in 0..LANES {
-            let (x, y) = (x[lane], y[lane]);
-            lanes[0][lane] += x;
-            lanes[1][lane] += x * x;
-            lanes[2][lane] += y;
-            lanes[3][lane] += y * y;
-            lanes[4][lane] += x * y;
-        }
-    }
-    for (lane, (x, y)) in rest.iter().zip(other_rest).enumerate() {
-        for (sums, value) in lanes.iter_mut().zip([*x, x * x, *y, y * y, x * y]) {
-            sums[lane] += value;
-        }
-    }
-    let [x, xx, y, yy, xy] = lanes.map(|lanes| lanes.iter().sum());
+    let [x, xx, y, yy, xy] = sums_of_terms(one, other, |x, y| [x, x * x, y, y * y, x * y]);
     (RowSums { sum: x, squares: xx, power: 0 }, RowSums { sum: y, squares: yy, power: 0 }, xy)
 }
 
 /// Returns the sum of the magnitudes, and of the squares.
 fn magnitudes(numbers: &[f64]) -> RowSums {
-    let (mut sums, mut squares) = ([0.0; LANES], [0.0; LANES]);
-    let (chunks, rest) = numbers.as_chunks::<LANES>();
-    for chunk in chunks {
+    let [sum, squares] = sums_of_terms(numbers, numbers, |number, _| [number.abs(), number * number]);
+    RowSums { sum, squares, power: 0 }
+}
+
+/// Returns the sums of some terms of each pair of numbers.
+#[inline(always)]
+fn sums_of_terms<const N: usize>(one: &[f64], other: &[f64], terms: impl Fn(f64, f64) -> [f64; N]) -> [f64; N] {
+    let mut lanes = [[0.0; LANES]; N];
+    let mut add = |lane: usize, x: f64, y: f64| {
+        for (sums, term) in lanes.iter_mut().zip(terms(x, y)) {
+            sums[lane] += term;
+        }
+    };
+    let ((ones, rest), (others, other_rest)) = (one.as_chunks::<LANES>(), other.as_chunks::<LANES>());
+    for (x, y) in ones.iter().zip(others) {
         for lane in 0..LANES {
-            sums[lane] += chunk[lane].abs();
-            squares[lane] += chunk[lane] * chunk[lane];
+            add(lane, x[lane], y[lane]);
         }
     }
-    for (lane, number) in rest.iter().enumerate() {
-        sums[lane] += number.abs();
-        squares[lane] += number * number;
+    for (lane, (x, y)) in rest.iter().zip(other_rest).enumerate() {
+        add(lane, *x, *y);
     }
-    RowSums { sum: sums.iter().sum(), squares: squares.iter().sum(), power: 0 }
+    lanes.map(|lanes| lanes.iter().sum())
 }
 
 /// Returns the smallest and the largest of some numbers and 0. NaN is left out.

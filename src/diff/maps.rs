@@ -4,7 +4,7 @@ use super::kernel::Rows;
 use super::options::Options;
 use super::reading::Comparability;
 use super::rule::Rule;
-use super::tally::{StoredItems, for_each_opaque, mark_failures};
+use super::tally::{NumberPairs, NumberRule, StoredItems, for_each_opaque, mark_failures};
 use crate::engine::job::Progress;
 use crate::engine::scan::scan;
 use crate::error::{Error, ErrorKind, Result};
@@ -47,8 +47,8 @@ impl ComparedPairs {
         match &self.how {
             Comparability::Numbers(reading) => {
                 let PairScratch { converted, steps, bits } = scratch;
-                let rows = reading.read(items.rows, converted);
-                mark_failures(&self.rule, reading, items, rows, steps, bits);
+                let pairs = NumberPairs { stored: items, rows: reading.read(items.rows, converted) };
+                mark_failures(NumberRule { rule: &self.rule, reading }, pairs, steps, bits);
                 let is_set = |n: &usize| bits[n / 64] >> (n % 64) & 1 == 1;
                 (0..items.len()).filter(is_set).for_each(|n| each(items.start + n));
             }
@@ -64,7 +64,6 @@ impl ComparedPairs {
 /// The errors of two tensors over their last two axes, as float64: the largest over the other axes, and NaN before all.
 struct ErrorPlane {
     sources: [Source; 2],
-    conversions: [Conversion; 2],
     pairs: ComparedPairs,
     /// The dims of the other axes.
     others: Vec<usize>,
@@ -106,10 +105,9 @@ pub(crate) fn check_plane(expected: &Source, actual: &Source, options: &Options)
 pub(crate) fn error_plane(mut sources: [Source; 2], options: &Options) -> Result<Box<dyn Fill>> {
     let pairs = ComparedPairs::new(sources.each_ref(), options).expect("the dtypes have been checked");
     sources.iter_mut().try_for_each(Source::settle)?;
-    let conversions = sources.each_ref().map(|source| Conversion::to_native(source.dtype()));
     let (others, plane) = sources[0].shape().split_at(sources[0].shape().len().saturating_sub(2));
     let (others, meta) = (others.to_vec(), Meta::new(Kind::Float64.into(), plane.to_vec()));
-    Ok(Box::new(ErrorPlane { sources, conversions, pairs, others, meta }))
+    Ok(Box::new(ErrorPlane { sources, pairs, others, meta }))
 }
 
 impl Fill for ErrorPlane {
@@ -137,7 +135,8 @@ impl Fill for ErrorPlane {
         for plane in 0..planes {
             let places = coordinates(plane, &self.others).into_iter().map(|place| place..place + 1);
             let ranges: Vec<_> = places.chain(window.ranges.iter().cloned()).collect();
-            for ((source, conversion), items) in self.sources.iter().zip(&self.conversions).zip(&mut items) {
+            for (source, items) in self.sources.iter().zip(&mut items) {
+                let conversion = Conversion::to_native(source.dtype());
                 resize(items, count * conversion.itemsize(), source.label())?;
                 conversion.read(source, &source.view().part(&ranges), items, &mut scratch.gathered)?;
             }

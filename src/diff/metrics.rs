@@ -1,8 +1,8 @@
 //! How far apart two tensors are as a whole, and how alike.
 
-use super::item::ItemClass;
+use super::item::{Ends, ItemClass};
 use super::options::{Failure, MetricLimits};
-use super::sums::{Ends, MetricSums};
+use super::sums::MetricSums;
 use crate::item::exact::{Binary, Exact, Scaled, spread};
 
 /// Metrics over all items that are finite on both sides; `None` where one is undefined.
@@ -73,7 +73,7 @@ impl Metrics {
             return Self::default();
         }
         let count = Scaled::from(sums.count as f64);
-        let (squared, is_exact) = (sums.squared_errors.scaled(), sums.squared_errors.is_zero());
+        let (squared, is_exact) = (sums.errors.squares.scaled(), sums.errors.squares.is_zero());
         let rmse = if is_exact { Scaled::from(0.0) } else { squared.over(count).sqrt() };
         // without an error a ratio is infinite, without a signal minus infinite
         let decibels = |has_signal: bool, ratio: &dyn Fn() -> f64| match (is_exact, has_signal) {
@@ -81,7 +81,7 @@ impl Metrics {
             (false, true) => ratio(),
             (false, false) => f64::NEG_INFINITY,
         };
-        let signal = &sums.expected_squares;
+        let signal = &sums.sides[0].squares;
         let snr = || decibels(!signal.is_zero(), &|| 10.0 * signal.scaled().over(squared).log10());
         let psnr = || {
             let range = range(sums.ends[0]);
@@ -89,7 +89,7 @@ impl Metrics {
         };
         let (real, number) = (class.is_real(), class != ItemClass::Date);
         Self {
-            mean_abs: Some(sums.errors.scaled().over(count).value()),
+            mean_abs: Some(sums.errors.sum.scaled().over(count).value()),
             rmse: Some(rmse.value()),
             cosine: number.then(|| cosine(sums, is_exact)),
             snr_db: number.then(snr),
@@ -111,13 +111,14 @@ fn range(ends: Option<Ends>) -> Exact {
 }
 
 fn cosine(sums: &MetricSums, is_exact: bool) -> f64 {
-    match [&sums.expected_squares, &sums.actual_squares].map(Exact::is_zero) {
+    let squares = sums.sides.each_ref().map(|side| &side.squares);
+    match squares.map(Exact::is_zero) {
         [true, true] => 1.0,
         [true, false] | [false, true] => 0.0,
         [false, false] if is_exact => 1.0,
         [false, false] => {
-            let sizes = sums.expected_squares.scaled().times(sums.actual_squares.scaled()).sqrt();
-            sums.products.scaled().over(sizes).value().clamp(-1.0, 1.0)
+            let [expected, actual] = squares.map(Exact::scaled);
+            sums.products.scaled().over(expected.times(actual).sqrt()).value().clamp(-1.0, 1.0)
         }
     }
 }
@@ -130,8 +131,8 @@ fn pearson(sums: &MetricSums, is_exact: bool) -> Option<f64> {
     if is_exact {
         return Some(1.0);
     }
-    let both = spread(sums.count, &sums.products, &sums.expected, &sums.actual);
-    let expected = spread(sums.count, &sums.expected_squares, &sums.expected, &sums.expected);
-    let actual = spread(sums.count, &sums.actual_squares, &sums.actual, &sums.actual);
-    Some(both.over(expected.times(actual).sqrt()).value().clamp(-1.0, 1.0))
+    let [expected, actual] = &sums.sides;
+    let both = spread(sums.count, &sums.products, &expected.sum, &actual.sum);
+    let [e, a] = [expected, actual].map(|side| spread(sums.count, &side.squares, &side.sum, &side.sum));
+    Some(both.over(e.times(a).sqrt()).value().clamp(-1.0, 1.0))
 }

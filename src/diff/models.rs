@@ -38,32 +38,18 @@ impl Verdict {
 
     /// Returns the name that JSON uses.
     pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Same => "same",
-            Verdict::Within => "within",
-            Verdict::Different => "different",
-            Verdict::Missing => "missing",
-            Verdict::Extra => "extra",
-        }
+        ["same", "within", "different", "missing", "extra"][self as usize]
     }
 
     /// Returns whether models with such a tensor can be equal.
     pub fn passes(self) -> bool {
-        match self {
-            Verdict::Same | Verdict::Within => true,
-            Verdict::Different | Verdict::Missing | Verdict::Extra => false,
-        }
+        matches!(self, Self::Same | Self::Within)
     }
 
     /// Returns the place among the lines of a report: the worst come first.
-    fn rank(self) -> u8 {
-        match self {
-            Verdict::Different => 0,
-            Verdict::Missing => 1,
-            Verdict::Extra => 2,
-            Verdict::Within => 3,
-            Verdict::Same => 4,
-        }
+    fn rank(self) -> usize {
+        let worst_first = [Self::Different, Self::Missing, Self::Extra, Self::Within, Self::Same];
+        worst_first.iter().position(|verdict| *verdict == self).expect("all verdicts are in the list")
     }
 }
 
@@ -218,12 +204,8 @@ fn object(name: &str, found: &NamedResult) -> String {
 fn line(name: &str, found: &NamedResult) -> ReportLine {
     let name = printable(name);
     let outline = |outline: &Outline| format!("{name}: {} {:?}", printable(&outline.dtype), outline.shape);
-    let bare = |verdict, text| ReportLine {
-        verdict,
-        share: 0.0,
-        relative: 0.0,
-        cells: [String::new(), String::new(), String::new(), text],
-    };
+    let none = String::new;
+    let bare = |verdict, text| ReportLine { verdict, share: 0.0, relative: 0.0, cells: [none(), none(), none(), text] };
     let found = match found {
         NamedResult::Both(found) => found,
         NamedResult::Missing(one) => return bare(Verdict::Missing, outline(one)),
@@ -234,11 +216,8 @@ fn line(name: &str, found: &NamedResult) -> ReportLine {
     let incomparable = |text: String| ReportLine { share: f64::INFINITY, ..bare(verdict, format!("{name}: {text}")) };
     match found.reason {
         Some(Reason::Dtype) => {
-            return incomparable(format!(
-                "dtype {}, expected {}",
-                printable(&actual.dtype),
-                printable(&expected.dtype)
-            ));
+            let [actual, expected] = [actual, expected].map(|outline| printable(&outline.dtype));
+            return incomparable(format!("dtype {actual}, expected {expected}"));
         }
         Some(Reason::Shape) => return incomparable(format!("shape {:?}, expected {:?}", actual.shape, expected.shape)),
         Some(Reason::Values) | None => {}

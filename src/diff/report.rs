@@ -137,36 +137,28 @@ impl Findings {
 
     fn error_table(&self, style: Style, has_steps: bool) -> Table<'_> {
         let none = || "none".to_owned();
-        let index = |index: Option<&Vec<usize>>| index.map_or_else(String::new, |index| list(index));
+        let row = |name: &str, most: Option<(String, &Vec<usize>)>, option: &str, least: Option<String>| {
+            let (largest, index) = most.map_or_else(|| (none(), String::new()), |(value, index)| (value, list(index)));
+            let least = least.map_or_else(none, |least| style.option(option, bare(&least)));
+            [name.to_owned(), largest, index, least].map(Cow::from).to_vec()
+        };
         // if no tolerance accepts what differs, an error of 0 only says that some items are the same
         let abs = self.max_abs.as_ref().filter(|most| self.min_atol.is_some() || !most.value.is_zero());
         let rel = self.max_rel.as_ref().filter(|most| self.min_rtol.is_some() || most.value > 0.0);
         let ulp = self.max_ulp.as_ref().filter(|most| self.min_ulp.is_some() || most.value > 0);
+        let abs = abs.map(|most| (brief(most.value), &most.index));
+        let rel = rel.map(|most| (four_digits(most.value), &most.index));
+        let ulp = ulp.map(|most| (most.value.to_string(), &most.index));
         let mut rows = vec![
-            [
-                "absolute".to_owned(),
-                abs.map_or_else(none, |most| brief(most.value)),
-                index(abs.map(|most| &most.index)),
-                self.min_atol.map_or_else(none, |least| style.option("atol", bare(&self.tolerance(least)))),
-            ],
-            [
-                "relative".to_owned(),
-                rel.map_or_else(none, |most| four_digits(most.value)),
-                index(rel.map(|most| &most.index)),
-                self.min_rtol.map_or_else(none, |least| style.option("rtol", bare(&float(least)))),
-            ],
+            row("absolute", abs, "atol", self.min_atol.map(|least| self.tolerance(least))),
+            row("relative", rel, "rtol", self.min_rtol.map(float)),
         ];
         if has_steps {
-            rows.push([
-                "ulp".to_owned(),
-                ulp.map_or_else(none, |most| most.value.to_string()),
-                index(ulp.map(|most| &most.index)),
-                self.min_ulp.map_or_else(none, |least| style.option("ulp", &least.to_string())),
-            ]);
+            rows.push(row("ulp", ulp, "ulp", self.min_ulp.map(|least| least.to_string())));
         }
         let columns =
             vec![Column::left("error"), Column::right("largest"), Column::left("at"), Column::left("would pass with")];
-        table(columns, rows.into_iter().map(|row| row.map(Cow::from).to_vec()).collect())
+        table(columns, rows)
     }
 }
 

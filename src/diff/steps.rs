@@ -4,6 +4,7 @@
 //! they are converted to the type that they are compared as.
 
 use super::kernel::{PairKernel, Rows};
+use crate::item::element::inlined;
 
 /// How the steps between two items of a dtype are found.
 pub(super) enum Steps {
@@ -53,22 +54,21 @@ pub(super) trait Ordinal: Copy + Send + Sync {
     fn steps(self, other: Self) -> Self::Steps;
 }
 
-impl Ordinal for i32 {
-    type Steps = u32;
+macro_rules! ordinals {
+    ($($type:ty: $steps:ty;)+) => {$(
+        impl Ordinal for $type {
+            type Steps = $steps;
 
-    #[inline(always)]
-    fn steps(self, other: Self) -> u32 {
-        self.abs_diff(other)
-    }
+            inlined! {
+                fn steps(self, other: Self) -> $steps { self.abs_diff(other) }
+            }
+        }
+    )+};
 }
 
-impl Ordinal for i64 {
-    type Steps = u64;
-
-    #[inline(always)]
-    fn steps(self, other: Self) -> u64 {
-        self.abs_diff(other)
-    }
+ordinals! {
+    i32: u32;
+    i64: u64;
 }
 
 /// The steps between floats of `BYTES` bytes, whose ordinals `read` returns. A complex item is two floats, of which the pair

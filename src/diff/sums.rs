@@ -21,22 +21,15 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use super::item::{ItemClass, RealItem};
+use super::item::{Ends, ItemClass, RealItem};
 use super::kernel::{PairKernel, Rows};
-use super::lanes::{BlockSums, Offsets, exponent, range, zeros};
-use crate::item::exact::{Binary, Exact, power_of_two};
+use super::lanes::{BlockSums, Offsets, RowSums, exponent, range, zeros};
+use crate::item::exact::{Binary, Exact, SumOfSquares, power_of_two};
 use crate::memory::{self, OutOfMemory};
 use crate::parallel::locked;
 
 /// The items of a block. Their offsets, in float64, stay in a core's nearest cache.
 const BLOCK: usize = 512;
-
-/// The smallest and the largest of real items.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ends {
-    pub low: RealItem,
-    pub high: RealItem,
-}
 
 /// The sums over the pairs that are finite on both sides, without a rounding but within blocks.
 #[derive(Clone, Debug, Default)]
@@ -44,15 +37,11 @@ pub(super) struct MetricSums {
     /// How many pairs there are, and how many of them have no error.
     pub count: u64,
     pub zeros: u64,
-    /// The sums of the expected and of the actual items, of their squares and products.
-    pub expected: Exact,
-    pub actual: Exact,
-    pub expected_squares: Exact,
-    pub actual_squares: Exact,
+    /// The sums of the expected and of the actual items, and of their squares.
+    pub sides: [SumOfSquares; 2],
     pub products: Exact,
-    /// The sums of the magnitudes of differences, and of their squares.
-    pub errors: Exact,
-    pub squared_errors: Exact,
+    /// The sum of the magnitudes of differences, and that of their squares.
+    pub errors: SumOfSquares,
     /// The ends of the expected items, and of the actual ones. Complex items have none.
     pub ends: [Option<Ends>; 2],
 }
@@ -70,13 +59,9 @@ impl MetricSums {
     pub(super) fn merge(&mut self, other: Self) {
         self.count += other.count;
         self.zeros += other.zeros;
-        self.expected.merge(other.expected);
-        self.actual.merge(other.actual);
-        self.expected_squares.merge(other.expected_squares);
-        self.actual_squares.merge(other.actual_squares);
         self.products.merge(other.products);
         self.errors.merge(other.errors);
-        self.squared_errors.merge(other.squared_errors);
+        self.sides.iter_mut().zip(other.sides).for_each(|(own, other)| own.merge(other));
         for (own, other) in self.ends.iter_mut().zip(other.ends) {
             other.into_iter().for_each(|other| widen(own, other));
         }
@@ -102,7 +87,7 @@ impl MetricSums {
         kernel.keep_finite(rows, finite);
         let rows = Rows { expected: &finite[0], actual: &finite[1] };
         if kernel.class() == ItemClass::Complex {
-            self.complex(rows, offsets);
+            self.complex(kernel, rows, offsets);
         } else if !rows.expected.is_empty() && !self.real(kernel, rows, offsets) {
             self.scaled(kernel, rows, offsets);
         }
@@ -125,8 +110,7 @@ impl MetricSums {
             // offsets are rounded: if they may tell of a new end, the items decide
             let is_within = |ends: Ends| low > ends.low.offset(origin) && high < ends.high.offset(origin);
             if !self.ends[side].is_some_and(is_within) {
-                let [low, high] = kernel.ends(items);
-                widen(&mut self.ends[side], Ends { low, high });
+                widen(&mut self.ends[side], kernel.ends(items));
             }
         }
         true
@@ -151,8 +135,7 @@ impl MetricSums {
             *error = scaled(actual, both) - scaled(expected, both);
         }
         for (ends, items) in self.ends.iter_mut().zip([rows.expected, rows.actual]) {
-            let [low, high] = kernel.ends(items);
-            widen(ends, Ends { low, high });
+            widen(ends, kernel.ends(items));
         }
         self.zeros += zeros(&offsets.errors);
         let sums = offsets.scaled_sums([powers[0], powers[1], both]);
@@ -163,18 +146,16 @@ impl MetricSums {
     fn add(&mut self, kernel: &dyn PairKernel, rows: Rows<'_>, origins: [RealItem; 2], sums: &BlockSums) {
         let count = (rows.expected.len() / kernel.size()) as u64;
         let [e, a] = origins.map(Binary::from);
-        let [e_sum, a_sum] = [sums.expected, sums.actual].map(|row| Binary::from(row.sum).shifted(row.power));
-        for (sum, squares, origin, row, row_sum) in [
-            (&mut self.expected, &mut self.expected_squares, e, sums.expected, e_sum),
-            (&mut self.actual, &mut self.actual_squares, a, sums.actual, a_sum),
-        ] {
+        let [e_sum, a_sum] = [sums.expected, sums.actual].map(RowSums::exact_sum);
+        for (side, origin, row, row_sum) in [(0, e, sums.expected, e_sum), (1, a, sums.actual, a_sum)] {
+            let SumOfSquares { sum, squares } = &mut self.sides[side];
             sum.add(row_sum);
             sum.add_times(origin, count);
-            squares.add(Binary::from(row.squares).shifted(2 * row.power));
+            squares.add(row.exact_squares());
             squares.add_product_times(origin, origin, count);
             squares.add_product_times(origin, row_sum, 2);
         }
-        if sums.products_cancel(count, origins.map(RealItem::near)) {
+        if kernel.class() != ItemClass::Complex && sums.products_cancel(count, origins.map(RealItem::near)) {
             kernel.add_products(rows, &mut self.products);
         } else {
             self.products.add(Binary::from(sums.products).shifted(sums.expected.power + sums.actual.power));
@@ -183,17 +164,12 @@ impl MetricSums {
             self.products.add_product(a, e_sum);
         }
         self.count += count;
-        self.add_errors(sums);
-    }
-
-    fn add_errors(&mut self, sums: &BlockSums) {
-        let errors = sums.errors;
-        self.errors.add(Binary::from(errors.sum).shifted(errors.power));
-        self.squared_errors.add(Binary::from(errors.squares).shifted(2 * errors.power));
+        self.errors.sum.add(sums.errors.exact_sum());
+        self.errors.squares.add(sums.errors.exact_squares());
     }
 
     /// Adds finite complex items: squares and products are those of their parts, and an error is a modulus.
-    fn complex(&mut self, rows: Rows<'_>, offsets: &mut Offsets) {
+    fn complex(&mut self, kernel: &dyn PairKernel, rows: Rows<'_>, offsets: &mut Offsets) {
         let sides = [rows.expected, rows.actual].map(|items| items.as_chunks().0);
         let parts = |side: usize| sides[side].iter().map(|part| f64::from_le_bytes(*part));
         let largest = parts(0).chain(parts(1)).fold(0.0_f64, |most, part| most.max(part.abs()));
@@ -204,18 +180,11 @@ impl MetricSums {
         offsets.actual.iter_mut().zip(parts(1)).for_each(|(y, part)| *y = part);
         let differences = parts(1).zip(parts(0)).map(|(actual, expected)| actual * scale - expected * scale);
         offsets.errors.iter_mut().zip(differences).for_each(|(error, difference)| *error = difference);
-        self.count += sides[0].len() as u64 / 2;
         self.zeros += offsets.errors.as_chunks::<2>().0.iter().filter(|parts| **parts == [0.0; 2]).count() as u64;
         let mut sums = offsets.scaled_sums([0, 0, power]);
         // the parts have been scaled by now, if they had to be
         sums.errors.sum = offsets.errors.as_chunks::<2>().0.iter().map(|[re, im]| re.hypot(*im)).sum();
-        let BlockSums { expected, actual, products, .. } = sums;
-        self.expected.add(Binary::from(expected.sum).shifted(expected.power));
-        self.actual.add(Binary::from(actual.sum).shifted(actual.power));
-        self.expected_squares.add(Binary::from(expected.squares).shifted(2 * expected.power));
-        self.actual_squares.add(Binary::from(actual.squares).shifted(2 * actual.power));
-        self.products.add(Binary::from(products).shifted(expected.power + actual.power));
-        self.add_errors(&sums);
+        self.add(kernel, rows, [RealItem::Float(0.0); 2], &sums);
     }
 }
 

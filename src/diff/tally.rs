@@ -37,12 +37,12 @@ pub(super) struct Most<V> {
     pub item: usize,
 }
 
-/// Takes the value of an item into account. Items may come in any order.
-fn raise<V: PartialOrd + Copy>(most: &mut Option<Most<V>>, value: V, item: usize) {
-    let higher = |most: &Most<V>| value > most.value || value == most.value && item < most.item;
-    if most.as_ref().is_none_or(higher) {
-        *most = Some(Most { value, item });
-    }
+/// Takes the value of an item into account, if it has one. Items may come in any order.
+fn raise<V: PartialOrd + Copy>(most: &mut Option<Most<V>>, new: Option<Most<V>>) {
+    let is_new = |new: &Most<V>| {
+        most.is_none_or(|most| new.value > most.value || new.value == most.value && new.item < most.item)
+    };
+    *most = new.filter(is_new).or(*most);
 }
 
 /// Neighbouring items of both tensors as they are stored (little-endian), before they are converted to the type that they
@@ -90,6 +90,39 @@ impl<'a> StoredItems<'a> {
     }
 }
 
+/// When pairs of numbers pass, and how they become numbers of one type.
+#[derive(Clone, Copy)]
+pub(super) struct NumberRule<'a> {
+    pub rule: &'a Rule,
+    pub reading: &'a NumberReading,
+}
+
+impl NumberRule<'_> {
+    /// Makes `steps` the steps between the items of each pair if they are limited, else empty.
+    fn fill_limited_steps(self, pairs: NumberPairs<'_>, steps: &mut Vec<u64>) {
+        match self.rule.ulp {
+            Some(_) => self.reading.steps.fill(self.reading.kernel(), pairs.stored.rows, pairs.rows, steps),
+            None => steps.clear(),
+        }
+    }
+}
+
+/// Pairs of numbers, as they are stored and as they are compared.
+#[derive(Clone, Copy)]
+pub(super) struct NumberPairs<'a> {
+    pub stored: StoredItems<'a>,
+    pub rows: Rows<'a>,
+}
+
+impl NumberPairs<'_> {
+    /// Returns some of the pairs, numbered from the first of these. An item that is compared has `size` bytes.
+    fn part(self, items: Range<usize>, size: usize) -> Self {
+        let bytes = items.start * size..items.end * size;
+        let rows = Rows { expected: &self.rows.expected[bytes.clone()], actual: &self.rows.actual[bytes] };
+        Self { stored: self.stored.part(items), rows }
+    }
+}
+
 /// What is known of the items seen so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct DifferenceTally {
@@ -122,15 +155,9 @@ pub(super) struct TallyScratch {
 impl DifferenceTally {
     /// Adds what is known of other items.
     pub(super) fn merge(&mut self, other: Self, rule: &Rule) {
-        if let Some(Most { value, item }) = other.max_abs {
-            raise(&mut self.max_abs, value, item);
-        }
-        if let Some(Most { value, item }) = other.max_rel {
-            raise(&mut self.max_rel, value, item);
-        }
-        if let Some(Most { value, item }) = other.max_ulp {
-            raise(&mut self.max_ulp, value, item);
-        }
+        raise(&mut self.max_abs, other.max_abs);
+        raise(&mut self.max_rel, other.max_rel);
+        raise(&mut self.max_ulp, other.max_ulp);
         self.rtol = self.rtol.max(other.rtol);
         self.has_non_finite_mismatch |= other.has_non_finite_mismatch;
         self.differing += other.differing;
@@ -151,29 +178,26 @@ impl DifferenceTally {
         self.max_abs.is_some() && self.max_rel.is_some()
     }
 
-    /// Looks at items that come after all before. `rows` are `stored` as they are compared.
+    /// Looks at pairs of numbers that come after all before.
     pub(super) fn look_at(
         &mut self,
-        rule: &Rule,
-        reading: &NumberReading,
-        stored: StoredItems<'_>,
-        rows: Rows<'_>,
+        how: NumberRule<'_>,
+        pairs: NumberPairs<'_>,
         marks: &mut WindowMarks<'_>,
         scratch: &mut TallyScratch,
     ) {
-        let kernel = reading.kernel();
-        let size = kernel.size();
-        let block = BLOCK / size;
-        let blocks = rows.expected.chunks(block * size).zip(rows.actual.chunks(block * size)).enumerate();
-        for (number, (expected, actual)) in blocks {
-            let rows = Rows { expected, actual };
-            let items = expected.len() / size;
-            let stored = stored.part(number * block..number * block + items);
+        let NumberRule { rule, reading } = how;
+        let (kernel, items) = (reading.kernel(), pairs.stored.len());
+        let block = BLOCK / kernel.size();
+        for first in (0..items).step_by(block) {
+            let count = block.min(items - first);
+            let pairs = pairs.part(first..first + count, kernel.size());
+            let NumberPairs { stored, rows } = pairs;
             if reading.is_one_dtype && self.has_maxima() && stored.rows.expected == stored.rows.actual {
                 continue;
             }
             let before = self.mismatches;
-            if let Some(BlockCounts { differing, mismatches }) = self.count(rule, reading, stored, rows, scratch) {
+            if let Some(BlockCounts { differing, mismatches }) = self.count(how, pairs, &mut scratch.steps) {
                 self.differing += differing;
                 self.mismatches += mismatches;
             } else {
@@ -183,22 +207,16 @@ impl DifferenceTally {
                     self.pair(rule, stored.part(n..n + 1), facts, scratch.steps.get(n).copied());
                 }
             }
-            marks.mark(stored.start..stored.start + items, self.mismatches - before, &mut |bits| {
-                mark_failures(rule, reading, stored, rows, &mut scratch.steps, bits);
+            marks.mark(stored.start..stored.start + count, self.mismatches - before, &mut |bits| {
+                mark_failures(how, pairs, &mut scratch.steps, bits);
             });
         }
     }
 
     /// Counts what differs in a block; `None` if its pairs have to be looked at one by one. After the first blocks hardly
     /// any raises a maximum, so that this is all that is done with most.
-    fn count(
-        &self,
-        rule: &Rule,
-        reading: &NumberReading,
-        stored: StoredItems<'_>,
-        rows: Rows<'_>,
-        scratch: &mut TallyScratch,
-    ) -> Option<BlockCounts> {
+    fn count(&self, how: NumberRule<'_>, pairs: NumberPairs<'_>, steps: &mut Vec<u64>) -> Option<BlockCounts> {
+        let NumberRule { rule, reading } = how;
         let thresholds = Thresholds {
             max_abs: self.max_abs?.value,
             max_rel: self.max_rel.map(|most| most.value),
@@ -206,24 +224,21 @@ impl DifferenceTally {
             lists_next: self.first.len() < rule.shown || self.worst.takes_all(rule.worst),
             worst: self.worst.floor(),
         };
-        if reading.steps.any_above(stored.rows, self.max_ulp.map(|most| most.value)) {
+        if reading.steps.any_above(pairs.stored.rows, self.max_ulp.map(|most| most.value)) {
             return None;
         }
-        fill_limited_steps(rule, reading, stored, rows, &mut scratch.steps);
-        reading.kernel().count(&thresholds, rule, rows, &scratch.steps)
+        how.fill_limited_steps(pairs, steps);
+        reading.kernel().count(&thresholds, rule, pairs.rows, steps)
     }
 
     /// Takes a pair into account, so many steps apart if that has a meaning.
     fn pair(&mut self, rule: &Rule, stored: StoredItems<'_>, facts: &PairFacts, steps: Option<u64>) {
         let errors = facts.error.map(|PairError { distance, size }| {
             let rel = relative(distance.near(), size);
-            raise(&mut self.max_abs, distance, stored.start);
-            if let Some(steps) = steps {
-                raise(&mut self.max_ulp, steps, stored.start);
-            }
-            if let Some(rel) = rel {
-                raise(&mut self.max_rel, rel, stored.start);
-            }
+            let item = stored.start;
+            raise(&mut self.max_abs, Some(Most { value: distance, item }));
+            raise(&mut self.max_ulp, steps.map(|value| Most { value, item }));
+            raise(&mut self.max_rel, rel.map(|value| Most { value, item }));
             if facts.differs && distance.up() > self.rtol * size {
                 self.rtol = least_rtol(distance.up(), size).unwrap_or(f64::INFINITY);
             }
@@ -322,45 +337,23 @@ impl WindowMarks<'_> {
     }
 }
 
-/// Makes `steps` the steps between the items of each pair if they are limited, else empty.
-fn fill_limited_steps(
-    rule: &Rule,
-    reading: &NumberReading,
-    stored: StoredItems<'_>,
-    rows: Rows<'_>,
-    steps: &mut Vec<u64>,
-) {
-    match rule.ulp {
-        Some(_) => reading.steps.fill(reading.kernel(), stored.rows, rows, steps),
-        None => steps.clear(),
-    }
-}
-
 /// Makes `bits` a bit for each pair, which is set if the pair fails.
-pub(super) fn mark_failures(
-    rule: &Rule,
-    reading: &NumberReading,
-    stored: StoredItems<'_>,
-    rows: Rows<'_>,
-    steps: &mut Vec<u64>,
-    bits: &mut Vec<u64>,
-) {
-    let kernel = reading.kernel();
-    fill_limited_steps(rule, reading, stored, rows, steps);
-    let (items, size) = (stored.len(), kernel.size());
+pub(super) fn mark_failures(how: NumberRule<'_>, pairs: NumberPairs<'_>, steps: &mut Vec<u64>, bits: &mut Vec<u64>) {
+    let (NumberRule { rule, reading }, kernel) = (how, how.reading.kernel());
+    how.fill_limited_steps(pairs, steps);
+    let (items, size) = (pairs.stored.len(), kernel.size());
     bits.clear();
     bits.resize(items.div_ceil(64), 0);
     // groups that are the same bytes are left out, and those between them looked at together
     let mut first = 0;
     for end in (GROUP..items).step_by(GROUP).chain([items]) {
-        let group = stored.part(end - (end - 1) % GROUP - 1..end);
+        let start = end - (end - 1) % GROUP - 1;
+        let group = pairs.stored.part(start..end);
         let is_same = reading.is_one_dtype && group.rows.expected == group.rows.actual;
-        let last = if is_same { group.start - stored.start } else { end };
+        let last = if is_same { start } else { end };
         if (is_same || end == items) && first < last {
-            let bytes = first * size..last * size;
-            let rows = Rows { expected: &rows.expected[bytes.clone()], actual: &rows.actual[bytes] };
             let steps = if steps.is_empty() { &[][..] } else { &steps[first..last] };
-            kernel.mark_failures(rule, rows, steps, first, bits);
+            kernel.mark_failures(rule, pairs.part(first..last, size).rows, steps, first, bits);
         }
         if is_same {
             first = end;

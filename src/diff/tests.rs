@@ -8,7 +8,9 @@ use super::kernel::Rows;
 use super::places::FirstAxisRuns;
 use super::reading::{Comparability, NumberReading};
 use super::rule::Rule;
-use super::tally::{DifferenceTally, Most, StoredItems, TallyScratch, WindowMarks, least_rtol};
+use super::tally::{
+    DifferenceTally, Most, NumberPairs, NumberRule, StoredItems, TallyScratch, WindowMarks, least_rtol,
+};
 use super::worst::{FoundMismatch, MismatchErrors};
 use super::*;
 use crate::error::{Advice, Subject};
@@ -833,7 +835,9 @@ fn as_defined_in_any_windows() {
             let window = StoredItems::new(start, [8, 8], [&e[8 * start..8 * end], &a[8 * start..8 * end]]);
             let mut marks = WindowMarks { axes: None, runs: FirstAxisRuns::default() };
             let thread = random.below(tallies.len());
-            tallies[thread].look_at(&rule, &reading, window, window.rows, &mut marks, &mut TallyScratch::default());
+            let how = NumberRule { rule: &rule, reading: &reading };
+            let pairs = NumberPairs { stored: window, rows: window.rows };
+            tallies[thread].look_at(how, pairs, &mut marks, &mut TallyScratch::default());
             start = end;
         }
         let mut found = DifferenceTally::default();

@@ -4,15 +4,11 @@ use std::cmp::{Ordering, Reverse};
 
 use super::firsts::{Numbered, first_of, improve, least};
 use super::items::{ByteItem, CountedItem};
-use super::part::StoredPart;
-use crate::engine::job::Progress;
+use super::part::ItemPasses;
 use crate::engine::quantiles::Key;
-use crate::engine::scan::{ScannedPart, scan_parts};
 use crate::error::Result;
 use crate::layout::numbers::ItemNumbers;
 use crate::layout::order::sort_by;
-use crate::ops::fill::Limits;
-use crate::storage::source::Source;
 
 /// How often each byte occurs, and the first smallest item, largest item and NaN.
 pub(super) struct ByteCounts {
@@ -77,30 +73,15 @@ impl ByteCounts {
     }
 
     /// Counts all bytes of a part of a tensor.
-    pub(super) fn of(
-        source: &Source,
-        part: &StoredPart,
-        byte: ByteItem,
-        limits: Limits,
-        progress: Progress<'_>,
-    ) -> Result<Self> {
+    pub(super) fn of(passes: ItemPasses<'_>, byte: ByteItem) -> Result<Self> {
         let values: [f64; 256] = std::array::from_fn(|item| byte.value(item as u8));
-        let parts = [ScannedPart { source, view: part.view.clone() }];
-        let threads = scan_parts(
-            parts,
-            limits,
-            progress,
-            |_| true,
-            Self::new,
-            |counts, start, [bytes]| {
-                // the first item of a value is looked for in the block where it first occurs, which is still in the cache
-                const BLOCK: usize = 1 << 17;
-                for (i, block) in bytes.chunks(BLOCK).enumerate() {
-                    counts.add(&values, &part.numbers, start + i * BLOCK, block);
-                }
-                Ok(true)
-            },
-        )?;
+        let threads = passes.scan(Self::new, |counts, start, bytes| {
+            // the first item of a value is looked for in the block where it first occurs, which is still in the cache
+            const BLOCK: usize = 1 << 17;
+            for (i, block) in bytes.chunks(BLOCK).enumerate() {
+                counts.add(&values, &passes.part.numbers, start + i * BLOCK, block);
+            }
+        })?;
         let mut all = Self::new();
         let value = |byte: u8| values[usize::from(byte)];
         for counted in &threads {

@@ -2,10 +2,9 @@
 
 use super::bytes::ByteCounts;
 use super::items::{BLOCK, ByteItem, CountedAs, ItemCodec};
-use super::part::StoredPart;
+use super::part::{ItemPasses, StoredPart};
 use super::stats::Stats;
 use crate::engine::job::Progress;
-use crate::engine::scan::{ScannedPart, scan_parts};
 use crate::error::Result;
 use crate::ops::fill::Limits;
 use crate::storage::source::Source;
@@ -49,13 +48,14 @@ pub enum BinEdge {
 pub fn histogram(source: &Source, stats: &Stats, limits: Limits, progress: Progress<'_>) -> Result<Option<Histogram>> {
     let (Some((min, _)), Some((max, _))) = (&stats.min, &stats.max) else { return Ok(None) };
     let ends = [min.bytes(), max.bytes()];
+    let passes = ItemPasses { source, part: &StoredPart::whole(source.meta()), limits, progress };
     match CountedAs::new(source.dtype().kind()) {
-        CountedAs::Bytes(byte) => bytes(source, ends, limits, progress, byte).map(Some),
-        CountedAs::Int32(codec) => real(source, ends, limits, progress, &codec).map(Some),
-        CountedAs::Int64(codec) => real(source, ends, limits, progress, &codec).map(Some),
-        CountedAs::UInt64(codec) => real(source, ends, limits, progress, &codec).map(Some),
-        CountedAs::Float32(codec) => real(source, ends, limits, progress, &codec).map(Some),
-        CountedAs::Float64(codec) => real(source, ends, limits, progress, &codec).map(Some),
+        CountedAs::Bytes(byte) => bytes(passes, ends, byte).map(Some),
+        CountedAs::Int32(codec) => real(passes, ends, &codec).map(Some),
+        CountedAs::Int64(codec) => real(passes, ends, &codec).map(Some),
+        CountedAs::UInt64(codec) => real(passes, ends, &codec).map(Some),
+        CountedAs::Float32(codec) => real(passes, ends, &codec).map(Some),
+        CountedAs::Float64(codec) => real(passes, ends, &codec).map(Some),
         CountedAs::Dates(_) | CountedAs::Complex64(_) | CountedAs::Complex128(_) => Ok(None),
         CountedAs::Text | CountedAs::Opaque => Ok(None),
     }
@@ -118,13 +118,7 @@ impl Edge for f32 {
 
 /// Counts for each edge the items that are not below it. These are ten comparisons that are vectorised; a search for the bin
 /// of each item would branch, and wait for the counter that it raises.
-fn real<T: Edge>(
-    source: &Source,
-    ends: [&[u8]; 2],
-    limits: Limits,
-    progress: Progress<'_>,
-    codec: &ItemCodec<T>,
-) -> Result<Histogram> {
+fn real<T: Edge>(passes: ItemPasses<'_>, ends: [&[u8]; 2], codec: &ItemCodec<T>) -> Result<Histogram> {
     let item = |bytes| {
         let mut items = Vec::new();
         (codec.load)(bytes, &mut items);
@@ -134,25 +128,16 @@ fn real<T: Edge>(
     let edges = T::between(min, max);
     // how many items are not below each edge, and how many are above the end
     let begin = || (vec![0_u64; edges.len() + 1], Vec::new());
-    let parts = [ScannedPart { source, view: StoredPart::whole(source.meta()).view }];
-    let states = scan_parts(
-        parts,
-        limits,
-        progress,
-        |_| true,
-        begin,
-        |(counts, block), _, [bytes]| {
-            for bytes in bytes.chunks(BLOCK * codec.keys.size) {
-                (codec.load)(bytes, block);
-                for (count, &edge) in counts.iter_mut().zip(&edges) {
-                    *count += u64::from(block.iter().map(|&item| u32::from(item >= edge)).sum::<u32>());
-                }
-                let above = counts.last_mut().expect("a count for the end");
-                *above += u64::from(block.iter().map(|&item| u32::from(item > max)).sum::<u32>());
+    let states = passes.scan(begin, |(counts, block), _, bytes| {
+        for bytes in bytes.chunks(BLOCK * codec.keys.size) {
+            (codec.load)(bytes, block);
+            for (count, &edge) in counts.iter_mut().zip(&edges) {
+                *count += u64::from(block.iter().map(|&item| u32::from(item >= edge)).sum::<u32>());
             }
-            Ok(true)
-        },
-    )?;
+            let above = counts.last_mut().expect("a count for the end");
+            *above += u64::from(block.iter().map(|&item| u32::from(item > max)).sum::<u32>());
+        }
+    })?;
     let mut counts = vec![0; edges.len() + 1];
     for (counted, ..) in &states {
         counts.iter_mut().zip(counted).for_each(|(count, more)| *count += more);
@@ -173,13 +158,7 @@ impl Histogram {
     }
 }
 
-fn bytes(
-    source: &Source,
-    ends: [&[u8]; 2],
-    limits: Limits,
-    progress: Progress<'_>,
-    byte: ByteItem,
-) -> Result<Histogram> {
+fn bytes(passes: ItemPasses<'_>, ends: [&[u8]; 2], byte: ByteItem) -> Result<Histogram> {
     let (min, max) = (byte.value(ends[0][0]), byte.value(ends[1][0]));
     let whole = byte.is_integer();
     // float64 holds integers of a byte exactly
@@ -189,8 +168,7 @@ fn bytes(
         false => f64::between(min, max),
     };
     let mut counts = vec![0; edges.len()];
-    let part = StoredPart::whole(source.meta());
-    for (item, count) in (0..=255_u8).zip(ByteCounts::of(source, &part, byte, limits, progress)?.seen) {
+    for (item, count) in (0..=255_u8).zip(ByteCounts::of(passes, byte)?.seen) {
         let value = byte.value(item);
         let bin = edges.iter().rposition(|&edge| edge <= value).filter(|_| value <= max);
         if let Some(bin) = bin {

@@ -172,11 +172,13 @@ pub fn write_table(out: &mut dyn Write, infos: &mut [Info], style: Style) -> io:
         let count = format!("{} tensors", several.len());
         vec!["  total".into(), count.into(), "".into(), size(bytes).into()]
     };
-    let rows = rows(infos, |name, info| Some(cells(name, info)), total);
-    Table { columns, rows, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }.write(out, style)?;
+    let tensors = rows(infos, |name, info| Some(cells(name, info)), total);
+    Table { columns, rows: tensors, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }
+        .write(out, style)?;
     write_notes(out, infos)?;
-    let rows = rows_of_stats(infos);
-    if !rows.is_empty() {
+    if infos.iter().any(|info| info.stats.is_some()) {
+        let row = |name, info: &Info| info.stats.as_ref().map(|stats| figures::cells(name, stats.as_ref()));
+        let rows = rows(infos, row, |_| Vec::new());
         writeln!(out)?;
         let columns = figures::columns("name");
         Table { columns, rows, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }.write(out, style)?;
@@ -224,17 +226,6 @@ fn rows(
     rows
 }
 
-/// Returns the rows of the table of statistics, if they are wanted.
-fn rows_of_stats(infos: &[Info]) -> Vec<Vec<Cow<'static, str>>> {
-    match infos.iter().any(|info| info.stats.is_some()) {
-        false => Vec::new(),
-        true => {
-            let row = |name, info: &Info| info.stats.as_ref().map(|stats| figures::cells(name, stats.as_ref()));
-            rows(infos, row, |_| Vec::new())
-        }
-    }
-}
-
 /// Writes a line for each metadata entry of the files, below the name of the file if there are several. The entries of the
 /// shards of an index are merged.
 fn write_notes(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
@@ -275,13 +266,7 @@ fn size(bytes: u64) -> String {
     let power = (0..UNITS.len() - 1).find(|&power| (bytes as f64 / unit(power)).round() < 1024.0);
     let power = power.unwrap_or(UNITS.len() - 1);
     let number = bytes as f64 / unit(power);
-    let places = if number < 9.995 {
-        2
-    } else if number < 99.95 {
-        1
-    } else {
-        0
-    };
+    let places = usize::from(number < 9.995) + usize::from(number < 99.95);
     format!("{number:.places$} {}", UNITS[power])
 }
 

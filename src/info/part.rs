@@ -1,8 +1,39 @@
 //! The items that statistics are computed from: a whole tensor, or one place of an axis, in the order of storage.
 
+use crate::engine::job::Progress;
+use crate::engine::scan::{ScannedPart, scan_parts};
+use crate::error::Result;
 use crate::item::meta::{Meta, Order};
 use crate::layout::numbers::ItemNumbers;
 use crate::layout::view::View;
+use crate::ops::fill::Limits;
+use crate::storage::source::Source;
+
+/// Passes over the items of a part of a tensor.
+#[derive(Clone, Copy)]
+pub(super) struct ItemPasses<'a> {
+    pub source: &'a Source,
+    pub part: &'a StoredPart,
+    pub limits: Limits,
+    pub progress: Progress<'a>,
+}
+
+impl ItemPasses<'_> {
+    /// Makes a pass over all items, and returns the states of all threads. `each` gets the state of a thread, the place of
+    /// the first item of a window, and the bytes of all its items.
+    pub(super) fn scan<S: Send>(
+        self,
+        begin: impl Fn() -> S + Sync,
+        each: impl Fn(&mut S, usize, &[u8]) + Sync,
+    ) -> Result<Vec<S>> {
+        let part = ScannedPart { source: self.source, view: self.part.view.clone() };
+        let each = |state: &mut S, start: usize, [bytes]: [&[u8]; 1]| {
+            each(state, start, bytes);
+            Ok(true)
+        };
+        scan_parts([part], self.limits, self.progress, |_| true, begin, each)
+    }
+}
 
 /// Items of a tensor in the order of storage.
 #[derive(Clone, Debug)]

@@ -10,10 +10,9 @@ use std::fmt;
 use super::bytes::ByteCounts;
 use super::firsts::{Numbered, first_of, improve, least};
 use super::items::{BLOCK, ByteItem, CountedAs, CountedItem, ItemCodec, ItemSums, KeyCodec};
-use super::part::StoredPart;
+use super::part::{ItemPasses, StoredPart};
 use crate::engine::job::Progress;
 use crate::engine::quantiles::{Fraction, PassCounts, Search};
-use crate::engine::scan::{ScannedPart, scan_parts};
 use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
 use crate::item::exact::{self, SumOfSquares};
@@ -346,35 +345,7 @@ impl<T: CountedItem + Default> ItemTally for ComplexTally<T> {
     }
 }
 
-/// Passes over the items of a part of a tensor.
-struct ItemPasses<'a> {
-    source: &'a Source,
-    part: &'a StoredPart,
-    limits: Limits,
-    progress: Progress<'a>,
-}
-
 impl ItemPasses<'_> {
-    /// Makes a pass over all items, and returns the states of all threads.
-    fn scan<S: Send>(
-        &self,
-        begin: impl Fn() -> S + Sync,
-        each: impl Fn(&mut S, usize, &[u8]) + Sync,
-    ) -> Result<Vec<S>> {
-        let part = ScannedPart { source: self.source, view: self.part.view.clone() };
-        scan_parts(
-            [part],
-            self.limits,
-            self.progress,
-            |_| true,
-            begin,
-            |state, start, [bytes]| {
-                each(state, start, bytes);
-                Ok(true)
-            },
-        )
-    }
-
     /// Returns the index of the item of a number.
     fn index(&self, number: usize) -> Vec<usize> {
         coordinates(number, &self.part.shape)
@@ -469,7 +440,7 @@ impl ItemPasses<'_> {
     }
 
     fn bytes(&self, byte: ByteItem) -> Result<Stats> {
-        let seen = ByteCounts::of(self.source, self.part, byte, self.limits, self.progress)?;
+        let seen = ByteCounts::of(*self, byte)?;
         let mut counts = ItemCounts { first_nan: seen.first_nan, ..ItemCounts::default() };
         let mut sums = SumOfSquares::default();
         for (item, &count) in (0..=255_u8).zip(&seen.seen).filter(|(_, count)| **count > 0) {

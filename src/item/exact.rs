@@ -174,33 +174,28 @@ struct Split {
     zeros: usize,
 }
 
-impl Split {
-    /// Returns the magnitude with digit number `first` as the lowest. All digits below that must be 0.
-    fn digits_from(&self, first: usize) -> Natural {
-        self.size.shifted((self.zeros - first) * DIGIT)
-    }
-}
-
 /// Returns `count * products - one * other`, without a rounding before the last: the covariance times the square of the
 /// count, if `products` is the sum of the products of the items of `one` and `other`.
 pub(crate) fn spread(count: u64, products: &Exact, one: &Exact, other: &Exact) -> Scaled {
+    spread_of(count, products, &[[one, other]]).scaled().shifted(LOWEST.into())
+}
+
+/// Returns `count * products` less the product of each pair of factors, as a sum that counts in 4^LOWEST.
+fn spread_of(count: u64, products: &Exact, pairs: &[[&Exact; 2]]) -> Exact {
     let mut spread = Exact::default();
     let mut add = |negative: bool, size: &Natural, first: usize| {
-        for (i, &digit) in size.0.iter().enumerate() {
-            let place = first + i;
-            spread.digits.resize(spread.digits.len().max(place + 1), 0);
-            spread.digits[place] += if negative { -i64::from(digit) } else { i64::from(digit) };
+        spread.digits.resize(spread.digits.len().max(first + size.0.len()), 0);
+        for (place, &digit) in spread.digits[first..].iter_mut().zip(&size.0) {
+            *place += if negative { -i64::from(digit) } else { i64::from(digit) };
         }
     };
-    // both terms count in 4^LOWEST
-    let (products, one, other) = (products.split(), one.split(), other.split());
-    add(
-        products.negative,
-        &products.size.times(&Natural::from(count)),
-        products.zeros + LOWEST.unsigned_abs() as usize / DIGIT,
-    );
-    add(one.negative == other.negative, &one.size.times(&other.size), one.zeros + other.zeros);
-    spread.scaled().shifted(LOWEST.into())
+    let products = products.split();
+    let first = products.zeros + LOWEST.unsigned_abs() as usize / DIGIT;
+    add(products.negative, &products.size.times(&Natural::from(count)), first);
+    for [one, other] in pairs.iter().map(|pair| pair.map(Exact::split)) {
+        add(one.negative == other.negative, &one.size.times(&other.size), one.zeros + other.zeros);
+    }
+    spread
 }
 
 /// A float of any size: `mantissa * 2^power`.
@@ -313,17 +308,6 @@ impl Natural {
         Self(out)
     }
 
-    /// Subtracts a number that is not larger.
-    fn minus(mut self, other: &Self) -> Self {
-        let mut borrow = 0;
-        for (digit, b) in self.0.iter_mut().zip(other.0.iter().copied().chain(std::iter::repeat(0))) {
-            let difference = i64::from(*digit) - i64::from(b) - borrow;
-            borrow = i64::from(difference < 0);
-            *digit = difference as u32;
-        }
-        self
-    }
-
     /// Returns the number times `2^bits`.
     fn shifted(&self, bits: usize) -> Self {
         let mut out = vec![0; bits / DIGIT];
@@ -403,17 +387,8 @@ pub(crate) fn deviation(parts: &[SumOfSquares], count: u64) -> f64 {
     // the variance is (count * squares - sum * sum) / (count * count)
     let mut squares = Exact::default();
     parts.iter().for_each(|part| squares.merge(part.squares.clone()));
-    let (squares, sums) = (squares.split(), parts.iter().map(|part| part.sum.split()).collect::<Vec<_>>());
-    // all terms count in 4^lowest: `first` is the digit of the sums that has the value 2^lowest
-    let below = LOWEST.unsigned_abs() as usize / DIGIT;
-    let first = sums.iter().map(|sum| sum.zeros).chain([(squares.zeros + below) / 2]).min().expect("there are squares");
-    let lowest = LOWEST + (first * DIGIT) as i32;
-    let squares = Split { zeros: squares.zeros + below, ..squares };
-    let mut spread = squares.digits_from(2 * first).times(&Natural::from(count));
-    for sum in sums {
-        let sum = sum.digits_from(first);
-        spread = spread.minus(&sum.times(&sum));
-    }
+    let sums: Vec<_> = parts.iter().map(|part| [&part.sum; 2]).collect();
+    let Split { size: spread, zeros, .. } = spread_of(count, &squares, &sums).split();
     if spread.bits() == 0 {
         return 0.0;
     }
@@ -426,6 +401,8 @@ pub(crate) fn deviation(parts: &[SumOfSquares], count: u64) -> f64 {
     let (top, rest) = variance.top(drop);
     let root = top.isqrt();
     exact &= rest && root * root == top;
+    // the root of 4^LOWEST, and of the digits that are left out
+    let lowest = LOWEST + (zeros * DIGIT / 2) as i32;
     float(root as u64, lowest - (shift / 2) as i32 + (drop / 2) as i32, exact)
 }
 

@@ -23,10 +23,38 @@ impl Size {
 /// A function that takes a row of pixels.
 pub(crate) type TakeRow<'a> = dyn FnMut(&[u8]) -> Result<()> + Send + 'a;
 
+/// The places of an axis, of which one after the other is visited, and the pixels that they belong to.
+struct AxisPixels {
+    from: usize,
+    to: usize,
+    place: usize,
+    pixel: usize,
+    /// The first place of the next pixel.
+    next: usize,
+}
+
+impl AxisPixels {
+    fn new(from: usize, to: usize) -> Self {
+        Self { from, to, place: 0, pixel: 0, next: first(1, from, to) }
+    }
+
+    /// Goes on to the next place, and from the last to the first. Returns whether another pixel begins there.
+    fn advance(&mut self) -> bool {
+        self.place += 1;
+        if self.place < self.next {
+            return false;
+        }
+        self.pixel += 1;
+        if self.pixel == self.to {
+            (self.place, self.pixel) = (0, 0);
+        }
+        self.next = first(self.pixel + 1, self.from, self.to);
+        true
+    }
+}
+
 /// Takes numbers in C order and makes rows of pixels from them.
 pub(super) struct Raster<'a, 'b> {
-    from: Size,
-    to: Size,
     /// How many numbers a place has: 1, or one for each channel of a colour.
     channels: usize,
     scale: Option<&'a Scale>,
@@ -39,15 +67,10 @@ pub(super) struct Raster<'a, 'b> {
     special: Vec<Seen>,
     pixels: Vec<u8>,
     seen: Seen,
-    /// Where the next number goes: its row, column and channel, and its pixel, with the first column of the next pixel.
-    row: usize,
-    column: usize,
+    /// Where the next number goes.
+    rows: AxisPixels,
+    columns: AxisPixels,
     channel: usize,
-    pixel: usize,
-    next: usize,
-    /// The row of pixels, with the first row of the next.
-    line: usize,
-    next_row: usize,
 }
 
 impl<'a, 'b> Raster<'a, 'b> {
@@ -61,8 +84,6 @@ impl<'a, 'b> Raster<'a, 'b> {
     ) -> Self {
         let width = to.width;
         Self {
-            from,
-            to,
             channels,
             scale,
             take,
@@ -71,13 +92,9 @@ impl<'a, 'b> Raster<'a, 'b> {
             special: vec![Seen::default(); width],
             pixels: Vec::new(),
             seen: Seen::default(),
-            row: 0,
-            column: 0,
+            rows: AxisPixels::new(from.height, to.height),
+            columns: AxisPixels::new(from.width, width),
             channel: 0,
-            pixel: 0,
-            next: first(1, from.width, width),
-            line: 0,
-            next_row: first(1, from.height, to.height),
         }
     }
 
@@ -92,7 +109,7 @@ impl<'a, 'b> Raster<'a, 'b> {
     /// Those of the function that takes the rows.
     pub(super) fn add(&mut self, numbers: &[f64]) -> Result<()> {
         for &number in numbers {
-            let pixel = self.pixel;
+            let pixel = self.columns.pixel;
             if number.is_finite() {
                 self.sums[pixel * self.channels + self.channel] += number;
                 self.counts[pixel] += u64::from(self.channel == 0);
@@ -102,31 +119,11 @@ impl<'a, 'b> Raster<'a, 'b> {
                 special.infinity |= number == f64::INFINITY;
                 special.minus_infinity |= number == f64::NEG_INFINITY;
             }
-            self.channel += 1;
-            if self.channel == self.channels {
-                self.channel = 0;
-                self.advance()?;
+            self.channel = (self.channel + 1) % self.channels;
+            let is_row_complete = self.channel == 0 && self.columns.advance() && self.columns.place == 0;
+            if is_row_complete && self.rows.advance() {
+                self.emit()?;
             }
-        }
-        Ok(())
-    }
-
-    /// Goes on to the next column, or to the next row.
-    fn advance(&mut self) -> Result<()> {
-        self.column += 1;
-        if self.column < self.from.width {
-            if self.column == self.next {
-                self.pixel += 1;
-                self.next = first(self.pixel + 1, self.from.width, self.to.width);
-            }
-            return Ok(());
-        }
-        (self.column, self.pixel, self.next) = (0, 0, first(1, self.from.width, self.to.width));
-        self.row += 1;
-        if self.row == self.next_row {
-            self.line += 1;
-            self.next_row = first(self.line + 1, self.from.height, self.to.height);
-            self.emit()?;
         }
         Ok(())
     }
@@ -134,7 +131,7 @@ impl<'a, 'b> Raster<'a, 'b> {
     /// Hands a complete row on.
     fn emit(&mut self) -> Result<()> {
         self.pixels.clear();
-        for pixel in 0..self.to.width {
+        for pixel in 0..self.columns.to {
             let (count, special) = (self.counts[pixel] as f64, self.special[pixel]);
             let sums = &self.sums[pixel * self.channels..][..self.channels];
             match self.scale {

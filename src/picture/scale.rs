@@ -1,5 +1,6 @@
 //! Decides which numbers get which colours.
 
+use std::cmp::Ordering;
 use std::sync::Mutex;
 
 use super::numbers::{Read, long_integer};
@@ -83,8 +84,10 @@ impl End {
         Self { value, item: item.to_vec(), exact: long_integer(dtype, item) }
     }
 
-    fn is_below(&self, other: &Self) -> bool {
-        self.value < other.value || self.value == other.value && self.exact < other.exact
+    /// Returns the order of two ends, which are finite.
+    fn order(&self, other: &Self) -> Ordering {
+        let by_value = self.value.partial_cmp(&other.value).expect("finite numbers have an order");
+        by_value.then(self.exact.cmp(&other.exact))
     }
 
     fn text(&self, dtype: &DType) -> String {
@@ -124,24 +127,22 @@ impl WindowSink for Extremes<'_> {
         let size = self.dtype.itemsize();
         let mut numbers = Vec::new();
         (self.read)(items, &mut numbers);
-        let mut ends: Option<(usize, usize)> = None;
-        let exact = |i: usize| long_integer(self.dtype, &items[i * size..]);
-        let below = |a: usize, b: usize| numbers[a] < numbers[b] || numbers[a] == numbers[b] && exact(a) < exact(b);
-        for i in (0..numbers.len()).filter(|&i| numbers[i].is_finite()) {
-            ends = Some(match ends {
-                None => (i, i),
-                Some((low, high)) => (if below(i, low) { i } else { low }, if below(high, i) { i } else { high }),
-            });
-        }
-        let Some((low, high)) = ends else { return Ok(()) };
-        let end = |i: usize| End::new(self.dtype, numbers[i], &items[i * size..][..size]);
-        let (low, high) = (end(low), end(high));
+        let order = |&a: &usize, &b: &usize| {
+            let exact = |i: usize| long_integer(self.dtype, &items[i * size..]);
+            let by_value = numbers[a].partial_cmp(&numbers[b]).expect("finite numbers have an order");
+            by_value.then_with(|| exact(a).cmp(&exact(b)))
+        };
+        let finite = || (0..numbers.len()).filter(|&i| numbers[i].is_finite());
+        // the last maximum of the reversed numbers is the first of all
+        let (Some(low), Some(high)) = (finite().min_by(order), finite().rev().max_by(order)) else { return Ok(()) };
+        let [low, high] = [low, high].map(|i| End::new(self.dtype, numbers[i], &items[i * size..][..size]));
         let mut found = locked(&self.found);
         *found = Some(match found.take() {
             None => (low, high),
-            Some((lowest, highest)) => {
-                (if low.is_below(&lowest) { low } else { lowest }, if highest.is_below(&high) { high } else { highest })
-            }
+            Some((lowest, highest)) => (
+                if low.order(&lowest).is_lt() { low } else { lowest },
+                if high.order(&highest).is_gt() { high } else { highest },
+            ),
         });
         Ok(())
     }

@@ -64,17 +64,12 @@ impl Table<'_> {
     pub(crate) fn write(&self, out: &mut dyn Write, style: Style) -> io::Result<()> {
         let shown: Vec<_> =
             self.columns.iter().enumerate().filter_map(|(n, column)| Some((n, column, self.width(n)?))).collect();
-        let heading = shown.iter().map(|&(_, column, width)| (column.heading, column.right, width));
-        match self.heading {
-            Heading::Words(colour) => {
-                let line = self.line(heading.map(|(text, right, width)| (text, right, width, colour)), style);
-                writeln!(out, "{line}")?;
-            }
-            Heading::Line(colour) => {
-                let line = self.line(heading.map(|(text, right, width)| (text, right, width, Colour::Plain)), style);
-                writeln!(out, "{}", style.paint(colour, &line))?;
-            }
-        }
+        let (of_words, of_line) = match self.heading {
+            Heading::Words(colour) => (colour, Colour::Plain),
+            Heading::Line(colour) => (Colour::Plain, colour),
+        };
+        let heading = shown.iter().map(|&(_, column, width)| (column.heading, column.right, width, of_words));
+        writeln!(out, "{}", style.paint(of_line, &self.line(heading, style)))?;
         for row in &self.rows {
             let cell = |n: usize| row.get(n).map_or("", |cell| cell.as_ref());
             let cells = shown.iter().map(|&(n, column, width)| (cell(n), column.right, width, column.colour));
