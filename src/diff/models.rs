@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::io::{self, Seek, Write};
 
+use super::difference::{Difference, Outline, Reason};
 use super::report::{axes_of, brief, json_members, share};
-use super::{Difference, Outline, Reason};
 use crate::error::{Context, Result};
 use crate::layout::order::sort_by;
 use crate::report::json::{self, Escapes};

@@ -3,8 +3,12 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::difference::Findings;
-use super::{AxisPlaces, Difference, Extreme, Failure, Metrics, Mismatch, Number, Outline, QUANTILES, Reason};
+use super::difference::{Difference, Extreme, Findings, Mismatch, Outline, Reason};
+use super::distance::Number;
+use super::metrics::Metrics;
+use super::options::Failure;
+use super::places::AxisPlaces;
+use super::search::QUANTILES;
 use crate::report::json::{self, Escapes, float, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, bare, four_digits};
 use crate::storage::source::Source;
