@@ -54,13 +54,10 @@ impl FirstAxisRuns {
 
     /// Adds places that do not begin before the last one.
     fn mark(&mut self, places: Range<usize>) {
-        let start = match self.last {
-            Some(last) => places.start.max(last + 1),
-            None => {
-                self.first = places.start;
-                places.start
-            }
-        };
+        if self.last.is_none() {
+            self.first = places.start;
+        }
+        let start = self.last.map_or(places.start, |last| places.start.max(last + 1));
         if start >= places.end {
             return;
         }

@@ -12,7 +12,7 @@ use super::item::ItemClass;
 use super::kernel::{ComparedAs, PairKernel, Rows};
 use super::steps::{Ordinals, Steps, ordinal16, ordinal32, ordinal64};
 use crate::item::dtype::{DType, Kind};
-use crate::item::element::{self, Element, match_kind, not_numbers};
+use crate::item::element::{self, Element, inlined, match_kind, not_numbers};
 use crate::item::encoding::{code_points, unpadded};
 
 /// How the items of two tensors can be compared.
@@ -128,7 +128,10 @@ impl NumberReading {
 /// dates.
 fn compared_as(kind: &Kind) -> Option<(ItemClass, ComparedAs)> {
     Some(match_kind!(*kind, {
-        number T => (<T as StoredNumber>::CLASS, T::COMPARED),
+        bool T => (ItemClass::Integer, T::COMPARED),
+        integer T => (ItemClass::Integer, T::COMPARED),
+        float T => (ItemClass::Float, ComparedAs::Float64),
+        complex T => (ItemClass::Complex, ComparedAs::Complex),
         Kind::Datetime(_) | Kind::Timedelta(_) => (ItemClass::Date, ComparedAs::Ticks),
         Kind::Narrow(narrow) if narrow.is_integer() => (ItemClass::Integer, ComparedAs::Float64),
         Kind::Narrow(_) => (ItemClass::Float, ComparedAs::Float64),
@@ -166,45 +169,22 @@ enum NanBits {
     All(u64),
 }
 
-impl NanBits {
-    /// Returns the little-endian bytes of a float64 that was made of an item of the bits `old`.
-    #[inline]
-    fn replaced(self, (value, old): (f64, u64)) -> [u8; 8] {
-        match self {
-            _ if !value.is_nan() => value.to_le_bytes(),
-            Self::Kept => (old | f64::NAN.to_bits()).to_le_bytes(),
-            Self::All(bits) => bits.to_le_bytes(),
-        }
-    }
-}
-
-/// A number as a dtype has it.
-trait StoredNumber: Copy {
-    const CLASS: ItemClass;
+/// An integer or a bool.
+trait StoredInteger: Copy + Into<i128> {
     /// The type that two tensors of it are compared as.
     const COMPARED: ComparedAs;
 
-    /// Returns the integer. Not for floats.
-    fn integer(self) -> i128 {
-        unreachable!("floats are not compared as integers")
-    }
-
-    /// Returns the real and the imaginary part, each with its bits.
-    fn parts(self) -> [(f64, u64); 2];
+    /// Returns the nearest float64.
+    fn near(self) -> f64;
 }
 
 macro_rules! stored_integers {
     ($($type:ty: $compared:ident),+) => {
-        $(impl StoredNumber for $type {
-            const CLASS: ItemClass = ItemClass::Integer;
+        $(impl StoredInteger for $type {
             const COMPARED: ComparedAs = ComparedAs::$compared;
 
-            fn integer(self) -> i128 {
-                self.into()
-            }
-            #[inline]
-            fn parts(self) -> [(f64, u64); 2] {
-                [(self as f64, 0), (0.0, 0)]
+            inlined! {
+                fn near(self) -> f64 { self as f64 }
             }
         })+
     };
@@ -212,22 +192,38 @@ macro_rules! stored_integers {
 
 stored_integers!(i8: Float64, i16: Float64, i32: Float64, i64: Int64, u8: Float64, u16: Float64, u32: Float64, u64: UInt64);
 
-impl StoredNumber for bool {
-    const CLASS: ItemClass = ItemClass::Integer;
+impl StoredInteger for bool {
     // two that are true may differ in bits
     const COMPARED: ComparedAs = ComparedAs::Bool;
 
-    fn integer(self) -> i128 {
-        self.into()
+    inlined! {
+        fn near(self) -> f64 { u8::from(self).into() }
     }
+}
+
+/// A float as a float64, and the bits that it is stored as.
+#[derive(Clone, Copy)]
+struct WideFloat {
+    value: f64,
+    bits: u64,
+}
+
+impl WideFloat {
+    /// Returns the little-endian bytes of the float64.
     #[inline]
-    fn parts(self) -> [(f64, u64); 2] {
-        u8::from(self).parts()
+    fn to_bytes(self, nan: NanBits) -> [u8; 8] {
+        match nan {
+            _ if !self.value.is_nan() => self.value.to_le_bytes(),
+            NanBits::Kept => (self.bits | f64::NAN.to_bits()).to_le_bytes(),
+            NanBits::All(bits) => bits.to_le_bytes(),
+        }
     }
 }
 
 /// A float, or a part of a complex number.
-trait StoredFloat {
+trait StoredFloat: Copy {
+    fn widened(self) -> WideFloat;
+
     /// Returns how the steps between such floats, or complex numbers of them, are found.
     fn steps(is_complex: bool) -> Steps;
 }
@@ -235,29 +231,15 @@ trait StoredFloat {
 macro_rules! stored_floats {
     ($($type:ty: $ordinal:ident),+) => {
         $(impl StoredFloat for $type {
+            inlined! {
+                fn widened(self) -> WideFloat {
+                    WideFloat { value: element::Float::wide(self), bits: self.to_bits().into() }
+                }
+            }
+
             fn steps(is_complex: bool) -> Steps {
                 let read = |bytes| $ordinal(<$type>::from_le_bytes(bytes).to_bits());
                 Steps::Floats(Box::new(Ordinals { read, is_complex }))
-            }
-        }
-
-        impl StoredNumber for $type {
-            const CLASS: ItemClass = ItemClass::Float;
-            const COMPARED: ComparedAs = ComparedAs::Float64;
-
-            #[inline]
-            fn parts(self) -> [(f64, u64); 2] {
-                [(element::Float::wide(self), self.to_bits().into()), (0.0, 0)]
-            }
-        }
-
-        impl StoredNumber for Complex<$type> {
-            const CLASS: ItemClass = ItemClass::Complex;
-            const COMPARED: ComparedAs = ComparedAs::Complex;
-
-            #[inline]
-            fn parts(self) -> [(f64, u64); 2] {
-                [self.re.parts()[0], self.im.parts()[0]]
             }
         })+
     };
@@ -265,29 +247,12 @@ macro_rules! stored_floats {
 
 stored_floats!(f16: ordinal16, bf16: ordinal16, f32: ordinal32, f64: ordinal64);
 
-/// A float of 8 bits or fewer, from a table.
-#[derive(Clone, Copy)]
-struct NarrowFloat {
-    value: f64,
-    bits: u8,
-}
-
-impl StoredNumber for NarrowFloat {
-    const CLASS: ItemClass = ItemClass::Float;
-    const COMPARED: ComparedAs = ComparedAs::Float64;
-
-    #[inline]
-    fn parts(self) -> [(f64, u64); 2] {
-        [(self.value, self.bits.into()), (0.0, 0)]
-    }
-}
-
 /// Returns what converts numbers of a dtype to a type.
 fn conversion(kind: &Kind, to: ComparedAs, nan: NanBits) -> ConvertItems {
     match_kind!(*kind, {
         bool T => convert_integers(to, |bytes: &[u8; size_of::<T>()]| T::read_le(bytes)),
         integer T => convert_integers(to, |bytes: &[u8; size_of::<T>()]| T::read_le(bytes)),
-        float T => convert_floats(to, nan, |bytes: &[u8; size_of::<T>()]| T::read_le(bytes)),
+        float T => convert_floats(to, nan, |bytes: &[u8; size_of::<T>()]| T::read_le(bytes).widened()),
         complex T => convert_complex(to, nan, |bytes: &[u8; size_of::<T>()]| T::read_le(bytes)),
         Kind::Narrow(narrow) if narrow.is_integer() => {
             let table: [i8; 256] = array::from_fn(|item| narrow.value(item as u8) as i8);
@@ -295,25 +260,23 @@ fn conversion(kind: &Kind, to: ComparedAs, nan: NanBits) -> ConvertItems {
         }
         Kind::Narrow(narrow) => {
             let mask = ((1_u32 << narrow.bits()) - 1) as u8;
-            let small = |item: u8| NarrowFloat { value: narrow.value(item), bits: item & mask };
-            let table: [NarrowFloat; 256] = array::from_fn(|item| small(item as u8));
+            let small = |item: u8| WideFloat { value: narrow.value(item), bits: (item & mask).into() };
+            let table: [WideFloat; 256] = array::from_fn(|item| small(item as u8));
             convert_floats(to, nan, move |[item]: &[u8; 1]| table[usize::from(*item)])
         }
         not_numbers!() => unreachable!("items of {kind:?} are not converted"),
     })
 }
 
-fn convert_integers<S: StoredNumber, const SIZE: usize>(
+fn convert_integers<S: StoredInteger, const SIZE: usize>(
     to: ComparedAs,
     read: impl Fn(&[u8; SIZE]) -> S + Send + Sync + 'static,
 ) -> ConvertItems {
     match to {
-        ComparedAs::Int128 => Box::new(move |bytes, out| each(bytes, out, |item| read(item).integer().to_le_bytes())),
+        ComparedAs::Int128 => Box::new(move |bytes, out| each(bytes, out, |item| read(item).into().to_le_bytes())),
         ComparedAs::Float64 | ComparedAs::Complex => {
-            let convert = move |bytes: &[u8], out: &mut Vec<u8>| {
-                each(bytes, out, |item| read(item).parts()[0].0.to_le_bytes());
-            };
-            real_or_complex(to, Box::new(convert))
+            let near = move |bytes: &[u8], out: &mut Vec<u8>| each(bytes, out, |item| read(item).near().to_le_bytes());
+            real_or_complex(to, Box::new(near))
         }
         ComparedAs::Int64 | ComparedAs::UInt64 | ComparedAs::Ticks | ComparedAs::Bool => {
             unreachable!("items that are compared as {to:?} are stored so")
@@ -321,33 +284,33 @@ fn convert_integers<S: StoredNumber, const SIZE: usize>(
     }
 }
 
-fn convert_floats<S: StoredNumber, const SIZE: usize>(
+fn convert_floats<const SIZE: usize>(
     to: ComparedAs,
     nan: NanBits,
-    read: impl Fn(&[u8; SIZE]) -> S + Send + Sync + 'static,
+    read: impl Fn(&[u8; SIZE]) -> WideFloat + Send + Sync + 'static,
 ) -> ConvertItems {
     let convert = move |bytes: &[u8], out: &mut Vec<u8>| {
-        each(bytes, out, |item| read(item).parts()[0].0.to_le_bytes());
+        each(bytes, out, |item| read(item).value.to_le_bytes());
         // NaN is rare, and to look for it at each item would take longer than all else
         if has_nan(out) {
-            each(bytes, out, |item| nan.replaced(read(item).parts()[0]));
+            each(bytes, out, |item| read(item).to_bytes(nan));
         }
     };
     real_or_complex(to, Box::new(convert))
 }
 
-fn convert_complex<S: StoredNumber, const SIZE: usize>(
+fn convert_complex<P: StoredFloat, const SIZE: usize>(
     to: ComparedAs,
     nan: NanBits,
-    read: impl Fn(&[u8; SIZE]) -> S + Send + Sync + 'static,
+    read: impl Fn(&[u8; SIZE]) -> Complex<P> + Send + Sync + 'static,
 ) -> ConvertItems {
     assert_eq!(to, ComparedAs::Complex, "complex numbers are compared as nothing else");
     Box::new(move |bytes, out| {
         each(bytes, out, |item| {
-            let [re, im] = read(item).parts();
+            let Complex { re, im } = read(item);
             let mut both = [0; 16];
-            both[..8].copy_from_slice(&nan.replaced(re));
-            both[8..].copy_from_slice(&nan.replaced(im));
+            both[..8].copy_from_slice(&re.widened().to_bytes(nan));
+            both[8..].copy_from_slice(&im.widened().to_bytes(nan));
             both
         });
     })

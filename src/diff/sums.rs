@@ -19,6 +19,7 @@
 //! pass visits the windows that were left out.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Mutex;
 
 use super::item::{Ends, ItemClass, RealItem};
@@ -211,32 +212,27 @@ struct PartialBlock {
     actual: Vec<u8>,
 }
 
-/// Items of a block that a window holds.
-struct BlockPart<'a> {
-    /// The number of the block's first item.
-    start: usize,
-    /// The items of the whole block.
-    items: usize,
-    /// The number of the part's first item.
-    from: usize,
-    rows: Rows<'a>,
-}
-
 impl PartialBlocks {
-    /// Adds a part of a block, whose items have `size` bytes. Returns the block if it is complete then.
-    fn put(&self, part: &BlockPart<'_>, size: usize) -> Result<Option<PartialBlock>, OutOfMemory> {
-        let BlockPart { start, items, from, rows } = *part;
+    /// Adds items number `items` of the tensor to the block of which they are a part, and which is item number `whole` in
+    /// all. Each has `size` bytes. Returns the block if it is complete then.
+    fn put(
+        &self,
+        whole: &Range<usize>,
+        items: Range<usize>,
+        rows: Rows<'_>,
+        size: usize,
+    ) -> Result<Option<PartialBlock>, OutOfMemory> {
         let mut blocks = locked(&self.0);
-        let block = blocks.entry(start).or_default();
-        let at = (from - start) * size;
+        let block = blocks.entry(whole.start).or_default();
+        let at = (items.start - whole.start) * size;
         for (side, bytes) in [(&mut block.expected, rows.expected), (&mut block.actual, rows.actual)] {
             if side.is_empty() {
-                *side = memory::zeros(items * size)?;
+                *side = memory::zeros(whole.len() * size)?;
             }
             side[at..at + bytes.len()].copy_from_slice(bytes);
         }
-        block.items += rows.expected.len() / size;
-        Ok(if block.items == items { blocks.remove(&start) } else { None })
+        block.items += items.len();
+        Ok(if block.items == whole.len() { blocks.remove(&whole.start) } else { None })
     }
 }
 
@@ -271,16 +267,16 @@ impl BlockSummer<'_> {
         let mut at = start;
         while at < end {
             let first = at / BLOCK * BLOCK;
-            let items = BLOCK.min(self.total - first);
-            let next = (first + items).min(end);
-            let bytes = (at - start) * size..(next - start) * size;
+            let whole = first..self.total.min(first + BLOCK);
+            let items = at..whole.end.min(end);
+            at = items.end;
+            let bytes = (items.start - start) * size..(items.end - start) * size;
             let rows = Rows { expected: &rows.expected[bytes.clone()], actual: &rows.actual[bytes] };
-            if next - at == items {
+            if items == whole {
                 block(rows);
-            } else if let Some(whole) = self.partial.put(&BlockPart { start: first, items, from: at, rows }, size)? {
+            } else if let Some(whole) = self.partial.put(&whole, items, rows, size)? {
                 block(Rows { expected: &whole.expected, actual: &whole.actual });
             }
-            at = next;
         }
         Ok(())
     }

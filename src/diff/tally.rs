@@ -268,7 +268,7 @@ impl DifferenceTally {
             let found = || FoundMismatch { item, expected: expected.to_vec(), actual: actual.to_vec(), errors };
             let kept = probe.and_then(|()| match is_first {
                 true => memory::push(&mut self.first, found()),
-                false => self.worst.put(distance, found(), rule.worst),
+                false => self.worst.put(found(), rule.worst),
             });
             if let Err(refused) = kept {
                 self.out_of_memory = Some(refused);

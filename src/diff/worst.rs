@@ -20,6 +20,13 @@ pub(super) struct FoundMismatch {
     pub errors: Option<MismatchErrors>,
 }
 
+impl FoundMismatch {
+    /// Returns how far apart the items are; `None` if they are not finite, or infinitely far.
+    fn distance(&self) -> Option<Number> {
+        finite(self.errors.map(|errors| errors.abs))
+    }
+}
+
 /// How far apart two finite items are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct MismatchErrors {
@@ -33,8 +40,7 @@ pub(super) struct MismatchErrors {
 /// in C order counts as the larger.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct WorstMismatches {
-    /// Each mismatch with its distance, which is `None` if there is none or it is infinite.
-    found: Vec<(Option<Number>, FoundMismatch)>,
+    found: Vec<FoundMismatch>,
     /// The distance of the least of them, once there are enough.
     least: Option<Option<Number>>,
 }
@@ -70,13 +76,8 @@ impl WorstMismatches {
     ///
     /// # Errors
     /// There is no memory for it.
-    pub(super) fn put(
-        &mut self,
-        distance: Option<Number>,
-        found: FoundMismatch,
-        wanted: usize,
-    ) -> Result<(), OutOfMemory> {
-        memory::push(&mut self.found, (finite(distance), found))?;
+    pub(super) fn put(&mut self, found: FoundMismatch, wanted: usize) -> Result<(), OutOfMemory> {
+        memory::push(&mut self.found, found)?;
         if self.found.len() >= wanted.saturating_mul(2).saturating_add(SPARE) {
             self.sort(wanted);
         }
@@ -96,24 +97,24 @@ impl WorstMismatches {
 
     /// Leaves so many mismatches, the worst first.
     fn sort(&mut self, wanted: usize) {
-        sort_by(&mut self.found, |(one, a), (other, b)| {
-            let by_distance = match (one, other) {
+        sort_by(&mut self.found, |a, b| {
+            let by_distance = match (a.distance(), b.distance()) {
                 (None, None) => Ordering::Equal,
                 (None, Some(_)) => Ordering::Less,
                 (Some(_), None) => Ordering::Greater,
-                (Some(one), Some(other)) => other.partial_cmp(one).expect("distances are not NaN"),
+                (Some(one), Some(other)) => other.partial_cmp(&one).expect("distances are not NaN"),
             };
             by_distance.then(a.item.cmp(&b.item))
         });
         self.found.truncate(wanted);
         if self.found.len() == wanted {
-            self.least = self.found.last().map(|(distance, _)| *distance);
+            self.least = self.found.last().map(FoundMismatch::distance);
         }
     }
 
     /// Iterates over the kept mismatches, the largest distance first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &FoundMismatch> {
-        self.found.iter().map(|(_, found)| found)
+        self.found.iter()
     }
 }
 

@@ -63,56 +63,53 @@ pub fn histogram(source: &Source, stats: &Stats, limits: Limits, progress: Progr
 
 /// A number that items are compared with.
 trait Edge: Copy + PartialOrd + Send + Sync + 'static {
-    /// Returns where the bins from one item to another begin, ascending. The first begins at that item.
-    fn between(min: Self, max: Self) -> Vec<Self>;
+    /// Returns the nearest number of this type.
+    fn of(edge: BinEdge) -> Self;
     fn bound(self) -> BinEdge;
 }
 
-macro_rules! integer_edges {
-    ($($integer:ty),*) => {$(
-        impl Edge for $integer {
-            fn between(min: Self, max: Self) -> Vec<Self> {
-                // the width is such that every bin holds the same number of integers
-                let span = i128::from(max) - i128::from(min);
-                let width = span / BINS as i128 + 1;
-                let edges = (0..BINS as i128).map(|i| i128::from(min) + i * width);
-                edges.take_while(|&edge| edge <= max.into()).map(|edge| Self::try_from(edge).expect("an edge up to the largest item")).collect()
+macro_rules! edges {
+    ($($type:ty: $bound:ident),*) => {$(
+        impl Edge for $type {
+            fn of(edge: BinEdge) -> Self {
+                match edge {
+                    BinEdge::Integer(edge) => edge as Self,
+                    BinEdge::Float(edge) => edge as Self,
+                }
             }
             fn bound(self) -> BinEdge {
-                BinEdge::Integer(self.into())
+                BinEdge::$bound(self.into())
             }
         }
     )*};
 }
 
-integer_edges!(i32, i64, u64);
+edges!(i32: Integer, i64: Integer, u64: Integer, f32: Float, f64: Float);
 
-impl Edge for f64 {
-    fn between(min: Self, max: Self) -> Vec<Self> {
-        // a sum of two products, because the difference of the ends may overflow
-        let edge_at = |i: usize| min * ((BINS - i) as f64 / BINS as f64) + max * (i as f64 / BINS as f64);
-        let mut edges = vec![min];
-        for edge in (1..BINS).map(edge_at) {
-            // only few numbers may lie between the ends
-            if edges.last().is_some_and(|&last| edge > last) && edge <= max {
-                edges.push(edge);
-            }
+/// Returns where the bins from one item to another begin, ascending. The first begins at that item.
+fn edges_between(min: BinEdge, max: BinEdge) -> Vec<BinEdge> {
+    match (min, max) {
+        (BinEdge::Integer(min), BinEdge::Integer(max)) => {
+            // the width is such that every bin holds the same number of integers
+            let width = (max - min) / BINS as i128 + 1;
+            let edges = (0..BINS as i128).map(|i| min + i * width);
+            edges.take_while(|&edge| edge <= max).map(BinEdge::Integer).collect()
         }
-        edges
-    }
-    fn bound(self) -> BinEdge {
-        BinEdge::Float(self)
-    }
-}
-
-impl Edge for f32 {
-    fn between(min: Self, max: Self) -> Vec<Self> {
-        let mut edges: Vec<Self> = f64::between(min.into(), max.into()).into_iter().map(|edge| edge as f32).collect();
-        edges.dedup();
-        edges
-    }
-    fn bound(self) -> BinEdge {
-        BinEdge::Float(self.into())
+        (BinEdge::Float(min), BinEdge::Float(max)) => {
+            // a sum of two products, because the difference of the ends may overflow
+            let edge_at = |i: usize| min * ((BINS - i) as f64 / BINS as f64) + max * (i as f64 / BINS as f64);
+            let mut edges = vec![min];
+            for edge in (1..BINS).map(edge_at) {
+                // only few numbers may lie between the ends
+                if edges.last().is_some_and(|&last| edge > last) && edge <= max {
+                    edges.push(edge);
+                }
+            }
+            edges.into_iter().map(BinEdge::Float).collect()
+        }
+        (BinEdge::Integer(_), BinEdge::Float(_)) | (BinEdge::Float(_), BinEdge::Integer(_)) => {
+            unreachable!("both ends are of one type")
+        }
     }
 }
 
@@ -125,7 +122,8 @@ fn real<T: Edge>(passes: ItemPasses<'_>, ends: [&[u8]; 2], codec: &ItemCodec<T>)
         items[0]
     };
     let (min, max) = (item(ends[0]), item(ends[1]));
-    let edges = T::between(min, max);
+    let mut edges: Vec<T> = edges_between(min.bound(), max.bound()).into_iter().map(T::of).collect();
+    edges.dedup();
     // how many items are not below each edge, and how many are above the end
     let begin = || (vec![0_u64; edges.len() + 1], Vec::new());
     let states = passes.scan(begin, |(counts, block), _, bytes| {
@@ -163,10 +161,8 @@ fn bytes(passes: ItemPasses<'_>, ends: [&[u8]; 2], byte: ByteItem) -> Result<His
     let whole = byte.is_integer();
     // float64 holds integers of a byte exactly
     let bound = |edge: f64| if whole { BinEdge::Integer(edge as i128) } else { BinEdge::Float(edge) };
-    let edges: Vec<f64> = match whole {
-        true => i64::between(min as i64, max as i64).into_iter().map(|edge| edge as f64).collect(),
-        false => f64::between(min, max),
-    };
+    let bounds = edges_between(bound(min), bound(max));
+    let edges: Vec<f64> = bounds.iter().map(|&edge| Edge::of(edge)).collect();
     let mut counts = vec![0; edges.len()];
     for (item, count) in (0..=255_u8).zip(ByteCounts::of(passes, byte)?.seen) {
         let value = byte.value(item);
@@ -175,5 +171,5 @@ fn bytes(passes: ItemPasses<'_>, ends: [&[u8]; 2], byte: ByteItem) -> Result<His
             counts[bin] += count;
         }
     }
-    Ok(Histogram::new(&edges.iter().copied().map(bound).collect::<Vec<_>>(), bound(max), counts.into_iter()))
+    Ok(Histogram::new(&bounds, bound(max), counts.into_iter()))
 }

@@ -296,11 +296,8 @@ impl Histogram {
     /// Returns the bins as an array of objects.
     fn json(&self) -> String {
         let bin = |bin: &Bin| {
-            let bound = |bound| match bound {
-                BinEdge::Integer(value) => value.to_string(),
-                BinEdge::Float(value) => json::float(value),
-            };
-            json::object([("from", bound(bin.from)), ("to", bound(bin.to)), ("count", bin.count.to_string())])
+            let [from, to] = [bin.from, bin.to].map(|edge| edge.text(json::float));
+            json::object([("from", from), ("to", to), ("count", bin.count.to_string())])
         };
         format!("[{}]", self.bins.iter().map(bin).collect::<Vec<_>>().join(", "))
     }
@@ -312,16 +309,19 @@ impl Bin {
         match (self.from, self.to) {
             (BinEdge::Integer(from), BinEdge::Integer(to)) if from == to => from.to_string(),
             (BinEdge::Integer(from), BinEdge::Integer(to)) => format!("{from} to {to}"),
-            (from, to) => format!("[{}, {}{}", from.short(), to.short(), if last { "]" } else { ")" }),
+            (from, to) => {
+                let [from, to] = [from, to].map(|edge| edge.text(four_digits));
+                format!("[{from}, {to}{}", if last { "]" } else { ")" })
+            }
         }
     }
 }
 
 impl BinEdge {
-    fn short(self) -> String {
+    fn text(self, float: fn(f64) -> String) -> String {
         match self {
             BinEdge::Integer(value) => value.to_string(),
-            BinEdge::Float(value) => four_digits(value),
+            BinEdge::Float(value) => float(value),
         }
     }
 }
