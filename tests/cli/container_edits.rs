@@ -2,8 +2,8 @@
 //! compression, and the indexes of shards.
 
 use crate::common::{
-    self, Folder, Refusal, bytes, difference, each, npy, npz, prints, refusals, safetensors, safetensors_with_header,
-    tensor, words,
+    self, Folder, Refusal, bytes, difference, each, member, npy, npz, prints, refusals, safetensors,
+    safetensors_with_header, tensor, words,
 };
 
 fn w() -> Vec<u8> {
@@ -15,7 +15,7 @@ fn ids() -> Vec<u8> {
 }
 
 /// A shard as Python's package writes it: two tensors at most, and metadata.
-fn with_metadata(metadata: &str, tensors: &[common::Named<'_>]) -> Vec<u8> {
+fn with_metadata(metadata: &str, tensors: &[common::Member<'_>]) -> Vec<u8> {
     let plain = safetensors(tensors);
     let length = u64::from_le_bytes(plain[..8].try_into().expect("8 bytes")) as usize;
     let header = std::str::from_utf8(&plain[8..8 + length]).expect("UTF-8").trim_end();
@@ -26,19 +26,22 @@ fn with_metadata(metadata: &str, tensors: &[common::Named<'_>]) -> Vec<u8> {
 
 fn folder() -> Folder {
     let folder = Folder::new();
-    let model: Vec<common::Named<'_>> = vec![
-        ("model.h.0.w", "float32", &[3], w()),
-        ("model.h.0.b", "float16", &[1], vec![0, 0x3c]),
-        ("model.ids", "int64", &[2], ids()),
-        ("model.mask", "bool", &[2], vec![1, 0]),
+    let model: Vec<common::Member<'_>> = vec![
+        member("model.h.0.w", "float32", &[3], w()),
+        member("model.h.0.b", "float16", &[1], vec![0, 0x3c]),
+        member("model.ids", "int64", &[2], ids()),
+        member("model.mask", "bool", &[2], vec![1, 0]),
     ];
     folder.put("m.safetensors", with_metadata(r#"{"format":"pt","k":"1"}"#, &model));
     folder.put("plain.safetensors", safetensors(&model));
-    folder.put("other.safetensors", with_metadata(r#"{"k":"2","z":"ü\"\n"}"#, &[("x", "float32", &[3], w())]));
+    folder.put("other.safetensors", with_metadata(r#"{"k":"2","z":"ü\"\n"}"#, &[member("x", "float32", &[3], w())]));
     folder.put("a.npy", npy("<f4", &[3], &w())).put("i.npy", npy("<i8", &[2], &ids()));
     folder.put("z.npz", npz(&[("a", folder.get("i.npy")), ("b", folder.get("a.npy")), ("c", folder.get("i.npy"))]));
-    folder.put("s1.safetensors", with_metadata(r#"{"format":"pt"}"#, &[("model.w", "float32", &[3], w())]));
-    folder.put("s2.safetensors", safetensors(&[("ids", "int64", &[2], ids()), ("more", "int8", &[1], vec![5])]));
+    folder.put("s1.safetensors", with_metadata(r#"{"format":"pt"}"#, &[member("model.w", "float32", &[3], w())]));
+    folder.put(
+        "s2.safetensors",
+        safetensors(&[member("ids", "int64", &[2], ids()), member("more", "int8", &[1], vec![5])]),
+    );
     let map =
         r#"{"metadata": {"total_size": 28}, "weight_map": {"model.w": "s1.safetensors", "ids": "s2.safetensors"}}"#;
     folder.put("m.safetensors.index.json", map);

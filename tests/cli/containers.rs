@@ -2,8 +2,8 @@
 //! that lie.
 
 use crate::common::{
-    self, Field, Folder, Named, Refusal, Zipped, bytes, deflated, difference, each, npy, npz, pb, prints, protobuf,
-    refusals, safetensors, safetensors_with_header, tensor, words, zip,
+    self, Field, Folder, Member, Refusal, Zipped, bytes, deflated, difference, each, member, npy, npz, pb, prints,
+    protobuf, refusals, safetensors, safetensors_with_header, tensor, words, zip,
 };
 
 const SHAPE: [usize; 2] = [2, 3];
@@ -14,15 +14,15 @@ fn data() -> common::Tensor<f32> {
 }
 
 /// A model of several tensors.
-fn model() -> Vec<Named<'static>> {
+fn model() -> Vec<Member<'static>> {
     vec![
-        ("w", "float32", &[2, 3], data().bytes()),
-        ("u", "float32", &[2, 1], bytes::<f32>(&[10., 20.])),
-        ("row", "float32", &[1, 3], bytes::<f32>(&[7., 8., 9.])),
-        ("half", "bfloat16", &[4], vec![0x80, 0x3f, 0, 0x40, 0x40, 0x40, 0x80, 0x40]),
-        ("i", "int64", &[2], bytes::<i64>(&[2, 0])),
-        ("eight", "float8_e4m3fn", &[3], vec![0x38, 0x40, 0x44]),
-        ("four", "float4_e2m1fn", &[4], vec![2, 4, 5, 6]),
+        member("w", "float32", &[2, 3], data().bytes()),
+        member("u", "float32", &[2, 1], bytes::<f32>(&[10., 20.])),
+        member("row", "float32", &[1, 3], bytes::<f32>(&[7., 8., 9.])),
+        member("half", "bfloat16", &[4], vec![0x80, 0x3f, 0, 0x40, 0x40, 0x40, 0x80, 0x40]),
+        member("i", "int64", &[2], bytes::<i64>(&[2, 0])),
+        member("eight", "float8_e4m3fn", &[3], vec![0x38, 0x40, 0x44]),
+        member("four", "float4_e2m1fn", &[4], vec![2, 4, 5, 6]),
     ]
 }
 
@@ -46,15 +46,15 @@ fn folder() -> Folder {
     let members = members.map(|(name, npy)| deflated(&format!("{name}.npy"), &npy));
     folder.put("z.npz", zip(&members)).put("m.safetensors", safetensors(&model()));
     folder.put("d.npy", data().npy()).put("one.npz", npz(&[("only", data().npy())]));
-    folder.put("d.pb", pb(("d", "float32", &SHAPE, data().bytes())));
+    folder.put("d.pb", pb(member("d", "float32", &SHAPE, data().bytes())));
     let typed =
         [(1, Field::Number(2)), (1, Field::Number(3)), (2, Field::Number(1)), (4, Field::Bytes(&data().bytes()))];
     folder.put("typed.pb", protobuf(&typed));
-    folder.put("tuples.pb", pb(("", "int64", &[2, 2], tuples.bytes())));
+    folder.put("tuples.pb", pb(member("", "int64", &[2, 2], tuples.bytes())));
     let numbers: Vec<u8> = vec![1, 0];
     let typed = [(1, Field::Number(2)), (2, Field::Number(7)), (7, Field::Bytes(&numbers))];
-    folder.put("indices.pb", protobuf(&typed)).put("updates.pb", pb(("", "float32", &[2], updates.bytes())));
-    folder.put("int4.pb", pb(("", "int4", &[5], vec![1, 2, 0xf, 4, 5])));
+    folder.put("indices.pb", protobuf(&typed)).put("updates.pb", pb(member("", "float32", &[2], updates.bytes())));
+    folder.put("int4.pb", pb(member("", "int4", &[5], vec![1, 2, 0xf, 4, 5])));
     folder
 }
 
@@ -134,8 +134,8 @@ fn outputs() {
     let line = bytes::<f32>(&[3., 4., 5.]);
     let rows = [
         ("npz", npz(&[("data", npy("<f4", &[1, 3], &line))])),
-        ("safetensors", safetensors(&[("data", "float32", &[1, 3], line.clone())])),
-        ("pb", pb(("", "float32", &[1, 3], line))),
+        ("safetensors", safetensors(&[member("data", "float32", &[1, 3], line.clone())])),
+        ("pb", pb(member("", "float32", &[1, 3], line))),
     ];
     each(
         rows,
@@ -153,7 +153,7 @@ fn outputs() {
     );
     // packed again
     folder.run(["slice", "int4.pb", "--at", "1:4", "-o", "four.pb"]).printed().expect("written");
-    assert_eq!(folder.get("four.pb"), pb(("", "int4", &[3], vec![2, 0xf, 4])));
+    assert_eq!(folder.get("four.pb"), pb(member("", "int4", &[3], vec![2, 0xf, 4])));
 }
 
 /// Edits of one member: the bytes of that tensor are those that `-o` gives, and no other byte has changed.
@@ -214,8 +214,8 @@ fn many_edits_at_once() {
     let folder = Folder::new();
     let names: Vec<String> = (0..8).map(|n| format!("t{n}")).collect();
     let file = |value: fn(usize) -> f32| {
-        let member = |n: usize| (names[n].as_str(), "float32", &[64, 16][..], bytes(&vec![value(n); 1024]));
-        safetensors(&(0..8).map(member).collect::<Vec<_>>())
+        let tensor = |n: usize| member(&names[n], "float32", &[64, 16], bytes(&vec![value(n); 1024]));
+        safetensors(&(0..8).map(tensor).collect::<Vec<_>>())
     };
     folder.put("m.safetensors", file(|_| 0.0));
     std::thread::scope(|scope| {
@@ -390,7 +390,7 @@ fn hostile_safetensors() -> Vec<(&'static str, Vec<u8>, &'static str)> {
 
 fn hostile_protobufs() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     use Field::{Bytes, Claims, Number};
-    let whole = pb(("", "float32", &SHAPE, data().bytes()));
+    let whole = pb(member("", "float32", &SHAPE, data().bytes()));
     let one =
         |dim: u64, more: &[(u32, Field<'_>)]| [protobuf(&[(1, Number(dim)), (2, Number(1))]), protobuf(more)].concat();
     let many = protobuf(&(0..65).map(|_| (1, Number(1))).chain([(2, Number(1))]).collect::<Vec<_>>());

@@ -9,7 +9,7 @@ use tensorop::{
 };
 
 use crate::common::{
-    self, DIVISIONS, Folder, Refusal, bytes, deflated, difference, each, header, npy, npy_with_header, npz, pb,
+    self, DIVISIONS, Folder, Refusal, bytes, deflated, difference, each, header, member, npy, npy_with_header, npz, pb,
     protobuf, refusals, safetensors, tensor, to_fortran, words, zip,
 };
 
@@ -102,14 +102,14 @@ fn written(format: &str, dtype: &DType, shape: &[usize], items: &[u8]) -> Option
         "npz" => Some(npz(&[("arr_0", written("npy", dtype, shape, items)?)])),
         "safetensors" => {
             check_safetensors(dtype).ok()?;
-            Some(safetensors(&[("arr_0", &name, shape, items.to_vec())]))
+            Some(safetensors(&[member("arr_0", &name, shape, items.to_vec())]))
         }
         // strings of ONNX are text
         "pb" if matches!(dtype.kind(), Kind::Bytes(_)) => None,
         "pb" if matches!(dtype.kind(), Kind::Str(_)) => onnx::write_strings(shape, "", &tensor).ok(),
         "pb" => {
             onnx::check(dtype).ok()?;
-            Some(pb(("", &name, shape, items.to_vec())))
+            Some(pb(member("", &name, shape, items.to_vec())))
         }
         _ => {
             let mut text = Vec::new();
@@ -190,7 +190,7 @@ fn folder() -> Folder {
     folder.put("a.npy", a.npy()).put("b.npy", b.npy()).put("a-f.npy", a.npy_fortran()).put("a-b.npy", a.npy_big());
     folder.put("c.npz", npz(&[("z", a.npy()), ("k/m", b.npy())]));
     folder.put("z.npz", zip(&[deflated("q.npy", &a.npy()), deflated("p.npy", &b.npy())]));
-    let stored = [("w", "float32", &[2, 3][..], a.bytes()), ("b", "int64", &[2][..], b.bytes())];
+    let stored = [member("w", "float32", &[2, 3], a.bytes()), member("b", "int64", &[2], b.bytes())];
     folder.put("s.safetensors", safetensors(&stored)).put("w.pb", pb(stored[0].clone()));
     folder
 }
@@ -256,10 +256,13 @@ fn names_and_whole_containers() {
         &folder,
         "safetensors",
         &[
-            ("a.npy", safetensors(&[("arr_0", "float32", &[2, 3], a[128..].to_vec())])),
+            ("a.npy", safetensors(&[member("arr_0", "float32", &[2, 3], a[128..].to_vec())])),
             (
                 "c.npz",
-                safetensors(&[("z", "float32", &[2, 3], a[128..].to_vec()), ("k/m", "int64", &[2], b[128..].to_vec())]),
+                safetensors(&[
+                    member("z", "float32", &[2, 3], a[128..].to_vec()),
+                    member("k/m", "int64", &[2], b[128..].to_vec()),
+                ]),
             ),
             ("s.safetensors", folder.get("s.safetensors")),
             ("w=a-b.npy b=z.npz:p", folder.get("s.safetensors")),
@@ -272,8 +275,8 @@ fn names_and_whole_containers() {
         &[
             ("w=a.npy", folder.get("w.pb")),
             ("w.pb", folder.get("w.pb")),
-            ("a.npy", pb(("", "float32", &[2, 3], a[128..].to_vec()))),
-            ("v=w.pb", pb(("v", "float32", &[2, 3], a[128..].to_vec()))),
+            ("a.npy", pb(member("", "float32", &[2, 3], a[128..].to_vec()))),
+            ("v=w.pb", pb(member("v", "float32", &[2, 3], a[128..].to_vec()))),
         ],
     );
 }

@@ -1,7 +1,8 @@
 //! `tensorop diff`: exit status, report, `--json`, and every way an operand can come.
 
 use crate::common::{
-    Folder, bytes, deflated, each, header, npy, npy_with_header, npz, pb, safetensors, tensor, to_fortran, words, zip,
+    Folder, bytes, deflated, each, header, member, npy, npy_with_header, npz, pb, safetensors, tensor, to_fortran,
+    words, zip,
 };
 
 /// 0 to 9 as float32 [2, 5], and the same with 9.5 as its last item, in every format.
@@ -11,7 +12,7 @@ fn folder() -> Folder {
     let wrong = tensor::<f32>(&[2, 5], &[0., 1., 2., 3., 4., 5., 6., 7., 8., 9.5]);
     for (name, tensor) in [("d", right), ("e", wrong)] {
         let file = |ending: &str| format!("{name}{ending}");
-        let stored = (name, "float32", &[2, 5][..], tensor.bytes());
+        let stored = member(name, "float32", &[2, 5], tensor.bytes());
         folder.put(file(".npy"), tensor.npy()).put(file("-f.npy"), tensor.npy_fortran());
         folder.put(file("-b.npy"), tensor.npy_big());
         folder.put(file(".json"), tensor.json()).put(file("-t.json"), tensor.tagged());

@@ -5,8 +5,8 @@ use sha2::{Digest, Sha256};
 use tensorop::DType;
 
 use crate::common::{
-    Field, Folder, Named, bytes, deflated, each, header, npy, npy_with_header, npz, packed, pb, protobuf, safetensors,
-    tensor, to_fortran, words, zip,
+    Field, Folder, Member, bytes, deflated, each, header, member, npy, npy_with_header, npz, packed, pb, protobuf,
+    safetensors, tensor, to_fortran, words, zip,
 };
 
 /// A file of every format, and containers.
@@ -16,10 +16,10 @@ fn folder() -> Folder {
     folder.put("d.npy", d.npy()).put("f.npy", d.npy_fortran()).put("b.npy", d.npy_big());
     folder.put("d.json", r#"{"dtype": "int16", "shape": [2], "data": [1, 2]}"#);
     folder.put("k.json", r#"{"name": "k", "shape": [1], "datatype": "BYTES", "data": ["xy"]}"#);
-    folder.put("d.pb", pb(("w", "float32", &[2, 3], d.bytes())));
+    folder.put("d.pb", pb(member("w", "float32", &[2, 3], d.bytes())));
     let typed = [(1, Field::Number(2)), (2, Field::Number(1)), (4, Field::Bytes(&[0; 8]))];
     folder.put("typed.pb", protobuf(&typed));
-    folder.put("p.pb", pb(("", "int4", &[3], vec![1, 0xe, 7])));
+    folder.put("p.pb", pb(member("", "int4", &[3], vec![1, 0xe, 7])));
     folder.put("d.npz", npz(&[("a/b", d.npy()), ("f", d.npy_fortran()), ("big", d.npy_big())]));
     folder.put("z.npz", zip(&[deflated("d.npy", &d.npy())]));
     folder.put("m.safetensors", safetensors(&members(d.bytes())));
@@ -28,13 +28,13 @@ fn folder() -> Folder {
     folder
 }
 
-fn members<'a>(items: Vec<u8>) -> Vec<Named<'a>> {
+fn members<'a>(items: Vec<u8>) -> Vec<Member<'a>> {
     vec![
-        ("layer.0.weight", "float32", &[2, 3], items),
-        ("layer.0.bias", "bfloat16", &[2], vec![0x80, 0x3f, 0, 0x40]),
-        ("scale", "float8_e4m3fn", &[], vec![0x38]),
-        ("four", "float4_e2m1fn", &[4], vec![1, 2, 3, 0xf]),
-        ("none", "int64", &[0, 3], vec![]),
+        member("layer.0.weight", "float32", &[2, 3], items),
+        member("layer.0.bias", "bfloat16", &[2], vec![0x80, 0x3f, 0, 0x40]),
+        member("scale", "float8_e4m3fn", &[], vec![0x38]),
+        member("four", "float4_e2m1fn", &[4], vec![1, 2, 3, 0xf]),
+        member("none", "int64", &[0, 3], vec![]),
     ]
 }
 
@@ -247,8 +247,9 @@ fn the_items_are_where_it_says() {
         ("d.npz:f".to_owned(), fortran),
         ("d.npz:big".to_owned(), big),
     ];
-    for (name, dtype, _, stored) in members(items) {
-        expected.push((format!("m.safetensors:{name}"), packed(&DType::parse(dtype).unwrap(), &stored)));
+    for member in members(items) {
+        let stored = packed(&DType::parse(member.dtype).unwrap(), &member.items);
+        expected.push((format!("m.safetensors:{}", member.name), stored));
     }
     each(
         expected,

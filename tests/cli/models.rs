@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::common::{Folder, each, npz, safetensors, tensor, words};
+use crate::common::{Folder, each, member, npz, safetensors, tensor, words};
 
 /// Rows of arguments, exit status and what is printed, of which each line is looked for.
 fn prints(folder: &Folder, rows: &[(&str, i32, &[&str])]) {
@@ -255,7 +255,7 @@ different: 1 same, 0 within, 3 different, 1 missing, 1 extra
 fn folders() {
     let folder = Folder::new();
     let shard =
-        |name: &'static str, item: f32| safetensors(&[(name, "float32", &[1][..], item.to_le_bytes().to_vec())]);
+        |name: &'static str, item: f32| safetensors(&[member(name, "float32", &[1], item.to_le_bytes().to_vec())]);
     for (name, item) in [("e", 1.0), ("a", 2.0)] {
         fs::create_dir(folder.path(name)).unwrap();
         folder.put(format!("{name}/model-1.safetensors"), shard("x", 1.0));
@@ -368,8 +368,8 @@ fn accepted_in_every_format() {
     let folder = Folder::new();
     let (old, new, other) = (tensor::<f32>(&[2], &[1., 2.]), tensor::<f32>(&[2], &[1., 5.]), tensor::<i64>(&[1], &[7]));
     folder.put("new.npy", new.npy_fortran());
-    let part = |name: &'static str, tensor: &crate::common::Tensor<f32>| (name, "float32", &[2][..], tensor.bytes());
-    let kept = ("z", "int64", &[1][..], other.bytes());
+    let part = |name: &'static str, tensor: &crate::common::Tensor<f32>| member(name, "float32", &[2], tensor.bytes());
+    let kept = member("z", "int64", &[1], other.bytes());
     let single = ["g.npy", "g.json", "g.pb", "g.csv", "g.safetensors", "g.npz"];
     for name in single {
         folder.put("old.npy", old.npy()).run(["convert", "g=old.npy", "-o", name]).printed().unwrap();
@@ -573,7 +573,7 @@ fn accepted_as_it_is() {
     // by names, of which one does not pass
     folder.put(
         "both.safetensors",
-        safetensors(&[("x", "float32", &[2], old.bytes()), ("y", "float32", &[2], new.bytes())]),
+        safetensors(&[member("x", "float32", &[2], old.bytes()), member("y", "float32", &[2], new.bytes())]),
     );
     let run = folder.run(words("diff --accept v2.zarr both.safetensors")).printed().unwrap();
     assert!(run.ends_with("\nwrote v2.zarr: 1 tensor\n"), "{run}");

@@ -1,6 +1,6 @@
 //! Bytes without a header: views of them as operands, edits in place, and the items alone as output.
 
-use crate::common::{Folder, each, npy, prints, refusals, safetensors};
+use crate::common::{Folder, each, member, npy, prints, refusals, safetensors};
 
 /// 0, 1, ... 9 as float32.
 fn dump() -> Vec<u8> {
@@ -11,7 +11,7 @@ fn dump() -> Vec<u8> {
 fn views() {
     let folder = Folder::new();
     folder.put("d.bin", dump()).put("b.bin", [1, 2, 3, 4]).put("d.bin:int8", npy("<i4", &[1], &[9, 0, 0, 0]));
-    folder.put("m.safetensors", safetensors(&[("uint8", "int8", &[1], vec![7])]));
+    folder.put("m.safetensors", safetensors(&[member("uint8", "int8", &[1], vec![7])]));
     let rows = [
         (
             "slice d.bin:float32[2,5] --at :,3:",

@@ -1,6 +1,6 @@
 //! `tensorop show`: lines and items, what is elided and not read, and pictures.
 
-use crate::common::{Folder, each, npy, npz, safetensors, tensor, words};
+use crate::common::{Folder, each, member, npy, npz, safetensors, tensor, words};
 
 /// A file of each kind that shows something else.
 fn folder() -> Folder {
@@ -8,7 +8,7 @@ fn folder() -> Folder {
     let d = tensor::<f32>(&[2, 3], &[0., 1.5, -2., 3., 4., 5.]);
     folder.put("d.npy", d.npy()).put("f.npy", d.npy_fortran()).put("b.npy", d.npy_big());
     folder.put("w.npz", npz(&[("conv/weight", d.npy()), ("conv/bias", d.npy_big()), ("fc", d.npy_fortran())]));
-    folder.put("m.safetensors", safetensors(&[("a.x", "bfloat16", &[2], vec![0x80, 0x3f, 0, 0x40])]));
+    folder.put("m.safetensors", safetensors(&[member("a.x", "bfloat16", &[2], vec![0x80, 0x3f, 0, 0x40])]));
     let long: Vec<u8> = (0..2000_u16).flat_map(u16::to_le_bytes).collect();
     folder.put("long.npy", npy("<u2", &[2000], &long));
     folder.put("wide.npy", npy("<u2", &[40, 50], &long));

@@ -1,5 +1,5 @@
-//! `tensorop textconv`. That docs/git.md does what it says, in a repository, tests/cli/readme.rs sees.
-use crate::common::{Folder, each, npy, npz, safetensors, tensor, words};
+//! `tensorop textconv`. What docs/git.md shows of it in a repository is run by tests/cli/readme.rs.
+use crate::common::{Folder, each, member, npy, npz, safetensors, tensor, words};
 
 /// One tensor, in many forms.
 fn folder() -> Folder {
@@ -8,7 +8,7 @@ fn folder() -> Folder {
     folder.put("d.npy", d.npy()).put("f.npy", d.npy_fortran()).put("b.npy", d.npy_big());
     folder.put("v.npy", npy("|V3", &[1], b"abc")).put("long.npy", npy("|u1", &[1001], &[7; 1001]));
     folder.put("i.npz", npz(&[("b", npy("|u1", &[3], &[1, 2, 3])), ("a", d.npy_fortran())]));
-    let members = vec![("b", "uint8", &[3][..], vec![1, 2, 3]), ("a", "float32", &[2, 3], d.bytes())];
+    let members = [member("b", "uint8", &[3], vec![1, 2, 3]), member("a", "float32", &[2, 3], d.bytes())];
     folder.put("i.safetensors", safetensors(&members));
     folder.put("empty.npz", npz(&[])).put("broken.npy", &d.npy()[..140]);
     folder

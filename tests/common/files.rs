@@ -10,7 +10,7 @@ use tensorop::{
     item::meta::Meta,
 };
 
-/// A `.npy` file of items in C order.
+/// Makes a `.npy` file of items in C order.
 pub(crate) fn npy(descr: &str, shape: &[usize], items: &[u8]) -> Vec<u8> {
     let dtype = DType::parse(descr).expect("a dtype");
     let mut file = write_header(&Meta::new(dtype, shape.to_vec()));
@@ -18,7 +18,7 @@ pub(crate) fn npy(descr: &str, shape: &[usize], items: &[u8]) -> Vec<u8> {
     file
 }
 
-/// A `.npz` as the library writes it: each member is the bytes of a `.npy`.
+/// Makes a `.npz` as the library writes it. Each member is the bytes of a `.npy`.
 pub(crate) fn npz(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     // a whole `.npy` can stand for its header
     let whole = members.iter().map(|(name, npy)| ((*name).to_owned(), npy.clone(), 0)).collect();
@@ -30,18 +30,18 @@ pub(crate) fn npz(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     bytes
 }
 
-/// A member of a ZIP archive, as its records tell of it, true or not.
+/// A member of a ZIP archive, as its records describe it, be that true or not.
 #[derive(Clone)]
 pub(crate) struct Zipped {
     pub name: String,
-    /// 0: stored, 8: deflated.
+    /// 0 if the member is stored, 8 if it is deflated.
     pub method: u16,
     pub bytes: Vec<u8>,
     pub size: u32,
     pub crc: u32,
 }
 
-/// A deflated member.
+/// Deflates a member of a ZIP archive.
 pub(crate) fn deflated(name: &str, content: &[u8]) -> Zipped {
     let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
     encoder.write_all(content).expect("deflates");
@@ -51,7 +51,7 @@ pub(crate) fn deflated(name: &str, content: &[u8]) -> Zipped {
     Zipped { name: name.to_owned(), method: 8, bytes, size: content.len() as u32, crc: crc.sum() }
 }
 
-/// A ZIP archive.
+/// Joins members to a ZIP archive.
 pub(crate) fn zip(members: &[Zipped]) -> Vec<u8> {
     fn put(out: &mut Vec<u8>, shorts: &[u16], longs: &[u32]) {
         out.extend(shorts.iter().flat_map(|short| short.to_le_bytes()));
@@ -81,10 +81,23 @@ pub(crate) fn zip(members: &[Zipped]) -> Vec<u8> {
     out
 }
 
-/// A tensor with its name: name, dtype, dims, and items that take a byte or more each, little-endian.
-pub(crate) type Named<'a> = (&'a str, &'a str, &'a [usize], Vec<u8>);
+/// A tensor with its name, as a container holds it.
+#[derive(Clone)]
+pub(crate) struct Member<'a> {
+    pub name: &'a str,
+    /// The name of the dtype.
+    pub dtype: &'a str,
+    pub shape: &'a [usize],
+    /// The items, little-endian; each takes a byte or more.
+    pub items: Vec<u8>,
+}
 
-/// Items as the formats that pack them have them.
+/// A member of a container.
+pub(crate) fn member<'a>(name: &'a str, dtype: &'a str, shape: &'a [usize], items: Vec<u8>) -> Member<'a> {
+    Member { name, dtype, shape, items }
+}
+
+/// Packs items that take less than a byte, as safetensors and ONNX do; returns other items as they are.
 pub(crate) fn packed(dtype: &DType, items: &[u8]) -> Vec<u8> {
     let Kind::Narrow(narrow) = dtype.kind() else { return items.to_vec() };
     let (mut packer, mut out) = (Packer::new(narrow.bits()), Vec::new());
@@ -93,34 +106,35 @@ pub(crate) fn packed(dtype: &DType, items: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A safetensors file as the library writes it.
-pub(crate) fn safetensors(members: &[Named<'_>]) -> Vec<u8> {
-    let dtype = |name: &str| DType::parse(name).expect("a dtype");
-    let heads: Vec<_> =
-        members.iter().map(|(name, d, shape, _)| ((*name).to_owned(), Meta::new(dtype(d), shape.to_vec()))).collect();
+/// Makes a safetensors file as the library writes it.
+pub(crate) fn safetensors(members: &[Member<'_>]) -> Vec<u8> {
+    let dtype = |member: &Member<'_>| DType::parse(member.dtype).expect("a dtype");
+    let head = |member: &Member<'_>| (member.name.to_owned(), Meta::new(dtype(member), member.shape.to_vec()));
+    let heads: Vec<_> = members.iter().map(head).collect();
     let (mut out, places) = safetensors::write_header(&heads, &Default::default()).expect("a header");
-    for ((_, name, _, items), place) in members.iter().zip(places) {
-        let items = packed(&dtype(name), items);
+    for (member, place) in members.iter().zip(places) {
+        let items = packed(&dtype(member), &member.items);
         out.resize(out.len().max(place as usize + items.len()), 0);
         out[place as usize..][..items.len()].copy_from_slice(&items);
     }
     out
 }
 
-/// A safetensors file with any header at all.
+/// Makes a safetensors file with any text as its header.
 pub(crate) fn safetensors_with_header(header: &str, items: &[u8]) -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), items].concat()
 }
 
-/// An ONNX TensorProto as the library writes it.
-pub(crate) fn pb((name, dtype, shape, items): Named<'_>) -> Vec<u8> {
-    let dtype = DType::parse(dtype).expect("a dtype");
-    let mut out = onnx::write_header(&Meta::new(dtype.clone(), shape.to_vec()), name).expect("a header");
-    out.extend(packed(&dtype, &items));
+/// Makes an ONNX TensorProto as the library writes it.
+pub(crate) fn pb(member: Member<'_>) -> Vec<u8> {
+    let dtype = DType::parse(member.dtype).expect("a dtype");
+    let meta = Meta::new(dtype.clone(), member.shape.to_vec());
+    let mut out = onnx::write_header(&meta, member.name).expect("a header");
+    out.extend(packed(&dtype, &member.items));
     out
 }
 
-/// A protobuf message by hand: each field's number, and a number or bytes.
+/// Makes a protobuf message of fields, each with its number.
 pub(crate) fn protobuf(fields: &[(u32, Field<'_>)]) -> Vec<u8> {
     use prost::encoding::{WireType, encode_key, encode_varint};
     let mut out = Vec::new();
@@ -144,15 +158,15 @@ pub(crate) fn protobuf(fields: &[(u32, Field<'_>)]) -> Vec<u8> {
     out
 }
 
-/// A field of a protobuf message.
+/// The value of a field of a protobuf message.
 pub(crate) enum Field<'a> {
     Number(u64),
     Bytes(&'a [u8]),
-    /// A length, and nothing of what it tells of.
+    /// The length of bytes that do not follow.
     Claims(u64),
 }
 
-/// A `.npy` file with any header at all.
+/// Makes a `.npy` file with any text as its header.
 pub(crate) fn npy_with_header(header: &str, items: &[u8]) -> Vec<u8> {
     let mut file = b"\x93NUMPY\x02\x00".to_vec();
     file.extend((header.len() as u32 + 1).to_le_bytes());
@@ -162,7 +176,7 @@ pub(crate) fn npy_with_header(header: &str, items: &[u8]) -> Vec<u8> {
     file
 }
 
-/// The header of an array, in the plainest form.
+/// Returns the header of a `.npy` file in the plainest form.
 pub(crate) fn header(descr: &str, fortran_order: bool, shape: &[usize]) -> String {
     let dims: String = shape.iter().map(|dim| format!("{dim},")).collect();
     let order = if fortran_order { "True" } else { "False" };
