@@ -9,6 +9,8 @@ mod containers;
 mod determinism;
 mod files;
 #[cfg(feature = "cli")]
+mod forms;
+#[cfg(feature = "cli")]
 mod metrics;
 mod mutants;
 #[cfg(feature = "cli")]
