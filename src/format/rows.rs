@@ -212,12 +212,12 @@ pub(super) static CSV: Row = Row {
         sure: csv::sure,
         unless: Some("no CSV: holds a NUL byte"),
         unchangeable: Some(Unchangeable::Text),
-        open: |content| csv::open(content, Dialect::Csv),
+        open: |content| csv::open(content, Dialect::CSV),
         ..READS
     }),
     writes: Some(Writes {
         help: "Cells between commas, a row a line",
-        writer: &csv::CsvWriter(Dialect::Csv),
+        writer: &csv::CsvWriter(Dialect::CSV),
         can: Capabilities::NONE,
     }),
     ..ROW
@@ -234,10 +234,10 @@ pub(super) static TSV: Row = Row {
         sure: csv::sure,
         unless: Some("no TSV: holds a NUL byte"),
         unchangeable: Some(Unchangeable::Text),
-        open: |content| csv::open(content, Dialect::Tsv),
+        open: |content| csv::open(content, Dialect::TSV),
         ..READS
     }),
-    writes: Some(Writes { help: "Cells between tabs", writer: &csv::CsvWriter(Dialect::Tsv), can: Capabilities::NONE }),
+    writes: Some(Writes { help: "Cells between tabs", writer: &csv::CsvWriter(Dialect::TSV), can: Capabilities::NONE }),
     ..ROW
 };
 

@@ -25,7 +25,7 @@ pub(super) fn open(content: Content, dialect: Dialect) -> Result<Box<dyn Reader>
     Ok(Box::new(CsvReader { text: content.read()?, dialect, skip_rows: 0 }))
 }
 
-/// A text.
+/// A text of cells, not parsed yet.
 #[derive(Debug)]
 struct CsvReader {
     text: Vec<u8>,

@@ -6,7 +6,7 @@ use crate::item::meta::Meta;
 use crate::{DType, Tensor};
 
 fn read(text: &[u8], dtype: Option<&str>, skip_rows: usize) -> Result<Tensor> {
-    let reader = CsvReader { text: text.to_vec(), dialect: Dialect::Csv, skip_rows };
+    let reader = CsvReader { text: text.to_vec(), dialect: Dialect::CSV, skip_rows };
     let values = reader.cells(Subject::Data)?;
     dtype.map_or_else(|| values.infer(), |dtype| values.read(&DType::parse(dtype)?))
 }
@@ -118,8 +118,8 @@ fn what_is_written_reads_back() {
             let dtype = if order.is_empty() { dtype } else { dtype.big_endian() };
             let values = crate::format::json::open(items.as_bytes(), Subject::Data, Default::default()).expect("JSON");
             let tensor = values.read(&dtype).expect("a tensor");
-            let csv = written(&tensor, Dialect::Csv).expect("CSV");
-            let reader = CsvReader { text: csv.clone().into_bytes(), dialect: Dialect::Csv, skip_rows: 0 };
+            let csv = written(&tensor, Dialect::CSV).expect("CSV");
+            let reader = CsvReader { text: csv.clone().into_bytes(), dialect: Dialect::CSV, skip_rows: 0 };
             let back = reader.cells(Subject::Data).and_then(|values| values.read(tensor.dtype()));
             if csv != *expected || back.as_ref() != Ok(&tensor) {
                 failures.push(format!("{items} as {dtype}: {csv:?}, read as {back:?}"));
@@ -128,14 +128,14 @@ fn what_is_written_reads_back() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     let scalar = Tensor::new(DType::parse("int8").expect("a dtype"), vec![], vec![7]).expect("a tensor");
-    assert_eq!(written(&scalar, Dialect::Tsv).as_deref(), Ok("7\n"));
+    assert_eq!(written(&scalar, Dialect::TSV).as_deref(), Ok("7\n"));
 }
 
 #[test]
 fn what_is_refused() {
     let dtype = |name: &str| DType::parse(name).expect("a dtype");
     for name in ["complex64", "V3", "float128"] {
-        let refused = CsvWriter(Dialect::Tsv).check(&dtype(name)).unwrap_err();
+        let refused = CsvWriter(Dialect::TSV).check(&dtype(name)).unwrap_err();
         assert_eq!(refused.message(), format!("TSV cannot hold items of dtype {}", dtype(name).name()));
         assert_eq!(refused.advice(), Some(Advice::WriteNpy));
     }
@@ -143,7 +143,7 @@ fn what_is_refused() {
         [(vec![2, 0], "a tensor without items: shape [2, 0]"), (vec![1, 1, 1], "more than 2 axes: shape [1, 1, 1]")]
     {
         let refused =
-            CsvWriter(Dialect::Csv).layout(&[("", &Meta::new(dtype("int8"), shape))], &Extras::default()).unwrap_err();
+            CsvWriter(Dialect::CSV).layout(&[("", &Meta::new(dtype("int8"), shape))], &Extras::default()).unwrap_err();
         assert_eq!(
             (refused.message(), refused.advice()),
             (&*format!("CSV cannot hold {what}"), Some(Advice::WriteNpy))
@@ -152,7 +152,7 @@ fn what_is_refused() {
     for points in [[0, 0x61], [0xd800, 0x61]] {
         let bytes = points.iter().flat_map(|point: &u32| point.to_le_bytes()).collect();
         let tensor = Tensor::new(dtype("<U2"), vec![1], bytes).expect("a tensor");
-        let refused = written(&tensor, Dialect::Csv).unwrap_err();
+        let refused = written(&tensor, Dialect::CSV).unwrap_err();
         assert_eq!(refused.message(), format!("CSV cannot hold U+{:04X}", points[0]));
     }
 }

@@ -203,10 +203,10 @@ pub(in crate::format) fn open_file(content: Content) -> Result<Box<dyn Reader>> 
     Ok(Box::new(JsonReader { text: content.read()?, threads }))
 }
 
-/// A text.
+/// A text of JSON, not parsed yet.
 #[derive(Debug)]
 pub(in crate::format) struct JsonReader {
-    /// All of it.
+    /// The whole text.
     pub text: Vec<u8>,
     /// The threads that may share the check of its syntax.
     pub threads: Threads,

@@ -17,29 +17,16 @@ use crate::memory::{self, OutOfMemory};
 /// The byte order mark, with which a text in UTF-8 may begin.
 pub(in crate::format) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The character between two cells, which also determines the name of the format.
+/// The character between two cells, and the name of the format that has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::format) enum Dialect {
-    /// Commas.
-    Csv,
-    /// Tabs.
-    Tsv,
+pub(in crate::format) struct Dialect {
+    pub(in crate::format) delimiter: u8,
+    pub(in crate::format) name: &'static str,
 }
 
 impl Dialect {
-    pub(in crate::format) fn delimiter(self) -> u8 {
-        match self {
-            Self::Csv => b',',
-            Self::Tsv => b'\t',
-        }
-    }
-
-    pub(in crate::format) fn name(self) -> &'static str {
-        match self {
-            Self::Csv => "CSV",
-            Self::Tsv => "TSV",
-        }
-    }
+    pub(in crate::format) const CSV: Self = Self { delimiter: b',', name: "CSV" };
+    pub(in crate::format) const TSV: Self = Self { delimiter: b'\t', name: "TSV" };
 }
 
 /// Returns whether an item of a dtype fits into one cell.
@@ -70,7 +57,7 @@ pub(in crate::format) enum Reading {
 pub(in crate::format) struct Cells {
     /// The operand that errors are about.
     subject: Subject,
-    dialect: Dialect,
+    pub(super) dialect: Dialect,
     /// The texts of all cells without quotes, one after the other.
     text: String,
     /// The end of each cell in that text.
@@ -104,7 +91,7 @@ impl Cells {
         let mut reader = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
-            .delimiter(dialect.delimiter())
+            .delimiter(dialect.delimiter)
             .from_reader(BEGIN.chain(rest).chain(END));
         // the blank line before the text counts as a part of the first row
         let place = |position: &Position| (position.byte() as usize).saturating_sub(BEGIN.len());
@@ -171,11 +158,6 @@ impl Cells {
             None => error,
             Some(rows) => error.advising(Advice::SkipRows(rows)),
         }
-    }
-
-    /// Returns the name of the format.
-    pub(in crate::format) fn format(&self) -> &'static str {
-        self.dialect.name()
     }
 
     /// Returns the number of bytes of all cells.

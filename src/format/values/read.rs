@@ -65,7 +65,7 @@ impl<'a> Values<'a> {
     pub fn read(&self, dtype: &DType) -> Result<Tensor> {
         let (format, holds) = match &self.items {
             Unparsed::Lists(_) => ("JSON", lists::holds(dtype)),
-            Unparsed::Cells(cells) => (cells.format(), cells::holds(dtype)),
+            Unparsed::Cells(cells) => (cells.dialect.name, cells::holds(dtype)),
         };
         if !holds {
             return Err(self.error(cannot_hold(format, dtype)));
