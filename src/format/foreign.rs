@@ -13,18 +13,17 @@ const MAGIC: &[(&[u8], &str)] = &[
     (b"\x28\xb5\x2f\xfd", "packed by zstd: unpack it first"),
     (b"GGUF", "a GGUF model, which is not read"),
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file, which is not read"),
-    (b"\x80\x02", PICKLE),
-    (b"\x80\x03", PICKLE),
-    (b"\x80\x04", PICKLE),
-    (b"\x80\x05", PICKLE),
 ];
-
-const PICKLE: &str = "a Python pickle (an old .pt, or objects), which is not read";
 
 /// Returns what a binary file that begins with `begin` is, if it is a known kind of file without tensors.
 pub(super) fn binary(begin: &[u8]) -> Option<&'static str> {
     let magic = MAGIC.iter().find(|(magic, _)| begin.starts_with(magic)).map(|(_, what)| *what);
-    magic.or_else(|| is_onnx_model(begin).then_some("an ONNX model, expected a tensor (a TensorProto)"))
+    match begin {
+        // the version of the protocol follows the mark
+        [0x80, 2..=5, ..] => Some("a Python pickle (an old .pt, or objects), which is not read"),
+        _ if magic.is_none() && is_onnx_model(begin) => Some("an ONNX model, expected a tensor (a TensorProto)"),
+        _ => magic,
+    }
 }
 
 /// Returns what a text is that is not JSON, if it is known.

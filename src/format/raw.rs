@@ -2,7 +2,6 @@
 //! written one after the other.
 
 use std::io::{self, Read};
-use std::sync::Arc;
 
 use super::content::{BEGIN, Content, ContentSource};
 use super::interface::{Extras, Layout, Place, Places, Reader, Writer};
@@ -11,7 +10,6 @@ use crate::error::{Result, bail, ensure, malformed};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::shape::MAX_RANK;
-use crate::storage::read_at::ReadAt;
 use crate::storage::source::wrong_length;
 
 /// What the bytes of a file are: `DTYPE`, `DTYPE[DIMS]`, either with `@OFFSET` after it.
@@ -50,20 +48,15 @@ impl View {
             (dtype, _) => (dtype?, vec![None]),
         };
         ensure!(dtype.itemsize() > 0, "dtype {}: items of no bytes, expected a width", dtype.name());
-        let known: Vec<usize> = dims.iter().map(|dim| dim.unwrap_or(1)).collect();
-        let meta = Meta::new(dtype, known);
-        ensure!(meta.is_addressable(), "{} of {} is more than memory can address", shown(&dims), meta.dtype.name());
-        Ok(Self { dtype: meta.dtype, dims, offset })
+        let view = Self { dtype, dims, offset };
+        let what = || format!("{} of {}", shown(&view.dims), view.dtype.name());
+        ensure!(view.meta(1).is_addressable(), "{} is more than memory can address", what());
+        Ok(view)
     }
 
     /// Returns whether a text that is no view is most likely meant to be one.
     pub fn is_meant(text: &str) -> bool {
         text.ends_with(']') || text.contains("]@") || text.contains('@') && text.starts_with(char::is_alphanumeric)
-    }
-
-    /// Returns whether the length of the file is needed to know the dims.
-    fn is_open(&self) -> bool {
-        self.dims.contains(&None)
     }
 
     /// Returns the tensor whose missing dim is `dim`.
@@ -77,7 +70,7 @@ impl View {
         let rest =
             len.checked_sub(start).ok_or_else(|| malformed!("has {len} bytes, and items from byte {start} on"))?;
         let one = self.meta(1);
-        if self.is_open() {
+        if self.dims.contains(&None) {
             let each = one.bytes() as u64;
             let what =
                 if one.items() == 1 { one.dtype.name() } else { format!("{} {}", one.dtype.name(), shown(&self.dims)) };
@@ -152,17 +145,9 @@ fn offset(text: &str) -> Result<u64> {
 /// # Errors
 /// Fewer bytes than the view needs, or more where it needs to be the whole file; failure to read.
 pub(super) fn open(content: Content, view: &View) -> Result<Box<dyn Reader>> {
-    let Content { begin, opened, threads } = content;
-    Ok(Box::new(match opened {
-        ContentSource::Bytes { bytes, size, .. } => bytes_as(bytes, size, view)?,
-        ContentSource::Folder(_) => bail!("is a folder, expected a file"),
-        ContentSource::Stream(stream) if view.is_open() => {
-            // how long it is shows when it has ended
-            let (bytes, _) = Content { begin, opened: ContentSource::Stream(stream), threads }.into_bytes()?;
-            let size = bytes.size()?;
-            bytes_as(bytes, size, view)?
-        }
-        ContentSource::Stream(stream) => {
+    Ok(Box::new(match content.opened {
+        ContentSource::Stream(stream) if !view.dims.contains(&None) => {
+            let begin = content.begin;
             if begin.len() < BEGIN {
                 // there is no more
                 view.within(begin.len() as u64)?;
@@ -177,16 +162,17 @@ pub(super) fn open(content: Content, view: &View) -> Result<Box<dyn Reader>> {
             };
             PlainReader { meta, start: offset, items, unwritten: None }
         }
+        // how long a stream is shows when it has ended
+        opened => {
+            let (bytes, _) = Content { opened, ..content }.into_bytes()?;
+            let (meta, start) = view.within(bytes.size()?)?;
+            PlainReader { meta, start, items: PlainItems::Bytes(bytes), unwritten: Some(UNWRITTEN) }
+        }
     }))
 }
 
 /// Why a file of bytes without a header is not written anew.
 const UNWRITTEN: &str = "of bytes without a header only items are changed: name a file of another format";
-
-fn bytes_as(bytes: Arc<dyn ReadAt>, size: u64, view: &View) -> Result<PlainReader> {
-    let (meta, start) = view.within(size)?;
-    Ok(PlainReader { meta, start, items: PlainItems::Bytes(bytes), unwritten: Some(UNWRITTEN) })
-}
 
 /// Writes items alone, whatever they are: the lower bits of a byte where they have fewer than 8.
 #[derive(Debug)]
