@@ -1,7 +1,6 @@
 //! Prints items as JSON has them. Tensors in JSON, reports and statistics all use this, so that they write an item in
 //! the same way.
 
-use std::fmt;
 use std::io::{self, Write};
 
 use super::datetime;
@@ -27,9 +26,8 @@ pub fn write_item(out: &mut Vec<u8>, dtype: &DType, item: &[u8]) -> io::Result<(
 /// string.
 pub fn float(value: f64) -> String {
     let mut text = Vec::new();
-    // a float has a text, and writing into memory does not fail
-    let _ = write_item(&mut text, &Kind::Float64.into(), &value.to_le_bytes());
-    String::from_utf8_lossy(&text).into_owned()
+    write_item(&mut text, &Kind::Float64.into(), &value.to_le_bytes()).expect("a float has a text");
+    String::from_utf8(text).expect("the text of a float is ASCII")
 }
 
 /// Appends a character of a JSON string. DEL and what follows it are escaped, too, since a terminal might obey them.
@@ -116,9 +114,8 @@ impl<'a> ItemWriter<'a> {
         self.out.extend_from_slice(text.as_bytes());
     }
 
-    fn integer(&mut self, value: impl fmt::Display) {
-        // Writing into memory does not fail.
-        let _ = write!(self.out, "{value}");
+    fn integer(&mut self, value: impl itoa::Integer) {
+        self.text(itoa::Buffer::new().format(value));
     }
 
     /// Appends a float of so many bytes: a string for NaN and infinities, else the fewest digits that read back to it.

@@ -31,7 +31,7 @@ fn what_numpy_prints() {
         let shape = case["shape"].as_array().unwrap().iter().map(|dim| dim.as_u64().unwrap() as usize).collect();
         let tensor = Tensor::new(dtype, shape, unhex(case["bytes"].as_str().unwrap())).unwrap();
         let mut printed = Vec::new();
-        text::write(&mut printed, &tensor, &options).unwrap();
+        text::write_shown(&mut printed, &tensor, tensor.shape(), &options).unwrap();
         // the same, when only the items that are printed are read
         let (shape, source) = (tensor.shape().to_vec(), Source::memory(tensor, "data".to_owned()));
         let job = Job::new(Box::new(Selection::whole(source)), Limits::default()).unwrap();

@@ -22,7 +22,7 @@ fn printed(dtype: &DType, items: &[u16], shape: &[usize]) -> String {
     let bytes = items.iter().flat_map(|item| item.to_le_bytes()[..dtype.itemsize()].to_vec()).collect();
     let tensor = Tensor::new(dtype.clone(), shape.to_vec(), bytes).unwrap();
     let mut out = Vec::new();
-    text::write(&mut out, &tensor, &TextOptions::default()).unwrap();
+    text::write_shown(&mut out, &tensor, tensor.shape(), &TextOptions::default()).unwrap();
     String::from_utf8(out).unwrap().strip_suffix('\n').unwrap().to_owned()
 }
 

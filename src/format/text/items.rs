@@ -30,16 +30,8 @@ pub fn check(dtype: &DType) -> Result<()> {
     check_text(dtype, || format!("{} cannot be printed as text", dtype.name()))
 }
 
-/// Prints a tensor and the end of the line, as Python's `print` does.
-///
-/// # Errors
-/// Those of `out`, and a dtype that [`check`] refuses.
-pub fn write(out: &mut dyn Write, tensor: &Tensor, options: &TextOptions) -> io::Result<()> {
-    write_shown(out, tensor, tensor.shape(), options)
-}
-
-/// Prints a tensor of dims `shape` as [`write`] does, but needs only the items that are printed: `items` has, along each
-/// axis, only the places that [`shown`](super::shown) lists.
+/// Prints a tensor of dims `shape` and the end of the line, as Python's `print` does. It needs only the items that are
+/// printed: `items` has, along each axis, the places that [`shown`](super::shown) lists, or all places.
 ///
 /// # Errors
 /// Those of `out`, and a dtype that [`check`] refuses.

@@ -11,6 +11,6 @@ mod page;
 mod tests;
 
 pub(super) use self::items::TextWriter;
-pub use self::items::{check, write, write_shown};
+pub use self::items::{check, write_shown};
 pub use self::page::shown;
 pub use super::interface::TextOptions;

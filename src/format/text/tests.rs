@@ -7,7 +7,7 @@ use crate::item::tensor::Tensor;
 fn print(descr: &str, shape: &[usize], bytes: Vec<u8>, options: &TextOptions) -> String {
     let tensor = Tensor::new(DType::parse(descr).unwrap(), shape.to_vec(), bytes).unwrap();
     let mut out = Vec::new();
-    write(&mut out, &tensor, options).unwrap();
+    write_shown(&mut out, &tensor, tensor.shape(), options).unwrap();
     String::from_utf8(out).unwrap().strip_suffix('\n').unwrap().to_owned()
 }
 
