@@ -59,15 +59,10 @@ pub fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<Shap
         let message = format!("batch dims {:?}, expected {:?} (data {shape:?})", &tuples[..batch], &shape[..batch]);
         return Err(Error::new(Subject::Indices, message));
     }
-    let output = [tuples, &shape[batch + width..]].concat();
-    check_extent(&output, Subject::Output)?;
-    Ok(Shapes {
-        data: shape.to_vec(),
-        axes: batch..batch + width,
-        tuples: tuples.to_vec(),
-        updates: output,
-        has_tuple_axis: true,
-    })
+    let updates = [tuples, &shape[batch + width..]].concat();
+    check_extent(&updates, Subject::Output)?;
+    let (data, tuples) = (shape.to_vec(), tuples.to_vec());
+    Ok(Shapes { data, axes: batch..batch + width, tuples, updates, has_tuple_axis: true })
 }
 
 /// Where the block of each index tuple lies in `data`, whose axes are those of batches and tuples and then those of a
@@ -144,14 +139,8 @@ impl LinkedGatherNd {
         let meta = Meta::new(data.dtype().clone(), resolver.shapes().updates_shape().to_vec());
         let resident = indices.bytes().clamp(RESIDENT, ENTRIES);
         let places = TuplePlaces::new(indices, resolver, limits)?;
-        Ok(Self {
-            data,
-            places,
-            blocks: GatheredBlocks::new(resolver.shapes()),
-            meta,
-            resident,
-            threads: limits.threads,
-        })
+        let blocks = GatheredBlocks::new(resolver.shapes());
+        Ok(Self { data, places, blocks, meta, resident, threads: limits.threads })
     }
 
     /// Reads the items of a window from front to back of the storage, whatever the order of the tuples: the list of its

@@ -50,13 +50,8 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>) -> R
     let (width, tuples) = check_tuples(indices, rank, shape)?;
     let expected = [tuples, &shape[width..]].concat();
     check_updates(updates, &expected, shape, || format!("indices {indices:?}"))?;
-    Ok(Shapes {
-        data: shape.to_vec(),
-        axes: 0..width,
-        tuples: tuples.to_vec(),
-        updates: expected,
-        has_tuple_axis: true,
-    })
+    let (data, tuples) = (shape.to_vec(), tuples.to_vec());
+    Ok(Shapes { data, axes: 0..width, tuples, updates: expected, has_tuple_axis: true })
 }
 
 /// Returns the length of the index tuples of an index tensor, and its other dims.

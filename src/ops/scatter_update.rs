@@ -21,13 +21,8 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis
     })?;
     let expected = [&shape[..axis], indices, &shape[axis + 1..]].concat();
     check_updates(updates, &expected, shape, || format!("indices {indices:?} on axis {axis}"))?;
-    Ok(Shapes {
-        data: shape.to_vec(),
-        axes: axis..axis + 1,
-        tuples: indices.to_vec(),
-        updates: expected,
-        has_tuple_axis: false,
-    })
+    let (data, tuples) = (shape.to_vec(), indices.to_vec());
+    Ok(Shapes { data, axes: axis..axis + 1, tuples, updates: expected, has_tuple_axis: false })
 }
 
 /// Returns a copy of `data` in which place `indices[m, …]` of `axis` holds `updates[…, m, …, …]`. `updates` has the shape

@@ -253,7 +253,8 @@ impl Cast {
         let chunks = items.chunks(RUN * ins * from.size).zip(out.chunks_mut(RUN * outs * to.size));
         for (number, (chunk, place)) in chunks.enumerate() {
             load(from.big, chunk, &mut run);
-            let (first, count) = (number * RUN, chunk.len() / (ins * from.size));
+            // the limit tells the compiler that all numbers lie in the run
+            let (first, count) = (number * RUN, (chunk.len() / (ins * from.size)).min(RUN));
             // the first item with an imaginary part
             let mut imaginary = None;
             if drops {

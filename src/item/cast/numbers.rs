@@ -15,7 +15,7 @@ pub(super) struct NumberFormat {
     pub complex: bool,
     pub big: bool,
     pub reader: NumberReader,
-    writer: Writer,
+    target: CastTarget,
 }
 
 /// The type into which a run of numbers is read, and how.
@@ -34,7 +34,7 @@ pub(super) enum NumberReader {
 pub(super) type ByteValues = Box<[f64; 256]>;
 
 #[derive(Clone, Debug)]
-enum Writer {
+enum CastTarget {
     Type(NumberWriter),
     Narrow(Narrow),
 }
@@ -47,34 +47,29 @@ impl NumberFormat {
             Kind::Narrow(narrow) => {
                 let values = Box::new(std::array::from_fn(|item| narrow.value(item as u8)));
                 let reader = if narrow.is_integer() { NumberReader::NarrowInteger } else { NumberReader::NarrowFloat };
-                Some(Self { size: 1, complex: false, big: false, reader: reader(values), writer: Writer::Narrow(*narrow) })
+                Some(Self { size: 1, complex: false, big: false, reader: reader(values), target: CastTarget::Narrow(*narrow) })
             }
             not_numbers!() => None,
         })
     }
 
-    fn parts<P: Number>(dtype: &DType) -> Self {
+    fn parts<P: CastNumber>(dtype: &DType) -> Self {
         let writer = NumberWriter { float: P::write::<f64>, signed: P::write::<i64>, unsigned: P::write::<u64> };
-        Self {
-            size: P::SIZE,
-            complex: dtype.itemsize() > P::SIZE,
-            big: dtype.is_big_endian(),
-            reader: P::READER,
-            writer: Writer::Type(writer),
-        }
+        let (complex, target) = (dtype.itemsize() > P::SIZE, CastTarget::Type(writer));
+        Self { size: P::SIZE, complex, big: dtype.is_big_endian(), reader: P::READER, target }
     }
 
     /// Writes a run of numbers; an error is the place of the first that does not fit.
     pub(super) fn store<M: Middle>(&self, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
-        match &self.writer {
-            Writer::Type(writer) => M::writer(writer)(self.big, run, out, lossy),
-            Writer::Narrow(narrow) => write_narrow(*narrow, run, out, lossy),
+        match &self.target {
+            CastTarget::Type(writer) => M::writer(writer)(self.big, run, out, lossy),
+            CastTarget::Narrow(narrow) => write_narrow(*narrow, run, out, lossy),
         }
     }
 }
 
 /// A type of numbers.
-trait Number: Element {
+trait CastNumber: Element {
     const READER: NumberReader;
 
     fn write<M: Middle>(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize>;
@@ -82,7 +77,7 @@ trait Number: Element {
 
 macro_rules! floats {
     ($($type:ty, $number:expr, $nearest:expr;)+) => {$(
-        impl Number for $type {
+        impl CastNumber for $type {
             const READER: NumberReader = NumberReader::Float(|big, bytes, run| load::<$type, _>(big, bytes, run, $number));
 
             fn write<M: Middle>(big: bool, run: &[M], out: &mut [u8], _: bool) -> Result<(), usize> {
@@ -100,7 +95,7 @@ floats! {
     bf16, Float::wide, |number| bf16::nearest(number.rounded_to_odd());
 }
 
-impl Number for bool {
+impl CastNumber for bool {
     const READER: NumberReader = NumberReader::Signed(|big, bytes, run| load::<bool, _>(big, bytes, run, i64::from));
 
     fn write<M: Middle>(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
@@ -115,7 +110,7 @@ impl Number for bool {
 
 macro_rules! integers {
     ($($reader:ident, $middle:ty: $($type:ty),+;)+) => {$($(
-        impl Number for $type {
+        impl CastNumber for $type {
             const READER: NumberReader =
                 NumberReader::$reader(|big, bytes, run| load::<$type, _>(big, bytes, run, <$middle>::from));
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::resolve::{Arrangement, Shapes};
+use super::resolve::{BlockArrangement, Shapes};
 use super::runs::{ItemRun, ItemSlab, RunReader};
 use super::scatter::Scatter;
 use super::sweeps::{Grouping, Sweeps};
@@ -79,7 +79,7 @@ impl Shapes {
     pub fn link(self, operands: ScatterOperands, rule: ScatterRule, limits: Limits) -> Result<LinkedScatter> {
         let ScatterOperands { base, mut indices, mut updates } = operands;
         let resolver = self.in_order(base.order());
-        let Arrangement { outer, block, ref updates_axes, .. } = resolver.arrangement;
+        let BlockArrangement { outer, block, ref updates_axes, .. } = resolver.arrangement;
         if let Some(axes) = updates_axes {
             updates = updates.with_axes(axes);
         }

@@ -48,7 +48,7 @@ impl Shapes {
 /// Fortran order it is the other way round, and the first of the indexed axes is the one whose places are neighbours:
 /// the same three numbers and strides, read from the other end.
 #[derive(Clone, Debug)]
-pub(super) struct Arrangement {
+pub(super) struct BlockArrangement {
     pub(super) outer: usize,
     /// The items of a block.
     pub(super) block: usize,
@@ -58,7 +58,7 @@ pub(super) struct Arrangement {
     pub(super) updates_axes: Option<Vec<usize>>,
 }
 
-impl Arrangement {
+impl BlockArrangement {
     pub(super) fn new(shapes: &Shapes, order: Order) -> Self {
         let Shapes { data, axes, tuples, updates, .. } = shapes;
         let (before, after) = (&data[..axes.start], &data[axes.end..]);
@@ -230,13 +230,13 @@ fn tuples<const K: usize>(axes: [PlaceAxis; K], numbers: &[i64], places: &mut Ve
 #[derive(Clone, Debug)]
 pub struct TupleResolver {
     pub(super) shapes: Shapes,
-    pub(super) arrangement: Arrangement,
+    pub(super) arrangement: BlockArrangement,
 }
 
 impl Shapes {
     /// Returns the resolver of index tuples for data that is stored, and changed, in that order.
     pub fn in_order(self, order: Order) -> TupleResolver {
-        let arrangement = Arrangement::new(&self, order);
+        let arrangement = BlockArrangement::new(&self, order);
         TupleResolver { shapes: self, arrangement }
     }
 }

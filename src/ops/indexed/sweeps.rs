@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use super::buckets::{BucketGrid, Buckets};
 use super::read::collect;
-use super::resolve::{Arrangement, TupleResolver};
+use super::resolve::{BlockArrangement, TupleResolver};
 use super::scatter::{Payload, Scatter, SweepEntries};
 use crate::error::{Error, Result, Subject};
 use crate::layout::shape::coordinates;
@@ -108,7 +108,7 @@ impl Sweeps {
 
     /// Returns how many items updates bring, those that are overtaken by later ones included.
     pub fn changed(&self) -> usize {
-        let Arrangement { outer, block, .. } = self.resolver.arrangement;
+        let BlockArrangement { outer, block, .. } = self.resolver.arrangement;
         outer.saturating_mul(self.resolver.count()).saturating_mul(block)
     }
 
@@ -192,7 +192,7 @@ impl Sweeps {
     }
 
     fn make(&self, sweep: &SweepRange, updates: Option<&Updates>) -> Result<Scatter> {
-        let Arrangement { outer, block, .. } = self.resolver.arrangement;
+        let BlockArrangement { outer, block, .. } = self.resolver.arrangement;
         let bytes = self.payload.bytes();
         let begin = |part, tuples| {
             let count = sweep.entries.as_ref().map_or(tuples, |entries| entries[part]);
@@ -247,7 +247,7 @@ fn carries(
 ) -> bool {
     /// The bytes that are always allowed.
     const FREE: usize = 48 << 20;
-    let Arrangement { outer, block, .. } = resolver.arrangement;
+    let BlockArrangement { outer, block, .. } = resolver.arrangement;
     let size = block * updates.itemsize();
     let fits = matches!(size, 1 | 2 | 4 | 8 | 16) && group.is_multiple_of(block);
     let most = (indices.bytes() / 2).saturating_mul(5).saturating_add(FREE);
