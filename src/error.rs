@@ -149,20 +149,17 @@ impl Error {
 
     /// Returns the error with another kind.
     #[cfg(feature = "files")]
-    #[must_use]
     pub(crate) fn of_kind(self, kind: ErrorKind) -> Self {
         Self { kind, ..self }
     }
 
     /// Returns the error with advice.
-    #[must_use]
     pub(crate) fn advising(self, advice: Advice) -> Self {
         Self { advice: Some(advice), ..self }
     }
 
     /// Returns the error with [`Subject::File`] in place of its subject.
     #[cfg(feature = "files")]
-    #[must_use]
     pub(crate) fn about_file(self) -> Self {
         Self { subject: Subject::File, ..self }
     }
@@ -227,15 +224,13 @@ impl From<std::num::TryFromIntError> for Error {
 
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
-        match error.kind {
-            ErrorKind::Io(kind) => Self::new(kind, error),
-            ErrorKind::Memory => Self::new(io::ErrorKind::OutOfMemory, error),
-            ErrorKind::Argument
-            | ErrorKind::Malformed
-            | ErrorKind::Unsupported
-            | ErrorKind::Member
-            | ErrorKind::Changed => Self::new(io::ErrorKind::InvalidData, error),
-        }
+        use ErrorKind::{Argument, Changed, Io, Malformed, Member, Memory, Unsupported};
+        let kind = match error.kind {
+            Io(kind) => kind,
+            Memory => io::ErrorKind::OutOfMemory,
+            Argument | Malformed | Unsupported | Member | Changed => io::ErrorKind::InvalidData,
+        };
+        Self::new(kind, error)
     }
 }
 

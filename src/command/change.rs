@@ -7,9 +7,9 @@
 use anyhow::{Result, anyhow, bail};
 
 use super::destination::{Destination, Report};
-use super::io::Io;
+use super::io::{Io, Outcome};
+use super::messages::told;
 use super::options::{ChangeOptions, OperandArg, UpdatesOptions};
-use super::outcome::{Outcome, told};
 use super::sources::{DATA, Operand, OperandReader, UPDATES, check_stdin, explained};
 use crate::error::{Error, malformed};
 use crate::format::values;

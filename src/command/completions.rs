@@ -7,11 +7,10 @@ use anyhow::{Context, Result};
 use clap::{Arg, Args, Command, ValueHint};
 use clap_complete::Shell;
 
-use super::io::Io;
-use super::outcome::Outcome;
+use super::io::{Io, Outcome};
 
 /// Print a completion script for a shell
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Completions {
     /// The shell

@@ -7,11 +7,10 @@ use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
 use super::destination::{Destination, Origin};
-use super::io::Io;
+use super::io::{Io, Outcome};
 use super::options::cast::{self, CastArg, parse_cast};
 use super::options::{DTypeParser, MeantOperand, MemberOptions, NamedOperand, OperandArg, OperatorOptions, Word};
 use super::options::{data_help, dtype_help, parse_words, word};
-use super::outcome::Outcome;
 use super::sources::{IN, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
 use crate::DType;
 use crate::format::open::Input;
@@ -28,7 +27,7 @@ use crate::storage::source::{Notes, Source, merged};
 /// .npz or .safetensors file several tensors can be written: a whole .npz or .safetensors file (or the index of several)
 /// brings its members with their names, FILE:NAME one of them, NAME=IN gives a tensor a name, in place of the one of a
 /// whole file that has it, and others are arr_0, arr_1, ... as they come.
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(override_usage = "tensorop convert [OPTIONS] [NAME=]<IN>... [-o <OUT>]", after_long_help = EXAMPLES)]
 pub(super) struct Convert {
     /// The tensors, each with its name in a container, if it should have one

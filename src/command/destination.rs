@@ -7,16 +7,15 @@
 
 use std::fmt::Arguments;
 use std::io::{self, Write as _};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use anyhow::{Result, anyhow, bail, ensure};
 
-use super::io::Io;
+use super::io::{Io, Outcome};
+use super::messages::complain;
 use super::meter::Meter;
 use super::options::OutputOptions;
-use super::outcome::{Outcome, complain};
 use crate::DType;
 use crate::engine::job::Progress;
 use crate::error::{Context, ErrorKind, Subject};
@@ -61,7 +60,7 @@ impl<'a> Destination<'a> {
     /// The name does not tell the format; nothing can be written there; parts or a folder on standard output; parts that
     /// would each read standard input.
     pub(super) fn of(io: &'a Io, options: &'a OutputOptions, quiet: bool) -> Result<Self> {
-        let path = options.output.as_deref().filter(|path| *path != Path::new("-"));
+        let path = options.path();
         let in_parts = options.parts.is_given();
         if in_parts && path.is_none() {
             bail!("--part: needs -o to a .zarr or .npy");

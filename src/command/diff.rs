@@ -10,10 +10,9 @@ use clap::{Args, ValueHint};
 
 use super::accept::Changes;
 use super::asked::{Asked, Reinterpret};
-use super::io::Io;
+use super::io::{Io, Outcome};
 use super::meter::Meter;
 use super::options::{ByName, InputOptions, MemberOptions, OperandArg, ThreadOptions, data_help, parse_number};
-use super::outcome::Outcome;
 use super::show::{png_target, write_png};
 use super::sides::{ACTUAL, ComparedSides, Comparing, EXPECTED, NamedPairs, find, open_two, pair_up};
 use super::sources::{FoundTensor, OperandReader, check_stdin, typed_alone};
@@ -41,7 +40,7 @@ use crate::storage::target::Target;
 /// ending; of one in a container with :NAME behind it. Files of other endings than those of formats that are read,
 /// hidden ones and JSON objects without data are left alone; an index stands for the files that it names. The report has
 /// a line for each tensor that is not the same, the worst first.
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(override_usage = "tensorop diff [OPTIONS] <EXPECTED> <ACTUAL>", after_long_help = EXAMPLES)]
 pub(super) struct Diff {
     /// The tensor, container or folder that is right
@@ -119,7 +118,7 @@ pub(super) struct Diff {
 }
 
 /// Limits on metrics: if there is any, items need pass only if a tolerance is given, too.
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(next_help_heading = "What passes as a whole")]
 pub(super) struct LimitOptions {
     /// The least cosine of the angle between the flattened tensors

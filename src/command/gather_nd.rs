@@ -4,9 +4,8 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 
 use super::destination::Destination;
-use super::io::Io;
+use super::io::{Io, Outcome};
 use super::options::{OperandArg, OperatorOptions, data_help, parse_number};
-use super::outcome::Outcome;
 use super::sources::{DATA, INDICES, OperandReader, check_stdin, explained};
 use crate::item::meta::Order;
 use crate::ops::gather_nd::{LinkedGatherNd, check};
@@ -19,7 +18,7 @@ use crate::ops::gather_nd::{LinkedGatherNd, check};
 /// the end, an index out of range is an error.
 ///
 /// Shape of the output: INDICES.shape[:-1] and then DATA.shape[B+k:].
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(override_usage = "tensorop gather-nd [OPTIONS] <DATA> <INDICES>", after_long_help = EXAMPLES)]
 pub(super) struct GatherNd {
     /// The tensor to take from

@@ -6,10 +6,10 @@ use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
-use super::io::Io;
+use super::io::{Io, Outcome};
+use super::messages::complain;
 use super::meter::Meter;
 use super::options::{InputOptions, OperandArg, ThreadOptions, data_help};
-use super::outcome::{Outcome, complain};
 use super::sources::{FILE, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
 use crate::format::content::Description;
 use crate::info::{self, AxisStats, Stats};
@@ -23,7 +23,7 @@ use crate::storage::source::Source;
 /// Only headers are read, whatever the size of the file; of a .npz or .safetensors file without a member's name all
 /// members are listed, and a * in the name stands for any characters. --stats, --by-axis, --histogram and --hash read the
 /// items, too. Fortran order and big-endian items are told where they occur.
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(override_usage = "tensorop info [OPTIONS] <FILE>...", after_long_help = EXAMPLES)]
 pub(super) struct Info {
     /// The tensors

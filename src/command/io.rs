@@ -1,4 +1,5 @@
-//! What a run of the program has of its process: streams, terminal and environment, all in one value.
+//! What a run of the program has of its process, streams, terminal and environment, all in one value, and what the process
+//! gets of the run, which is the exit status.
 //!
 //! `main.rs` makes it from the process and tests make their own, so a test runs a command line in its own process. No
 //! sub-command looks at `std::env` or at the standard streams itself.
@@ -30,6 +31,17 @@ pub struct Io {
     pub environment: Environment,
     /// The arguments, once they are parsed.
     pub arguments: Arguments,
+}
+
+/// How a run ends. The number is the exit status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Everything was done.
+    Done = 0,
+    /// `diff` found a difference.
+    Different = 1,
+    /// Something could not be done, and a message has said so. The rest was done.
+    Incomplete = 2,
 }
 
 /// The size of a terminal in characters.

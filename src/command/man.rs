@@ -7,15 +7,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::{Args, Command, ValueHint};
 
-use super::io::Io;
+use super::io::{Io, Outcome};
 use super::options::parse_path;
-use super::outcome::Outcome;
 
 /// Write the man pages
 ///
 /// One page for the program and one for each sub-command, tensorop.1, tensorop-slice.1, ... Without FOLDER the page
 /// of the program is printed.
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Man {
     /// Where to write them: a folder, which is made if it is missing

@@ -13,9 +13,9 @@ mod help;
 mod info;
 mod io;
 mod man;
+mod messages;
 mod meter;
 mod options;
-mod outcome;
 mod scatter_nd;
 mod scatter_update;
 mod show;
@@ -34,15 +34,16 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
 
 use self::arguments::Arguments;
+use self::io::Outcome;
 pub use self::io::{Environment, Io, TerminalSize};
-use self::outcome::{Outcome, complain, is_closed_pipe, printable};
+use self::messages::{complain, is_closed_pipe, printable};
 
 /// Tensor operators on files, exactly as OpenVINO and ONNX specify them; tensors shown, compared, described and converted.
 ///
 /// Reads tensors (.npy, .npz, .safetensors, ONNX .pb, JSON) and index arguments, computes the operator's result, and
 /// prints it or writes it to a file. Any dtype that a .npy file can hold is moved without a bit being altered. What is
 /// not said here is as in NumPy.
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(version, name = "tensorop", after_help = EXIT_HELP, after_long_help = LONG_HELP)]
 struct Program {}
 
@@ -71,7 +72,6 @@ replaced; on standard output an error may come after a part of the output. A clo
 /// copies all that was parsed.
 macro_rules! sub_commands {
     ($($name:literal $module:ident::$Command:ident $(($more:expr))?)*) => {
-        #[derive(Debug)]
         enum Command {
             $($Command($module::$Command),)*
         }
@@ -167,7 +167,11 @@ fn parse_with(
             Ended::Help(parsed(help::unbroken(grammar()).term_width(help_width)).err().unwrap_or(error))
         }
         _ if !error.use_stderr() => Ended::Help(error),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Ended::Usage(no_sub_command()),
+        // clap would print all of the help
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let what = format!("error: a sub-command is missing: one of {}", NAMES.join(", "));
+            Ended::Usage(usage::message(&what, Some("Usage: tensorop <COMMAND>")))
+        }
         ErrorKind::UnknownArgument => Ended::Usage(usage::with_file(&unsheltered(error), args)),
         _ => Ended::Usage(unsheltered(error)),
     })
@@ -185,12 +189,6 @@ fn print_help(help: &clap::Error, io: &Io) -> std::io::Result<()> {
     let text = if io.is_coloured() { styled.ansi().to_string() } else { styled.to_string() };
     stdout.write_all(help::plain(&text).as_bytes())?;
     stdout.flush()
-}
-
-/// Returns the message for a command line without sub-command: it lists them, where clap would print all of the help.
-fn no_sub_command() -> String {
-    let what = format!("error: a sub-command is missing: one of {}", NAMES.join(", "));
-    usage::message(&what, Some("Usage: tensorop <COMMAND>"))
 }
 
 /// The text that is shown instead of running a sub-command.
@@ -239,8 +237,8 @@ mod tests {
 
     /// Returns what parsing a command line results in: the parsed arguments, or the text that is shown.
     fn outcome(grammar: impl Fn() -> clap::Command, args: &[OsString]) -> String {
-        match parse_with(grammar, args, 100) {
-            Ok((command, _)) => format!("{command:?}"),
+        match parse_with(&grammar, args, 100) {
+            Ok(_) => format!("{:?}", grammar().try_get_matches_from(args).expect("what has been parsed")),
             Err(Ended::Help(help)) => format!("help, {}:\n{}", help.exit_code(), help.render().ansi()),
             Err(Ended::Usage(message)) => format!("usage:\n{message}"),
         }

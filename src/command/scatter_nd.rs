@@ -4,10 +4,9 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueHint};
 
 use super::change::Change;
-use super::io::Io;
+use super::io::{Io, Outcome};
 use super::options::{ChangeOptions, DuplicateOptions, OperandArg, SCATTER_HEADING, UpdatesOptions};
 use super::options::{Word, data_help, parse_number, parse_words, word};
-use super::outcome::Outcome;
 use super::sources::INDICES;
 use crate::ops::indexed::ScatterRule;
 use crate::ops::reduction::{self, Reduction};
@@ -25,7 +24,7 @@ const MOST_BYTES_PASSED: usize = 1 << 34;
 /// wins.
 ///
 /// Shape of UPDATES: INDICES.shape[:-1] and then DATA.shape[k:]. Shape of the output: that of DATA.
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(override_usage = "tensorop scatter-nd [OPTIONS] <DATA> <INDICES> <UPDATES|--fill <VALUE>>", after_long_help = EXAMPLES)]
 pub(super) struct ScatterNd {
     /// The tensor to begin with

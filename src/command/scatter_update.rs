@@ -4,11 +4,10 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 
 use super::change::Change;
-use super::io::Io;
+use super::io::{Io, Outcome};
 use super::options::{
     ChangeOptions, DuplicateOptions, IndexList, OperandArg, SCATTER_HEADING, UpdatesOptions, data_help,
 };
-use super::outcome::Outcome;
 use super::sources::INDICES;
 use crate::Reduction;
 use crate::ops::indexed::ScatterRule;
@@ -21,7 +20,7 @@ use crate::ops::scatter_update;
 ///
 /// Shape of UPDATES: that of DATA with the shape of INDICES in the place of the axis. Shape of the output: that of
 /// DATA.
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(override_usage = "tensorop scatter-update [OPTIONS] <DATA> <INDICES> <UPDATES|--fill <VALUE>> --axis <N>", after_long_help = EXAMPLES)]
 pub(super) struct ScatterUpdate {
     /// The tensor to begin with

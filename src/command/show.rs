@@ -7,11 +7,11 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
-use super::io::{Io, TerminalSize};
+use super::io::{Io, Outcome, TerminalSize};
+use super::messages::complain;
 use super::meter::Meter;
 use super::options::{At, InputOptions, OperandArg, PageOptions, ThreadOptions};
 use super::options::{data_help, parse_number, parse_path};
-use super::outcome::{Outcome, complain};
 use super::sources::{FILE, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
 use crate::engine::job::{Job, Progress};
 use crate::error::Subject;
@@ -36,7 +36,7 @@ use crate::storage::target::{OpenOutput, Target};
 /// characters. What cannot be shown is told on standard error, the rest is shown, and the status is 2.
 ///
 /// --image draws numbers as colours.
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(override_usage = "tensorop show [OPTIONS] <FILE>...", after_long_help = EXAMPLES)]
 pub(super) struct Show {
     /// The tensors
@@ -203,11 +203,10 @@ impl Show {
     fn draw(&self, reader: &OperandReader<'_>, files: &[Operand<'_>], asked: &Asked<'_>) -> Result<()> {
         let OperandReader { io, limits, .. } = *reader;
         let [file] = files else { bail!("--image: {} files, and a picture shows one tensor", files.len()) };
-        if self.output.is_none() && !io.stdout.is_terminal() {
-            bail!("--image: standard output is no terminal: use -o OUT.png");
-        }
-        if self.output.is_none() && !io.is_coloured() {
-            bail!("--image: NO_COLOR or TERM=dumb turns colours off, and a picture needs them: use -o OUT.png");
+        if self.output.is_none() {
+            ensure!(io.stdout.is_terminal(), "--image: standard output is no terminal: use -o OUT.png");
+            let no_colour = "NO_COLOR or TERM=dumb turns colours off, and a picture needs them";
+            ensure!(io.is_coloured(), "--image: {no_colour}: use -o OUT.png");
         }
         let target = self.output.as_deref().map(|path| png_target(path, io)).transpose()?;
         let (input, members) = open(reader, file)?;
@@ -224,9 +223,8 @@ impl Show {
         let meter = Meter::new(io, Some(picture.bytes().saturating_mul(times)), false);
         let progress = |bytes| meter.add(bytes);
         let scale = picture.scale(self.range, &progress)?;
-        if scale.is_none() && self.range.is_some() {
-            bail!("--range: {} is a picture in its own colours", input.label());
-        }
+        let has_range = scale.is_some() || self.range.is_none();
+        ensure!(has_range, "--range: {} is a picture in its own colours", input.label());
         let plane = match picture.others() {
             [] => String::new(),
             others => format!(", plane {:?} of {others:?}", vec![0; others.len()]),
@@ -272,9 +270,7 @@ pub(super) fn write_png(
     let size = file::size(picture);
     let drawn = averaged(picture, size);
     let mut sink = target.create()?;
-    if sink.is_terminal() {
-        bail!("standard output: is a terminal, and a PNG is binary: use -o OUT.png, or no -o");
-    }
+    ensure!(!sink.is_terminal(), "standard output: is a terminal, and a PNG is binary: use -o OUT.png, or no -o");
     let mut out = BufWriter::new(&mut sink);
     let all = Seen { nan: true, infinity: true, minus_infinity: true };
     let told = |seen| colours(scale, seen).into_iter().chain(drawn.clone());

@@ -4,9 +4,8 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 
 use super::destination::Destination;
-use super::io::Io;
+use super::io::{Io, Outcome};
 use super::options::{OperandArg, OperatorOptions, SliceOptions, data_help};
-use super::outcome::Outcome;
 use super::sources::{DATA, OperandReader, explained};
 use crate::ops::selection::Selection;
 
@@ -17,7 +16,7 @@ use crate::ops::selection::Selection;
 /// Axes that are not named are taken whole.
 ///
 /// Shape of the output: that of DATA, with the number of places taken on each named axis.
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(override_usage = "tensorop slice [OPTIONS] <DATA> <--start <I> --stop <I>|--at <SLICES>>", after_long_help = EXAMPLES)]
 pub(super) struct Slice {
     /// The tensor to be sliced

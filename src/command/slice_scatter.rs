@@ -4,9 +4,8 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 
 use super::change::{Change, LinkedChange};
-use super::io::Io;
+use super::io::{Io, Outcome};
 use super::options::{ChangeOptions, OperandArg, SliceOptions, UpdatesOptions, data_help};
-use super::outcome::Outcome;
 use crate::ops::slice_scatter;
 
 /// Put updates into a slice of a tensor (OpenVINO SliceScatter-15)
@@ -15,7 +14,7 @@ use crate::ops::slice_scatter;
 /// value into all places.
 ///
 /// Shape of UPDATES: that of the slice. Shape of the output: that of DATA.
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(override_usage = "tensorop slice-scatter [OPTIONS] <DATA> <UPDATES|--fill <VALUE>> <--start <I> --stop <I>|--at <SLICES>>", after_long_help = EXAMPLES)]
 pub(super) struct SliceScatter {
     /// The tensor to begin with

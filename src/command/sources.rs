@@ -11,22 +11,21 @@ use anyhow::{Result, anyhow, bail};
 
 use super::asked::{Asked, Reinterpret};
 use super::io::Io;
+use super::messages::advised;
 use super::options::{IndexList, InputOptions, OperandArg, SliceOptions, ThreadOptions};
-use super::outcome::advised;
 use crate::error::{Error, ErrorKind, Subject};
 use crate::format::Unchangeable;
 use crate::format::json;
 use crate::format::open::{Input, OpenOptions};
 use crate::format::values::{self, Values};
 use crate::item::dtype::DType;
-use crate::layout::order::sort_by;
 use crate::ops::fill::Limits;
 use crate::ops::indexed::all_integers;
 use crate::ops::slice::SliceArgs;
 use crate::storage::source::Source;
 
 /// What an operand is to its command.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct OperandRole {
     /// The name that the usage line gives it.
     pub name: &'static str,
@@ -43,7 +42,6 @@ pub(super) const FILE: OperandRole = OperandRole { name: "FILE", subject: Subjec
 pub(super) const IN: OperandRole = OperandRole { name: "IN", subject: Subject::Data };
 
 /// An operand as it was typed.
-#[derive(Debug)]
 pub(super) struct Operand<'a> {
     pub arg: &'a OperandArg,
     /// What messages call it: its role and where it comes from.
@@ -278,7 +276,6 @@ impl<'a> OperandReader<'a> {
 }
 
 /// An open file, and which of its tensors an operand means.
-#[derive(Debug)]
 pub(super) struct FoundTensor {
     pub input: Input,
     /// The number of the tensor in the file.
@@ -301,7 +298,7 @@ impl FoundTensor {
 }
 
 /// A tensor of an open file.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct TensorOf<'c> {
     pub input: &'c Input,
     pub n: usize,
@@ -328,6 +325,12 @@ enum OpenTensor<'c> {
     Plain(Values<'c>),
 }
 
+impl<'c> OpenTensor<'c> {
+    fn values(&self) -> Option<&Values<'c>> {
+        if let Self::Plain(values) = self { Some(values) } else { None }
+    }
+}
+
 /// Makes sources of tensors. Plain JSON or CSV takes the dtype that is asked for, else that of the first tensor that has
 /// one, else the one dtype that the content of all tells. A byte order of the other file is not taken over.
 ///
@@ -347,37 +350,32 @@ pub(super) fn typed<'c>(tensors: &[TensorOf<'c>], asked: &Asked<'_>, reading: Re
         let Some(dtype) = values.dtype() else { return Ok(OpenTensor::Plain(values)) };
         Ok(OpenTensor::Source(Source::memory(values.read(dtype).map_err(refuse)?, tensor.label.clone())))
     };
-    let untyped = tensors.iter().enumerate().map(open).collect::<Result<Vec<_>>>()?;
-    let plain = |one: &'_ OpenTensor<'_>| matches!(one, OpenTensor::Plain(_));
-    if !asked.is_asked() && untyped.iter().all(plain) {
-        let values =
-            untyped.iter().filter_map(|one| if let OpenTensor::Plain(values) = one { Some(values) } else { None });
-        let values: Vec<_> = values.collect();
+    let mut untyped = tensors.iter().enumerate().map(open).collect::<Result<Vec<_>>>()?;
+    let values: Vec<_> = untyped.iter().filter_map(OpenTensor::values).collect();
+    if !asked.is_asked() && values.len() == tensors.len() {
         let inferred = values::infer(&values).map_err(refuse)?.into_iter().zip(tensors);
         return Ok(inferred.map(|(items, tensor)| Source::memory(items, tensor.label.clone())).collect());
     }
     // those that have a dtype come first, since the others may take it
-    let mut order: Vec<_> = untyped.into_iter().zip(tensors).enumerate().collect();
-    sort_by(&mut order, |(_, (a, _)), (_, (b, _))| plain(a).cmp(&plain(b)));
     let mut known: Option<DType> = None;
-    let mut sources = Vec::with_capacity(tensors.len());
-    for (n, (one, tensor)) in order {
-        let source = match one {
-            OpenTensor::Source(mut source) => {
-                let dtype = asked.read(source.dtype(), source.label(), reading)?;
-                source.reinterpret(dtype);
-                source
-            }
-            OpenTensor::Plain(values) => {
-                let dtype = asked.plain_dtype(known.clone()).expect("a dtype that is asked for, or that of another");
-                Source::memory(values.read(&dtype).map_err(refuse)?, tensor.label.clone())
-            }
-        };
-        known.get_or_insert_with(|| source.dtype().native());
-        sources.push((n, source));
+    for one in &mut untyped {
+        if let OpenTensor::Source(source) = one {
+            let dtype = asked.read(source.dtype(), source.label(), reading)?;
+            source.reinterpret(dtype);
+            known.get_or_insert_with(|| source.dtype().native());
+        }
     }
-    sort_by(&mut sources, |(a, _), (b, _)| a.cmp(b));
-    Ok(sources.into_iter().map(|(_, source)| source).collect())
+    let source = |(one, tensor): (OpenTensor<'c>, &TensorOf<'c>)| {
+        let values = match one {
+            OpenTensor::Source(source) => return Ok(source),
+            OpenTensor::Plain(values) => values,
+        };
+        let dtype = asked.plain_dtype(known.clone()).expect("a dtype that is asked for, or that of another");
+        let source = Source::memory(values.read(&dtype).map_err(refuse)?, tensor.label.clone());
+        known.get_or_insert_with(|| source.dtype().native());
+        Ok(source)
+    };
+    untyped.into_iter().zip(tensors).map(source).collect()
 }
 
 /// Makes a source of one tensor that is typed alone.

@@ -6,9 +6,8 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
-use super::io::Io;
+use super::io::{Io, Outcome};
 use super::options::{InputOptions, OperandArg, ThreadOptions, data_help};
-use super::outcome::Outcome;
 use super::show::ShownItems;
 use super::sources::{FILE, OperandReader, TensorOf, typed_alone};
 use crate::format::text::{self, TextOptions};
@@ -23,7 +22,7 @@ use crate::storage::source::Source;
 ///
 /// Tensors come in the order of their names. What says nothing about the tensors is left out: file name, format, offsets,
 /// times, order and byte order. So the same tensors print the same text in every file, and git shows what has changed.
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Textconv {
     /// The file

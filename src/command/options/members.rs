@@ -8,7 +8,7 @@ use crate::item::glob::{Glob, Rename};
 
 /// The options of commands that take whole containers. All patterns are matched with the names that tensors have in their
 /// files.
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(next_help_heading = "Names")]
 pub(crate) struct MemberOptions {
     /// Of whole containers take only tensors whose names match

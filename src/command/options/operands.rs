@@ -82,11 +82,10 @@ fn is_number(text: &str) -> bool {
 
 /// An operand of `convert` as it was typed: `IN`, or `NAME=IN`. Which of them is meant depends on the files that are there,
 /// and no file is looked at while the command line is parsed: the run decides, with [`Self::meant`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct NamedOperand(OsString);
 
 /// An operand, and the name that it gets in a container, if one was typed.
-#[derive(Debug)]
 pub(crate) struct MeantOperand {
     pub name: Option<String>,
     pub arg: OperandArg,
@@ -133,7 +132,7 @@ are always integers. In diff, info and convert it also says what unsigned intege
 tensor what any bits are.";
 
 /// The options of every command that reads tensors.
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputOptions {
     /// The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)

@@ -15,7 +15,7 @@ const RUN_HEADING: &str = "Run";
 pub(crate) const SCATTER_HEADING: &str = "Scatter";
 
 /// The options of a command that makes a new output.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub(crate) struct OperatorOptions {
     #[command(flatten)]
     pub input: InputOptions,
@@ -26,7 +26,7 @@ pub(crate) struct OperatorOptions {
 }
 
 /// The options of an operator that changes DATA, in a new output or in place.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub(crate) struct ChangeOptions {
     #[command(flatten)]
     pub input: InputOptions,
@@ -39,7 +39,7 @@ pub(crate) struct ChangeOptions {
 }
 
 /// The options of a long run.
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(next_help_heading = RUN_HEADING)]
 pub(crate) struct RunOptions {
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub(crate) struct RunOptions {
 }
 
 /// The option of every command that reads items.
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(next_help_heading = RUN_HEADING)]
 pub(crate) struct ThreadOptions {
     /// Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]
@@ -61,7 +61,7 @@ pub(crate) struct ThreadOptions {
 }
 
 /// The new items of an operator that changes DATA.
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(group = ArgGroup::new("new").args(["updates", "fill"]).required(true))]
 pub(crate) struct UpdatesOptions {
     /// The new items, of DATA's dtype: an operand as DATA
@@ -76,7 +76,7 @@ pub(crate) struct UpdatesOptions {
 }
 
 /// The option of the scatters by indices.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub(crate) struct DuplicateOptions {
     /// What to do about an index that occurs twice [default: last]
     ///

@@ -17,7 +17,7 @@ const HEADING_TEXT: &str = "Text output";
 const HEADING_ZARR: &str = "Zarr output";
 
 /// The options of every command that writes an output.
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct OutputOptions {
     /// Where to write [default: text on standard output]
@@ -77,7 +77,7 @@ pub(crate) struct OutputOptions {
 }
 
 /// The options of every command that prints text. Each command has its own option of when the text is elided.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub(crate) struct PageOptions {
     /// Items at each end of an axis that stay when it is elided
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, default_value_t = 3, help_heading = HEADING_TEXT)]
@@ -98,7 +98,7 @@ impl PageOptions {
 }
 
 /// The number of places on each axis of a chunk or shard.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub(crate) struct Sides(pub Vec<usize>);
 
 fn parse_sides(text: &str) -> Result<Sides, String> {
@@ -197,7 +197,7 @@ impl OutputOptions {
 }
 
 /// The option of an operator that changes DATA.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub(crate) struct EditOptions {
     /// Change DATA, a .npy file, a tensor of a .safetensors file, a Zarr store or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output
     ///

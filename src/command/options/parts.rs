@@ -10,7 +10,7 @@ use crate::format::write::Share;
 const MOST_PARTS: usize = 1_000_000;
 
 /// The options of parts.
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(next_help_heading = "Parts", group = ArgGroup::new("parts").args(["part", "finish"]))]
 pub(crate) struct PartOptions {
     /// Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder

@@ -52,7 +52,7 @@ impl IndexList {
 }
 
 /// Slices in NumPy's notation, such as `1:8:2, ..., ::-1`.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct At {
     /// The text as it was typed, with single blanks.
     pub text: String,
@@ -70,7 +70,7 @@ impl FromStr for At {
 }
 
 /// The options that name slices of a tensor.
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(next_help_heading = "Slice", group = ArgGroup::new("range").args(["start", "at"]).required(true))]
 pub(crate) struct SliceOptions {
     /// The first place on each axis: 0,1 or [0,1] or a file

@@ -19,7 +19,7 @@ pub(crate) fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N, String
 }
 
 /// A value of an option that is for all tensors, or for those whose names match a pattern.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct ByName<T> {
     pub glob: Option<Glob>,
     pub value: T,
@@ -48,7 +48,7 @@ pub(crate) fn asked_dtype(text: &str) -> Result<DType, String> {
 
 /// Parses text in which a dtype stands, with the function in it. Shells complete the names of numeric dtypes; any other
 /// name may be typed as well.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct DTypeParser<T>(pub fn(&str) -> Result<T, String>);
 
 impl<T: Clone + Send + Sync + 'static> TypedValueParser for DTypeParser<T> {

@@ -1,21 +1,11 @@
-//! How a sub-command ends, and the messages that say why.
+//! The messages that say why a sub-command failed.
 
 use std::error::Error as StdError;
 use std::io::{self, Write};
 
+use super::io::Outcome;
 use crate::error::Advice;
 use crate::storage::stream::OutputStream;
-
-/// How a run ends. The number is the exit status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// Everything was done.
-    Done = 0,
-    /// `diff` found a difference.
-    Different = 1,
-    /// Something could not be done, and a message has said so. The rest was done.
-    Incomplete = 2,
-}
 
 /// Prints an error as a line on standard error. Returns the outcome of a command that goes on after it.
 pub(super) fn complain(stderr: &OutputStream, error: &anyhow::Error) -> Outcome {
