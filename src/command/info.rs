@@ -84,10 +84,8 @@ each place), with --hash also hash; where the file says something of itself, met
 #[derive(Default)]
 struct Found {
     infos: Vec<info::Info>,
-    /// The names of members, each with the end of its line.
-    names: Vec<String>,
-    /// A line about each file without tensors.
-    without: Vec<String>,
+    /// With `--members` the names of all members, else what is said of files without tensors: lines.
+    lines: String,
 }
 
 impl Info {
@@ -142,18 +140,16 @@ impl Info {
                 outcome = complain(&io.stderr, &error);
             }
         }
-        let Found { mut infos, names, without } = found;
+        let Found { mut infos, lines } = found;
         asked.finish()?;
         let printed = match (outcome, self.json) {
-            _ if self.members => out.write_all(names.concat().as_bytes()),
             (Outcome::Done, true) => info::write_json(&mut out, &mut infos),
             // JSON must not look whole where something is missing
             (_, true) => Ok(()),
             (_, false) if infos.is_empty() => Ok(()),
             (_, false) => info::write_table(&mut out, &mut infos, io.style()),
         };
-        let told = without.iter().filter(|_| !self.json);
-        let printed = printed.and_then(|()| told.clone().try_for_each(|line| writeln!(out, "{line}")));
+        let printed = printed.and_then(|()| out.write_all(lines.as_bytes()));
         printed.and_then(|()| out.flush()).context("standard output")?;
         Ok(outcome)
     }
@@ -171,17 +167,18 @@ impl Info {
         if self.members {
             // control characters are escaped, since people look at the names, too
             let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-            let names = selected.into_iter().filter_map(|(_, name)| name);
-            found.names.extend(names.map(|name| name.chars().map(shown).collect::<String>() + "\n"));
+            for name in selected.into_iter().filter_map(|n| input.name(n)) {
+                found.lines.extend(name.chars().map(shown).chain(["\n".to_owned()]));
+            }
             return Ok(());
         }
         let file = file.file(input.member());
-        if selected.is_empty() {
-            found.without.push(format!("{}: holds no tensors", printable(&file)));
+        if selected.is_empty() && !self.json {
+            found.lines.push_str(&format!("{}: holds no tensors\n", printable(&file)));
         }
-        for (n, member) in selected {
-            let tensor = TensorOf::member(&input, n, member.as_deref());
-            let mut info = info::Info { file: file.clone(), member, ..Self::describe(&tensor, asked)? };
+        for n in selected {
+            let tensor = TensorOf::member(&input, n);
+            let mut info = Self::describe(&tensor, file.clone(), asked)?;
             if self.reads_items() {
                 let source = typed_alone(tensor, asked, Reinterpret::Unsigned)?;
                 self.read_items(reader, source, &mut info)?;
@@ -191,8 +188,8 @@ impl Info {
         Ok(())
     }
 
-    /// Describes a tensor without its items; of plain text `--dtype` decides the dtype.
-    fn describe(tensor: &TensorOf<'_>, asked: &Asked<'_>) -> Result<info::Info> {
+    /// Describes a tensor of the file that was typed as `file` without its items; of plain text `--dtype` decides the dtype.
+    fn describe(tensor: &TensorOf<'_>, file: String, asked: &Asked<'_>) -> Result<info::Info> {
         let TensorOf { input, n, label } = tensor;
         let is_text = !input.format().is_binary() && input.names().is_none();
         let found = if is_text && asked.is_asked() {
@@ -202,8 +199,8 @@ impl Info {
             input.describe(*n)?
         };
         Ok(info::Info {
-            file: String::new(),
-            member: None,
+            file,
+            member: input.name(*n).map(str::to_owned),
             format: input.format(),
             dtype: asked.read(&found.meta.dtype, label, Reinterpret::Unsigned)?,
             shape: found.meta.shape,

@@ -150,11 +150,9 @@ impl Show {
                     continue;
                 }
             };
-            for member in members {
+            for n in members {
                 let read = || {
-                    let part = self.part(&input, &member, &asked)?;
-                    let title = self.title(&member, &part);
-                    let ShownPart { source, spans } = part;
+                    let ShownPart { title, source, spans } = self.part(file, &input, n, &asked)?;
                     let selection = match self.at {
                         None => Selection::whole(source),
                         Some(_) => Selection::slice(source, &spans),
@@ -175,28 +173,24 @@ impl Show {
         Ok(outcome)
     }
 
-    /// Opens a member, and resolves the part of it that is shown.
-    fn part(&self, input: &Input, member: &ShownMember, asked: &Asked<'_>) -> Result<ShownPart> {
-        let tensor = TensorOf::member(input, member.n, member.name.as_deref());
-        let source = typed_alone(tensor, asked, Reinterpret::Unsigned)?;
-        let spans = match &self.at {
+    /// Opens a member of a file, and resolves the part of it that is shown.
+    fn part(&self, file: &Operand<'_>, input: &Input, n: usize, asked: &Asked<'_>) -> Result<ShownPart> {
+        let source = typed_alone(TensorOf::member(input, n), asked, Reinterpret::Unsigned)?;
+        let spans: Vec<_> = match &self.at {
             None => source.shape().iter().map(|&dim| Span::whole(dim)).collect(),
             Some(at) => at.args.resolve(source.shape()).map_err(|error| match error.subject() {
                 Subject::Data => anyhow!("{}: {}", source.label(), error.message()),
                 subject => anyhow!("{}: --{subject}: {}", source.label(), error.message()),
             })?,
         };
-        Ok(ShownPart { source, spans })
-    }
-
-    /// Returns the line above the items.
-    fn title(&self, member: &ShownMember, part: &ShownPart) -> String {
-        let (dtype, shape) = (part.source.dtype().native().name(), part.source.shape());
+        let name = full_name(&file.file(input.member()), input.name(n));
+        let (dtype, shape) = (source.dtype().native().name(), source.shape());
         let at = self.at.as_ref().map_or(String::new(), |at| {
-            let shape: Vec<usize> = part.spans.iter().map(|span| span.len).collect();
+            let shape: Vec<usize> = spans.iter().map(|span| span.len).collect();
             format!(" at {} -> {shape:?}", printable(&at.text))
         });
-        format!("{}: {} {shape:?}{at}", member.shown, printable(&dtype))
+        let title = format!("{name}: {} {shape:?}{at}", printable(&dtype));
+        Ok(ShownPart { title, source, spans })
     }
 
     /// Draws the one tensor.
@@ -210,15 +204,14 @@ impl Show {
         }
         let target = self.output.as_deref().map(|path| png_target(path, io)).transpose()?;
         let (input, members) = open(reader, file)?;
-        let [member] = &members[..] else {
-            let names: Vec<_> = members.iter().filter_map(|member| member.name.as_deref()).take(5).collect();
+        let [member] = members[..] else {
+            let names: Vec<_> = members.iter().filter_map(|&n| input.name(n)).take(5).collect();
             let (label, count) = (input.label(), members.len());
             bail!("{label}: {count} tensors, and a picture shows one: name it after a colon: {} ...", names.join(", "))
         };
-        let part = self.part(&input, member, asked)?;
+        let ShownPart { title, source, spans } = self.part(file, &input, member, asked)?;
         asked.finish()?;
-        let title = self.title(member, &part);
-        let picture = Picture::new(part.source, part.spans, limits)?;
+        let picture = Picture::new(source, spans, limits)?;
         let times = if self.range.is_some() { 1 } else { 2 };
         let meter = Meter::new(io, Some(picture.bytes().saturating_mul(times)), false);
         let progress = |bytes| meter.add(bytes);
@@ -246,14 +239,11 @@ impl Show {
     }
 }
 
-/// Opens a file, and returns those of its members that are shown.
-fn open(reader: &OperandReader<'_>, file: &Operand<'_>) -> Result<(Input, Vec<ShownMember>)> {
+/// Opens a file, and returns the numbers of those of its members that are shown.
+fn open(reader: &OperandReader<'_>, file: &Operand<'_>) -> Result<(Input, Vec<usize>)> {
     let input = reader.open(file)?;
-    let selected = input.select()?;
-    ensure!(!selected.is_empty(), "{}: holds no tensors", input.label());
-    let file = file.file(input.member());
-    let member = |(n, name): (usize, Option<String>)| ShownMember { n, shown: full_name(&file, name.as_deref()), name };
-    let members = selected.into_iter().map(member).collect();
+    let members = input.select()?;
+    ensure!(!members.is_empty(), "{}: holds no tensors", input.label());
     Ok((input, members))
 }
 
@@ -287,16 +277,10 @@ pub(super) fn write_png(
 
 /// The part of a tensor that is shown.
 struct ShownPart {
+    /// The line above the items.
+    title: String,
     source: Source,
     spans: Vec<Span>,
-}
-
-/// A member of a file.
-struct ShownMember {
-    n: usize,
-    name: Option<String>,
-    /// Its name behind that of the file, as it is shown.
-    shown: String,
 }
 
 /// Returns the target of a PNG.

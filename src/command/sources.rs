@@ -313,9 +313,9 @@ impl<'c> TensorOf<'c> {
         Self { input, n, label: input.label_of(input.name(n).filter(|_| is_one_of_many)) }
     }
 
-    /// Returns a tensor that messages call by its file and by `member`, its own name, if it has one.
-    pub(super) fn member(input: &'c Input, n: usize, member: Option<&str>) -> Self {
-        Self { input, n, label: input.label_of(member) }
+    /// Returns a tensor that messages call by its file and by its own name, if it has one.
+    pub(super) fn member(input: &'c Input, n: usize) -> Self {
+        Self { input, n, label: input.label_of(input.name(n)) }
     }
 }
 

@@ -51,20 +51,19 @@ impl Textconv {
         let reader = OperandReader::new(io, &self.input, &self.threads)?;
         let input = reader.open(&FILE.of(&self.file))?;
         let mut selected = input.select()?;
-        sort_by(&mut selected, |(_, a), (_, b)| a.cmp(b));
+        sort_by(&mut selected, |a, b| input.name(*a).cmp(&input.name(*b)));
         let asked = Asked::new(self.input.dtype.as_ref());
         let mut out = BufWriter::new(io.stdout.clone());
         if selected.is_empty() {
             // an error would end git diff
             writeln!(out, "holds no tensors").context("standard output")?;
         }
-        for (number, (n, name)) in selected.into_iter().enumerate() {
+        for (number, n) in selected.into_iter().enumerate() {
             if number > 0 {
                 writeln!(out).context("standard output")?;
             }
-            let tensor = TensorOf::member(&input, n, name.as_deref());
-            let source = typed_alone(tensor, &asked, Reinterpret::Unsigned)?;
-            tell(&mut out, source, name.as_deref(), reader.limits)?;
+            let source = typed_alone(TensorOf::member(&input, n), &asked, Reinterpret::Unsigned)?;
+            tell(&mut out, source, input.name(n), reader.limits)?;
         }
         asked.finish()?;
         out.flush().context("standard output")?;

@@ -339,14 +339,14 @@ impl Input {
         }
     }
 
-    /// Returns the numbers and names of the members that the path means: all members of a container, or if it names
+    /// Returns the numbers of the members that the path means: all members of a container, or if it names
     /// [one](Self::member), that one or those that it matches as a [glob](Glob).
     ///
     /// # Errors
     /// Those of [`chosen`](Self::chosen); a glob that matches nothing.
-    pub fn select(&self) -> Result<Vec<(usize, Option<String>)>> {
+    pub fn select(&self) -> Result<Vec<usize>> {
         let name = self.member();
-        let Some(names) = self.names() else { return Ok(vec![(self.chosen()?, None)]) };
+        let Some(names) = self.names() else { return Ok(vec![self.chosen()?]) };
         let glob = name.filter(|name| name.contains(['*', '?', '[']) && !names.contains(name)).map(Glob::new);
         let found: Vec<_> = match (name, &glob) {
             (None, _) => (0..names.len()).collect(),
@@ -357,7 +357,7 @@ impl Input {
             let message = format!("has no tensor that {:?} matches, but {}", glob.text(), list(&names));
             return Err(Error::of(ErrorKind::Member, message).within(&*self.label));
         }
-        Ok(found.into_iter().map(|n| (n, Some(names[n].to_owned()))).collect())
+        Ok(found)
     }
 
     /// Describes member `n` without reading its items; plain JSON is read whole.

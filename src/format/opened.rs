@@ -181,8 +181,8 @@ pub struct TensorInfo {
 
 impl Opened {
     fn new(input: Input) -> Result<Self> {
-        let own_name = || input.own_name().unwrap_or_default().to_owned();
-        let name = |(n, name): (usize, Option<String>)| (n, name.unwrap_or_else(own_name));
+        let own_name = || input.own_name().unwrap_or_default();
+        let name = |n| (n, input.name(n).unwrap_or_else(own_name).to_owned());
         let members = input.select()?.into_iter().map(name).collect();
         Ok(Self { input, members })
     }

@@ -9,8 +9,6 @@ use super::output::{EditOptions, OutputOptions};
 use super::values::{Word, parse_words, word};
 use crate::ops::reduction::{Reduction, Repeats};
 
-const RUN_HEADING: &str = "Run";
-
 /// The heading of the options of scatters in the help.
 pub(crate) const SCATTER_HEADING: &str = "Scatter";
 
@@ -40,7 +38,7 @@ pub(crate) struct ChangeOptions {
 
 /// The options of a long run.
 #[derive(Args)]
-#[command(next_help_heading = RUN_HEADING)]
+#[command(next_help_heading = "Run")]
 pub(crate) struct RunOptions {
     #[command(flatten)]
     pub threads: ThreadOptions,
@@ -51,7 +49,7 @@ pub(crate) struct RunOptions {
 
 /// The option of every command that reads items.
 #[derive(Args)]
-#[command(next_help_heading = RUN_HEADING)]
+#[command(next_help_heading = "Run")]
 pub(crate) struct ThreadOptions {
     /// Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]
     ///
