@@ -48,15 +48,15 @@ impl Arguments {
             for text in matches.try_get_raw(id).ok().flatten().into_iter().flatten() {
                 found.command.push_str(&format!(" {:?}", OsStr::to_string_lossy(text)));
             }
-            let named = values(matches, id).map(|operand: &NamedOperand| operand.meant().arg);
-            for operand in values(matches, id).cloned().chain(named) {
+            let named = values::<NamedOperand>(matches, id).into_iter().map(|operand| operand.meant().arg);
+            for operand in values(matches, id).into_iter().chain(named) {
                 match operand {
                     OperandArg::Stdin | OperandArg::StdinAs(_) => found.reads_stdin = true,
                     OperandArg::Path(path) => found.operands.push(path),
                     OperandArg::Inline(_) => {}
                 }
             }
-            found.operands.extend(values::<IndexList>(matches, id).filter_map(|list| list.file().cloned()));
+            found.operands.extend(values(matches, id).into_iter().filter_map(IndexList::into_file));
         }
         found
     }
@@ -91,11 +91,8 @@ impl Arguments {
 }
 
 /// Returns the values of an argument, if they are of that type.
-fn values<'m, T: Any + Clone + Send + Sync>(
-    matches: &'m ArgMatches,
-    id: &str,
-) -> impl Iterator<Item = &'m T> + use<'m, T> {
-    matches.try_get_many(id).ok().flatten().into_iter().flatten()
+fn values<T: Any + Clone + Send + Sync>(matches: &ArgMatches, id: &str) -> Vec<T> {
+    matches.try_get_many(id).ok().flatten().into_iter().flatten().cloned().collect()
 }
 
 #[cfg(test)]

@@ -12,14 +12,12 @@ use super::options::cast::{self, CastArg, parse_cast};
 use super::options::{DTypeParser, MeantOperand, MemberOptions, NamedOperand, OperandArg, OperatorOptions, Word};
 use super::options::{data_help, dtype_help, parse_words, word};
 use super::sources::{IN, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
-use crate::DType;
 use crate::format::open::Input;
 use crate::format::write::{Recast, Work};
 use crate::format::{Format, containers};
 use crate::item::meta::Order;
-use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;
-use crate::storage::source::{Notes, Source, merged};
+use crate::storage::source::{Notes, merged};
 
 /// Write tensors in another format, dtype or order
 ///
@@ -115,6 +113,7 @@ impl Convert {
         check_stdin(&operands)?;
         allow_open_files(operands.len());
         let OperatorOptions { input, output, run } = &self.options;
+        let Self { lossy, order, .. } = *self;
         if let ([_, .., MeantOperand { name: None, arg }], None, None) = (&meant[..], &output.output, output.to)
             && let OperandArg::Path(last) = arg
             && Format::of_name(last).is_ok()
@@ -153,7 +152,12 @@ impl Convert {
                 None if renamed.is_none() => report.source(&data),
                 dtype => report.becomes(&data, renamed, dtype),
             }
-            works.push(Work { name, ..self.work(data, dtype.cloned(), reader.limits) });
+            let selection = match order {
+                Order::C => Selection::whole(data),
+                Order::Fortran => Selection::reversed(data),
+            };
+            let recast = Recast { cast: dtype.cloned(), lossy, big_endian: output.big_endian, order };
+            works.push(Work { name, recast, ..Work::new(Box::new(selection), reader.limits) });
         }
         let left_out = |name: &str| !self.members.takes(name) || replaced.contains(name);
         destination.write(works, Origin { notes, left_out: &left_out }, report)
@@ -223,16 +227,6 @@ impl Convert {
             each_name_once(&chosen).with_context(|| self.options.output.label())?;
         }
         Ok(Inputs { inputs, chosen, replaced, notes: merged(&notes) })
-    }
-
-    fn work(&self, data: Source, dtype: Option<DType>, limits: Limits) -> Work {
-        let selection = match self.order {
-            Order::C => Selection::whole(data),
-            Order::Fortran => Selection::reversed(data),
-        };
-        let Self { lossy, order, .. } = *self;
-        let recast = Recast { cast: dtype, lossy, big_endian: self.options.output.big_endian, order };
-        Work { recast, ..Work::new(Box::new(selection), limits) }
     }
 }
 

@@ -37,8 +37,7 @@ impl Man {
             return Ok(Outcome::Done);
         };
         fs::create_dir_all(folder).with_context(|| format!("{}: cannot be created", folder.display()))?;
-        let visible = grammar.get_subcommands().filter(|command| !command.is_hide_set());
-        for command in std::iter::once(&grammar).chain(visible) {
+        for command in std::iter::once(&grammar).chain(grammar.get_subcommands()) {
             let path = folder.join(clap_mangen::Man::new(command.clone()).get_filename());
             fs::write(&path, page(command)?).with_context(|| format!("{}: cannot be written", path.display()))?;
         }
@@ -57,7 +56,7 @@ fn page(command: &Command) -> Result<Vec<u8>> {
     man.render_synopsis_section(&mut out)?;
     man.render_description_section(&mut out)?;
     man.render_options_section(&mut out)?;
-    if command.get_subcommands().any(|command| !command.is_hide_set()) {
+    if command.has_subcommands() {
         man.render_subcommands_section(&mut out)?;
     }
     // examples keep their lines here, which clap_mangen would fill

@@ -27,7 +27,7 @@ impl IndexList {
     }
 
     /// Returns the path of the file, if the list is in one.
-    pub(crate) fn file(&self) -> Option<&PathBuf> {
+    pub(crate) fn into_file(self) -> Option<PathBuf> {
         if let Self::File(path) = self { Some(path) } else { None }
     }
 
