@@ -16,7 +16,7 @@ use super::tally::{DifferenceTally, Most, NumberPairs, NumberRule, StoredItems, 
 use super::worst::FoundMismatch;
 use crate::engine::job::Progress;
 use crate::engine::quantiles::{PassCounts, Search};
-use crate::engine::scan::{same_bytes, scan, scan_some};
+use crate::engine::scan::{same_bytes, scan};
 use crate::error::{Advice, Context, Error, ErrorKind, Result, bail};
 use crate::item::dtype::DType;
 use crate::item::meta::Order;
@@ -295,7 +295,7 @@ impl Comparison<'_> {
                 Ok(true)
             };
             let sources = [&mut *self.expected, &mut *self.actual];
-            let later = scan_some(sources, self.effort.limits, &|_| {}, wanted, ThreadFindings::default, each)?;
+            let later = scan(sources, self.effort.limits, &|_| {}, wanted, ThreadFindings::default, each)?;
             later.into_iter().for_each(|seen| all.metrics.merge(seen.metrics));
         }
         let class = reading.kernel().class();
@@ -363,7 +363,7 @@ impl Comparison<'_> {
                 sources.into_iter().try_for_each(|source| source.finish())?;
                 Vec::new()
             }
-            _ => scan(sources, self.effort.limits, self.progress, ThreadFindings::default, visit)?,
+            _ => scan(sources, self.effort.limits, self.progress, |_| true, ThreadFindings::default, visit)?,
         };
         let mut all = ThreadFindings::default();
         for mut seen in seen {

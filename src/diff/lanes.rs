@@ -23,8 +23,11 @@ impl Offsets {
 
     /// Returns the sums of the rows.
     pub(super) fn sums(&self) -> BlockSums {
-        let (expected, actual, products) = moments(&self.expected, &self.actual);
-        BlockSums { expected, actual, products, errors: magnitudes(&self.errors) }
+        let terms = |x: f64, y: f64| [x, x * x, y, y * y, x * y];
+        let [x, xx, y, yy, products] = sums_of_terms(&self.expected, &self.actual, terms);
+        let [sizes, squares] = sums_of_terms(&self.errors, &self.errors, |error, _| [error.abs(), error * error]);
+        let row = |sum, squares| RowSums { sum, squares, power: 0 };
+        BlockSums { expected: row(x, xx), actual: row(y, yy), products, errors: row(sizes, squares) }
     }
 
     /// Brings each row into a range in which float64 has all squares, and returns the sums. `powers` of 2 have been taken
@@ -110,18 +113,6 @@ impl BlockSums {
 /// Returns the power of 2 that a finite float is not below, or that of the smallest normal float for less.
 pub(super) fn exponent(value: f64) -> i32 {
     (value.to_bits() >> 52 & 2047) as i32 - 1023
-}
-
-/// Returns the sums of two rows, and the sum of their products.
-fn moments(one: &[f64], other: &[f64]) -> (RowSums, RowSums, f64) {
-    let [x, xx, y, yy, xy] = sums_of_terms(one, other, |x, y| [x, x * x, y, y * y, x * y]);
-    (RowSums { sum: x, squares: xx, power: 0 }, RowSums { sum: y, squares: yy, power: 0 }, xy)
-}
-
-/// Returns the sum of the magnitudes, and of the squares.
-fn magnitudes(numbers: &[f64]) -> RowSums {
-    let [sum, squares] = sums_of_terms(numbers, numbers, |number, _| [number.abs(), number * number]);
-    RowSums { sum, squares, power: 0 }
 }
 
 /// Returns the sums of some terms of each pair of numbers.

@@ -212,7 +212,7 @@ pub(crate) fn density(
         });
         Ok(true)
     };
-    for (counts, _) in scan([expected, actual], limits, progress, begin, each)? {
+    for (counts, _) in scan([expected, actual], limits, progress, |_| true, begin, each)? {
         found.mismatches.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
     }
     Ok(Some(found))

@@ -203,11 +203,8 @@ impl std::str::FromStr for Allowed {
         let expected = || refuse("expected a whole number of items, or a share of them such as 0.1%");
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let Some(percent) = text.strip_suffix('%') else {
-            return Some(text)
-                .filter(|text| is_number(text))
-                .and_then(|text| text.parse().ok())
-                .map(Self::Items)
-                .ok_or_else(expected);
+            let items = if is_number(text) { text.parse().ok() } else { None };
+            return items.map(Self::Items).ok_or_else(expected);
         };
         let percent = percent.trim_end();
         let (whole, fraction) = percent.split_once('.').unwrap_or((percent, ""));

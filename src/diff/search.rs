@@ -5,7 +5,7 @@ use super::distance::Number;
 use super::reading::NumberReading;
 use super::tally::StoredItems;
 use crate::engine::quantiles::{Fraction, PassCounts, Search};
-use crate::engine::scan::scan_some;
+use crate::engine::scan::scan;
 use crate::error::Result;
 use crate::ops::fill::Limits;
 use crate::storage::source::Source;
@@ -87,7 +87,7 @@ impl Comparison<'_> {
         let widths = self.widths;
         let sources = [&mut *self.expected, &mut *self.actual];
         let begin = || (begin(), Vec::new(), [Vec::new(), Vec::new()]);
-        let states = scan_some(sources, limits, &|_| {}, wanted, begin, |state, start, items| {
+        let states = scan(sources, limits, &|_| {}, wanted, begin, |state, start, items| {
             let (state, keys, converted) = state;
             for part in StoredItems::new(start, widths, items).chunks(CHUNK) {
                 reading.kernel().keys(reading.read(part.rows, converted), keys);

@@ -234,7 +234,8 @@ impl DifferenceTally {
     /// Takes a pair into account, so many steps apart if that has a meaning.
     fn pair(&mut self, rule: &Rule, stored: StoredItems<'_>, facts: &PairFacts, steps: Option<u64>) {
         let errors = facts.error.map(|PairError { distance, size }| {
-            let rel = relative(distance.near(), size);
+            let near = distance.near();
+            let rel = if near == 0.0 { Some(0.0) } else { (size > 0.0).then(|| near / size) };
             let item = stored.start;
             raise(&mut self.max_abs, Some(Most { value: distance, item }));
             raise(&mut self.max_ulp, steps.map(|value| Most { value, item }));
@@ -359,11 +360,6 @@ pub(super) fn mark_failures(how: NumberRule<'_>, pairs: NumberPairs<'_>, steps: 
             first = end;
         }
     }
-}
-
-/// Returns the relative error, or `None` if there is none.
-fn relative(distance: f64, size: f64) -> Option<f64> {
-    if distance == 0.0 { Some(0.0) } else { (size > 0.0).then(|| distance / size) }
 }
 
 /// Returns the smallest float64 q with `distance <= q * size`, as float64 computes it, or `None` if there is none.

@@ -338,20 +338,20 @@ impl Search {
 
     /// Ends a pass with the counters of all its threads. `items` is the number of items that count, the same in each pass.
     pub fn narrow(&mut self, counts: Vec<PassCounts>, items: u64) {
-        let ranks = |fractions: &[Fraction]| -> Vec<u64> { fractions.iter().map(|f| f.rank(items) - 1).collect() };
         if items == 0 {
             self.pass = Pass::Found(Vec::new());
             return;
         }
+        let ranks: Vec<u64> = self.fractions.iter().map(|fraction| fraction.rank(items) - 1).collect();
         let (all, any) = counts.iter().fold((u64::MAX, 0), |(all, any), one| (all & one.all, any | one.any));
         self.pass = match &self.pass {
             Pass::KeepAll => {
                 let mut keys: Vec<u64> = counts.into_iter().flat_map(|counts| counts.kept).collect();
-                Pass::Found(select(&mut keys, ranks(&self.fractions).into_iter()))
+                Pass::Found(select(&mut keys, ranks.into_iter()))
             }
             Pass::Guess(brackets) => {
                 let seen = counts.into_iter().filter_map(|counts| counts.guessed.map(|seen| *seen)).collect();
-                brackets.found(seen, &ranks(&self.fractions)).map_or(Pass::CountAll, Pass::Found)
+                brackets.found(seen, &ranks).map_or(Pass::CountAll, Pass::Found)
             }
             Pass::Keep(beginnings) => {
                 let mut keys: Vec<u64> = counts.into_iter().flat_map(|counts| counts.kept).collect();
@@ -365,8 +365,7 @@ impl Search {
             Pass::CountAll => {
                 let below = self.bits.saturating_sub(DIGIT);
                 let sums = sums(counts);
-                let wanted: Vec<_> =
-                    ranks(&self.fractions).into_iter().map(|rank| WantedKey { first: 0, bits: 0, rank }).collect();
+                let wanted: Vec<_> = ranks.into_iter().map(|rank| WantedKey { first: 0, bits: 0, rank }).collect();
                 // bits that all keys have in common, as small numbers of 64 bits do, need not be counted
                 let common = u64::BITS - (all ^ any).leading_zeros();
                 match self.next(&sums, &wanted, below, self.bits - below) {

@@ -36,8 +36,9 @@ pub fn same_bytes(a: &Source, b: &Source, limits: Limits, progress: Progress<'_>
     Ok(scan_parts(parts, limits, progress, |_| true, || true, each)?.into_iter().all(|same| same))
 }
 
-/// Shows all items of tensors of one shape to `each`, a window at a time, and returns the states of all threads in no
-/// particular order.
+/// Shows the items of tensors of one shape to `each`, a window at a time, and returns the states of all threads in no
+/// particular order. Only the windows for whose first item `wanted` returns true are read and shown. Scans of the same
+/// tensors under the same limits have the same windows.
 ///
 /// `begin` makes the state of a thread. `each` gets that state, the number of the window's first item in C order, and for
 /// each tensor the items of the window, in C order and little-endian. If it returns false, the scan ends early. A tensor
@@ -50,24 +51,6 @@ pub fn same_bytes(a: &Source, b: &Source, limits: Limits, progress: Progress<'_>
 /// # Panics
 /// If the shapes differ.
 pub fn scan<S: Send, const N: usize>(
-    sources: [&mut Source; N],
-    limits: Limits,
-    progress: Progress<'_>,
-    begin: impl Fn() -> S + Sync,
-    each: impl Fn(&mut S, usize, [&[u8]; N]) -> Result<bool> + Sync,
-) -> Result<Vec<S>> {
-    scan_some(sources, limits, progress, |_| true, begin, each)
-}
-
-/// Scans only the windows for whose first item `wanted` returns true; the others are not read. Scans of the same tensors
-/// under the same limits have the same windows.
-///
-/// # Errors
-/// As for [`scan`].
-///
-/// # Panics
-/// If the shapes differ.
-pub fn scan_some<S: Send, const N: usize>(
     mut sources: [&mut Source; N],
     limits: Limits,
     progress: Progress<'_>,
@@ -102,7 +85,7 @@ pub struct ScannedPart<'a> {
     pub view: View,
 }
 
-/// Scans parts of tensors as [`scan_some`] scans whole ones, in the order of their views, whose axes may be permuted. What
+/// Scans parts of tensors as [`scan`] scans whole ones, in the order of their views, whose axes may be permuted. What
 /// can be read only once must be viewed from front to back.
 ///
 /// # Errors
@@ -239,7 +222,7 @@ mod tests {
             seen.push((start, items.map(<[u8]>::to_vec).to_vec()));
             Ok(true)
         };
-        let mut seen = scan_some(sources, limits, &|_| (), wanted, Vec::new, each).unwrap().concat();
+        let mut seen = scan(sources, limits, &|_| (), wanted, Vec::new, each).unwrap().concat();
         seen.sort();
         seen
     }
@@ -296,7 +279,7 @@ mod tests {
                     _ => Ok(true),
                 }
             };
-            scan([&mut source("int8", &[6], &[0; 6])], limits(1, 1), &|_| (), || 0, each)
+            scan([&mut source("int8", &[6], &[0; 6])], limits(1, 1), &|_| (), |_| true, || 0, each)
         };
         assert_eq!(visited(false).unwrap(), [3]);
         assert_eq!(visited(true).unwrap_err().to_string(), "window 2");

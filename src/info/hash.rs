@@ -32,10 +32,17 @@ pub fn hash(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Resu
     let begin = || Sha256::new_with_prefix(write_header(&canonical));
     // one thread sees the windows in order
     let limits = Limits { threads: Threads::new(NonZero::new(1)), ..limits };
-    let hashers = scan([source], limits, progress, begin, |hasher, _, [items]| {
-        hasher.update(items);
-        Ok(true)
-    })?;
+    let hashers = scan(
+        [source],
+        limits,
+        progress,
+        |_| true,
+        begin,
+        |hasher, _, [items]| {
+            hasher.update(items);
+            Ok(true)
+        },
+    )?;
     let digest = hashers.into_iter().next().context("no hash")?.finalize();
     Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }

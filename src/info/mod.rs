@@ -262,17 +262,13 @@ fn size(bytes: u64) -> String {
     if bytes < 1 << 10 {
         return format!("{bytes} B");
     }
+    let (mut number, mut unit) = (bytes as f64 / 1024.0, 0);
     // 1023.99 KiB must not become 1024 KiB
-    let power = (0..UNITS.len() - 1).find(|&power| (bytes as f64 / unit(power)).round() < 1024.0);
-    let power = power.unwrap_or(UNITS.len() - 1);
-    let number = bytes as f64 / unit(power);
+    while number.round() >= 1024.0 && unit + 1 < UNITS.len() {
+        (number, unit) = (number / 1024.0, unit + 1);
+    }
     let places = usize::from(number < 9.995) + usize::from(number < 99.95);
-    format!("{number:.places$} {}", UNITS[power])
-}
-
-/// Returns the bytes of the unit number `power`.
-fn unit(power: usize) -> f64 {
-    (1_u64 << (10 * (power + 1))) as f64
+    format!("{number:.places$} {}", UNITS[unit])
 }
 
 /// Draws a histogram with a line for each bin.

@@ -64,10 +64,17 @@ pub(crate) fn npy_file(bytes: &[u8]) {
     let reader = Box::new(Cursor::new(items));
     let mut source = Source::stream(meta, reader, claimed as u64, "DATA".to_owned());
     let mut seen = Vec::new();
-    let read = scan([&mut source], Limits::default(), &|_| {}, Vec::new, |part: &mut Vec<u8>, _, [items]| {
-        part.extend_from_slice(items);
-        Ok(true)
-    });
+    let read = scan(
+        [&mut source],
+        Limits::default(),
+        &|_| {},
+        |_| true,
+        Vec::new,
+        |part: &mut Vec<u8>, _, [items]| {
+            part.extend_from_slice(items);
+            Ok(true)
+        },
+    );
     match read {
         Ok(parts) => {
             assert!(whole, "read {} of {claimed} bytes", expected.len());

@@ -45,11 +45,17 @@ fn stream(bytes: &[u8], from: Option<Format>) -> tensorop::error::Result<Input> 
 /// All items in C order, little-endian.
 fn read_all(source: &mut Source) -> tensorop::error::Result<Vec<u8>> {
     let threads = Threads::new(std::num::NonZero::new(1));
-    let parts =
-        scan([source], Limits { threads, window: None }, &|_| {}, Vec::new, |part: &mut Vec<u8>, _, [items]| {
+    let parts = scan(
+        [source],
+        Limits { threads, window: None },
+        &|_| {},
+        |_| true,
+        Vec::new,
+        |part: &mut Vec<u8>, _, [items]| {
             part.extend_from_slice(items);
             Ok(true)
-        })?;
+        },
+    )?;
     Ok(parts.concat())
 }
 
