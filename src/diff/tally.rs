@@ -289,9 +289,14 @@ impl DifferenceTally {
             let mismatches = different.count_ones() as usize;
             self.differing += mismatches;
             self.has_non_finite_mismatch = true;
-            for n in (0..group.len()).filter(|n| different >> n & 1 == 1) {
+            let mut rest = different;
+            while rest != 0 && (self.first.len() < rule.shown || self.worst.takes(None, rule.worst)) {
+                let n = rest.trailing_zeros() as usize;
                 self.mismatch(rule, group.part(n..n + 1), None);
+                rest &= rest - 1;
             }
+            // those that are not listed
+            self.mismatches += rest.count_ones() as usize;
             marks.mark(group.start..group.start + group.len(), mismatches, &mut |bits| bits.push(different));
         });
     }
