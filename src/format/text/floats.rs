@@ -239,35 +239,42 @@ impl FloatFormat {
     /// Appends a number that fits this column.
     fn put_digits(&self, decimal: Decimal, text: &mut Vec<u8>) {
         let start = text.len();
+        spaces(self.left + 1 + self.right, text);
+        let cell = &mut text[start..];
         let digits = decimal.digits();
-        let point = if self.exponent.is_some() { 1 } else { decimal.point };
-        let (before, after) = digits.split_at(digits.len().min(point.max(0) as usize));
-        let whole = point.max(1) as usize;
-        spaces(self.left - whole, text);
-        match decimal.negative {
-            true => text[start + self.left - whole - 1] = b'-',
-            false if self.plus => text[start + self.left - whole - 1] = b'+',
-            false => {}
+        let whole = if self.exponent.is_some() { 1 } else { decimal.point.max(1) as usize };
+        let first = self.left - whole;
+        if decimal.negative {
+            cell[first - 1] = b'-';
+        } else if self.plus {
+            cell[first - 1] = b'+';
         }
-        text.extend_from_slice(before);
-        text.resize(start + self.left, b'0');
-        text.push(b'.');
-        // zeros between the point and the first digit
-        text.resize(text.len() + point.min(0).unsigned_abs() as usize, b'0');
-        text.extend_from_slice(after);
+        cell[first..self.left].fill(b'0');
+        cell[self.left] = b'.';
+        let tail = &mut cell[self.left + 1..];
+        let rest = if decimal.point <= 0 && self.exponent.is_none() {
+            let zeros = decimal.point.unsigned_abs() as usize;
+            tail[..zeros].fill(b'0');
+            tail[zeros..][..digits.len()].copy_from_slice(digits);
+            return;
+        } else {
+            let (before, after) = digits.split_at(whole.min(digits.len()));
+            cell[first..][..before.len()].copy_from_slice(before);
+            after
+        };
+        let tail = &mut cell[self.left + 1..];
+        tail[..rest.len()].copy_from_slice(rest);
         if let Some((exponent, places)) = self.exponent {
-            text.resize(start + self.left + 1 + places, b'0');
+            tail[rest.len()..places].fill(b'0');
             let power = power(decimal);
-            text.extend_from_slice(if power < 0 { b"e-" } else { b"e+" });
+            tail[places] = b'e';
+            tail[places + 1] = if power < 0 { b'-' } else { b'+' };
             let mut power = power.unsigned_abs();
-            let first = text.len();
-            text.resize(first + exponent, b'0');
-            for digit in text[first..].iter_mut().rev() {
-                *digit += (power % 10) as u8;
+            for digit in tail[places + 2..][..exponent].iter_mut().rev() {
+                *digit = b'0' + (power % 10) as u8;
                 power /= 10;
             }
         }
-        spaces(start + self.left + 1 + self.right - text.len(), text);
     }
 }
 

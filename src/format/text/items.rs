@@ -63,7 +63,9 @@ fn array(tensor: &Tensor, options: &TextOptions, page: &mut Page<'_>) -> io::Res
     let numbers = Numbers::new(tensor);
     let format = FloatFormat::new(float_type(tensor.dtype()), options.precision);
     match_kind!(tensor.dtype().kind(), {
-        bool T => page.blocks(&mut |i, text| pad(if numbers.item(i) { b"True" } else { b"False" }, 5, text)),
+        bool T => page.rows(&mut |mut items, page| {
+            items.try_for_each(|i| page.word(|text| pad(if numbers.item(i) { b"True" } else { b"False" }, 5, text)))
+        }),
         integer T => integers::<T>(&numbers, None, page),
         float T => format.print(page, &|i| numbers.item::<T>(i).wide()),
         complex T => format.print_complex(page, &|i| numbers.item::<<T as Element>::Part>(i).wide()),

@@ -54,8 +54,10 @@ pub(super) fn spaces(count: usize, text: &mut Vec<u8>) {
     let len = text.len() + count;
     if count <= 32 {
         text.extend_from_slice(&[b' '; 32]);
+        text.truncate(len);
+    } else {
+        text.resize(len, b' ');
     }
-    text.resize(len, b' ');
 }
 
 /// The numbers of a tensor (of complex items also the parts), whatever their size and byte order.

@@ -241,13 +241,17 @@ fn scalar(cell: &str, reading: Reading) -> Leaf<'_> {
         Reading::Dates if trimmed.len() == 4 && trimmed.bytes().all(|byte| byte.is_ascii_digit()) => {
             Leaf::Text(trimmed)
         }
-        // the number of a table, which may begin with a plus or a point, is one that the float parser takes
-        Reading::Dates | Reading::Values if parse::parse_f64(trimmed) != Err(Misfit::Malformed) => {
-            Leaf::Number(trimmed)
-        }
+        Reading::Dates | Reading::Values if is_number(trimmed) => Leaf::Number(trimmed),
         Reading::Dates => Leaf::Text(trimmed),
         Reading::Values => special(trimmed).unwrap_or(Leaf::Text(cell)),
     }
+}
+
+/// Returns whether a text is a number of a table, which may begin with a plus or a point: one that the float parser takes.
+fn is_number(text: &str) -> bool {
+    // most words begin with another character, and need not be parsed
+    text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
+        && parse::parse_f64(text) != Err(Misfit::Malformed)
 }
 
 /// Returns whether a cell is neither a number nor a bool.
