@@ -29,7 +29,7 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
     let key = format!("\"{MAP}\"").into_bytes();
     let next = |at: usize| begin.get(at..).unwrap_or_default().iter().find(|byte| !byte.is_ascii_whitespace());
     let is_key = |(at, found): (usize, &[u8])| found == key && next(at + key.len()) == Some(&b':');
-    if next(0) == Some(&b'{') && begin.windows(key.len()).enumerate().any(is_key) { Sure::Certain } else { Sure::No }
+    Sure::certain_if(next(0) == Some(&b'{') && begin.windows(key.len()).enumerate().any(is_key))
 }
 
 /// Reads an index. The files that it names are not opened yet.

@@ -35,6 +35,13 @@ pub enum Sure {
     Certain,
 }
 
+impl Sure {
+    /// Returns how sure it is of a format whose files all have marks, if a file has them or not.
+    pub(super) fn certain_if(has_marks: bool) -> Self {
+        if has_marks { Self::Certain } else { Self::No }
+    }
+}
+
 /// What holds tensors in one format, opened: its members, and where the items of each lie. A reader does not know the name
 /// of what it reads, and its errors do not say it.
 ///

@@ -10,7 +10,7 @@ use ndarray_npy::npy::header::{Header as RawHeader, Layout as RawLayout, ParseHe
 use py_literal::Value;
 
 use super::content::{Content, ContentSource};
-use super::interface::{Extras, Layout, Place, Places, Reader, Sure, Writer};
+use super::interface::{Extras, Layout, Place, Places, Reader, Writer};
 use super::plain::{PlainItems, PlainReader};
 use crate::error::{Error, Result, bail, ensure, malformed};
 use crate::item::dtype::{DType, Field, Kind};
@@ -261,11 +261,6 @@ pub fn write_header(meta: &Meta) -> Vec<u8> {
     out.extend(std::iter::repeat_n(b' ', padding));
     out.push(b'\n');
     out
-}
-
-/// Returns how sure it is that a file with these first bytes is a `.npy`.
-pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
-    if begin.starts_with(MAGIC) { Sure::Certain } else { Sure::No }
 }
 
 /// Opens a `.npy`: reads its header.

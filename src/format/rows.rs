@@ -45,13 +45,10 @@ pub(super) static TABLE: &[&Row] = &[
 
 #[cfg(feature = "npy")]
 pub(super) static NPY: Row = Row {
-    name: "npy",
-    argument: "npy",
-    extension: "npy",
     reads: Some(Reads {
         help: "NumPy's .npy",
         words: Some(".npy"),
-        sure: npy::sure,
+        sure: |begin, _| Sure::certain_if(begin.starts_with(npy::MAGIC)),
         unless: Some("no .npy file: does not begin with \\x93NUMPY"),
         open: npy::open,
         ..READS
@@ -61,19 +58,16 @@ pub(super) static NPY: Row = Row {
         writer: &npy::NpyWriter,
         can: Capabilities { byte_orders: true, fortran_order: true, ..Capabilities::NONE },
     }),
-    ..ROW
+    ..row("npy")
 };
 
 #[cfg(feature = "npz")]
 pub(super) static NPZ: Row = Row {
-    name: "npz",
-    argument: "npz",
-    extension: "npz",
     holds: Holds::Tensors,
     reads: Some(Reads {
         help: "NumPy's .npz, a ZIP archive of .npy",
         words: Some(".npz"),
-        sure: npz::table::sure,
+        sure: |begin, _| Sure::certain_if(npz::is_npz(begin)),
         unless: Some("no .npz file: does not begin as a ZIP archive"),
         unchangeable: Some(Unchangeable::CheckSums),
         open: npz::table::open,
@@ -84,14 +78,11 @@ pub(super) static NPZ: Row = Row {
         writer: &npz::table::NpzWriter,
         can: Capabilities { byte_orders: true, fortran_order: true, compression: true, ..Capabilities::NONE },
     }),
-    ..ROW
+    ..row("npz")
 };
 
 #[cfg(feature = "safetensors")]
 pub(super) static SAFETENSORS: Row = Row {
-    name: "safetensors",
-    argument: "safetensors",
-    extension: "safetensors",
     holds: Holds::Tensors,
     reads: Some(Reads {
         help: "safetensors",
@@ -106,13 +97,11 @@ pub(super) static SAFETENSORS: Row = Row {
         writer: &safetensors::SafetensorsWriter,
         can: Capabilities { notes: true, ..Capabilities::NONE },
     }),
-    ..ROW
+    ..row("safetensors")
 };
 
 #[cfg(feature = "safetensors")]
 pub(super) static INDEX: Row = Row {
-    name: "index",
-    argument: "index",
     extension: "safetensors.index.json",
     is_binary: false,
     holds: Holds::Files,
@@ -124,20 +113,18 @@ pub(super) static INDEX: Row = Row {
         open: index::open,
         ..READS
     }),
-    ..ROW
+    ..row("index")
 };
 
 #[cfg(feature = "onnx")]
 pub(super) static ONNX: Row = Row {
     name: "onnx",
-    argument: "pb",
     alias: Some("onnx"),
-    extension: "pb",
     // what a file is instead of a TensorProto shows when it is read
     reads: Some(Reads {
         help: "An ONNX TensorProto",
         words: Some("an ONNX tensor"),
-        sure: onnx::sure,
+        sure: |begin, _| Sure::certain_if(onnx::looks_like_onnx(begin)),
         unchangeable: Some(Unchangeable::Message),
         open: onnx::open,
         ..READS
@@ -147,14 +134,11 @@ pub(super) static ONNX: Row = Row {
         writer: &onnx::OnnxWriter,
         can: Capabilities::NONE,
     }),
-    ..ROW
+    ..row("pb")
 };
 
 #[cfg(feature = "zarr")]
 pub(super) static ZARR: Row = Row {
-    name: "zarr",
-    argument: "zarr",
-    extension: "zarr",
     holds: Holds::Tensors,
     reads: Some(Reads {
         help: "A Zarr store of version 3 or 2: a folder",
@@ -168,13 +152,10 @@ pub(super) static ZARR: Row = Row {
         writer: &zarr::ZarrWriter,
         can: Capabilities { chunks: true, ..Capabilities::NONE },
     }),
-    ..ROW
+    ..row("zarr")
 };
 
 pub(super) static JSON: Row = Row {
-    name: "json",
-    argument: "json",
-    extension: "json",
     is_binary: false,
     reads: Some(Reads {
         help: "JSON, also that of KServe's version 2 protocol",
@@ -189,23 +170,18 @@ pub(super) static JSON: Row = Row {
         writer: &json::JsonWriter,
         can: Capabilities::NONE,
     }),
-    ..ROW
+    ..row("json")
 };
 
 pub(super) static TEXT: Row = Row {
-    name: "text",
-    argument: "text",
     extension: "txt",
     is_binary: false,
     writes: Some(Writes { help: "What NumPy prints", writer: &text::TextWriter, can: Capabilities::NONE }),
-    ..ROW
+    ..row("text")
 };
 
 #[cfg(feature = "csv")]
 pub(super) static CSV: Row = Row {
-    name: "csv",
-    argument: "csv",
-    extension: "csv",
     is_binary: false,
     reads: Some(Reads {
         help: "Cells between commas, a row a line",
@@ -220,14 +196,11 @@ pub(super) static CSV: Row = Row {
         writer: &csv::CsvWriter(Dialect::CSV),
         can: Capabilities::NONE,
     }),
-    ..ROW
+    ..row("csv")
 };
 
 #[cfg(feature = "csv")]
 pub(super) static TSV: Row = Row {
-    name: "tsv",
-    argument: "tsv",
-    extension: "tsv",
     is_binary: false,
     reads: Some(Reads {
         help: "Cells between tabs",
@@ -238,33 +211,33 @@ pub(super) static TSV: Row = Row {
         ..READS
     }),
     writes: Some(Writes { help: "Cells between tabs", writer: &csv::CsvWriter(Dialect::TSV), can: Capabilities::NONE }),
-    ..ROW
+    ..row("tsv")
 };
 
 /// Bytes alone do not tell what they are, so only an operand that says it is opened so, by [`raw::open`].
 pub(super) static RAW: Row = Row {
-    name: "raw",
-    argument: "raw",
     extension: "bin",
     writes: Some(Writes {
         help: "The items alone, in C order",
         writer: &raw::RawWriter,
         can: Capabilities { byte_orders: true, ..Capabilities::NONE },
     }),
-    ..ROW
+    ..row("raw")
 };
 
-/// What most rows have in common: a binary file of one tensor.
-const ROW: Row = Row {
-    name: "",
-    argument: "",
-    alias: None,
-    extension: "",
-    is_binary: true,
-    holds: Holds::Tensor,
-    reads: None,
-    writes: None,
-};
+/// Returns what most rows have in common: a binary file of one tensor, whose format is named as its extension is.
+const fn row(name: &'static str) -> Row {
+    Row {
+        name,
+        argument: name,
+        alias: None,
+        extension: name,
+        is_binary: true,
+        holds: Holds::Tensor,
+        reads: None,
+        writes: None,
+    }
+}
 
 /// What most ways of reading have in common: a file that its reader explains best if it is malformed.
 const READS: Reads = Reads {

@@ -177,17 +177,15 @@ fn member(name: &str, info: &TensorInfo, data: u64) -> Result<Member> {
     let kind = DTYPES.iter().find(|(known, _)| known == dtype).map(|(_, kind)| kind.clone());
     let dtype = DType::from(kind.ok_or_else(|| malformed!("dtype {dtype} is not known"))?);
     ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
-    bytes_of(shape, dtype.itemsize()).ok_or_else(|| malformed!("shape {shape:?} is larger than memory can be"))?;
-    let stored = end.checked_sub(*begin).ok_or_else(|| malformed!("data from byte {begin} to byte {end}"))? as u64;
     let expected = bytes_of_shape(&dtype, shape)?;
+    let stored = end.checked_sub(*begin).ok_or_else(|| malformed!("data from byte {begin} to byte {end}"))? as u64;
     if stored != expected {
         bail!("{}", wrong_length(stored, expected, &Meta::new(dtype, shape.clone())));
     }
     Ok(Member {
         name: name.to_owned(),
         meta: Meta::new(dtype, shape.clone()),
-        // this saturates only beyond the end of any file, where the next tensor is refused
-        offset: data.saturating_add(*begin as u64),
+        offset: data.checked_add(*begin as u64).context("begins beyond the end of any file")?,
         bytes: stored,
     })
 }

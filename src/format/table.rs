@@ -1,5 +1,6 @@
 //! A format as the rest of the program knows it: a row of the table, and how content is recognised by all rows.
 
+use std::borrow::Borrow;
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::path::Path;
@@ -259,16 +260,11 @@ pub(crate) fn containers(word: &str) -> String {
 }
 
 /// Joins words by commas, but the last by `word`.
-pub(super) fn listed(words: &[impl AsRef<str>], word: &str) -> String {
-    let mut out = String::new();
-    for (n, each) in words.iter().enumerate() {
-        let last = n + 1 == words.len();
-        if n > 0 {
-            out += &if last { format!(" {word} ") } else { ", ".to_owned() };
-        }
-        out += each.as_ref();
+pub(super) fn listed<S: Borrow<str>>(words: &[S], word: &str) -> String {
+    match words {
+        [first @ .., last] if !first.is_empty() => format!("{} {word} {}", first.join(", "), last.borrow()),
+        _ => words.concat(),
     }
-    out
 }
 
 impl PartialEq for Format {

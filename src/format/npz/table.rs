@@ -5,21 +5,15 @@ use std::sync::Arc;
 
 use super::deflate;
 use super::read::Archive;
-use super::records::is_npz;
 use super::write::ArchiveWriter;
 use crate::error::Result;
 use crate::format::content::{Content, Description};
-use crate::format::interface::{Extras, Items, Layout, Place, Places, Reader, Seal, Sure, WriteSequence, Writer};
+use crate::format::interface::{Extras, Items, Layout, Place, Places, Reader, Seal, WriteSequence, Writer};
 use crate::format::npy;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
 use crate::storage::source::{Container, Source};
-
-/// Returns how sure it is that a file with these first bytes is a `.npz`.
-pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
-    if is_npz(begin) { Sure::Certain } else { Sure::No }
-}
 
 /// Opens an archive: reads its directory.
 ///

@@ -18,5 +18,5 @@ mod write;
 
 pub use self::look::looks_like_onnx;
 pub use self::proto::Proto;
-pub(super) use self::table::{OnnxWriter, open, sure};
+pub(super) use self::table::{OnnxWriter, open};
 pub use self::write::{check, write_header, write_strings};

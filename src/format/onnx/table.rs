@@ -4,22 +4,16 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::look::looks_like_onnx;
 use super::proto::Proto;
 use super::write::{check, write_header, write_strings};
 use crate::error::{Result, bail};
 use crate::format::content::{Content, Description};
-use crate::format::interface::{Extras, Layout, Place, Places, Reader, Sure, TextOptions, WriteWhole, Writer};
+use crate::format::interface::{Extras, Layout, Place, Places, Reader, TextOptions, WriteWhole, Writer};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::storage::read_at::ReadAt;
 use crate::storage::source::Source;
-
-/// Returns how sure it is that a file with these first bytes is a TensorProto.
-pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
-    if looks_like_onnx(begin) { Sure::Certain } else { Sure::No }
-}
 
 /// Opens a file: reads the message without its raw data.
 ///

@@ -1,6 +1,6 @@
 //! Writes TensorProtos, byte for byte as ONNX's Python package does.
 
-use prost::encoding::{WireType, encode_key, encode_varint};
+use prost::encoding::{self, WireType, encode_key, encode_varint};
 
 use super::message::MAX_MESSAGE;
 use super::proto::too_large;
@@ -71,7 +71,7 @@ pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec
         let text = text.map_err(|why| malformed!("the string at {:?}: {why}", coordinates(n, shape)))?;
         // key and length take fewer bytes than that
         memory::reserve(&mut out, text.len() + 16)?;
-        put_bytes(field::STRING_DATA, text.as_bytes(), &mut out);
+        encoding::string::encode(field::STRING_DATA, &text, &mut out);
         within_limit(out.len() as u64)?;
     }
     put_name(name, &mut out);
@@ -85,24 +85,17 @@ fn begin(dtype: &DType, shape: &[usize]) -> Result<Vec<u8>> {
     ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
     let mut out = Vec::new();
     for dim in shape {
-        encode_key(field::DIMS, WireType::Varint, &mut out);
-        encode_varint(*dim as u64, &mut out);
+        encoding::uint64::encode(field::DIMS, &(*dim as u64), &mut out);
     }
-    encode_key(field::DATA_TYPE, WireType::Varint, &mut out);
-    encode_varint(data_type(dtype).expect("`check` refuses what has none") as u64, &mut out);
+    let number = data_type(dtype).expect("`check` refuses what has none");
+    encoding::int32::encode(field::DATA_TYPE, &number, &mut out);
     Ok(out)
 }
 
 fn put_name(name: &str, out: &mut Vec<u8>) {
     if !name.is_empty() {
-        put_bytes(field::NAME, name.as_bytes(), out);
+        encoding::string::encode(field::NAME, &name.to_owned(), out);
     }
-}
-
-fn put_bytes(number: u32, bytes: &[u8], out: &mut Vec<u8>) {
-    encode_key(number, WireType::LengthDelimited, out);
-    encode_varint(bytes.len() as u64, out);
-    out.extend_from_slice(bytes);
 }
 
 fn within_limit(bytes: u64) -> Result<()> {
