@@ -2,7 +2,7 @@
 
 use super::external::EXTERNAL;
 use super::types::{DataType, STRING};
-use super::wire::{Fields, WireField, field};
+use super::wire::{Fields, Varints, WireField, field};
 use crate::layout::shape::MAX_RANK;
 
 /// Returns whether a file with these first bytes is likely to be a TensorProto: all fields that can be seen are such that
@@ -21,9 +21,9 @@ pub fn looks_like_onnx(begin: &[u8]) -> bool {
                     i32::try_from(field.varint).is_ok_and(known)
                 }
                 field::DATA_LOCATION => field.varint <= EXTERNAL as u64,
-                field::DIMS => field.items(value).is_ok_and(|count| {
-                    dims += count;
-                    dims <= MAX_RANK
+                field::DIMS => Varints(value).all(|dim| {
+                    dims += 1;
+                    dim.is_ok() && dims <= MAX_RANK
                 }),
                 field::NAME | field::DOC_STRING => std::str::from_utf8(value).is_ok(),
                 field::FLOAT_DATA | field::DOUBLE_DATA => field.items(value).is_ok(),

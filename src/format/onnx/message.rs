@@ -1,7 +1,7 @@
 //! A TensorProto in a file: its fields are found by position, and all but `raw_data`, which stays where it is, are kept in
 //! memory as they are on the wire.
 
-use super::wire::{Fields, MOST_BEFORE, Varints, WireField, field};
+use super::wire::{Fields, MOST_BEFORE, WireField, field};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::memory;
 use crate::storage::read_at::ReadAt;
@@ -59,8 +59,8 @@ impl Message {
                 field::EXTERNAL_DATA => Entry::read(value).map(|_| 1),
                 _ => field.items(value),
             };
-            let failed = || format!("not an ONNX TensorProto: failed to decode field {}", field.number);
-            *counts.get_mut(field.number as usize).ok_or_else(changed)? += items.with_context(failed)?;
+            *counts.get_mut(field.number as usize).ok_or_else(changed)? +=
+                items.with_context(|| undecodable(field.number))?;
         }
         if !fields.0.is_empty() {
             return Err(changed());
@@ -81,12 +81,6 @@ impl Message {
     /// Returns the values of the fields of a number.
     pub(super) fn values(&self, number: u32) -> impl Iterator<Item = &[u8]> {
         self.fields(number).map(|(_, value)| value)
-    }
-
-    /// Returns the numbers of a field of varints, packed or not.
-    pub(super) fn numbers(&self, number: u32) -> impl Iterator<Item = u64> {
-        let checked = "all varints were decoded when the message was read";
-        self.values(number).flat_map(Varints).map(move |number| number.expect(checked))
     }
 
     /// Returns the number of a field that has only one: of several the last counts.
@@ -129,6 +123,11 @@ impl<'a> Entry<'a> {
         ensure!(fields.0.is_empty(), "an entry is cut off");
         Ok(entry)
     }
+}
+
+/// Returns the beginning of a message about a field whose value cannot be decoded.
+pub(super) fn undecodable(number: u32) -> String {
+    format!("not an ONNX TensorProto: failed to decode field {number}")
 }
 
 fn text(bytes: &[u8]) -> Result<&str> {

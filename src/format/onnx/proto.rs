@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::external::Elsewhere;
-use super::message::Message;
+use super::message::{Message, undecodable};
 use super::types::{DATA_TYPES, DataType, STRING};
-use super::wire::field;
+use super::wire::{Varints, field};
 use crate::error::{Context, Result, bail, ensure};
 use crate::format::packed::{self, bytes_of_items};
 use crate::item::dtype::DType;
@@ -127,7 +127,8 @@ impl ProtoItems {
 fn shape(message: &Message) -> Result<Vec<usize>> {
     let count = message.count(field::DIMS);
     ensure!(count <= MAX_RANK, "{count} dims, expected at most {MAX_RANK}");
-    let dims: Vec<i64> = message.numbers(field::DIMS).map(|dim| dim as i64).collect();
+    let dims = message.values(field::DIMS).flat_map(Varints).map(|dim| dim.map(|dim| dim as i64));
+    let dims: Vec<i64> = dims.collect::<Result<_, _>>().with_context(|| undecodable(field::DIMS))?;
     if let Some(at) = dims.iter().position(|dim| *dim < 0) {
         bail!("dims {dims:?}: dim {at} is negative");
     }

@@ -6,7 +6,7 @@ use crate::error::Result;
 use prost::encoding::{self, WireType, encode_key, encode_varint};
 
 use super::message;
-use super::wire::field;
+use super::wire::{Varints, field};
 use super::{Proto, check, looks_like_onnx, write_header, write_strings};
 use crate::storage::read_at::{MemoryBytes, ReadAt};
 use crate::storage::source::Source;
@@ -442,7 +442,7 @@ fn strings_that_are_written() {
                 let message = message::Message::read(&MemoryBytes::new(&bytes[..])).unwrap();
                 let dims = tensor.shape().iter().map(|dim| *dim as u64);
                 message.values(field::STRING_DATA).eq(strings.iter().copied())
-                    && message.numbers(field::DIMS).eq(dims)
+                    && message.values(field::DIMS).flat_map(Varints).map(Result::unwrap).eq(dims)
                     && message.name() == Ok("name")
                     && read(bytes).is_ok()
             }

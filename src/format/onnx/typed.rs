@@ -1,9 +1,9 @@
 //! Items in the typed fields of a TensorProto.
 
-use super::message::Message;
+use super::message::{Message, undecodable};
 use super::types::DataType;
-use super::wire::field;
-use crate::error::{Result, bail, ensure, malformed};
+use super::wire::{Varints, field};
+use crate::error::{Context, Result, bail, ensure, malformed};
 use crate::format::packed::{bits, packed_bytes, unpack};
 use crate::format::values::most_padded;
 use crate::item::dtype::{DType, Kind};
@@ -58,15 +58,25 @@ impl Message {
             return Ok(out);
         }
         let (range, size) = (data_type.range(), meta.dtype.itemsize());
-        for (n, number) in self.numbers(field).enumerate() {
-            let number: i128 = match field {
-                field::INT32_DATA => (number as i32).into(),
-                field::INT64_DATA => (number as i64).into(),
-                _ => number.into(),
-            };
-            let is_one = range.contains(&number);
-            ensure!(is_one, "{number} at {:?} is none of {name}", coordinates(n * group, &meta.shape));
-            out.extend_from_slice(&number.to_le_bytes()[..size]);
+        let mut n = 0;
+        for value in self.values(field) {
+            for number in Varints(value) {
+                let number = number.with_context(|| undecodable(field))?;
+                let number: i128 = match field {
+                    field::INT32_DATA => (number as i32).into(),
+                    field::INT64_DATA => (number as i64).into(),
+                    _ => number.into(),
+                };
+                let is_one = range.contains(&number);
+                ensure!(is_one, "{number} at {:?} is none of {name}", coordinates(n * group, &meta.shape));
+                n += 1;
+                match size {
+                    1 => out.push(number as u8),
+                    2 => out.extend_from_slice(&(number as u16).to_le_bytes()),
+                    4 => out.extend_from_slice(&(number as u32).to_le_bytes()),
+                    _ => out.extend_from_slice(&(number as u64).to_le_bytes()),
+                }
+            }
         }
         if group == 1 {
             return Ok(out);

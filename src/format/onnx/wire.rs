@@ -5,6 +5,7 @@
 //!   memory whenever it is asked for their values. So a message takes no more memory than it has bytes.
 //! - [`foreign`](crate::format::foreign) knows an ONNX model by its fields.
 
+use prost::DecodeError;
 use prost::encoding::{WireType, decode_key, decode_varint};
 
 use crate::error::{Error, Result, ensure, malformed};
@@ -51,7 +52,8 @@ impl WireField {
     ///
     /// # Errors
     /// There is no key, no length, or no end of a varint.
-    pub(in crate::format) fn read(bytes: &[u8]) -> Result<Self> {
+    #[inline]
+    pub(in crate::format) fn read(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut rest = bytes;
         let (number, wire) = decode_key(&mut rest)?;
         let after_key = bytes.len() - rest.len();
@@ -81,6 +83,7 @@ impl WireField {
     }
 
     /// Returns the value and what comes after it; `None` if it goes on beyond `bytes`, which the field was read from.
+    #[inline]
     pub(in crate::format) fn split(self, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
         bytes.get(self.before..)?.split_at_checked(usize::try_from(self.length).ok()?)
     }
@@ -107,7 +110,8 @@ impl WireField {
     }
 
     /// Returns how many items the field has whose value is `value`: of a field of numbers one or, if they are packed, as
-    /// many as fill it, and of any other field one.
+    /// many as fill it, and of any other field one. Varints are counted by their last bytes; whether each is one of 64 bits
+    /// shows when it is decoded.
     ///
     /// # Errors
     /// The value is cut off in the middle of a number.
@@ -116,7 +120,9 @@ impl WireField {
             field::FLOAT_DATA => size_of::<f32>(),
             field::DOUBLE_DATA => size_of::<f64>(),
             field::DIMS | field::INT32_DATA | field::INT64_DATA | field::UINT64_DATA => {
-                return Varints(value).try_fold(0, |count, number| number.map(|_| count + 1));
+                let is_last = |byte: &u8| *byte < 0x80;
+                ensure!(value.last().is_none_or(is_last), "a varint is cut off");
+                return Ok(value.iter().filter(|byte| is_last(byte)).count());
             }
             _ => return Ok(1),
         };
@@ -132,6 +138,7 @@ pub(in crate::format) struct Fields<'a>(pub(in crate::format) &'a [u8]);
 impl<'a> Iterator for Fields<'a> {
     type Item = (WireField, &'a [u8]);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let field = WireField::read(self.0).ok()?;
         let (value, rest) = field.split(self.0)?;
@@ -144,16 +151,17 @@ impl<'a> Iterator for Fields<'a> {
 pub(super) struct Varints<'a>(pub(super) &'a [u8]);
 
 impl Iterator for Varints<'_> {
-    type Item = Result<u64>;
+    type Item = Result<u64, DecodeError>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.0.is_empty() { None } else { Some(decode_varint(&mut self.0).map_err(Error::from)) }
+        if self.0.is_empty() { None } else { Some(decode_varint(&mut self.0)) }
     }
 }
 
 /// What the decoder of protobuf refuses.
-impl From<prost::DecodeError> for Error {
-    fn from(error: prost::DecodeError) -> Self {
+impl From<DecodeError> for Error {
+    fn from(error: DecodeError) -> Self {
         malformed!("{error}")
     }
 }
