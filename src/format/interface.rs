@@ -37,6 +37,7 @@ pub enum Sure {
 
 impl Sure {
     /// Returns how sure it is of a format whose files all have marks, if a file has them or not.
+    #[cfg_attr(not(any(feature = "npy", feature = "onnx", feature = "safetensors")), allow(dead_code))]
     pub(super) fn certain_if(has_marks: bool) -> Self {
         if has_marks { Self::Certain } else { Self::No }
     }
@@ -342,6 +343,7 @@ pub struct TextOptions {
 
 impl TextOptions {
     /// The number of items above which NumPy elides the middle of an array, unless it is told another.
+    #[cfg_attr(not(feature = "cli"), allow(dead_code))]
     pub(crate) const NUMPY: usize = 1000;
 }
 
