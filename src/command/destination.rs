@@ -343,7 +343,7 @@ fn make_part(
 /// Puts the output in its place, or prints which of the first `wanted` parts are missing: those beyond the number of units
 /// are empty. (Of an output without units, the first part still makes what lies beside the items.)
 fn finish_parts(parts: &Parts<'_>, io: &Io, wanted: usize, dry_run: bool) -> Result<Outcome> {
-    let lock = parts.lock();
+    let lock = parts.ledger.lock();
     let missing: Vec<usize> = (1..=wanted).filter(|&number| !parts.ledger.is_done(number)).collect();
     // another process may have put the output in place while this one waited or looked
     let finished = parts.is_finished()?;

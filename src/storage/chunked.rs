@@ -63,7 +63,7 @@ pub trait Chunked: Debug + Send + Sync {
     fn edit(&self) -> Result<Box<dyn WritableStore>>;
 }
 
-/// How a tensor is stored in chunks, so that another can be stored in the same way.
+/// The way in which a tensor is stored in chunks, so that another can be stored in the same way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkStyle {
     /// The number of places of each axis in a unit.

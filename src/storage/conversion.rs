@@ -9,8 +9,7 @@ use crate::layout::view::View;
 use crate::layout::window::Windows;
 use crate::memory;
 
-/// How items of one dtype become items of another of the same kind, which may differ in byte order and in the width of
-/// strings.
+/// Converts items of one dtype to another of the same kind, which may differ in byte order and in the width of strings.
 #[derive(Clone, Debug)]
 pub struct Conversion {
     from: usize,
@@ -29,7 +28,7 @@ impl Conversion {
         if !widths && !from.same_kind(to) {
             return None;
         }
-        // strings are swapped at the width that they come with
+        // Strings are swapped at the width that they are stored with.
         Some(Self { from: from.itemsize(), to: to.itemsize(), swaps: from.swaps_to(to) })
     }
 
@@ -76,7 +75,7 @@ impl Conversion {
     /// Reads the part of `source` that `view` shows into `out`, and converts it.
     ///
     /// # Errors
-    /// The same as of [`Source::read`].
+    /// Those of [`Source::read`].
     pub fn read(&self, source: &Source, view: &View, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
         if self.from == self.to {
             source.read(view, out, scratch)?;
@@ -86,8 +85,8 @@ impl Conversion {
         out.fill(0);
         let shorter = self.from.min(self.to);
         let mut items = Vec::new();
-        // wide items that become narrow are not all held at once: updates of `<U1000` for data of `<U1` would take a
-        // thousand times the memory of the window that they go to
+        // Wide items that become narrow are converted a few at a time: updates of `<U1000` for data of `<U1` would take a
+        // thousand times the memory of the window that they go to.
         for window in Windows::new(&view.shape(), READ_AT_ONCE / self.from.max(1)).iter() {
             let box_view = view.part(&window.ranges);
             memory::resize(&mut items, box_view.items() * self.from, source.label())?;

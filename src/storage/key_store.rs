@@ -1,12 +1,14 @@
-//! Values by key: what a tensor in chunks lies in, be it a folder of files, an object store or, in tests, memory.
+//! Values by key. A tensor in chunks lies in such a store, which is a folder of files, an object store or, in tests,
+//! memory.
 //!
 //! A *key* is a path of names with `/` between them, such as `layer/c/0/1`. A *prefix* is such a path of which keys follow
-//! after a `/`, as they do in a folder; the store itself is the empty prefix. The traits part what is needed to read and look
-//! around ([`ReadableStore`]) and to write ([`WritableStore`]); [`KeyStore`] is what an opened tensor holds.
+//! after a `/`, as they do in a folder; the store itself is the empty prefix. The traits part what is needed to read
+//! and look around ([`ReadableStore`]) and to write ([`WritableStore`]); [`KeyStore`] is what an opened tensor holds.
 //!
 //! Every value appears whole or not at all. How that is done is the store's own affair, so no trait has a rename: a value
-//! is [prepared](WritableStore::prepare), which may fail and changes nothing, and then [committed](Commit) under its key. In a
-//! folder that is a file of another name that is renamed; an object store completes an upload; memory moves a pointer.
+//! is [prepared](WritableStore::prepare), which may fail and changes nothing, and then [committed](Commit) under its
+//! key. In a folder that is a file of another name that is renamed; an object store completes an upload; memory moves a
+//! pointer.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -22,26 +24,26 @@ pub trait ReadableStore: Debug + Send + Sync {
     /// Opens the value of a key, of which any range can be read then. Returns `None` if the key has no value.
     ///
     /// # Errors
-    /// What has that name but is no value, such as a folder, is an error and not `None`; so is a value that cannot be
+    /// The key names something that is no value, such as a folder, which is an error and not `None`; or the value cannot be
     /// opened.
     fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>>;
 
     /// Returns the size of a value in bytes, or `None` if the key has none.
     ///
     /// # Errors
-    /// The same as of [`open`](Self::open).
+    /// Those of [`open`](Self::open).
     fn size(&self, key: &str) -> Result<Option<u64>>;
 
     /// Returns the version that a value has now, or `None` if the key has none.
     ///
     /// # Errors
-    /// The same as of [`open`](Self::open).
+    /// Those of [`open`](Self::open).
     fn stamp(&self, key: &str) -> Result<Option<Stamp>>;
 
     /// Returns all bytes of a value, or `None` if the key has none.
     ///
     /// # Errors
-    /// The same as of [`open`](Self::open); the value has more than `most` bytes; there is not enough memory.
+    /// Those of [`open`](Self::open); the value has more than `most` bytes; there is not enough memory.
     fn get(&self, key: &str, most: u64) -> Result<Option<Vec<u8>>> {
         let Some(value) = self.open(key)? else { return Ok(None) };
         let size = value.size()?;
@@ -71,13 +73,13 @@ pub trait WritableStore: Debug + Send + Sync {
     /// Gives a key a value, in place of the one that it may have.
     ///
     /// # Errors
-    /// The same as of [`prepare`](Self::prepare), and those of the commit.
+    /// Those of [`prepare`](Self::prepare) and of the commit.
     fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
         self.prepare(key, bytes)?()
     }
 
-    /// Gives a key a value if it has none, and returns whether it had none. Of several processes that do so at once one
-    /// alone succeeds.
+    /// Gives a key a value if it has none, and returns whether it had none. If several processes do so at once, only one
+    /// succeeds.
     ///
     /// # Errors
     /// Writing fails.
@@ -86,14 +88,14 @@ pub trait WritableStore: Debug + Send + Sync {
     /// Takes the value of a key away, if it has one.
     ///
     /// # Errors
-    /// It cannot be removed.
+    /// The value cannot be removed.
     fn remove(&self, key: &str) -> io::Result<()>;
 }
 
 /// Puts a value that is written under its key, in place of the one that is there. It fails if the store cannot do it.
 pub type Commit = Box<dyn FnOnce() -> io::Result<()> + Send>;
 
-/// What an opened tensor in chunks lies in.
+/// The store that an opened tensor in chunks lies in.
 pub trait KeyStore: ReadableStore {
     /// Returns what tells this store from all others.
     ///
@@ -101,8 +103,8 @@ pub trait KeyStore: ReadableStore {
     /// The system's.
     fn identity(&self) -> Result<Identity>;
 
-    /// Locks a value until what is returned is dropped, for whoever changes what it describes: alone, or `together` with
-    /// others that change other parts of the same.
+    /// Locks a value for a change of what it describes, until the last clone of the lock is dropped: exclusively, or
+    /// `together` with processes that change other parts.
     ///
     /// # Errors
     /// There is no such value, or it cannot be locked.

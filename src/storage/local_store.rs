@@ -17,7 +17,7 @@ pub struct LocalStore {
 }
 
 impl LocalStore {
-    /// Takes a folder as a store. Whether it is there shows when something is asked for.
+    /// Takes a folder as a store. A folder that does not exist shows when a value is read or listed.
     pub fn new(folder: &Path) -> Self {
         Self { folder: folder.to_owned() }
     }
@@ -38,12 +38,13 @@ fn if_there<T>(found: io::Result<T>) -> io::Result<Option<T>> {
 impl ReadableStore for LocalStore {
     fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>> {
         let path = self.path(key);
-        // what is no file may not be opened: a pipe would wait for a writer
+        // Only regular files are opened: to open a pipe would wait for its writer.
         match fs::metadata(&path) {
             Ok(found) if found.is_dir() => bail!("is a folder, expected a file"),
             Ok(found) if !found.is_file() => bail!("is no regular file"),
             Ok(_) => {}
-            // whoever keeps large files elsewhere leaves links to what is not here yet: that is not a value that is absent
+            // Tools that keep large files elsewhere leave links to files that have not been fetched. Such a value is
+            // not absent.
             Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::symlink_metadata(&path) {
                 Ok(_) => bail!("is a link to what is not there"),
                 Err(_) => return Ok(None),
@@ -83,7 +84,7 @@ impl KeyStore for LocalStore {
     }
 
     fn edit(&self, prefix: &str) -> Result<Box<dyn WritableStore>> {
-        // beside the store itself, be it named by a link
+        // The stage lies beside the store itself, also where a link names the store.
         let stage = Stage::create(&fs::canonicalize(&self.folder)?)?;
         Ok(Box::new(stage.into_writer(self.path(prefix))))
     }
@@ -102,7 +103,7 @@ mod tests {
         let (local, memory) = (LocalStore::new(&root), MemoryStore::default());
         check("a folder", &local, &*local.edit("").unwrap());
         check("memory", &memory, &memory);
-        // nothing is left beside the folder
+        // Nothing is left beside the folder.
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
@@ -139,7 +140,7 @@ mod tests {
             let before = store.stamp("a").unwrap().unwrap();
             let value = writer.prepare("a", b"three").unwrap();
             assert_eq!(get("a").as_deref(), Some("one"), "{name}");
-            // who has opened a value goes on to read that one
+            // A value that is open stays readable.
             let old = store.open("a").unwrap().unwrap();
             value().unwrap();
             assert_eq!((get("a").as_deref(), old.size().unwrap()), (Some("three"), 3), "{name}");

@@ -9,7 +9,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::PathBuf;
 
-use super::key_store::{ReadableStore, WritableStore};
+use super::key_store::{KeyStore, Lock, WritableStore};
 use super::local_store::LocalStore;
 use super::platform::{copy_mode, mark, marked, open_folder, sync_folder};
 use super::stage::{self, Stage, folder_of, hidden_name, remove};
@@ -22,7 +22,7 @@ const RECORD: &str = "command";
 /// The name of the output in the folder, if the output is one file.
 const FILE: &str = "file";
 
-/// The name of the file that is locked by whoever finishes.
+/// The key of the value that is locked by the process that finishes.
 const LOCK: &str = "lock";
 
 /// The prefix of the keys that say which parts are done, and how far the others are.
@@ -37,15 +37,15 @@ pub struct Parts<'a> {
     target: &'a NamedTarget,
     is_folder: bool,
     folder: PathBuf,
-    /// What is made, and which parts are done.
+    /// The record of what is made, and of the parts that are done.
     pub ledger: Ledger,
 }
 
 /// The record of an output that is made in parts: what is made, and which parts are done. It lies in a store that all
-/// processes share, under the keys `RECORD` and `DONE`.
+/// processes share, under the keys `RECORD`, `LOCK` and `DONE`.
 #[derive(Debug)]
 pub struct Ledger {
-    reader: Box<dyn ReadableStore>,
+    reader: Box<dyn KeyStore>,
     writer: Box<dyn WritableStore>,
     /// The text that says what is made, and how, in lines.
     record: String,
@@ -55,17 +55,19 @@ impl Ledger {
     /// Writes what is made, unless another process has done so; then both must make the same.
     ///
     /// # Errors
-    /// What is under way is something else: the message has the line that differs, as found and as expected.
+    /// The record cannot be written.
     fn begin(&self) -> Result<()> {
-        // the first one counts
-        if self.reader.size(RECORD)?.is_none() {
-            self.writer.put_if_absent(RECORD, self.record.as_bytes())?;
+        // The record of the first process counts.
+        for (key, bytes) in [(LOCK, ""), (RECORD, &self.record)] {
+            if self.reader.size(key)?.is_none() {
+                self.writer.put_if_absent(key, bytes.as_bytes())?;
+            }
         }
         Ok(())
     }
 
-    /// Compares what is under way, if anything is, with what is to be made. Returns the first line that differs, as found and
-    /// as expected.
+    /// Compares what is under way, if anything is, with what is to be made. Returns the first line that differs, as
+    /// found and as expected.
     fn difference(&self) -> Result<Option<String>> {
         let Some(found) = self.reader.get(RECORD, MOST_RECORD)? else { return Ok(None) };
         let found = String::from_utf8_lossy(&found);
@@ -74,7 +76,7 @@ impl Ledger {
             match (there.next(), expected.next()) {
                 (None, None) => return Ok(None),
                 (found, expected) if found == expected => {}
-                // a record that ends before the other has an empty line there
+                // Where one record ends before the other, an empty line stands for its next line.
                 (found, expected) => {
                     let [found, expected] = [found, expected].map(Option::unwrap_or_default);
                     return Ok(Some(format!("found {found:?}, expected {expected:?}")));
@@ -111,6 +113,12 @@ impl Ledger {
         self.writer.put(&format!("{DONE}/{part}.units"), units.to_string().as_bytes())
     }
 
+    /// Locks the output for the process that finishes it: if two processes exchanged names, the old output would be back.
+    /// Returns `None` if nothing has begun, or where there are no locks.
+    pub fn lock(&self) -> Option<Lock> {
+        self.reader.lock(LOCK, false).ok()
+    }
+
     /// Returns a number for the record, which is never 0.
     fn hash(&self) -> u64 {
         stage::fnv1a(self.record.as_bytes()).max(1)
@@ -144,16 +152,10 @@ impl<'a> Parts<'a> {
         Ok(marked(&self.target.path, self.ledger.hash()))
     }
 
-    /// Locks the output for whoever finishes it: if two processes exchanged names, the old output would be back. Returns `None`
-    /// if nothing has begun, or where there are no locks.
-    pub fn lock(&self) -> Option<File> {
-        stage::lock(&self.folder.join(LOCK), false).ok()
-    }
-
     /// Forgets what is under way, and what was made.
     ///
     /// # Errors
-    /// It cannot be removed.
+    /// The files cannot be removed.
     pub fn restart(&self) -> io::Result<()> {
         self.forget()?;
         if marked(&self.target.path, self.ledger.hash()) { mark(&self.target.path, 0) } else { Ok(()) }
@@ -162,22 +164,22 @@ impl<'a> Parts<'a> {
     /// Begins the output, or finds that others have begun the same.
     ///
     /// # Errors
-    /// What was begun is something else: the message has the line of the record that differs, as found and as expected. Or
-    /// writing fails.
+    /// The parts that were begun are of another output: the message has the line of the record that differs, as found
+    /// and as expected. Or writing fails.
     pub fn begin(&self) -> Result<()> {
-        let failed = || format!("{}: cannot be written", self.folder.display());
-        fs::create_dir_all(self.folder.join(DONE)).with_context(failed)?;
-        self.stage().make_folders().with_context(failed)?;
-        let lock = OpenOptions::new().write(true).create(true).truncate(false).open(self.folder.join(LOCK));
-        lock.with_context(failed)?;
-        self.ledger.begin().with_context(failed)?;
+        let begin = || {
+            fs::create_dir_all(self.folder.join(DONE))?;
+            self.stage().make_folders()?;
+            self.ledger.begin()
+        };
+        begin().with_context(|| format!("{}: cannot be written", self.folder.display()))?;
         self.compare()
     }
 
-    /// Compares what is under way, if anything is, with what is asked for.
+    /// Checks that the output that is under way, if there is one, is the one of this record.
     ///
     /// # Errors
-    /// Something else.
+    /// Another output is under way; its record cannot be read.
     fn compare(&self) -> Result<()> {
         let differing = self.ledger.difference().with_context(|| self.folder.join(RECORD).display().to_string())?;
         let Some(differing) = differing else { return Ok(()) };
@@ -189,7 +191,7 @@ impl<'a> Parts<'a> {
         Stage::shared(self.folder.clone())
     }
 
-    /// Opens the file that all parts write to, and makes it at least so many bytes long.
+    /// Opens the file that all parts write to, and makes it at least `bytes` bytes long.
     ///
     /// # Errors
     /// The file cannot be opened.
@@ -202,12 +204,13 @@ impl<'a> Parts<'a> {
         Ok(file)
     }
 
-    /// Gives the output its name, and removes all else. The [`lock`](Self::lock) is not needed once the output has its name.
+    /// Gives the output its name, and removes all else. The [`lock`](Ledger::lock) is not needed once the output has its
+    /// name.
     ///
     /// # Errors
     /// The output cannot be renamed, or what is left cannot be removed.
-    pub fn finish(&self, lock: Option<File>) -> Result<()> {
-        self.publish()?;
+    pub fn finish(&self, lock: Option<Lock>) -> Result<()> {
+        self.publish().with_context(|| self.target.failed())?;
         // Windows removes no folder in which a file is open
         drop(lock);
         self.forget().with_context(|| format!("{}: cannot be removed", self.folder.display()))
@@ -215,35 +218,33 @@ impl<'a> Parts<'a> {
 
     /// Gives the output its name. It has its mark before: whoever finds the mark knows that the rest has no more use.
     fn publish(&self) -> Result<()> {
-        let failed = || self.target.failed();
         let NamedTarget { path: target, existing, .. } = self.target;
         if self.is_folder {
             let stage = self.stage();
-            mark(&stage.store(), self.ledger.hash()).with_context(failed)?;
-            return stage.publish(target, existing.as_deref()).with_context(failed);
+            mark(&stage.store(), self.ledger.hash())?;
+            return stage.publish(target, existing.as_deref());
         }
         let path = self.folder.join(FILE);
-        let file = File::open(&path).with_context(failed)?;
+        let file = File::open(&path)?;
         if let Some(existing) = existing {
-            copy_mode(&file, existing).with_context(failed)?;
+            copy_mode(&file, existing)?;
         }
-        mark(&path, self.ledger.hash()).with_context(failed)?;
-        fs::rename(&path, target).with_context(failed)?;
-        let folder = open_folder(folder_of(target)).with_context(failed)?;
-        folder.map_or(Ok(()), |folder| sync_folder(&folder)).with_context(failed)
+        mark(&path, self.ledger.hash())?;
+        fs::rename(&path, target)?;
+        Ok(open_folder(folder_of(target))?.map_or(Ok(()), |folder| sync_folder(&folder))?)
     }
 
-    /// Removes what is under way. It loses its name first, so that no process finds half of it; the name that it gets for that
-    /// is always the same, so that what a killed process left is found.
+    /// Removes what is under way. It loses its name first, so that no process finds half of it; the name that it gets
+    /// for that is always the same, so that what a killed process left is found.
     ///
     /// # Errors
-    /// It cannot be renamed.
+    /// The folder cannot be renamed.
     pub fn forget(&self) -> io::Result<()> {
         let gone = hidden_name(&self.target.path, "tensorop.gone")?;
         remove(&gone);
         match fs::rename(&self.folder, &gone) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            // another process has given it that name just now
+            // Another process has renamed it just now.
             Err(_) if !self.folder.exists() => {}
             renamed => renamed?,
         }
@@ -313,10 +314,12 @@ mod tests {
         };
         let (first, same, other) = (ledger("one\ntwo\n"), ledger("one\ntwo\n"), ledger("one\nthree\n"));
         assert_eq!(first.difference().expect("nothing is there"), None);
+        assert!(first.lock().is_none());
         for ledger in [&first, &same, &other] {
             ledger.begin().expect("begun");
         }
         assert_eq!(same.difference().expect("read"), None);
+        assert!(same.lock().is_some());
         let differing = |ledger: &Ledger| ledger.difference().expect("read").expect("a difference");
         assert_eq!(differing(&other), r#"found "two", expected "three""#);
         assert_eq!(differing(&ledger("one\n")), r#"found "two", expected """#);
@@ -324,7 +327,7 @@ mod tests {
         first.set_done(3).and_then(|()| first.set_units_done(4, 17)).expect("written");
         assert_eq!([2, 3].map(|part| same.is_done(part)), [false, true]);
         assert_eq!([3, 4].map(|part| same.units_done(part)), [0, 17]);
-        assert_eq!(store.keys(), ["command", "done/3", "done/4.units"]);
+        assert_eq!(store.keys(), ["command", "done/3", "done/4.units", "lock"]);
         store.put("done/4.units", b"nonsense").expect("written");
         assert_eq!(same.units_done(4), 0);
     }
@@ -334,12 +337,12 @@ mod tests {
         each(|folder, is_folder| {
             parts(folder, is_folder, |parts, hidden| {
                 assert!(!parts.is_finished().expect("the same"));
-                parts.finish(parts.lock()).expect("finished");
+                parts.finish(parts.ledger.lock()).expect("finished");
                 assert_eq!((content(folder, is_folder), hidden()), ("new".to_owned(), vec![]));
-                // another process that has not heard of it
+                // Another process does not know yet that the output is finished.
                 let ledger = &parts.ledger;
                 assert!(ledger.set_units_done(2, 1).is_err() && ledger.set_done(2).is_err() && parts.file(3).is_err());
-                assert!(parts.stage().put("c/1", b"late").is_err() && parts.lock().is_none());
+                assert!(parts.stage().put("c/1", b"late").is_err() && ledger.lock().is_none());
                 assert!(parts.finish(None).is_err());
                 assert_eq!((content(folder, is_folder), hidden()), ("new".to_owned(), vec![]));
                 assert!(parts.is_finished().expect("the same"));
@@ -351,7 +354,7 @@ mod tests {
     fn who_finishes_may_be_killed() {
         each(|folder, is_folder| {
             parts(folder, is_folder, |parts, hidden| {
-                // after the output has its name, and while the rest is removed
+                // The process is killed after the output has its name, while the rest is removed.
                 parts.publish().expect("in its place");
                 fs::create_dir_all(folder.join(".out.tensorop.gone/done")).expect("a folder");
                 assert!(parts.is_finished().expect("the same") && !hidden().is_empty());

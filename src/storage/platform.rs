@@ -1,8 +1,9 @@
 //! The system calls that differ between systems.
 //!
 //! Each system is a file that has the same list of functions, which is the one that is exported here: Linux,
-//! Windows, and other systems of the Unix family. What all of that family do in one way is in `unix`, and what stands in for
-//! calls that a system does not have in `portable`. Every function that returns a `Result` returns the system's error.
+//! Windows, and other systems of the Unix family. What all of that family do in one way is in `unix`, and what stands
+//! in for calls that a system does not have in `portable`. Every function that returns a `Result` returns the system's
+//! error.
 
 use std::fs::{File, Metadata};
 use std::io;

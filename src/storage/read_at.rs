@@ -21,7 +21,7 @@ pub trait ReadAt: Debug + Send + Sync {
     /// Returns the number of bytes.
     ///
     /// # Errors
-    /// The system's, when it is asked for the size.
+    /// The system does not tell the size.
     fn size(&self) -> io::Result<u64>;
 
     /// Fills all of `out` with the bytes from byte `at` on.
@@ -34,13 +34,13 @@ pub trait ReadAt: Debug + Send + Sync {
     /// Returns the version that the bytes have now.
     ///
     /// # Errors
-    /// The system's, when it is asked for the version.
+    /// The system does not tell the version.
     fn stamp(&self) -> io::Result<Stamp>;
 
     /// Returns what tells these bytes from all others, by whatever name they were opened.
     ///
     /// # Errors
-    /// The system's, when it is asked for the identity.
+    /// The system does not tell the identity.
     fn identity(&self) -> io::Result<Identity>;
 
     /// Returns the open local file that the bytes are, if they are one. Only what needs a descriptor asks for it: copies
@@ -71,7 +71,8 @@ impl Stamp {
     }
 }
 
-/// What tells a file, a folder or an object from all others. It stays the same while the content changes.
+/// The identity of a file, a folder or an object, which differs from all others. It stays the same while the content
+/// changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identity {
     /// The system's number of a local file or folder.
@@ -122,11 +123,6 @@ impl MemoryBytes {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self { bytes: bytes.into(), number: NEXT.fetch_add(1, Ordering::Relaxed) }
     }
-
-    /// Returns the identity of the object.
-    pub(super) fn number(&self) -> Identity {
-        Identity::Memory(self.number)
-    }
 }
 
 impl ReadAt for MemoryBytes {
@@ -146,7 +142,7 @@ impl ReadAt for MemoryBytes {
     }
 
     fn identity(&self) -> io::Result<Identity> {
-        Ok(self.number())
+        Ok(Identity::Memory(self.number))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Signals that end the program while a file is written.
 //!
 //! A library leaves it to the program how its process answers to signals, since a handler of the library could replace one
-//! of the program. So this module does nothing unless the program calls [`handle`], and only the feature `cli` has handlers.
-//! Without them a signal in the middle of an output has the effect of SIGKILL: it leaves nothing where the system has files
-//! without names, and elsewhere a temporary file, which the next output to the same target removes.
+//! of the program. So this module does nothing unless the program calls [`handle`], and only the feature `cli` has
+//! handlers. Without them a signal in the middle of an output has the effect of SIGKILL: it leaves nothing where the
+//! system has files without names, and elsewhere a temporary file, which the next output to the same target removes.
 
 pub use self::handlers::{call_when_ended, deferred, handle, survive_size_limit};
 

@@ -2,8 +2,8 @@
 //!
 //! What holds the items is one of five kinds of storage: *bytes* that are read by position (a local file, or what stands
 //! for one, see [`read_at`](super::read_at)); a *stream* that comes once, from front to back; *chunks* of a grid, each
-//! packed as a whole (see [`chunked`](super::chunked)); *memory*; or *one item* that stands at every place. An operator asks
-//! which kind it is only to choose a faster way, since each kind answers [`Source::read`].
+//! packed as a whole (see [`chunked`](super::chunked)); *memory*; or *one item* that stands at every place. An operator
+//! asks which kind it is only to choose a faster way, since each kind answers [`Source::read`].
 //!
 //! A *label* is what messages call a source: the operand and its file. A *container* is a file that holds several tensors,
 //! its *notes* are what the file says of itself, as texts by keys. A source is *resident* when all its items are in memory,
@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 
-use crate::error::{Context, Result, bail, ensure};
+use crate::error::{Context, Result, ensure};
 
 use super::chunked::{Chunked, MOST_ROW};
 use super::platform::{unnamed_file, write_at};
@@ -33,7 +33,7 @@ use crate::parallel::{Threads, UNPOISONED, locked, share};
 /// between the items, and the memory of each thread. A read of a MiB costs far more than the system call that asks for it.
 pub(super) const READ_AT_ONCE: usize = 1 << 20;
 
-/// A stream of at most so many bytes is settled in memory, a longer one in a file, so that a pipe of any length takes
+/// The most bytes of a stream that is settled in memory. A longer one goes to a file, so that a pipe of any length takes
 /// bounded memory. 16 MiB spare most operands the file, and every machine has them.
 const MEMORY_SPOOL: usize = 1 << 24;
 
@@ -48,7 +48,7 @@ pub struct Source {
     container: Option<(Arc<Container>, usize)>,
 }
 
-/// What a file says of itself as a whole, as texts by their keys.
+/// The metadata of a file as a whole: texts by their keys.
 pub type Notes = BTreeMap<String, String>;
 
 /// Merges the notes of the files of several tensors. Of two texts with one key the later one is kept. Tensors of one file
@@ -67,24 +67,24 @@ pub fn merged<'a>(all: impl IntoIterator<Item = &'a Arc<Notes>>) -> Notes {
 /// and to write one tensor elsewhere, what it was called.
 #[derive(Clone, Debug)]
 pub struct Container {
-    /// Which file or store it is.
+    /// The identity of the file or store.
     pub file: Identity,
     /// The names of all tensors in it.
     pub names: Vec<String>,
-    /// What the file says of itself.
+    /// The metadata of the file as a whole.
     pub notes: Arc<Notes>,
     /// The index file by which this one was opened, if it was.
     pub index: Option<Identity>,
 }
 
 impl Container {
-    /// Describes a file or a store that holds tensors of these names and says nothing of itself.
+    /// Describes a file or a store that holds tensors of these names and has no metadata of its own.
     pub fn new(file: Identity, names: Vec<String>) -> Self {
         Self { file, names, notes: Arc::default(), index: None }
     }
 }
 
-/// What holds the items; the module's head explains the five kinds.
+/// The storage of the items. The module's head explains the five kinds.
 #[derive(Debug)]
 enum Storage {
     /// Items in bytes that are read by position, from byte `start` on. The stamp was taken when the source was made.
@@ -96,7 +96,7 @@ enum Storage {
     Chunks(Arc<dyn Chunked>),
     /// Items in memory.
     Memory(Vec<u8>),
-    /// The same item everywhere.
+    /// One item, which stands at every place.
     Item(Vec<u8>),
 }
 
@@ -117,7 +117,7 @@ impl Source {
     /// Several sources may share the bytes.
     ///
     /// # Errors
-    /// The system's, when it is asked which version the bytes have.
+    /// The system does not tell the version of the bytes.
     pub fn stored(meta: Meta, bytes: Arc<dyn ReadAt>, start: u64, label: String) -> Result<Self> {
         Ok(Self { meta, store: Storage::stored(bytes, start)?, label, container: None })
     }
@@ -235,7 +235,7 @@ impl Source {
     /// other.
     ///
     /// # Errors
-    /// The system's, when it is asked which file each is.
+    /// The system does not tell the identity of the bytes.
     pub fn shares_bytes_with(&self, other: &Self) -> Result<bool> {
         let identity = |source: &Self| match &source.store {
             Storage::Bytes { bytes, .. } => bytes.identity().map(Some).with_context(|| source.label.clone()),
@@ -271,24 +271,19 @@ impl Source {
     pub fn settle(&mut self) -> Result<()> {
         let Storage::Stream(stream) = &mut self.store else { return Ok(()) };
         let stream = stream.get_mut().expect(UNPOISONED);
-        let mut spooled = None;
-        let mut bytes = Vec::new();
-        if stream.bytes > MEMORY_SPOOL as u64 {
+        let settled = if stream.bytes > MEMORY_SPOOL as u64 {
             let place = || format!("{}: cannot be kept in {}", self.label, std::env::temp_dir().display());
             let mut file = unnamed_file().with_context(place)?;
-            io::copy(&mut stream.reader.by_ref().take(stream.bytes), &mut file)
-                .map(|n| stream.at = n)
-                .with_context(place)?;
-            spooled = Some(file);
+            stream.at = io::copy(&mut stream.reader.by_ref().take(stream.bytes), &mut file).with_context(place)?;
+            Storage::stored(Arc::new(file), 0)?
         } else {
+            let mut bytes = Vec::new();
             let read = stream.reader.by_ref().take(stream.bytes).read_to_end(&mut bytes);
             stream.at = read.with_context(|| self.label.clone())? as u64;
-        }
-        self.finish()?;
-        self.store = match spooled {
-            Some(file) => Storage::stored(Arc::new(file), 0)?,
-            None => Storage::Memory(bytes),
+            Storage::Memory(bytes)
         };
+        self.finish()?;
+        self.store = settled;
         Ok(())
     }
 
@@ -331,18 +326,15 @@ impl Source {
             Storage::Stream(stream) => {
                 let mut stream = locked(stream);
                 let Stream { reader, at, bytes } = &mut *stream;
-                // one byte more shows that there is more
+                // One byte more than expected is enough to show that the stream is too long.
                 let rest = bytes.saturating_sub(*at) + 1;
                 let read = io::copy(&mut reader.by_ref().take(rest), &mut io::sink());
                 *at += read.with_context(|| self.label.clone())?;
-                // of a stream that is too long no more is known
-                let more = match (*at).cmp(bytes) {
-                    std::cmp::Ordering::Equal => return Ok(()),
-                    std::cmp::Ordering::Less => "",
-                    std::cmp::Ordering::Greater => "more than ",
-                };
-                let what = wrong_length((*at).min(*bytes), *bytes, &self.meta);
-                bail!("{}: {more}{what}", self.label)
+                // It remains unknown how much too long the stream is.
+                let (found, more) = if *at > *bytes { (*bytes, "more than ") } else { (*at, "") };
+                let what = wrong_length(found, *bytes, &self.meta);
+                ensure!(*at == *bytes, "{}: {more}{what}", self.label);
+                Ok(())
             }
             Storage::Bytes { bytes, stamp, .. } => {
                 let now = bytes.stamp().with_context(|| self.label.clone())?;
@@ -370,7 +362,7 @@ impl Source {
             if axes.is_sorted() {
                 return read(out, scratch);
             }
-            // the axes come in another order than they have in the chunks
+            // The axes come in another order than they have in the chunks.
             let dims: Vec<usize> = places.iter().map(|span| span.len).collect();
             let mut items = memory::zeros(out.len()).with_context(|| &*self.label)?;
             read(&mut items, scratch)?;
@@ -391,7 +383,7 @@ impl Source {
     /// Reads the bytes of items, as they are stored, from byte `at` of all items on.
     ///
     /// # Errors
-    /// The same as of [`read`](Self::read).
+    /// Those of [`read`](Self::read).
     pub fn read_at(&self, out: &mut [u8], at: u64) -> Result<()> {
         match &self.store {
             Storage::Bytes { bytes, start, .. } => {
@@ -400,9 +392,8 @@ impl Source {
             Storage::Stream(stream) => {
                 let mut stream = locked(stream);
                 let read = stream.read_at(out, at).with_context(|| self.label.clone())?;
-                if read < out.len() {
-                    bail!("{}: {}", self.label, wrong_length(stream.at, stream.bytes, &self.meta));
-                }
+                let what = || wrong_length(stream.at, stream.bytes, &self.meta);
+                ensure!(read == out.len(), "{}: {}", self.label, what());
                 Ok(())
             }
             Storage::Chunks(chunks) => {

@@ -1,4 +1,4 @@
-//! A folder that is made beside its target and takes its name when it is whole.
+//! Makes a folder beside its target, which takes the target's name when it is complete.
 //!
 //! Every file in it appears whole: it is written to a name of its own in a folder beside, and renamed. So it may be made
 //! by several processes at once, on several machines, of which any may be killed; what is there is done. And nothing but
@@ -68,7 +68,7 @@ impl Stage {
                 && left.try_lock().is_ok()
                 && fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir())
             {
-                // its process is gone: the lock went with it
+                // The process that made the stage has ended, and its lock with it.
                 remove_locked(&path, left);
             }
             match fs::create_dir(&path) {
@@ -89,8 +89,8 @@ impl Stage {
         Err(io::Error::other("too many outputs of that name are being written"))
     }
 
-    /// Takes the stage at a path, which several processes share. Its files are on the disk before they have their names. One
-    /// of the processes [makes its folders](Self::make_folders).
+    /// Takes the stage at a path, which several processes share. Its files are on the disk before they have their
+    /// names. One of the processes [makes its folders](Self::make_folders).
     pub fn shared(path: PathBuf) -> Self {
         Self { path, lock: None, is_synced: true }
     }
@@ -135,7 +135,7 @@ impl Stage {
         Ok(PreparedFile { file: file.into_temp_path(), folder, key: key.to_owned() })
     }
 
-    /// Writes a file of those bytes into the folder, under the name `key` once it is whole.
+    /// Writes a file of `bytes` into the folder. The file gets the name `key` when it is complete.
     ///
     /// # Errors
     /// The file cannot be written or renamed.
@@ -149,7 +149,8 @@ impl Stage {
     /// The file cannot be written or renamed.
     pub fn put_with(&self, key: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
         match self.prepare(self.store(), key, write)?.take_name() {
-            // Windows refuses it while another process gives a file that name: the same chunk, since the stage is shared
+            // Windows refuses the name while another process gives it to a file. That file is the same chunk, since the
+            // stage is shared.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied && self.lock.is_none() && self.has(key) => {
                 Ok(())
             }
@@ -167,11 +168,11 @@ impl Stage {
             return Ok(signals::deferred(|| fs::rename(&store, target))?);
         };
         copy_mode(&open_any(&store)?, existing)?;
-        // the old one may be all there is, so the new one is on the disk before it takes its name
+        // The old folder may be the only copy, so the new one is on the disk before it takes the name.
         sync_all_of(&store)?;
         signals::deferred(|| match exchange(&store, target) {
             Ok(()) => Ok(()),
-            // a file system that has no exchange
+            // The file system cannot exchange names.
             Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
                 fs::rename(target, self.path.join("old"))?;
                 fs::rename(&store, target)
@@ -187,7 +188,7 @@ impl Stage {
 #[derive(Debug)]
 pub struct LocalWriter {
     folder: PathBuf,
-    /// Where files are written, on the same file system.
+    /// The stage in which files are written. It lies on the same file system.
     stage: Stage,
 }
 
@@ -296,14 +297,14 @@ impl Drop for Stage {
     }
 }
 
-/// Returns the FNV-1a hash of some bytes, for names of files and for marks. Unlike the hasher of the standard library, it is
-/// the same in every version: a later process must find what an earlier one left.
+/// Returns the FNV-1a hash of some bytes, for names of files and for marks. Unlike the hasher of the standard library,
+/// it is the same in every version: a later process must find what an earlier one left.
 pub fn fnv1a(bytes: &[u8]) -> u64 {
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// Locks a file for a change of what it describes: alone, or `together` with others that change other parts.
+/// Locks a file for a change of what it describes: exclusively, or `together` with processes that change other parts.
 ///
 /// # Errors
 /// The file cannot be opened or locked.

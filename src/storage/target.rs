@@ -1,5 +1,5 @@
-//! The targets of outputs. A [`Target`] is what the name of an output leads to: standard output, a file, a folder or a device.
-//! An [`OpenOutput`] is an output that is being written.
+//! The targets of outputs. A [`Target`] is what the name of an output leads to: standard output, a file, a folder or a
+//! device. An [`OpenOutput`] is an output that is being written.
 //!
 //! A file has its name only when it is complete. So its items are written to a [`Draft`], which gets the target's name by a
 //! rename, or by a link where nothing may be replaced. A full disk, an error in the last item or a signal leave what was
@@ -16,7 +16,7 @@ use super::stage::{Stage, fnv1a, folder_of};
 use super::stream::OutputStream;
 use crate::error::{Context, Error, ErrorKind, Result, bail};
 
-/// What the name of an output leads to.
+/// The thing that the name of an output leads to.
 #[derive(Debug)]
 pub enum Target {
     /// Standard output.
@@ -71,10 +71,8 @@ impl Target {
         let path = match follow(name).with_context(|| label.clone())? {
             Some(path) if existing.as_ref().is_none_or(Metadata::is_file) => path,
             None if existing.is_none() => name.to_owned(),
-            // a name for something that is open already
-            None if fs::canonicalize(name).ok() == fs::canonicalize("/proc/self/fd/1").ok() => {
-                return Ok(Self::Stdout(OutputStream::stdout()));
-            }
+            // The name is one for standard output, which is open already.
+            None if existing.as_ref().is_some_and(is_stdout) => return Ok(Self::Stdout(OutputStream::stdout())),
             _ => return Ok(Self::Device { name: name.to_owned(), label }),
         };
         if name.as_os_str().as_encoded_bytes().ends_with(b"/") || path.file_name().is_none() {
@@ -88,7 +86,7 @@ impl Target {
     /// tells whether a folder may be replaced.
     ///
     /// # Errors
-    /// The same as of [`resolve`](Self::resolve); a file has the name, or a folder that may not be replaced.
+    /// Those of [`resolve`](Self::resolve); a file has the name, or a folder that may not be replaced.
     pub fn resolve_folder(
         name: &Path,
         label: String,
@@ -102,7 +100,7 @@ impl Target {
         if existing.is_some() && !is_ours(name) {
             bail!("{label}: is a folder and no Zarr store, and is not replaced");
         }
-        // a name may end in a slash, and `.` has no name
+        // The name may end in a slash. A path such as `.` has no last name.
         let path = follow(&name.components().collect::<PathBuf>()).with_context(|| label.clone())?;
         let path = path.filter(|path| path.file_name().is_some());
         let Some(path) = path else { bail!("{label}: is no name of a folder") };
@@ -131,7 +129,7 @@ impl Target {
     /// Begins the output only to see that it can be begun: dropped, it leaves no trace. A device is not opened.
     ///
     /// # Errors
-    /// The same as of [`create`](Self::create).
+    /// Those of [`create`](Self::create).
     pub fn probe(&self) -> Result<Option<OpenOutput<'_>>> {
         if matches!(self, Target::Device { .. }) { Ok(None) } else { self.begin().map(Some) }
     }
@@ -159,8 +157,8 @@ impl Target {
     }
 }
 
-/// An output that has begun. Nothing has its name before [`finish`](Self::finish). Dropped before that, the output leaves no
-/// trace but what a device took.
+/// An output that has begun. Nothing has its name before [`finish`](Self::finish). Dropped before that, the output
+/// leaves no trace but what a device took.
 #[derive(Debug)]
 pub enum OpenOutput<'a> {
     /// Standard output.
@@ -221,8 +219,8 @@ impl OpenOutput<'_> {
         if let OpenOutput::File { draft, .. } = self { Some(&draft.file) } else { None }
     }
 
-    /// Gives the complete output its name. A file that replaces another is written to the disk before it takes the name, and
-    /// so is the name before this returns. When a new file reaches the disk is left to the system.
+    /// Gives the complete output its name. A file that replaces another is written to the disk before it takes the
+    /// name, and so is the name before this returns. When a new file reaches the disk is left to the system.
     ///
     /// The two differ in what a loss of power can cost. A file that is replaced may be the only copy of its content, and if
     /// the rename reached the disk before the data, an empty file would be left under its name. What was not there before
@@ -264,10 +262,15 @@ fn existing(name: &Path, label: &str, no_clobber: bool) -> Result<Option<Metadat
     Ok(existing)
 }
 
+/// Returns whether something is what standard output leads to. A pipe has no path that could tell it.
+fn is_stdout(found: &Metadata) -> bool {
+    fs::metadata("/proc/self/fd/1").is_ok_and(|stdout| same_file(found, &stdout))
+}
+
 /// Checks that what exists may be replaced, or else that the folder for what is new is there.
 fn check_place(path: &Path, label: &str, exists: bool) -> Result<()> {
     if exists {
-        // a rename asks the folder only, and would replace what its owner has made safe from that
+        // A rename only needs the right to write in the folder. It would replace a file that its owner has made read-only.
         return is_writable(path).with_context(|| format!("{label}: is not replaced"));
     }
     let is_there = found(folder_of(path), label)?.is_some_and(|folder| folder.is_dir());
@@ -282,7 +285,7 @@ fn check_place(path: &Path, label: &str, exists: bool) -> Result<()> {
 /// as `/dev/stdout` and `/dev/fd/3` do.
 fn follow(name: &Path) -> io::Result<Option<PathBuf>> {
     let mut path = name.to_owned();
-    // as many links as Linux follows before it calls them a loop
+    // Linux follows as many links before it reports a loop.
     for _ in 0..40 {
         if path.starts_with("/proc") {
             return Ok(None);
@@ -301,9 +304,9 @@ fn follow(name: &Path) -> io::Result<Option<PathBuf>> {
 /// dropped or when a signal ends the program.
 ///
 /// A draft that replaces a file has a temporary name for an instant on every system, since a file without a name can be
-/// linked but not renamed. If SIGKILL leaves it there, the next output to the same target removes it: temporary names follow
-/// from the target's name, and a process that is alive holds a lock on its draft. The system ends the lock with the process,
-/// which a process id could not tell, since another process may have the same one later.
+/// linked but not renamed. If SIGKILL leaves it there, the next output to the same target removes it: temporary names
+/// follow from the target's name, and a process that is alive holds a lock on its draft. The system ends the lock with
+/// the process, which a process id could not tell, since another process may have the same one later.
 #[derive(Debug)]
 pub struct Draft {
     file: File,
@@ -316,19 +319,19 @@ impl Draft {
     fn create(path: &Path) -> io::Result<Self> {
         let Some(file) = unnamed(folder_of(path)) else { return Self::named(path) };
         let file = file?;
-        // it may get a name later, and whoever finds that name free to lock takes the file for stale
+        // The file may get a temporary name later, and another process that can lock it would take it for stale.
         let _ = file.try_lock();
         Ok(Self { file, path: path.to_owned(), named: None })
     }
 
     /// Makes a draft under a temporary name.
     ///
-    /// Before a draft is locked, another writer may take it for one that was left behind, and lock and remove it. So the name
-    /// is looked up again after the lock. If it is another file's by then, the next name is tried.
+    /// Before a draft is locked, another writer may take it for one that was left behind, and lock and remove it. So
+    /// the name is looked up again after the lock. If it is another file's by then, the next name is tried.
     fn named(path: &Path) -> io::Result<Self> {
         let (file, name) = fresh(path, |name| {
             let file = OpenOptions::new().read(true).write(true).create_new(true).open(name)?;
-            // before it was locked another may have taken it for stale
+            // Another process may have taken the file for stale before it was locked.
             let taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
             let there = |found: &Metadata| file.metadata().is_ok_and(|own| same_file(&own, found));
             match fs::symlink_metadata(name) {
@@ -348,13 +351,13 @@ impl Draft {
             copy_mode(&self.file, existing)?;
         }
         if !replaces {
-            // unlike a rename, a link refuses to replace
+            // A link refuses to replace a file, which a rename does not.
             let linked = match &self.named {
                 None => Some(link(&self.file, path)),
                 Some(name) => target.no_clobber.then(|| fs::hard_link(name, path)),
             };
             match linked {
-                // a file has appeared meanwhile, and is replaced as it would have been had it come before
+                // A file has appeared meanwhile. It is replaced, as a file that was there before would have been.
                 Some(Err(error)) if error.kind() == io::ErrorKind::AlreadyExists && !target.no_clobber => {
                     replaces = true;
                 }
@@ -364,11 +367,11 @@ impl Draft {
         }
         let mut folder = None;
         if replaces {
-            // slow, so before the draft has a name
+            // This is slow, so it comes before the draft has a name.
             self.file.sync_all()?;
             folder = open_folder(folder_of(path))?;
         }
-        // no signal may come between the two steps
+        // A signal between the two steps would leave the temporary name.
         signals::deferred(|| -> io::Result<()> {
             if self.named.is_none() {
                 self.named = Some(fresh(&self.path, |name| link(&self.file, name))?.1);
@@ -399,8 +402,9 @@ impl Drop for Draft {
 /// than is usual, and each further name would cost every output a system call.
 const SHARED_NAMES: u32 = 8;
 
-/// Returns a temporary name beside `path`, which is the same for all writers of that file. It has the hash of the file's name
-/// and not the name itself, which with an ending could be longer than the 255 bytes that most file systems allow.
+/// Returns a temporary name beside `path`, which is the same for all writers of that file. It has the hash of the
+/// file's name and not the name itself, which with an ending could be longer than the 255 bytes that most file systems
+/// allow.
 ///
 /// Two targets of the same hash share the names, and locks keep their drafts apart.
 fn shared_name(path: &Path, number: u32) -> PathBuf {

@@ -222,6 +222,10 @@ fn devices_and_pipes() {
         ("a fifo", "mkfifo p; cat p & $T slice d.npy --at 1: -o p --to json; wait"),
         ("standard output by its name", "$T slice d.npy --at 1: -o /dev/stdout --to json | cat"),
         ("a descriptor", "$T slice d.npy --at 1: -o /dev/fd/3 --to json 3>&1 | cat"),
+        (
+            "a descriptor of another pipe than standard output",
+            "{ $T slice d.npy --at 1: -o /dev/fd/3 --to json | cat > /dev/null; } 3>&1 | cat",
+        ),
         // which is what bash gives for `<(cat d.npy)`
         ("data from a descriptor", "cat d.npy | $T slice /dev/fd/3 --at 1: --to json 3<&0 0</dev/null"),
         (

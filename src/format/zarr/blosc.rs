@@ -1,12 +1,13 @@
 //! Blosc, in version 1 of its format: blocks of bytes that are shuffled and then packed by one of several compressors.
 //!
-//! The frame around the blocks, which is 16 bytes and a list of offsets, is read here and not by a binding of the C library,
-//! since chunks may be made to harm and this is safe Rust. What is in the blocks is left to the library of each compressor.
+//! The frame around the blocks, which is 16 bytes and a list of offsets, is read here and not by a binding of the C
+//! library, since chunks may be made to harm and this is safe Rust. What is in the blocks is left to the library of
+//! each compressor.
 
 use std::fmt::Display;
 use std::io::{Read, Write};
 
-use crate::error::{Error, Result, bail, ensure, malformed};
+use crate::error::{Error, Result, ensure, malformed};
 use crate::memory;
 
 /// The size of the head in bytes.
@@ -42,7 +43,7 @@ const COMPRESSORS: [(Compressor, &str); 5] = [
 
 impl Compressor {
     pub(super) fn named(name: &str) -> Option<Self> {
-        // it differs from lz4 only in how hard it looks for matches
+        // The format is that of lz4, packed with more effort.
         let name = if name == "lz4hc" { "lz4" } else { name };
         COMPRESSORS.iter().find(|(_, own)| *own == name).map(|(codec, _)| *codec)
     }
@@ -75,7 +76,7 @@ impl Compressor {
     /// Packs a stream. The result may be longer than the stream, which is stored as it is then.
     pub(super) fn pack(self, bytes: &[u8], level: u32) -> Result<Vec<u8>> {
         Ok(match self {
-            // its chunks are stored unpacked, which every reader of Blosc takes
+            // BloscLZ is not packed here. Its chunks are stored as they are, which every reader of Blosc can read.
             Self::BloscLz => bytes.to_vec(),
             Self::Lz4 => lz4_flex::block::compress(bytes),
             Self::Snappy => snap::raw::Encoder::new().compress_vec(bytes).map_err(|error| self.error(error))?,
@@ -84,7 +85,7 @@ impl Compressor {
                 out.write_all(bytes)?;
                 out.finish()?
             }
-            // as Blosc maps its levels
+            // This is how Blosc maps its levels.
             Self::Zstd => zstd::bulk::compress(bytes, if level < 9 { level as i32 * 2 - 1 } else { 22 })?,
         })
     }
@@ -95,7 +96,7 @@ impl Compressor {
     }
 }
 
-/// How bytes of items are arranged before they are packed.
+/// The way in which bytes of items are arranged before they are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shuffle {
     None,
@@ -163,21 +164,15 @@ impl Blosc {
                     codec.unpack(bytes, stream).map_err(|error| error.within("blosc"))?;
                 }
             }
-            match shuffle {
-                Shuffle::Bytes if typesize > 1 => shuffle_bytes(&shuffled, block, typesize, Arrangement::OfItems),
-                Shuffle::Bits => shuffle_bits(&shuffled, block, typesize, Arrangement::OfItems),
-                Shuffle::Bytes | Shuffle::None => block.copy_from_slice(&shuffled),
-            }
+            arrange(shuffle, &shuffled, block, typesize, Arrangement::OfItems);
         }
         Ok(out)
     }
 
     /// Packs a chunk.
     pub(super) fn pack(&self, bytes: &[u8]) -> Result<Vec<u8>> {
-        let size = u32::try_from(bytes.len()).ok().filter(|&size| size < i32::MAX as u32);
-        let Some(size) = size else {
-            bail!("blosc: a chunk of {} bytes, at most {} are packed", bytes.len(), i32::MAX)
-        };
+        let most = i32::MAX as usize;
+        ensure!(bytes.len() < most, "blosc: a chunk of {} bytes, at most {most} are packed", bytes.len());
         let typesize = self.typesize;
         let unit = typesize * 8;
         let blocksize = (BLOCK / unit * unit).max(unit).min(bytes.len().max(1));
@@ -189,53 +184,58 @@ impl Blosc {
             Shuffle::Bytes => 1,
             Shuffle::Bits => 4,
         } | (self.codec as u8) << 5;
-        let head = |flags: u8, all: u32, out: &mut Vec<u8>| {
-            out.extend([2, 1, flags, typesize as u8]);
-            out.extend(size.to_le_bytes());
-            out.extend((blocksize as u32).to_le_bytes());
-            out.extend(all.to_le_bytes());
-        };
         let count = bytes.len().div_ceil(blocksize);
         let (mut body, mut starts, mut shuffled) = (Vec::new(), Vec::new(), Vec::new());
         for block in bytes.chunks(blocksize) {
             starts.extend(((HEAD + 4 * count + body.len()) as u32).to_le_bytes());
             shuffled.clear();
             shuffled.resize(block.len(), 0);
-            match shuffle {
-                Shuffle::None => shuffled.copy_from_slice(block),
-                Shuffle::Bytes => shuffle_bytes(block, &mut shuffled, typesize, Arrangement::Shuffled),
-                Shuffle::Bits => shuffle_bits(block, &mut shuffled, typesize, Arrangement::Shuffled),
-            }
+            arrange(shuffle, block, &mut shuffled, typesize, Arrangement::Shuffled);
             let streams = if splits && block.len() == blocksize { typesize } else { 1 };
             for stream in shuffled.chunks((block.len() / streams).max(1)) {
                 let packed = if self.level == 0 { stream.to_vec() } else { self.codec.pack(stream, self.level)? };
-                // what has the length of its items is taken for these
+                // A stream that has the length of its items is read as unpacked.
                 let packed = if packed.len() >= stream.len() { stream.to_vec() } else { packed };
                 body.extend((packed.len() as u32).to_le_bytes());
                 body.extend(packed);
             }
         }
-        let mut out = Vec::with_capacity(HEAD + starts.len() + body.len());
         let all = HEAD + starts.len() + body.len();
-        if self.level == 0 || all >= HEAD + bytes.len() || count == 0 {
-            head(flags | 2, size + HEAD as u32, &mut out);
-            out.extend_from_slice(bytes);
-            return Ok(out);
+        let is_stored = self.level == 0 || all >= HEAD + bytes.len() || count == 0;
+        let (flags, all) = match is_stored {
+            true => (flags | 2, HEAD + bytes.len()),
+            false => (flags | if splits { 0 } else { 16 }, all),
+        };
+        let mut out = Vec::with_capacity(all);
+        out.extend([2, 1, flags, typesize as u8]);
+        out.extend([bytes.len(), blocksize, all].iter().flat_map(|number| (*number as u32).to_le_bytes()));
+        match is_stored {
+            true => out.extend(bytes),
+            false => {
+                out.extend(starts);
+                out.extend(body);
+            }
         }
-        head(flags | if splits { 0 } else { 16 }, all as u32, &mut out);
-        out.extend(starts);
-        out.extend(body);
         Ok(out)
     }
 }
 
-/// How bytes or bits are to be arranged.
+/// The order in which bytes or bits are arranged.
 #[derive(Clone, Copy)]
 enum Arrangement {
     /// The first bytes of all items come first, then the second ones, and so on; of bits, the lowest of all items first.
     Shuffled,
     /// All bytes of an item follow each other.
     OfItems,
+}
+
+/// Arranges the bytes of items. Those of one byte stay as they are, but for their bits.
+fn arrange(shuffle: Shuffle, from: &[u8], to: &mut [u8], size: usize, arrangement: Arrangement) {
+    match shuffle {
+        Shuffle::Bytes if size > 1 => shuffle_bytes(from, to, size, arrangement),
+        Shuffle::Bits => shuffle_bits(from, to, size, arrangement),
+        Shuffle::Bytes | Shuffle::None => to.copy_from_slice(from),
+    }
 }
 
 /// Arranges bytes from the one way to the other. Bytes that are no whole item stay at the end.
@@ -268,7 +268,7 @@ fn shuffle_bits(from: &[u8], to: &mut [u8], size: usize, arrangement: Arrangemen
     let row = items / 8;
     for byte in 0..size {
         for group in 0..row {
-            // where 8 bytes lie, and how far from each other: the same byte of 8 items, and 8 of each bit of these
+            // Each pair says where 8 bytes begin and how far apart they lie: the same byte of 8 items, and their bits.
             let (of_items, by_bit) = ((group * 8 * size + byte, size), (byte * 8 * row + group, row));
             let ((first, step), (start, stride)) = match arrangement {
                 Arrangement::Shuffled => (of_items, by_bit),
@@ -300,7 +300,7 @@ fn blosclz(packed: &[u8], out: &mut [u8]) -> Result<usize> {
     let mut input = packed.iter().map(|&byte| usize::from(byte));
     let mut next = || input.next().ok_or_else(|| malformed!("blosclz: it is cut off"));
     let mut filled = 0;
-    // the first control byte is always that of a literal run
+    // The first control byte always begins a literal run.
     let mut control = next()? & 31;
     loop {
         if control >= 32 {
@@ -367,7 +367,7 @@ mod tests {
             for value in [0, 1, 127, 255] {
                 let mut broken = packed.clone();
                 broken[at] = value;
-                // whatever it is, it ends, and within the bytes that it may have
+                // Any damage must end in an error, or in at most the bytes that a chunk may have.
                 assert!(blosc.unpack(&broken, 10_000).map_or(0, |out| out.len()) <= 10_000);
             }
             assert!(blosc.unpack(&packed[..at], 10_000).is_err());

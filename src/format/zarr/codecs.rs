@@ -25,22 +25,24 @@ const MOST_UNPACKED: usize = 1 << 32;
 /// Turns the items of a chunk, in C order, into its bytes and back.
 #[derive(Debug)]
 pub(super) struct Chain {
-    /// The axes of a chunk in the order in which they are stored, if that is not their own order.
-    order: Option<Vec<usize>>,
-    /// The conversion of stored items to items of the tensor, and back, if their byte order differs.
-    swap: Option<Conversion>,
+    /// The axes of a chunk in the order in which they are stored.
+    order: Vec<usize>,
+    /// The conversion of stored items to the byte order of the tensor's items, and back.
+    swap: Conversion,
     itemsize: usize,
     codecs: Vec<Codec>,
 }
 
 impl Chain {
-    /// Reads the list of codecs of v3 metadata, for items of `dtype`, which is little-endian. Axes are `rank`.
+    /// Reads a list of codecs of version 3, for a tensor of `rank` axes whose items are of `dtype`, which is
+    /// little-endian if its bytes are to be swapped.
     ///
     /// # Errors
     /// A codec that is not known, or has another configuration than it can have.
     pub(super) fn new(list: &[Value], dtype: &DType, rank: usize) -> Result<Self> {
         let itemsize = dtype.itemsize();
-        let mut it = Self { order: None, swap: None, itemsize, codecs: Vec::new() };
+        let order = (0..rank).collect();
+        let mut chain = Self { order, swap: Conversion::identity(dtype), itemsize, codecs: Vec::new() };
         let mut has_bytes = false;
         for value in list {
             let codec = Extension::new(value)?;
@@ -53,45 +55,42 @@ impl Chain {
                     });
                     let order = order.filter(|order| is_permutation(order, rank));
                     let order = order.ok_or_else(|| malformed!("codec transpose: no order of {rank} axes"))?;
-                    let before = it.order.take().unwrap_or_else(|| (0..rank).collect());
-                    it.order = Some(order.iter().map(|&axis| before[axis]).collect());
+                    chain.order = order.into_iter().map(|axis| chain.order[axis]).collect();
                 }
                 "bytes" | "endian" if !has_bytes => {
                     has_bytes = true;
                     if codec.has_second("endian", ["little", "big"])? {
-                        it.swap = swapped(dtype);
+                        chain.swap = swapped(dtype);
                     }
                 }
                 "transpose" | "bytes" | "endian" => bail!("codec {}: not in its place", codec.name),
                 _ if !has_bytes => bail!("codec {}: before the codec bytes, or not known", codec.name),
-                _ => it.codecs.push(Codec::new(codec, itemsize)?),
+                _ => chain.codecs.push(Codec::new(codec, itemsize)?),
             }
         }
         ensure!(has_bytes, "no codec bytes");
-        it.order = it.order.filter(|order| !order.is_sorted());
-        Ok(it)
+        Ok(chain)
     }
 
     /// Returns whether items are stored as they are, but for the order of axes.
     pub(super) fn is_bare(&self) -> bool {
-        self.codecs.is_empty() && self.swap.is_none()
+        self.codecs.is_empty() && self.swap.is_identity()
     }
 
     /// Returns whether items are stored as they are, in C order.
     pub(super) fn is_plain(&self) -> bool {
-        self.is_bare() && self.order.is_none()
+        self.is_bare() && self.order.is_sorted()
     }
 
     /// Returns the view of the items of an unpacked chunk of that shape.
     pub(super) fn view(&self, shape: &[usize]) -> View {
-        let Some(order) = &self.order else { return View::c_order(shape) };
-        let stored: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
-        let mut back = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(at, &axis)| back[axis] = at);
+        let stored: Vec<usize> = self.order.iter().map(|&axis| shape[axis]).collect();
+        let mut back = vec![0; stored.len()];
+        self.order.iter().enumerate().for_each(|(at, &axis)| back[axis] = at);
         View::c_order(&stored).with_axes(&back)
     }
 
-    /// Returns the most bytes that a chunk of so many bytes of items can have when it is packed.
+    /// Returns the most bytes that a chunk can have when it is packed, if its items take `bytes` bytes.
     pub(super) fn most_packed(&self, bytes: usize) -> usize {
         self.codecs.iter().fold(bytes, |bytes, codec| codec.most_packed(bytes))
     }
@@ -114,9 +113,7 @@ impl Chain {
             items = codec.unpack(items, most)?;
         }
         ensure!(items.len() == bytes, "{} bytes, expected {bytes}", items.len());
-        if let Some(swap) = &self.swap {
-            swap.swap(&mut items);
-        }
+        self.swap.swap(&mut items);
         Ok(items)
     }
 
@@ -126,16 +123,11 @@ impl Chain {
     /// Not enough memory.
     pub(super) fn pack(&self, items: &[u8], shape: &[usize]) -> Result<Vec<u8>> {
         let mut bytes = Cow::Borrowed(items);
-        if self.order.is_some() || self.swap.is_some() || self.codecs.is_empty() {
-            let mut own = memory::zeros(items.len())?;
-            match &self.order {
-                None => own.copy_from_slice(items),
-                Some(_) => copy_bytes(items, &View::c_order(shape), &mut own, &self.view(shape), self.itemsize),
-            }
-            if let Some(swap) = &self.swap {
-                swap.swap(&mut own);
-            }
-            bytes = Cow::Owned(own);
+        if self.codecs.is_empty() || !self.order.is_sorted() || !self.swap.is_identity() {
+            let mut stored = memory::zeros(items.len())?;
+            copy_bytes(items, &View::c_order(shape), &mut stored, &self.view(shape), self.itemsize);
+            self.swap.swap(&mut stored);
+            bytes = Cow::Owned(stored);
         }
         for codec in &self.codecs {
             bytes = Cow::Owned(codec.pack(bytes)?);
@@ -144,11 +136,11 @@ impl Chain {
     }
 }
 
-/// Returns the conversion of big-endian items to a little-endian dtype, if the bytes of its items have an order. Those of
-/// bfloat16 have one in a store, as an integer's do, though not in a `.npy`.
-pub(super) fn swapped(dtype: &DType) -> Option<Conversion> {
+/// Returns the conversion of big-endian items to a little-endian dtype, which is none if their bytes have no order.
+/// Those of bfloat16 have one in a store, as an integer's do, though not in a `.npy`.
+pub(super) fn swapped(dtype: &DType) -> Conversion {
     let ordered = if matches!(dtype.kind(), Kind::BFloat16) { Kind::UInt16.into() } else { dtype.clone() };
-    Conversion::new(&ordered.big_endian(), &ordered).filter(|swap| !swap.is_identity())
+    Conversion::new(&ordered.big_endian(), &ordered).expect("byte orders of one kind")
 }
 
 fn is_permutation(order: &[usize], rank: usize) -> bool {
@@ -157,18 +149,12 @@ fn is_permutation(order: &[usize], rank: usize) -> bool {
     sorted.into_iter().eq(0..rank)
 }
 
-/// A codec, as it is configured for packing. Unpacking needs no configuration.
+/// A codec, as it is configured for packing. Unpacking needs no configuration. Version 3 has zlib only as an extension.
 #[derive(Debug)]
 enum Codec {
-    Gzip {
-        level: u32,
-    },
-    /// The codec zlib, which version 3 has only as an extension.
+    Gzip { level: u32 },
     Zlib,
-    Zstd {
-        level: i32,
-        checksum: bool,
-    },
+    Zstd { level: i32, checksum: bool },
     Crc32c,
     Blosc(Blosc),
 }
@@ -214,7 +200,7 @@ impl Codec {
             Self::Zlib => read_all(&mut ZlibDecoder::new(&packed[..]), most),
             Self::Zstd { .. } => {
                 let mut decoder = zstd::stream::read::Decoder::with_buffer(&packed[..]).map_err(broken)?;
-                // a frame may ask for no more memory than this to be unpacked
+                // A frame that needs a larger window than 2^27 bytes is refused.
                 decoder.window_log_max(27).map_err(broken)?;
                 read_all(&mut decoder, most)
             }
@@ -251,11 +237,11 @@ impl Codec {
         }
     }
 
-    /// Returns the most bytes that so many can become when they are packed.
+    /// Returns the most bytes that `bytes` bytes can become when they are packed.
     fn most_packed(&self, bytes: usize) -> usize {
         match self {
             Self::Crc32c => bytes.saturating_add(4),
-            // what cannot be made smaller grows by a little for each block, and by a head and an end
+            // Bytes that cannot be made smaller grow by a little for each block, and by a head and an end.
             Self::Gzip { .. } | Self::Zlib | Self::Zstd { .. } | Self::Blosc(_) => {
                 bytes.saturating_add(bytes / 64).saturating_add(1 << 16)
             }
@@ -281,7 +267,7 @@ pub(super) fn without_checksum(bytes: &[u8]) -> Result<&[u8]> {
     Ok(rest)
 }
 
-/// A codec, a dtype or a grid as the metadata names it. A name alone is one without a configuration.
+/// A codec, a dtype or a grid as the metadata names it. The configuration may be missing.
 #[derive(Clone, Copy)]
 pub(super) struct Extension<'a> {
     pub(super) name: &'a str,
@@ -360,7 +346,7 @@ pub(super) fn from_v2(compressor: &Value, itemsize: usize) -> Result<Option<Valu
         "blosc" => {
             let shuffle = match old.integer("shuffle", 1)? {
                 0 => "noshuffle",
-                // of one byte there is nothing to shuffle but bits
+                // Items of one byte have only bits to shuffle.
                 -1 if itemsize == 1 => "bitshuffle",
                 1 | -1 => "shuffle",
                 2 => "bitshuffle",

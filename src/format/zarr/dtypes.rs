@@ -65,7 +65,7 @@ pub(super) fn from_v2(descr: &str) -> Result<DType> {
     parsed(descr).filter(is_held).ok_or_else(refuse)
 }
 
-/// Returns the text of a value for a message, of which no more is shown than so many characters.
+/// Returns the text of a value for a message, cut off after `most` characters.
 pub(super) fn shortened(value: &Value, most: usize) -> String {
     let text = value.to_string();
     if text.chars().count() > most { format!("{}...", text.chars().take(most).collect::<String>()) } else { text }
@@ -78,7 +78,7 @@ pub(super) fn is_held(dtype: &DType) -> bool {
 
 /// Returns whether the bytes of an item have an order.
 pub(super) fn has_order(dtype: &DType) -> bool {
-    swapped(&dtype.native()).is_some()
+    !swapped(&dtype.native()).is_identity()
 }
 
 /// Returns the name of a dtype in metadata of version 3.
@@ -90,7 +90,7 @@ pub(super) fn to_v3(dtype: &DType) -> Value {
         Kind::Void(size) => sized("raw_bytes", *size),
         Kind::Datetime(unit) | Kind::Timedelta(unit) => {
             let name = if matches!(dtype.kind(), Kind::Datetime(_)) { "numpy.datetime64" } else { "numpy.timedelta64" };
-            // a unit by itself is shown in brackets, and the generic one not at all
+            // A unit is shown in brackets, and the generic unit is an empty text.
             let shown = TimeUnit { count: 1, ..*unit }.to_string();
             let base = if shown.is_empty() { "generic" } else { shown.trim_matches(['[', ']']) };
             json!({"name": name, "configuration": {"unit": base, "scale_factor": unit.count}})
@@ -106,7 +106,6 @@ pub(super) fn to_v3(dtype: &DType) -> Value {
 pub(super) fn fill_value(text: &str, dtype: &DType) -> Result<Vec<u8>> {
     let native = dtype.native();
     let mut item = fill_item(text.trim(), &native)?;
-    ensure!(item.len() == native.itemsize(), "{} bytes, expected {}", item.len(), native.itemsize());
     Conversion::new(&native, dtype).expect("byte orders of one kind").swap(&mut item);
     Ok(item)
 }
@@ -115,22 +114,20 @@ fn fill_item(text: &str, dtype: &DType) -> Result<Vec<u8>> {
     let said = |error: Error| if error.subject() == Subject::File { error } else { malformed!("{}", error.message()) };
     let string = text.starts_with('"').then(|| serde_json::from_str::<String>(text)).transpose();
     let string = string.map_err(|error| malformed!("{error}"))?;
-    let padded = |mut bytes: Vec<u8>, size: usize| {
+    let size = dtype.itemsize();
+    let padded = |mut bytes: Vec<u8>| {
         ensure!(bytes.len() <= size, "{} bytes, expected {size}", bytes.len());
         bytes.resize(size, 0);
         Ok(bytes)
     };
     match (dtype.kind(), string) {
-        (Kind::Bytes(size) | Kind::Void(size), Some(text)) => padded(from_base64(&text)?, *size),
-        (Kind::Bytes(size) | Kind::Void(size), None) if text.starts_with('[') => {
-            padded(serde_json::from_str(text).map_err(|_| malformed!("no list of bytes"))?, *size)
+        (Kind::Bytes(_) | Kind::Void(_) | Kind::Str(_), None) if text == "0" => Ok(vec![0; size]),
+        (Kind::Bytes(_) | Kind::Void(_), Some(text)) => padded(from_base64(&text)?),
+        (Kind::Bytes(_) | Kind::Void(_), None) if text.starts_with('[') => {
+            padded(serde_json::from_str(text).map_err(|_| malformed!("no list of bytes"))?)
         }
-        (Kind::Bytes(size) | Kind::Void(size), None) if text == "0" => Ok(vec![0; *size]),
-        (Kind::Str(size), None) if text == "0" => Ok(vec![0; 4 * size]),
         (Kind::Bytes(_) | Kind::Void(_), None) => bail!("neither a text nor a list of bytes"),
-        (Kind::Str(size), Some(text)) => {
-            padded(text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect(), 4 * size)
-        }
+        (Kind::Str(_), Some(text)) => padded(text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect()),
         (Kind::Datetime(_) | Kind::Timedelta(_), Some(text)) if text == "NaT" => Ok(i64::MIN.to_le_bytes().to_vec()),
         (Kind::Datetime(_) | Kind::Timedelta(_), None) => {
             let ticks: i64 = text.parse().map_err(|_| malformed!("{text}: no whole number"))?;
@@ -142,10 +139,9 @@ fn fill_item(text: &str, dtype: &DType) -> Result<Vec<u8>> {
             let part = part_of(dtype);
             Ok([fill_item(re.get(), &part)?, fill_item(im.get(), &part)?].concat())
         }
-        // the bits of a number
+        // The text has the bits of a number.
         (_, Some(text)) if text.starts_with("0x") => {
             let bits = u128::from_str_radix(&text[2..], 16).map_err(|_| malformed!("{text:?}: no bits"))?;
-            let size = dtype.itemsize();
             ensure!(size <= 8 && bits >> (8 * size) == 0, "{text:?}: more bits than an item has");
             Ok(bits.to_le_bytes()[..size].to_vec())
         }
@@ -195,7 +191,7 @@ fn float(item: &[u8], dtype: &DType) -> String {
         (Kind::Float64, item) => {
             (f64::from_le_bytes(item.try_into().expect("an item of 8 bytes")), &[0, 0, 0, 0, 0, 0, 0xf8, 0x7f][..])
         }
-        // there are floats without a zero
+        // Some narrow floats have no zero.
         _ if parse_item("0.0", dtype).is_ok_and(|zero| zero == item) => return "0.0".to_owned(),
         _ => return bits(item),
     };

@@ -1,8 +1,8 @@
 //! The metadata of a store, which is read from `zarr.json` in version 3, and from `.zarray`, `.zattrs` and `.zgroup` in
 //! version 2.
 //!
-//! Both versions become one [`ArrayMetadata`]. Whatever could go wrong later with the numbers in it is refused here: sides of
-//! 0, ranks that differ, more than memory could address, chunks that do not fill their shard.
+//! Both versions become one [`ArrayMetadata`]. Whatever could go wrong later with the numbers in it is refused here:
+//! sides of 0, ranks that differ, more than memory could address, chunks that do not fill their shard.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,16 +34,16 @@ const V2_ATTRIBUTES: &str = ".zattrs";
 /// The most bytes of metadata that are read.
 const MOST_BYTES: u64 = 1 << 26;
 
-/// What the metadata says of an array.
+/// The metadata of an array.
 #[derive(Debug)]
 pub(super) struct ArrayMetadata {
     /// The dtype and the dims of the tensor.
     pub(super) meta: Meta,
-    /// How the tensor is stored.
+    /// The style in which the tensor is stored.
     pub(super) style: Arc<ChunkStyle>,
-    /// What packs its chunks.
+    /// The codecs that pack its chunks.
     pub(super) chain: Chain,
-    /// How shards are laid out, if there are shards.
+    /// The layout of shards, if there are shards.
     pub(super) shards: Option<Shards>,
     pub(super) keys: Keys,
     /// The name of the file that this was read from.
@@ -51,12 +51,13 @@ pub(super) struct ArrayMetadata {
 }
 
 impl ArrayMetadata {
-    /// Describes an array whose units are packed by a list of codecs. The sides of a chunk in `style` follow from that list.
+    /// Describes an array whose units are packed by a list of codecs. The sides of a chunk in `style` follow from that
+    /// list.
     ///
     /// # Errors
     /// A codec that is not known, or that cannot pack such items; chunks that do not fill their shard.
     pub(super) fn new(meta: Meta, list: &[Value], style: ChunkStyle, keys: Keys) -> Result<Self> {
-        // what is no extension at all is refused by the chain
+        // The chain refuses a value that is no extension.
         let is_sharding = |codec: &Extension<'_>| codec.name == "sharding_indexed";
         let sharding = list.iter().filter_map(|codec| Extension::new(codec).ok()).find(is_sharding);
         let (rank, unit) = (meta.shape.len(), &style.unit);
@@ -103,10 +104,10 @@ impl ArrayMetadata {
     }
 }
 
-/// How chunks lie in a shard.
+/// The layout of the chunks in a shard.
 #[derive(Debug)]
 pub(super) struct Shards {
-    /// How many chunks there are along each axis.
+    /// The number of chunks along each axis.
     pub(super) counts: Vec<usize>,
     /// Whether the index stands before the chunks.
     pub(super) at_start: bool,
@@ -123,12 +124,12 @@ impl Shards {
     }
 }
 
-/// How the key of a unit follows from its place in the grid, as in `c/1/2` or `1.2`.
+/// The rule by which the key of a unit follows from its place in the grid, as in `c/1/2` or `1.2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Keys {
-    /// What stands before the numbers, if anything does.
+    /// The name before the numbers, if there is one.
     first: Option<&'static str>,
-    /// What stands between the numbers.
+    /// The text between the numbers.
     separator: &'static str,
 }
 
@@ -137,7 +138,7 @@ impl Keys {
     pub(super) const V3: Self = Self { first: Some("c"), separator: "/" };
 }
 
-/// What the metadata at a prefix says that it is: an array or a group.
+/// The kind and the version of what lies at a prefix: an array or a group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     pub(super) is_group: bool,
@@ -147,7 +148,7 @@ pub(super) struct Node {
 /// Returns what the metadata at a prefix says that it is, or `None` if there is none.
 ///
 /// # Errors
-/// Metadata that is not in order.
+/// Metadata that is damaged.
 pub(super) fn node(store: &dyn ReadableStore, prefix: &str) -> Result<Option<Node>> {
     if let Some(text) = read(store, prefix, V3)? {
         let head = Object::parse(&text).context(V3)?;
@@ -170,7 +171,7 @@ pub(super) fn node(store: &dyn ReadableStore, prefix: &str) -> Result<Option<Nod
 /// Returns the attributes of a group, as they stand there, or `None` if there are none.
 ///
 /// # Errors
-/// What is not in order; the file is named.
+/// Metadata that is damaged; the message names the file.
 pub(super) fn group_attributes(store: &dyn ReadableStore, prefix: &str) -> Result<Option<String>> {
     let text = match read(store, prefix, V3)? {
         Some(text) => Object::parse(&text).context(V3)?.text("attributes").map(str::to_owned),
@@ -189,7 +190,7 @@ fn v2_attributes(store: &dyn ReadableStore, prefix: &str) -> Result<Option<Strin
 /// Reads the metadata of an array.
 ///
 /// # Errors
-/// What is not in order, or not known; the file is named.
+/// Metadata that is damaged or not known; the message names the file.
 pub(super) fn array(store: &dyn ReadableStore, prefix: &str) -> Result<ArrayMetadata> {
     if let Some(text) = read(store, prefix, V3)? {
         return v3(&text).context(V3);
@@ -204,12 +205,12 @@ fn read(store: &dyn ReadableStore, prefix: &str, name: &str) -> Result<Option<Ve
 }
 
 fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T> {
-    // what stands in place of a value is quoted as it is
+    // The message quotes what stands in place of a value, which may be any text.
     serde_json::from_slice(text).map_err(|error| malformed!("{}", error.to_string().replace(char::is_control, " ")))
 }
 
-/// An object of JSON, whose values are parsed when they are asked for: a fill value keeps the digits that it is written with,
-/// and attributes their text.
+/// An object of JSON, whose values are parsed when they are asked for: a fill value keeps the digits that it is written
+/// with, and attributes their text.
 pub(super) struct Object<'a>(pub(super) BTreeMap<String, &'a RawValue>);
 
 impl<'a> Object<'a> {
@@ -234,7 +235,7 @@ fn dims(value: Option<&Value>, what: &str) -> Result<Vec<usize>> {
     dims.ok_or_else(|| malformed!("{what} {}: not all whole numbers that can be counted", shortened(value, 60)))
 }
 
-/// Parses what stands between the numbers of a key.
+/// Parses the text between the numbers of a key.
 fn separator(value: Option<&Value>, default: &'static str, what: &str) -> Result<&'static str> {
     match value.map(Value::as_str) {
         None => Ok(default),
@@ -301,8 +302,8 @@ fn v3(text: &[u8]) -> Result<ArrayMetadata> {
     ArrayMetadata::new(meta, list, style, Keys { first, separator })
 }
 
-/// Returns the names of the axes. Version 2 has no place for them, and xarray and others keep them among the attributes, where
-/// a list that is none of names means something else.
+/// Returns the names of the axes. Version 2 has no place for them, and xarray and others keep them among the
+/// attributes, where a list that is none of names means something else.
 fn v2_names(attributes: &str, rank: usize) -> Option<String> {
     let attributes = Object::parse(attributes.as_bytes()).ok()?;
     let names: Vec<String> = serde_json::from_str(attributes.text("_ARRAY_DIMENSIONS")?).ok()?;
@@ -338,14 +339,14 @@ fn v2(text: &[u8], attributes: Option<String>) -> Result<ArrayMetadata> {
         Some("C" | "F") => {}
         _ => bail!("order {} is neither C nor F", shortened(&order, 60)),
     }
-    // items are taken as they lie, in the byte order of the dtype
+    // Items stay in the byte order of the dtype, so the codec `bytes` swaps nothing.
     let endian = if dtypes::has_order(&meta.dtype) { json!({"endian": "little"}) } else { json!({}) };
     list.push(json!({"name": "bytes", "configuration": endian}));
     list.extend(codecs::from_v2(&raw.value("compressor")?.unwrap_or(Value::Null), itemsize)?);
     let fill = raw.text("fill_value").filter(|fill| *fill != "null");
     let separators = raw.value("dimension_separator")?.filter(|separator| !separator.is_null());
     let separator = separator(separators.as_ref(), ".", "dimension_separator")?;
-    // version 3 has no zlib, and deflates as gzip
+    // Version 3 has no codec zlib. Its gzip compresses in the same way.
     let (own, gzip) = (json!(list).to_string(), json!("gzip").to_string());
     let codecs = own.replace(&json!("numcodecs.zlib").to_string(), &gzip);
     let style = ChunkStyle {

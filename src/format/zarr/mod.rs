@@ -1,10 +1,9 @@
-//! Zarr: a store that is one tensor in chunks (an *array*), or a *group* of arrays and groups. Versions 3 and 2 are read, and
-//! version 3 is written. Everything goes through a [`KeyStore`], so that the store need not be a folder.
+//! Zarr: a store that is one tensor in chunks (an *array*), or a *group* of arrays and groups. Versions 3 and 2 are
+//! read, and version 3 is written. Everything goes through a [`KeyStore`], so that the store need not be a folder.
 
 mod blosc;
 mod codecs;
 mod dtypes;
-mod group;
 mod metadata;
 mod read;
 #[cfg(test)]
@@ -18,13 +17,19 @@ use self::metadata::ArrayMetadata;
 use self::read::ZarrChunks;
 use super::content::{Content, ContentSource, Description};
 use super::interface::Reader;
-use crate::error::{Advice, Error, ErrorKind, Result, bail, malformed};
+use crate::error::{Advice, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::parallel::locked;
 use crate::storage::key_store::{KeyStore, Lock, join};
 use crate::storage::source::{Container, Source};
 
 use self::metadata::{V2_ARRAY, V2_GROUP, V3};
 pub(super) use self::write::ZarrWriter;
+
+/// The most levels that groups may lie in groups.
+const MOST_DEPTH: usize = 32;
+
+/// The most folders that are looked at in a group.
+const MOST_FOLDERS: usize = 1 << 20;
 
 /// The names of files of which each makes a folder a store.
 pub(super) const MARKS: &[&str] = &[V3, V2_ARRAY, V2_GROUP];
@@ -39,10 +44,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let mut reader =
         ZarrReader { store, members: None, groups: Arc::default(), has_v2: node.is_v2, lock: Mutex::default() };
     if node.is_group {
-        let group = group::walk(&*reader.store)?;
-        reader.members = Some(Arc::new(Container::new(reader.store.identity()?, group.arrays)));
-        reader.groups = group.attributes.into();
-        reader.has_v2 |= group.has_v2;
+        reader.walk()?;
     }
     Ok(Box::new(reader))
 }
@@ -62,24 +64,56 @@ struct ZarrReader {
 }
 
 impl ZarrReader {
+    /// Looks for all arrays in the group that the store is, and in the groups in it. They are sorted by their paths.
+    ///
+    /// # Errors
+    /// There are more folders than are looked at; listing or reading fails.
+    fn walk(&mut self) -> Result<()> {
+        let (mut names, mut groups) = (Vec::new(), BTreeMap::new());
+        let (mut pending, mut seen) = (vec![(String::new(), 0)], 0_usize);
+        while let Some((path, depth)) = pending.pop() {
+            let own = metadata::group_attributes(&*self.store, &path);
+            if let Some(own) = own.map_err(|error| if path.is_empty() { error } else { error.within(&*path) })? {
+                groups.insert(path.clone(), own);
+            }
+            // Hidden folders are not members.
+            for own in self.store.prefixes(&path)?.into_iter().filter(|own| !own.starts_with('.')) {
+                seen += 1;
+                ensure!(seen <= MOST_FOLDERS, "more than {MOST_FOLDERS} folders");
+                let name = join(&path, &own);
+                match metadata::node(&*self.store, &name) {
+                    Ok(None) => {}
+                    Ok(Some(node)) if node.is_group => {
+                        ensure!(depth < MOST_DEPTH, "groups in groups deeper than {MOST_DEPTH}");
+                        pending.push((name, depth + 1));
+                    }
+                    // A damaged array is listed, and refused when it is read, so that the others can be read.
+                    found => {
+                        self.has_v2 |= found.is_ok_and(|node| node.is_some_and(|node| node.is_v2));
+                        names.push(name);
+                    }
+                }
+            }
+        }
+        names.sort();
+        self.members = Some(Arc::new(Container::new(self.store.identity()?, names)));
+        self.groups = groups.into();
+        Ok(())
+    }
+
     /// Returns the prefix of an array.
     fn prefix(&self, n: usize) -> Result<&str> {
         let Some(container) = &self.members else { return Ok("") };
         let name = container.names.get(n).ok_or_else(|| malformed!("tensor {n} of {}", container.names.len()))?;
-        group::check_member(name)?;
+        // A name must not lead out of the group.
+        let plain = !name.is_empty() && name.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
+        ensure!(plain && !name.contains(['\0', '\\']), "no tensor {name:?}");
         Ok(name)
     }
 
     /// Reads the metadata of an array.
     fn array(&self, n: usize) -> Result<ArrayMetadata> {
         metadata::array(&*self.store, self.prefix(n)?)
-    }
-
-    fn chunks(&self, n: usize) -> Result<ZarrChunks> {
-        let mut array = self.array(n)?;
-        Arc::make_mut(&mut array.style).groups = Arc::clone(&self.groups);
-        let lock = locked(&self.lock).clone();
-        ZarrChunks::new(Arc::clone(&self.store), self.prefix(n)?, array, lock)
     }
 }
 
@@ -101,8 +135,11 @@ impl Reader for ZarrReader {
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        let chunks = self.chunks(n)?;
-        let source = Source::chunks(chunks.array.meta.clone(), Arc::new(chunks), label);
+        let mut array = self.array(n)?;
+        Arc::make_mut(&mut array.style).groups = Arc::clone(&self.groups);
+        let (meta, lock) = (array.meta.clone(), locked(&self.lock).clone());
+        let chunks = ZarrChunks::new(Arc::clone(&self.store), self.prefix(n)?, array, lock)?;
+        let source = Source::chunks(meta, Arc::new(chunks), label);
         Ok(match &self.members {
             None => source,
             Some(container) => source.one_of(Arc::clone(container), n),

@@ -1,4 +1,4 @@
-//! Arrays that are read: which chunks hold the items that are asked for, and what is in these chunks.
+//! Reads arrays: finds the chunks that hold the wanted items, and unpacks them.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -20,8 +20,8 @@ use crate::storage::key_store::{KeyStore, Lock, WritableStore, join};
 use crate::storage::read_at::{ReadAt, Stamp};
 use crate::storage::source::fill;
 
-/// The most bytes of unpacked chunks that are kept, though one chunk is kept in any case. A chunk is kept if a part of it was
-/// wanted, since the next window most likely wants another part.
+/// The most bytes of unpacked chunks that are kept, though one chunk is kept in any case. A chunk is kept if a part of
+/// it was wanted, since the next window most likely wants another part.
 const KEPT: usize = 1 << 26;
 
 /// The most bytes that are read at once of a chunk whose items lie as they are.
@@ -191,7 +191,7 @@ impl ZarrChunks {
                 }
             }
         };
-        // other threads that want the chunk wait until it is unpacked
+        // Other threads that want the chunk wait until it is unpacked.
         slot.get_or_init(|| self.unpack(chunk)).clone()
     }
 
@@ -199,7 +199,7 @@ impl ZarrChunks {
     fn take(&self, chunk: &Window, wanted: &Wanted, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
         let (array, itemsize) = (&self.array, self.array.meta.dtype.itemsize());
         let from = array.chain.view(&array.style.chunk).select(&wanted.inside);
-        // items that lie in a file as they are can be read where they are wanted
+        // Items that are not packed can be read from their places in the value.
         if array.chain.is_bare() && array.shards.is_none() {
             let mut take = || match self.open(&array.key(chunk))? {
                 None => self.fill(&wanted.place, out),
@@ -214,7 +214,7 @@ impl ZarrChunks {
             };
             return take().with_context(|| self.named(chunk));
         }
-        // nothing more can be wanted of a chunk that goes beyond the end of the tensor
+        // A chunk may go beyond the end of the tensor, where no items are wanted.
         let whole = wanted.inside.iter().zip(&chunk.ranges).all(|(span, range)| span.len == range.len());
         match if whole { self.unpack(chunk)? } else { self.unpack_kept(chunk)? } {
             None => self.fill(&wanted.place, out),
@@ -251,15 +251,15 @@ impl ZarrChunks {
     }
 }
 
-/// What is wanted of a chunk.
+/// The items that are wanted of a chunk.
 struct Wanted {
     /// The places of each axis, counted from the beginning of the chunk.
     inside: Vec<Span>,
-    /// Where the items go in the output.
+    /// The places of the output to which they go.
     place: View,
 }
 
-/// Puts items into their place in `out`, which `write` gives in C order.
+/// Puts the items that `write` gives in C order into their places in `out`.
 fn put(place: &View, itemsize: usize, out: &mut [u8], write: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
     let bytes = place.items() * itemsize;
     if let Some(first) = place.as_run() {
@@ -321,7 +321,7 @@ impl Chunked for ZarrChunks {
 
     fn bytes_at(&self, places: &[Span]) -> u64 {
         let (mut bytes, mut last) = (0, None);
-        // whatever fails here fails again, and is told then, when the items are read
+        // What fails here fails again when the items are read, and is reported then.
         let _ = self.each(places, &mut |chunk, _| {
             let key = self.array.key(chunk);
             if last.as_ref() != Some(&key) {

@@ -20,8 +20,8 @@ use crate::storage::chunked::ChunkStyle;
 use crate::storage::key_store::join;
 use crate::storage::source::fill;
 
-/// The bytes of a chunk whose size was not asked for. That is enough for a file of its own to be worth it, and little enough
-/// for each thread to hold two.
+/// The bytes of a chunk whose size the user did not choose. That is enough for a file of its own to be worth it, and
+/// little enough for each thread to hold two.
 const CHUNK: usize = 1 << 24;
 
 impl ArrayMetadata {
@@ -39,7 +39,7 @@ impl ArrayMetadata {
                 start..start.saturating_add(side).min(dim)
             };
             let chunk = Window::new((0..at.len()).map(range).collect(), &self.meta.shape);
-            // nothing is stored of a chunk that lies beyond the end of the tensor
+            // A chunk that lies wholly beyond the end of the tensor is not stored.
             if chunk.items() == 0 && !self.meta.shape.is_empty() {
                 continue;
             }
@@ -59,8 +59,8 @@ impl ArrayMetadata {
         Ok(out)
     }
 
-    /// Packs a chunk whose items are taken from those of a box around it. Where the chunk goes beyond the tensor they are the
-    /// fill value.
+    /// Packs a chunk whose items are taken from those of a box around it. Where the chunk goes beyond the tensor they
+    /// are the fill value.
     fn pack_chunk(&self, chunk: &Window, around: &Window, items: &[u8]) -> Result<Vec<u8>> {
         let sides = &self.style.chunk;
         if chunk == around && chunk.shape() == *sides {
@@ -100,8 +100,8 @@ impl Writer for ZarrWriter {
     fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout> {
         let is_group = tensors.len() != 1 || extras.is_group && !tensors[0].0.is_empty();
         let mut arrays = Vec::with_capacity(tensors.len());
-        for (n, (name, meta)) in tensors.iter().enumerate() {
-            let name = if is_group { *name } else { "" };
+        for (n, &(name, meta)) in tensors.iter().enumerate() {
+            let name = if is_group { name } else { "" };
             let plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.starts_with("__");
             ensure!(
                 name.is_empty() || name.split('/').all(plain) && !name.contains(['\0', '\\', ':']),
@@ -110,7 +110,7 @@ impl Writer for ZarrWriter {
             let style = extras.styles.get(n).and_then(Option::as_deref);
             arrays.push(NamedArray { name: name.to_owned(), array: ArrayMetadata::planned(meta, style, extras)? });
         }
-        // an array has no arrays in it
+        // An array cannot lie in another array.
         for NamedArray { name, .. } in &arrays {
             let inside = |other: &&NamedArray| other.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
             if let Some(other) = arrays.iter().find(inside) {
@@ -199,8 +199,9 @@ impl ArrayMetadata {
     }
 }
 
-/// Returns the list of codecs of an array: those that `kept` has from the data, or, if the user asked for another `codec`, this
-/// one behind the order of axes that the data has. The chunks lie in shards if their sides are given in `sharded`.
+/// Returns the list of codecs of an array: those that `kept` has from the data, or, if the user asked for another
+/// `codec`, this one behind the order of axes that the data has. The chunks lie in shards if their sides are given in
+/// `sharded`.
 fn codec_list(
     meta: &Meta,
     kept: Option<Vec<Value>>,
@@ -223,7 +224,7 @@ fn codec_list(
     }
     for codec in &mut list {
         match codec["name"].as_str() {
-            // items are little-endian in memory, and a store may have them in the other order
+            // Items are little-endian in memory, and the codec `bytes` swaps them if the data has the other byte order.
             Some("bytes" | "endian") => {
                 let endian = codec["configuration"]["endian"].as_str().unwrap_or("little").to_owned();
                 *codec = match has_order(&meta.dtype) {
@@ -244,14 +245,14 @@ fn codec_list(
     }})])
 }
 
-/// Puts a text in the place of the null that a key of an object has. The text is not parsed, so that its numbers stay as they
-/// are.
+/// Puts a text in the place of the null that a key of an object has. The text is not parsed, so that its numbers stay
+/// as they are.
 fn put_raw(text: &str, key: &str, raw: &str) -> String {
     text.replacen(&format!("\n  \"{key}\": null"), &format!("\n  \"{key}\": {raw}"), 1)
 }
 
-/// Returns the sides of a chunk if the user gave none: the sides of the shard if there is one, else whole rows of the tensor, of
-/// about [`CHUNK`] bytes.
+/// Returns the sides of a chunk if the user gave none: the sides of the shard if there is one, else whole rows of the
+/// tensor, of about [`CHUNK`] bytes.
 fn default_chunk(meta: &Meta, shard: Option<&Vec<usize>>) -> Vec<usize> {
     if let Some(shard) = shard {
         return shard.clone();
@@ -260,7 +261,7 @@ fn default_chunk(meta: &Meta, shard: Option<&Vec<usize>>) -> Vec<usize> {
     let whole: Vec<usize> = meta.shape.iter().map(|&dim| dim.max(1)).collect();
     let first = Windows::new(&whole, items);
     let mut sides = if first.count() == 0 { whole } else { first.get(0).shape() };
-    // rows that are cut into pieces of one length each need as many places
+    // An axis that is cut into pieces is cut into pieces of about one length.
     if let Some(axis) = (0..sides.len()).find(|&axis| sides[axis] < meta.shape[axis] && sides[axis] > 1) {
         let count = meta.shape[axis].div_ceil(sides[axis]);
         sides[axis] = meta.shape[axis].div_ceil(count);
@@ -268,8 +269,8 @@ fn default_chunk(meta: &Meta, shard: Option<&Vec<usize>>) -> Vec<usize> {
     sides
 }
 
-/// Parses the codec that was asked for: `none`, `gzip`, `zstd` or `blosc`; a level may follow the second and the third after
-/// a colon.
+/// Parses the codec that the user chose: `none`, `gzip`, `zstd` or `blosc`; a level may follow the second and the third
+/// after a colon.
 ///
 /// # Errors
 /// Any other text.
@@ -295,8 +296,8 @@ fn asked(codec: &str, itemsize: usize) -> Result<Option<Value>> {
 }
 
 impl StoreWriter {
-    /// Returns the text of a group's metadata. The group gets the attributes of the groups of that path that its arrays come
-    /// from; of two attributes of one name it gets the first array's.
+    /// Returns the text of a group's metadata. The group gets the attributes of the groups of that path that its arrays
+    /// come from; of two attributes of one name it gets the first array's.
     fn group_text(&self, path: &str) -> Result<String> {
         let value = json!({"attributes": null, "zarr_format": 3, "node_type": "group"});
         let mut all: Vec<&String> = self.arrays.iter().filter_map(|array| array.array.style.groups.get(path)).collect();
@@ -348,7 +349,7 @@ impl WriteChunks for StoreWriter {
             files.push((join(&array.name, V3), array.array.text().into_bytes()));
         }
         if self.is_group {
-            // the groups in it before it, so that what is there is whole from below
+            // Groups come after what lies in them, so that each is complete when its metadata appears.
             let mut groups = BTreeSet::from([""]);
             for array in &self.arrays {
                 groups.extend(array.name.match_indices('/').map(|(end, _)| &array.name[..end]));

@@ -43,7 +43,7 @@ impl ReadAt for MemoryValue {
 
 impl Default for MemoryStore {
     fn default() -> Self {
-        Self { values: Arc::default(), number: MemoryBytes::new([]).number(), prefix: String::new() }
+        Self { values: Arc::default(), number: MemoryBytes::new([]).identity().unwrap(), prefix: String::new() }
     }
 }
 

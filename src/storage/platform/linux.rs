@@ -14,7 +14,7 @@ use rustix::io::Errno;
 pub use super::unix::{copy_mode, file_number, open_any, open_folder, open_to_lock, read_at, tempfile_in, write_at};
 use super::{is_full, mark_by_time, marked_by_time, same_file};
 
-/// Has the file system set the blocks of a large file of so many bytes aside. To write them then takes about half the
+/// Has the file system reserve the blocks of a large file of `bytes` bytes. To write them then takes about half the
 /// time, and a full disk shows before anything is computed.
 pub fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     const LARGE: u64 = 1 << 20;
@@ -23,7 +23,7 @@ pub fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     }
     match fallocate(file, FallocateFlags::empty(), 0, bytes) {
         Err(error) if is_full(&error.into()) => Err(error.into()),
-        // a file system that cannot do it writes the file without
+        // Where the file system cannot do it, the file is written without.
         Ok(()) | Err(_) => Ok(()),
     }
 }
@@ -60,7 +60,8 @@ pub fn remove_stale(name: &Path) -> io::Result<()> {
     if !metadata.is_file() || file.try_lock().is_err() {
         return Ok(()); // no file of ours, or of a writer that lives
     }
-    // with the lock nobody else removes it; before, its writer may have renamed it, and another taken the name
+    // While this process has the lock, no other removes the file. Before the lock, the writer may have renamed it, and
+    // another file may have got the name.
     if same_file(&metadata, &std::fs::symlink_metadata(name)?) {
         std::fs::remove_file(name)?;
     }
@@ -104,7 +105,7 @@ const MARK: &str = "user.tensorop.parts";
 /// Marks a file or folder by a number that is not part of its content; 0 takes the mark away.
 pub fn mark(path: &Path, number: u64) -> io::Result<()> {
     let set = setxattr(path, MARK, &number.to_le_bytes(), XattrFlags::empty());
-    // a file system without such attributes
+    // The file system may have no such attributes.
     if set.is_err() { mark_by_time(&open_any(path)?, number) } else { Ok(()) }
 }
 

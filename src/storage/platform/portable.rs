@@ -1,4 +1,5 @@
-//! What stands in for calls of the system that only Linux has. Each does less in a way that its caller can bear, and says so.
+//! What stands in for calls of the system that only Linux has. Each does less in a way that its caller can bear, and
+//! says so.
 
 use std::fs::File;
 use std::io;

@@ -26,7 +26,7 @@ pub fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
 pub fn copy_mode(file: &File, old: &Metadata) -> io::Result<()> {
     let new = file.metadata()?;
     if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
-        // only the superuser may give files away; the others keep what they write
+        // Only the superuser may give files away. Other users keep the files that they write.
         let _ = fchown(file, Some(old.uid()), Some(old.gid()));
     }
     file.set_permissions(old.permissions())
@@ -48,7 +48,7 @@ pub fn open_to_lock(folder: &Path) -> io::Result<File> {
 /// that may not be read.
 pub fn open_folder(folder: &Path) -> io::Result<Option<File>> {
     match File::open(folder) {
-        // a folder may allow files to be made in it and not to be read itself
+        // The user may be allowed to make files in a folder that may not be read.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
         opened => opened.map(Some),
     }
