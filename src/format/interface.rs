@@ -330,7 +330,7 @@ pub trait WriteChunks: Debug + Send + Sync {
 /// How a tensor is printed; the names are those of `numpy.set_printoptions`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextOptions {
-    /// Tensors of more items are elided; `None` elides none. NumPy's own limit is [`NUMPY`](Self::NUMPY).
+    /// Tensors of more items are elided; `None` elides none.
     pub threshold: Option<usize>,
     /// How many items an elided axis keeps at either end.
     pub edgeitems: usize,
@@ -341,6 +341,7 @@ pub struct TextOptions {
     pub precision: Option<usize>,
 }
 
+#[cfg(feature = "cli")]
 impl TextOptions {
     /// The number of items above which NumPy elides the middle of an array, unless it is told another.
     #[cfg_attr(not(feature = "cli"), allow(dead_code))]

@@ -267,6 +267,7 @@ macro_rules! not_numbers {
 }
 
 /// Methods that are always inlined. A loop is vectorised only if all that it calls for each item is inlined into it.
+#[cfg(feature = "files")]
 macro_rules! inlined {
     ($(fn $name:ident $arguments:tt -> $result:ty $body:block)+) => {
         $(#[inline(always)]
@@ -274,7 +275,9 @@ macro_rules! inlined {
     };
 }
 
-pub(crate) use {arm, inlined, match_kind, not_numbers};
+#[cfg(feature = "files")]
+pub(crate) use inlined;
+pub(crate) use {arm, match_kind, not_numbers};
 
 #[cfg(test)]
 mod tests {

@@ -71,6 +71,7 @@ impl TimeUnit {
     }
 
     /// Returns the word for several named units, which says so if the unit is generic.
+    #[cfg(feature = "files")]
     pub(crate) fn plural(self) -> &'static str {
         self.names().map_or("generic time units", |(_, plural)| plural)
     }
