@@ -59,7 +59,7 @@ fn page(command: &Command) -> Result<Vec<u8>> {
     if command.has_subcommands() {
         man.render_subcommands_section(&mut out)?;
     }
-    // examples keep their lines here, which clap_mangen would fill
+    // clap_mangen would join the lines of examples
     let help = command.get_after_long_help().or_else(|| command.get_after_help()).map(ToString::to_string);
     let mut section = "";
     for paragraph in help.unwrap_or_default().split("\n\n") {

@@ -55,7 +55,7 @@ pub(super) fn advised(message: String, advice: Option<Advice>) -> String {
     }
 }
 
-/// Returns the error of the library that a cause is. It may have come through a reader or writer of the standard library.
+/// Returns a cause as an error of the library, if it is one. It may be wrapped in an error of the standard library.
 fn own<'a>(cause: &'a (dyn StdError + 'static)) -> Option<&'a crate::Error> {
     let inner = || cause.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref();
     cause.downcast_ref().or_else(inner)

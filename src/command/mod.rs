@@ -66,7 +66,7 @@ Examples:
 Exit status: 0 success, 1 diff found a difference, 2 anything else. Errors are one line on standard error. No file is then written or \
 replaced; on standard output an error may come after a part of the output. A closed pipe ends the program quietly with status 0. NO_COLOR is honoured.";
 
-/// Makes what follows from the list of sub-commands. What stands in brackets there is given to the run.
+/// Makes all that depends on the list of sub-commands. What is in brackets in the list is passed to `run`.
 ///
 /// clap's derive for an enum of sub-commands would do, but it also generates functions that update parsed arguments, and it
 /// copies all that was parsed.
@@ -195,7 +195,7 @@ fn print_help(help: &clap::Error, io: &Io) -> std::io::Result<()> {
 enum Ended {
     /// Help or the version was asked for.
     Help(clap::Error),
-    /// The command line is wrong: the message.
+    /// The message that says what is wrong with the command line.
     Usage(String),
 }
 

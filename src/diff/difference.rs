@@ -180,7 +180,7 @@ macro_rules! findings {
 }
 
 findings! {
-    /// Returns how many elements differ in bits, and not as two NaN: all that a tolerance may accept.
+    /// Returns how many elements differ in bits and are not NaN on both sides. Tolerances concern only these elements.
     differing(found) -> usize = Some(found.differing);
     /// Returns how many elements no tolerance accepts.
     mismatches(found) -> usize = Some(found.mismatches);

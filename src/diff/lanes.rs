@@ -14,7 +14,7 @@ pub(super) struct Offsets {
 }
 
 impl Offsets {
-    /// Makes room for so many of each. What they were does not matter.
+    /// Gives each row a length. What the rows held before is meaningless then.
     pub(super) fn resize(&mut self, items: usize) {
         for row in [&mut self.expected, &mut self.actual, &mut self.errors] {
             row.resize(items, 0.0);
@@ -30,8 +30,8 @@ impl Offsets {
         BlockSums { expected: row(x, xx), actual: row(y, yy), products, errors: row(sizes, squares) }
     }
 
-    /// Brings each row into a range in which float64 has all squares, and returns the sums. `powers` of 2 have been taken
-    /// out of the rows before.
+    /// Brings each row into a range in which float64 has all squares, and returns the sums. `powers` says by
+    /// which powers of 2 the rows have been divided before.
     pub(super) fn scaled_sums(&mut self, powers: [i32; 3]) -> BlockSums {
         let scale = |items: &mut [f64]| {
             let power = exponent(items.iter().fold(0.0, |most, item| item.abs().max(most)));
@@ -67,8 +67,8 @@ impl RowSums {
         Binary::from(self.squares).shifted(2 * self.power)
     }
 
-    /// Returns whether float64 has all squares that count: if their sum is above 1e-270 (2^-897), those of up to 512 numbers
-    /// that are lost below 2^-1022 are less than 2^-116 of it.
+    /// Returns whether no square that matters was out of the range of float64. Squares below 2^-1022 are lost; those of up to
+    /// 512 numbers are less than 2^-116 of a sum above 1e-270 (2^-897).
     fn is_in_range(&self) -> bool {
         self.squares.is_finite() && self.squares > 1e-270
     }
@@ -110,7 +110,8 @@ impl BlockSums {
     }
 }
 
-/// Returns the power of 2 that a finite float is not below, or that of the smallest normal float for less.
+/// Returns the exponent of the largest power of 2 that is not above a finite float's magnitude, or -1023 if that is below
+/// all normal floats.
 pub(super) fn exponent(value: f64) -> i32 {
     (value.to_bits() >> 52 & 2047) as i32 - 1023
 }

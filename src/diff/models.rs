@@ -1,7 +1,8 @@
 //! The report on many tensors that were compared by name.
 //!
 //! The report has a line for each tensor that is not the same, and JSON an object for each tensor. A checkpoint may have a
-//! million tensors, so only its line of each is kept, or its JSON: in memory, and in a temporary file once that is long.
+//! million tensors, so of each only its line or its JSON is kept. JSON is kept in memory, and in a temporary file once it
+//! is long.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -113,7 +114,7 @@ impl Models {
         Verdict::ALL.into_iter().zip(self.counts).filter(|(verdict, _)| of(*verdict)).map(|(_, count)| count).sum()
     }
 
-    /// Adds the result of a tensor, whose name comes after all before.
+    /// Adds the result of a tensor. Tensors are added in the order of their names.
     ///
     /// # Errors
     /// A temporary file cannot be written.

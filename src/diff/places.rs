@@ -1,10 +1,9 @@
 //! Where mismatches are: for each axis how many of its places hold one, and which.
 //!
-//! A place of an axis is marked when an item in it fails. Before a block's items are looked at, it is asked whether their
-//! places are marked already: after the first rows of a tensor nearly all places of the inner axes are, and whole blocks
-//! need no second look. Within a window the places of the first axis come in order, so they are kept as ranges; a bit for
-//! each would take memory in proportion to the tensor. The other axes have a bit for each place, in pages that are
-//! allocated when a place in them is marked.
+//! A place of an axis is marked when an item in it fails. A block whose places are all marked already needs no second
+//! look, and after the first rows of a tensor nearly all places of the inner axes are marked. Within a window the places
+//! of the first axis come in order, so they are kept as ranges; a bit for each would take memory in proportion to the
+//! tensor. The other axes have a bit for each place, in pages that are allocated when a place in them is marked.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -120,8 +119,8 @@ impl AxisMarks {
         Self { axes }
     }
 
-    /// Marks the places of `mismatches` of the items. If it matters which, `set` sets a bit for each of them. `runs` has the
-    /// places of the first axis in this window.
+    /// Marks the places of the items that fail, which are as many as `mismatches` says. `set` sets a bit for each of them,
+    /// and is called only if it matters which they are. `runs` has the places of the first axis in this window.
     pub(super) fn mark(
         &self,
         runs: &mut FirstAxisRuns,

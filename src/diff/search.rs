@@ -15,13 +15,14 @@ pub const QUANTILES: [&str; 4] = ["0.5", "0.9", "0.99", "0.999"];
 pub(super) const FRACTIONS: [Fraction; 4] =
     [Fraction::new(1, 2), Fraction::new(9, 10), Fraction::new(99, 100), Fraction::new(999, 1000)];
 
-/// Of more items than this, quantiles are guessed from a sample first. For fewer, one more pass takes less time than that.
+/// If there are more items than this, quantiles are guessed from a sample first. With fewer, one more pass is faster.
 const SAMPLED: usize = 1 << 21;
 
-/// Items that a sample has at least, and about; it has no more than twice as many.
+/// The number of items that a sample has at least. It has at most twice as many.
 const SAMPLE: usize = 1 << 20;
 
-/// Bytes of a piece of a sample, a page: less is not read faster. There are many pieces, since neighbours are often alike.
+/// The bytes of a piece of a sample: a page, since less is not read faster. Neighbouring items are often alike, so a sample
+/// has many pieces.
 const PIECE: usize = 1 << 12;
 
 impl Comparison<'_> {

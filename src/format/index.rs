@@ -95,7 +95,7 @@ impl IndexReader {
         &self.shards[self.places[n]]
     }
 
-    /// Returns the shard of tensor number `n`, which is opened if it is not open yet, and the number that the tensor has there.
+    /// Returns the shard that holds tensor number `n`, and the number of the tensor in it. Opens the shard if it is not open.
     fn find(&self, n: usize) -> Result<(&OpenIndexShard, usize)> {
         let (shard, name) = (self.shard(n), &self.names[n]);
         let opened = match shard.opened.get() {

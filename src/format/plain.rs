@@ -1,4 +1,4 @@
-//! One tensor whose items lie one after the other, as they are: that of a `.npy`, and that of bytes without a header.
+//! Files of one tensor whose items are not packed and lie one after the other: `.npy` files, and bytes without a header.
 
 use std::fmt;
 use std::io::Read;

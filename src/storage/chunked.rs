@@ -45,8 +45,8 @@ pub trait Chunked: Debug + Send + Sync {
     /// A value that cannot be opened.
     fn value_of(&self, window: &Window) -> Result<Option<Arc<dyn ReadAt>>>;
 
-    /// Returns the key of the value that holds a box, from the tensor's own prefix on, and what the value is to be where
-    /// these are the items of the box.
+    /// Packs the items of a box. Returns the key of the value that holds the box, counted from the tensor's own prefix on,
+    /// and the bytes that belong there.
     ///
     /// # Errors
     /// Not enough memory.

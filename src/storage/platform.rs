@@ -39,7 +39,7 @@ pub fn same_file(a: &Metadata, b: &Metadata) -> bool {
     file_number(a) == file_number(b)
 }
 
-/// Says what an early end of a file means.
+/// Replaces the system's message on an unexpected end of a file by one that names the cause.
 fn explain_end(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => io::Error::new(error.kind(), "the file became shorter while it was read"),
@@ -83,7 +83,7 @@ pub fn spool(memory: usize) -> Spool {
     tempfile::spooled_tempfile(memory)
 }
 
-/// Marks a file in the nanoseconds of the time of its last change, where it has no attributes.
+/// Marks a file by the nanoseconds of the time of its last change, on systems whose files have no attributes.
 #[cfg(feature = "files")]
 fn mark_by_time(file: &File, hash: u64) -> io::Result<()> {
     let since = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -46,7 +46,7 @@ pub(crate) fn asked_dtype(text: &str) -> Result<DType, String> {
     DType::asked(text).map_err(|error| error.message().to_owned())
 }
 
-/// Parses text in which a dtype stands, with the function in it. Shells complete the names of numeric dtypes; any other
+/// Parses text that names a dtype with the function that it holds. Shells complete the names of numeric dtypes; any other
 /// name may be typed as well.
 #[derive(Clone, Copy)]
 pub(crate) struct DTypeParser<T>(pub fn(&str) -> Result<T, String>);

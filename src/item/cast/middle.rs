@@ -6,7 +6,7 @@
 
 use crate::item::element::Element;
 
-/// Reads the numbers of `bytes`, which are big-endian or not, to the front of `run`.
+/// Reads numbers from `bytes`, in either byte order, to the beginning of `run`.
 pub(super) type LoadRun<M> = fn(big: bool, bytes: &[u8], run: &mut [M]);
 
 /// Writes runs of numbers as items of one type.
@@ -17,7 +17,7 @@ pub(super) struct NumberWriter {
     pub unsigned: StoreRun<u64>,
 }
 
-/// Writes a run of numbers over `out`; an error is the place of the first that does not fit.
+/// Writes a run of numbers over `out`; the error is the place of the first number that does not fit.
 pub(super) type StoreRun<M> = fn(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize>;
 
 /// A type through which numbers are cast.

@@ -5,7 +5,7 @@ use crate::layout::gather::GAP;
 use crate::ops::reduction::Combine;
 use crate::ops::window_size::SLAB;
 
-/// The most runs that are read at once: tuples may name one place any number of times, which spans no bytes.
+/// The most runs that are read at once. Their bytes set no limit, since tuples may name one place any number of times.
 const MOST_RUNS: usize = 1 << 14;
 
 /// Neighbouring items on their way to a window; all three numbers are in items.
@@ -60,7 +60,7 @@ fn copy_item(old: &mut [u8], new: &[u8]) {
     }
 }
 
-/// Reads items from number `first` on, which are so many, into a buffer.
+/// Reads a number of items, from number `first` on, into a buffer.
 pub(in crate::ops) type ReadItems<'a> = dyn Fn(usize, usize, &mut Vec<u8>) -> Result<()> + 'a;
 
 /// Reads runs of items and puts them in their places; runs that are near together are read at once.
