@@ -323,15 +323,11 @@ impl Comparing<'_> {
 
     /// Describes a tensor that only one side has.
     fn alone(&self, places: [Option<TensorPlace>; 2]) -> Result<NamedResult> {
-        let outline = |side: usize, place| {
-            let source = self.pairs.open_one(side, place, self.asked)?;
-            Ok::<_, anyhow::Error>(Outline::new(source.dtype(), source.shape()))
-        };
-        Ok(match places {
-            [Some(expected), _] => NamedResult::Missing(outline(0, expected)?),
-            [None, Some(actual)] => NamedResult::Extra(outline(1, actual)?),
-            [None, None] => unreachable!("a name comes from a tensor of one of the sides"),
-        })
+        let side = usize::from(places[0].is_none());
+        let place = places[side].expect("a name comes from a tensor of one of the sides");
+        let source = self.pairs.open_one(side, place, self.asked)?;
+        let outline = Outline::new(source.dtype(), source.shape());
+        Ok(if side == 0 { NamedResult::Missing(outline) } else { NamedResult::Extra(outline) })
     }
 }
 

@@ -268,6 +268,17 @@ impl Places {
     }
 }
 
+/// A tensor in memory that is written from front to back.
+#[derive(Clone, Copy, Debug)]
+pub struct WholeTensor<'a> {
+    /// Its name, which is empty if it has none.
+    pub name: &'a str,
+    /// The number of places on each axis of all of it.
+    pub shape: &'a [usize],
+    /// Its items, or those at its [`places`](WriteWhole::places).
+    pub items: &'a Tensor,
+}
+
 /// Writes a tensor in memory from front to back.
 pub trait WriteWhole: Debug + Send + Sync {
     /// Returns the places of each axis whose items are written, as ascending ranges; `None` for all. Other items are
@@ -276,17 +287,11 @@ pub trait WriteWhole: Debug + Send + Sync {
         None
     }
 
-    /// Writes a tensor of a name and meta, of which `items` are those at its [`places`](Self::places).
+    /// Writes a tensor.
     ///
     /// # Errors
     /// The format cannot hold an item; an error of the kind [`Io`](crate::error::ErrorKind::Io) comes from `out`.
-    fn write_whole(
-        &self,
-        out: &mut dyn Write,
-        named: (&str, &Meta),
-        items: &Tensor,
-        options: &TextOptions,
-    ) -> Result<()>;
+    fn write_whole(&self, out: &mut dyn Write, tensor: WholeTensor<'_>, options: &TextOptions) -> Result<()>;
 }
 
 /// Writes tensors one after the other, because the place of one depends on the bytes of those before it (compressed

@@ -181,17 +181,19 @@ pub fn new_format(path: &Path) -> Result<Format> {
 pub fn check_in_place(input: &Input, n: usize, new: &Source, label: &str, role: &str) -> Result<()> {
     let old = input.source(n)?;
     let is_like = old.dtype().native() == new.dtype().native() && old.shape() == new.shape();
-    if is_like {
+    let refused = match is_like {
+        true if !old.shape().is_empty() => return Ok(()),
         // the change is a slice of all places, and a slice has an axis
-        let why = "a tensor without axes is not changed where it lies";
-        let refused = || Err(Error::of(ErrorKind::Unsupported, why.to_owned()).within(label));
-        return if old.shape().is_empty() { refused() } else { Ok(()) };
-    }
-    let described = |source: &Source| format!("{} {:?}", source.dtype().native().name(), source.shape());
-    let why = input.unwritten().unwrap_or_else(|| Error::of(ErrorKind::Unsupported, "only items are changed"));
-    let message = format!("{}, and {role} is {}; {}", described(&old), described(new), why.message());
-    let refused = Error::of(ErrorKind::Unsupported, message).within(label);
-    Err(why.advice().map_or(refused.clone(), |advice| refused.advising(advice)))
+        true => Error::of(ErrorKind::Unsupported, "a tensor without axes is not changed where it lies"),
+        false => {
+            let described = |source: &Source| format!("{} {:?}", source.dtype().native().name(), source.shape());
+            let why = input.unwritten().unwrap_or_else(|| Error::of(ErrorKind::Unsupported, "only items are changed"));
+            let message = format!("{}, and {role} is {}; {}", described(&old), described(new), why.message());
+            let refused = Error::of(ErrorKind::Unsupported, message);
+            why.advice().map_or(refused.clone(), |advice| refused.advising(advice))
+        }
+    };
+    Err(refused.within(label))
 }
 
 /// Returns the works that change tensors of a file in place, one for each. The file is opened once, and each tensor is

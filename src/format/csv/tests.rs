@@ -1,6 +1,6 @@
 use super::*;
 use crate::error::Advice;
-use crate::format::interface::{Extras, WriteWhole, Writer};
+use crate::format::interface::{Extras, WholeTensor, WriteWhole, Writer};
 use crate::format::text::TextOptions;
 use crate::item::meta::Meta;
 use crate::{DType, Tensor};
@@ -13,7 +13,8 @@ fn read(text: &[u8], dtype: Option<&str>, skip_rows: usize) -> Result<Tensor> {
 
 fn written(tensor: &Tensor, dialect: Dialect) -> Result<String> {
     let mut out = Vec::new();
-    CsvWriter(dialect).write_whole(&mut out, ("", tensor.meta()), tensor, &TextOptions::default())?;
+    let whole = WholeTensor { name: "", shape: tensor.shape(), items: tensor };
+    CsvWriter(dialect).write_whole(&mut out, whole, &TextOptions::default())?;
     Ok(String::from_utf8(out).expect("UTF-8"))
 }
 

@@ -5,14 +5,13 @@ use std::io::{self, Write};
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 
 use crate::error::{Advice, Error, ErrorKind, Result, Subject, bail};
-use crate::format::interface::{Extras, Layout, TextOptions, WriteWhole, Writer};
+use crate::format::interface::{Extras, Layout, TextOptions, WholeTensor, WriteWhole, Writer};
 use crate::format::values::cannot_hold;
 use crate::format::values::cells::{BYTE_ORDER_MARK, Dialect, holds};
 use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::{code_points, unpadded};
 use crate::item::meta::Meta;
 use crate::item::print::ItemWriter;
-use crate::item::tensor::Tensor;
 use crate::memory;
 
 /// Writes a line for each row.
@@ -42,8 +41,9 @@ impl Writer for CsvWriter {
 }
 
 impl WriteWhole for CsvWriter {
-    fn write_whole(&self, out: &mut dyn Write, _: (&str, &Meta), tensor: &Tensor, _: &TextOptions) -> Result<()> {
+    fn write_whole(&self, out: &mut dyn Write, tensor: WholeTensor<'_>, _: &TextOptions) -> Result<()> {
         // digits are those of JSON
+        let tensor = tensor.items;
         let mut items = ItemWriter::new(tensor.dtype());
         let refuse = |why: String| {
             let message = format!("{} cannot hold {why}", self.0.name);

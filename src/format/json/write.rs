@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::error::Result;
-use crate::format::interface::{Extras, Layout, TextOptions, WriteWhole, Writer};
+use crate::format::interface::{Extras, Layout, TextOptions, WholeTensor, WriteWhole, Writer};
 use crate::format::values::{cannot_hold, check_text};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -87,7 +87,7 @@ impl Writer for JsonWriter {
 }
 
 impl WriteWhole for JsonWriter {
-    fn write_whole(&self, out: &mut dyn Write, _: (&str, &Meta), tensor: &Tensor, _: &TextOptions) -> Result<()> {
-        Ok(write(out, tensor)?)
+    fn write_whole(&self, out: &mut dyn Write, tensor: WholeTensor<'_>, _: &TextOptions) -> Result<()> {
+        Ok(write(out, tensor.items)?)
     }
 }

@@ -8,10 +8,9 @@ use super::proto::Proto;
 use super::write::{check, write_header, write_strings};
 use crate::error::{Result, bail};
 use crate::format::content::{Content, Description};
-use crate::format::interface::{Extras, Layout, Place, Places, Reader, TextOptions, WriteWhole, Writer};
+use crate::format::interface::{Extras, Layout, Place, Places, Reader, TextOptions, WholeTensor, WriteWhole, Writer};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
-use crate::item::tensor::Tensor;
 use crate::storage::read_at::ReadAt;
 use crate::storage::source::Source;
 
@@ -74,13 +73,7 @@ impl Writer for OnnxWriter {
 }
 
 impl WriteWhole for OnnxWriter {
-    fn write_whole(
-        &self,
-        out: &mut dyn Write,
-        (name, _): (&str, &Meta),
-        tensor: &Tensor,
-        _: &TextOptions,
-    ) -> Result<()> {
-        Ok(out.write_all(&write_strings(tensor.shape(), name, tensor)?)?)
+    fn write_whole(&self, out: &mut dyn Write, tensor: WholeTensor<'_>, _: &TextOptions) -> Result<()> {
+        Ok(out.write_all(&write_strings(tensor.shape, tensor.name, tensor.items)?)?)
     }
 }

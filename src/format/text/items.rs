@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::floats::{FLOAT16, FLOAT32, FLOAT64, FloatFormat, FloatType, Role, complex_scalar, real_scalar};
 use super::page::{BLOCK, Numbers, Page, pad, shown};
 use crate::error::{Error, Result};
-use crate::format::interface::{Extras, Layout, TextOptions, WriteWhole, Writer};
+use crate::format::interface::{Extras, Layout, TextOptions, WholeTensor, WriteWhole, Writer};
 use crate::format::values::check_text;
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind, Narrow};
@@ -207,13 +207,7 @@ impl WriteWhole for TextWriter {
         shown(&meta.shape, options)
     }
 
-    fn write_whole(
-        &self,
-        out: &mut dyn Write,
-        (_, meta): (&str, &Meta),
-        items: &Tensor,
-        options: &TextOptions,
-    ) -> Result<()> {
-        Ok(write_shown(out, items, &meta.shape, options)?)
+    fn write_whole(&self, out: &mut dyn Write, tensor: WholeTensor<'_>, options: &TextOptions) -> Result<()> {
+        Ok(write_shown(out, tensor.items, tensor.shape, options)?)
     }
 }

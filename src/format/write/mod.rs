@@ -2,15 +2,13 @@
 //!
 //! A [`Work`] is a tensor of the output: what fills its items, and what becomes of them. Works get names ([`named`]) and
 //! are checked against the format ([`Work::check`]); a [`Plan`] lays them out in one output and then writes it, whole or
-//! in [shares](Plan::shares). `edit` instead changes a tensor in place.
+//! in [shares](Plan::shares). [`edit`] instead changes a tensor in place.
 
 mod chunks;
-mod edit;
 mod output;
 mod plan;
 #[cfg(test)]
 mod tests;
 
-pub use self::edit::edit;
-pub use self::output::{Recast, Work, check_replaced, checked, named};
-pub use self::plan::{Plan, Share, ShareReport, Shares, items_at};
+pub use self::output::{Recast, Share, Work, check_replaced, checked, edit, named};
+pub use self::plan::{Plan, ShareReport, Shares, items_at};

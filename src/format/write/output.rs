@@ -1,17 +1,24 @@
-//! A tensor of an output before it is written, and the checks of names, formats and files to be replaced.
+//! A tensor of an output before it is written, the checks of names, formats and files to be replaced, and how a tensor is
+//! changed in place, in its own file or store.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
 
-use crate::error::{Context, Error, ErrorKind, Result, bail, ensure};
+use crate::engine::job::{Job, Progress};
+use crate::engine::sink::FileSink;
+use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::format::table::{Format, containers};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::layout::order::sort_by;
-use crate::ops::fill::{Fill, Limits};
+use crate::layout::window::{Window, Windows};
+use crate::ops::fill::{Fill, Limits, Patch};
 use crate::ops::selection::Selection;
 use crate::storage::chunked::ChunkStyle;
+use crate::storage::key_store::Commit;
 use crate::storage::read_at::Identity;
+use crate::storage::signals;
 use crate::storage::source::{Container, Source};
 use crate::storage::target::Target;
 
@@ -89,22 +96,21 @@ impl Work {
     /// The format cannot hold the dtype, which is about [`Subject::Dtype`](crate::error::Subject::Dtype); it does not have
     /// the order of items or bytes; there are more items of zero bytes than anybody wants printed.
     pub fn check(&self, format: Format) -> Result<()> {
+        let refuse = |message: String| Err(Error::of(ErrorKind::Unsupported, message));
         if !format.is_written() {
-            return Err(Error::of(ErrorKind::Unsupported, format!("{} is read, and not written", format.name())));
+            return refuse(format!("{} is read, and not written", format.name()));
         }
-        let meta = self.meta(format);
-        let name = format.argument();
+        let (meta, name) = (self.meta(format), format.argument());
         format.writer().check(&meta.dtype).map_err(|error| error.of_kind(ErrorKind::Unsupported))?;
         if meta.order == Order::Fortran && !format.can().fortran_order {
-            return Err(Error::of(ErrorKind::Unsupported, format!("{name} is always in C order")));
+            return refuse(format!("{name} is always in C order"));
         }
         if self.recast.big_endian == Some(true) && !format.can().byte_orders {
-            return Err(Error::of(ErrorKind::Unsupported, format!("{name} is never big-endian")));
+            return refuse(format!("{name} is never big-endian"));
         }
         let items = self.fill.meta().items();
         if !format.is_binary() && meta.dtype.itemsize() == 0 && items > MOST_EMPTY_ITEMS {
-            let message = format!("{items} items of no bytes are too many to print");
-            return Err(Error::of(ErrorKind::Unsupported, message));
+            return refuse(format!("{items} items of no bytes are too many to print"));
         }
         Ok(())
     }
@@ -125,7 +131,9 @@ pub fn named(mut works: Vec<Work>, format: Format) -> Result<Vec<Work>> {
     }
     sort_by(&mut works, |a, b| a.name.cmp(&b.name));
     match works.windows(2).find(|pair| pair[0].name == pair[1].name) {
-        Some(twice) => bail!("two tensors are called {:?}", twice[0].name.as_deref().unwrap_or_default()),
+        Some(twice) => {
+            bail!("two tensors are called {:?}", twice[0].name.as_deref().expect("each tensor has a name now"))
+        }
         None => Ok(works),
     }
 }
@@ -169,4 +177,82 @@ pub fn check_replaced(target: &Target, works: &[Work], left_out: &dyn Fn(&str) -
         0 => Ok(()),
         lost => refuse(format!("holds {lost} more tensors, which would be lost: choose another file")),
     }
+}
+
+/// Share number `number` of `of` shares of something that is cut into units, counted from 1. Shares differ by one unit at
+/// most; if there are more shares than units, the last ones are empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Its number.
+    pub number: usize,
+    /// The number of all shares.
+    pub of: usize,
+}
+
+impl Share {
+    /// Returns the units of this share, of `units` in all.
+    pub fn of(self, units: usize) -> Range<usize> {
+        let (each, more) = (units / self.of, units % self.of);
+        // the first shares have one unit more
+        let end = |number: usize| each * number + number.min(more);
+        end(self.number - 1)..end(self.number)
+    }
+}
+
+/// Changes the data of a work that is [in place](Work::is_in_place): only the windows in which something changes are read
+/// and written, and of a store in chunks only those of `share`, if there is one. After the last check and before the first
+/// change `expect` is called once with the number of bytes that `progress` will add up to.
+///
+/// # Errors
+/// A share of data that is not stored in chunks; data that is in no local file; of reading and writing.
+pub fn edit(work: Work, share: Option<Share>, expect: &dyn Fn(usize), progress: Progress<'_>) -> Result<()> {
+    let label = work.label();
+    let job = Job::new(work.fill, work.limits)?;
+    let patch = job.fill().as_patch().expect("what changes data where it lies is a patch");
+    if patch.base().source.as_chunks().is_some() {
+        return edit_chunks(&job, patch, &label, share, expect, progress);
+    }
+    if share.is_some() {
+        return Err(
+            Error::of(ErrorKind::Unsupported, "parts of it are changed in place only in a Zarr store").within(label)
+        );
+    }
+    let (file, start) = patch.base().source.as_local_file().ok_or_else(|| malformed!("{label}: no file"))?;
+    signals::survive_size_limit();
+    job.edit(patch, &FileSink::new(file, start, job.meta(), &label), expect, progress)
+}
+
+/// Writes the chunks in which something changes anew, those of `share` if there is one. All of them are first written
+/// beside the store, so that nothing has changed if one of them cannot be read or written; then each takes its name.
+fn edit_chunks(
+    job: &Job,
+    patch: &dyn Patch,
+    label: &str,
+    share: Option<Share>,
+    expect: &dyn Fn(usize),
+    progress: Progress<'_>,
+) -> Result<()> {
+    let chunks = patch.base().source.as_chunks().expect("the data lies in chunks");
+    let windows = Windows::boxes(&job.meta().shape, &chunks.style().unit);
+    let own = share.map_or(0..windows.count(), |share| share.of(windows.count()));
+    let touched: Vec<usize> = patch.touched(&windows)?.into_iter().filter(|number| own.contains(number)).collect();
+    let store = chunks.edit().with_context(|| format!("{label}: nothing can be written beside it"))?;
+    let itemsize = job.meta().dtype.itemsize();
+    expect(touched.iter().map(|&number| windows.get(number).items().saturating_mul(itemsize)).sum());
+    let written = Mutex::new(Vec::with_capacity(touched.len()));
+    let put = |window: &Window, items: &[u8]| -> Result<()> {
+        // A chunk is not read if all of its items change; a folder in its place must be refused before others change.
+        chunks.value_of(window).with_context(|| label.to_owned())?;
+        let (key, bytes) = chunks.packed(window, items).with_context(|| label.to_owned())?;
+        let value = store.prepare(&key, &bytes);
+        let value = value.with_context(|| format!("{label}: chunk {key}: cannot be written"))?;
+        written.lock().expect("no thread panicked").push((key, value));
+        Ok(())
+    };
+    job.each(&windows, &touched, &put, progress)?;
+    patch.finish_updates()?;
+    let mut written = written.into_inner().expect("no thread panicked");
+    sort_by(&mut written, |(a, _), (b, _)| a.cmp(b));
+    let commit = |(_, commit): (_, Commit)| commit();
+    written.into_iter().try_for_each(commit).with_context(|| format!("{label}: a chunk cannot be put in its place"))
 }

@@ -6,11 +6,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::chunks::ChunkSink;
-use super::output::Work;
+use super::output::{Share, Work};
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::{FileSink, Take};
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::format::interface::{Extras, Layout, Places, TextOptions, WriteChunks};
+use crate::format::interface::{Extras, Layout, Places, TextOptions, WholeTensor, WriteChunks};
 use crate::format::packed::Packer;
 use crate::format::table::Format;
 use crate::item::meta::Meta;
@@ -157,7 +157,8 @@ impl Plan {
                 let (meta, place) = (&output.meta, format!("{} as {}", self.label, self.format.argument()));
                 let places = writer.places(meta, text);
                 let items = items_at(&output.job, meta, places.as_deref(), &place, progress)?;
-                writer.write_whole(out, (&output.name, meta), &items, text).map_err(|error| {
+                let whole = WholeTensor { name: &output.name, shape: &meta.shape, items: &items };
+                writer.write_whole(out, whole, text).map_err(|error| {
                     // an error of the system is about writing, any other about the tensor
                     let io = matches!(error.kind(), ErrorKind::Io(_));
                     error.within(if io { self.failed() } else { self.label.clone() })
@@ -314,26 +315,6 @@ pub(super) fn parts_of<'a>(
         *first = end;
         Some((output, windows, own.start.clamp(start, end) - start..own.end.clamp(start, end) - start))
     })
-}
-
-/// Share number `number` of `of` shares of something that is cut into units, counted from 1. Shares differ by one unit at
-/// most; if there are more shares than units, the last ones are empty.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
-    /// Its number.
-    pub number: usize,
-    /// The number of all shares.
-    pub of: usize,
-}
-
-impl Share {
-    /// Returns the units of this share, of `units` in all.
-    pub fn of(self, units: usize) -> Range<usize> {
-        let (each, more) = (units / self.of, units % self.of);
-        // the first shares have one unit more
-        let end = |number: usize| each * number + number.min(more);
-        end(self.number - 1)..end(self.number)
-    }
 }
 
 /// An output that is made in shares: its plan, and the units that it is cut into.
