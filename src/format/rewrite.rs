@@ -205,14 +205,13 @@ pub fn in_place(path: &Path, label: &str, tensors: Vec<NamedSource>, limits: Lim
     let options = OpenOptions { threads: limits.threads, locked: true, ..OpenOptions::new(label) };
     let input = options.open(path)?;
     let work = |NamedSource { name, source: new }| {
-        let label = name.as_ref().map_or_else(|| label.to_owned(), |name| format!("{label}:{name}"));
+        let label = input.label_of(name.as_deref());
         let n = input.pick(input.member().or(name.as_deref()))?;
         input.lock(n, false)?;
         check_in_place(&input, n, &new, &label, "the new tensor")?;
         let old = input.source(n)?;
-        let places = SliceScatter::resolve(old.shape(), &SliceArgs::default(), None).with_context(|| label.clone())?;
-        let conversion =
-            Conversion::new(new.dtype(), old.dtype()).with_context(|| format!("{label}: another dtype"))?;
+        let places = SliceScatter::resolve(old.shape(), &SliceArgs::default(), None).context(&*label)?;
+        let conversion = Conversion::new(new.dtype(), old.dtype()).expect("both have the same dtype");
         let mut updates = Updates::new(new, conversion);
         updates.keep_from(&old)?;
         Ok(Work::new(Box::new(places.link(Selection::in_place(old), updates)), limits))

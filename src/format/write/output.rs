@@ -65,11 +65,6 @@ impl Work {
         Self::new(Box::new(Selection::whole(data)), limits)
     }
 
-    /// Returns whether the file of the data itself is to be changed.
-    pub fn is_in_place(&self) -> bool {
-        self.fill.as_patch().is_some_and(|patch| patch.base().is_in_place)
-    }
-
     /// Returns what messages call the data.
     pub fn label(&self) -> String {
         self.fill.data().label().to_owned()
@@ -199,7 +194,7 @@ impl Share {
     }
 }
 
-/// Changes the data of a work that is [in place](Work::is_in_place): only the windows in which something changes are read
+/// Changes the data of a work in place, whose operator is a [`Patch`]: only the windows in which something changes are read
 /// and written, and of a store in chunks only those of `share`, if there is one. After the last check and before the first
 /// change `expect` is called once with the number of bytes that `progress` will add up to.
 ///
