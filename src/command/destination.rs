@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use anyhow::{Result, anyhow, bail, ensure};
 
 use super::io::{Io, Outcome};
-use super::messages::complain;
+use super::messages::{complain, unless_closed};
 use super::meter::Meter;
 use super::options::OutputOptions;
 use crate::DType;
@@ -348,7 +348,7 @@ fn finish_parts(parts: &Parts<'_>, io: &Io, wanted: usize, dry_run: bool) -> Res
     // another process may have put the output in place while this one waited or looked
     let finished = parts.is_finished()?;
     if !finished && !missing.is_empty() {
-        writeln!(io.stdout.clone(), "{}", listed(&missing)).context("standard output")?;
+        unless_closed(writeln!(io.stdout.clone(), "{}", listed(&missing))).context("standard output")?;
         return Ok(Outcome::Different);
     }
     if !finished && !dry_run {

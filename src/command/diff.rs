@@ -11,6 +11,7 @@ use clap::{Args, ValueHint};
 use super::accept::Changes;
 use super::asked::{Asked, Reinterpret};
 use super::io::{Io, Outcome};
+use super::messages::unless_closed;
 use super::meter::Meter;
 use super::options::{ByName, InputOptions, MemberOptions, OperandArg, ThreadOptions, data_help, parse_number};
 use super::show::{png_target, write_png};
@@ -206,10 +207,10 @@ fn tolerance<T: Copy>(all: &[ByName<T>], name: &str) -> Option<T> {
     all.iter().rev().find(matches).map(|one| one.value)
 }
 
-/// Prints something to standard output.
+/// Prints something to standard output, as far as somebody reads it.
 fn print(io: &Io, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut out = BufWriter::new(io.stdout.clone());
-    write(&mut out).and_then(|()| out.flush()).context("standard output")
+    unless_closed(write(&mut out).and_then(|()| out.flush())).context("standard output")
 }
 
 /// Returns how a comparison ends.
@@ -242,8 +243,8 @@ impl Diff {
     fn tell(&self, io: &Io, lines: &[String]) -> Result<Outcome> {
         for line in lines {
             match self.json {
-                true => writeln!(io.stderr.clone(), "{line}").context("standard error")?,
-                false => writeln!(io.stdout.clone(), "{line}").context("standard output")?,
+                true => unless_closed(writeln!(io.stderr.clone(), "{line}")).context("standard error")?,
+                false => print(io, &mut |out| writeln!(out, "{line}"))?,
             }
         }
         Ok(Outcome::Done)

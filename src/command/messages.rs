@@ -61,6 +61,14 @@ fn own<'a>(cause: &'a (dyn StdError + 'static)) -> Option<&'a crate::Error> {
     cause.downcast_ref().or_else(inner)
 }
 
+/// Lets a verdict be printed to a pipe whose reader has gone: the status tells it all the same.
+///
+/// # Errors
+/// Any other than that.
+pub(super) fn unless_closed(printed: io::Result<()>) -> io::Result<()> {
+    printed.or_else(|error| if crate::error::kind(&error) == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
+}
+
 /// Returns whether the output was a pipe whose reader has gone, which is no fault.
 pub(super) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let closed = |cause: &(dyn StdError + 'static)| {

@@ -64,7 +64,7 @@ Examples:
   tensorop convert test_data_set_0/input_0.pb -o input.npy
 
 Exit status: 0 success, 1 diff found a difference, 2 anything else. Errors are one line on standard error. No file is then written or \
-replaced; on standard output an error may come after a part of the output. A closed pipe ends the program quietly with status 0. NO_COLOR is honoured.";
+replaced; on standard output an error may come after a part of the output. A closed pipe ends the program quietly: diff and --finish with the status of their verdict, all else with 0. NO_COLOR is honoured.";
 
 /// Makes all that depends on the list of sub-commands. What is in brackets in the list is passed to `run`.
 ///

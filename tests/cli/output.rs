@@ -257,7 +257,7 @@ fn devices_and_pipes() {
 fn closed_pipes() {
     let folder = folder();
     folder.put("big.npy", npy("<f8", &[50_000], &[1; 400_000]));
-    for format in ["npy", "json", "text"] {
+    for format in ["npy", "npz", "safetensors", "pb", "raw", "json", "csv", "tsv", "text"] {
         for reader in ["true", "head -c 1 > /dev/null"] {
             let run = folder.status_before_pipe(&format!("slice big.npy --at : --to {format}"), reader);
             let (_, out, err) = streams(run);

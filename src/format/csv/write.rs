@@ -65,12 +65,21 @@ impl WriteWhole for CsvWriter {
             .from_writer(out);
         for n in 0..tensor.items() {
             let cell = cell(&mut items, tensor.dtype(), item(n)).map_err(refuse)?;
-            rows.write_field(cell).map_err(io::Error::from)?;
+            rows.write_field(cell).map_err(cause)?;
             if (n + 1) % columns == 0 {
-                rows.write_record(None::<&[u8]>).map_err(io::Error::from)?;
+                rows.write_record(None::<&[u8]>).map_err(cause)?;
             }
         }
         Ok(rows.flush()?)
+    }
+}
+
+/// Returns what failed in the stream that a row goes to. As csv converts it, the error would lose its kind, and with it that
+/// a reader has gone.
+fn cause(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
     }
 }
 
