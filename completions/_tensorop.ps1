@@ -306,6 +306,7 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('--finish', '--finish', [CompletionResultType]::ParameterName, 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)')
             [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
             [CompletionResult]::new('--lossy', '--lossy', [CompletionResultType]::ParameterName, 'With --cast: truncate fractions and take the nearest integer the dtype has (0 for NaN); drop imaginary parts')
+            [CompletionResult]::new('--add', '--add', [CompletionResultType]::ParameterName, 'With NAME=IN beside a whole container: add a tensor of a name that the container does not have')
             [CompletionResult]::new('--no-clobber', '--no-clobber', [CompletionResultType]::ParameterName, 'Refuse to replace a file')
             [CompletionResult]::new('--no-metadata', '--no-metadata', [CompletionResultType]::ParameterName, 'Drop the metadata of the .safetensors files that the output is made from')
             [CompletionResult]::new('--compress', '--compress', [CompletionResultType]::ParameterName, 'Deflate the members of a .npz')

@@ -162,7 +162,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__convert)
-            opts="-o -q -h --cast --lossy --order --only --exclude --rename --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
+            opts="-o -q -h --cast --lossy --order --add --only --exclude --rename --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -294,6 +294,7 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand --finish 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)'
             cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
             cand --lossy 'With --cast: truncate fractions and take the nearest integer the dtype has (0 for NaN); drop imaginary parts'
+            cand --add 'With NAME=IN beside a whole container: add a tensor of a name that the container does not have'
             cand --no-clobber 'Refuse to replace a file'
             cand --no-metadata 'Drop the metadata of the .safetensors files that the output is made from'
             cand --compress 'Deflate the members of a .npz'

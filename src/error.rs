@@ -93,10 +93,10 @@ pub enum Advice {
     WriteNpy,
     /// Read the bits as the other dtype, since values are not cast to it.
     ReadBits,
-    /// Say which dtype the items are of, since the file only has their bits.
-    NameItems,
-    /// Write the tensor as `.npy`, or say which dtype the items are of.
-    WriteOrName,
+    /// Say which dtype the items are of, since the file only has their bits: so many bytes for each.
+    NameItems(usize),
+    /// Write the tensor as `.npy`, or say which dtype the items are of, which have so many bytes each.
+    WriteOrName(usize),
     /// Pass a tensor, where text or nothing was passed.
     PassTensor,
     /// Change the option that the message begins with, a field of [`Options`](crate::diff::Options).

@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 
 use anyhow::{Result, anyhow};
 
+use super::messages::about_items;
 use crate::item::dtype::{DType, Kind};
 
 /// Which items with a dtype of their own `--dtype` may read as another dtype of the same size.
@@ -69,12 +70,17 @@ impl<'a> Asked<'a> {
             Reinterpret::Bits => true,
         };
         let (found_name, asked_name) = (found.name(), asked.name());
-        let refused = || format!("{label}: dtype {found_name}, but --dtype says {asked_name}");
+        let refused = || about_items(format!("{label}: dtype {found_name}, but --dtype says {asked_name}"), found);
         if !may || asked.itemsize() != found.itemsize() {
             if reading == Reinterpret::Bits {
                 return Err(anyhow!(refused()));
             }
-            self.left.borrow_mut().get_or_insert_with(refused);
+            let cure = if found.is_ambiguous() {
+                ""
+            } else {
+                ", which is for plain JSON and ambiguous items (see convert --cast)"
+            };
+            self.left.borrow_mut().get_or_insert_with(|| refused() + cure);
             return Ok(found.clone());
         }
         self.taken.set(true);
@@ -89,7 +95,7 @@ impl<'a> Asked<'a> {
     /// No operand took it.
     pub(super) fn finish(&self) -> Result<()> {
         match self.left.take().filter(|_| !self.taken.get()) {
-            Some(left) => Err(anyhow!("{left}, which is for plain JSON and ambiguous items (see convert --cast)")),
+            Some(left) => Err(anyhow!(left)),
             None => Ok(()),
         }
     }

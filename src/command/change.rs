@@ -8,7 +8,7 @@ use anyhow::{Result, anyhow, bail};
 
 use super::destination::{Destination, Report};
 use super::io::{Io, Outcome};
-use super::messages::told;
+use super::messages::{about_items, told};
 use super::options::{ChangeOptions, OperandArg, UpdatesOptions};
 use super::sources::{DATA, Operand, OperandReader, UPDATES, check_stdin, explained};
 use crate::error::{Error, malformed};
@@ -116,7 +116,9 @@ impl<'a> OpenChange<'a> {
             let (found, expected) = (source.dtype().name(), data.dtype().name());
             let same_bits = matches!(source.dtype().kind(), Kind::Void(size) if *size == data.dtype().itemsize());
             let cure = if same_bits { format!("; --dtype {expected} reads it so") } else { String::new() };
-            anyhow!("{}: dtype {found}, expected {expected} as in {}{cure}", source.label(), data.label())
+            let message =
+                format!("{}: dtype {found}, expected {expected} as in {}{cure}", source.label(), data.label());
+            anyhow!(if same_bits { message } else { about_items(message, source.dtype()) })
         })?;
         if conversion.narrows() {
             source.settle()?;

@@ -9,6 +9,7 @@ use super::asked::{Asked, Reinterpret};
 use super::destination::{Destination, Origin};
 use super::io::{Io, Outcome};
 use super::options::cast::{self, CastArg, parse_cast};
+use super::options::members::meant;
 use super::options::{DTypeParser, MeantOperand, MemberOptions, NamedOperand, OperandArg, OperatorOptions, Word};
 use super::options::{data_help, dtype_help, parse_words, word};
 use super::sources::{IN, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
@@ -40,6 +41,11 @@ pub(super) struct Convert {
     /// The order of the items in a .npy or .npz
     #[arg(long, value_name = "ORDER", value_parser = parse_words(orders()), default_value = "C", ignore_case = true, help_heading = HEADING)]
     pub order: Order,
+    /// With NAME=IN beside a whole container: add a tensor of a name that the container does not have
+    ///
+    /// Without it such a name is refused, since most likely the name of a tensor that was to be replaced is misspelt.
+    #[arg(long, help_heading = "Names")]
+    pub add: bool,
     #[command(flatten)]
     pub members: MemberOptions,
     #[command(flatten)]
@@ -61,6 +67,7 @@ Examples:
   tensorop convert weights.npz:conv1 -o conv1.npy
   tensorop convert weights.npz -o weights.safetensors
   tensorop convert a=first.npy b=second.npy -o both.npz --compress
+  tensorop convert model.safetensors head=new.npy -o model.safetensors        # in place of the tensor of that name
   tensorop convert model.safetensors --cast bfloat16 -o small.safetensors     # integers stay integers
   tensorop convert model.safetensors --exclude '*.bias' --rename 'model.*=*' -o model.safetensors
   tensorop convert model.safetensors.index.json -o model.safetensors
@@ -176,13 +183,16 @@ impl Convert {
     ) -> Result<Inputs> {
         let container = format.is_container();
         let (mut inputs, mut chosen, mut notes, mut whole_names) = (vec![], vec![], vec![], vec![]);
-        let mut unnamed = 0;
+        let (mut unnamed, mut first_whole) = (0, None);
         for (MeantOperand { name: explicit, .. }, operand) in meant.iter().zip(operands) {
             let input = reader.open(operand)?;
             // a whole container goes over with its names
             let whole = explicit.is_none() && input.member().is_none() && (container || !self.members.is_empty());
             let names = input.names().filter(|_| whole);
             let whole = names.is_some();
+            if whole {
+                first_whole.get_or_insert_with(|| operand.label.clone());
+            }
             let members = match &names {
                 None => vec![input.chosen()?],
                 Some(names) => (0..names.len()).filter(|&n| self.members.takes(names[n])).collect(),
@@ -223,10 +233,32 @@ impl Convert {
         self.members.check_renames(&whole_names)?;
         let mut replaced = HashSet::new();
         if container {
+            self.check_replaced(&chosen, first_whole.as_deref(), &whole_names)?;
             replaced = replace(&mut chosen);
             each_name_once(&chosen).with_context(|| self.options.output.label())?;
         }
         Ok(Inputs { inputs, chosen, replaced, notes: merged(&notes) })
+    }
+}
+
+impl Convert {
+    /// Checks, unless `--add` is given, that each name that is typed beside a whole container is that of one of its tensors,
+    /// before or after it is renamed, whether or not that is taken. Messages call the first container `container`.
+    ///
+    /// # Errors
+    /// The first name that no container has.
+    fn check_replaced(&self, chosen: &[Chosen], container: Option<&str>, whole_names: &[&str]) -> Result<()> {
+        let Some(label) = container.filter(|_| !self.add) else { return Ok(()) };
+        let renamed: HashSet<_> = whole_names.iter().map(|name| self.members.renamed(name)).collect();
+        let is_there = |name: &str| whole_names.contains(&name) || renamed.contains(name);
+        let typed = chosen.iter().filter(|one| one.explicit).filter_map(|one| one.name.as_deref());
+        match typed.into_iter().find(|name| !is_there(name)) {
+            None => Ok(()),
+            Some(name) => {
+                let meant = meant(name, whole_names);
+                bail!("{label}: has no tensor {name:?} to be replaced (--add adds one){meant}")
+            }
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use clap::{Args, ValueHint};
 use super::accept::Changes;
 use super::asked::{Asked, Reinterpret};
 use super::io::{Io, Outcome};
-use super::messages::unless_closed;
+use super::messages::{about_items, unless_closed};
 use super::meter::Meter;
 use super::options::{ByName, InputOptions, MemberOptions, OperandArg, ThreadOptions, data_help, parse_number};
 use super::show::{png_target, write_png};
@@ -333,13 +333,19 @@ impl Diff {
         // what cannot be accepted is an error before the report is printed
         let accepts = self.accepts(io) && !difference.equal();
         let changes = accepts.then(|| Changes::of_one(&self.expected, Some(&found[0]), &actual)).transpose()?;
+        let void = [expected.dtype(), actual.dtype()].into_iter().find(|dtype| dtype.is_ambiguous()).cloned();
         print(io, &mut |out| match (self.json, self.summary) {
             (true, _) => difference.write_json(out),
             (false, true) => writeln!(out, "{}", difference.verdict()),
-            (false, false) => difference.write_report(out, io.style()).and_then(|()| match difference.reason() {
-                Some(Reason::Dtype) if !self.ignore_dtype => writeln!(out, "  --ignore-dtype compares the values"),
-                _ => Ok(()),
-            }),
+            (false, false) => {
+                difference.write_report(out, io.style()).and_then(|()| match (difference.reason(), &void) {
+                    (Some(Reason::Dtype), Some(void)) => writeln!(out, "  {}", about_items(void.name(), void)),
+                    (Some(Reason::Dtype), None) if !self.ignore_dtype => {
+                        writeln!(out, "  --ignore-dtype compares the values")
+                    }
+                    _ => Ok(()),
+                })
+            }
         })?;
         if self.map && difference.reason().is_none_or(|reason| reason == Reason::Values) {
             let cells = [MAP_LINES, MAP_COLUMNS];

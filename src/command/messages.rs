@@ -4,6 +4,7 @@ use std::error::Error as StdError;
 use std::io::{self, Write};
 
 use super::io::Outcome;
+use crate::DType;
 use crate::error::Advice;
 use crate::storage::stream::OutputStream;
 
@@ -44,15 +45,26 @@ pub(super) fn advised(message: String, advice: Option<Advice>) -> String {
         Some(Advice::WriteNpy) => format!("{message}: use -o FILE.npy"),
         Some(Advice::ReadBits) => format!("{message}; --dtype reads the bits as it"),
         Some(Advice::SkipRows(rows)) => format!("{message}; --skip-rows {rows} leaves out what may be headings"),
-        Some(Advice::NameItems) => format!("{message}: say with --dtype what it is (bfloat16, int4, ...)"),
-        Some(Advice::WriteOrName) => {
-            format!("{message}: use -o FILE.npy, or say with --dtype what it is (bfloat16, int4, ...)")
-        }
+        Some(Advice::NameItems(bytes)) => format!("{message}: {}", say_what(bytes)),
+        Some(Advice::WriteOrName(bytes)) => format!("{message}: use -o FILE.npy, or {}", say_what(bytes)),
         Some(Advice::PassTensor) => format!("{message}; give --to npy to the command that wrote it"),
         Some(Advice::ReadAsCsv) => format!("{message}: try --from csv (or tsv)"),
         Some(Advice::ConvertStore) => format!("{message}: tensorop convert STORE -o NAME.zarr makes version 3"),
         Some(Advice::ChangeOption) => format!("--{message}"),
     }
+}
+
+/// Returns the advice on items of `bytes` bytes whose dtype does not say what they are.
+fn say_what(bytes: usize) -> String {
+    let names: Vec<_> = DType::names_of_size(bytes).collect();
+    let (first, others) = names.split_first().expect("only voids of the size of a number may be numbers");
+    let others = if others.is_empty() { String::new() } else { format!(" (or {})", others.join(", ")) };
+    format!("say what it is: --dtype {first}{others}")
+}
+
+/// Returns a message about an operand of dtype `dtype`, with advice if that does not say what the items are.
+pub(super) fn about_items(message: String, dtype: &DType) -> String {
+    if dtype.is_ambiguous() { advised(message, Some(Advice::NameItems(dtype.itemsize()))) } else { message }
 }
 
 /// Returns a cause as an error of the library, if it is one. It may be wrapped in an error of the standard library.

@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
 use super::io::{Io, Outcome, TerminalSize};
-use super::messages::complain;
+use super::messages::{about_items, complain};
 use super::meter::Meter;
 use super::options::{At, InputOptions, OperandArg, PageOptions, ThreadOptions};
 use super::options::{data_help, parse_number, parse_path};
@@ -109,7 +109,9 @@ impl ShownItems {
     /// A dtype that text has no form for; of reading; not enough memory.
     pub(super) fn read(selection: Selection, limits: Limits, options: &TextOptions) -> Result<Self> {
         let label = selection.source().label().to_owned();
-        text::check(selection.source().dtype()).map_err(|error| anyhow!("{label}: {}", error.message()))?;
+        let dtype = selection.source().dtype();
+        let refused = |error: crate::Error| anyhow!(about_items(format!("{label}: {}", error.message()), dtype));
+        text::check(dtype).map_err(refused)?;
         let job = Job::new(Box::new(selection), limits)?;
         let meta = job.meta();
         let places = text::shown(&meta.shape, options);

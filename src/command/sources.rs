@@ -11,7 +11,7 @@ use anyhow::{Result, anyhow, bail};
 
 use super::asked::{Asked, Reinterpret};
 use super::io::Io;
-use super::messages::advised;
+use super::messages::{about_items, advised};
 use super::options::{IndexList, InputOptions, OperandArg, SliceOptions, ThreadOptions};
 use crate::error::{Error, ErrorKind, Subject};
 use crate::format::Unchangeable;
@@ -172,11 +172,12 @@ impl<'a> OperandReader<'a> {
         })?;
         if let Some(why) = input.format().unchangeable() {
             let why = match why {
-                Unchangeable::Text => "this is neither",
+                Unchangeable::Text => "this is neither".to_owned(),
                 Unchangeable::CheckSums => {
-                    "an .npz holds check sums of its members: convert it, or write a new one with -o"
+                    let line = put_back(&input, &operand.file(input.member()));
+                    format!("an .npz holds check sums of its members: make NEW.npy with -o NEW.npy, then {line}")
                 }
-                Unchangeable::Message => "an ONNX tensor is written anew with -o",
+                Unchangeable::Message => "an ONNX tensor is written anew with -o".to_owned(),
             };
             bail!("{label}: --in-place changes a .npy file, a tensor of a .safetensors file or a Zarr store; {why}");
         }
@@ -273,6 +274,18 @@ impl<'a> OperandReader<'a> {
             _ => error.into(),
         })
     }
+}
+
+/// Returns the command that puts a new tensor into the archive `file` in place of the member that is meant.
+fn put_back(input: &Input, file: &str) -> String {
+    let member = input.chosen().ok().and_then(|n| input.name(n)).unwrap_or("NAME");
+    let compress = if input.is_compressed() { " --compress" } else { "" };
+    let quoted = |word: String| {
+        let is_plain = |c: char| c.is_alphanumeric() || "/._-=:,+@%".contains(c);
+        if word.chars().all(is_plain) { word } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    };
+    let (archive, renewed) = (quoted(file.to_owned()), quoted(format!("{member}=NEW.npy")));
+    format!("tensorop convert {archive} {renewed} -o {archive}{compress}")
 }
 
 /// An open file, and which of its tensors an operand means.
@@ -417,7 +430,8 @@ fn integers(found: &FoundTensor, label: &str) -> Result<Source> {
         }
     };
     if !source.dtype().is_integer() {
-        bail!("{label}: dtype {}, expected integers", source.dtype().name());
+        let message = format!("{label}: dtype {}, expected integers", source.dtype().name());
+        return Err(anyhow!(about_items(message, source.dtype())));
     }
     Ok(source)
 }

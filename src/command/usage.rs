@@ -25,6 +25,10 @@ pub(super) fn short(mut error: clap::Error) -> String {
             error.insert(kind, ContextValue::String(plain));
         }
     }
+    let elsewhere = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(typed)) => use_instead(typed),
+        _ => None,
+    };
     // clap advises to pass an unknown option as an operand after `--`, which nobody means here
     error.remove(ContextKind::Suggested);
     let text = error.render().to_string();
@@ -37,11 +41,59 @@ pub(super) fn short(mut error: clap::Error) -> String {
             _ => first += &format!("{paragraph} "),
         }
     }
+    if let Some(instead) = elsewhere {
+        // names that only look alike would lead away from it
+        tips = vec![instead];
+    }
     if is_whole_slice(&error, usage) {
         tips.push("to look at a tensor, use `tensorop show FILE`");
     }
     let first = if tips.is_empty() { first } else { format!("{}; {}", first.trim(), tips.join(" ")) };
     message(&first, usage)
+}
+
+/// What other tools call what a sub-command does here, or several do together, and what to use for it.
+const INSTEAD: &[(&str, &str)] = &[
+    (
+        "gather take index-select embedding lookup",
+        "tensorop gather-nd DATA '[[0],[2]]' takes places 0 and 2 of the first axis",
+    ),
+    ("scatter index-put put", "use scatter-update (places of one axis) or scatter-nd (index tuples)"),
+    ("scatter-add index-add", "use tensorop scatter-nd DATA INDICES UPDATES --reduction add"),
+    ("cast astype to dtype quantize", "use tensorop convert FILE --cast DTYPE -o OUT"),
+    ("copy cp save export import extract merge split rename repack pack", "use tensorop convert IN... -o OUT"),
+    (
+        "concat concatenate cat stack vstack append join",
+        "items go one after the other as bytes: tensorop convert A.npy -o A.bin (and so on), cat A.bin B.bin > ALL.bin, \
+         tensorop convert 'ALL.bin:DTYPE[-1,DIMS]' -o ALL.npy; tensorop convert A.npy B.npy -o ALL.npz keeps them apart",
+    ),
+    (
+        "transpose permute swapaxes",
+        "read the other order of the items as dims: tensorop convert FILE --order F -o F.npy, then tensorop convert \
+         'F.npy:DTYPE[DIMS REVERSED]@128' -o OUT.npy (128 is the offset that info --json prints)",
+    ),
+    (
+        "reshape view squeeze unsqueeze flatten ravel expand-dims",
+        "read the items with other dims: tensorop convert FILE -o F.bin, then tensorop convert 'F.bin:DTYPE[DIMS]' -o OUT.npy",
+    ),
+    ("crop narrow select get head tail subset", "use tensorop slice DATA --at SLICES"),
+    (
+        "set fill assign patch replace overwrite edit where",
+        "use tensorop slice-scatter DATA UPDATES --at SLICES (or --fill VALUE)",
+    ),
+    ("update", "use tensorop scatter-update DATA INDICES UPDATES --axis N"),
+    ("print display dump look less", "use tensorop show FILE"),
+    ("image plot draw render heatmap", "use tensorop show FILE --image"),
+    ("compare cmp equal allclose check verify test", "use tensorop diff EXPECTED ACTUAL"),
+    ("list ls keys stat describe inspect header meta summary", "use tensorop info FILE"),
+    ("stats min max mean std histogram hist nan nans", "use tensorop info FILE --stats (--histogram, --by-axis N)"),
+    ("hash sha256 sha256sum checksum", "use tensorop info FILE --hash"),
+];
+
+/// Returns what to use for a sub-command that is called so elsewhere; underscores stand for hyphens.
+fn use_instead(typed: &str) -> Option<&'static str> {
+    let name = typed.to_lowercase().replace('_', "-");
+    INSTEAD.iter().find(|(names, _)| names.split(' ').any(|known| known == name)).map(|(_, instead)| *instead)
 }
 
 /// Returns whether a tensor is to be sliced and no slice is given: whoever asks for that wants to see it.
@@ -82,6 +134,16 @@ fn one_line(text: &str) -> String {
 mod tests {
     use super::*;
 
+    /// A name in the list that is a sub-command would never be answered, and one that stands twice only once.
+    #[test]
+    fn names_of_other_tools() {
+        let names: Vec<_> = INSTEAD.iter().flat_map(|(names, _)| names.split(' ')).collect();
+        for (n, name) in names.iter().enumerate() {
+            assert!(!crate::command::NAMES.contains(name), "{name} is a sub-command");
+            assert!(!names[..n].contains(name), "{name} stands twice");
+        }
+    }
+
     #[test]
     fn usage_errors() {
         let slice = Some("Usage: tensorop slice [OPTIONS] <DATA> <--start <I> --stop <I>|--at <SLICES>>");
@@ -91,6 +153,17 @@ mod tests {
             (
                 &["slic"],
                 "error: unrecognized subcommand 'slic'; tip: some similar subcommands exist: 'slice-scatter', 'slice'",
+                Some("Usage: tensorop <COMMAND>"),
+            ),
+            (
+                &["astype", "a"],
+                "error: unrecognized subcommand 'astype'; use tensorop convert FILE --cast DTYPE -o OUT",
+                Some("Usage: tensorop <COMMAND>"),
+            ),
+            (
+                &["Index_Select", "a"],
+                "error: unrecognized subcommand 'Index_Select'; tensorop gather-nd DATA '[[0],[2]]' takes places 0 and 2 of \
+                 the first axis",
                 Some("Usage: tensorop <COMMAND>"),
             ),
             (

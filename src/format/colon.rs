@@ -33,9 +33,9 @@ impl FoundFile {
         let after = |(file, after): (PathBuf, &[u8])| Some((file, std::str::from_utf8(after).ok()?.to_owned()));
         // a pipe has no members, but its bytes may be described by a view
         let piped = || {
-            parts_before_colons(path)
-                .filter_map(after)
-                .find(|(file, view)| !file.is_dir() && file.exists() && View::parse(view).is_ok())
+            parts_before_colons(path).filter_map(after).find(|(file, view)| {
+                !file.is_dir() && file.exists() && (View::parse(view).is_ok() || View::is_meant(view))
+            })
         };
         let divided = match files_before_colons(path).next() {
             Some(divided) => after(divided),

@@ -56,7 +56,12 @@ impl View {
 
     /// Returns whether a text that is no view is most likely meant to be one.
     pub fn is_meant(text: &str) -> bool {
-        text.ends_with(']') || text.contains("]@") || text.contains('@') && text.starts_with(char::is_alphanumeric)
+        let dtype = text.split('@').next().unwrap_or_default();
+        let is_slip = DType::is_slip(dtype.trim());
+        is_slip
+            || text.ends_with(']')
+            || text.contains("]@")
+            || text.contains('@') && text.starts_with(char::is_alphanumeric)
     }
 
     /// Returns the tensor whose missing dim is `dim`.

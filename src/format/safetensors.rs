@@ -282,7 +282,7 @@ pub fn check(dtype: &DType) -> Result<(), Error> {
         return Ok(());
     }
     let message = format!("safetensors cannot hold items of dtype {}", dtype.name());
-    Err(Error::new(Subject::Output, message).advising(Advice::WriteNpy))
+    Err(dtype.advise(Error::new(Subject::Output, message).advising(Advice::WriteNpy)))
 }
 
 fn stores(dtype: &DType) -> bool {

@@ -8,8 +8,8 @@ use crate::layout::order::sort_by;
 /// For each dtype, by NumPy's or ml_dtypes' name, its names elsewhere: first those that programmers of other languages
 /// write, then those of safetensors and of ONNX (both in capitals).
 ///
-/// NumPy's own names are not among them, whatever they mean elsewhere: `i8` is int64, `f16` is long double, `U8` is a
-/// string of 8 characters, so that a script written with NumPy in mind keeps its meaning.
+/// NumPy's own names are not among them, whatever they mean elsewhere: those that mean something else to most people are
+/// [slips](SLIPS).
 const NEIGHBOURS: &[(&str, &str)] = &[
     ("bool", "BOOL"),
     ("int2", "INT2"),
@@ -41,6 +41,17 @@ const NEIGHBOURS: &[(&str, &str)] = &[
     ("float8_e8m0fnu", "F8_E8M0 FLOAT8E8M0"),
 ];
 
+/// NumPy's codes that count bytes (`U8` counts characters) and that people who count bits type for other dtypes: code,
+/// what it is in NumPy and elsewhere, and what to say for the one and the other. Both readings are common, and the wrong one
+/// often passes every check, so neither is taken. With a byte order before it (`<f8`) a code is NumPy's.
+const SLIPS: &[(&str, &str, &str, &str)] = &[
+    ("f8", "float64", "float8", "float64, <f8 or float8_e4m3fn"),
+    ("i8", "int64", "int8", "int64, <i8 or int8"),
+    ("u8", "uint64", "uint8", "uint64, <u8 or uint8"),
+    ("f16", "float128", "float16", "float128, <f16 or float16"),
+    ("U8", "a string of 8 characters", "uint8", "<U8 or uint8"),
+];
+
 /// Returns all names from elsewhere, each with NumPy's or ml_dtypes' name.
 fn neighbours() -> impl Iterator<Item = (&'static str, &'static str)> {
     NEIGHBOURS.iter().flat_map(|(name, others)| others.split(' ').map(move |other| (other, *name)))
@@ -52,14 +63,25 @@ const BEGIN: usize = 12;
 const ALIKE: usize = 3;
 
 impl DType {
+    /// Returns whether a text means two dtypes, so that [`asked`](Self::asked) refuses it.
+    pub fn is_slip(text: &str) -> bool {
+        SLIPS.iter().any(|(code, ..)| *code == text)
+    }
+
     /// Parses what a person typed: everything that [`DType::parse`] takes, which goes first, and the names that
-    /// safetensors, ONNX and programmers of other languages have for the same types (`BF16`, `FLOAT`, `f32`).
+    /// safetensors, ONNX and programmers of other languages have for the same types (`BF16`, `FLOAT`, `f32`). A code that
+    /// is one dtype in NumPy and another elsewhere (`f8`) is refused.
     ///
     /// Headers of files use [`DType::parse`]: a name there that NumPy does not know means damage.
     ///
     /// # Errors
-    /// The name is unknown; the error lists known names that may have been meant.
+    /// The name is unknown; the error lists known names that may have been meant. It means two dtypes; the error says what
+    /// each is called.
     pub fn asked(text: &str) -> Result<Self, Error> {
+        if let Some((code, numpy, elsewhere, say)) = SLIPS.iter().find(|(code, ..)| *code == text) {
+            let message = format!("{code}: {numpy} in NumPy, {elsewhere} elsewhere: say {say}");
+            return Err(Error::new(Subject::Dtype, message));
+        }
         Self::parse(text).or_else(|refused| {
             if let Some((_, name)) = neighbours().find(|(neighbour, _)| *neighbour == text) {
                 return Self::parse(name);
@@ -102,10 +124,24 @@ mod tests {
             assert!(DType::parse(neighbour).is_err(), "{neighbour} is NumPy's");
             assert_eq!(DType::asked(neighbour), DType::parse(name), "{neighbour}");
         }
-        for (typed, name) in [("i8", "int64"), ("f16", "float128"), ("U8", "<U8"), ("f4", "float32"), ("u4", "uint32")]
-        {
+        let numpys = [("<i8", "int64"), ("=f16", "float128"), (">U8", ">U8"), ("f4", "float32"), ("u4", "uint32")];
+        for (typed, name) in [("U16", "<U16"), ("<f8", "float64"), ("|u1", "uint8")].into_iter().chain(numpys) {
             assert_eq!(DType::asked(typed).map(|dtype| dtype.name()).as_deref(), Ok(name));
         }
+    }
+
+    #[test]
+    fn slips() {
+        for (code, _, _, say) in SLIPS {
+            assert!(DType::parse(code).is_ok(), "{code} is no code of NumPy");
+            assert_eq!(DType::asked(code).map_err(|error| error.message().ends_with(say)), Err(true));
+            for name in say.split(", ").flat_map(|names| names.split(" or ")) {
+                assert!(DType::asked(name).is_ok(), "{code}: {name}");
+            }
+        }
+        let refused = DType::asked("f8").map_err(|error| error.message().to_owned());
+        let expected = "f8: float64 in NumPy, float8 elsewhere: say float64, <f8 or float8_e4m3fn";
+        assert_eq!(refused, Err(expected.to_owned()));
     }
 
     #[test]

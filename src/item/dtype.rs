@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, Subject};
+use crate::error::{Advice, Error, Subject};
 use crate::item::python;
 use crate::item::time_unit::TimeUnit;
 use crate::layout::shape::bytes_of;
@@ -173,6 +173,17 @@ impl DType {
     /// know.
     pub(crate) fn is_ambiguous(&self) -> bool {
         matches!(self.kind, Kind::Void(1 | 2 | 4 | 8 | 16))
+    }
+
+    /// Adds to a refusal of items of this dtype that it may be said what they are, if their dtype does not say it.
+    pub(crate) fn advise(&self, refused: Error) -> Error {
+        let bytes = self.itemsize();
+        match refused.advice() {
+            _ if !self.is_ambiguous() => refused,
+            None => refused.advising(Advice::NameItems(bytes)),
+            Some(Advice::WriteNpy) => refused.advising(Advice::WriteOrName(bytes)),
+            Some(_) => refused,
+        }
     }
 
     /// Returns whether items are integers; bool and the narrow types are not.

@@ -120,6 +120,21 @@ impl DType {
         usual.chain(NAMED.iter().filter(move |(kind, ..)| wide(kind))).map(|(_, name, ..)| *name)
     }
 
+    /// Returns the names of the numbers that a void of so many bytes may be. Where there are types that NumPy has no name for,
+    /// these alone, since it would have named all others: the most usual one first.
+    #[cfg_attr(not(feature = "cli"), allow(dead_code))]
+    pub(crate) fn names_of_size(bytes: usize) -> impl Iterator<Item = &'static str> {
+        const USUAL: [&str; 4] = ["float8_e4m3fn", "float8_e5m2", "float32", "float64"];
+        let of_size = move |kind: &Kind| Self::from(kind.clone()).itemsize() == bytes;
+        let unnamed = |kind: &Kind| matches!(kind, Kind::BFloat16 | Kind::Narrow(_));
+        let any_unnamed = NAMED.iter().any(|(kind, ..)| of_size(kind) && unnamed(kind));
+        let fits = move |kind: &Kind| of_size(kind) && (!any_unnamed || unnamed(kind));
+        let names = move || NAMED.iter().filter(move |(kind, ..)| fits(kind)).map(|(_, name, ..)| *name);
+        let is_usual = |name: &&str| USUAL.contains(name);
+        let usual = USUAL.into_iter().filter(move |usual| names().any(|name| name == *usual));
+        usual.chain(names().filter(move |name| !is_usual(name)))
+    }
+
     /// Returns the name that [`DType::parse`] takes: NumPy's, or NumPy's description for strings, dates, void and
     /// fields.
     pub fn name(&self) -> String {

@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use crate::error::{Advice, Error, Subject};
+use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, match_kind, not_numbers};
 use crate::item::float16::{bf16_to_f32, f16_from_f32, f16_to_f32};
@@ -91,7 +91,7 @@ pub fn combine(dtype: &DType, reduction: Reduction) -> Result<Option<Combine>, E
     combine.map(Some).ok_or_else(|| {
         let message = format!("{} is not defined for {}", reduction.name(), dtype.name());
         let refused = Error::new(Subject::Reduction, message);
-        if dtype.is_ambiguous() { refused.advising(Advice::NameItems) } else { refused }
+        dtype.advise(refused)
     })
 }
 

@@ -62,7 +62,10 @@ impl Picture {
             }
             _ => match numbers::reader(&dtype) {
                 Some(read) => (Paint::Heat(read), 2),
-                None => return refuse(format!("{} is no number that can be drawn", dtype.name())),
+                None => {
+                    let why = format!("{} is no number that can be drawn", dtype.name());
+                    return Err(dtype.advise(Error::of(ErrorKind::Unsupported, why)).within(label));
+                }
             },
         };
         let others = rank.saturating_sub(drawn);

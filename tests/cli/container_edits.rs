@@ -251,6 +251,27 @@ fn replaced() {
     assert_eq!(folder.content(), before);
 }
 
+/// Beside a whole container a name is that of one of its tensors, by its old or its new name and whether or not it is taken.
+#[test]
+fn names_that_replace_nothing() {
+    makes(&[
+        ("convert z.npz d=a.npy --add -o out.npz", &["a int64", "b float32", "c int64", "d float32"], "null"),
+        ("convert z.npz --only b a=a.npy -o out.npz", &["a float32", "b float32"], "null"),
+        ("convert d=a.npy e=z.npz:a -o out.npz", &["d float32", "e int64"], "null"),
+    ]);
+    let folder = folder();
+    let rows: &[Refusal] = &[
+        (
+            "convert z.npz d=a.npy --to npz",
+            &["IN z.npz: has no tensor \"d\" to be replaced (--add adds one): there are \"a\""],
+        ),
+        ("convert m.safetensors model.id=a.npy --to npz", &["did you mean \"model.ids\""]),
+        ("convert z.npz --exclude * d=a.npy --to npz", &["no tensor \"d\" to be replaced"]),
+        ("convert z.npz --rename a=d A=a.npy --to npz", &["no tensor \"A\" to be replaced"]),
+    ];
+    refusals(&folder, rows);
+}
+
 #[test]
 fn refused() {
     let folder = folder();

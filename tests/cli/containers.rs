@@ -238,8 +238,15 @@ fn many_edits_at_once() {
 fn in_place_is_refused() {
     let folder = folder();
     let rows: &[(&str, &[&str])] = &[
-        ("s.npz:data", &["DATA s.npz:data", "--in-place", "npz", "-o"]),
-        ("one.npz", &["DATA one.npz", "--in-place"]),
+        (
+            "s.npz:data",
+            &[
+                "DATA s.npz:data",
+                "--in-place",
+                "make NEW.npy with -o NEW.npy, then tensorop convert s.npz data=NEW.npy -o s.npz",
+            ],
+        ),
+        ("one.npz", &["DATA one.npz", "--in-place", "=NEW.npy -o one.npz"]),
         ("d.pb", &["DATA d.pb", "--in-place", "ONNX"]),
         ("m.safetensors:four", &["DATA m.safetensors:four", "--in-place", "fewer than 8 bits"]),
         ("m.safetensors", &["DATA m.safetensors", "holds 7 tensors"]),
@@ -597,8 +604,11 @@ fn other_tensors_are_not_lost() {
     ];
     each(refused, |(args, _)| (*args).to_owned(), |(args, fragments)| folder.refuses(words(args), fragments).map(drop));
     // nothing is lost: of one tensor, of all with one more, and of a file that is no input
-    let kept =
-        ["slice one.npz --at : -o one.npz", "convert copy.npz new=d.npy -o copy.npz", "slice d.npy --at : -o s.npz"];
+    let kept = [
+        "slice one.npz --at : -o one.npz",
+        "convert copy.npz new=d.npy --add -o copy.npz",
+        "slice d.npy --at : -o s.npz",
+    ];
     each(kept, |args| (*args).to_owned(), |args| folder.run(words(args)).printed().map(drop));
     let names = folder.run(["info", "--members", "copy.npz"]).printed().unwrap();
     assert_eq!(names.lines().collect::<Vec<_>>().join(" "), "axis data new patch rows starts stops tuples updates");

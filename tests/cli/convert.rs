@@ -239,7 +239,7 @@ fn names_and_whole_containers() {
             // in place of the one that came with the whole
             ("c.npz z=b.npy", npz(&[("k/m", b.clone()), ("z", b.clone())])),
             ("z=b.npy c.npz", npz(&[("k/m", b.clone()), ("z", b.clone())])),
-            ("s.safetensors b2=c.npz:k/m", npz(&[("b", b.clone()), ("b2", b.clone()), ("w", a.clone())])),
+            ("s.safetensors b2=c.npz:k/m --add", npz(&[("b", b.clone()), ("b2", b.clone()), ("w", a.clone())])),
             ("c.npz:z", one("z")),
             ("n=c.npz:z", one("n")),
             ("w.pb", one("arr_0")),
@@ -456,7 +456,11 @@ fn files_that_are_there() {
     let a = folder.get("a.npy");
     let rows: &[(&str, &str, Vec<u8>)] = &[
         ("a.npy --byte-order big -o a.npy", "a.npy", folder.get("a-b.npy")),
-        ("c.npz x=c.npz:z -o c.npz", "c.npz", npz(&[("k/m", folder.get("b.npy")), ("x", a.clone()), ("z", a.clone())])),
+        (
+            "c.npz x=c.npz:z --add -o c.npz",
+            "c.npz",
+            npz(&[("k/m", folder.get("b.npy")), ("x", a.clone()), ("z", a.clone())]),
+        ),
         ("s.safetensors -o s.safetensors --byte-order little", "s.safetensors", folder.get("s.safetensors")),
     ];
     each(

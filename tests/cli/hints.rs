@@ -71,6 +71,83 @@ fn the_cure_is_named() {
     each(rows, |(args, _)| format!("`{args}`"), |(args, fragments)| folder.refuses(words(args), fragments).map(drop));
 }
 
+/// Codes that are one dtype in NumPy and another elsewhere, wherever a dtype is typed; a member of that name comes first.
+#[test]
+fn codes_of_two_meanings() {
+    let folder = folder();
+    folder.run(words("convert u8=a.npy -o u8.npz")).printed().expect("an archive");
+    let rows: &[(&str, &[&str])] = &[
+        (
+            "slice a.npy --at : --dtype f8",
+            &["f8: float64 in NumPy, float8 elsewhere: say float64, <f8 or float8_e4m3fn"],
+        ),
+        ("convert a.npy --cast i8 -o b.npy", &["i8: int64 in NumPy, int8 elsewhere: say int64, <i8 or int8"]),
+        ("convert a.npy --cast *=u8 -o b.npy", &["u8: uint64 in NumPy, uint8 elsewhere: say uint64, <u8 or uint8"]),
+        ("info a.npy --dtype f16", &["f16: float128 in NumPy, float16 elsewhere: say float128, <f16 or float16"]),
+        ("diff a.npy d.npy --dtype U8", &["U8: a string of 8 characters in NumPy, uint8 elsewhere: say <U8 or uint8"]),
+        ("slice a.npy:u8[6]@128 --at :", &["DATA a.npy:u8[6]@128: u8: uint64 in NumPy", "say uint64, <u8 or uint8"]),
+        ("slice rows.dat:f16 --at :", &["DATA rows.dat:f16: f16: float128 in NumPy", "<f16 or float16"]),
+        ("slice -:i8[2] --at :", &["DATA (standard input):i8[2]: i8: int64 in NumPy", "<i8 or int8"]),
+    ];
+    each(rows, |(args, _)| format!("`{args}`"), |(args, fragments)| folder.refuses(words(args), fragments).map(drop));
+    for args in ["show u8.npz:u8", "show a.npy:<u8@128", "convert [\"a\"] --dtype U16"] {
+        folder.run(words(args)).printed().expect(args);
+    }
+}
+
+/// Every message about a void says what it may be, the candidates being those of its size.
+#[test]
+fn voids() {
+    let folder = folder();
+    folder.put("v4.npy", npy("|V4", &[2], &[1; 8])).put("v3.npy", npy("|V3", &[2], &[1; 6]));
+    let (one, four) =
+        ("say what it is: --dtype float8_e4m3fn (or float8_e5m2, ", "say what it is: --dtype float32 (or int32, ");
+    let rows: &[(&str, &[&str])] = &[
+        ("slice v.npy --at :", &[one, "int2, uint2)"]),
+        ("convert v.npy --to csv", &["use -o FILE.npy, or", one]),
+        ("convert v.npy -o b.pb", &["use -o FILE.npy, or", one]),
+        ("convert v.npy -o b.safetensors", &["use -o FILE.npy, or", one]),
+        ("convert v.npy --dtype float32 -o b.npy", &["dtype |V1, but --dtype says float32", one]),
+        ("show v.npy", &["FILE v.npy: |V1 cannot be printed", one]),
+        ("show v.npy --image -o b.png", &["|V1 is no number", one]),
+        ("slice-scatter v.npy --fill 1 --at :", &["--fill: an item of dtype |V1 has no text", one]),
+        ("slice-scatter v.npy [[1,1,1],[1,1,1]] --at :", &["UPDATES [[1,1,1],[1,1,1]]: JSON cannot", one]),
+        ("slice-scatter a.npy v.npy --at :", &["dtype |V1, expected float32", one]),
+        ("scatter-update a.npy v4.npy 1 --axis 0", &["INDICES v4.npy: dtype |V4, expected integers", four]),
+        ("slice a.npy --start v4.npy --stop 1", &["--start v4.npy: dtype |V4, expected integers", four]),
+        ("scatter-nd v4.npy [[0]] v4.npy --reduction add", &["add is not defined for |V4", four]),
+        ("convert v4.npy --cast int8 -o b.npy", &["|V4 is not cast to int8", four]),
+    ];
+    each(rows, |(args, _)| format!("`{args}`"), |(args, fragments)| folder.refuses(words(args), fragments).map(drop));
+    let run = folder.run(words("diff v.npy a.npy"));
+    assert!(String::from_utf8_lossy(&run.stdout).contains(&format!("\n  |V1: {one}")), "{run:?}");
+    // no number has three bytes
+    let said = folder.refuses(words("slice v3.npy --at :"), &["|V3", "use -o FILE.npy"]).expect("refused");
+    assert!(!said.contains("--dtype"), "{said}");
+}
+
+/// What another tool calls a sub-command is answered with what to use, which an unknown name is not.
+#[test]
+fn names_of_other_tools() {
+    let folder = folder();
+    let rows: &[(&str, &[&str])] = &[
+        ("gather a.npy [0]", &["'gather'", "tensorop gather-nd DATA '[[0],[2]]'"]),
+        ("cast a.npy", &["'cast'", "tensorop convert FILE --cast DTYPE -o OUT"]),
+        ("concat a.npy d.npy", &["'concat'", "cat A.bin B.bin > ALL.bin"]),
+        ("transpose a.npy", &["'transpose'", "--order F"]),
+        ("reshape a.npy", &["'reshape'", "F.bin:DTYPE[DIMS]"]),
+        ("stat a.npy", &["'stat'", "tensorop info FILE"]),
+    ];
+    each(rows, |(args, _)| format!("`{args}`"), |(args, fragments)| folder.refuses(words(args), fragments).map(drop));
+    // what is advised does what is wanted
+    let done = "convert a.npy --order F -o f.npy|convert f.npy:float32[3,2]@128 -o t.npy|convert a.npy -o a.bin|\
+                convert a.bin:float32[3,2] -o r.npy";
+    done.split('|').for_each(|args| drop(folder.run(words(args)).printed().expect(args)));
+    let shown = |file| folder.run(["show", file]).printed().expect(file);
+    assert_eq!(shown("t.npy"), "t.npy: float32 [3, 2]\n[[0. 3.]\n [1. 4.]\n [2. 5.]]\n");
+    assert_eq!(shown("r.npy"), "r.npy: float32 [3, 2]\n[[0. 1.]\n [2. 3.]\n [4. 5.]]\n");
+}
+
 /// No option that is not there is answered with "use `-- -t`": nobody means an operand of that name.
 #[test]
 fn unknown_options() {
@@ -106,7 +183,7 @@ fn dtype_of_some_operands() {
         ("diff [1,2] bits.npy --dtype BF16", "equal: 2 items of bfloat16 [2]"),
         ("slice-scatter a.npy [[9,9,9]] --at :1 --dtype f32", "[[9. 9. 9.]\n [3. 4. 5.]]"),
         ("slice [1,2] --at : --dtype I8 --to json", "{\"dtype\": \"int8\", \"shape\": [2], \"data\": [1, 2]}"),
-        ("slice [1,2] --at : --dtype i8 --to json", "{\"dtype\": \"int64\", \"shape\": [2], \"data\": [1, 2]}"),
+        ("slice [1,2] --at : --dtype <i8 --to json", "{\"dtype\": \"int64\", \"shape\": [2], \"data\": [1, 2]}"),
         ("slice-scatter a.npy --fill nan --at :1", "[[nan nan nan]\n [ 3.  4.  5.]]"),
         ("slice-scatter a.npy --fill -inf --at :1", "[[-inf -inf -inf]\n [  3.   4.   5.]]"),
         ("slice-scatter a.npy --fill=inf --at :1", "[[inf inf inf]\n [ 3.  4.  5.]]"),

@@ -137,7 +137,7 @@ fn groups_keep_their_attributes() {
     done(&folder, "convert g.zarr -o h.zarr").expect("written");
     assert!(folder.tree("h.zarr") == folder.tree("g.zarr"));
     // with others, and under other names
-    done(&folder, "convert 0=one.npz g.zarr -o h.zarr").expect("written");
+    done(&folder, "convert 0=one.npz g.zarr --add -o h.zarr").expect("written");
     assert_eq!(folder.get("h.zarr/zarr.json"), folder.get("g.zarr/zarr.json"));
     done(&folder, "convert g.zarr --rename deep/er/*=deep/* -o h.zarr").expect("written");
     assert_eq!(folder.get("h.zarr/deep/zarr.json"), folder.get("g.zarr/deep/zarr.json"));

@@ -4,7 +4,7 @@
 //! the sub-command runs. What all options with a value have in common is set once, by the grammar: a value may begin with `-`.
 
 pub(super) mod cast;
-mod members;
+pub(super) mod members;
 mod operands;
 mod operator;
 mod output;

@@ -23,7 +23,8 @@ impl Writer for CsvWriter {
         if holds(dtype) {
             return Ok(());
         }
-        Err(Error::new(Subject::Output, cannot_hold(self.0.name, dtype)).advising(Advice::WriteNpy))
+        let refused = Error::new(Subject::Output, cannot_hold(self.0.name, dtype));
+        Err(dtype.advise(refused.advising(Advice::WriteNpy)))
     }
 
     fn layout(&self, tensors: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {

@@ -24,7 +24,7 @@ pub fn check(dtype: &DType) -> Result<(), Error> {
         return Ok(());
     }
     let message = format!("ONNX cannot hold items of dtype {}", dtype.name());
-    Err(Error::new(Subject::Output, message).advising(Advice::WriteNpy))
+    Err(dtype.advise(Error::new(Subject::Output, message).advising(Advice::WriteNpy)))
 }
 
 /// Returns everything before the items of a TensorProto, as `onnx.numpy_helper.from_array` writes it. The items follow

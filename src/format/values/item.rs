@@ -32,8 +32,7 @@ pub(in crate::format) fn check_text(dtype: &DType, message: impl FnOnce() -> Str
     if holds(dtype) {
         return Ok(());
     }
-    let advice = if dtype.is_ambiguous() { Advice::WriteOrName } else { Advice::WriteNpy };
-    Err(Error::new(Subject::Output, message()).advising(advice))
+    Err(dtype.advise(Error::new(Subject::Output, message()).advising(Advice::WriteNpy)))
 }
 
 /// Parses one item into `out`; the dtype has neither a width nor two parts.
@@ -146,7 +145,7 @@ pub(super) fn put_string(points: impl Iterator<Item = u32>, dtype: &DType, item:
 pub fn parse_item(text: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
     let error = |message: String| Error::new(Subject::Fill, message);
     if !holds(dtype) {
-        return Err(error(format!("an item of dtype {} has no text", short(&dtype.name()))));
+        return Err(dtype.advise(error(format!("an item of dtype {} has no text", short(&dtype.name())))));
     }
     let fill = |text: &str, dtype: &DType, out: &mut [u8]| {
         let text = text.trim_matches([' ', '\n', '\r', '\t']);

@@ -68,7 +68,7 @@ impl<'a> Values<'a> {
             Unparsed::Cells(cells) => (cells.dialect.name, cells::holds(dtype)),
         };
         if !holds {
-            return Err(self.error(cannot_hold(format, dtype)));
+            return Err(dtype.advise(self.error(cannot_hold(format, dtype))));
         }
         if matches!(dtype.kind(), Kind::Str(_) | Kind::Bytes(_)) {
             let mut strings = Vec::new();

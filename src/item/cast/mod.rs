@@ -129,7 +129,7 @@ impl Cast {
                 }
                 (Kind::Int64, _) if ticks(to) => return Err(refused("").advising(Advice::ReadBits)),
                 (_, Kind::Int64) if ticks(from) => return Err(refused("").advising(Advice::ReadBits)),
-                (Kind::Void(_), _) if from.is_ambiguous() => return Err(refused("").advising(Advice::NameItems)),
+                (Kind::Void(_), _) if from.is_ambiguous() => return Err(from.advise(refused(""))),
                 _ => match (NumberFormat::of(from), NumberFormat::of(to)) {
                     (Some(from), Some(to)) => CastPlan::Numbers { from, to },
                     _ => return Err(refused(": values are cast between numbers and bool only")),
