@@ -62,7 +62,7 @@ pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_
     match text.trim_start_matches([' ', '\n', '\r', '\t']).bytes().next() {
         None => Err(error("empty, expected JSON".into())),
         Some(b'{') => {
-            let Object(members) = serde_json::from_str(text).map_err(syntax)?;
+            let Members(members) = serde_json::from_str(text).map_err(syntax)?;
             let raw = |key: &str| members.get(key).map(|member| member.get());
             let named = |key: &str| {
                 let name =
@@ -122,24 +122,24 @@ const DATATYPES: &[(&str, Kind)] = &[
 ];
 
 /// The members of an object by their keys, as raw text. There is always a member `data`.
-struct Object<'a>(BTreeMap<String, &'a RawValue>);
+struct Members<'a>(BTreeMap<String, &'a RawValue>);
 
-impl<'de> serde::Deserialize<'de> for Object<'de> {
+impl<'de> serde::Deserialize<'de> for Members<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Members)
+        deserializer.deserialize_map(MembersVisitor)
     }
 }
 
-struct Members;
+struct MembersVisitor;
 
-impl<'de> Visitor<'de> for Members {
-    type Value = Object<'de>;
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Members<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object with dtype, shape and data")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
         let unknown = |key: &str| {
             let message = format!("unknown key {:?}, expected \"dtype\", \"shape\" and \"data\"", short(key));
             Err(A::Error::custom(message))
@@ -158,7 +158,7 @@ impl<'de> Visitor<'de> for Members {
             (true, _) if has("dtype") => Err(A::Error::custom("\"dtype\" and \"datatype\", expected one of them")),
             (false, Some(key)) => unknown(key),
             _ if !has("data") => Err(A::Error::custom("the object has no \"data\"")),
-            _ => Ok(Object(members)),
+            _ => Ok(Members(members)),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::cells::Reading;
 use super::leaf::Leaf;
 use super::read::Values;
 use super::strings::short;
-use super::untyped::{OUTSIDE, Operand, Untyped, common_dtype};
+use super::untyped::{OUTSIDE, Untyped, UntypedOperand, common_dtype};
 use crate::error::{ErrorKind, Result};
 use crate::item::dtype::Kind;
 use crate::item::parse::{self, Misfit};
@@ -25,9 +25,9 @@ use crate::storage::source::Source;
 /// # Errors
 /// Items have different classes, no one dtype holds all integers, or lists are not rectangular.
 pub fn infer(values: &[&Values<'_>]) -> Result<Vec<Tensor>> {
-    let found = values.iter().map(|one| Operand::read(one)).collect::<Result<Vec<_>>>()?;
+    let found = values.iter().map(|one| UntypedOperand::read(one)).collect::<Result<Vec<_>>>()?;
     let dtype = common_dtype(&found)?;
-    let tensors = found.into_iter().map(|Operand { values, mut items, nested }| {
+    let tensors = found.into_iter().map(|UntypedOperand { values, mut items, nested }| {
         match dtype.kind() {
             Kind::Float64 => items.make_floats().map_err(|m| values.error(m))?,
             Kind::Str(_) => items.bytes = values.pad(&items.strings, &dtype, &nested)?,

@@ -57,13 +57,13 @@ impl InferredType {
 }
 
 /// An operand that has no dtype, with its items as they were read.
-pub(super) struct Operand<'a> {
+pub(super) struct UntypedOperand<'a> {
     pub(super) values: &'a Values<'a>,
     pub(super) items: Untyped<'a>,
     pub(super) nested: Nested,
 }
 
-impl<'a> Operand<'a> {
+impl<'a> UntypedOperand<'a> {
     /// Reads all items.
     ///
     /// # Errors
@@ -237,12 +237,12 @@ impl<'a> Untyped<'a> {
 ///
 /// # Errors
 /// Types that do not mix; integers that no dtype holds. The error names the item.
-pub(super) fn common_dtype(operands: &[Operand<'_>]) -> Result<DType> {
+pub(super) fn common_dtype(operands: &[UntypedOperand<'_>]) -> Result<DType> {
     let any = |is: &dyn Fn(&Untyped<'_>) -> bool| operands.iter().any(|one| is(&one.items));
     let words = any(&|items| items.words);
     let numbers = any(&|items| matches!(items.class, InferredType::Int | InferredType::Float));
     // among numbers, strings that are names of floats are floats
-    let class = |one: &Operand<'_>| match one.items.class {
+    let class = |one: &UntypedOperand<'_>| match one.items.class {
         InferredType::Int => InferredType::Float,
         InferredType::Str if numbers && !words => InferredType::Float,
         class => class,
