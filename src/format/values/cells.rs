@@ -247,11 +247,16 @@ fn scalar(cell: &str, reading: Reading) -> Leaf<'_> {
     }
 }
 
-/// Returns whether a text is a number of a table, which may begin with a plus or a point: one that the float parser takes.
+/// Returns whether a text is a number of a table, which may begin with a plus or a point: digits, or what the float parser
+/// takes.
 fn is_number(text: &str) -> bool {
-    // most words begin with another character, and need not be parsed
-    text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
-        && parse::parse_f64(text) != Err(Misfit::Malformed)
+    match text.bytes().position(|byte| !byte.is_ascii_digit()) {
+        // most words begin with another character, and need not be parsed
+        Some(0) if !text.starts_with(['+', '-', '.']) => false,
+        Some(_) => parse::parse_f64(text) != Err(Misfit::Malformed),
+        // most numbers of many tables are digits alone, of any number
+        None => !text.is_empty(),
+    }
 }
 
 /// Returns whether a cell is neither a number nor a bool.
