@@ -124,10 +124,12 @@ pub(super) struct Diff {
 pub(super) struct LimitOptions {
     /// The least cosine of the angle between the flattened tensors
     ///
-    /// If any limit on a metric is given, a tensor passes if all such limits hold, and, only if a tolerance or --allow is
-    /// given too, its items pass; with --atol GLOB=A and the like only those of the tensors that GLOB matches. An item that
-    /// is NaN or infinite on either side must be the same on both. A metric that is undefined (see --json) is within no
-    /// limit, unless all items are the same.
+    /// This and the next four options judge a tensor as a whole: it passes if all limits that are given hold. Its single items
+    /// may then differ by any amount, unless --atol, --rtol, --ulp or --allow limits them, too; --atol GLOB=A and the like
+    /// limit only items of the tensors that GLOB matches. Items that are NaN or infinite on one side must always be the same
+    /// on the other.
+    ///
+    /// A metric that is undefined (null in --json) passes no limit, unless all items are the same.
     #[arg(long, value_name = "X", value_parser = parse_limit, value_hint = ValueHint::Other, allow_hyphen_values = true)]
     pub min_cosine: Option<f64>,
     /// The least signal to noise ratio, 10 log10(sum of EXPECTED^2 / sum of errors^2)

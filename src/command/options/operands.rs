@@ -124,18 +124,22 @@ pub(crate) fn file_of(path: &Path) -> Option<PathBuf> {
     before_colon.map(|(file, _)| file)
 }
 
-const DTYPE_HELP: &str = "The dtype of plain JSON or CSV, or what an ambiguous void is
+const DTYPE_HELP: &str = "The dtype of operands that do not say theirs: JSON, CSV, void items
 
-Operands that have a dtype of their own keep it; it is an error only if there is no other operand. Plain JSON or CSV without \
-it takes the dtype of the other operand, else int64, uint64, float64, bool or str by its content. INDICES of an operator \
-are always integers. In diff, info and convert it also says what unsigned integers hold, and in convert of a single \
-tensor what any bits are.";
+JSON without a dtype and CSV have this dtype. If none is given, they have the dtype of the operand beside them, or int64, \
+uint64, float64, bool or str by their content. INDICES of an operator are always integers.
+
+Void items, as which NumPy saves bfloat16 and float8, are read as items of this dtype, if it has as many bytes. diff, info \
+and convert read unsigned integers so, too, and convert of a single tensor reads any items so. No bit is changed by that; \
+convert --cast converts values.
+
+Operands of other dtypes stay as they are. If there is no operand that the option is for, it is an error.";
 
 /// The options of every command that reads tensors.
 #[derive(Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputOptions {
-    /// The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)
+    /// The dtype of operands that do not say theirs: JSON, CSV, void items
     #[arg(long, value_name = "DTYPE", value_parser = DTypeParser(asked_dtype), hide_possible_values = true, long_help = dtype_help(DTYPE_HELP))]
     pub dtype: Option<DType>,
     /// The format of every operand that is not inline [default: by its content, or .csv, .tsv]
