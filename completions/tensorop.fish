@@ -44,7 +44,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l stop -d 'The
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l step -d 'From one place to the next on each axis, as --start [default: 1 for each]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l axes -d 'The axes that start, stop and step are for, as --start [default: 0,1,..]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l at -d 'Slices in NumPy\'s notation, such as \'1:8:2, ..., ::-1\'' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -80,7 +80,7 @@ complex192\t''
 complex256\t''"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
-safetensors\t'safetensors'
+safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 zarr\t'A Zarr store of version 3 or 2: a folder'
@@ -91,7 +91,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l skip-rows -d
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
-safetensors\t'safetensors'
+safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
 json\t'One JSON object that reads back to the same bits'
@@ -125,7 +125,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l stop
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l step -d 'From one place to the next on each axis, as --start [default: 1 for each]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l axes -d 'The axes that start, stop and step are for, as --start [default: 0,1,..]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l at -d 'Slices in NumPy\'s notation, such as \'1:8:2, ..., ::-1\'' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -161,7 +161,7 @@ complex192\t''
 complex256\t''"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
-safetensors\t'safetensors'
+safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 zarr\t'A Zarr store of version 3 or 2: a folder'
@@ -172,7 +172,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l skip
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
-safetensors\t'safetensors'
+safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
 json\t'One JSON object that reads back to the same bits'
@@ -198,14 +198,14 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-m
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s i -l in-place -d 'Change DATA, a .npy file, a tensor of a .safetensors file, a Zarr store or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s i -l in-place -d 'Change DATA\'s own file where it lies, instead of writing an output'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l fill -d 'One value for every place addressed, instead of UPDATES' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l axis -d 'The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l on-duplicate -d 'What to do about an index that occurs twice [default: last]' -r -f -a "last\t'The last one in index order wins'
 error\t'Refuse, naming the earliest position that repeats one, and the one it repeats'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -241,7 +241,7 @@ complex192\t''
 complex256\t''"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
-safetensors\t'safetensors'
+safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 zarr\t'A Zarr store of version 3 or 2: a folder'
@@ -252,7 +252,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l ski
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
-safetensors\t'safetensors'
+safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
 json\t'One JSON object that reads back to the same bits'
@@ -278,7 +278,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s i -l in-place -d 'Change DATA, a .npy file, a tensor of a .safetensors file, a Zarr store or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s i -l in-place -d 'Change DATA\'s own file where it lies, instead of writing an output'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l fill -d 'One value for every place addressed, instead of UPDATES' -r -f
@@ -290,7 +290,7 @@ min\t'The smaller'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l opset -d 'The ONNX opset that decides which reductions and element types are legal' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l on-duplicate -d 'What to do about an index that occurs twice [default: last]' -r -f -a "last\t'The last one in index order wins'
 error\t'Refuse, naming the earliest position that repeats one, and the one it repeats'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -326,7 +326,7 @@ complex192\t''
 complex256\t''"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
-safetensors\t'safetensors'
+safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 zarr\t'A Zarr store of version 3 or 2: a folder'
@@ -337,7 +337,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l skip-ro
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
-safetensors\t'safetensors'
+safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
 json\t'One JSON object that reads back to the same bits'
@@ -363,11 +363,11 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-meta
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s i -l in-place -d 'Change DATA, a .npy file, a tensor of a .safetensors file, a Zarr store or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s i -l in-place -d 'Change DATA\'s own file where it lies, instead of writing an output'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l batch-dims -d 'How many of the first axes are batches, the same in DATA and INDICES' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -403,7 +403,7 @@ complex192\t''
 complex256\t''"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
-safetensors\t'safetensors'
+safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 zarr\t'A Zarr store of version 3 or 2: a folder'
@@ -414,7 +414,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l skip-row
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
-safetensors\t'safetensors'
+safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
 json\t'One JSON object that reads back to the same bits'
@@ -443,7 +443,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l restart 
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l at -d 'Show a part of each: slices in NumPy\'s notation, such as \'1:8:2, ..., ::-1\'' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -479,7 +479,7 @@ complex192\t''
 complex256\t''"
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
-safetensors\t'safetensors'
+safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 zarr\t'A Zarr store of version 3 or 2: a folder'
@@ -512,7 +512,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l heatmap -d 'D
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l only -d 'Of whole containers take only tensors whose names match' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l exclude -d 'Of whole containers leave out tensors whose names match, also of those that --only takes' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rename -d 'Give tensors of whole containers other names, such as \'model.*=*\'' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -548,7 +548,7 @@ complex192\t''
 complex256\t''"
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
-safetensors\t'safetensors'
+safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 zarr\t'A Zarr store of version 3 or 2: a folder'
@@ -565,7 +565,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s q -l summary 
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l json -d 'Print one JSON object'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l by-axis -d 'The statistics of each place of an axis; a negative N counts from the end' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -601,7 +601,7 @@ complex192\t''
 complex256\t''"
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
-safetensors\t'safetensors'
+safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 zarr\t'A Zarr store of version 3 or 2: a folder'
@@ -655,7 +655,7 @@ F\t'The first axis runs fastest'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l only -d 'Of whole containers take only tensors whose names match' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l exclude -d 'Of whole containers leave out tensors whose names match, also of those that --only takes' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l rename -d 'Give tensors of whole containers other names, such as \'model.*=*\'' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -691,7 +691,7 @@ complex192\t''
 complex256\t''"
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
-safetensors\t'safetensors'
+safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 zarr\t'A Zarr store of version 3 or 2: a folder'
@@ -702,7 +702,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l skip-rows 
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
-safetensors\t'safetensors'
+safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
 json\t'One JSON object that reads back to the same bits'
@@ -732,7 +732,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dry-run -d
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l dtype -d 'The dtype of plain JSON or CSV, or what an ambiguous void is (bfloat16, ...)' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -768,7 +768,7 @@ complex192\t''
 complex256\t''"
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
-safetensors\t'safetensors'
+safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
 pb\t'An ONNX TensorProto'
 zarr\t'A Zarr store of version 3 or 2: a folder'

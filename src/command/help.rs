@@ -1,9 +1,12 @@
-//! Keeps the lines of examples in the help: a command that is broken in its middle cannot be copied.
+//! Lays the help of the command line out: short help fits one screen, examples keep their lines, formats are listed from
+//! their table.
 //!
 //! clap wraps all of a help at blanks and cannot be told to leave a text as it is. So the blanks of an example are replaced
 //! by another character while clap lays the help out.
 
-use clap::Command;
+use clap::{Arg, Command};
+
+use crate::format::Format;
 
 /// The character that replaces a blank at which no line may be broken. No help has it otherwise.
 const UNBROKEN: &str = "\u{a0}";
@@ -11,17 +14,55 @@ const UNBROKEN: &str = "\u{a0}";
 /// The beginning of each line of an example.
 const EXAMPLE: &str = "  tensorop ";
 
-/// Returns the grammar with examples that clap does not wrap.
-pub(super) fn unbroken(mut grammar: Command) -> Command {
-    if let Some(help) = grammar.get_after_long_help() {
-        let text = help.to_string();
-        let lines = text.lines().map(|line| match line.starts_with(EXAMPLE) {
-            true => line.replace(' ', UNBROKEN),
-            false => line.to_owned(),
-        });
-        grammar = grammar.after_long_help(lines.collect::<Vec<_>>().join("\n"));
+/// The options that `-h` shows, by what clap calls them: those that most command lines are made of. It only names the others,
+/// so that the help of each sub-command fits one screen.
+#[rustfmt::skip]
+const NEEDED_MOST: &[&str] = &[
+    // which items
+    "at", "start", "stop", "step", "axes", "axis", "batch_dims", "fill", "in_place", "reduction", "on_duplicate",
+    // how operands are read, what is written
+    "dtype", "output", "to", "dry_run", "precision", "all", "image", "range",
+    // diff and info
+    "atol", "rtol", "ulp", "min_cosine", "ignore_dtype", "worst", "accept", "summary", "json",
+    "stats", "by_axis", "histogram", "hash", "members",
+    // containers
+    "cast", "only", "rename",
+];
+
+/// What the short help says of operands, which the long help explains beside the first of them.
+const OPERANDS: &str = "Operands: a file, FILE:NAME in a container, - (standard input), or JSON '[1, 2]'";
+
+/// Returns the grammar with help that is laid out.
+pub(super) fn laid_out(grammar: Command) -> Command {
+    shortened(unbroken(grammar)).mut_subcommands(laid_out)
+}
+
+/// Returns a command whose short help has those options only that are needed most, and the names of the others.
+fn shortened(command: Command) -> Command {
+    let is_other = |arg: &Arg| !arg.is_positional() && !NEEDED_MOST.contains(&arg.get_id().as_str());
+    let others = command.get_arguments().filter(|arg| is_other(arg)).filter_map(Arg::get_long);
+    let others: Vec<_> = others.map(|long| format!("--{long}")).collect();
+    if others.is_empty() {
+        return command;
     }
-    grammar.mut_subcommands(unbroken)
+    let command = command.mut_args(|arg| {
+        let is_other = is_other(&arg);
+        arg.hide_short_help(is_other)
+    });
+    let others = others.join(", ");
+    command.after_help(format!("{OPERANDS}\nMore options, which --help explains: {others}"))
+}
+
+/// Returns a command with examples that clap does not wrap.
+fn unbroken(command: Command) -> Command {
+    let Some(help) = command.get_after_long_help() else { return command };
+    let text = help.to_string();
+    let lines = text.lines().map(|line| match line.starts_with(EXAMPLE) {
+        true => line.replace(' ', UNBROKEN),
+        false => line.to_owned(),
+    });
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    command.after_long_help(lines)
 }
 
 /// Returns the text of a help as it is shown.
@@ -29,21 +70,91 @@ pub(super) fn plain(help: &str) -> String {
     help.replace(UNBROKEN, " ")
 }
 
+/// Returns the formats that are read and those that are written, as help lists them.
+pub(super) fn formats() -> String {
+    let row = |format: Format, help: &str| format!("  {:<13}{help}", format.argument());
+    let with_header = Format::all().filter_map(|format| Some(row(format, format.reading_help()?)));
+    let read = with_header.chain([row(Format::RAW, "Bytes without a header: FILE:DTYPE[DIMS]@OFFSET")]);
+    let written = Format::all().filter(|format| format.is_written()).map(|format| format!(".{}", format.extension()));
+    format!(
+        "Formats that are read (their content or name tells them, or --from):\n{}\n\n\
+         Formats that are written (the name after -o tells them, or --to): {}.",
+        read.collect::<Vec<_>>().join("\n"),
+        written.collect::<Vec<_>>().join(", ")
+    )
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use crate::command::{NAMES, grammar};
+
+    /// Returns the lines of the help that a command line asks for, on a terminal of that width.
+    fn shown(args: &[&str], width: usize) -> Vec<String> {
+        let args = std::iter::once("tensorop").chain(args.iter().copied());
+        let help = laid_out(grammar()).term_width(width).try_get_matches_from(args).expect_err("a help");
+        plain(&help.render().to_string()).lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn short_help_fits_one_screen() {
+        for (name, width) in NAMES.iter().flat_map(|name| [(name, 80), (name, 100)]) {
+            let lines = shown(&[name, "-h"], width);
+            // a usage that is wider than the terminal takes a second row
+            let count: usize = lines.iter().map(|line| line.chars().count().max(1).div_ceil(width)).sum();
+            assert!(count <= 50, "{name} -h has {count} lines of {width} columns:\n{}", lines.join("\n"));
+        }
+    }
+
+    #[test]
+    fn short_help_names_what_long_help_explains() {
+        let whole = grammar();
+        let mut found = Vec::new();
+        for command in whole.get_subcommands() {
+            let words = |help: &str| {
+                let text = shown(&[command.get_name(), help], 100).join(" ");
+                text.split([' ', ',', '=']).map(str::to_owned).collect::<Vec<_>>()
+            };
+            let (short, long) = (words("-h"), words("--help"));
+            for option in command.get_arguments().filter_map(Arg::get_long) {
+                let option = format!("--{option}");
+                for (help, words) in [("-h", &short), ("--help", &long)] {
+                    assert!(words.contains(&option), "{} {help} says nothing of {option}", command.get_name());
+                }
+            }
+            found.extend(command.get_arguments().map(|arg| arg.get_id().as_str()));
+        }
+        let unknown: Vec<_> = NEEDED_MOST.iter().filter(|id| !found.contains(id)).collect();
+        assert!(unknown.is_empty(), "no sub-command has {unknown:?}");
+    }
+
+    #[test]
+    fn formats_come_from_their_table() {
+        let lines = shown(&["--help"], 100);
+        for format in Format::all() {
+            let (name, extension) = (format.argument(), format!(".{}", format.extension()));
+            let is_row = |line: &&String| line.split_whitespace().next() == Some(name);
+            match format.reading_help() {
+                Some(help) => {
+                    let row = lines.iter().find(is_row).unwrap_or_else(|| panic!("--help has no line for {name}"));
+                    assert!(row.ends_with(help), "{row}");
+                }
+                None => assert_eq!(lines.iter().any(|line| is_row(&line)), format == Format::RAW, "{name}"),
+            }
+            let is_listed = |line: &String| line.split([' ', ',']).any(|word| word.trim_end_matches('.') == extension);
+            let written = lines.iter().skip_while(|line| !line.starts_with("Formats that are written"));
+            assert!(!format.is_written() || written.clone().any(is_listed), "{extension}");
+        }
+    }
+
     #[test]
     fn examples_stay_on_their_lines() {
-        let grammar = crate::command::grammar();
-        let names: Vec<_> = grammar.get_subcommands().map(|command| command.get_name().to_owned()).collect();
         let mut examples = 0;
-        for name in names {
-            let narrow = super::unbroken(grammar.clone()).term_width(40);
-            let shown = narrow.try_get_matches_from(["tensorop", &name, "--help"]).expect_err("a help");
-            let shown = super::plain(&shown.render().to_string());
-            let command = grammar.find_subcommand(&name).expect("a sub-command");
+        for command in grammar().get_subcommands() {
+            let lines = shown(&[command.get_name(), "--help"], 40);
             let help = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
-            for example in help.lines().filter(|line| line.starts_with(super::EXAMPLE)) {
-                assert!(shown.lines().any(|line| line == example), "{example}\n{shown}");
+            for example in help.lines().filter(|line| line.starts_with(EXAMPLE)) {
+                assert!(lines.iter().any(|line| line == example), "{example}\n{}", lines.join("\n"));
                 examples += 1;
             }
         }

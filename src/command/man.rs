@@ -70,9 +70,10 @@ fn page(command: &Command) -> Result<Vec<u8>> {
         }
         let begin = if section == heading { ".PP".to_owned() } else { format!(".SH {heading}") };
         let lines = text.lines().map(roff).collect::<Vec<_>>().join("\n");
-        match examples {
-            Some(_) => writeln!(out, "{begin}\n.nf\n{lines}\n.fi")?,
-            None => writeln!(out, "{begin}\n{lines}")?,
+        // indented lines are a list or an example
+        match text.lines().any(|line| line.starts_with(' ')) {
+            true => writeln!(out, "{begin}\n.nf\n{lines}\n.fi")?,
+            false => writeln!(out, "{begin}\n{lines}")?,
         }
         section = heading;
     }

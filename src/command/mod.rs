@@ -40,17 +40,16 @@ use self::messages::{complain, is_closed_pipe, printable};
 
 /// Tensor operators on files, exactly as OpenVINO and ONNX specify them; tensors shown, compared, described and converted.
 ///
-/// Reads tensors (.npy, .npz, .safetensors, ONNX .pb, JSON) and index arguments, computes the operator's result, and
-/// prints it or writes it to a file. Any dtype that a .npy file can hold is moved without a bit being altered. What is
-/// not said here is as in NumPy.
+/// Reads tensors and index arguments, computes the operator's result, and prints it or writes it to a file. Any dtype that
+/// a .npy file can hold is moved without a bit being altered. What is not said here is as in NumPy.
 #[derive(Parser)]
-#[command(version, name = "tensorop", after_help = EXIT_HELP, after_long_help = LONG_HELP)]
+#[command(version, name = "tensorop", after_help = EXIT_HELP)]
 struct Program {}
 
 const EXIT_HELP: &str =
     "Exit status: 0 success, 1 diff found a difference, 2 anything else. Errors are one line on standard error.";
 
-const LONG_HELP: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   tensorop slice data.npy --at '0:2, ::-1'
   tensorop slice-scatter data.npy row.npy --start 0 --stop 1 -o patched.npy
@@ -61,8 +60,9 @@ Examples:
   tensorop show model.safetensors:head.bias
   tensorop diff golden.npy out.npy --rtol 1e-5
   tensorop info model.safetensors --stats
-  tensorop convert test_data_set_0/input_0.pb -o input.npy
+  tensorop convert test_data_set_0/input_0.pb -o input.npy";
 
+const NOTES: &str = "\
 Exit status: 0 success, 1 diff found a difference, 2 anything else. Errors are one line on standard error. No file is then written or \
 replaced; on standard output an error may come after a part of the output. A closed pipe ends the program quietly: diff and --finish with the status of their verdict, all else with 0. NO_COLOR is honoured.";
 
@@ -99,7 +99,7 @@ macro_rules! sub_commands {
         /// Returns the grammar of the sub-command of that name.
         fn sub_command(name: &str) -> Option<clap::Command> {
             match name {
-                $($name => Some(with_hyphens($module::$Command::augment_args(clap::Command::new($name)))),)*
+                $($name => Some($module::$Command::augment_args(clap::Command::new($name))),)*
                 _ => None,
             }
         }
@@ -161,10 +161,9 @@ fn parse_with(
         Ok((Command::of(&mut matches)?, arguments))
     };
     parsed(grammar()).map_err(|error| match error.kind() {
-        // To lay out help so that examples keep their lines takes half as long as all the rest of a small run, so it is
-        // done only if help is shown.
+        // To lay out help takes half as long as all the rest of a small run, so it is done only if help is shown.
         ErrorKind::DisplayHelp => {
-            Ended::Help(parsed(help::unbroken(grammar()).term_width(help_width)).err().unwrap_or(error))
+            Ended::Help(parsed(help::laid_out(grammar()).term_width(help_width)).err().unwrap_or(error))
         }
         _ if !error.use_stderr() => Ended::Help(error),
         // clap would print all of the help
@@ -199,9 +198,14 @@ enum Ended {
     Usage(String),
 }
 
-/// Returns the grammar of the whole command line.
+/// Returns the grammar of the whole command line, of which all is known but which options take values that begin with `-`.
 fn grammar() -> clap::Command {
-    program().subcommands(NAMES.iter().filter_map(|name| sub_command(name)))
+    program().after_long_help(long_help()).subcommands(NAMES.iter().filter_map(|name| sub_command(name)))
+}
+
+/// Returns what the long help of the program says below the sub-commands.
+fn long_help() -> String {
+    format!("{EXAMPLES}\n\n{}\n\n{NOTES}", help::formats())
 }
 
 /// Returns a sub-command whose options take values that begin with `-`, such as negative numbers.
@@ -218,7 +222,8 @@ fn with_hyphens(command: clap::Command) -> clap::Command {
 /// name of a sub-command, the others are left out. Users see the same messages by either grammar.
 fn typed_grammar(args: &[OsString]) -> clap::Command {
     let typed = args.get(1).and_then(|name| sub_command(name.to_str()?));
-    typed.map_or_else(grammar, |typed| program().subcommand(typed))
+    // by the whole grammar no option of a sub-command is parsed
+    typed.map_or_else(grammar, |typed| program().subcommand(with_hyphens(typed)))
 }
 
 /// Returns the grammar of the program without sub-commands.
@@ -267,7 +272,7 @@ mod tests {
             convert a -o b --only * --rename a=b|convert a -o b.zarr --chunks 1,x|convert a -o b.npy --part 1/3|convert a --lossy
             textconv a|textconv a b|textconv a --json|completions bash|completions bsh|completions zsh zsh|man folder|man a b
         ";
-        let whole = grammar();
+        let whole = grammar().mut_subcommands(with_hyphens);
         let names = whole.get_subcommands().map(clap::Command::get_name);
         let of_each = names.flat_map(|name| of_each.split('|').map(move |row| format!("{name} {row}")));
         let rows = rows.lines().flat_map(|line| line.trim().split('|')).map(str::to_owned);

@@ -85,7 +85,7 @@ pub(super) static NPZ: Row = Row {
 pub(super) static SAFETENSORS: Row = Row {
     holds: Holds::Tensors,
     reads: Some(Reads {
-        help: "safetensors",
+        help: "Hugging Face's .safetensors",
         words: Some(".safetensors"),
         sure: safetensors::sure,
         unless: Some("no .safetensors file: does not begin with a length and {"),
@@ -93,7 +93,7 @@ pub(super) static SAFETENSORS: Row = Row {
         ..READS
     }),
     writes: Some(Writes {
-        help: "safetensors",
+        help: "Hugging Face's .safetensors",
         writer: &safetensors::SafetensorsWriter,
         can: Capabilities { notes: true, ..Capabilities::NONE },
     }),

@@ -470,7 +470,7 @@ fn every_page_is_in_the_summary() {
 fn named_options_exist() {
     let mut help = String::new();
     for name in sub_commands() {
-        let output = Command::new(binary()).args([&name, "-h"]).output().unwrap();
+        let output = Command::new(binary()).args([&name, "--help"]).output().unwrap();
         help += std::str::from_utf8(&output.stdout).unwrap();
     }
     let known: Vec<&str> = options(&help).collect();

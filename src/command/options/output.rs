@@ -199,8 +199,9 @@ impl OutputOptions {
 /// The option of an operator that changes DATA.
 #[derive(Args)]
 pub(crate) struct EditOptions {
-    /// Change DATA, a .npy file, a tensor of a .safetensors file, a Zarr store or bytes of any file (FILE:DTYPE[DIMS]@OFFSET), where it lies, instead of writing an output
+    /// Change DATA's own file where it lies, instead of writing an output
     ///
+    /// DATA is a .npy file, a tensor of a .safetensors file, a Zarr store, or bytes of any file (FILE:DTYPE[DIMS]@OFFSET).
     /// Costs what is changed, not what the file holds. Every check is made before the first byte is written, and the
     /// file is locked meanwhile, so that several such edits of one file are done one after the other. UPDATES and
     /// INDICES may be DATA itself: they count as read before. Not atomic: if the machine or the program is stopped
