@@ -4,21 +4,21 @@ use std::cell::RefCell;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
 use super::accept::Changes;
 use super::asked::{Asked, Reinterpret};
 use super::io::{Io, Outcome};
-use super::messages::{about_items, unless_closed};
+use super::messages::{about_items, complain, unless_closed};
 use super::meter::Meter;
 use super::options::{ByName, InputOptions, MemberOptions, OperandArg, ThreadOptions, data_help, parse_number};
 use super::show::{png_target, write_png};
 use super::sides::{ACTUAL, ComparedSides, Comparing, EXPECTED, NamedPairs, find, open_two, pair_up};
 use super::sources::{FoundTensor, OperandReader, check_stdin, typed_alone};
 use crate::diff::maps::{self, Density};
-use crate::diff::models::Models;
+use crate::diff::models::{Models, Verdict};
 use crate::diff::{self, Allowed, Effort, MetricLimits, Options, Reason};
 use crate::format::collection::TensorPlace;
 use crate::ops::fill::Limits;
@@ -169,8 +169,8 @@ and actual (dtype and shape), items, mismatches, max_abs, max_rel and max_ulp (o
 infinite on either side), min_atol, min_rtol and min_ulp (the smallest that alone would have passed), first (or, with \
 --worst, worst: rows of index, expected, actual, abs, rel, ulp), metrics (mean_abs, rmse, cosine, snr_db, psnr_db, pearson), \
 quantiles (of |ACTUAL - EXPECTED| at 0.5, 0.9, 0.99, 0.999) and axes (of each axis how many places hold a mismatch, and \
-which). Of several tensors: equal, counts (same, within, different, missing, extra) and tensors, each with name, verdict and \
-these keys.
+which). Of several tensors: equal, counts (same, within, different, missing, extra, unreadable) and tensors, each with name, \
+verdict and these keys, and error where it is unreadable.
 
 Metrics are over the items that are finite on both sides, and null where undefined: all where there is no such item, \
 pearson where either side is constant, psnr_db and pearson of complex numbers. Where the range or the sum of squares of \
@@ -178,7 +178,7 @@ EXPECTED is zero, psnr_db and snr_db are -Infinity, and without any error Infini
 
 --dtype also says what the bits of an unsigned integer operand are (uint16 as bfloat16, uint8 as float8_e4m3fn).
 
-Exit status: 0 the same, 1 different, 2 anything else.";
+Exit status: 0 the same, 1 different, 2 anything else, also where one of several tensors cannot be read.";
 
 /// The most characters of a map down and across, which with its frame fits 80 columns. It does not follow the terminal:
 /// what is written is the same everywhere.
@@ -428,12 +428,20 @@ impl Diff {
             (false, true) => writeln!(out, "{}", models.verdict()),
             (false, false) => models.write_report(out, io.style()),
         })?;
-        let Some(changes) = changes else {
-            return Ok(outcome(models.equal()));
+        let outcome = match models.unreadable() {
+            None => outcome(models.equal()),
+            // a verdict on some of the tensors is none on the models
+            Some(first) => {
+                let (count, of) = (models.counts(|verdict| verdict == Verdict::Unreadable), models.counts(|_| true));
+                let which = if count == 1 { "" } else { ", the first" };
+                complain(&io.stderr, &anyhow!("{count} of {of} tensors cannot be read{which}: {first}"))
+            }
         };
+        let Some(changes) = changes else { return Ok(outcome) };
         let open = |place: Option<TensorPlace>| {
             pairs.open_one(1, place.expect("a tensor that is compared by name has a place"), &asked)
         };
-        self.tell(io, &changes.write(io, &open, limits)?)
+        let accepted = self.tell(io, &changes.write(io, &open, limits)?)?;
+        Ok(if outcome == Outcome::Incomplete { outcome } else { accepted })
     }
 }

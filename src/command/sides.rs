@@ -9,12 +9,13 @@ use std::sync::Mutex;
 use anyhow::{Result, bail};
 
 use super::asked::{Asked, Reinterpret};
+use super::messages::told;
 use super::options::{MemberOptions, OperandArg};
 use super::sources::{FoundTensor, Operand, OperandReader, OperandRole, TensorOf, typed, typed_alone};
-use crate::diff::models::{Models, NamedResult};
+use crate::diff::models::{Models, NamedResult, Verdict};
 use crate::diff::{self, Effort, Options, Outline};
 use crate::engine::job::Progress;
-use crate::error::{Error, Subject};
+use crate::error::Subject;
 use crate::format::collection::{Collection, Opening, TensorPlace};
 use crate::format::colon::{files_before_colons, folders_before_colons};
 use crate::format::open::{Input, OpenOptions};
@@ -254,7 +255,7 @@ pub(super) struct Comparing<'a> {
 /// A pair that is still to be compared, or the result of a pair or of a tensor that has no partner.
 enum PairState {
     Open(Box<OpenPair>),
-    Found(Result<NamedResult, Error>),
+    Found(NamedResult),
 }
 
 /// Two open tensors, and what passes for them.
@@ -264,19 +265,22 @@ struct OpenPair {
 }
 
 impl Comparing<'_> {
-    /// Compares all pairs in the order of their names. Returns the names of those that do not pass.
+    /// Compares all pairs in the order of their names, and goes on after what cannot be read. Returns the names of those
+    /// that were read and do not pass.
     ///
     /// # Errors
-    /// Of opening and reading.
+    /// The report cannot be kept.
     pub(super) fn compare(&self, models: &mut Models, progress: Progress<'_>) -> Result<Vec<String>> {
         let (mut batch, mut failed) = (Vec::new(), Vec::new());
         for (name, places) in &self.pairs.named {
             let mut state = match places {
-                [Some(expected), Some(actual)] => {
-                    let sources = self.pairs.open([*expected, *actual], self.asked)?;
-                    PairState::Open(Box::new(OpenPair { sources, options: (self.options)(name) }))
+                [Some(expected), Some(actual)] => match self.pairs.open([*expected, *actual], self.asked) {
+                    Ok(sources) => PairState::Open(Box::new(OpenPair { sources, options: (self.options)(name) })),
+                    Err(error) => PairState::Found(unreadable(&error)),
+                },
+                [expected, actual] => {
+                    PairState::Found(self.alone([*expected, *actual]).unwrap_or_else(|error| unreadable(&error)))
                 }
-                [expected, actual] => PairState::Found(Ok(self.alone([*expected, *actual])?)),
             };
             let is_large = state.bytes() >= SMALL;
             if is_large {
@@ -315,7 +319,7 @@ impl Comparing<'_> {
         )?;
         for (name, entry) in batch.drain(..) {
             if let PairState::Found(found) = entry.into_inner().expect("no thread panicked") {
-                add(models, failed, name, found?)?;
+                add(models, failed, name, found)?;
             }
         }
         Ok(())
@@ -344,15 +348,23 @@ impl PairState {
     fn compare(&mut self, effort: Effort, progress: Progress<'_>) {
         if let Self::Open(pair) = self {
             let OpenPair { sources: [expected, actual], options } = &mut **pair;
-            let found = diff::compare_sources(expected, actual, options, effort, progress);
-            *self = Self::Found(found.map(|difference| NamedResult::Both(Box::new(difference))));
+            *self = Self::Found(match diff::compare_sources(expected, actual, options, effort, progress) {
+                Ok(difference) => NamedResult::Both(Box::new(difference)),
+                Err(error) => unreadable(&error.into()),
+            });
         }
     }
 }
 
-/// Adds a result to the report, and to the failed names if it does not pass.
+/// Returns the result of a pair that cannot be read.
+fn unreadable(error: &anyhow::Error) -> NamedResult {
+    NamedResult::Unreadable(told(error))
+}
+
+/// Adds a result to the report, and to the failed names if it was read and does not pass.
 fn add(models: &mut Models, failed: &mut Vec<String>, name: &str, found: NamedResult) -> Result<()> {
-    if !found.verdict().passes() {
+    let verdict = found.verdict();
+    if !verdict.passes() && verdict != Verdict::Unreadable {
         failed.push(name.to_owned());
     }
     Ok(models.add(name, &found)?)

@@ -32,14 +32,16 @@ pub enum Verdict {
     Missing,
     /// Only the actual side has it.
     Extra,
+    /// It cannot be read on one of the sides that have it.
+    Unreadable,
 }
 
 impl Verdict {
-    const ALL: [Self; 5] = [Self::Same, Self::Within, Self::Different, Self::Missing, Self::Extra];
+    const ALL: [Self; 6] = [Self::Same, Self::Within, Self::Different, Self::Missing, Self::Extra, Self::Unreadable];
 
     /// Returns the name that JSON uses.
     pub fn name(self) -> &'static str {
-        ["same", "within", "different", "missing", "extra"][self as usize]
+        ["same", "within", "different", "missing", "extra", "unreadable"][self as usize]
     }
 
     /// Returns whether models with such a tensor can be equal.
@@ -49,7 +51,7 @@ impl Verdict {
 
     /// Returns the place among the lines of a report: the worst come first.
     fn rank(self) -> usize {
-        let worst_first = [Self::Different, Self::Missing, Self::Extra, Self::Within, Self::Same];
+        let worst_first = [Self::Different, Self::Unreadable, Self::Missing, Self::Extra, Self::Within, Self::Same];
         worst_first.iter().position(|verdict| *verdict == self).expect("all verdicts are in the list")
     }
 }
@@ -63,6 +65,8 @@ pub enum NamedResult {
     Missing(Outline),
     /// Only the actual side has it.
     Extra(Outline),
+    /// It cannot be read, and why.
+    Unreadable(String),
 }
 
 impl NamedResult {
@@ -71,6 +75,7 @@ impl NamedResult {
         match self {
             NamedResult::Missing(_) => Verdict::Missing,
             NamedResult::Extra(_) => Verdict::Extra,
+            NamedResult::Unreadable(_) => Verdict::Unreadable,
             NamedResult::Both(found) if !found.equal() => Verdict::Different,
             NamedResult::Both(found) if found.differing() > Some(0) => Verdict::Within,
             NamedResult::Both(_) => Verdict::Same,
@@ -92,7 +97,9 @@ struct ReportLine {
 /// The results of many tensors, in the order of their names.
 #[derive(Debug)]
 pub struct Models {
-    counts: [usize; 5],
+    counts: [usize; 6],
+    /// Why the first tensor that cannot be read cannot.
+    unreadable: Option<String>,
     lines: Vec<ReportLine>,
     /// The objects of all tensors, if JSON is wanted.
     json: Option<Spool>,
@@ -101,7 +108,7 @@ pub struct Models {
 impl Models {
     /// Returns a report on no tensors so far, as JSON or as a table.
     pub fn new(json: bool) -> Self {
-        Self { counts: [0; 5], lines: Vec::new(), json: json.then(|| spool(MEMORY)) }
+        Self { counts: [0; 6], unreadable: None, lines: Vec::new(), json: json.then(|| spool(MEMORY)) }
     }
 
     /// Returns whether all tensors are on both sides, and pass.
@@ -121,6 +128,9 @@ impl Models {
     pub fn add(&mut self, name: &str, found: &NamedResult) -> Result<()> {
         let verdict = found.verdict();
         self.counts[verdict as usize] += 1;
+        if let NamedResult::Unreadable(why) = found {
+            self.unreadable.get_or_insert_with(|| why.clone());
+        }
         if let Some(json) = &mut self.json {
             let before = if self.counts.iter().sum::<usize>() == 1 { "" } else { ", " };
             let text = format!("{before}{}", object(name, found));
@@ -131,11 +141,22 @@ impl Models {
         Ok(())
     }
 
-    /// Returns the verdict on all tensors in one line.
+    /// Returns why the first of the tensors that cannot be read cannot, if there are any.
+    pub fn unreadable(&self) -> Option<&str> {
+        self.unreadable.as_deref()
+    }
+
+    /// Returns the verdict on all tensors in one line. It begins with `equal` only if every tensor was read and passes.
     pub fn verdict(&self) -> String {
         let counts = Verdict::ALL.into_iter().zip(self.counts);
+        let counts = counts.filter(|(verdict, count)| *verdict != Verdict::Unreadable || *count > 0);
         let counts: Vec<_> = counts.map(|(verdict, count)| format!("{count} {}", verdict.name())).collect();
-        format!("{}: {}", if self.equal() { "equal" } else { "different" }, counts.join(", "))
+        let word = match self.counts(|verdict| !verdict.passes() && verdict != Verdict::Unreadable) {
+            0 if self.unreadable.is_none() => "equal",
+            0 => "unreadable",
+            _ => "different",
+        };
+        format!("{word}: {}", counts.join(", "))
     }
 
     /// Writes the verdict, and a line for each tensor that is not the same, the worst first.
@@ -198,6 +219,10 @@ fn object(name: &str, found: &NamedResult) -> String {
         }
         NamedResult::Missing(outline) => members.extend(json_members(Some(outline), None, None)),
         NamedResult::Extra(outline) => members.extend(json_members(None, Some(outline), None)),
+        NamedResult::Unreadable(why) => {
+            members.push(("error", text(why)));
+            members.extend(json_members(None, None, None));
+        }
     }
     json::object(members)
 }
@@ -211,6 +236,7 @@ fn line(name: &str, found: &NamedResult) -> ReportLine {
         NamedResult::Both(found) => found,
         NamedResult::Missing(one) => return bare(Verdict::Missing, outline(one)),
         NamedResult::Extra(one) => return bare(Verdict::Extra, outline(one)),
+        NamedResult::Unreadable(why) => return bare(Verdict::Unreadable, format!("{name}: {}", printable(why))),
     };
     let verdict = if found.equal() { Verdict::Within } else { Verdict::Different };
     let (expected, actual) = (&found.expected, &found.actual);

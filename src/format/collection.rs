@@ -81,7 +81,7 @@ impl Collection {
     pub fn of_input(input: Input, path: &Path, options: OpenOptions) -> Result<Self> {
         let mut tensors = HashMap::new();
         for (n, name) in input.names().unwrap_or_default().into_iter().enumerate() {
-            let bytes = input.describe(n)?.bytes;
+            let bytes = input.describe(n).map_or(0, |found| found.bytes);
             tensors.insert(name.to_owned(), TensorPlace { file: 0, member: Some(n), bytes });
         }
         let label = input.label().to_owned();
@@ -240,7 +240,7 @@ impl FolderWalk<'_> {
         // files that may hold several tensors, or none, are opened
         let is_opened = format.is_container() || !format.is_binary() && (self.opening.wanted)(&stem);
         let options = OpenOptions { label: label.clone(), ..self.opening.options.clone() };
-        let input = if is_opened { Some(options.open(&path)?) } else { None };
+        let input = if is_opened { options.open(&path).ok() } else { None };
         if input.as_ref().is_some_and(Input::is_other) {
             return Ok(shards);
         }
@@ -249,7 +249,7 @@ impl FolderWalk<'_> {
             None => tensors.push((stem.clone(), TensorPlace { file, member: None, bytes })),
             Some(input) => {
                 for (n, name) in input.names().into_iter().flatten().enumerate() {
-                    let bytes = input.describe(n)?.bytes;
+                    let bytes = input.describe(n).map_or(0, |found| found.bytes);
                     tensors.push((format!("{stem}:{name}"), TensorPlace { file, member: Some(n), bytes }));
                     shards.extend(input.elsewhere(n)?.and_then(|shard| shard.file_name().map(ToOwned::to_owned)));
                 }

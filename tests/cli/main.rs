@@ -18,6 +18,7 @@ mod show;
 mod slice;
 mod slice_scatter;
 mod textconv;
+mod verdicts;
 
 // operands, outputs and formats, whatever the sub-command
 mod big;

@@ -215,7 +215,7 @@ different: 1 same, 0 within, 3 different, 1 missing, 1 extra
                 "e.npz a.npz --json",
                 1,
                 &[
-                    "{\"equal\": false, \"counts\": {\"same\": 1, \"within\": 0, \"different\": 3, \"missing\": 1, \"extra\": 1}, \"tensors\": [{\"name\": \"a.w\", \"verdict\": \"same\", \"equal\": true, ",
+                    "{\"equal\": false, \"counts\": {\"same\": 1, \"within\": 0, \"different\": 3, \"missing\": 1, \"extra\": 1, \"unreadable\": 0}, \"tensors\": [{\"name\": \"a.w\", \"verdict\": \"same\", \"equal\": true, ",
                     "{\"name\": \"d.w\", \"verdict\": \"missing\"",
                 ],
             ),

@@ -1,0 +1,97 @@
+//! `tensorop diff` of many tensors of which some cannot be read, and of sides without any: no verdict says more than was
+//! compared.
+
+use std::fs;
+
+use crate::common::{Folder, Run, deflated, each, header, npy_with_header, npz, tensor, words, zip};
+
+/// What a run printed and said.
+fn text(run: &Run) -> String {
+    format!("{}{}", String::from_utf8_lossy(&run.stdout), run.stderr)
+}
+
+/// A `.npy` of Python objects, which is not read.
+fn objects() -> Vec<u8> {
+    npy_with_header(&header("|O", false, &[2]), b"pickled")
+}
+
+/// A deflated member whose checksum is wrong, which shows only when its items are read.
+fn broken(name: &str, items: &[f32]) -> crate::common::Zipped {
+    let mut member = deflated(&format!("{name}.npy"), &tensor::<f32>(&[items.len()], items).npy());
+    member.crc ^= 1;
+    member
+}
+
+#[test]
+fn what_cannot_be_read_stops_nothing() {
+    let folder = Folder::new();
+    let (w, v) = (tensor::<f32>(&[2], &[1., 2.]).npy(), tensor::<f32>(&[2], &[1., 5.]).npy());
+    let good = |name: &str, npy: &[u8]| deflated(&format!("{name}.npy"), npy);
+    folder.put("e.npz", npz(&[("a", w.clone()), ("objects", objects()), ("z", w.clone())]));
+    folder.put("a.npz", npz(&[("a", w.clone()), ("objects", w.clone()), ("z", v.clone())]));
+    folder.put("same.npz", npz(&[("a", w.clone()), ("objects", w.clone()), ("z", w.clone())]));
+    folder.put("crc.npz", zip(&[good("a", &w), broken("objects", &[1., 2.]), good("z", &w)]));
+    folder.put("more.npz", npz(&[("a", w.clone()), ("objects", w.clone()), ("x", objects()), ("z", w.clone())]));
+    for (name, tensors) in [("ef", ["a", "z"]), ("af", ["a", "z"])] {
+        fs::create_dir_all(folder.path(format!("{name}/sub"))).unwrap();
+        for tensor in tensors {
+            folder.put(format!("{name}/sub/{tensor}.npy"), &w);
+        }
+        folder.put(format!("{name}/m.npz"), npz(&[("k", w.clone())])).put(format!("{name}/t.json"), "[1, 2]");
+    }
+    folder.put("af/sub/z.npy", &w[..100]).put("af/m.npz", b"PK\x03\x04, and no more").put("af/t.json", "[1, 2");
+    let rows: &[(&str, &str, &[&str])] = &[
+        (
+            "e.npz a.npz",
+            "different: 1 same, 0 within, 1 different, 0 missing, 0 extra, 1 unreadable\n",
+            &[
+                "\n  unreadable ",
+                "objects: EXPECTED e.npz:objects: ",
+                "error: 1 of 3 tensors cannot be read: EXPECTED e.npz:",
+            ],
+        ),
+        (
+            "e.npz a.npz -q",
+            "different: 1 same, ",
+            &["\nerror: 1 of 3 tensors cannot be read: EXPECTED e.npz:objects: "],
+        ),
+        ("same.npz e.npz", "unreadable: 2 same, ", &["error: 1 of 3 tensors cannot be read: ACTUAL e.npz:objects: "]),
+        ("same.npz crc.npz", "unreadable: 2 same, ", &["ACTUAL crc.npz:objects: ", "CRC-32"]),
+        ("same.npz more.npz", "unreadable: 3 same, ", &["error: 1 of 4 tensors cannot be read: ACTUAL more.npz:x: "]),
+        (
+            "more.npz e.npz --only x --only objects",
+            "unreadable: 0 same, ",
+            &["error: 2 of 2 tensors cannot be read, the first: "],
+        ),
+        (
+            "e.npz a.npz --json",
+            "{\"equal\": false, \"counts\": {\"same\": 1, \"within\": 0, \"different\": 1, \"missing\": 0, \"extra\": 0, \"unreadable\": 1}, ",
+            &[
+                "{\"name\": \"objects\", \"verdict\": \"unreadable\", \"error\": \"EXPECTED e.npz:objects: ",
+                ", \"equal\": false, \"reason\": null, ",
+            ],
+        ),
+        ("same.npz e.npz --json", "{\"equal\": false, ", &["\"unreadable\": 1}", "\nerror: 1 of 3 "]),
+        (
+            "ef af",
+            "different: 1 same, ",
+            &["sub/z: ACTUAL af/sub/z.npy: ", "m: ACTUAL af/m.npz: ", "t: ACTUAL af/t.json: "],
+        ),
+    ];
+    each(
+        rows,
+        |(args, ..)| (*args).to_owned(),
+        |(args, first, fragments)| {
+            let run = folder.run(words(&format!("diff {args}")));
+            let lacks = fragments.iter().find(|fragment| !text(&run).contains(**fragment));
+            let is_right = run.status == Some(2) && text(&run).starts_with(first) && run.stderr.lines().count() == 1;
+            if is_right && lacks.is_none() { Ok(()) } else { Err(format!("{run:?} lacks {lacks:?}")) }
+        },
+    );
+    // what is left out cannot be unreadable
+    folder.run(words("diff same.npz e.npz --exclude objects")).printed().unwrap();
+    // what was read is accepted, and the status still says that something was not
+    let run = folder.run(words("diff a.npz crc.npz --accept"));
+    assert!(run.status == Some(2) && text(&run).contains("\nwrote a.npz: 1 of 3 tensors\n"), "{run:?}");
+    folder.run(words("diff a.npz same.npz")).printed().unwrap();
+}
