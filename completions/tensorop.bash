@@ -162,7 +162,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__convert)
-            opts="-o -q -h --cast --lossy --order --add --only --exclude --rename --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
+            opts="-o -q -h --cast --lossy --order --add --only --exclude --rename --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -206,6 +206,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --missing)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -335,7 +342,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__diff)
-            opts="-q -h --atol --rtol --ulp --nan-differs --ignore-dtype --allow --min-cosine --min-snr --min-psnr --max-rmse --max-mean-abs --worst --max-mismatch --map --heatmap --accept --quiet --summary --json --only --exclude --rename --dtype --from --skip-rows --threads --help"
+            opts="-q -h --atol --rtol --ulp --nan-differs --ignore-dtype --allow --min-cosine --min-snr --min-psnr --max-rmse --max-mean-abs --worst --max-mismatch --map --heatmap --accept --quiet --summary --json --only --exclude --rename --dtype --from --skip-rows --missing --threads --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -469,6 +476,13 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --missing)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 --threads)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -484,7 +498,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__gather__subcmd__nd)
-            opts="-o -q -h --batch-dims --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
+            opts="-o -q -h --batch-dims --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -506,6 +520,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --missing)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -831,7 +852,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__info)
-            opts="-h --stats --by-axis --histogram --hash --json --members --dtype --from --skip-rows --threads --help"
+            opts="-h --stats --by-axis --histogram --hash --json --members --dtype --from --skip-rows --missing --threads --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -853,6 +874,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --missing)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -888,7 +916,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__nd)
-            opts="-o -i -q -h --fill --reduction --opset --on-duplicate --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --reduction --opset --on-duplicate --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -925,6 +953,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --missing)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -1054,7 +1089,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__update)
-            opts="-o -i -q -h --fill --axis --on-duplicate --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --axis --on-duplicate --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1087,6 +1122,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --missing)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -1216,7 +1258,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__show)
-            opts="-o -h --at --dtype --from --skip-rows --all --threshold --edgeitems --linewidth --precision --image --output --range --threads --help"
+            opts="-o -h --at --dtype --from --skip-rows --missing --all --threshold --edgeitems --linewidth --precision --image --output --range --threads --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1238,6 +1280,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --missing)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -1324,7 +1373,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__slice)
-            opts="-o -q -h --start --stop --step --axes --at --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
+            opts="-o -q -h --start --stop --step --axes --at --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1406,6 +1455,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --missing)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -1535,7 +1591,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__slice__subcmd__scatter)
-            opts="-o -i -q -h --fill --start --stop --step --axes --at --dtype --from --skip-rows --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --start --stop --step --axes --at --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1624,6 +1680,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --missing)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -1753,7 +1816,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__textconv)
-            opts="-h --dtype --from --skip-rows --threads --help"
+            opts="-h --dtype --from --skip-rows --missing --threads --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1768,6 +1831,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --missing)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace

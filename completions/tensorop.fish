@@ -78,7 +78,7 @@ float96\t''
 float128\t''
 complex192\t''
 complex256\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -88,6 +88,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
@@ -159,7 +160,7 @@ float96\t''
 float128\t''
 complex192\t''
 complex256\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -169,6 +170,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
@@ -239,7 +241,7 @@ float96\t''
 float128\t''
 complex192\t''
 complex256\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -249,6 +251,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
@@ -324,7 +327,7 @@ float96\t''
 float128\t''
 complex192\t''
 complex256\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -334,6 +337,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
@@ -401,7 +405,7 @@ float96\t''
 float128\t''
 complex192\t''
 complex256\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -411,6 +415,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
@@ -477,7 +482,7 @@ float96\t''
 float128\t''
 complex192\t''
 complex256\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -487,6 +492,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l linewidth -d 'Characters in a line' -r -f
@@ -546,7 +552,7 @@ float96\t''
 float128\t''
 complex192\t''
 complex256\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -556,6 +562,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l nan-differs -d 'NaNs of different bits differ'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ignore-dtype -d 'Compare values, whatever the dtypes'
@@ -599,7 +606,7 @@ float96\t''
 float128\t''
 complex192\t''
 complex256\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -609,6 +616,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l stats -d 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l histogram -d 'How the finite items are distributed between the smallest and the largest, in at most ten bins'
@@ -689,7 +697,7 @@ float96\t''
 float128\t''
 complex192\t''
 complex256\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -699,6 +707,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
@@ -766,7 +775,7 @@ float96\t''
 float128\t''
 complex192\t''
 complex256\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l from -d 'The format of every operand that is not inline [default: by its content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -776,6 +785,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -103,6 +103,8 @@ pub enum Advice {
     ChangeOption,
     /// Read the text as CSV or TSV, which it looks like.
     ReadAsCsv,
+    /// Say which value the cells of a table that have none are read as.
+    ReadMissing,
     /// Convert the store of Zarr to version 3, which can be written.
     ConvertStore,
     /// Skip this number of lines at the beginning of a text, which seem to be headings.

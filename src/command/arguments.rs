@@ -28,11 +28,11 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Returns the arguments of a parsed command line that asks for a part, or for all to be put in place; of any other,
-    /// nothing. An operand is known by the type that it was parsed into.
+    /// Returns the arguments of a parsed command line that asks for a part, or for all to be put in place, or says which
+    /// format it reads; of any other, nothing. An operand is known by the type that it was parsed into.
     pub(super) fn of(matches: &ArgMatches) -> Self {
         let Some((name, matches)) = matches.subcommand() else { return Self::default() };
-        if !["part", "finish"].iter().any(|id| matches.try_contains_id(id).is_ok_and(|given| given)) {
+        if !["part", "finish", "from"].iter().any(|id| matches.try_contains_id(id).is_ok_and(|given| given)) {
             return Self::default();
         }
         let mut found = Self { command: name.to_owned(), ..Self::default() };
@@ -59,6 +59,11 @@ impl Arguments {
             found.operands.extend(values(matches, id).into_iter().filter_map(IndexList::into_file));
         }
         found
+    }
+
+    /// Returns whether an operand is standard input, if the command line says which format it reads.
+    pub(super) fn reads_stdin(&self) -> bool {
+        self.reads_stdin
     }
 
     /// Refuses standard input, which every part would read.
@@ -124,7 +129,10 @@ mod tests {
 
     #[test]
     fn what_is_an_operand() {
-        let rows: [(&str, &[&str], bool); 4] = [
+        let rows: [(&str, &[&str], bool); 7] = [
+            ("slice-scatter a.npy - --at : --from csv", &["a.npy"], true),
+            ("diff a.npy - --from csv", &["a.npy"], true),
+            ("convert x=- b.npy --from csv", &["b.npy"], true),
             ("slice 0.npy --part 1/2 --start 0 --stop stop.npy --to npy", &["0.npy", "stop.npy"], false),
             ("scatter-update a.npy [0] - --axis 0 --finish 3", &["a.npy"], true),
             ("convert x=a.npy b.npy --part 1/2 --rename a.npy=b.npy", &["a.npy", "b.npy"], false),

@@ -49,6 +49,7 @@ pub(super) fn advised(message: String, advice: Option<Advice>) -> String {
         Some(Advice::WriteOrName(bytes)) => format!("{message}: use -o FILE.npy, or {}", say_what(bytes)),
         Some(Advice::PassTensor) => format!("{message}; give --to npy to the command that wrote it"),
         Some(Advice::ReadAsCsv) => format!("{message}: try --from csv (or tsv)"),
+        Some(Advice::ReadMissing) => format!("{message}; --missing nan (or another value) reads it as that"),
         Some(Advice::ConvertStore) => format!("{message}: tensorop convert STORE -o NAME.zarr makes version 3"),
         Some(Advice::ChangeOption) => format!("--{message}"),
     }

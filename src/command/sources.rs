@@ -130,7 +130,10 @@ impl<'a> OperandReader<'a> {
     /// There is no such file, or it is in no known format.
     pub(super) fn open(&self, operand: &Operand<'_>) -> Result<Input> {
         let Operand { arg, label, .. } = operand;
-        let options = self.open_options(label);
+        let mut options = self.open_options(label);
+        if arg.is_stdin() {
+            options.format = self.options.from;
+        }
         let is_json = |text: &str| json::open(text.as_bytes(), Subject::Data, self.limits.threads).is_ok();
         Ok(match arg {
             OperandArg::Inline(text) if Path::new(text).exists() && !is_json(text) => {
@@ -143,10 +146,12 @@ impl<'a> OperandReader<'a> {
         })
     }
 
-    /// Returns how files are opened that messages call `label`.
+    /// Returns how files are opened that messages call `label`. `--from` is not for them where standard input is read: the
+    /// names and first bytes of files tell their formats, and of a pipe there is often nothing that does.
     pub(super) fn open_options(&self, label: &str) -> OpenOptions {
-        let InputOptions { from, skip_rows, .. } = *self.options;
-        OpenOptions { format: from, skip_rows, threads: self.limits.threads, ..OpenOptions::new(label) }
+        let InputOptions { from, skip_rows, ref missing, .. } = *self.options;
+        let (format, missing) = (from.filter(|_| !self.io.arguments.reads_stdin()), missing.clone());
+        OpenOptions { format, skip_rows, missing, threads: self.limits.threads, ..OpenOptions::new(label) }
     }
 
     /// Finds the tensor that an operand means.
@@ -165,7 +170,7 @@ impl<'a> OperandReader<'a> {
     pub(super) fn find_locked(&self, operand: &Operand<'_>, together: bool) -> Result<FoundTensor> {
         let Operand { arg, label, .. } = operand;
         let OperandArg::Path(path) = arg else { bail!("{label}: --in-place changes a file") };
-        let options = OpenOptions { locked: true, skip_rows: 0, ..self.open_options(label) };
+        let options = OpenOptions { locked: true, skip_rows: 0, missing: None, ..self.open_options(label) };
         let input = options.open(path).map_err(|error| {
             let special = error.kind() == ErrorKind::Unsupported;
             if special { anyhow!("{label}: --in-place changes a regular file") } else { error.into() }

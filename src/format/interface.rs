@@ -96,8 +96,9 @@ pub trait Reader: Debug + Send + Sync {
         false
     }
 
-    /// Skips `rows` lines at the beginning of a CSV or TSV, which are headings.
-    fn skip_rows(&mut self, _rows: usize) {}
+    /// Skips `skip_rows` lines at the beginning of a CSV or TSV, which are headings, and reads cells without a value as the
+    /// text `missing`.
+    fn read_cells(&mut self, _skip_rows: usize, _missing: Option<&str>) {}
 
     /// Returns the metadata of the file that member `n` lies in, if its format has a place for that.
     ///

@@ -39,6 +39,8 @@ pub struct OpenOptions {
     pub format: Option<Format>,
     /// The number of lines to skip at the beginning of CSV and TSV.
     pub skip_rows: usize,
+    /// The text that CSV and TSV have in the place of cells without a value: empty ones, `NA`, `N/A`, `null` and `nan`.
+    pub missing: Option<String>,
     /// The threads that may share what is read before items are wanted.
     pub threads: Threads,
     /// Whether a file is opened for writing, too, and locked before anything of it is read, so that no other edit comes
@@ -108,7 +110,7 @@ impl OpenOptions {
     }
 
     fn input(&self, format: Format, mut reader: Box<dyn Reader>) -> Input {
-        reader.skip_rows(self.skip_rows);
+        reader.read_cells(self.skip_rows, self.missing.as_deref());
         Input { label: self.label.clone(), format, reader, member: None }
     }
 

@@ -209,7 +209,7 @@ pub(crate) fn integer(text: &str) -> Option<Result<i64, String>> {
         "INT_MIN" => return Some(Ok(i64::MIN)),
         _ => {}
     }
-    let digits = text.strip_prefix('-').unwrap_or(text);
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let is_integer = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     is_integer.then(|| text.parse().map_err(|_| format!("{text} is beyond int64")))
 }
@@ -376,6 +376,7 @@ mod tests {
             ("…,5:INT_MIN:-1", all().axis(-1, StepRange { start: Some(5), stop: Some(i64::MIN), step: -1 })),
             ("::,1:,:2", all().axis(0, ..).axis(1, 1..).axis(2, ..2)),
             ("1:2:", all().axis(0, 1..2)),
+            ("+1:+8:+2", all().axis(0, StepRange::from(1..8).by(2))),
         ];
         for (text, expected) in rows {
             assert_eq!(text.parse(), Ok(expected), "{text}");

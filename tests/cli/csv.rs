@@ -24,6 +24,63 @@ fn operands() {
 }
 
 #[test]
+fn from_is_for_standard_input_if_it_is_read() {
+    let folder = Folder::new();
+    folder.put("d.npy", npy("<f4", &[2], &[0; 8])).put("c.csv", "1\n2\n").put("t", "1\t2\n");
+    let rows: [(&[&str], &str, &str); 6] = [
+        (&["slice-scatter", "d.npy", "-", "--at", ":", "--from", "csv"], "5\n7\n", "[5.0, 7.0]"),
+        (&["slice-scatter", "-", "c.csv", "--at", ":", "--from", "tsv"], "5\n7\n", "[1, 2]"),
+        (&["scatter-update", "c.csv", "-", "d.npy", "--axis", "0", "--from", "csv"], "1\n0\n", "[0.0, 0.0]"),
+        (&["slice", "-", "--start", "c.csv", "--stop", "3,3", "--from", "tsv"], "1\t2\t3\n4\t5\t6\n", "[[6]]"),
+        (&["convert", "-", "--from", "tsv"], "1\t2\n", "[[1, 2]]"),
+        // without standard input it is for all files
+        (&["slice", "t", "--at", ":", "--from", "tsv"], "", "[[1, 2]]"),
+    ];
+    for (args, stdin, expected) in rows {
+        let args = [args, &["--to", "json"]].concat();
+        let found = folder.run_with(&args, None, Some(stdin.as_bytes())).printed().expect("a tensor");
+        assert!(found.trim_end().ends_with(&format!("\"data\": {expected}}}")), "{args:?}: {found}");
+    }
+    let run = folder.run_with(["diff", "d.npy", "-", "--from", "csv", "--ignore-dtype"], None, Some(b"0\n0\n"));
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+}
+
+#[test]
+fn cells_without_a_value() {
+    let folder = Folder::new();
+    folder.put("m.csv", "1,,NA\nn/a,null,6.5\n\"\",-NaN, \n").put("i.csv", "1,na\nNULL,4\n").put("h.csv", "x,\n1,2\n");
+    folder.put("s.csv", "ab,NA\n,nano\n").put("e.csv", "1,,3\n4,5,6\n").put("d.npy", npy("<f4", &[1], &[0; 4]));
+    let rows = [
+        (
+            "convert m.csv --missing nan",
+            r#"{"dtype": "float64", "shape": [3, 3], "data": [[1.0, "NaN", "NaN"], ["NaN", "NaN", 6.5], ["NaN", "NaN", "NaN"]]}"#,
+        ),
+        (
+            "convert m.csv --missing -1 --dtype float32",
+            r#"{"dtype": "float32", "shape": [3, 3], "data": [[1.0, -1.0, -1.0], [-1.0, -1.0, 6.5], [-1.0, -1.0, -1.0]]}"#,
+        ),
+        ("convert i.csv --missing 0", r#"{"dtype": "int64", "shape": [2, 2], "data": [[1, 0], [0, 4]]}"#),
+        (
+            "convert s.csv --missing none",
+            r#"{"dtype": "<U4", "shape": [2, 2], "data": [["ab", "none"], ["none", "nano"]]}"#,
+        ),
+        // of what is no table nothing is missing
+        ("convert d.npy --missing 7", r#"{"dtype": "float32", "shape": [1], "data": [0.0]}"#),
+    ];
+    prints(&folder, &rows);
+    refusals(
+        &folder,
+        &[
+            ("convert e.csv", &["IN e.csv: line 1 column 2: an empty cell, among numbers; --missing nan"]),
+            ("convert i.csv", &["line 1 column 2: na is a string, among numbers; --missing nan"]),
+            ("convert e.csv --missing x", &["line 1 column 2: x is a string, among numbers"]),
+            ("convert i.csv --missing nan --dtype int8", &["line 1 column 2: NaN", "int8"]),
+            ("convert h.csv", &["line 1 column 1: x is a string, among numbers; --skip-rows 1"]),
+        ],
+    );
+}
+
+#[test]
 fn outputs() {
     let folder = Folder::new();
     for (args, expected) in [

@@ -113,7 +113,8 @@ fn shapes_axes_and_notation() {
         ("slice d.npy --start= --stop=", whole),
         ("slice d.npy --start= --stop= --step= --axes=", whole),
         ("slice d.npy --start [] --stop []", whole),
-        ("slice d.npy --at ''", whole),
+        ("slice d.npy --at +0:+2,:+3:+1", whole),
+        ("slice d.npy --start +0,+0 --stop [+2,+3]", whole),
         ("slice d.npy --at ...", whole),
         ("slice d.npy --at :,:", whole),
         ("slice d.npy --at ::-1,::-1", turned),
@@ -149,7 +150,7 @@ fn refused() {
     folder.put("half.npy", tensor::<f32>(&[1], &[0.5]).npy());
     folder.put("two.npy", tensor::<i64>(&[1, 1], &[0]).npy());
     folder.put("beyond.json", "[9223372036854775808]");
-    let rows: [(&str, &[&str]); 36] = [
+    let rows: [(&str, &[&str]); 37] = [
         ("slice d.npy --start 0 --stop 1 --step 0", &["--step", "0", "position 0"]),
         ("slice d.npy --start 0,0 --stop 1,1 --step 1,0", &["--step", "0", "position 1"]),
         ("slice none.npy --start 0 --stop 1 --step 0 --axes 1", &["--step", "0"]),
@@ -174,6 +175,7 @@ fn refused() {
         ("slice zero.npy --start= --stop=", &["DATA", "zero.npy", "rank 0"]),
         ("slice zero.npy --at ...", &["DATA", "zero.npy", "rank 0"]),
         ("slice 5 --at ...", &["DATA", "rank 0"]),
+        ("slice d.npy --at ''", &["--at", "no slices: `:` takes every axis whole"]),
         ("slice d.npy --at 3", &["--at", "3", "use 3:4"]),
         ("slice d.npy --at :,-1", &["--at", "-1", "use -1:"]),
         ("slice d.npy --at 0:1:2:3", &["--at", "0:1:2:3"]),

@@ -142,12 +142,15 @@ pub(crate) struct InputOptions {
     /// The dtype of operands that do not say theirs: JSON, CSV, void items
     #[arg(long, value_name = "DTYPE", value_parser = DTypeParser(asked_dtype), hide_possible_values = true, long_help = dtype_help(DTYPE_HELP))]
     pub dtype: Option<DType>,
-    /// The format of every operand that is not inline [default: by its content, or .csv, .tsv]
+    /// The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]
     #[arg(long, value_name = "FORMAT", value_parser = parse_format(Format::reading_help))]
     pub from: Option<Format>,
     /// Lines at the beginning of CSV and TSV to leave out, such as headings
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, default_value_t = 0, hide_default_value = true)]
     pub skip_rows: usize,
+    /// Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0
+    #[arg(long, value_name = "VALUE")]
+    pub missing: Option<String>,
 }
 
 #[cfg(test)]

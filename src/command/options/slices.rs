@@ -64,6 +64,10 @@ impl FromStr for At {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        // most likely the value of a variable of the shell that is not set
+        if text.trim().is_empty() {
+            return Err("no slices: `:` takes every axis whole".to_owned());
+        }
         let args = text.parse().map_err(|error: Error| error.message().to_owned())?;
         Ok(Self { text: text.split_whitespace().collect::<Vec<_>>().join(" "), args })
     }
@@ -111,6 +115,10 @@ mod tests {
             ("[0, 1]", list(&[0, 1])),
             ("[]", list(&[])),
             ("", list(&[])),
+            ("+1,[", Ok(IndexList::File("+1,[".into()))),
+            ("+1,-2", list(&[1, -2])),
+            ("[+0]", list(&[0])),
+            ("+-1", Ok(IndexList::File("+-1".into()))),
             ("INT_MAX", list(&[i64::MAX])),
             ("[INT_MIN,-9223372036854775808]", list(&[i64::MIN, i64::MIN])),
             ("9223372036854775808", Err("9223372036854775808 is beyond int64".to_owned())),

@@ -6,7 +6,7 @@ mod write;
 pub(super) use self::write::CsvWriter;
 use super::content::Content;
 use super::interface::{Reader, Sure};
-use super::values::cells::{Cells, Dialect};
+use super::values::cells::{CellReading, Cells, Dialect};
 use super::values::{self, Unparsed, Values};
 use crate::error::{Result, Subject};
 use crate::storage::source::Source;
@@ -22,7 +22,7 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
 /// # Errors
 /// Reading fails.
 pub(super) fn open(content: Content, dialect: Dialect) -> Result<Box<dyn Reader>> {
-    Ok(Box::new(CsvReader { text: content.read()?, dialect, skip_rows: 0 }))
+    Ok(Box::new(CsvReader { text: content.read()?, dialect, skip_rows: 0, missing: None }))
 }
 
 /// A text of cells, not parsed yet.
@@ -32,11 +32,14 @@ struct CsvReader {
     dialect: Dialect,
     /// Lines at the beginning that are skipped.
     skip_rows: usize,
+    /// What cells without a value are read as.
+    missing: Option<String>,
 }
 
 impl CsvReader {
     fn cells(&self, subject: Subject) -> Result<Values<'_>> {
-        let cells = Cells::read(&self.text, self.dialect, self.skip_rows, subject)?;
+        let how = CellReading { dialect: self.dialect, skip_rows: self.skip_rows, missing: self.missing.as_deref() };
+        let cells = Cells::read(&self.text, how, subject)?;
         Ok(Values::of(subject, Unparsed::Cells(cells)))
     }
 }
@@ -46,8 +49,8 @@ impl Reader for CsvReader {
         Some(self.cells(subject))
     }
 
-    fn skip_rows(&mut self, rows: usize) {
-        self.skip_rows = rows;
+    fn read_cells(&mut self, skip_rows: usize, missing: Option<&str>) {
+        (self.skip_rows, self.missing) = (skip_rows, missing.map(str::to_owned));
     }
 
     fn source(&self, _: usize, label: String) -> Result<Source> {

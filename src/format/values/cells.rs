@@ -52,6 +52,16 @@ pub(in crate::format) enum Reading {
     Dates,
 }
 
+/// How a text is cut into cells.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::format) struct CellReading<'a> {
+    pub(in crate::format) dialect: Dialect,
+    /// The number of lines at the beginning that are left out.
+    pub(in crate::format) skip_rows: usize,
+    /// The text that stands for cells [without a value](is_missing); `None` leaves them as they are.
+    pub(in crate::format) missing: Option<&'a str>,
+}
+
 /// The cells of a text whose rows all have the same number of cells: at least one row, of at least one cell.
 #[derive(Clone, Debug)]
 pub(in crate::format) struct Cells {
@@ -70,13 +80,14 @@ pub(in crate::format) struct Cells {
 }
 
 impl Cells {
-    /// Finds the cells of a text, after its first `skip_rows` lines.
+    /// Finds the cells of a text.
     ///
     /// # Errors
     /// A text that is not UTF-8, or holds a NUL or no row; rows of unequal length; a quote that is not closed. The message names
     /// the line.
     #[cfg(feature = "csv")]
-    pub(in crate::format) fn read(text: &[u8], dialect: Dialect, skip_rows: usize, subject: Subject) -> Result<Self> {
+    pub(in crate::format) fn read(text: &[u8], how: CellReading<'_>, subject: Subject) -> Result<Self> {
+        let CellReading { dialect, skip_rows, missing } = how;
         let error = |message: String| Error::new(subject, message);
         let bytes = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         let refuse = |at: usize, what: &str| error(format!("{what} in line {}", 1 + line_ends(&bytes[..at])));
@@ -115,7 +126,7 @@ impl Cells {
             } else if cells.columns != record.len() {
                 return Err(cells.ragged(record.len(), line));
             }
-            cells.push(&record, line).map_err(|refused| error(refused.into()))?;
+            cells.push(&record, missing, line).map_err(|refused| error(refused.into()))?;
         }
         match cells.columns {
             0 => Err(error(format!("holds no cells{}", if skip_rows > 0 { " after the lines left out" } else { "" }))),
@@ -125,12 +136,13 @@ impl Cells {
 
     /// Adds a row of as many cells as the others have.
     #[cfg(feature = "csv")]
-    fn push(&mut self, record: &StringRecord, line: usize) -> Result<(), OutOfMemory> {
+    fn push(&mut self, record: &StringRecord, missing: Option<&str>, line: usize) -> Result<(), OutOfMemory> {
         let row = self.rows();
         if row == 0 || self.line(row) != line {
             memory::push(&mut self.lines, (row, line))?;
         }
         for cell in record {
+            let cell = missing.filter(|_| is_missing(cell)).unwrap_or(cell);
             if self.text.try_reserve(cell.len()).is_err() {
                 return Err(OutOfMemory(self.text.len() + cell.len()));
             }
@@ -212,10 +224,13 @@ impl Cells {
         let (word, cell) = self.iter().enumerate().find(|(_, cell)| is_word(cell))?;
         self.iter().find(|cell| is_number(cell))?;
         let mut second = self.iter().skip(self.columns).take(self.columns);
-        let heading = word < self.columns && self.rows() > 1 && !second.any(is_word);
+        let mut first = self.iter().take(self.columns);
+        let is_void = is_missing(cell) && !first.any(|cell| is_word(cell) && !is_missing(cell));
+        let heading = !is_void && word < self.columns && self.rows() > 1 && !second.any(is_word);
         let what = if cell.is_empty() { "an empty cell".to_owned() } else { format!("{} is a string", short(cell)) };
         let message = self.positioned(word, format!("{what}, among numbers"));
-        Some(self.refused(message, heading.then(|| self.line(1) - 1)))
+        let error = self.refused(message, heading.then(|| self.line(1) - 1));
+        Some(if is_void { error.advising(Advice::ReadMissing) } else { error })
     }
 }
 
@@ -257,6 +272,14 @@ fn is_number(text: &str) -> bool {
         // most numbers of many tables are digits alone, of any number
         None => !text.is_empty(),
     }
+}
+
+/// Returns whether a cell has no value: it is empty, or says so as tables do, in letters of either case.
+fn is_missing(cell: &str) -> bool {
+    let cell = cell.trim_matches([' ', '\t']);
+    let names = ["", "na", "n/a", "null", "nan", "+nan", "-nan"];
+    // most cells are longer than these words
+    cell.len() <= 4 && names.iter().any(|name| cell.eq_ignore_ascii_case(name))
 }
 
 /// Returns whether a cell is neither a number nor a bool.
