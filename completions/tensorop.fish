@@ -103,9 +103,10 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,64 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L] or blosc [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l linewidth -d 'Characters in a line' -r -f
@@ -116,6 +117,8 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l threads -d '
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l compress -d 'Deflate the members of a .npz'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
@@ -185,9 +188,10 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,64 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L] or blosc [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l linewidth -d 'Characters in a line' -r -f
@@ -198,6 +202,8 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l thre
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l compress -d 'Deflate the members of a .npz'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s i -l in-place -d 'Change DATA\'s own file where it lies, instead of writing an output'
@@ -266,9 +272,10 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,64 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L] or blosc [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l linewidth -d 'Characters in a line' -r -f
@@ -279,6 +286,8 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l thr
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l compress -d 'Deflate the members of a .npz'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s i -l in-place -d 'Change DATA\'s own file where it lies, instead of writing an output'
@@ -352,9 +361,10 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,64 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L] or blosc [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l linewidth -d 'Characters in a line' -r -f
@@ -365,6 +375,8 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threads
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l compress -d 'Deflate the members of a .npz'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s i -l in-place -d 'Change DATA\'s own file where it lies, instead of writing an output'
@@ -430,9 +442,10 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,64 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L] or blosc [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l linewidth -d 'Characters in a line' -r -f
@@ -443,6 +456,8 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threads 
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l compress -d 'Deflate the members of a .npz'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
@@ -722,9 +737,10 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,64 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L] or blosc [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l linewidth -d 'Characters in a line' -r -f
@@ -737,6 +753,8 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l add -d 'Wi
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l compress -d 'Deflate the members of a .npz'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dry-run -d 'Make every check, print what would be done, write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'

@@ -151,6 +151,7 @@ impl Convert {
         let dtypes: Vec<_> = tensors.iter().map(|(data, tensor)| (tensor.old.as_str(), data.dtype())).collect();
         cast::check(&self.cast, &dtypes)?;
         let (alone, mut report) = (tensors.len() == 1, destination.report("convert"));
+        let is_named = tensors.iter().any(|(_, tensor)| tensor.explicit);
         let mut works = Vec::with_capacity(tensors.len());
         for (data, Chosen { old, name, whole, .. }) in tensors {
             let dtype = cast::target(&self.cast, &old, data.dtype(), alone);
@@ -167,7 +168,7 @@ impl Convert {
             works.push(Work { name, recast, ..Work::new(Box::new(selection), reader.limits) });
         }
         let left_out = |name: &str| !self.members.takes(name) || replaced.contains(name);
-        destination.write(works, Origin { notes, left_out: &left_out }, report)
+        destination.write(works, Origin { is_named, notes, left_out: &left_out }, report)
     }
 
     /// Opens the inputs and chooses the tensors that are written, and their names.

@@ -47,6 +47,8 @@ enum OutputPlace {
 
 /// What is known of an output beside its tensors.
 pub(super) struct Origin<'a> {
+    /// Whether the user gave the one tensor a name, so that a format with groups makes one of it.
+    pub is_named: bool,
     /// The metadata of the files that its tensors come from.
     pub notes: Notes,
     /// Returns whether the user left out the tensor of that name.
@@ -120,7 +122,7 @@ impl<'a> Destination<'a> {
         let notes = merged(fill.operands().into_iter().filter_map(Source::container).map(|container| &container.notes));
         let mut work = Work::new(fill, limits);
         (work.name, work.recast.big_endian) = (name, self.options.big_endian);
-        self.write(vec![work], Origin { notes, left_out: &|_| false }, report)
+        self.write(vec![work], Origin { is_named: false, notes, left_out: &|_| false }, report)
     }
 
     /// Writes tensors, or says in a dry run what would be written. In a format with names, tensors without one get one.
@@ -133,6 +135,10 @@ impl<'a> Destination<'a> {
             OutputPlace::New { format, target } => (format, target),
             OutputPlace::InPlace => {
                 let work = works.pop().expect("the one tensor of an operator");
+                let work = Work { stores_empty: options.store_empty, ..work };
+                if options.store_empty && work.fill.data().as_chunks().is_none() {
+                    bail!("{}: --store-empty: is not stored in chunks", work.label());
+                }
                 return edit(work, io, options, quiet, report);
             }
         };
@@ -142,7 +148,8 @@ impl<'a> Destination<'a> {
             work.check(format).map_err(|error| error.within(label))?;
         }
         write::check_replaced(&target, &works, origin.left_out).map_err(|error| anyhow!("{error} (or --in-place)"))?;
-        let extras = options.extras(origin.notes, format)?;
+        let mut extras = options.extras(origin.notes, format)?;
+        extras.is_group |= origin.is_named;
         let plan = Plan::prepare(works, format, label, &extras).map_err(|error| match error.subject() {
             Subject::Argument(option) => anyhow!("--{option}: {}", error.message()),
             _ => error.into(),
@@ -316,7 +323,7 @@ fn write_parts(
     if options.restart {
         parts.restart().with_context(|| target.label())?;
     }
-    match make_part(&shares, &parts, share, target, progress) {
+    match make_part(&shares, &parts, share, progress) {
         // another process has made this part meanwhile, and all parts have been put in place
         _ if parts.is_finished().is_ok_and(|finished| finished) => forget()?,
         made => made?,
@@ -325,19 +332,12 @@ fn write_parts(
 }
 
 /// Makes a part, unless it is there already.
-fn make_part(
-    shares: &Shares<'_>,
-    parts: &Parts<'_>,
-    share: Share,
-    target: &Target,
-    progress: Progress<'_>,
-) -> crate::error::Result<()> {
+fn make_part(shares: &Shares<'_>, parts: &Parts<'_>, share: Share, progress: Progress<'_>) -> crate::error::Result<()> {
     parts.begin()?;
     if parts.ledger.is_done(share.number) || parts.is_finished()? {
         return Ok(());
     }
-    shares.write(parts, share, progress)?;
-    parts.ledger.set_done(share.number).with_context(|| format!("{}: cannot be written", target.label()))
+    shares.write(parts, share, progress)
 }
 
 /// Puts the output in its place, or prints which of the first `wanted` parts are missing: those beyond the number of units

@@ -22,7 +22,8 @@ use crate::storage::source::Source;
 ///
 /// Only headers are read, whatever the size of the file; of a .npz or .safetensors file without a member's name all
 /// members are listed, and a * in the name stands for any characters. --stats, --by-axis, --histogram and --hash read the
-/// items, too. Fortran order and big-endian items are told where they occur.
+/// items, too. Fortran order and big-endian items are told where they occur, and of Zarr the chunks, the shards, the codec, the
+/// fill value, the names of dimensions and the version.
 #[derive(Args)]
 #[command(override_usage = "tensorop info [OPTIONS] <FILE>...", after_long_help = EXAMPLES)]
 pub(super) struct Info {
@@ -78,7 +79,8 @@ With --json each object has file, member, format (npy, npz, safetensors, index, 
 (as --dtype takes it; fields as NumPy's descr), shape, order (C or F), byte_order (little, big, or null), items, bytes (as stored, before compression), offset (where the \
 items begin in the file, or null), and with --stats also stats: min and max with their index, mean, std, nan, inf, zero, \
 first_nan (its index, or null) and quantiles (at 0.001, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99 and 0.999); with --by-axis also by_axis (the same keys for \
-each place), with --hash also hash; where the file says something of itself, metadata. A file without tensors has no object.";
+each place), with --hash also hash; of Zarr also chunks, shards, codecs, \
+fill_value, dimension_names, attributes and zarr_format; where the file says something of itself, metadata. A file without tensors has no object.";
 
 /// What was found in all files.
 #[derive(Default)]
@@ -211,6 +213,7 @@ impl Info {
             histogram: None,
             hash: None,
             by_axis: None,
+            chunks: input.chunks(*n)?,
             notes: input.notes(*n)?,
         })
     }

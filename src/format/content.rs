@@ -133,6 +133,27 @@ pub struct Description {
     pub offset: Option<u64>,
 }
 
+/// How a tensor is stored in chunks, as the metadata of its store say it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChunkDescription {
+    /// The number of places of each axis in a chunk.
+    pub chunks: Vec<usize>,
+    /// The number of places of each axis in a shard, if there are shards.
+    pub shards: Option<Vec<usize>>,
+    /// What packs a chunk, as JSON.
+    pub codecs: String,
+    /// What packs a chunk, in a few words for people.
+    pub codec_names: String,
+    /// The item of chunks that are not stored, as JSON.
+    pub fill_value: String,
+    /// The names of the axes, of which some may have none.
+    pub dimension_names: Option<Vec<Option<String>>>,
+    /// What is noted of the tensor, as JSON.
+    pub attributes: String,
+    /// The version of the store's format.
+    pub version: u32,
+}
+
 /// Reads the first bytes of an operand, or all of it if it is short.
 pub(super) fn read_begin(stream: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut begin = vec![0; BEGIN];

@@ -201,11 +201,18 @@ impl WriteOptions {
         self
     }
 
-    /// Packs the chunks of a Zarr array with `none`, `gzip`, `zstd` or `blosc`; the first two of the packers take a level,
-    /// as in `zstd:9`. The default is `zstd`.
+    /// Packs the chunks of a Zarr array with `none`, `gzip`, `zstd` or `blosc`, which take a level, as in `zstd:9` and
+    /// `blosc:lz4:3`. The default is `zstd`.
     #[must_use]
     pub fn codec(mut self, codec: impl Into<String>) -> Self {
         self.extras.codec = Some(codec.into());
+        self
+    }
+
+    /// Chooses whether a Zarr array has files of the chunks that hold only the fill value; it has none by default.
+    #[must_use]
+    pub fn store_empty(mut self, store_empty: bool) -> Self {
+        self.extras.stores_empty = store_empty;
         self
     }
 
@@ -300,8 +307,8 @@ impl WriteOptions {
 
     /// Checks that a format has what was chosen; returns what it does not have.
     fn check(&self, format: Format) -> Result<(), &'static str> {
-        let Extras { notes, compress, chunks, shards, codec, .. } = &self.extras;
-        let cuts = chunks.is_some() || shards.is_some() || codec.is_some();
+        let Extras { notes, compress, chunks, shards, codec, stores_empty, .. } = &self.extras;
+        let cuts = chunks.is_some() || shards.is_some() || codec.is_some() || *stores_empty;
         match () {
             () if !notes.is_empty() && !format.can().notes => Err("metadata"),
             () if *compress && !format.can().compression => Err("compression"),

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::content::Description;
+use super::content::{ChunkDescription, Description};
 use super::packed;
 use super::values::Values;
 use crate::engine::sink::Take;
@@ -18,7 +18,7 @@ use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::window::Window;
 use crate::parallel::Threads;
-use crate::storage::chunked::ChunkStyle;
+use crate::storage::chunked::{ChunkStyle, Stays};
 use crate::storage::source::{Notes, Source};
 
 /// How sure it is, from its first bytes, that a file is in a format. The surest format is taken; of several, the first
@@ -108,6 +108,14 @@ pub trait Reader: Debug + Send + Sync {
         Ok(None)
     }
 
+    /// Returns how member `n` is stored, if that is in chunks.
+    ///
+    /// # Errors
+    /// The member's own metadata are malformed.
+    fn chunks(&self, _: usize) -> Result<Option<ChunkDescription>> {
+        Ok(None)
+    }
+
     /// Returns the file that member `n` lies in, if it is another than this one.
     ///
     /// # Errors
@@ -187,17 +195,26 @@ pub struct Extras {
     pub notes: Notes,
     /// Whether items are compressed.
     pub compress: bool,
-    /// The places of each axis in a chunk.
+    /// The places of each axis in a chunk, and in a shard; [`WHOLE_AXIS`](Self::WHOLE_AXIS) for all of an axis.
     pub chunks: Option<Vec<usize>>,
     pub shards: Option<Vec<usize>>,
-    /// The name of the codec that compresses chunks.
+    /// The codec that compresses chunks, as [`ChunkCodec`](super::chunk_codec::ChunkCodec) is written.
     pub codec: Option<String>,
+    /// The names of the axes.
+    pub dimension_names: Option<Vec<String>>,
+    /// Whether chunks are stored that hold only the fill value.
+    pub stores_empty: bool,
     /// Whether a single tensor with a name becomes a member of a group, and not the whole store.
     pub is_group: bool,
     /// How the data of each tensor is stored, if it is stored in chunks.
     pub styles: Vec<Option<Arc<ChunkStyle>>>,
     /// Whether an input and the output mean the same items by a chunk that is missing.
     pub keeps_fill: bool,
+}
+
+impl Extras {
+    /// Stands for all places of an axis among the sides of chunks and shards.
+    pub const WHOLE_AXIS: usize = usize::MAX;
 }
 
 /// How tensors are laid out in a file.
@@ -314,11 +331,15 @@ pub trait WriteChunks: Debug + Send + Sync {
     /// Returns the path of the file of a box of tensor `n` in the folder.
     fn key(&self, n: usize, window: &Window) -> String;
 
-    /// Returns the bytes of the file of a box with these items.
+    /// Returns the bytes of the file of a box with these items; `None` if there is none, because no chunk of the box is
+    /// stored: those that hold only the fill value are not, unless `stays` says so.
     ///
     /// # Errors
     /// There is not enough memory.
-    fn pack(&self, n: usize, window: &Window, items: &[u8]) -> Result<Vec<u8>>;
+    fn pack(&self, n: usize, window: &Window, items: &[u8], stays: &Stays<'_>) -> Result<Option<Vec<u8>>>;
+
+    /// Returns the fill value of tensor `n`; `None` if chunks that hold only that are stored as all others are.
+    fn unstored(&self, n: usize) -> Option<&[u8]>;
 
     /// Returns whether the bytes of that file are the items as they are.
     fn holds_as_they_are(&self, n: usize, window: &Window) -> bool;

@@ -7,6 +7,7 @@
 
 #[cfg(any(feature = "onnx", feature = "safetensors"))]
 mod beside;
+pub mod chunk_codec;
 pub mod collection;
 pub mod colon;
 pub mod content;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::colon::{FoundFile, folder};
-use super::content::{BEGIN, Content, ContentSource, Description, read_begin};
+use super::content::{BEGIN, ChunkDescription, Content, ContentSource, Description, read_begin};
 use super::interface::Reader;
 use super::json::JsonReader;
 use super::raw::{self, View};
@@ -293,6 +293,14 @@ impl Input {
     /// A shard that cannot be read.
     pub fn notes(&self, n: usize) -> Result<Option<Arc<Notes>>> {
         self.reader.notes(n).with_context(|| self.label.clone())
+    }
+
+    /// Returns how member `n` is stored, if that is in chunks.
+    ///
+    /// # Errors
+    /// The member's own metadata are damaged.
+    pub fn chunks(&self, n: usize) -> Result<Option<ChunkDescription>> {
+        self.reader.chunks(n).with_context(|| self.label_of(self.name(n)))
     }
 
     /// Returns the path of the file that member `n` lies in, if that is another file than this one.

@@ -28,6 +28,7 @@ mod part;
 mod stats;
 
 use std::borrow::Cow;
+use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -38,6 +39,7 @@ pub use self::hash::hash;
 pub use self::histogram::{Bin, BinEdge, Histogram, histogram};
 pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, stats};
 use crate::format::Format;
+use crate::format::content::ChunkDescription;
 use crate::item::dtype::{DType, Kind};
 use crate::report::json::{self, Escapes, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, four_digits, full_name, printable};
@@ -70,6 +72,8 @@ pub struct Info {
     pub hash: Option<String>,
     /// The axis of which the statistics of each place are wanted, and these.
     pub by_axis: Option<(usize, AxisStats)>,
+    /// How it is stored, if that is in chunks.
+    pub chunks: Option<ChunkDescription>,
     /// The metadata of the file, if its format has any.
     pub notes: Option<Arc<Notes>>,
 }
@@ -131,6 +135,21 @@ fn object(info: &Info) -> String {
         ("bytes", info.bytes.to_string()),
         ("offset", or_null(info.offset, |offset| offset.to_string())),
     ];
+    if let Some(chunks) = &info.chunks {
+        let names = |names: &Vec<Option<String>>| {
+            let names: Vec<_> = names.iter().map(|name| or_null(name.as_deref(), quoted)).collect();
+            format!("[{}]", names.join(", "))
+        };
+        members.extend([
+            ("chunks", list(&chunks.chunks)),
+            ("shards", or_null(chunks.shards.as_deref(), list)),
+            ("codecs", chunks.codecs.clone()),
+            ("fill_value", chunks.fill_value.clone()),
+            ("dimension_names", or_null(chunks.dimension_names.as_ref(), names)),
+            ("attributes", chunks.attributes.clone()),
+            ("zarr_format", chunks.version.to_string()),
+        ]);
+    }
     if let Some(stats) = &info.stats {
         members.push(("stats", figures::object(stats.as_ref())));
     }
@@ -246,7 +265,8 @@ fn write_notes(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
 fn cells(name: String, info: &Info) -> Vec<Cow<'static, str>> {
     let fortran = info.fortran_order.then_some("Fortran order");
     let big = (info.byte_order() == Some("big")).then_some("big-endian");
-    let storage: Vec<_> = fortran.into_iter().chain(big).collect();
+    let usual = fortran.into_iter().chain(big).map(str::to_owned);
+    let storage: Vec<_> = usual.chain(info.chunks.as_ref().map(ChunkDescription::to_string)).collect();
     vec![
         name.into(),
         printable(&info.dtype.native().name()).into_owned().into(),
@@ -254,6 +274,21 @@ fn cells(name: String, info: &Info) -> Vec<Cow<'static, str>> {
         size(info.bytes).into(),
         storage.join(", ").into(),
     ]
+}
+
+impl fmt::Display for ChunkDescription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "chunks {}", list(&self.chunks))?;
+        if let Some(shards) = &self.shards {
+            write!(f, ", shards {}", list(shards))?;
+        }
+        write!(f, ", codec {}, fill {}", printable(&self.codec_names), printable(&self.fill_value))?;
+        if let Some(names) = &self.dimension_names {
+            let names: Vec<_> = names.iter().map(|name| name.as_deref().unwrap_or("-")).collect();
+            write!(f, ", dims {}", printable(&names.join(",")))?;
+        }
+        write!(f, ", version {}", self.version)
+    }
 }
 
 /// Returns a number of bytes for people, in three or four digits.

@@ -38,6 +38,7 @@ fn info(tensor: Tensor) -> Info {
         histogram: Some(histogram),
         hash: None,
         by_axis: None,
+        chunks: None,
         notes: None,
     }
 }
@@ -452,6 +453,7 @@ fn several() -> Vec<Info> {
         histogram: None,
         hash: None,
         by_axis: None,
+        chunks: None,
         notes: None,
     });
     infos

@@ -38,6 +38,9 @@ pub trait Chunked: Debug + Send + Sync {
     /// Returns how the tensor is stored.
     fn style(&self) -> &Arc<ChunkStyle>;
 
+    /// Returns whether a box is a unit, whole or cut off by the end of the tensor.
+    fn is_unit(&self, window: &Window) -> bool;
+
     /// Opens the value that holds all of a box and nothing else of the tensor, if there is one. It is a chunk or a shard,
     /// whole or cut off by the end of the tensor.
     ///
@@ -45,12 +48,16 @@ pub trait Chunked: Debug + Send + Sync {
     /// A value that cannot be opened.
     fn value_of(&self, window: &Window) -> Result<Option<Arc<dyn ReadAt>>>;
 
-    /// Packs the items of a box. Returns the key of the value that holds the box, counted from the tensor's own prefix on,
-    /// and the bytes that belong there.
+    /// Returns whether a box is a chunk, whole or cut off by the end of the tensor, that is stored. One that cannot be read
+    /// is.
+    fn has(&self, window: &Window) -> bool;
+
+    /// Packs the items of a unit for the tensor's own store. Chunks that hold only the fill value, and are not stored now, are
+    /// stored if `stores_empty`.
     ///
     /// # Errors
     /// Not enough memory.
-    fn packed(&self, window: &Window, items: &[u8]) -> Result<(String, Vec<u8>)>;
+    fn packed(&self, window: &Window, items: &[u8], stores_empty: bool) -> Result<PackedUnit>;
 
     /// Returns how many bytes are read for the items at some places of each axis, as far as the sizes of the values tell
     /// without reading them.
@@ -62,6 +69,18 @@ pub trait Chunked: Debug + Send + Sync {
     /// A store that cannot be written to.
     fn edit(&self) -> Result<Box<dyn WritableStore>>;
 }
+
+/// What belongs into a store for a unit.
+#[derive(Debug)]
+pub struct PackedUnit {
+    /// The key of its value, counted from the tensor's own prefix on.
+    pub key: String,
+    /// The bytes of the value; `None` if the unit holds only the fill value and is not stored.
+    pub bytes: Option<Vec<u8>>,
+}
+
+/// Returns whether a chunk is stored even if it holds only the fill value.
+pub type Stays<'a> = dyn Fn(&Window) -> bool + 'a;
 
 /// The way in which a tensor is stored in chunks, so that another can be stored in the same way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,4 +101,6 @@ pub struct ChunkStyle {
     pub dimension_names: Option<String>,
     /// The attributes of the groups of its store, by the paths of the groups.
     pub groups: Arc<BTreeMap<String, String>>,
+    /// Whether its store is a group that has a list of all metadata in it.
+    pub is_consolidated: bool,
 }

@@ -2,6 +2,7 @@
 
 pub mod chunked;
 pub mod conversion;
+pub mod empty_units;
 pub mod key_store;
 #[cfg(feature = "files")]
 pub mod local_store;

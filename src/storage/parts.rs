@@ -90,12 +90,29 @@ impl Ledger {
         self.reader.size(&format!("{DONE}/{part}")).is_ok_and(|size| size.is_some())
     }
 
-    /// Notes that a part is done.
+    /// Notes that a part is done, with the list of its units that are done though they are not stored, which is complete
+    /// here whatever other processes that make the same part note meanwhile.
     ///
     /// # Errors
     /// The note cannot be written.
-    pub fn set_done(&self, part: usize) -> io::Result<()> {
-        self.writer.put(&format!("{DONE}/{part}"), b"")
+    pub fn set_done(&self, part: usize, empty_units: &str) -> io::Result<()> {
+        self.writer.put(&format!("{DONE}/{part}"), empty_units.as_bytes())
+    }
+
+    /// Returns the list of the units of a part that are done though they are not stored: all of a part that is done, else
+    /// those of which that is noted. If that cannot be read, they are made again, so it is empty.
+    pub fn empty_units(&self, part: usize) -> String {
+        let text = |key: String| self.reader.get(&key, MOST_RECORD).ok().flatten();
+        let text = text(format!("{DONE}/{part}")).or_else(|| text(format!("{DONE}/{part}.empty")));
+        text.map_or_else(String::new, |text| String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// Notes the units of a part that are done though they are not stored.
+    ///
+    /// # Errors
+    /// The note cannot be written.
+    pub fn set_empty_units(&self, part: usize, list: &str) -> io::Result<()> {
+        self.writer.put(&format!("{DONE}/{part}.empty"), list.as_bytes())
     }
 
     /// Returns how many units of a part are done. If that cannot be read, all are made again, so it is 0.
@@ -274,7 +291,7 @@ mod tests {
             true => parts.stage().put("c/0", b"new").expect("put"),
             false => parts.file(3).and_then(|mut file| io::Write::write_all(&mut file, b"new")).expect("written"),
         }
-        parts.ledger.set_done(1).expect("done");
+        parts.ledger.set_done(1, "").expect("done");
         check(&parts, &|| {
             let names = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").file_name());
             names.map(|name| name.to_string_lossy().into_owned()).filter(|name| name.starts_with('.')).collect()
@@ -324,7 +341,7 @@ mod tests {
         assert_eq!(differing(&other), r#"found "two", expected "three""#);
         assert_eq!(differing(&ledger("one\n")), r#"found "two", expected """#);
         assert!(first.hash() == same.hash() && first.hash() != other.hash());
-        first.set_done(3).and_then(|()| first.set_units_done(4, 17)).expect("written");
+        first.set_done(3, "").and_then(|()| first.set_units_done(4, 17)).expect("written");
         assert_eq!([2, 3].map(|part| same.is_done(part)), [false, true]);
         assert_eq!([3, 4].map(|part| same.units_done(part)), [0, 17]);
         assert_eq!(store.keys(), ["command", "done/3", "done/4.units", "lock"]);
@@ -341,7 +358,9 @@ mod tests {
                 assert_eq!((content(folder, is_folder), hidden()), ("new".to_owned(), vec![]));
                 // Another process does not know yet that the output is finished.
                 let ledger = &parts.ledger;
-                assert!(ledger.set_units_done(2, 1).is_err() && ledger.set_done(2).is_err() && parts.file(3).is_err());
+                assert!(
+                    ledger.set_units_done(2, 1).is_err() && ledger.set_done(2, "").is_err() && parts.file(3).is_err()
+                );
                 assert!(parts.stage().put("c/1", b"late").is_err() && ledger.lock().is_none());
                 assert!(parts.finish(None).is_err());
                 assert_eq!((content(folder, is_folder), hidden()), ("new".to_owned(), vec![]));

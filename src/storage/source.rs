@@ -432,6 +432,11 @@ pub fn fill(out: &mut [u8], item: &[u8]) {
     out.chunks_exact_mut(item.len()).for_each(|place| place.copy_from_slice(item));
 }
 
+/// Returns whether all items have the bits of one item. The first that has not ends the search.
+pub fn is_filled(items: &[u8], item: &[u8]) -> bool {
+    items.starts_with(item) && items[item.len()..] == items[..items.len() - item.len()]
+}
+
 /// The items of a tensor as they come, once.
 struct Stream {
     reader: Box<dyn Read + Send>,

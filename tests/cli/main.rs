@@ -42,5 +42,6 @@ mod map;
 mod parts_guide;
 mod readme;
 mod samples;
+mod stores;
 mod supply_chain;
 mod workflows;

@@ -60,6 +60,10 @@ fn files_become_what_is_chosen() {
     {
         let chunked = WriteOptions::new().chunks([50, 20]).codec("none");
         chunked.write(path("out.zarr"), &data).expect("written");
+        // of zeros, which are the fill value, nothing is stored
+        assert!(!path("out.zarr/c").exists());
+        assert_eq!(read(path("out.zarr")), Ok(data.clone()));
+        chunked.store_empty(true).write(path("out.zarr"), &data).expect("written");
         let chunks = fs::read_dir(path("out.zarr/c")).map(Iterator::count);
         assert_eq!(chunks.expect("a folder of chunks"), 2);
         assert_eq!(read(path("out.zarr")), Ok(data));
@@ -75,6 +79,7 @@ fn a_format_refuses_what_it_does_not_have() {
         ("out.npy", new().compress(true), "npy has no compression"),
         ("out.npy", new().metadata("a", "b"), "npy has no metadata"),
         ("out.npz", new().chunks([1]), "npz has no chunks"),
+        ("out.npy", new().store_empty(true), "npy has no chunks"),
         ("out.json", new().order(Order::Fortran), "json is always in C order"),
         ("out.safetensors", new().big_endian(true), "safetensors is never big-endian"),
     ];

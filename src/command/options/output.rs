@@ -7,6 +7,7 @@ use clap::{Args, ValueHint};
 
 use super::parts::PartOptions;
 use super::values::{Word, parse_format, parse_number, parse_path, parse_words, word};
+use crate::format::chunk_codec::ChunkCodec;
 use crate::format::colon::{files_before_colons, folders_before_colons};
 use crate::format::text::TextOptions;
 use crate::format::{Extras, Format};
@@ -31,8 +32,9 @@ pub(crate) struct OutputOptions {
     /// as it comes.
     ///
     /// A .zarr is a folder, a store of version 3 that is made whole beside its place: a single tensor is the array itself,
-    /// several make a group. What is made from Zarr keeps its chunks, codecs, attributes and names of axes. At most the
-    /// items of a chunk (or shard) and its packed bytes are held for each thread.
+    /// several make a group, as one does with NAME=IN or --group. What is made from Zarr keeps its chunks, codecs,
+    /// attributes, names of dimensions and consolidated metadata. At most the items of a chunk (or shard) and its packed
+    /// bytes are held for each thread.
     #[arg(short, long, value_name = "FILE", value_parser = parse_path(), value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// The format of the output [default: by the name of FILE, else text]
@@ -55,15 +57,24 @@ pub(crate) struct OutputOptions {
     /// Deflate the members of a .npz
     #[arg(long)]
     pub compress: bool,
-    /// The places of each axis in a chunk of a .zarr, such as 64,64 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]
-    #[arg(long, value_name = "N,N", value_parser = parse_sides, help_heading = HEADING_ZARR)]
+    /// The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]
+    #[arg(long, value_name = "N,N", allow_hyphen_values = true, value_parser = parse_sides, help_heading = HEADING_ZARR)]
     pub chunks: Option<Sides>,
     /// The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]
-    #[arg(long, value_name = "N,N", value_parser = parse_sides, help_heading = HEADING_ZARR)]
+    #[arg(long, value_name = "N,N", allow_hyphen_values = true, value_parser = parse_sides, help_heading = HEADING_ZARR)]
     pub shards: Option<Sides>,
-    /// What packs chunks: none, gzip[:L], zstd[:L] or blosc [default: as DATA, else zstd]
+    /// What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]
     #[arg(long, value_name = "CODEC", value_parser = parse_codec, help_heading = HEADING_ZARR)]
     pub codec: Option<String>,
+    /// The names of the axes, such as time,lat,lon [default: those of DATA]
+    #[arg(long, value_name = "NAME,NAME", value_parser = parse_dims, help_heading = HEADING_ZARR)]
+    pub dims: Option<AxisNames>,
+    /// Make a group of a single tensor, with the tensor in it under its name
+    #[arg(long, help_heading = HEADING_ZARR)]
+    pub group: bool,
+    /// Store chunks that hold only the fill value, too [default: those that DATA's own store has]
+    #[arg(long, help_heading = HEADING_ZARR)]
+    pub store_empty: bool,
     /// Make every check, print what would be done, write nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -106,23 +117,30 @@ fn parse_sides(text: &str) -> Result<Sides, String> {
     if inner.is_empty() {
         return Ok(Sides(Vec::new()));
     }
-    let side = |side: &str| side.trim().parse().ok().filter(|&side| side > 0);
+    let side = |side: &str| match side.trim() {
+        "-1" => Some(Extras::WHOLE_AXIS),
+        side => side.parse().ok().filter(|side| (1..Extras::WHOLE_AXIS).contains(side)),
+    };
     let sides = inner.split(',').map(side).collect::<Option<_>>();
-    sides.map(Sides).ok_or_else(|| "expected numbers of 1 or more with commas between them".to_owned())
+    sides.map(Sides).ok_or_else(|| "expected numbers of 1 or more, or -1 for all, with commas between them".to_owned())
+}
+
+/// The names of axes.
+#[derive(Clone)]
+pub(crate) struct AxisNames(pub Vec<String>);
+
+fn parse_dims(text: &str) -> Result<AxisNames, String> {
+    let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+    match names.iter().enumerate().find(|(n, name)| name.is_empty() || names[..*n].contains(name)) {
+        Some(_) if text.trim().is_empty() => Ok(AxisNames(Vec::new())),
+        Some((_, name)) if name.is_empty() => Err("expected names with commas between them".to_owned()),
+        Some((_, name)) => Err(format!("{name} twice")),
+        None => Ok(AxisNames(names)),
+    }
 }
 
 fn parse_codec(text: &str) -> Result<String, String> {
-    let (name, level) = text.split_once(':').map_or((text, None), |(name, level)| (name, Some(level)));
-    let levels = match name {
-        "none" | "blosc" if level.is_none() => return Ok(text.to_owned()),
-        "gzip" => 0..=9,
-        "zstd" => -131_072..=22,
-        _ => return Err("expected none, gzip[:L], zstd[:L] or blosc".to_owned()),
-    };
-    match level.is_none_or(|level| level.parse::<i64>().is_ok_and(|level| levels.contains(&level))) {
-        true => Ok(text.to_owned()),
-        false => Err(format!("its level is {} to {}", levels.start(), levels.end())),
-    }
+    text.parse::<ChunkCodec>().map(|_| text.to_owned())
 }
 
 fn parse_metadata(text: &str) -> Result<(String, String), String> {
@@ -158,6 +176,9 @@ impl OutputOptions {
             ("--chunks", can.chunks || self.chunks.is_none(), no_chunks),
             ("--shards", can.chunks || self.shards.is_none(), no_chunks),
             ("--codec", can.chunks || self.codec.is_none(), no_chunks),
+            ("--dims", can.chunks || self.dims.is_none(), "has no names of axes, expected a .zarr"),
+            ("--group", can.chunks || !self.group, "has no groups, expected a .zarr"),
+            ("--store-empty", can.chunks || !self.store_empty, no_chunks),
         ];
         if let Some((option, _, refused)) = rows.into_iter().find(|(_, fits, _)| !fits) {
             bail!("{option}: {name} {refused} as output");
@@ -168,7 +189,17 @@ impl OutputOptions {
         notes.extend(self.metadata.iter().cloned());
         let sides = |sides: &Option<Sides>| sides.as_ref().map(|sides| sides.0.clone());
         let (chunks, shards) = (sides(&self.chunks), sides(&self.shards));
-        Ok(Extras { notes, compress: self.compress, chunks, shards, codec: self.codec.clone(), ..Extras::default() })
+        Ok(Extras {
+            notes,
+            compress: self.compress,
+            chunks,
+            shards,
+            codec: self.codec.clone(),
+            dimension_names: self.dims.as_ref().map(|names| names.0.clone()),
+            stores_empty: self.store_empty,
+            is_group: self.group,
+            ..Extras::default()
+        })
     }
 
     /// Returns the format that `--to` or the name of the output tells.
@@ -210,6 +241,6 @@ pub(crate) struct EditOptions {
     ///
     /// Of a Zarr store only the chunks in which something changes are written anew, all of them beside it first; then
     /// each takes its name at once.
-    #[arg(short, long, conflicts_with_all = ["output", "to", "no_clobber", "byte_order", "metadata", "no_metadata", "compress", "chunks", "shards", "codec", "finish", "restart"], help_heading = HEADING)]
+    #[arg(short, long, conflicts_with_all = ["output", "to", "no_clobber", "byte_order", "metadata", "no_metadata", "compress", "chunks", "shards", "codec", "dims", "group", "finish", "restart"], help_heading = HEADING)]
     pub in_place: bool,
 }

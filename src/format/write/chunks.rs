@@ -6,10 +6,12 @@ use std::io;
 use crate::engine::sink::WindowSink;
 use crate::error::{Context, Error, Result};
 use crate::format::interface::WriteChunks;
-use crate::layout::window::Window;
-use crate::ops::fill::StoredWindow;
-use crate::storage::platform::{copy_range, is_full};
+use crate::layout::window::{Window, Windows};
+use crate::ops::fill::{Fill, StoredWindow};
+use crate::storage::empty_units::EmptyUnits;
+use crate::storage::platform::{copy_range, is_full, read_at};
 use crate::storage::read_at::Section;
+use crate::storage::source::is_filled;
 use crate::storage::stage::Stage;
 
 /// Puts the boxes of one tensor into a folder, each as a file of its own.
@@ -20,25 +22,52 @@ pub(super) struct ChunkSink<'a> {
     pub stage: &'a Stage,
     /// What messages say first if a file cannot be written.
     pub failed: String,
-    /// Whether other processes may have put some of the boxes.
-    pub shared: bool,
+    /// The operator that fills the boxes.
+    pub fill: &'a dyn Fill,
+    /// What other processes may have put of the boxes, if the output is made in parts.
+    pub empties: Option<Empties<'a>>,
+}
+
+/// The boxes of a tensor that are done though they are not stored, because they hold only the fill value.
+pub(super) struct Empties<'a> {
+    /// All boxes of the tensor.
+    pub windows: &'a Windows,
+    /// The number of the first of them among those of all tensors.
+    pub first: usize,
+    pub units: &'a EmptyUnits<'a>,
+}
+
+impl Empties<'_> {
+    fn number(&self, window: &Window) -> usize {
+        self.first + self.windows.number_of(window.start)
+    }
 }
 
 impl WindowSink for ChunkSink<'_> {
     fn put(&self, window: &Window, items: &[u8]) -> Result<()> {
         let key = self.chunks.key(self.n, window);
-        let bytes = self.chunks.pack(self.n, window, items).with_context(|| format!("{}: chunk {key}", self.failed))?;
-        self.stage.put(&key, &bytes).with_context(|| self.failed.clone())
+        let packed = self.chunks.pack(self.n, window, items, &|chunk| self.is_in_data(chunk));
+        match packed.with_context(|| format!("{}: chunk {key}", self.failed))? {
+            Some(bytes) => self.stage.put(&key, &bytes).with_context(|| self.failed.clone()),
+            None => self.leave_out(window),
+        }
     }
 
     fn has(&self, window: &Window) -> bool {
-        self.shared && self.stage.has(&self.chunks.key(self.n, window))
+        self.empties.as_ref().is_some_and(|empties| {
+            self.stage.has(&self.chunks.key(self.n, window)) || empties.units.has(empties.number(window))
+        })
     }
 
     fn copy(&self, window: &Window, stored: &StoredWindow<'_>) -> Result<bool> {
         let (from, there) = match stored {
             StoredWindow::File { .. } if !self.chunks.holds_as_they_are(self.n, window) => return Ok(false),
-            StoredWindow::File { file, at, bytes } => return self.copied(window, file, *at, *bytes),
+            StoredWindow::File { file, at, bytes } => {
+                return match self.is_filled(file, *at, *bytes) {
+                    true => Ok(false),
+                    false => self.copied(window, file, *at, *bytes),
+                };
+            }
             StoredWindow::Chunks { chunks, places } => (chunks, places),
         };
         // a box that the end of one tensor cuts off may be whole in the other
@@ -47,7 +76,10 @@ impl WindowSink for ChunkSink<'_> {
         if !whole || !self.chunks.packs_as(self.n, from.style()) {
             return Ok(false);
         }
-        let Some(value) = from.value_of(there)? else { return Ok(false) };
+        let Some(value) = from.value_of(there)? else {
+            let is_empty = self.chunks.unstored(self.n).is_some() && from.is_unit(there);
+            return if is_empty { self.leave_out(window).map(|()| true) } else { Ok(false) };
+        };
         let Some(file) = value.as_file() else { return Ok(false) };
         let len = usize::try_from(value.size()?)?;
         // an empty file is damaged, which shows when it is read
@@ -56,6 +88,43 @@ impl WindowSink for ChunkSink<'_> {
 }
 
 impl ChunkSink<'_> {
+    /// Notes that a box is done and not stored.
+    fn leave_out(&self, window: &Window) -> Result<()> {
+        let add = |empties: &Empties<'_>| empties.units.add(empties.number(window));
+        self.empties.as_ref().map_or(Ok(()), add).with_context(|| self.failed.clone())
+    }
+
+    /// Returns whether a chunk is one of the data that the data's own store has.
+    fn is_in_data(&self, chunk: &Window) -> bool {
+        let mut fill = self.fill;
+        while let Some(altered) = fill.altered() {
+            fill = altered;
+        }
+        match fill.stored(chunk) {
+            Ok(Some(StoredWindow::Chunks { chunks, places })) => chunks.has(&places),
+            Ok(Some(StoredWindow::File { .. }) | None) | Err(_) => false,
+        }
+    }
+
+    /// Returns whether bytes of a file are a chunk that holds only the fill value, and is not stored for that. The first
+    /// bytes that are not ends the search; what cannot be read is no such chunk, which shows when it is copied.
+    fn is_filled(&self, file: &File, at: u64, bytes: usize) -> bool {
+        /// The most bytes that are read at once.
+        const AT_ONCE: usize = 1 << 16;
+        let Some(item) = self.chunks.unstored(self.n) else { return false };
+        let mut items = vec![0; bytes.min((AT_ONCE / item.len().max(1)).max(1) * item.len())];
+        let mut done = 0;
+        while done < bytes {
+            let some = items.len().min(bytes - done);
+            let read = read_at(file, &mut items[..some], at + done as u64);
+            if read.is_err() || !is_filled(&items[..some], item) {
+                return false;
+            }
+            done += some;
+        }
+        true
+    }
+
     /// Copies bytes of a file to the file of a box, inside the system if it can; returns whether it was copied.
     fn copied(&self, window: &Window, from: &File, at: u64, bytes: usize) -> Result<bool> {
         let put = self.stage.put_with(&self.chunks.key(self.n, window), |file| {

@@ -15,7 +15,7 @@ use crate::layout::order::sort_by;
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::{Fill, Limits, Patch};
 use crate::ops::selection::Selection;
-use crate::storage::chunked::ChunkStyle;
+use crate::storage::chunked::{ChunkStyle, PackedUnit};
 use crate::storage::key_store::Commit;
 use crate::storage::read_at::Identity;
 use crate::storage::signals;
@@ -39,6 +39,8 @@ pub struct Work {
     pub recast: Recast,
     /// The chunks that it is stored in, if the format has any; `None` for those of its data.
     pub style: Option<Arc<ChunkStyle>>,
+    /// Whether a change in place stores chunks that hold only the fill value and are not stored before.
+    pub stores_empty: bool,
 }
 
 /// How the items of an output are cast and arranged.
@@ -57,7 +59,7 @@ pub struct Recast {
 impl Work {
     /// Makes the output of an operator a tensor to be written.
     pub fn new(fill: Box<dyn Fill>, limits: Limits) -> Self {
-        Self { name: None, fill, limits, recast: Recast::default(), style: None }
+        Self { name: None, fill, limits, recast: Recast::default(), style: None, stores_empty: false }
     }
 
     /// Makes an unaltered copy of a tensor one to be written.
@@ -202,10 +204,11 @@ impl Share {
 /// A share of data that is not stored in chunks; data that is in no local file; of reading and writing.
 pub fn edit(work: Work, share: Option<Share>, expect: &dyn Fn(usize), progress: Progress<'_>) -> Result<()> {
     let label = work.label();
+    let stores_empty = work.stores_empty;
     let job = Job::new(work.fill, work.limits)?;
     let patch = job.fill().as_patch().expect("what changes data where it lies is a patch");
     if patch.base().source.as_chunks().is_some() {
-        return edit_chunks(&job, patch, &label, share, expect, progress);
+        return edit_chunks(&job, patch, &label, ChunkEdit { share, stores_empty }, expect, progress);
     }
     if share.is_some() {
         return Err(
@@ -217,13 +220,21 @@ pub fn edit(work: Work, share: Option<Share>, expect: &dyn Fn(usize), progress: 
     job.edit(patch, &FileSink::new(file, start, job.meta(), &label), expect, progress)
 }
 
-/// Writes the chunks in which something changes anew, those of `share` if there is one. All of them are first written
+/// How the chunks of a store are changed.
+struct ChunkEdit {
+    /// The share of the chunks that are changed; `None` for all.
+    share: Option<Share>,
+    /// Whether chunks are stored that hold only the fill value and are not stored now.
+    stores_empty: bool,
+}
+
+/// Writes the chunks in which something changes anew, those of the share if there is one. All of them are first written
 /// beside the store, so that nothing has changed if one of them cannot be read or written; then each takes its name.
 fn edit_chunks(
     job: &Job,
     patch: &dyn Patch,
     label: &str,
-    share: Option<Share>,
+    ChunkEdit { share, stores_empty }: ChunkEdit,
     expect: &dyn Fn(usize),
     progress: Progress<'_>,
 ) -> Result<()> {
@@ -238,7 +249,9 @@ fn edit_chunks(
     let put = |window: &Window, items: &[u8]| -> Result<()> {
         // A chunk is not read if all of its items change; a folder in its place must be refused before others change.
         chunks.value_of(window).with_context(|| label.to_owned())?;
-        let (key, bytes) = chunks.packed(window, items).with_context(|| label.to_owned())?;
+        let PackedUnit { key, bytes } = chunks.packed(window, items, stores_empty).with_context(|| label.to_owned())?;
+        // What is not stored holds only the fill value already.
+        let Some(bytes) = bytes else { return Ok(()) };
         let value = store.prepare(&key, &bytes);
         let value = value.with_context(|| format!("{label}: chunk {key}: cannot be written"))?;
         written.lock().expect("no thread panicked").push((key, value));

@@ -5,7 +5,7 @@ use std::io::{self, Seek, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::chunks::ChunkSink;
+use super::chunks::{ChunkSink, Empties};
 use super::output::{Share, Work};
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::{FileSink, Take};
@@ -21,6 +21,7 @@ use crate::layout::window::{Windows, boxes_at};
 use crate::memory;
 use crate::ops::cast::CastFill;
 use crate::parallel::Threads;
+use crate::storage::empty_units::EmptyUnits;
 use crate::storage::parts::Parts;
 use crate::storage::platform::{reserve, write_at};
 use crate::storage::stage::Stage;
@@ -167,19 +168,23 @@ impl Plan {
         }
     }
 
-    /// Writes the files of all boxes to a stage, or of those in `share`, and then the metadata. In a share, files that are
-    /// there already are left alone.
+    /// Writes the files of all boxes to a stage, or of those in `share`, and then the metadata. In a share, what is done
+    /// already is left alone.
     pub(super) fn put_chunks(
         &self,
         chunks: &dyn WriteChunks,
         stage: &Stage,
-        share: Option<&Range<usize>>,
+        share: Option<ChunkShare<'_>>,
         progress: Progress<'_>,
     ) -> Result<()> {
         let windows = self.boxes(chunks);
         let all = 0..windows.iter().map(Windows::count).sum();
-        for (n, (output, windows, numbers)) in parts_of(&self.outputs, &windows, share.unwrap_or(&all)).enumerate() {
-            let sink = ChunkSink { chunks, n, stage, failed: self.failed(), shared: share.is_some() };
+        let own = share.map_or(&all, |share| share.own);
+        let mut first = 0;
+        for (n, (output, windows, numbers)) in parts_of(&self.outputs, &windows, own).enumerate() {
+            let empties = share.map(|share| Empties { windows, first, units: share.empties });
+            first += windows.count();
+            let sink = ChunkSink { chunks, n, stage, failed: self.failed(), fill: output.job.fill(), empties };
             if !numbers.is_empty() || share.is_none() {
                 output.job.run(windows, numbers, &sink, progress)?;
             }
@@ -317,6 +322,14 @@ pub(super) fn parts_of<'a>(
     })
 }
 
+/// The boxes of a share, by their numbers among those of all tensors.
+#[derive(Clone, Copy)]
+pub(super) struct ChunkShare<'a> {
+    own: &'a Range<usize>,
+    /// Those that are done though they are not stored.
+    empties: &'a EmptyUnits<'a>,
+}
+
 /// An output that is made in shares: its plan, and the units that it is cut into.
 pub struct Shares<'a> {
     plan: &'a Plan,
@@ -399,15 +412,23 @@ impl Shares<'_> {
         ShareReport { own, units, writes, reads }
     }
 
-    /// Makes those units of `share` that are not there, in the folder that all shares have in common. What counts as done
-    /// is on the disk.
+    /// Makes those units of `share` that are not there, in the folder that all shares have in common, and notes that the
+    /// share is done. What counts as done is on the disk.
     ///
     /// # Errors
     /// Those of [`Plan::write`].
     pub fn write(&self, parts: &Parts, share: Share, progress: Progress<'_>) -> Result<()> {
+        let empties = EmptyUnits::of(&parts.ledger, share.number);
+        self.write_units(parts, share, &empties, progress)?;
+        parts.ledger.set_done(share.number, &empties.text()).with_context(|| self.plan.failed())
+    }
+
+    fn write_units(&self, parts: &Parts, share: Share, empties: &EmptyUnits<'_>, progress: Progress<'_>) -> Result<()> {
         let (plan, own) = (self.plan, share.of(self.count()));
         match &self.units {
-            Units::Chunks { writer, .. } => plan.put_chunks(*writer, &parts.stage(), Some(&own), progress),
+            Units::Chunks { writer, .. } => {
+                plan.put_chunks(*writer, &parts.stage(), Some(ChunkShare { own: &own, empties }), progress)
+            }
             Units::Bytes { output, places } => {
                 let (start, failed) = (places.tensors[0].start, || plan.failed());
                 let file = parts.file(places.bytes).with_context(failed)?;

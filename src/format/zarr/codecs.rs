@@ -12,7 +12,8 @@ use flate2::write::GzEncoder;
 use serde_json::{Map, Value, json};
 
 use super::blosc::{Blosc, Compressor, Shuffle};
-use crate::error::{Error, ErrorKind, Result, bail, ensure, malformed};
+use super::sharding::{SHARDING, Sharding};
+use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::dtype::{DType, Kind};
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
@@ -27,22 +28,29 @@ const MOST_UNPACKED: usize = 1 << 32;
 pub(super) struct Chain {
     /// The axes of a chunk in the order in which they are stored.
     order: Vec<usize>,
-    /// The conversion of stored items to the byte order of the tensor's items, and back.
-    swap: Conversion,
+    to_bytes: ToBytes,
     itemsize: usize,
     codecs: Vec<Codec>,
 }
 
+/// What makes bytes of items.
+#[derive(Debug)]
+enum ToBytes {
+    /// The conversion of stored items to the byte order of the tensor's items, and back.
+    Swap(Conversion),
+    Sharding(Box<Sharding>),
+}
+
 impl Chain {
-    /// Reads a list of codecs of version 3, for a tensor of `rank` axes whose items are of `dtype`, which is
-    /// little-endian if its bytes are to be swapped.
+    /// Reads a list of codecs of version 3, for chunks of these sides whose items are of `dtype`, which is little-endian
+    /// if its bytes are to be swapped. `fill` is the item at every place that is not stored.
     ///
     /// # Errors
     /// A codec that is not known, or has another configuration than it can have.
-    pub(super) fn new(list: &[Value], dtype: &DType, rank: usize) -> Result<Self> {
-        let itemsize = dtype.itemsize();
-        let order = (0..rank).collect();
-        let mut chain = Self { order, swap: Conversion::identity(dtype), itemsize, codecs: Vec::new() };
+    pub(super) fn new(list: &[Value], dtype: &DType, sides: &[usize], fill: &[u8]) -> Result<Self> {
+        let (rank, itemsize) = (sides.len(), dtype.itemsize());
+        let to_bytes = ToBytes::Swap(Conversion::identity(dtype));
+        let mut chain = Self { order: (0..rank).collect(), to_bytes, itemsize, codecs: Vec::new() };
         let mut has_bytes = false;
         for value in list {
             let codec = Extension::new(value)?;
@@ -60,10 +68,17 @@ impl Chain {
                 "bytes" | "endian" if !has_bytes => {
                     has_bytes = true;
                     if codec.has_second("endian", ["little", "big"])? {
-                        chain.swap = swapped(dtype);
+                        chain.to_bytes = ToBytes::Swap(swapped(dtype));
                     }
                 }
-                "transpose" | "bytes" | "endian" => bail!("codec {}: not in its place", codec.name),
+                SHARDING if !has_bytes => {
+                    has_bytes = true;
+                    let stored = chain.stored(sides);
+                    let sharding =
+                        Sharding::new(codec, dtype, stored, fill).with_context(|| format!("codec {SHARDING}"))?;
+                    chain.to_bytes = ToBytes::Sharding(Box::new(sharding));
+                }
+                "transpose" | "bytes" | "endian" | SHARDING => bail!("codec {}: not in its place", codec.name),
                 _ if !has_bytes => bail!("codec {}: before the codec bytes, or not known", codec.name),
                 _ => chain.codecs.push(Codec::new(codec, itemsize)?),
             }
@@ -74,7 +89,7 @@ impl Chain {
 
     /// Returns whether items are stored as they are, but for the order of axes.
     pub(super) fn is_bare(&self) -> bool {
-        self.codecs.is_empty() && self.swap.is_identity()
+        self.codecs.is_empty() && matches!(&self.to_bytes, ToBytes::Swap(swap) if swap.is_identity())
     }
 
     /// Returns whether items are stored as they are, in C order.
@@ -82,9 +97,14 @@ impl Chain {
         self.is_bare() && self.order.is_sorted()
     }
 
+    /// Returns the sides of a chunk of that shape in the order in which its axes are stored.
+    fn stored(&self, shape: &[usize]) -> Vec<usize> {
+        self.order.iter().map(|&axis| shape[axis]).collect()
+    }
+
     /// Returns the view of the items of an unpacked chunk of that shape.
     pub(super) fn view(&self, shape: &[usize]) -> View {
-        let stored: Vec<usize> = self.order.iter().map(|&axis| shape[axis]).collect();
+        let stored = self.stored(shape);
         let mut back = vec![0; stored.len()];
         self.order.iter().enumerate().for_each(|(at, &axis)| back[axis] = at);
         View::c_order(&stored).with_axes(&back)
@@ -92,7 +112,15 @@ impl Chain {
 
     /// Returns the most bytes that a chunk can have when it is packed, if its items take `bytes` bytes.
     pub(super) fn most_packed(&self, bytes: usize) -> usize {
-        self.codecs.iter().fold(bytes, |bytes, codec| codec.most_packed(bytes))
+        self.codecs.iter().fold(self.most_bytes(bytes), |bytes, codec| codec.most_packed(bytes))
+    }
+
+    /// Returns the most bytes that items of `bytes` bytes have before any codec of bytes.
+    fn most_bytes(&self, bytes: usize) -> usize {
+        match &self.to_bytes {
+            ToBytes::Swap(_) => bytes,
+            ToBytes::Sharding(sharding) => sharding.most_packed(),
+        }
     }
 
     /// Unpacks a chunk of `bytes` bytes of items, which lie then as [`view`](Self::view) says.
@@ -101,10 +129,10 @@ impl Chain {
     /// Bytes that were not packed by this chain, or unpack to another size.
     pub(super) fn unpack(&self, packed: Vec<u8>, bytes: usize) -> Result<Vec<u8>> {
         ensure!(
-            bytes <= MOST_UNPACKED || self.codecs.is_empty(),
+            bytes <= MOST_UNPACKED || self.codecs.is_empty() && matches!(self.to_bytes, ToBytes::Swap(_)),
             "a chunk of {bytes} bytes, at most {MOST_UNPACKED} are unpacked"
         );
-        let mut most = vec![bytes];
+        let mut most = vec![self.most_bytes(bytes)];
         for codec in &self.codecs {
             most.push(codec.most_packed(most[most.len() - 1]));
         }
@@ -112,9 +140,14 @@ impl Chain {
         for (codec, &most) in self.codecs.iter().zip(&most).rev() {
             items = codec.unpack(items, most)?;
         }
-        ensure!(items.len() == bytes, "{} bytes, expected {bytes}", items.len());
-        self.swap.swap(&mut items);
-        Ok(items)
+        match &self.to_bytes {
+            ToBytes::Swap(swap) => {
+                ensure!(items.len() == bytes, "{} bytes, expected {bytes}", items.len());
+                swap.swap(&mut items);
+                Ok(items)
+            }
+            ToBytes::Sharding(sharding) => sharding.unpack(&items),
+        }
     }
 
     /// Packs the items of a chunk of that shape.
@@ -123,11 +156,16 @@ impl Chain {
     /// Not enough memory.
     pub(super) fn pack(&self, items: &[u8], shape: &[usize]) -> Result<Vec<u8>> {
         let mut bytes = Cow::Borrowed(items);
-        if self.codecs.is_empty() || !self.order.is_sorted() || !self.swap.is_identity() {
+        let swaps = matches!(&self.to_bytes, ToBytes::Swap(swap) if !swap.is_identity());
+        if self.codecs.is_empty() || !self.order.is_sorted() || swaps {
             let mut stored = memory::zeros(items.len())?;
             copy_bytes(items, &View::c_order(shape), &mut stored, &self.view(shape), self.itemsize);
-            self.swap.swap(&mut stored);
             bytes = Cow::Owned(stored);
+        }
+        match &self.to_bytes {
+            ToBytes::Swap(swap) if swaps => swap.swap(bytes.to_mut()),
+            ToBytes::Swap(_) => {}
+            ToBytes::Sharding(sharding) => bytes = Cow::Owned(sharding.pack(&bytes)?),
         }
         for codec in &self.codecs {
             bytes = Cow::Owned(codec.pack(bytes)?);

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::codecs::{self, Chain, Extension};
 use super::dtypes::{self, shortened};
+use super::sharding::{SHARDING, Shards};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -27,6 +28,11 @@ pub(super) const V3: &str = "zarr.json";
 /// The keys of the metadata of an array and of a group in version 2.
 pub(super) const V2_ARRAY: &str = ".zarray";
 pub(super) const V2_GROUP: &str = ".zgroup";
+
+/// The name under which the metadata of a group list all metadata in it, in version 3, and the key of such a list in
+/// version 2.
+pub(super) const CONSOLIDATED: &str = "consolidated_metadata";
+const V2_CONSOLIDATED: &str = ".zmetadata";
 
 /// The key of the attributes of either in version 2.
 const V2_ATTRIBUTES: &str = ".zattrs";
@@ -46,6 +52,10 @@ pub(super) struct ArrayMetadata {
     /// The layout of shards, if there are shards.
     pub(super) shards: Option<Shards>,
     pub(super) keys: Keys,
+    /// What packs a chunk, as version 3 spells it, or would.
+    pub(super) codecs: Vec<Value>,
+    /// Whether there is a fill value. If there is none, what a chunk that is not stored holds is not defined.
+    pub(super) has_fill: bool,
     /// The name of the file that this was read from.
     pub(super) file: &'static str,
 }
@@ -57,42 +67,22 @@ impl ArrayMetadata {
     /// # Errors
     /// A codec that is not known, or that cannot pack such items; chunks that do not fill their shard.
     pub(super) fn new(meta: Meta, list: &[Value], style: ChunkStyle, keys: Keys) -> Result<Self> {
-        // The chain refuses a value that is no extension.
-        let is_sharding = |codec: &Extension<'_>| codec.name == "sharding_indexed";
-        let sharding = list.iter().filter_map(|codec| Extension::new(codec).ok()).find(is_sharding);
-        let (rank, unit) = (meta.shape.len(), &style.unit);
-        let Some(sharding) = sharding else {
-            let chain = Chain::new(list, &meta.dtype, rank)?;
-            let style = Arc::new(ChunkStyle { chunk: unit.clone(), ..style });
-            return Ok(Self { meta, style, chain, shards: None, keys, file: V3 });
+        let unit = &style.unit;
+        let (shards, chunk, chunks) = match list {
+            [one] if Extension::new(one)?.name == SHARDING => {
+                let sharding = Extension::new(one)?;
+                let within = || format!("codec {SHARDING}");
+                let shards = Shards::new(sharding, unit, meta.dtype.itemsize()).with_context(within)?;
+                let chunk = shards.chunk.clone();
+                (Some(shards), chunk, sharding.list("codecs").with_context(within)?)
+            }
+            _ => (None, unit.clone(), list),
         };
-        let unsupported = |what: &str| Err(Error::of(ErrorKind::Unsupported, format!("codec sharding_indexed {what}")));
-        if list.len() != 1 {
-            return unsupported("beside other codecs is not read");
-        }
-        let chunk =
-            sides(sharding.get("chunk_shape"), rank, meta.dtype.itemsize()).context("codec sharding_indexed")?;
-        let whole = unit.iter().zip(&chunk).all(|(unit, chunk)| unit.is_multiple_of(*chunk));
-        ensure!(whole, "codec sharding_indexed: chunks {chunk:?} do not fill shards {unit:?}");
-        let inner = sharding.list("codecs")?;
-        if inner.iter().filter_map(|codec| Extension::new(codec).ok()).any(|codec| is_sharding(&codec)) {
-            return unsupported("in itself is not read");
-        }
-        let chain = Chain::new(inner, &meta.dtype, rank).context("codec sharding_indexed")?;
-        let index = sharding.list("index_codecs")?.iter().map(Extension::new).collect::<Result<Vec<_>>>()?;
-        let (has_checksum, bytes) = match index[..] {
-            [bytes @ Extension { name: "bytes" | "endian", .. }] => (false, bytes),
-            [bytes @ Extension { name: "bytes" | "endian", .. }, Extension { name: "crc32c", .. }] => (true, bytes),
-            _ => return unsupported("with other index_codecs than bytes and crc32c is not read"),
-        };
-        let big_endian = bytes.has_second("endian", ["little", "big"]).context("codec sharding_indexed")?;
-        let at_start = sharding.has_second("index_location", ["end", "start"])?;
-        let counts: Vec<usize> = unit.iter().zip(&chunk).map(|(unit, chunk)| unit / chunk).collect();
-        let is_read = bytes_of(&counts, 16).is_some_and(|bytes| bytes <= MOST_INDEX);
-        ensure!(is_read, "codec sharding_indexed: more chunks in a shard than are read");
+        let chain = Chain::new(chunks, &meta.dtype, &chunk, &style.fill);
+        let chain = if shards.is_some() { chain.with_context(|| format!("codec {SHARDING}"))? } else { chain? };
+        let codecs = chunks.to_vec();
         let style = Arc::new(ChunkStyle { chunk, ..style });
-        let shards = Some(Shards { counts, at_start, has_checksum, big_endian });
-        Ok(Self { meta, style, chain, shards, keys, file: V3 })
+        Ok(Self { meta, style, chain, shards, keys, codecs, file: V3, has_fill: true })
     }
 
     /// Returns the key of the unit in which a box lies, from the array's prefix on.
@@ -101,26 +91,6 @@ impl ArrayMetadata {
         let first = self.keys.first.map(str::to_owned);
         let names: Vec<String> = first.into_iter().chain(place.map(|at| at.to_string())).collect();
         if names.is_empty() { "0".to_owned() } else { names.join(self.keys.separator) }
-    }
-}
-
-/// The layout of the chunks in a shard.
-#[derive(Debug)]
-pub(super) struct Shards {
-    /// The number of chunks along each axis.
-    pub(super) counts: Vec<usize>,
-    /// Whether the index stands before the chunks.
-    pub(super) at_start: bool,
-    /// Whether a check sum follows the index.
-    pub(super) has_checksum: bool,
-    /// Whether the numbers of the index have their highest byte first.
-    pub(super) big_endian: bool,
-}
-
-impl Shards {
-    /// Returns the size of the index in bytes.
-    pub(super) fn index_bytes(&self) -> usize {
-        self.counts.iter().product::<usize>() * 16 + if self.has_checksum { 4 } else { 0 }
     }
 }
 
@@ -246,7 +216,7 @@ fn separator(value: Option<&Value>, default: &'static str, what: &str) -> Result
 }
 
 /// Parses the sides of the chunks of a tensor of that rank.
-fn sides(value: Option<&Value>, rank: usize, itemsize: usize) -> Result<Vec<usize>> {
+pub(super) fn sides(value: Option<&Value>, rank: usize, itemsize: usize) -> Result<Vec<usize>> {
     let sides = dims(value, "chunk_shape")?;
     ensure!(sides.len() == rank, "chunk_shape {sides:?}, expected {rank} axes");
     ensure!(!sides.contains(&0), "chunk_shape {sides:?}: a side of 0");
@@ -298,20 +268,48 @@ fn v3(text: &[u8]) -> Result<ArrayMetadata> {
         attributes: raw.text("attributes").map(str::to_owned),
         dimension_names: raw.text("dimension_names").filter(|names| *names != "null").map(str::to_owned),
         groups: Arc::default(),
+        is_consolidated: false,
     };
     ArrayMetadata::new(meta, list, style, Keys { first, separator })
 }
 
-/// Returns the names of the axes. Version 2 has no place for them, and xarray and others keep them among the
-/// attributes, where a list that is none of names means something else.
-fn v2_names(attributes: &str, rank: usize) -> Option<String> {
-    let attributes = Object::parse(attributes.as_bytes()).ok()?;
-    let names: Vec<String> = serde_json::from_str(attributes.text("_ARRAY_DIMENSIONS")?).ok()?;
-    (names.len() == rank).then(|| json!(names).to_string())
+/// The attribute that has the names of the axes in version 2, by a convention of xarray and others.
+const V2_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+
+/// Takes the names of the axes from the attributes, and returns both. Version 2 has no other place for them. A list that
+/// is none of names means something else, and stays.
+fn v2_names(attributes: String, rank: usize) -> Result<(Option<String>, Option<String>)> {
+    let Ok(mut others) = Object::parse(attributes.as_bytes()) else { return Ok((None, Some(attributes))) };
+    let names = others.text(V2_DIMENSIONS).and_then(|names| serde_json::from_str::<Vec<String>>(names).ok());
+    let Some(names) = names.filter(|names| names.len() == rank) else { return Ok((None, Some(attributes))) };
+    others.0.remove(V2_DIMENSIONS);
+    let others = serde_json::to_string(&others.0).map_err(|error| malformed!("{V2_ATTRIBUTES}: {error}"))?;
+    Ok((Some(json!(names).to_string()), Some(others)))
 }
 
-/// The most bytes that the index of a shard may have, which are those of 16 million chunks.
-const MOST_INDEX: usize = 1 << 28;
+/// Returns whether a group has a list of all metadata in it.
+///
+/// # Errors
+/// Metadata that is damaged; the message names the file.
+pub(super) fn is_consolidated(store: &dyn ReadableStore) -> Result<bool> {
+    match read(store, "", V3)? {
+        Some(text) => Ok(Object::parse(&text).context(V3)?.text(CONSOLIDATED).is_some_and(|list| list != "null")),
+        None => Ok(store.open(V2_CONSOLIDATED).context(V2_CONSOLIDATED)?.is_some()),
+    }
+}
+
+/// Returns a text of JSON without the spaces and the ends of lines between its values.
+pub(super) fn compact(text: &str) -> String {
+    let (mut out, mut in_string, mut escaped) = (String::with_capacity(text.len()), false, false);
+    for c in text.chars() {
+        in_string ^= c == '"' && !escaped;
+        escaped = in_string && c == '\\' && !escaped;
+        if in_string || !c.is_ascii_whitespace() {
+            out.push(c);
+        }
+    }
+    out
+}
 
 fn v2(text: &[u8], attributes: Option<String>) -> Result<ArrayMetadata> {
     let raw = Object::parse(text)?;
@@ -346,6 +344,10 @@ fn v2(text: &[u8], attributes: Option<String>) -> Result<ArrayMetadata> {
     let fill = raw.text("fill_value").filter(|fill| *fill != "null");
     let separators = raw.value("dimension_separator")?.filter(|separator| !separator.is_null());
     let separator = separator(separators.as_ref(), ".", "dimension_separator")?;
+    let (dimension_names, attributes) = match attributes {
+        Some(attributes) => v2_names(attributes, rank)?,
+        None => (None, None),
+    };
     // Version 3 has no codec zlib. Its gzip compresses in the same way.
     let (own, gzip) = (json!(list).to_string(), json!("gzip").to_string());
     let codecs = own.replace(&json!("numcodecs.zlib").to_string(), &gzip);
@@ -358,10 +360,11 @@ fn v2(text: &[u8], attributes: Option<String>) -> Result<ArrayMetadata> {
             Some(fill) => dtypes::fill_value(fill, &meta.dtype).context("fill_value")?,
             None => vec![0; itemsize],
         },
-        dimension_names: attributes.as_deref().and_then(|attributes| v2_names(attributes, rank)),
+        dimension_names,
         attributes,
         groups: Arc::default(),
+        is_consolidated: false,
     };
     let array = ArrayMetadata::new(meta, &list, style, Keys { first: None, separator })?;
-    Ok(ArrayMetadata { file: V2_ARRAY, ..array })
+    Ok(ArrayMetadata { file: V2_ARRAY, has_fill: fill.is_some(), ..array })
 }

@@ -3,9 +3,11 @@
 
 mod blosc;
 mod codecs;
+mod describe;
 mod dtypes;
 mod metadata;
 mod read;
+mod sharding;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -15,7 +17,7 @@ use std::sync::{Arc, Mutex};
 
 use self::metadata::ArrayMetadata;
 use self::read::ZarrChunks;
-use super::content::{Content, ContentSource, Description};
+use super::content::{ChunkDescription, Content, ContentSource, Description};
 use super::interface::Reader;
 use crate::error::{Advice, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::parallel::locked;
@@ -41,8 +43,9 @@ pub(super) const MARKS: &[&str] = &[V3, V2_ARRAY, V2_GROUP];
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let ContentSource::Folder(store) = content.opened else { bail!("is a file, expected the folder of a Zarr store") };
     let Some(node) = metadata::node(&*store, "")? else { bail!("no Zarr store: has neither {V3} nor {V2_ARRAY}") };
-    let mut reader =
-        ZarrReader { store, members: None, groups: Arc::default(), has_v2: node.is_v2, lock: Mutex::default() };
+    let is_consolidated = node.is_group && metadata::is_consolidated(&*store)?;
+    let (groups, has_v2, lock) = (Arc::default(), node.is_v2, Mutex::default());
+    let mut reader = ZarrReader { store, members: None, groups, is_consolidated, has_v2, lock };
     if node.is_group {
         reader.walk()?;
     }
@@ -57,6 +60,8 @@ struct ZarrReader {
     members: Option<Arc<Container>>,
     /// The attributes of the groups, by the paths of these.
     groups: Arc<BTreeMap<String, String>>,
+    /// Whether the group that the store is has a list of all metadata in it.
+    is_consolidated: bool,
     /// Whether the store itself or any array in it is of version 2.
     has_v2: bool,
     /// The lock of the array that is being changed.
@@ -136,7 +141,8 @@ impl Reader for ZarrReader {
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
         let mut array = self.array(n)?;
-        Arc::make_mut(&mut array.style).groups = Arc::clone(&self.groups);
+        let style = Arc::make_mut(&mut array.style);
+        (style.groups, style.is_consolidated) = (Arc::clone(&self.groups), self.is_consolidated);
         let (meta, lock) = (array.meta.clone(), locked(&self.lock).clone());
         let chunks = ZarrChunks::new(Arc::clone(&self.store), self.prefix(n)?, array, lock)?;
         let source = Source::chunks(meta, Arc::new(chunks), label);
@@ -144,6 +150,10 @@ impl Reader for ZarrReader {
             None => source,
             Some(container) => source.one_of(Arc::clone(container), n),
         })
+    }
+
+    fn chunks(&self, n: usize) -> Result<Option<ChunkDescription>> {
+        Ok(Some(self.array(n)?.description()))
     }
 
     fn lock(&self, n: usize, together: bool) -> Result<()> {

@@ -4,8 +4,8 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::codecs::without_checksum;
-use super::metadata::{ArrayMetadata, Shards};
+use super::metadata::ArrayMetadata;
+use super::sharding::{Index, Shards};
 use crate::error::{Context, Error, ErrorKind, Result, ensure, malformed};
 use crate::layout::axis::Span;
 use crate::layout::gather::gather;
@@ -15,7 +15,7 @@ use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
 use crate::memory;
 use crate::parallel::locked;
-use crate::storage::chunked::{ChunkStyle, Chunked};
+use crate::storage::chunked::{ChunkStyle, Chunked, PackedUnit};
 use crate::storage::key_store::{KeyStore, Lock, WritableStore, join};
 use crate::storage::read_at::{ReadAt, Stamp};
 use crate::storage::source::fill;
@@ -50,8 +50,7 @@ pub(super) struct ZarrChunks {
 #[derive(Debug)]
 struct OpenShard {
     value: Arc<dyn ReadAt>,
-    /// For each chunk the byte at which it begins and its size; all bits are set if it is not stored.
-    index: Vec<[u64; 2]>,
+    index: Index,
 }
 
 /// The unpacked chunks that are kept, and their numbers from the oldest on.
@@ -113,18 +112,8 @@ impl ZarrChunks {
 
     fn open_shard(&self, key: &str) -> Result<Option<OpenShard>> {
         let (Some(shards), Some(value)) = (&self.array.shards, self.open(key)?) else { return Ok(None) };
-        let len = value.size()?;
-        let bytes = shards.index_bytes();
-        ensure!(len > 0, "is empty");
-        ensure!(len >= bytes as u64, "{len} bytes, expected at least the {bytes} of its index");
-        let packed = read_part(&*value, if shards.at_start { 0 } else { len - bytes as u64 }, bytes)?;
-        let index = if shards.has_checksum { without_checksum(&packed).context("index")? } else { &packed };
-        let number = |word: &[u8; 8]| match shards.big_endian {
-            true => u64::from_be_bytes(*word),
-            false => u64::from_le_bytes(*word),
-        };
-        let numbers: Vec<u64> = index.as_chunks().0.iter().map(number).collect();
-        Ok(Some(OpenShard { index: numbers.as_chunks().0.to_vec(), value }))
+        let packed = read_part(&*value, shards.index_start(value.size()?)?, shards.index_bytes())?;
+        Ok(Some(OpenShard { index: shards.index(&packed)?, value }))
     }
 
     /// Reads and unpacks a chunk.
@@ -155,16 +144,27 @@ impl ZarrChunks {
 
     /// Reads the packed bytes of a chunk in a shard, or returns `None` if it is not stored.
     fn read_from(&self, shard: &OpenShard, shards: &Shards, chunk: &Window) -> Result<Option<Vec<u8>>> {
-        let inside = chunk.ranges.iter().zip(&self.array.style.unit).zip(&self.array.style.chunk);
-        let place = inside.map(|((range, unit), side)| range.start % unit / side);
-        let number = place.zip(&shards.counts).fold(0, |number, (at, count)| number * count + at);
-        let [offset, len] = shard.index[number];
+        let [offset, len] = shard.index[self.number_in(shards, chunk)];
         if [offset, len] == [u64::MAX; 2] {
             return Ok(None);
         }
         let most = self.array.chain.most_packed(self.chunk_bytes()) as u64;
         ensure!(len <= most, "{len} bytes, at most {most} are unpacked");
         read_part(&*shard.value, offset, usize::try_from(len)?).map(Some)
+    }
+
+    /// Returns the number of a chunk in its shard.
+    fn number_in(&self, shards: &Shards, chunk: &Window) -> usize {
+        let inside = chunk.ranges.iter().zip(&self.array.style.unit).zip(&shards.chunk);
+        let place = inside.map(|((range, unit), side)| range.start % unit / side);
+        place.zip(&shards.counts).fold(0, |number, (at, count)| number * count + at)
+    }
+
+    /// Returns whether a box is one of the boxes of these sides, as far as it lies in the tensor.
+    fn is_one(&self, window: &Window, sides: &[usize]) -> bool {
+        window.ranges.iter().zip(sides).zip(&self.array.meta.shape).all(|((range, &side), &dim)| {
+            range.start.is_multiple_of(side) && range.end == range.start.saturating_add(side).min(dim)
+        })
     }
 
     /// Returns what messages call a chunk.
@@ -301,22 +301,35 @@ impl Chunked for ZarrChunks {
         &self.array.style
     }
 
+    fn is_unit(&self, window: &Window) -> bool {
+        self.is_one(window, &self.array.style.unit)
+    }
+
     fn value_of(&self, window: &Window) -> Result<Option<Arc<dyn ReadAt>>> {
-        let (unit, shape) = (&self.array.style.unit, &self.array.meta.shape);
-        let is_one = window.ranges.iter().zip(unit).zip(shape).all(|((range, &unit), &dim)| {
-            range.start.is_multiple_of(unit) && range.end == range.start.saturating_add(unit).min(dim)
-        });
-        if !is_one {
+        if !self.is_unit(window) {
             return Ok(None);
         }
         let key = self.array.key(window);
         self.open(&key).with_context(|| format!("chunk {key}"))
     }
 
-    fn packed(&self, window: &Window, items: &[u8]) -> Result<(String, Vec<u8>)> {
+    fn has(&self, window: &Window) -> bool {
+        self.is_one(window, &self.array.style.chunk)
+            && match &self.array.shards {
+                None => !matches!(self.open(&self.array.key(window)), Ok(None)),
+                Some(shards) => match self.shard(window) {
+                    Ok(None) => false,
+                    Ok(Some(shard)) => shard.index[self.number_in(shards, window)] != [u64::MAX; 2],
+                    Err(_) => true,
+                },
+            }
+    }
+
+    fn packed(&self, window: &Window, items: &[u8], stores_empty: bool) -> Result<PackedUnit> {
         let key = self.array.key(window);
-        let packed = self.array.pack(window, items).with_context(|| format!("chunk {key}"))?;
-        Ok((key, packed))
+        let stays = |chunk: &Window| stores_empty || !self.array.has_fill || self.has(chunk);
+        let bytes = self.array.pack(window, items, &stays).with_context(|| format!("chunk {key}"))?;
+        Ok(PackedUnit { key, bytes })
     }
 
     fn bytes_at(&self, places: &[Span]) -> u64 {

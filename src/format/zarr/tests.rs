@@ -8,6 +8,7 @@ use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::window::Windows;
 use crate::parallel::Threads;
+use crate::storage::chunked::PackedUnit;
 use crate::storage::key_store::tests::MemoryStore;
 use crate::storage::key_store::{ReadableStore, WritableStore};
 
@@ -44,8 +45,8 @@ fn put_chunks(store: &MemoryStore, chunks: &dyn WriteChunks, n: usize, items: &[
             let columns = window.ranges[1].clone();
             items[(row * 7 + columns.start) * 2..(row * 7 + columns.end) * 2].to_vec()
         });
-        let packed = chunks.pack(n, &window, &of_rows.collect::<Vec<_>>()).unwrap();
-        store.put(&chunks.key(n, &window), &packed).unwrap();
+        let packed = chunks.pack(n, &window, &of_rows.collect::<Vec<_>>(), &|_| false).unwrap();
+        store.put(&chunks.key(n, &window), &packed.expect("more than the fill value")).unwrap();
     }
 }
 
@@ -149,7 +150,9 @@ fn changes_in_memory() {
     reader.lock(0, false).unwrap();
     let chunks = Arc::clone(source.as_chunks().unwrap());
     let window = Windows::boxes(&SHAPE, chunks.grid()).get(0);
-    let (key, bytes) = chunks.packed(&window, &[9; 12]).unwrap();
+    let PackedUnit { key, bytes: Some(bytes) } = chunks.packed(&window, &[9; 12], false).unwrap() else {
+        panic!("nothing is stored");
+    };
     let edit = chunks.edit().unwrap();
     let value = edit.prepare(&key, &bytes).unwrap();
     assert_eq!(read(&source, 35).unwrap(), items(0));
@@ -178,7 +181,8 @@ fn axes_of_version_2_have_the_names_among_the_attributes() {
         store.put(".zattrs", attributes.as_bytes()).unwrap();
         let style = metadata::array(&store, "").unwrap().style;
         assert_eq!(style.dimension_names.as_deref(), expected, "{attributes}");
-        assert_eq!(style.attributes.as_deref(), Some(attributes));
+        let others = attributes.replace(r#""_ARRAY_DIMENSIONS": ["time", "x"], "#, "").replace(": ", ":");
+        assert_eq!(style.attributes.as_deref(), Some(if expected.is_some() { &others } else { attributes }));
     }
 }
 

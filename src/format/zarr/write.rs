@@ -6,8 +6,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::dtypes::{fill_text, has_order, is_held, to_v3};
-use super::metadata::{ArrayMetadata, Keys, Object, V3};
+use super::metadata::{ArrayMetadata, CONSOLIDATED, Keys, Object, V3};
+use super::sharding::{SHARDING, ShardWriter};
 use crate::error::{Advice, Context, Error, Result, Subject, bail, ensure};
+use crate::format::chunk_codec::ChunkCodec;
 use crate::format::interface::{Extras, Layout, WriteChunks, Writer};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -16,22 +18,21 @@ use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
 use crate::memory;
-use crate::storage::chunked::ChunkStyle;
+use crate::storage::chunked::{ChunkStyle, Stays};
 use crate::storage::key_store::join;
-use crate::storage::source::fill;
+use crate::storage::source::{fill, is_filled};
 
 /// The bytes of a chunk whose size the user did not choose. That is enough for a file of its own to be worth it, and
 /// little enough for each thread to hold two.
 const CHUNK: usize = 1 << 24;
 
 impl ArrayMetadata {
-    /// Returns the bytes of the unit that holds a box. The box is the unit, as far as it lies in the tensor.
-    pub(super) fn pack(&self, window: &Window, items: &[u8]) -> Result<Vec<u8>> {
-        let Some(shards) = &self.shards else { return self.pack_chunk(window, window, items) };
-        let count: usize = shards.counts.iter().product();
-        let mut index = vec![u64::MAX; 2 * count];
-        let mut out = vec![0; if shards.at_start { shards.index_bytes() } else { 0 }];
-        for number in 0..count {
+    /// Returns the bytes of the unit that holds a box, or `None` if no chunk in it is stored: those that hold only the fill
+    /// value are not, unless `stays` says so. The box is the unit, as far as it lies in the tensor.
+    pub(super) fn pack(&self, window: &Window, items: &[u8], stays: &Stays<'_>) -> Result<Option<Vec<u8>>> {
+        let Some(shards) = &self.shards else { return self.pack_chunk(window, window, items, stays) };
+        let mut writer = ShardWriter::new(shards);
+        for number in 0..shards.count() {
             let at = coordinates(number, &shards.counts);
             let range = |axis: usize| {
                 let (side, dim) = (self.style.chunk[axis], self.meta.shape[axis]);
@@ -40,31 +41,25 @@ impl ArrayMetadata {
             };
             let chunk = Window::new((0..at.len()).map(range).collect(), &self.meta.shape);
             // A chunk that lies wholly beyond the end of the tensor is not stored.
-            if chunk.items() == 0 && !self.meta.shape.is_empty() {
-                continue;
-            }
-            let packed = self.pack_chunk(&chunk, window, items)?;
-            index[2 * number..][..2].copy_from_slice(&[out.len() as u64, packed.len() as u64]);
-            memory::extend(&mut out, &packed)?;
+            let packed = match chunk.items() == 0 && !self.meta.shape.is_empty() {
+                true => None,
+                false => self.pack_chunk(&chunk, window, items, stays)?,
+            };
+            writer.push(packed.as_deref())?;
         }
-        let number = |number: u64| if shards.big_endian { number.to_be_bytes() } else { number.to_le_bytes() };
-        let mut packed: Vec<u8> = index.into_iter().flat_map(number).collect();
-        if shards.has_checksum {
-            packed.extend(crc32c::crc32c(&packed).to_le_bytes());
-        }
-        match shards.at_start {
-            true => out[..packed.len()].copy_from_slice(&packed),
-            false => out.extend(packed),
-        }
-        Ok(out)
+        Ok(if writer.is_empty() { None } else { Some(writer.finish()) })
     }
 
-    /// Packs a chunk whose items are taken from those of a box around it. Where the chunk goes beyond the tensor they
-    /// are the fill value.
-    fn pack_chunk(&self, chunk: &Window, around: &Window, items: &[u8]) -> Result<Vec<u8>> {
+    /// Packs a chunk whose items are taken from those of a box around it, unless it is not stored. Where the chunk goes
+    /// beyond the tensor they are the fill value.
+    fn pack_chunk(&self, chunk: &Window, around: &Window, items: &[u8], stays: &Stays<'_>) -> Result<Option<Vec<u8>>> {
         let sides = &self.style.chunk;
+        let packed = |items: &[u8]| match is_filled(items, &self.style.fill) && !stays(chunk) {
+            true => Ok(None),
+            false => self.chain.pack(items, sides).map(Some),
+        };
         if chunk == around && chunk.shape() == *sides {
-            return self.chain.pack(items, sides);
+            return packed(items);
         }
         let itemsize = self.meta.dtype.itemsize();
         let mut full = memory::zeros(sides.iter().product::<usize>() * itemsize)?;
@@ -76,7 +71,7 @@ impl ArrayMetadata {
         let place: Vec<_> = chunk.ranges.iter().map(|range| 0..range.len()).collect();
         let (from, to) = (View::c_order(&around.shape()).part(&inside), View::c_order(sides).part(&place));
         copy_bytes(items, &from, &mut full, &to, itemsize);
-        self.chain.pack(&full, sides)
+        packed(&full)
     }
 }
 
@@ -117,7 +112,7 @@ impl Writer for ZarrWriter {
                 bail!("{:?} would lie in the array {name:?}", other.name);
             }
         }
-        Ok(Layout::Chunks(Box::new(StoreWriter { arrays, is_group })))
+        Ok(Layout::Chunks(Box::new(StoreWriter { arrays, is_group, stores_empty: extras.stores_empty })))
     }
 }
 
@@ -126,6 +121,7 @@ impl Writer for ZarrWriter {
 struct StoreWriter {
     arrays: Vec<NamedArray>,
     is_group: bool,
+    stores_empty: bool,
 }
 
 /// An array that is written, and its prefix in the store.
@@ -140,25 +136,44 @@ impl ArrayMetadata {
     fn planned(meta: &Meta, style: Option<&ChunkStyle>, extras: &Extras) -> Result<Self> {
         let (rank, itemsize) = (meta.shape.len(), meta.dtype.itemsize());
         let style = style.filter(|style| style.chunk.len() == rank);
+        let shape = &meta.shape;
         let option = |name: &'static str, message: String| Err(Error::new(Subject::Argument(name), message));
         for (name, sides) in [("chunks", &extras.chunks), ("shards", &extras.shards)] {
             if let Some(sides) = sides.as_ref().filter(|sides| sides.len() != rank || sides.contains(&0)) {
-                let shape = &meta.shape;
-                return option(name, format!("{sides:?}, expected {rank} numbers of 1 or more (shape {shape:?})"));
+                let typed = |&side: &usize| if side == Extras::WHOLE_AXIS { "-1".to_owned() } else { side.to_string() };
+                let typed: Vec<_> = sides.iter().map(typed).collect();
+                let expected = format!("expected {rank} numbers of 1 or more (shape {shape:?})");
+                return option(name, format!("[{}], {expected}", typed.join(", ")));
             }
         }
+        if let Some(names) = extras.dimension_names.as_ref().filter(|names| names.len() != rank) {
+            return option("dims", format!("{}, expected {rank} names (shape {shape:?})", names.join(",")));
+        }
+        let asks = extras.chunks.is_some() || extras.shards.is_some() || extras.codec.is_some();
         let kept_shards = style.filter(|style| style.chunk != style.unit && extras.chunks.is_none());
-        let shard = extras.shards.as_ref().or(kept_shards.map(|style| &style.unit));
-        let chunk = extras.chunks.as_ref().or(style.map(|style| &style.chunk)).cloned();
-        let chunk = chunk.unwrap_or_else(|| default_chunk(meta, shard));
+        let asked = extras.shards.as_ref().or(kept_shards.map(|style| &style.unit));
+        let side = |(&side, &dim): (&usize, &usize)| if side == Extras::WHOLE_AXIS { dim.max(1) } else { side };
+        let whole = |sides: &Vec<usize>| sides.iter().zip(shape).map(side).collect::<Vec<_>>();
+        let chunk = extras.chunks.as_ref().map(whole).or_else(|| style.map(|style| style.chunk.clone()));
+        let chunk = chunk.unwrap_or_else(|| default_chunk(meta, asked.map(whole)));
+        // A shard of a whole axis ends where a chunk does.
+        let shard = |asked: &Vec<usize>| {
+            let ends = whole(asked).into_iter().zip(asked).zip(&chunk);
+            let ends = ends.map(|((side, &asked), &chunk)| match asked == Extras::WHOLE_AXIS {
+                true => side.checked_next_multiple_of(chunk).unwrap_or(side),
+                false => side,
+            });
+            ends.collect::<Vec<_>>()
+        };
+        let shard = asked.map(shard);
         let is_whole = |shard: &&Vec<usize>| shard.iter().zip(&chunk).all(|(shard, side)| shard.is_multiple_of(*side));
-        if let Some(shard) = shard.filter(|shard| !is_whole(shard)) {
+        if let Some(shard) = shard.as_ref().filter(|shard| !is_whole(shard)) {
             return option("shards", format!("{shard:?} are no whole chunks of {chunk:?}"));
         }
-        let unit = shard.unwrap_or(&chunk).clone();
+        let unit = shard.as_ref().unwrap_or(&chunk).clone();
         ensure!(bytes_of(&unit, itemsize).is_some(), "chunks of {unit:?} are more than memory can address");
         let codecs = style.map(|style| serde_json::from_str(&style.codecs).expect("it is the text of a list"));
-        let list = codec_list(meta, codecs, shard.map(|_| &*chunk), extras.codec.as_deref())?;
+        let list = codec_list(meta, codecs, shard.map(|_| &*chunk), extras.codec.as_deref(), asks)?;
         let fill = style.map(|style| &style.fill).filter(|fill| fill.len() == itemsize && extras.keeps_fill);
         let style = ChunkStyle {
             unit,
@@ -167,8 +182,12 @@ impl ArrayMetadata {
             is_exact: true,
             fill: fill.cloned().unwrap_or_else(|| vec![0; itemsize]),
             attributes: style.and_then(|style| style.attributes.clone()),
-            dimension_names: style.and_then(|style| style.dimension_names.clone()),
+            dimension_names: match &extras.dimension_names {
+                Some(names) => Some(json!(names).to_string()),
+                None => style.and_then(|style| style.dimension_names.clone()),
+            },
             groups: style.map(|style| Arc::clone(&style.groups)).unwrap_or_default(),
+            is_consolidated: style.is_some_and(|style| style.is_consolidated),
         };
         Self::new(meta.clone(), &list, style, Keys::V3)
     }
@@ -201,48 +220,73 @@ impl ArrayMetadata {
 
 /// Returns the list of codecs of an array: those that `kept` has from the data, or, if the user asked for another
 /// `codec`, this one behind the order of axes that the data has. The chunks lie in shards if their sides are given in
-/// `sharded`.
+/// `sharded`. Shards among other codecs are kept unless the user `asks` for anything else.
 fn codec_list(
     meta: &Meta,
     kept: Option<Vec<Value>>,
     sharded: Option<&[usize]>,
     codec: Option<&str>,
+    asks: bool,
 ) -> Result<Vec<Value>> {
     let itemsize = meta.dtype.itemsize();
     let usual =
         || vec![json!({"name": "bytes"}), json!({"name": "zstd", "configuration": {"level": 0, "checksum": false}})];
     let mut list = kept.unwrap_or_else(usual);
-    let is_sharding = |codec: &&Value| codec["name"] == "sharding_indexed";
-    let sharding = list.iter().find(is_sharding).map_or(Value::Null, |codec| codec["configuration"].clone());
+    let sharding = match &list[..] {
+        [one] if one["name"] == SHARDING => one["configuration"].clone(),
+        _ => Value::Null,
+    };
     if let Value::Array(inner) = &sharding["codecs"] {
         list.clone_from(inner);
+    }
+    if asks {
+        list = without_sharding(list);
     }
     if let Some(codec) = codec {
         list.retain(|codec| codec["name"] == "transpose");
         list.push(json!({"name": "bytes"}));
         list.extend(asked(codec, itemsize)?);
     }
-    for codec in &mut list {
+    fit(&mut list, &meta.dtype);
+    let Some(chunk) = sharded else { return Ok(list) };
+    let index = json!([{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]);
+    let kept = |key: &str, usual: Value| sharding.get(key).cloned().unwrap_or(usual);
+    Ok(vec![json!({"name": SHARDING, "configuration": {
+        "chunk_shape": chunk, "codecs": list,
+        "index_codecs": kept("index_codecs", index), "index_location": kept("index_location", json!("end"))
+    }})])
+}
+
+/// Returns codecs with those of chunks in the place of shards.
+fn without_sharding(list: Vec<Value>) -> Vec<Value> {
+    let inner = |codec: Value| match &codec["configuration"]["codecs"] {
+        Value::Array(inner) if codec["name"] == SHARDING => without_sharding(inner.clone()),
+        _ => vec![codec],
+    };
+    list.into_iter().flat_map(inner).collect()
+}
+
+/// Makes codecs of data those of items of a dtype.
+fn fit(list: &mut [Value], dtype: &DType) {
+    for codec in list {
         match codec["name"].as_str() {
             // Items are little-endian in memory, and the codec `bytes` swaps them if the data has the other byte order.
             Some("bytes" | "endian") => {
                 let endian = codec["configuration"]["endian"].as_str().unwrap_or("little").to_owned();
-                *codec = match has_order(&meta.dtype) {
+                *codec = match has_order(dtype) {
                     true => json!({"name": "bytes", "configuration": {"endian": endian}}),
                     false => json!({"name": "bytes"}),
                 };
             }
-            Some("blosc") => codec["configuration"]["typesize"] = json!(itemsize.clamp(1, 255)),
+            Some("blosc") => codec["configuration"]["typesize"] = json!(dtype.itemsize().clamp(1, 255)),
+            Some(SHARDING) => {
+                if let Value::Array(inner) = &mut codec["configuration"]["codecs"] {
+                    fit(inner, dtype);
+                }
+            }
             Some(_) | None => {}
         }
     }
-    let Some(chunk) = sharded else { return Ok(list) };
-    let index = json!([{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]);
-    let kept = |key: &str, usual: Value| sharding.get(key).cloned().unwrap_or(usual);
-    Ok(vec![json!({"name": "sharding_indexed", "configuration": {
-        "chunk_shape": chunk, "codecs": list,
-        "index_codecs": kept("index_codecs", index), "index_location": kept("index_location", json!("end"))
-    }})])
 }
 
 /// Puts a text in the place of the null that a key of an object has. The text is not parsed, so that its numbers stay
@@ -253,9 +297,9 @@ fn put_raw(text: &str, key: &str, raw: &str) -> String {
 
 /// Returns the sides of a chunk if the user gave none: the sides of the shard if there is one, else whole rows of the
 /// tensor, of about [`CHUNK`] bytes.
-fn default_chunk(meta: &Meta, shard: Option<&Vec<usize>>) -> Vec<usize> {
+fn default_chunk(meta: &Meta, shard: Option<Vec<usize>>) -> Vec<usize> {
     if let Some(shard) = shard {
-        return shard.clone();
+        return shard;
     }
     let items = (CHUNK / meta.dtype.itemsize().max(1)).max(1);
     let whole: Vec<usize> = meta.shape.iter().map(|&dim| dim.max(1)).collect();
@@ -269,37 +313,31 @@ fn default_chunk(meta: &Meta, shard: Option<&Vec<usize>>) -> Vec<usize> {
     sides
 }
 
-/// Parses the codec that the user chose: `none`, `gzip`, `zstd` or `blosc`; a level may follow the second and the third
-/// after a colon.
+/// Returns the codec that the user chose, if it packs anything.
 ///
 /// # Errors
-/// Any other text.
+/// A text that is no [`ChunkCodec`].
 fn asked(codec: &str, itemsize: usize) -> Result<Option<Value>> {
-    let (name, level) = codec.split_once(':').map_or((codec, None), |(name, level)| (name, Some(level)));
-    let refuse =
-        || Error::new(Subject::Argument("codec"), format!("{codec:?} is none of none, gzip[:L], zstd[:L], blosc"));
-    let level = level.map(str::parse::<i64>).transpose().map_err(|_| refuse())?;
-    Ok(match (name, level) {
-        ("none", None) => None,
-        ("gzip", level) if level.is_none_or(|level| (0..=9).contains(&level)) => {
-            Some(json!({"name": "gzip", "configuration": {"level": level.unwrap_or(5)}}))
+    let codec = codec.parse().map_err(|error| Error::new(Subject::Argument("codec"), format!("{codec:?}: {error}")))?;
+    Ok(match codec {
+        ChunkCodec::None => None,
+        ChunkCodec::Gzip { level } => Some(json!({"name": "gzip", "configuration": {"level": level}})),
+        ChunkCodec::Zstd { level } => {
+            Some(json!({"name": "zstd", "configuration": {"level": level, "checksum": false}}))
         }
-        ("zstd", level) if level.is_none_or(|level| (-131_072..=22).contains(&level)) => {
-            Some(json!({"name": "zstd", "configuration": {"level": level.unwrap_or(0), "checksum": false}}))
-        }
-        ("blosc", None) => Some(json!({"name": "blosc", "configuration": {
-            "typesize": itemsize.clamp(1, 255), "cname": "zstd", "clevel": 5,
+        ChunkCodec::Blosc { compressor, level } => Some(json!({"name": "blosc", "configuration": {
+            "typesize": itemsize.clamp(1, 255), "cname": compressor, "clevel": level,
             "shuffle": if itemsize == 1 { "bitshuffle" } else { "shuffle" }, "blocksize": 0
         }})),
-        _ => return Err(refuse()),
     })
 }
 
 impl StoreWriter {
-    /// Returns the text of a group's metadata. The group gets the attributes of the groups of that path that its arrays
-    /// come from; of two attributes of one name it gets the first array's.
-    fn group_text(&self, path: &str) -> Result<String> {
-        let value = json!({"attributes": null, "zarr_format": 3, "node_type": "group"});
+    /// Returns the text of a group's metadata, with the list of all `metadata` in it, if it has one. The group gets the
+    /// attributes of the groups of that path that its arrays come from; of two attributes of one name it gets the first
+    /// array's.
+    fn group_text(&self, path: &str, metadata: Option<&BTreeMap<String, String>>) -> Result<String> {
+        let mut value = json!({"attributes": null, "zarr_format": 3, "node_type": "group"});
         let mut all: Vec<&String> = self.arrays.iter().filter_map(|array| array.array.style.groups.get(path)).collect();
         all.dedup();
         let attributes = match &all[..] {
@@ -315,8 +353,29 @@ impl StoreWriter {
                 serde_json::to_string(&merged).expect("texts by names are written")
             }
         };
-        Ok(put_raw(&format!("{value:#}"), "attributes", &attributes))
+        let mut list = String::new();
+        if let Some(metadata) = metadata {
+            value[CONSOLIDATED] = Value::Null;
+            list = consolidated(metadata);
+        }
+        // The keys are sorted, so that the first null of a name is the group's own.
+        let text = put_raw(&format!("{value:#}"), CONSOLIDATED, &list);
+        Ok(put_raw(&text, "attributes", &attributes))
     }
+}
+
+/// Returns the list of the metadata of a group, as zarr-python writes it: those of all arrays and groups in it, by their
+/// paths.
+fn consolidated(metadata: &BTreeMap<String, String>) -> String {
+    let entry = |(path, text): (&String, &String)| {
+        format!("\n      {}: {}", Value::from(path.as_str()), text.replace('\n', "\n      "))
+    };
+    let entries: Vec<String> = metadata.iter().map(entry).collect();
+    let end = if entries.is_empty() { "" } else { "\n    " };
+    let entries = entries.join(",");
+    format!(
+        "{{\n    \"kind\": \"inline\",\n    \"metadata\": {{{entries}{end}}},\n    \"must_understand\": false\n  }}"
+    )
 }
 
 impl WriteChunks for StoreWriter {
@@ -328,8 +387,12 @@ impl WriteChunks for StoreWriter {
         join(&self.arrays[n].name, &self.arrays[n].array.key(window))
     }
 
-    fn pack(&self, n: usize, window: &Window, items: &[u8]) -> Result<Vec<u8>> {
-        self.arrays[n].array.pack(window, items)
+    fn pack(&self, n: usize, window: &Window, items: &[u8], stays: &Stays<'_>) -> Result<Option<Vec<u8>>> {
+        self.arrays[n].array.pack(window, items, &|chunk| self.stores_empty || stays(chunk))
+    }
+
+    fn unstored(&self, n: usize) -> Option<&[u8]> {
+        (!self.stores_empty).then(|| &*self.arrays[n].array.style.fill)
     }
 
     fn holds_as_they_are(&self, n: usize, window: &Window) -> bool {
@@ -345,8 +408,12 @@ impl WriteChunks for StoreWriter {
 
     fn seal(&self) -> Result<Vec<(String, Vec<u8>)>> {
         let mut files = Vec::new();
+        let is_consolidated = self.arrays.iter().any(|array| array.array.style.is_consolidated);
+        let mut metadata = BTreeMap::new();
         for array in &self.arrays {
-            files.push((join(&array.name, V3), array.array.text().into_bytes()));
+            let text = array.array.text();
+            files.push((join(&array.name, V3), text.clone().into_bytes()));
+            metadata.insert(array.name.clone(), text);
         }
         if self.is_group {
             // Groups come after what lies in them, so that each is complete when its metadata appears.
@@ -355,7 +422,11 @@ impl WriteChunks for StoreWriter {
                 groups.extend(array.name.match_indices('/').map(|(end, _)| &array.name[..end]));
             }
             for group in groups.into_iter().rev() {
-                files.push((join(group, V3), self.group_text(group)?.into_bytes()));
+                let text = self.group_text(group, Some(&metadata).filter(|_| is_consolidated && group.is_empty()))?;
+                files.push((join(group, V3), text.into_bytes()));
+                if is_consolidated {
+                    metadata.insert(group.to_owned(), self.group_text(group, Some(&BTreeMap::new()))?);
+                }
             }
         }
         Ok(files)

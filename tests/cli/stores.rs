@@ -1,0 +1,382 @@
+//! Stores of Zarr as they come: what `info` says of them, chunks that hold only the fill value, consolidated metadata,
+//! names of dimensions, groups of one, and shards among other codecs.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::common::{Folder, each, npy, words};
+
+fn done(folder: &Folder, args: &str) -> String {
+    folder.run(words(args)).printed().unwrap_or_else(|why| panic!("{args}: {why}"))
+}
+
+fn metadata(folder: &Folder, key: &str) -> Value {
+    serde_json::from_slice(&folder.get(key)).expect("JSON")
+}
+
+/// The keys of the chunks of a store, without the `c/` before them.
+fn chunks(folder: &Folder, store: &str) -> Vec<String> {
+    let keys = folder.tree(store).into_keys().filter_map(|key| Some(key.strip_prefix("c/")?.to_owned()));
+    keys.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// float32 [4, 6] of zeros, but for the places that are given, counted in C order.
+fn sparse(folder: &Folder, name: &str, items: &[(usize, f32)]) {
+    let mut all = [0_f32; 24];
+    items.iter().for_each(|(at, item)| all[*at] = *item);
+    folder.put(name, npy("<f4", &[4, 6], &all.iter().flat_map(|item| item.to_le_bytes()).collect::<Vec<_>>()));
+}
+
+#[test]
+fn info_says_how_a_store_is_stored() {
+    let folder = Folder::new();
+    sparse(&folder, "d.npy", &[(0, 1.0)]);
+    done(&folder, "convert d.npy -o s.zarr --chunks 2,3 --shards 4,-1 --codec blosc:lz4:3 --dims y,x");
+    let table = done(&folder, "info s.zarr");
+    let expected = "s.zarr  float32  [4, 6]  96 B  chunks [2, 3], shards [4, 6], codec blosc:lz4:3, fill 0.0, dims y,x, version 3\n";
+    assert!(table.ends_with(expected), "{table}");
+    let found: Value = serde_json::from_str(&done(&folder, "info s.zarr --json")).expect("JSON");
+    let expected = json!({
+        "chunks": [2, 3], "shards": [4, 6], "fill_value": 0.0, "dimension_names": ["y", "x"], "attributes": {},
+        "zarr_format": 3,
+        "codecs": [
+            {"name": "bytes", "configuration": {"endian": "little"}},
+            {"name": "blosc", "configuration":
+                {"typesize": 4, "cname": "lz4", "clevel": 3, "shuffle": "shuffle", "blocksize": 0}},
+        ],
+    });
+    for (key, value) in expected.as_object().expect("an object") {
+        assert_eq!(&found[0][key], value, "{key}");
+    }
+    // of version 2, with items whose highest byte is first, and without a fill value
+    let array = json!({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": ">i2", "filters": null, "order": "C",
+        "compressor": {"id": "zlib", "level": 1}, "fill_value": 258});
+    std::fs::create_dir(folder.path("old.zarr")).expect("a folder");
+    folder.put("old.zarr/.zarray", array.to_string());
+    folder.put("old.zarr/.zattrs", "{\"_ARRAY_DIMENSIONS\": [\"t\"],\n \"x y\": [1.10, \"a \\\"b\"]}");
+    let table = done(&folder, "info old.zarr");
+    assert!(table.contains("big-endian, chunks [2], codec zlib:1, fill 258, dims t, version 2\n"), "{table}");
+    let found = done(&folder, "info old.zarr --json");
+    let expected =
+        r#""fill_value": 258, "dimension_names": ["t"], "attributes": {"x y":[1.10,"a \"b"]}, "zarr_format": 2"#;
+    assert!(found.contains(expected) && found.contains(r#""name":"numcodecs.zlib""#), "{found}");
+    folder.put("old.zarr/.zarray", array.to_string().replace("258", "null"));
+    assert!(done(&folder, "info old.zarr").contains("fill null"));
+    // other formats have nothing of that
+    let found: Value = serde_json::from_str(&done(&folder, "info d.npy --json")).expect("JSON");
+    assert!(found[0].get("chunks").is_none());
+}
+
+#[test]
+fn chunks_of_the_fill_value_are_not_stored() {
+    let folder = Folder::new();
+    sparse(&folder, "d.npy", &[(0, 1.0)]);
+    sparse(&folder, "zeros.npy", &[]);
+    // the same value in other bits
+    sparse(&folder, "minus.npy", &[(23, -0.0)]);
+    let all = ["0/0", "0/1", "1/0", "1/1"];
+    // a command that writes o.zarr, and the chunks that it has then
+    let rows: [(&str, &[&str]); 12] = [
+        ("convert d.npy -o o.zarr --chunks 2,3", &["0/0"]),
+        ("convert d.npy -o o.zarr --chunks 2,-1 --codec none", &["0/0"]),
+        ("convert zeros.npy -o o.zarr --chunks 2,6 --codec none", &[]),
+        ("convert minus.npy -o o.zarr --chunks 2,6 --codec none", &["1/0"]),
+        ("convert minus.npy -o o.zarr --chunks 2,3", &["1/1"]),
+        ("convert d.npy -o o.zarr --chunks 2,3 --store-empty", &all),
+        ("convert zeros.npy -o o.zarr --chunks 2,6 --codec none --store-empty", &["0/0", "1/0"]),
+        ("convert d.npy -o o.zarr --chunks 1,3 --shards 2,6", &["0/0"]),
+        ("convert d.npy -o o.zarr --chunks 1,3 --shards 2,6 --store-empty", &["0/0", "1/0"]),
+        ("slice-scatter d.npy --fill 0 --at :1,:1 -o o.zarr --chunks 2,3", &[]),
+        ("scatter-nd d.npy [[3,5]] [7] -o o.zarr --chunks 2,3", &["0/0", "1/1"]),
+        ("gather-nd d.npy [[0],[1]] -o o.zarr --chunks 1,6", &["0/0"]),
+    ];
+    let result = |command: &str| command.replace("o.zarr", "o.npy").split(" --chunks").next().map(str::to_owned);
+    each(
+        &rows,
+        |(command, _)| (*command).to_owned(),
+        |(command, expected)| {
+            done(&folder, command);
+            assert_eq!(chunks(&folder, "o.zarr"), *expected);
+            done(&folder, &result(command).expect("a command"));
+            done(&folder, "convert o.zarr -o back.npy");
+            assert_eq!(folder.get("back.npy"), folder.get("o.npy"));
+            // parts make the same, and know what is done though it is not there
+            let whole = folder.tree("o.zarr");
+            let parts = command.replace("o.zarr", "p.zarr");
+            for part in [2, 1, 1, 3] {
+                done(&folder, &format!("{parts} --part {part}/3"));
+            }
+            done(&folder, &format!("{parts} --finish 3"));
+            assert_eq!(folder.tree("p.zarr"), whole);
+            std::fs::remove_dir_all(folder.path("p.zarr")).expect("removed");
+            Ok(())
+        },
+    );
+    // another NaN is not the fill value either
+    done(&folder, "convert d.npy -o nan.zarr --chunks 2,3");
+    let text = String::from_utf8(folder.get("nan.zarr/zarr.json")).expect("a text");
+    folder.put("nan.zarr/zarr.json", text.replace(r#""fill_value": 0.0"#, r#""fill_value": "NaN""#));
+    let nans = |bits: u32| npy("<f4", &[4, 6], &bits.to_le_bytes().repeat(24));
+    folder.put("same.npy", nans(0x7fc0_0000)).put("other.npy", nans(0x7fc0_0001));
+    for (updates, stored) in [("same.npy", &all[..1]), ("other.npy", &all[..])] {
+        done(&folder, "convert nan.zarr -o o.zarr");
+        done(&folder, &format!("slice-scatter o.zarr {updates} --at : --in-place"));
+        assert_eq!(chunks(&folder, "o.zarr"), stored, "{updates}");
+        done(&folder, &format!("slice-scatter nan.zarr {updates} --at : -o o.zarr"));
+        assert_eq!(chunks(&folder, "o.zarr"), stored, "{updates}");
+    }
+}
+
+#[test]
+fn what_the_store_of_data_has_is_stored() {
+    let folder = Folder::new();
+    sparse(&folder, "d.npy", &[(0, 1.0)]);
+    done(&folder, "convert d.npy -o d.zarr --chunks 2,3");
+    done(&folder, "convert d.npy -o full.zarr --chunks 2,3 --store-empty");
+    done(&folder, "convert d.npy -o shards.zarr --chunks 1,3 --shards 2,6 --store-empty");
+    let all = ["0/0", "0/1", "1/0", "1/1"];
+    let rows: [(&str, &[&str]); 12] = [
+        ("convert full.zarr -o o.zarr", &all),
+        ("convert full.zarr -o o.zarr --codec gzip", &all),
+        ("convert full.zarr -o o.zarr --cast float64", &all),
+        ("convert full.zarr -o o.zarr --chunks 4,3", &["0/0"]),
+        ("slice full.zarr --at 2: -o o.zarr", &["0/0", "0/1"]),
+        ("slice full.zarr --at 1: -o o.zarr", &[]),
+        ("slice-scatter full.zarr --fill 0 --at : -o o.zarr", &all),
+        ("scatter-update full.zarr [0] --fill 0 --axis 0 -o o.zarr", &all),
+        ("convert d.zarr -o o.zarr", &["0/0"]),
+        ("convert d.zarr -o o.zarr --store-empty", &all),
+        ("slice-scatter d.zarr --fill 0 --at : -o o.zarr", &["0/0"]),
+        ("convert shards.zarr -o o.zarr --codec gzip", &["0/0", "1/0"]),
+    ];
+    each(
+        &rows,
+        |(command, _)| (*command).to_owned(),
+        |(command, expected)| {
+            done(&folder, command);
+            if chunks(&folder, "o.zarr") == *expected {
+                Ok(())
+            } else {
+                Err(format!("{:?}", chunks(&folder, "o.zarr")))
+            }
+        },
+    );
+    // in place: a chunk that is there stays, and one that is not there stays away
+    let rows: [(&str, &[&str]); 5] = [
+        ("slice-scatter w.zarr --fill 0 --at : -i", &["0/0"]),
+        ("slice-scatter w.zarr --fill 0 --at : -i --store-empty", &all),
+        ("slice-scatter w.zarr --fill 0 --at 2: -i --part 2/2", &["0/0"]),
+        ("slice-scatter w.zarr --fill -0.0 --at 2: -i", &["0/0", "1/0", "1/1"]),
+        ("scatter-nd w.zarr [[3,5]] [0] --reduction add -i", &["0/0"]),
+    ];
+    each(
+        &rows,
+        |(command, _)| (*command).to_owned(),
+        |(command, expected)| {
+            done(&folder, "convert d.zarr -o w.zarr");
+            done(&folder, command);
+            if chunks(&folder, "w.zarr") == *expected {
+                Ok(())
+            } else {
+                Err(format!("{:?}", chunks(&folder, "w.zarr")))
+            }
+        },
+    );
+    // in a shard, too
+    done(&folder, "convert d.npy -o w.zarr --chunks 1,3 --shards 2,6 --codec none");
+    let shard = folder.get("w.zarr/c/0/0");
+    assert_eq!(shard.len(), 12 + 4 * 16 + 4);
+    done(&folder, "slice-scatter w.zarr --fill 0 --at :,: -i");
+    assert_eq!(chunks(&folder, "w.zarr"), ["0/0"]);
+    assert_eq!(folder.get("w.zarr/c/0/0").len(), shard.len());
+    done(&folder, "slice-scatter w.zarr --fill 0 --at :,: -i --store-empty");
+    assert_eq!((chunks(&folder, "w.zarr").len(), folder.get("w.zarr/c/0/0").len()), (2, 4 * 12 + 4 * 16 + 4));
+    // version 2 may leave it open what a missing chunk holds
+    let array = json!({"zarr_format": 2, "shape": [2], "chunks": [1], "dtype": "|u1", "compressor": null,
+        "filters": null, "order": "C", "fill_value": null});
+    std::fs::create_dir(folder.path("old.zarr")).expect("a folder");
+    folder.put("old.zarr/.zarray", array.to_string());
+    done(&folder, "slice-scatter old.zarr --fill 0 --at :1 -i");
+    assert_eq!(folder.get("old.zarr/0"), [0]);
+    folder.put("old.zarr/.zarray", array.to_string().replace(r#""fill_value":null"#, r#""fill_value":0"#));
+    done(&folder, "slice-scatter old.zarr --fill 0 --at 1: -i");
+    assert!(!folder.path("old.zarr/1").exists());
+}
+
+#[test]
+fn parts_note_what_is_not_stored() {
+    let folder = Folder::new();
+    sparse(&folder, "d.npy", &[(12, 1.0)]);
+    let command = "convert d.npy -o o.zarr --chunks 1,3";
+    done(&folder, &format!("{command} --part 1/2"));
+    // units are counted over all parts
+    assert_eq!(folder.get(".o.zarr.tensorop/done/1"), b"0 3\n");
+    done(&folder, &format!("{command} --part 2/2"));
+    assert_eq!(folder.get(".o.zarr.tensorop/done/2"), b"5 7\n");
+    done(&folder, &format!("{command} --finish 2"));
+    assert_eq!(chunks(&folder, "o.zarr"), ["2/0"]);
+}
+
+#[test]
+fn consolidated_metadata_are_kept() {
+    let folder = Folder::new();
+    sparse(&folder, "d.npy", &[(0, 1.0)]);
+    sparse(&folder, "other.npy", &[(5, 2.0)]);
+    folder.put("longer.npy", npy("<f4", &[3], &[0; 12]));
+    done(&folder, "convert a=d.npy deep/er/b=[1,2,3] -o g.zarr --codec gzip");
+    done(&folder, "convert g.zarr -o plain.zarr");
+    assert!(metadata(&folder, "plain.zarr/zarr.json").get("consolidated_metadata").is_none());
+    let text = String::from_utf8(folder.get("g.zarr/zarr.json")).expect("a text");
+    let list = r#""consolidated_metadata": {"kind": "inline", "must_understand": false, "metadata": {}}, "node_type""#;
+    folder.put("g.zarr/zarr.json", text.replace(r#""node_type""#, list));
+    let array = String::from_utf8(folder.get("g.zarr/a/zarr.json")).expect("a text");
+    let attributes = "\"attributes\": {\"x\":\n  [1.10]}";
+    folder.put("g.zarr/a/zarr.json", array.replace("\"attributes\": {}", attributes));
+    let is_true = |store: &str, paths: &[&str]| {
+        let found = metadata(&folder, &format!("{store}/zarr.json"));
+        let list = &found["consolidated_metadata"];
+        assert_eq!((&list["kind"], &list["must_understand"]), (&json!("inline"), &json!(false)), "{store}");
+        let entries = list["metadata"].as_object().expect("an object");
+        assert_eq!(entries.keys().collect::<Vec<_>>(), paths, "{store}");
+        for (path, entry) in entries {
+            let mut own = metadata(&folder, &format!("{store}/{path}/zarr.json"));
+            if own["node_type"] == "group" {
+                own["consolidated_metadata"] = json!({"kind": "inline", "metadata": {}, "must_understand": false});
+            }
+            assert_eq!(*entry, own, "{store}: {path}");
+        }
+    };
+    done(&folder, "convert g.zarr -o o.zarr");
+    is_true("o.zarr", &["a", "deep", "deep/er", "deep/er/b"]);
+    let text = String::from_utf8(folder.get("o.zarr/zarr.json")).expect("a text");
+    assert!(text.contains("1.10"), "{text}");
+    // an edit in place changes nothing that the list says, and what is accepted is in the list
+    done(&folder, "slice-scatter o.zarr:a --fill 1 --at : --in-place");
+    is_true("o.zarr", &["a", "deep", "deep/er", "deep/er/b"]);
+    folder.run(words("diff --accept o.zarr:a longer.npy"));
+    is_true("o.zarr", &["a", "deep", "deep/er", "deep/er/b"]);
+    assert_eq!(metadata(&folder, "o.zarr/zarr.json")["consolidated_metadata"]["metadata"]["a"]["shape"], json!([3]));
+    folder.run(words("diff --accept o.zarr:new other.npy"));
+    is_true("o.zarr", &["a", "deep", "deep/er", "deep/er/b", "new"]);
+    // one of the group, in a group of its own and not in one
+    done(&folder, "slice g.zarr:a --at 1: -o o.zarr --group");
+    is_true("o.zarr", &["a"]);
+    done(&folder, "slice g.zarr:a --at 1: -o o.zarr");
+    assert!(metadata(&folder, "o.zarr/zarr.json").get("consolidated_metadata").is_none());
+    // of version 2
+    std::fs::create_dir_all(folder.path("old.zarr/x")).expect("folders");
+    let array = json!({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "|u1", "compressor": null,
+        "filters": null, "order": "C", "fill_value": 0});
+    folder.put("old.zarr/.zgroup", r#"{"zarr_format": 2}"#).put("old.zarr/x/.zarray", array.to_string());
+    folder.put("old.zarr/.zmetadata", r#"{"metadata": {}, "zarr_consolidated_format": 1}"#);
+    done(&folder, "convert old.zarr -o o.zarr --group");
+    is_true("o.zarr", &["x"]);
+}
+
+#[test]
+fn sides_codecs_and_names_that_are_asked_for() {
+    let folder = Folder::new();
+    sparse(&folder, "d.npy", &[(0, 1.0)]);
+    let codec = |name: &str, level: i64| {
+        json!({"name": "blosc", "configuration":
+        {"typesize": 4, "cname": name, "clevel": level, "shuffle": "shuffle", "blocksize": 0}})
+    };
+    let rows = [
+        ("--chunks -1,4", "/chunk_grid/configuration/chunk_shape", json!([4, 4])),
+        ("--chunks [-1,-1]", "/chunk_grid/configuration/chunk_shape", json!([4, 6])),
+        ("--chunks 3,4 --shards -1,-1", "/chunk_grid/configuration/chunk_shape", json!([6, 8])),
+        ("--shards=-1,6", "/codecs/0/configuration/chunk_shape", json!([4, 6])),
+        ("--codec blosc:lz4", "/codecs/1", codec("lz4", 5)),
+        ("--codec blosc:zstd:9", "/codecs/1", codec("zstd", 9)),
+        ("--codec zstd:3", "/codecs/1/configuration/level", json!(3)),
+        ("--dims y,x", "/dimension_names", json!(["y", "x"])),
+    ];
+    each(
+        &rows,
+        |(options, ..)| (*options).to_owned(),
+        |(options, at, expected)| {
+            done(&folder, &format!("convert d.npy -o o.zarr {options}"));
+            done(&folder, "diff d.npy o.zarr");
+            let found = metadata(&folder, "o.zarr/zarr.json");
+            if found.pointer(at) == Some(expected) { Ok(()) } else { Err(found.to_string()) }
+        },
+    );
+    // operators set names, too, and keep them
+    done(&folder, "slice d.npy --at 1: -o o.zarr --dims lat,lon");
+    done(&folder, "scatter-update o.zarr [0] --fill 1 --axis 0 -o p.zarr");
+    assert_eq!(metadata(&folder, "p.zarr/zarr.json")["dimension_names"], json!(["lat", "lon"]));
+    done(&folder, "slice o.zarr --at 1: -o p.zarr --dims a,b");
+    assert_eq!(metadata(&folder, "p.zarr/zarr.json")["dimension_names"], json!(["a", "b"]));
+    let rows = [
+        ("convert d.npy -o q.zarr --dims y", "--dims: y, expected 2 names (shape [4, 6])"),
+        ("convert d.npy -o q.npy --dims y,x", "--dims: npy has no names of axes, expected a .zarr as output"),
+        ("slice d.npy --at 1: --dims y,x", "--dims: text has no names of axes, expected a .zarr as output"),
+        ("convert d.npy -o q.npz --group", "--group: npz has no groups, expected a .zarr as output"),
+        ("convert d.npy -o q.npy --store-empty", "--store-empty: npy has no chunks, expected a .zarr as output"),
+        ("slice-scatter d.npy --fill 1 --at : -i --store-empty", "DATA d.npy: --store-empty: is not stored in chunks"),
+        (
+            "convert d.npy -o q.zarr --chunks -2,1",
+            "invalid value '-2,1' for '--chunks <N,N>': expected numbers of 1 or more, or -1 for all, with commas between them",
+        ),
+        ("convert d.npy -o q.zarr --dims y,y", "invalid value 'y,y' for '--dims <NAME,NAME>': y twice"),
+        (
+            "convert d.npy -o q.zarr --codec blosc:lz5",
+            "invalid value 'blosc:lz5' for '--codec <CODEC>': blosc packs with lz4, snappy, zlib, zstd",
+        ),
+        (
+            "convert d.npy -o q.zarr --codec blosc:lz4:10",
+            "invalid value 'blosc:lz4:10' for '--codec <CODEC>': its level is 0 to 9",
+        ),
+    ];
+    let before = folder.content();
+    each(
+        &rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, expected)| {
+            let run = folder.run(words(args));
+            assert_eq!(run.status, Some(2));
+            assert_eq!(folder.content(), before);
+            let first = run.stderr.lines().next().unwrap_or_default().to_owned();
+            if first == format!("error: {expected}") { Ok(()) } else { Err(first) }
+        },
+    );
+}
+
+#[test]
+fn groups_of_one() {
+    let folder = Folder::new();
+    sparse(&folder, "d.npy", &[(0, 1.0)]);
+    done(&folder, "convert d.npy d.npy -o two.npz");
+    let rows = [
+        ("convert t=d.npy -o o.zarr", "t\n"),
+        ("convert in/t=d.npy -o o.zarr", "in/t\n"),
+        ("convert d.npy -o o.zarr --group", "arr_0\n"),
+        ("slice two.npz:arr_1 --at 1: -o o.zarr --group", "arr_1\n"),
+        ("convert d.npy -o o.zarr", ""),
+        ("slice two.npz:arr_1 --at 1: -o o.zarr", ""),
+    ];
+    each(
+        &rows,
+        |(command, _)| (*command).to_owned(),
+        |(command, expected)| {
+            done(&folder, command);
+            assert_eq!(done(&folder, "info o.zarr --members"), *expected);
+            Ok(())
+        },
+    );
+}
+
+#[test]
+fn dimensions_of_version_2_become_names() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("old.zarr")).expect("a folder");
+    let array = json!({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "|u1", "compressor": null,
+        "filters": null, "order": "C", "fill_value": 0});
+    folder.put("old.zarr/.zarray", array.to_string());
+    folder.put("old.zarr/.zattrs", r#"{"_ARRAY_DIMENSIONS": ["t"], "units": "m", "n": 1.10}"#);
+    done(&folder, "convert old.zarr -o new.zarr");
+    let text = String::from_utf8(folder.get("new.zarr/zarr.json")).expect("a text");
+    assert!(text.contains(r#"{"n":1.10,"units":"m"}"#), "{text}");
+    assert_eq!(metadata(&folder, "new.zarr/zarr.json")["dimension_names"], json!(["t"]));
+}
