@@ -162,7 +162,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__convert)
-            opts="-o -q -h --cast --lossy --order --add --only --exclude --rename --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
+            opts="-o -q -h --cast --lossy --order --add --only --exclude --rename --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -505,7 +505,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__gather__subcmd__nd)
-            opts="-o -q -h --batch-dims --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
+            opts="-o -q -h --batch-dims --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -930,7 +930,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__nd)
-            opts="-o -i -q -h --fill --reduction --opset --on-duplicate --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --reduction --opset --on-duplicate --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1110,7 +1110,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__update)
-            opts="-o -i -q -h --fill --axis --on-duplicate --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --axis --on-duplicate --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1401,7 +1401,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__slice)
-            opts="-o -q -h --start --stop --step --axes --at --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
+            opts="-o -q -h --start --stop --step --axes --at --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1626,7 +1626,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__slice__subcmd__scatter)
-            opts="-o -i -q -h --fill --start --stop --step --axes --at --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --start --stop --step --axes --at --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -116,6 +116,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l finish -d 'W
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
@@ -201,6 +202,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l fini
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
@@ -285,6 +287,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l fin
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
@@ -374,6 +377,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l finish 
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
@@ -455,6 +459,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l finish -
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
@@ -752,6 +757,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l lossy -d '
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l add -d 'With NAME=IN beside a whole container: add a tensor of a name that the container does not have'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l compress -d 'Deflate the members of a .npz'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'

@@ -188,7 +188,7 @@ impl<'a> OperandReader<'a> {
         }
         let found = FoundTensor::of(input.lock_chosen(&options, together)?)?;
         let source = found.input.source(found.n)?;
-        if source.as_local_file().is_none() && source.as_chunks().is_none() {
+        if !source.is_changeable() {
             bail!("{label}: --in-place cannot change items of fewer than 8 bits, which share bytes");
         }
         Ok(found)

@@ -303,7 +303,7 @@ impl Job {
         let put = |window: &Window, items: &[u8]| {
             // only what lies between the first and the last change
             let Range { start, end } = patch.extent(window)?;
-            sink.put_bytes(&items[start * itemsize..end * itemsize], sink.position(window.start + start))
+            sink.put_items(&items[start * itemsize..end * itemsize], window.start + start)
         };
         self.each(&windows, &touched, &put, progress)?;
         patch.finish_updates()

@@ -9,7 +9,8 @@ use crate::item::meta::Meta;
 use crate::layout::window::Window;
 use crate::ops::fill::StoredWindow;
 use crate::parallel::locked;
-use crate::storage::platform::{copy_range, is_full, write_at};
+use crate::storage::platform::{copy_range, is_full, read_at, write_at};
+use crate::storage::read_at::PackedFile;
 
 /// Takes the windows of an output. What it does with them, and in which order it wants them, is its own affair.
 pub trait WindowSink: Sync {
@@ -48,20 +49,65 @@ pub struct FileSink<'a> {
     itemsize: usize,
     shape: Vec<usize>,
     label: &'a str,
+    /// How items share bytes, if they do.
+    packing: Option<Packing>,
     /// Whether the system has copied between these files, or has not been asked yet.
     kernel_copies: AtomicBool,
+}
+
+/// How items share the bytes of a file.
+#[derive(Debug)]
+struct Packing {
+    bits: u32,
+    /// Is held while bytes are read, changed and written: two windows may meet in a byte.
+    lock: Mutex<()>,
 }
 
 impl<'a> FileSink<'a> {
     /// Begins with the items of an output at byte `base` of a file, which messages call `label`.
     pub fn new(file: &'a File, base: u64, meta: &Meta, label: &'a str) -> Self {
         let itemsize = meta.dtype.itemsize();
-        Self { file, base, itemsize, shape: meta.shape.clone(), label, kernel_copies: AtomicBool::new(true) }
+        Self {
+            file,
+            base,
+            itemsize,
+            shape: meta.shape.clone(),
+            label,
+            packing: None,
+            kernel_copies: AtomicBool::new(true),
+        }
+    }
+
+    /// Begins with the items of an output that share the bytes of a file, which messages call `label`.
+    pub fn packed(to: PackedFile<'a>, meta: &Meta, label: &'a str) -> Self {
+        let packing = Packing { bits: to.bits, lock: Mutex::new(()) };
+        Self { packing: Some(packing), ..Self::new(to.file, to.start, meta, label) }
     }
 
     /// Returns where an item lies in the file, in bytes.
     pub fn position(&self, item: usize) -> u64 {
         self.base + (item * self.itemsize) as u64
+    }
+
+    /// Writes items that follow each other, from item number `first` on. Other items, and their bits, stay as they are.
+    ///
+    /// # Errors
+    /// Of writing, and of reading bytes that other items share.
+    pub fn put_items(&self, items: &[u8], first: usize) -> Result<()> {
+        let Some(Packing { bits, lock }) = &self.packing else { return self.put_bytes(items, self.position(first)) };
+        let (each, mask) = (8 / *bits as usize, u8::MAX >> (8 - bits));
+        let begin = first / each;
+        let mut bytes = vec![0; (first + items.len()).div_ceil(each) - begin];
+        let at = self.base + begin as u64;
+        let held = locked(lock);
+        read_at(self.file, &mut bytes, at).with_context(|| failed(self.label))?;
+        for (place, item) in (first..).zip(items) {
+            let (byte, shift) = (&mut bytes[place / each - begin], (place % each) as u32 * bits);
+            *byte = *byte & !(mask << shift) | (item & mask) << shift;
+        }
+        self.put_bytes(&bytes, at)?;
+        drop(held);
+        Ok(())
     }
 
     /// Writes bytes from byte `at` of the file on.
@@ -78,7 +124,7 @@ impl WindowSink for FileSink<'_> {
         let mut rest = items;
         for piece in window.pieces(&self.shape) {
             let (run, after) = rest.split_at(piece.items() * self.itemsize);
-            self.put_bytes(run, self.position(piece.start))?;
+            self.put_items(run, piece.start)?;
             rest = after;
         }
         Ok(())

@@ -158,12 +158,20 @@ pub struct Capabilities {
     pub compression: bool,
     /// Tensors are cut into chunks.
     pub chunks: bool,
+    /// Items of fewer than 8 bits share bytes on request.
+    pub packing: bool,
 }
 
 impl Capabilities {
     /// What a plain format can do: little-endian items in C order, and nothing beside them.
-    pub const NONE: Self =
-        Self { byte_orders: false, fortran_order: false, notes: false, compression: false, chunks: false };
+    pub const NONE: Self = Self {
+        byte_orders: false,
+        fortran_order: false,
+        notes: false,
+        compression: false,
+        chunks: false,
+        packing: false,
+    };
 }
 
 /// Writes tensors in one format.
@@ -195,6 +203,8 @@ pub struct Extras {
     pub notes: Notes,
     /// Whether items are compressed.
     pub compress: bool,
+    /// Whether items of fewer than 8 bits share bytes.
+    pub packed: bool,
     /// The places of each axis in a chunk, and in a shard; [`WHOLE_AXIS`](Self::WHOLE_AXIS) for all of an axis.
     pub chunks: Option<Vec<usize>>,
     pub shards: Option<Vec<usize>>,

@@ -19,6 +19,7 @@ mod foreign;
 mod index;
 pub mod interface;
 pub mod json;
+mod narrow_view;
 #[cfg(feature = "npy")]
 pub mod npy;
 #[cfg(feature = "npz")]

@@ -175,7 +175,7 @@ impl OpenOptions {
 
     /// Opens bytes as what a view says that they are.
     fn viewed(&self, content: Content, view: &View) -> Result<Input> {
-        let reader = raw::open(content, view).with_context(|| self.label.clone())?;
+        let reader = raw::open(content, view, self.locked).with_context(|| self.label.clone())?;
         Ok(self.input(Format::RAW, reader))
     }
 

@@ -140,7 +140,7 @@ fn lock(path: &Path, label: &str) -> Result<Source> {
     }
     let input = input.lock_chosen(&options, false)?;
     let source = input.source(input.chosen()?)?;
-    if source.as_local_file().is_none() && source.as_chunks().is_none() {
+    if !source.is_changeable() {
         return refuse("items of fewer than 8 bits share bytes, and are not changed in place");
     }
     Ok(source)

@@ -5,9 +5,11 @@ use std::io::{self, Read};
 
 use super::content::{BEGIN, Content, ContentSource};
 use super::interface::{Extras, Layout, Place, Places, Reader, Writer};
+use super::narrow_view;
+use super::packed::bytes_of_items;
 use super::plain::{PlainItems, PlainReader};
-use crate::error::{Result, bail, ensure, malformed};
-use crate::item::dtype::DType;
+use crate::error::{Error, Result, Subject, bail, ensure, malformed};
+use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::layout::shape::MAX_RANK;
 use crate::storage::source::wrong_length;
@@ -16,6 +18,8 @@ use crate::storage::source::wrong_length;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     dtype: DType,
+    /// The items of a byte: 1, or more of those that share bytes.
+    each: usize,
     /// The dims, of which one may be told by the length of the file (`None`). No dims are one axis of all there is.
     dims: Vec<Option<usize>>,
     /// Where the items begin, in bytes, if that is said.
@@ -40,15 +44,15 @@ impl View {
             None => (text, None),
         };
         // dates have brackets of their own
-        let (dtype, dims) = match (DType::asked(items.trim()), items.trim().strip_suffix(']')) {
+        let ((dtype, each), dims) = match (stored_dtype(items.trim()), items.trim().strip_suffix(']')) {
             (Err(_), Some(open)) => match open.rsplit_once('[') {
-                Some((name, list)) => (DType::asked(name.trim())?, dims(list)?),
+                Some((name, list)) => (stored_dtype(name.trim())?, dims(list)?),
                 None => bail!("{items}: a ] without a ["),
             },
             (dtype, _) => (dtype?, vec![None]),
         };
         ensure!(dtype.itemsize() > 0, "dtype {}: items of no bytes, expected a width", dtype.name());
-        let view = Self { dtype, dims, offset };
+        let view = Self { dtype, each, dims, offset };
         let what = || format!("{} of {}", shown(&view.dims), view.dtype.name());
         ensure!(view.meta(1).is_addressable(), "{} is more than memory can address", what());
         Ok(view)
@@ -75,6 +79,15 @@ impl View {
         let rest =
             len.checked_sub(start).ok_or_else(|| malformed!("has {len} bytes, and items from byte {start} on"))?;
         let one = self.meta(1);
+        if self.dims.contains(&None) && self.each > 1 {
+            // the most places that end in the last byte
+            let most = rest.saturating_mul(self.each as u64) / one.items() as u64;
+            let meta = self.meta(usize::try_from(most)?);
+            let what = || format!("{} {}", packed_name(&self.dtype), shown(&self.dims));
+            ensure!(meta.is_addressable(), "shape {:?} is more than memory can address", meta.shape);
+            ensure!(self.bytes(&meta) == rest, "{rest} bytes of data hold no whole number of items of {}", what());
+            return Ok((meta, start));
+        }
         if self.dims.contains(&None) {
             let each = one.bytes() as u64;
             let what =
@@ -84,30 +97,63 @@ impl View {
             ensure!(meta.is_addressable(), "shape {:?} is more than memory can address", meta.shape);
             return Ok((meta, start));
         }
-        let expected = one.bytes() as u64;
+        let expected = self.bytes(&one);
         // behind an offset there may be other things
         let fits = if self.offset.is_some() { rest >= expected } else { rest == expected };
         if !fits {
-            bail!("{}{}", wrong_length(rest, expected, &one), fitting(&one, rest));
+            bail!("{}{}", wrong_length(rest, expected, &one), self.fitting(&one, rest));
         }
         Ok((one, start))
     }
+
+    /// Returns the bytes that the items of a tensor take in the file.
+    fn bytes(&self, meta: &Meta) -> u64 {
+        if self.each > 1 { bytes_of_items(&meta.dtype, meta.items()) } else { meta.bytes() as u64 }
+    }
+
+    /// Returns the end of a message: the shapes of as many bytes that differ from a tensor's in one dim.
+    fn fitting(&self, meta: &Meta, bytes: u64) -> String {
+        let size = meta.dtype.itemsize() as u64;
+        let mut shapes = Vec::new();
+        for axis in 0..meta.shape.len() {
+            let mut shape = meta.shape.clone();
+            shape[axis] = 1;
+            let others = shape.iter().fold(size, |bytes, &dim| bytes.saturating_mul(dim as u64));
+            if bytes == 0 || others == 0 {
+                continue;
+            }
+            let dim = bytes.saturating_mul(self.each as u64) / others;
+            shape[axis] = usize::try_from(dim).unwrap_or(usize::MAX);
+            let would_fit = Meta::new(meta.dtype.clone(), shape);
+            if would_fit.is_addressable() && self.bytes(&would_fit) == bytes {
+                shapes.push(format!("{:?}", would_fit.shape));
+            }
+        }
+        if shapes.is_empty() { String::new() } else { format!("; {} would fit", shapes.join(" or ")) }
+    }
 }
 
-/// Returns the end of a message: the shapes of as many bytes that differ from a tensor's in one dim.
-fn fitting(meta: &Meta, bytes: u64) -> String {
-    let size = meta.dtype.itemsize() as u64;
-    let mut shapes = Vec::new();
-    for axis in 0..meta.shape.len() {
-        let mut shape = meta.shape.clone();
-        shape[axis] = 1;
-        let others = shape.iter().fold(size, |bytes, &dim| bytes.saturating_mul(dim as u64));
-        if bytes > 0 && others > 0 && bytes.is_multiple_of(others) {
-            shape[axis] = usize::try_from(bytes / others).unwrap_or(usize::MAX);
-            shapes.push(format!("{shape:?}"));
-        }
+/// The names of dtypes whose items share bytes, each followed by how many do: the first has the low bits.
+const PACKED: [(&str, &str, usize); 5] = [
+    ("int4x2", "int4", 2),
+    ("uint4x2", "uint4", 2),
+    ("int2x4", "int2", 4),
+    ("uint2x4", "uint2", 4),
+    ("float4_e2m1fnx2", "float4_e2m1fn", 2),
+];
+
+/// Parses the dtype of a view, and returns how many items a byte holds.
+fn stored_dtype(text: &str) -> Result<(DType, usize)> {
+    match PACKED.iter().find(|(name, ..)| *name == text) {
+        Some((_, name, each)) => Ok((DType::parse(name)?, *each)),
+        None => Ok((DType::asked(text)?, 1)),
     }
-    if shapes.is_empty() { String::new() } else { format!("; {} would fit", shapes.join(" or ")) }
+}
+
+/// Returns the name of a dtype whose items share bytes.
+fn packed_name(dtype: &DType) -> String {
+    let name = dtype.name();
+    PACKED.iter().find(|(_, known, _)| *known == name).map_or(name, |(packed, ..)| (*packed).to_owned())
 }
 
 /// Parses the dims between brackets.
@@ -147,9 +193,20 @@ fn offset(text: &str) -> Result<u64> {
 
 /// Opens bytes as what a view says that they are.
 ///
+/// `is_edited` says that they are changed where they lie.
+///
 /// # Errors
 /// Fewer bytes than the view needs, or more where it needs to be the whole file; failure to read.
-pub(super) fn open(content: Content, view: &View) -> Result<Box<dyn Reader>> {
+pub(super) fn open(content: Content, view: &View, is_edited: bool) -> Result<Box<dyn Reader>> {
+    if let Kind::Narrow(narrow) = view.dtype.kind()
+        && narrow.bits() < 8
+        // what is not changed keeps all bits of its byte
+        && (view.each > 1 || !is_edited)
+    {
+        let (bytes, _) = content.into_bytes()?;
+        let (meta, start) = view.within(bytes.size()?)?;
+        return narrow_view::open(meta, *narrow, bytes, start, view.each > 1, UNWRITTEN);
+    }
     Ok(Box::new(match content.opened {
         ContentSource::Stream(stream) if !view.dims.contains(&None) => {
             let begin = content.begin;
@@ -179,7 +236,8 @@ pub(super) fn open(content: Content, view: &View) -> Result<Box<dyn Reader>> {
 /// Why a file of bytes without a header is not written anew.
 const UNWRITTEN: &str = "of bytes without a header only items are changed: name a file of another format";
 
-/// Writes items alone, whatever they are: the lower bits of a byte where they have fewer than 8.
+/// Writes items alone, whatever they are. Those of fewer than 8 bits are the low bits of a byte each, or share bytes where
+/// that is asked for.
 #[derive(Debug)]
 pub(super) struct RawWriter;
 
@@ -188,8 +246,15 @@ impl Writer for RawWriter {
         Ok(())
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
-        let places = tensors.iter().map(|(_, meta)| Place::bytewise(0, meta)).collect();
+    fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout> {
+        let alone = tensors.iter().find(|(_, meta)| !PACKED.iter().any(|(_, name, _)| *name == meta.dtype.name()));
+        if let Some((_, meta)) = alone.filter(|_| extras.packed) {
+            let names: Vec<_> = PACKED.iter().map(|(_, name, _)| *name).collect();
+            let message = format!("items of {} do not share bytes, expected {}", meta.dtype.name(), names.join(", "));
+            return Err(Error::new(Subject::Argument("packed"), message));
+        }
+        let place = if extras.packed { Place::packed } else { Place::bytewise };
+        let places = tensors.iter().map(|(_, meta)| place(0, meta)).collect();
         Ok(Layout::Places(Places::new(Vec::new(), places)))
     }
 }

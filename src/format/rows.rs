@@ -220,7 +220,7 @@ pub(super) static RAW: Row = Row {
     writes: Some(Writes {
         help: "The items alone, in C order",
         writer: &raw::RawWriter,
-        can: Capabilities { byte_orders: true, ..Capabilities::NONE },
+        can: Capabilities { byte_orders: true, packing: true, ..Capabilities::NONE },
     }),
     ..row("raw")
 };

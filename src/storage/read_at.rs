@@ -2,7 +2,7 @@
 //! reads from.
 //!
 //! A reader asks for bytes at a place and does not know what holds them. Here that is a [local file](File) or
-//! [memory](MemoryBytes); whoever adds another kind (an object behind an address) implements the same five methods and
+//! [memory](MemoryBytes); whoever adds another kind (an object behind an address) implements the same methods and
 //! changes no reader. The methods take `&self` and block, so that several threads read at once, each a place of its own:
 //! that is how one reader has several requests under way. Nothing is mapped into memory: of a mapped file that becomes
 //! shorter meanwhile the next access ends the process with a signal, where a read returns an error that names the file.
@@ -48,6 +48,22 @@ pub trait ReadAt: Debug + Send + Sync {
     fn as_file(&self) -> Option<&File> {
         None
     }
+
+    /// Returns the open local file that the bytes lie in packed, if each of them is an item of fewer bits there. Only what
+    /// writes in place asks for it.
+    fn as_packed_file(&self) -> Option<PackedFile<'_>> {
+        None
+    }
+}
+
+/// An open local file in which several items share a byte, the first of them in its low bits.
+#[derive(Clone, Copy, Debug)]
+pub struct PackedFile<'a> {
+    pub file: &'a File,
+    /// The byte at which the items begin.
+    pub start: u64,
+    /// The bits of an item, which divide a byte.
+    pub bits: u32,
 }
 
 /// The version of some bytes. Two stamps of the same bytes differ if these have changed in between.

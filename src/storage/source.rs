@@ -18,7 +18,7 @@ use crate::error::{Context, Result, ensure};
 
 use super::chunked::{Chunked, MOST_ROW};
 use super::platform::{unnamed_file, write_at};
-use super::read_at::{Identity, ReadAt, Stamp};
+use super::read_at::{Identity, PackedFile, ReadAt, Stamp};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
@@ -206,6 +206,16 @@ impl Source {
     pub fn as_local_file(&self) -> Option<(&File, u64)> {
         let Storage::Bytes { bytes, start, .. } = &self.store else { return None };
         bytes.as_file().map(|file| (file, *start))
+    }
+
+    /// Returns the open local file in which its items lie, several of them in a byte.
+    pub fn as_packed_file(&self) -> Option<PackedFile<'_>> {
+        if let Storage::Bytes { bytes, .. } = &self.store { bytes.as_packed_file() } else { None }
+    }
+
+    /// Returns whether its items can be changed where they are stored.
+    pub fn is_changeable(&self) -> bool {
+        self.as_local_file().is_some() || self.as_packed_file().is_some() || self.as_chunks().is_some()
     }
 
     /// Returns the byte at which its items begin in the bytes that are read by position.

@@ -1,6 +1,6 @@
 //! Bytes without a header: views of them as operands, edits in place, and the items alone as output.
 
-use crate::common::{Folder, each, member, npy, prints, refusals, safetensors};
+use crate::common::{DIVISIONS, Division, Folder, each, member, npy, prints, refusals, safetensors, words};
 
 /// 0, 1, ... 9 as float32.
 fn dump() -> Vec<u8> {
@@ -82,7 +82,7 @@ fn items_alone() {
         |(args, _)| (*args).to_owned(),
         |(args, expected)| {
             for to in ["-o out.bin", "--to raw -o -"] {
-                let args = crate::common::words(&format!("{args} {to}"));
+                let args = words(&format!("{args} {to}"));
                 let run = folder.run(args);
                 let found = if to.ends_with('-') { run.stdout } else { folder.get("out.bin") };
                 if found != *expected {
@@ -92,6 +92,145 @@ fn items_alone() {
             Ok(())
         },
     );
+}
+
+/// Items of 4 and 2 bits that share bytes, the low bits first, and those that have a byte each.
+#[test]
+fn packed_views() {
+    let folder = Folder::new();
+    folder.put("p.bin", [0x21, 0xf3, 0x05]).put("q.bin", [0xe4, 0x01]).put("u.bin", [1, 0xff, 0x0e]);
+    let json = |dtype: &str, shape: &str, data: &str| {
+        format!("{{\"dtype\": \"{dtype}\", \"shape\": {shape}, \"data\": {data}}}")
+    };
+    let rows = [
+        ("convert p.bin:int4x2", json("int4", "[6]", "[1, 2, 3, -1, 5, 0]")),
+        ("convert p.bin:int4x2[5]", json("int4", "[5]", "[1, 2, 3, -1, 5]")),
+        ("convert p.bin:uint4x2[-1,5]", json("uint4", "[1, 5]", "[[1, 2, 3, 15, 5]]")),
+        ("convert p.bin:uint4x2[1]@0x2", json("uint4", "[1]", "[5]")),
+        ("slice p.bin:float4_e2m1fnx2[2,-1]@1 --at ::-1,1:", json("float4_e2m1fn", "[2, 1]", "[[0.0], [-6.0]]")),
+        ("convert q.bin:uint2x4[5]", json("uint2", "[5]", "[0, 1, 2, 3, 1]")),
+        ("convert q.bin:int2x4@1", json("int2", "[4]", "[1, 0, 0, 0]")),
+        ("convert q.bin:int2x4[0]@1", json("int2", "[0]", "[]")),
+        ("gather-nd p.bin:int4x2[6] [[4],[1],[4]]", json("int4", "[3]", "[5, 2, 5]")),
+        ("convert p.bin:int4x2[5] --cast int8", json("int8", "[5]", "[1, 2, 3, -1, 5]")),
+        // a byte of an item of fewer bits is extended by zeros or by the sign
+        ("convert u.bin:int4", json("int4", "[3]", "[1, -1, -2]")),
+    ];
+    let rows: Vec<_> = rows.iter().map(|(args, expected)| (*args, expected.as_str())).collect();
+    prints(&folder, &rows);
+    let run = folder.run_with(["show", "-:int4x2[5]"], None, Some(&[0x21, 0xf3, 0x05]));
+    assert_eq!(run.printed().expect("shown"), "-:int4x2[5]: int4 [5]\n[1 2 3 -1 5]\n");
+    // however the same items are stored, their hash is the same
+    folder.run(["convert", "u.bin:int4", "-o", "u.npy"]).printed().expect("converted");
+    let hash = |file| folder.run(["info", "--hash", "--json", file]).printed().expect(file);
+    let of = |text: String| text.split("\"hash\": ").nth(1).map(str::to_owned);
+    assert_eq!(of(hash("u.bin:int4")), of(hash("u.npy")));
+    let described = folder.run(["info", "--json", "p.bin:int4x2[5]"]).printed().expect("described");
+    for part in ["\"format\": \"raw\"", "\"dtype\": \"int4\"", "\"items\": 5, \"bytes\": 3, \"offset\": 0"] {
+        assert!(described.contains(part), "{described}");
+    }
+}
+
+#[test]
+fn packed_output() {
+    let folder = Folder::new();
+    folder.put("p.bin", [0x21, 0xf3, 0x05]).put("u.bin", [1, 0xff, 0x0e]);
+    let rows: [(&str, &[u8]); 5] = [
+        ("convert p.bin:int4x2[5]", &[0x21, 0xf3, 0x05]),
+        ("slice p.bin:int4x2[5] --at 1:", &[0x32, 0x5f]),
+        ("convert u.bin:int4", &[0xf1, 0x0e]),
+        ("convert [0,1,2,3,1] --dtype uint2", &[0xe4, 0x01]),
+        ("convert [0.5,-6] --dtype float4_e2m1fn", &[0xf1]),
+    ];
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, expected)| {
+            for to in ["-o out.bin --packed", "--to raw -o - --packed"] {
+                let run = folder.run(words(&format!("{args} {to}")));
+                let found = if to.contains("-o -") { run.stdout } else { folder.get("out.bin") };
+                if found != *expected {
+                    return Err(format!("{to}: {found:?}, {}", run.stderr));
+                }
+            }
+            Ok(())
+        },
+    );
+}
+
+/// Items that share bytes are changed bit by bit; windows that meet in a byte do not undo each other's items.
+#[test]
+fn packed_edits() {
+    let folder = Folder::new();
+    let rows: [(&str, &[u8]); 6] = [
+        ("slice-scatter e.bin:int4x2[5] [7,-1] --at 1:3", &[0x71, 0xff, 0x05, 0xaa]),
+        ("slice-scatter e.bin:uint4x2[1]@2 --fill 9 --at :", &[0x21, 0xf3, 0x09, 0xaa]),
+        ("scatter-update e.bin:uint4x2[6]@0 [0,5] [8,8] --axis 0", &[0x28, 0xf3, 0x85, 0xaa]),
+        ("slice-scatter e.bin:uint2x4[2,3]@1 --fill 0 --at :,::2", &[0x21, 0, 1, 0xaa]),
+        ("slice-scatter e.bin:uint2x4 --fill 0 --at 1::2", &[0x21, 0x33, 0x01, 0x22]),
+        // an item that has a byte of its own leaves other bytes as they are, whatever they are
+        ("slice-scatter e.bin:int4 --fill -1 --at 1:2", &[0x21, 0x0f, 0x05, 0xaa]),
+    ];
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, expected)| {
+            for Division { window, .. } in DIVISIONS {
+                let whole = args.contains("[5]");
+                folder.put("e.bin", if whole { &[0x21, 0xf3, 0x05][..] } else { &[0x21, 0xf3, 0x05, 0xaa] });
+                folder.run_with(words(&format!("{args} -i")), window, Some(b"")).printed()?;
+                let found = folder.get("e.bin");
+                if found != expected[..found.len()] {
+                    return Err(format!("window {window:?}: {found:x?}, expected {expected:x?}"));
+                }
+            }
+            Ok(())
+        },
+    );
+    let many = vec![0_u8; 50_000];
+    folder.put("many.bin", &many);
+    for threads in ["1", "4"] {
+        let fill = if threads == "1" { "5" } else { "10" };
+        let args = ["slice-scatter", "many.bin:uint4x2", "--fill", fill, "--at", "1:-1", "-i", "--threads", threads];
+        folder.run_with(args, Some(7), None).printed().expect("edited");
+        let found = folder.get("many.bin");
+        let both = fill.parse::<u8>().expect("a number") * 0x11;
+        assert_eq!((found[0], found[49_999]), (both & 0xf0, both & 0x0f));
+        assert!(found[1..49_999].iter().all(|byte| *byte == both), "{threads} threads");
+    }
+}
+
+/// Bits that a reading would drop are never dropped without a word.
+#[test]
+fn bits_that_are_no_items() {
+    let folder = Folder::new();
+    folder.put("p.bin", [0x21, 0xf3, 0x05]).put("a.npy", npy("<f4", &[1], &[0; 4])).put("six.bin", [0x40]);
+    refusals(
+        &folder,
+        &[
+            (
+                "slice p.bin:int4 --at :",
+                &["DATA p.bin:int4: ", "byte 0 is 0x21, which is no int4; 2 items a byte are int4x2"],
+            ),
+            ("slice p.bin:uint2[1]@2 --at :", &["byte 2 is 0x05, which is no uint2; 4 items a byte are uint2x4"]),
+            ("slice six.bin:float6_e2m3fn --at :", &["byte 0 is 0x40, which is no float6_e2m3fn"]),
+            (
+                "slice p.bin:int4x2[3]@0 --at :1",
+                &["byte 1 is 0xf3: 4 of its bits lie behind the last item, and are not 0"],
+            ),
+            ("slice p.bin:int4x2[9] --at :", &["3 bytes of data, expected 5 (int4 [9]); [6] would fit"]),
+            ("slice p.bin:int4x2[-1,4] --at :", &["3 bytes of data hold no whole number of items of int4x2 [-1, 4]"]),
+            ("slice p.bin:int4x2[-1,18446744073709551615] --at :", &["more than memory"]),
+            ("slice p.bin:int4x3 --at :", &["unknown dtype 'int4x3'"]),
+            ("convert a.npy --to raw --packed", &["--packed: items of float32 do not share bytes, expected int4, "]),
+            ("convert a.npy --to npy --packed", &["--packed: npy stores items in one way only, expected a .bin"]),
+            ("convert [1] --dtype int4 --to raw --packed --part 1/2", &["not made in parts"]),
+        ],
+    );
+    // of what is not read nothing is dropped
+    for args in ["slice p.bin:uint4@1 --at 1:", "slice p.bin:int4x2[2]@2 --at :1"] {
+        folder.run(words(args)).printed().expect(args);
+    }
 }
 
 #[test]

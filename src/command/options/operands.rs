@@ -20,7 +20,8 @@ or .zgroup), and DIR:PATH an array in a group.
 
 Bytes without a header are given with what they are, FILE:DTYPE[DIMS]@OFFSET, as in dump.bin:float32[16,3,-1] or \
 'fw.img:>u2[4]@0x80': items in C order from byte OFFSET on (default 0). One dim may be -1, the rest of the file; without \
-[DIMS] there is one axis. -:float32[2,5] is standard input.
+[DIMS] there is one axis. -:float32[2,5] is standard input. int4x2, uint4x2, float4_e2m1fnx2, int2x4 and uint2x4 are two \
+(four) items a byte, the low bits first.
 
 Standard input is read in bounded memory; where it is needed in another order than it comes (a negative step, Fortran \
 order) and is long, through a file without a name in $TMPDIR.";

@@ -54,6 +54,9 @@ pub(crate) struct OutputOptions {
     /// Drop the metadata of the .safetensors files that the output is made from
     #[arg(long)]
     pub no_metadata: bool,
+    /// Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)
+    #[arg(long)]
+    pub packed: bool,
     /// Deflate the members of a .npz
     #[arg(long)]
     pub compress: bool,
@@ -173,6 +176,7 @@ impl OutputOptions {
         let rows = [
             ("--metadata", can.notes || self.metadata.is_empty(), no_place),
             ("--compress", can.compression || !self.compress, "is not compressed, expected a .npz"),
+            ("--packed", can.packing || !self.packed, "stores items in one way only, expected a .bin"),
             ("--chunks", can.chunks || self.chunks.is_none(), no_chunks),
             ("--shards", can.chunks || self.shards.is_none(), no_chunks),
             ("--codec", can.chunks || self.codec.is_none(), no_chunks),
@@ -192,6 +196,7 @@ impl OutputOptions {
         Ok(Extras {
             notes,
             compress: self.compress,
+            packed: self.packed,
             chunks,
             shards,
             codec: self.codec.clone(),
@@ -241,6 +246,6 @@ pub(crate) struct EditOptions {
     ///
     /// Of a Zarr store only the chunks in which something changes are written anew, all of them beside it first; then
     /// each takes its name at once.
-    #[arg(short, long, conflicts_with_all = ["output", "to", "no_clobber", "byte_order", "metadata", "no_metadata", "compress", "chunks", "shards", "codec", "dims", "group", "finish", "restart"], help_heading = HEADING)]
+    #[arg(short, long, conflicts_with_all = ["output", "to", "no_clobber", "byte_order", "metadata", "no_metadata", "compress", "packed", "chunks", "shards", "codec", "dims", "group", "finish", "restart"], help_heading = HEADING)]
     pub in_place: bool,
 }

@@ -215,9 +215,12 @@ pub fn edit(work: Work, share: Option<Share>, expect: &dyn Fn(usize), progress: 
             Error::of(ErrorKind::Unsupported, "parts of it are changed in place only in a Zarr store").within(label)
         );
     }
-    let (file, start) = patch.base().source.as_local_file().ok_or_else(|| malformed!("{label}: no file"))?;
+    let source = patch.base().source;
+    let bytewise = source.as_local_file().map(|(file, start)| FileSink::new(file, start, job.meta(), &label));
+    let packed = || source.as_packed_file().map(|packed| FileSink::packed(packed, job.meta(), &label));
+    let sink = bytewise.or_else(packed).ok_or_else(|| malformed!("{label}: no file"))?;
     signals::survive_size_limit();
-    job.edit(patch, &FileSink::new(file, start, job.meta(), &label), expect, progress)
+    job.edit(patch, &sink, expect, progress)
 }
 
 /// How the chunks of a store are changed.
