@@ -380,3 +380,59 @@ fn dimensions_of_version_2_become_names() {
     assert!(text.contains(r#"{"n":1.10,"units":"m"}"#), "{text}");
     assert_eq!(metadata(&folder, "new.zarr/zarr.json")["dimension_names"], json!(["t"]));
 }
+
+#[test]
+fn shards_among_other_codecs() {
+    let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/zarr");
+    let rows = [
+        ("shards_after_transpose", "chunks [6, 6, 6], codec transpose[2,0,1]+shards of [6,2,3], fill 0.0, version 3"),
+        ("shards_before_crc32c", "chunks [4, 5, 6], codec shards of [2,5,3]+crc32c, fill 0.0, version 3"),
+        ("shards_in_shards", "chunks [2, 5, 6], shards [4, 5, 6], codec shards of [1,5,3], fill 0.0, version 3"),
+    ];
+    each(
+        &rows,
+        |(name, _)| (*name).to_owned(),
+        |(name, described)| {
+            let folder = Folder::new();
+            let from = |ending: &str| golden.join(format!("{name}.{ending}")).display().to_string();
+            folder.put("d.npy", std::fs::read(from("npy")).expect("a golden file"));
+            // they are kept, copied or packed anew, and changed in place
+            done(&folder, &format!("convert {} -o s.zarr", from("zarr")));
+            done(&folder, &format!("slice {} --at ::-1 -o turned.zarr", from("zarr")));
+            let codecs = metadata(&folder, "s.zarr/zarr.json")["codecs"].clone();
+            assert_eq!(codecs, metadata(&folder, "turned.zarr/zarr.json")["codecs"]);
+            assert_eq!(
+                codecs,
+                serde_json::from_slice::<Value>(&std::fs::read(from("zarr") + "/zarr.json").expect("a file"))
+                    .expect("JSON")["codecs"]
+            );
+            assert!(done(&folder, "info s.zarr").contains(described), "{}", done(&folder, "info s.zarr"));
+            done(&folder, "slice d.npy --at ::-1 -o turned.npy");
+            done(&folder, "diff turned.npy turned.zarr");
+            done(&folder, "slice d.npy --at 1:7:2,::-2,3: -o a.npy");
+            done(&folder, "slice s.zarr --at 1:7:2,::-2,3: -o b.npy");
+            assert_eq!(folder.get("a.npy"), folder.get("b.npy"));
+            done(&folder, "slice-scatter d.npy --fill 9 --at 2:5,:1 -o e.npy");
+            done(&folder, "slice-scatter s.zarr --fill 9 --at 2:5,:1 -i");
+            done(&folder, "diff e.npy s.zarr");
+            // what else is asked for has no shards in other codecs
+            for options in ["--codec gzip", "--chunks 2,5,3", "--chunks 2,5,3 --shards 4,5,6", "--shards=-1,-1,-1"] {
+                done(&folder, &format!("convert s.zarr -o o.zarr {options}"));
+                done(&folder, "diff e.npy o.zarr");
+            }
+            // damage is an error
+            for key in folder.tree("s.zarr").into_keys().filter(|key| key.starts_with("c/")) {
+                let key = format!("s.zarr/{key}");
+                let bytes = folder.get(&key);
+                for cut in [0, 7, bytes.len() - 1] {
+                    folder.put(&key, &bytes[..cut]);
+                    let run = folder.run(words("convert s.zarr -o broken.npy"));
+                    assert!(run.status == Some(2) && run.stderr.starts_with("error: IN s.zarr: "), "{}", run.stderr);
+                    assert!(!folder.path("broken.npy").exists());
+                }
+                folder.put(&key, bytes);
+            }
+            Ok(())
+        },
+    );
+}

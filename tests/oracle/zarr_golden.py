@@ -45,6 +45,18 @@ def store(name, dtype, shape, chunks, version=3, **options):
     np.save(FOLDER / f"{name}.npy", array.astype(array.dtype.newbyteorder("<")) if version == 3 else array)
 
 
+def shards_among_codecs(name, codecs, chunks):
+    """A store whose shards are not the whole of its codecs."""
+    array = items("f4", (7, 5, 6))
+    array[:, :3] = 0
+    path = FOLDER / f"{name}.zarr"
+    written = zarr.create(
+        shape=array.shape, chunks=chunks, dtype="f4", codecs=codecs, store=path, zarr_format=3, fill_value=0
+    )
+    written[...] = array
+    np.save(FOLDER / f"{name}.npy", array)
+
+
 def main():
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
@@ -61,6 +73,15 @@ def main():
     store("shards", "f4", (7, 5), (2, 3), shards=(4, 6))
     start = CODECS.ShardingCodec(chunk_shape=(2, 3), index_location="start")
     store("shards_start", "i8", (7, 5), (4, 6), serializer=start, compressors=None)
+    shards = CODECS.ShardingCodec
+    bytes_and_zstd = [CODECS.BytesCodec(), CODECS.ZstdCodec()]
+    moved = [CODECS.TransposeCodec(order=(2, 1, 0)), CODECS.BytesCodec(endian="big"), CODECS.GzipCodec()]
+    first = CODECS.TransposeCodec(order=(2, 0, 1))
+    shards_among_codecs("shards_after_transpose", [first, shards(chunk_shape=(6, 2, 3), codecs=moved)], (6, 6, 6))
+    checked = [shards(chunk_shape=(2, 5, 3), codecs=bytes_and_zstd, index_location="start"), CODECS.Crc32cCodec()]
+    shards_among_codecs("shards_before_crc32c", checked, (4, 5, 6))
+    inner = shards(chunk_shape=(1, 5, 3), codecs=bytes_and_zstd)
+    shards_among_codecs("shards_in_shards", [shards(chunk_shape=(2, 5, 6), codecs=[inner])], (4, 5, 6))
     store("names_v2", "i1", (7, 5), (4, 3), chunk_key_encoding={"name": "v2", "separator": "."})
     store("names_dots", "u1", (7, 5), (4, 3), chunk_key_encoding={"name": "default", "separator": "."})
     for dtype in ["bool", "float16", "S3", "U2", "V2", "M8[ns]", "<m8[10s]"]:

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::dtypes::{fill_text, has_order};
 use super::metadata::{ArrayMetadata, V2_ARRAY, compact};
+use super::sharding::SHARDING;
 use crate::format::content::ChunkDescription;
 use crate::storage::conversion::Conversion;
 
@@ -38,6 +39,7 @@ fn name_of(codec: &Value, has_order: bool) -> Option<String> {
         "bytes" | "endian" if has_order && field("endian") == "big" => Some("big-endian".to_owned()),
         "bytes" | "endian" => None,
         "transpose" => Some(format!("transpose{}", field("order"))),
+        SHARDING => Some(format!("shards of {}", field("chunk_shape"))),
         "blosc" => Some(format!("blosc:{}{}", field("cname").as_str().unwrap_or("lz4"), level("clevel"))),
         name => Some(format!("{}{}", name.strip_prefix("numcodecs.").unwrap_or(name), level("level"))),
     }
