@@ -534,6 +534,12 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l max-rmse -d '
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l max-mean-abs -d 'The largest mean of |ACTUAL - EXPECTED|' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l worst -d 'Show the N mismatches with the largest |ACTUAL - EXPECTED|, NaN and infinite ones before all, instead of the first' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l max-mismatch -d 'How many mismatches to show, the first ones' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l sort -d 'What the worst of several tensors is, of which the report has a line each [default: snr]' -r -f -a "snr\t'Items that differ by NaN or infinity, then the lowest signal to noise ratio'
+cosine\t'Items that differ by NaN or infinity, then the lowest cosine'
+abs\t'Items that differ by NaN or infinity, then the largest |ACTUAL - EXPECTED|'
+share\t'The largest share of mismatches'
+name\t'The name, whatever the verdict'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l limit -d 'How many lines the report on several tensors has at most [default: 40 on a terminal, else all]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l heatmap -d 'Draw |ACTUAL - EXPECTED| to a PNG file, as show --image does: over the last two axes, of the others the largest' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l only -d 'Of whole containers take only tensors whose names match' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l exclude -d 'Of whole containers leave out tensors whose names match, also of those that --only takes' -r -f
@@ -588,7 +594,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l nan-differs -
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ignore-dtype -d 'Compare values, whatever the dtypes'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l map -d 'Draw in text where mismatches are dense, over the last two axes (of one tensor, below the report)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l accept -d 'Where ACTUAL does not pass, make it what is expected: EXPECTED is written anew'
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s q -l summary -l quiet -d 'Print the verdict only, one line (with --json still the object); stops at the first mismatch'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s q -l summary -l quiet -d 'Print the verdict in one line, with the largest error, rmse, cosine and what failed (with --json still the object)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l json -d 'Print one JSON object'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l by-axis -d 'The statistics of each place of an axis; a negative N counts from the end' -r -f

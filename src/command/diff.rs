@@ -13,12 +13,14 @@ use super::asked::{Asked, Reinterpret};
 use super::io::{Io, Outcome};
 use super::messages::{about_items, complain, unless_closed};
 use super::meter::Meter;
-use super::options::{ByName, InputOptions, MemberOptions, OperandArg, ThreadOptions, data_help, parse_number};
+use super::options::{
+    ByName, InputOptions, MemberOptions, OperandArg, ThreadOptions, Word, data_help, parse_number, parse_words, word,
+};
 use super::show::{png_target, write_png};
 use super::sides::{ACTUAL, ComparedSides, Comparing, EXPECTED, NamedPairs, find, open_two, pair_up};
 use super::sources::{FoundTensor, OperandReader, check_stdin, typed_alone};
 use crate::diff::maps::{self, Density};
-use crate::diff::models::{Models, Verdict};
+use crate::diff::models::{Models, ReportForm, SortKey, Verdict};
 use crate::diff::{self, Allowed, Effort, MetricLimits, Options, Reason};
 use crate::format::collection::TensorPlace;
 use crate::ops::fill::Limits;
@@ -81,11 +83,23 @@ pub(super) struct Diff {
     #[command(flatten)]
     pub limits: LimitOptions,
     /// Show the N mismatches with the largest |ACTUAL - EXPECTED|, NaN and infinite ones before all, instead of the first
+    ///
+    /// Of several tensors they are listed below the line of each.
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, conflicts_with = "max_mismatch", allow_hyphen_values = true, help_heading = REPORT)]
     pub worst: Option<usize>,
     /// How many mismatches to show, the first ones
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, default_value_t = 5, allow_hyphen_values = true, help_heading = REPORT)]
     pub max_mismatch: usize,
+    /// What the worst of several tensors is, of which the report has a line each [default: snr]
+    ///
+    /// Those that differ come first, then missing, extra and those within the tolerance.
+    #[arg(long, value_name = "WHAT", value_parser = parse_words(sort_keys()), help_heading = REPORT)]
+    pub sort: Option<SortKey>,
+    /// How many lines the report on several tensors has at most [default: 40 on a terminal, else all]
+    ///
+    /// With --json the object has all tensors, in the order of their names.
+    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = REPORT)]
+    pub limit: Option<usize>,
     /// Draw in text where mismatches are dense, over the last two axes (of one tensor, below the report)
     #[arg(long, conflicts_with_all = ["json", "summary"], help_heading = REPORT)]
     pub map: bool,
@@ -104,7 +118,9 @@ pub(super) struct Diff {
     /// EXPECTED has is named and left. TENSOROP_UPDATE_GOLDEN=1 in the environment does the same.
     #[arg(long, help_heading = REPORT)]
     pub accept: bool,
-    /// Print the verdict only, one line (with --json still the object); stops at the first mismatch
+    /// Print the verdict in one line, with the largest error, rmse, cosine and what failed (with --json still the object)
+    ///
+    /// Of several tensors the line names the worst.
     #[arg(short = 'q', long, visible_alias = "quiet", help_heading = REPORT)]
     pub summary: bool,
     /// Print one JSON object
@@ -179,6 +195,19 @@ EXPECTED is zero, psnr_db and snr_db are -Infinity, and without any error Infini
 --dtype also says what the bits of an unsigned integer operand are (uint16 as bfloat16, uint8 as float8_e4m3fn).
 
 Exit status: 0 the same, 1 different, 2 anything else, also where one of several tensors cannot be read.";
+
+/// The lines of a report on several tensors that a terminal gets.
+const TERMINAL_LINES: usize = 40;
+
+fn sort_keys() -> Vec<Word<SortKey>> {
+    vec![
+        word("snr", "Items that differ by NaN or infinity, then the lowest signal to noise ratio", SortKey::Snr),
+        word("cosine", "Items that differ by NaN or infinity, then the lowest cosine", SortKey::Cosine),
+        word("abs", "Items that differ by NaN or infinity, then the largest |ACTUAL - EXPECTED|", SortKey::Abs),
+        word("share", "The largest share of mismatches", SortKey::Share),
+        word("name", "The name, whatever the verdict", SortKey::Name),
+    ]
+}
 
 /// The most characters of a map down and across, which with its frame fits 80 columns. It does not follow the terminal:
 /// what is written is the same everywhere.
@@ -302,8 +331,20 @@ impl Diff {
         }
     }
 
+    /// Returns the form of a report on several tensors.
+    fn form(&self, io: &Io) -> ReportForm {
+        let screen = || io.stdout.is_terminal().then_some(TERMINAL_LINES);
+        match (self.json, self.summary) {
+            (true, _) => ReportForm::Json,
+            (false, true) => ReportForm::Line,
+            (false, false) => {
+                ReportForm::Table { sort: self.sort.unwrap_or_default(), limit: self.limit.or_else(screen) }
+            }
+        }
+    }
+
     fn effort(&self, limits: Limits) -> Effort {
-        Effort { limits, verdict_only: self.summary && !self.json, quantiles: self.json }
+        Effort { limits, quantiles: self.json }
     }
 
     /// Compares two tensors.
@@ -338,7 +379,7 @@ impl Diff {
         let void = [expected.dtype(), actual.dtype()].into_iter().find(|dtype| dtype.is_ambiguous()).cloned();
         print(io, &mut |out| match (self.json, self.summary) {
             (true, _) => difference.write_json(out),
-            (false, true) => writeln!(out, "{}", difference.verdict()),
+            (false, true) => writeln!(out, "{}", difference.summary(io.style())),
             (false, false) => {
                 difference.write_report(out, io.style()).and_then(|()| match (difference.reason(), &void) {
                     (Some(Reason::Dtype), Some(void)) => writeln!(out, "  {}", about_items(void.name(), void)),
@@ -415,7 +456,7 @@ impl Diff {
         self.check_tolerances(pairs.named.iter().map(|(name, _)| name.as_str()))?;
         let asked = Asked::new(self.input.dtype.as_ref());
         let meter = Meter::new(io, Some(pairs.bytes()), self.summary);
-        let mut models = Models::new(self.json);
+        let mut models = Models::new(self.form(io), io.style());
         let how = Comparing { pairs, asked: &asked, options: &|name| self.options(name), effort: self.effort(limits) };
         let failed = how.compare(&mut models, &|bytes| meter.add(bytes))?;
         asked.finish()?;
@@ -423,11 +464,7 @@ impl Diff {
         // what cannot be accepted is an error before the report is printed
         let accepts = self.accepts(io) && !models.equal();
         let changes = accepts.then(|| Changes::of_many(pairs, &failed, &self.expected, &asked)).transpose()?;
-        print(io, &mut |out| match (self.json, self.summary) {
-            (true, _) => models.write_json(out),
-            (false, true) => writeln!(out, "{}", models.verdict()),
-            (false, false) => models.write_report(out, io.style()),
-        })?;
+        print(io, &mut |out| models.write(out))?;
         let outcome = match models.unreadable() {
             None => outcome(models.equal()),
             // a verdict on some of the tensors is none on the models

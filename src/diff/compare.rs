@@ -71,7 +71,7 @@ pub fn compare_sources(
         expected: Outline::new(&one, expected.shape()),
         actual: Outline::new(&other, actual.shape()),
         items: expected.shape().iter().product(),
-        lists_worst: options.worst.is_some(),
+        options: options.clone(),
         found: None,
     };
     let Some(how) = Comparability::new(&one, &other).filter(|_| options.ignore_dtype || one == other) else {
@@ -83,11 +83,10 @@ pub fn compare_sources(
     let shape = expected.shape().to_vec();
     let comparison = Comparison {
         rule: Rule {
-            shown: if effort.verdict_only || options.worst.is_some() { 0 } else { options.shown },
-            worst: if effort.verdict_only { 0 } else { options.worst.unwrap_or(0) },
+            shown: if options.worst.is_some() { 0 } else { options.shown },
+            worst: options.worst.unwrap_or(0),
             ..Rule::new(options)
         },
-        options,
         effort,
         progress,
         items: difference.items,
@@ -99,23 +98,18 @@ pub fn compare_sources(
         Comparability::Numbers(reading) => comparison.numbers(reading)?,
         Comparability::Bytes | Comparability::Text { .. } => comparison.opaque(&how)?,
     };
-    let failures = match &overall.metrics {
-        // limits do not matter to items that are all the same
-        Some(metrics) if overall.tally.differing > 0 => metrics.failures(&options.limits),
-        Some(_) | None => Vec::new(),
-    };
+    // limits do not matter to items that are all the same
+    let is_limited = overall.tally.differing > 0;
+    let failures = if is_limited { overall.metrics.failures(&options.limits) } else { Vec::new() };
     let limits_not_applicable = options.limits.any() && overall.tally.has_non_finite_mismatch;
     let passes = !fails(options, &overall.tally, difference.items) && failures.is_empty();
     difference.reason = (!passes).then_some(Reason::Values);
-    if passes || !effort.verdict_only {
-        let findings = findings(&how, [&one, &other], &shape, overall);
-        difference.found = Some(Findings { failures, limits_not_applicable, ..findings });
-    }
-    // if it fails and only the verdict is wanted, how much was seen before the end depends on timing
+    let findings = findings(&how, [&one, &other], &shape, overall);
+    difference.found = Some(Findings { failures, limits_not_applicable, ..findings });
     Ok(difference)
 }
 
-/// Returns whether the items seen so far of a tensor of so many show that it does not pass.
+/// Returns whether the items of a tensor of so many show that it does not pass.
 fn fails(options: &Options, tally: &DifferenceTally, items: usize) -> bool {
     let limits_not_applicable = options.limits.any() && tally.has_non_finite_mismatch;
     limits_not_applicable || options.asks_items() && !options.allows(tally.mismatches, items)
@@ -126,7 +120,6 @@ pub(super) struct Comparison<'a> {
     pub expected: &'a mut Source,
     pub actual: &'a mut Source,
     rule: Rule,
-    options: &'a Options,
     pub effort: Effort,
     progress: Progress<'a>,
     /// The items of either tensor.
@@ -167,7 +160,7 @@ type WindowVisitor<'a> = dyn Fn(&mut ThreadFindings, StoredItems<'_>, &mut Windo
 /// What is known of two tensors in the end.
 struct Overall {
     tally: DifferenceTally,
-    metrics: Option<Metrics>,
+    metrics: Metrics,
     quantiles: Option<[Option<Number>; 4]>,
     axes: Vec<AxisPlaces>,
 }
@@ -240,50 +233,46 @@ impl ThreadFindings {
 impl Comparison<'_> {
     /// Compares numbers.
     fn numbers(mut self, reading: &NumberReading) -> Result<Overall> {
-        let (total, widths, wants_metrics) = (self.items, self.widths, self.wants_metrics());
+        let (total, widths) = (self.items, self.widths);
         // equal windows are summed once any differs: a stream cannot be read again, and two dtypes have no equal bytes
         let once = self.expected.is_stream() || self.actual.is_stream();
         let any_differs = AtomicBool::new(once || !reading.is_one_dtype);
         let partial = PartialBlocks::default();
         let summer = BlockSummer { kernel: reading.kernel(), total, partial: &partial };
-        let axes = self.axes();
+        let axes = AxisMarks::new(self.expected.shape());
         let are_equal = self.are_equal_as_stored()?;
         let search = self.effort.quantiles.then(|| self.search(reading)).transpose()?;
         let rule = self.rule;
         let how = NumberRule { rule: &rule, reading };
-        let mut all = self.scan(axes.as_ref(), &|seen, window, marks| {
+        let mut all = self.scan(&axes, &|seen, window, marks| {
             let is_equal = reading.is_one_dtype && window.rows.expected == window.rows.actual;
             let is_skipped = is_equal && !any_differs.load(Ordering::Relaxed);
-            let sums = wants_metrics && !is_skipped;
             if !is_skipped {
                 any_differs.store(true, Ordering::Relaxed);
             }
             for stored in window.chunks(CHUNK) {
                 let adds_nothing = is_equal && seen.tally.has_maxima();
-                if adds_nothing && !sums {
+                if adds_nothing && is_skipped {
                     break;
                 }
                 let rows = reading.read(stored.rows, &mut seen.converted);
                 if !adds_nothing {
                     seen.tally.look_at(how, NumberPairs { stored, rows }, marks, &mut seen.scratch);
                 }
-                if sums {
+                if !is_skipped {
                     seen.metrics.sum(&summer, stored.start, rows, search.as_ref())?;
                 }
             }
-            if wants_metrics && is_skipped {
+            if is_skipped {
                 seen.vary(reading, window);
                 seen.skipped.push(window.start);
             }
             // of equal tensors only the first items that have errors are left to be found
-            Ok(are_equal && seen.tally.has_maxima() && (seen.variety.varies || !wants_metrics))
+            Ok(are_equal && seen.tally.has_maxima() && seen.variety.varies)
         })?;
-        let axes = axes.map_or_else(Vec::new, |axes| axes.found(std::mem::take(&mut all.runs)));
-        if self.effort.verdict_only && fails(self.options, &all.tally, total) {
-            return Ok(Overall { tally: all.tally, metrics: None, quantiles: None, axes });
-        }
+        let axes = axes.found(std::mem::take(&mut all.runs));
         let are_same = all.tally.differing == 0;
-        if wants_metrics && !are_same && !all.skipped.is_empty() {
+        if !are_same && !all.skipped.is_empty() {
             let mut skipped = std::mem::take(&mut all.skipped);
             skipped.sort_unstable();
             let wanted = |start: usize| skipped.binary_search(&start).is_ok();
@@ -299,10 +288,10 @@ impl Comparison<'_> {
             later.into_iter().for_each(|seen| all.metrics.merge(seen.metrics));
         }
         let class = reading.kernel().class();
-        let metrics = wants_metrics.then(|| match are_same {
+        let metrics = match are_same {
             true => all.equal_metrics(class),
             false => Metrics::of_sums(class, &all.metrics.sums),
-        });
+        };
         let quantiles = match search {
             Some(_) if are_same => Some([all.tally.max_abs.map(|most| most.value.shown(reading.integers)); 4]),
             Some(search) => {
@@ -316,8 +305,8 @@ impl Comparison<'_> {
 
     /// Compares what is no number.
     fn opaque(mut self, how: &Comparability) -> Result<Overall> {
-        let (axes, rule) = (self.axes(), self.rule);
-        let all = self.scan(axes.as_ref(), &|seen, window, marks| {
+        let (axes, rule) = (AxisMarks::new(self.expected.shape()), self.rule);
+        let all = self.scan(&axes, &|seen, window, marks| {
             if window.widths[0] != window.widths[1] || window.rows.expected != window.rows.actual {
                 seen.tally.look_at_opaque(&rule, how, window, marks);
             }
@@ -325,28 +314,18 @@ impl Comparison<'_> {
         })?;
         Ok(Overall {
             tally: all.tally,
-            metrics: self.wants_metrics().then(Metrics::default),
+            metrics: Metrics::default(),
             quantiles: self.effort.quantiles.then_some([None; 4]),
-            axes: axes.map_or_else(Vec::new, |axes| axes.found(all.runs)),
+            axes: axes.found(all.runs),
         })
-    }
-
-    /// Returns whether metrics are reported, or limited.
-    fn wants_metrics(&self) -> bool {
-        !self.effort.verdict_only || self.options.limits.any()
-    }
-
-    /// Returns the axes on which mismatches are marked, if that is reported.
-    fn axes(&self) -> Option<AxisMarks> {
-        (!self.effort.verdict_only).then(|| AxisMarks::new(self.expected.shape()))
     }
 
     /// Shows all windows of both tensors to `each`, until everything is known, and merges what all threads have seen.
     ///
     /// # Errors
     /// Those of reading and of `each`. There is no memory for the mismatches that are listed.
-    fn scan(&mut self, axes: Option<&AxisMarks>, each: &WindowVisitor<'_>) -> Result<ThreadFindings> {
-        let (items, widths, options, verdict_only) = (self.items, self.widths, self.options, self.effort.verdict_only);
+    fn scan(&mut self, axes: &AxisMarks, each: &WindowVisitor<'_>) -> Result<ThreadFindings> {
+        let widths = self.widths;
         let sources = [&mut *self.expected, &mut *self.actual];
         let visit = |seen: &mut ThreadFindings, start: usize, window: [&[u8]; 2]| {
             let mut marks = WindowMarks { axes, runs: FirstAxisRuns::default() };
@@ -355,7 +334,7 @@ impl Comparison<'_> {
                 seen.runs.push((start, marks.runs));
             }
             seen.check_memory()?;
-            Ok(!(is_known || verdict_only && fails(options, &seen.tally, items)))
+            Ok(!is_known)
         };
         let seen = match widths {
             // there may be more items of no bytes than can be counted one by one

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::distance::Number;
 use super::metrics::Metrics;
-use super::options::Failure;
+use super::options::{Failure, Options};
 use super::places::AxisPlaces;
 use crate::item::dtype::DType;
 use crate::report::Style;
@@ -84,9 +84,8 @@ pub struct Difference {
     pub(super) expected: Outline,
     pub(super) actual: Outline,
     pub(super) items: usize,
-    /// Whether the largest mismatches are listed, and not the first.
-    pub(super) lists_worst: bool,
-    /// What is known of the items, if they were compared to the end.
+    pub(super) options: Options,
+    /// What is known of the items, if they were compared.
     pub(super) found: Option<Findings>,
 }
 
@@ -103,7 +102,7 @@ pub(super) struct Findings {
     pub min_ulp: Option<u64>,
     /// The first mismatches, or the largest.
     pub listed: Vec<Mismatch>,
-    pub metrics: Option<Metrics>,
+    pub metrics: Metrics,
     pub quantiles: Option<[Option<Number>; 4]>,
     pub axes: Vec<AxisPlaces>,
     pub failures: Vec<Failure>,
@@ -143,12 +142,12 @@ impl Difference {
 
     /// Returns the first mismatches in C order, as many as [`Options::shown`](super::Options::shown) says.
     pub fn first(&self) -> &[Mismatch] {
-        if self.lists_worst { &[] } else { self.listed() }
+        if self.options.worst.is_some() { &[] } else { self.listed() }
     }
 
     /// Returns the mismatches that are farthest apart, as many as [`Options::worst`](super::Options::worst) says.
     pub fn worst(&self) -> &[Mismatch] {
-        if self.lists_worst { self.listed() } else { &[] }
+        if self.options.worst.is_some() { self.listed() } else { &[] }
     }
 
     pub(super) fn listed(&self) -> &[Mismatch] {
@@ -197,7 +196,7 @@ findings! {
     /// Returns the smallest tolerance in steps that alone accepts all elements, or `None` if none does.
     min_ulp(found) -> u64 = found.min_ulp;
     /// Returns how alike the tensors are as a whole, or `None` if nothing was compared.
-    metrics(found) -> &Metrics = found.metrics.as_ref();
+    metrics(found) -> &Metrics = Some(&found.metrics);
     /// Returns the errors at [`QUANTILES`](super::QUANTILES) of all elements that are finite on both sides: each is the
     /// error of the element of that rank, or `None` if there is none.
     quantiles(found) -> &[Option<Number>; 4] = found.quantiles.as_ref();

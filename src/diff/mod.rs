@@ -31,6 +31,7 @@ mod distance;
 mod item;
 mod kernel;
 mod lanes;
+mod lines;
 #[cfg(feature = "cli")]
 pub(crate) mod maps;
 mod metrics;

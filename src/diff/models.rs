@@ -4,16 +4,16 @@
 //! million tensors, so of each only its line or its JSON is kept. JSON is kept in memory, and in a temporary file once it
 //! is long.
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::io::{self, Seek, Write};
 
-use super::difference::{Difference, Outline, Reason};
-use super::report::{axes_of, brief, json_members, share};
+use super::difference::{Difference, Outline};
+pub use super::lines::SortKey;
+use super::lines::{self, ReportLine};
+use super::report::json_members;
 use crate::error::{Context, Result};
-use crate::layout::order::sort_by;
 use crate::report::json::{self, Escapes};
-use crate::report::{Colour, Column, Heading, Style, Table, four_digits, printable};
+use crate::report::{Colour, Style, printable};
 use crate::storage::platform::{Spool, spool};
 
 /// Bytes of JSON that are kept in memory.
@@ -50,7 +50,7 @@ impl Verdict {
     }
 
     /// Returns the place among the lines of a report: the worst come first.
-    fn rank(self) -> usize {
+    pub(super) fn rank(self) -> usize {
         let worst_first = [Self::Different, Self::Unreadable, Self::Missing, Self::Extra, Self::Within, Self::Same];
         worst_first.iter().position(|verdict| *verdict == self).expect("all verdicts are in the list")
     }
@@ -83,32 +83,42 @@ impl NamedResult {
     }
 }
 
-/// A line of the report.
-#[derive(Debug)]
-struct ReportLine {
-    verdict: Verdict,
-    /// The share of mismatches and the largest relative error, by which lines are sorted. Another dtype or shape is worse
-    /// than any share.
-    share: f64,
-    relative: f64,
-    cells: [String; 4],
+/// How much a report on many tensors says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportForm {
+    /// The verdict, and a line for each tensor that is not the same.
+    Table {
+        /// The order of the lines.
+        sort: SortKey,
+        /// How many lines there are at most.
+        limit: Option<usize>,
+    },
+    /// The verdict in one line, which names the worst tensor.
+    Line,
+    /// An object for each tensor, in the order of their names.
+    Json,
 }
 
 /// The results of many tensors, in the order of their names.
 #[derive(Debug)]
 pub struct Models {
+    form: ReportForm,
+    style: Style,
     counts: [usize; 6],
     /// Why the first tensor that cannot be read cannot.
     unreadable: Option<String>,
+    /// Of all tensors that are not the same, in a table.
     lines: Vec<ReportLine>,
+    /// The worst of them, and what is said of it, in a report of one line.
+    worst: Option<(ReportLine, String)>,
     /// The objects of all tensors, if JSON is wanted.
-    json: Option<Spool>,
+    json: Spool,
 }
 
 impl Models {
-    /// Returns a report on no tensors so far, as JSON or as a table.
-    pub fn new(json: bool) -> Self {
-        Self { counts: [0; 6], unreadable: None, lines: Vec::new(), json: json.then(|| spool(MEMORY)) }
+    /// Returns a report on no tensors so far.
+    pub fn new(form: ReportForm, style: Style) -> Self {
+        Self { form, style, counts: [0; 6], unreadable: None, lines: Vec::new(), worst: None, json: spool(MEMORY) }
     }
 
     /// Returns whether all tensors are on both sides, and pass.
@@ -131,12 +141,21 @@ impl Models {
         if let NamedResult::Unreadable(why) = found {
             self.unreadable.get_or_insert_with(|| why.clone());
         }
-        if let Some(json) = &mut self.json {
-            let before = if self.counts.iter().sum::<usize>() == 1 { "" } else { ", " };
-            let text = format!("{before}{}", object(name, found));
-            json.write_all(text.as_bytes()).context("the report")?;
-        } else if verdict != Verdict::Same {
-            self.lines.push(line(name, found));
+        match self.form {
+            ReportForm::Json => {
+                let before = if self.counts.iter().sum::<usize>() == 1 { "" } else { ", " };
+                let text = format!("{before}{}", object(name, found));
+                self.json.write_all(text.as_bytes()).context("the report")?;
+            }
+            _ if verdict == Verdict::Same => {}
+            ReportForm::Table { .. } => self.lines.push(ReportLine::of(name, found)),
+            ReportForm::Line => {
+                let line = ReportLine::of(name, found);
+                let is_worse = |(worst, _): &(ReportLine, _)| line.order(worst, SortKey::Snr) == Ordering::Less;
+                if self.worst.as_ref().is_none_or(is_worse) {
+                    self.worst = Some((line, format!("{}: {}", printable(name), told(found, self.style))));
+                }
+            }
         }
         Ok(())
     }
@@ -159,52 +178,34 @@ impl Models {
         format!("{word}: {}", counts.join(", "))
     }
 
-    /// Writes the verdict, and a line for each tensor that is not the same, the worst first.
-    ///
-    /// # Errors
-    /// `out` fails.
-    pub fn write_report(&mut self, out: &mut dyn Write, style: Style) -> io::Result<()> {
-        let verdict = self.verdict();
-        let (word, rest) = verdict.split_at(verdict.find(':').unwrap_or(verdict.len()));
-        writeln!(out, "{}{rest}", style.paint(if self.equal() { Colour::Green } else { Colour::Red }, word))?;
-        if self.lines.is_empty() {
-            return Ok(());
-        }
-        // the sort is stable: lines that are alike stay in the order of names
-        sort_by(&mut self.lines, |a, b| {
-            let descending = |a: f64, b: f64| b.partial_cmp(&a).unwrap_or(Ordering::Equal);
-            let by_errors = descending(a.share, b.share).then(descending(a.relative, b.relative));
-            a.verdict.rank().cmp(&b.verdict.rank()).then(by_errors)
-        });
-        let columns = vec![
-            Column::left("verdict"),
-            Column::right("mismatches"),
-            Column::right("abs"),
-            Column::right("rel"),
-            Column::left("tensor"),
-        ];
-        let row = |line: &ReportLine| {
-            let mut row = vec![Cow::from(line.verdict.name())];
-            row.extend(line.cells.iter().map(|cell| Cow::from(cell.clone())));
-            row
-        };
-        let rows = self.lines.iter().map(row).collect();
-        writeln!(out)?;
-        Table { columns, rows, heading: Heading::Words(Colour::Dim), indent: 2, widest: usize::MAX }.write(out, style)
-    }
-
-    /// Writes everything as one JSON object on one line.
+    /// Writes the report.
     ///
     /// # Errors
     /// `out` fails, or a temporary file cannot be read.
-    pub fn write_json(&mut self, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let (verdict, style) = (self.verdict(), self.style);
+        match self.form {
+            ReportForm::Json => self.write_json(out),
+            ReportForm::Line => match &self.worst {
+                Some((_, worst)) => writeln!(out, "{verdict}; worst {worst}"),
+                None => writeln!(out, "{verdict}"),
+            },
+            ReportForm::Table { sort, limit } => {
+                let (word, rest) = verdict.split_at(verdict.find(':').unwrap_or(verdict.len()));
+                let colour = if self.equal() { Colour::Green } else { Colour::Red };
+                writeln!(out, "{}{rest}", style.paint(colour, word))?;
+                lines::write(&mut self.lines, sort, limit, out, style)
+            }
+        }
+    }
+
+    /// Writes everything as one JSON object on one line.
+    fn write_json(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let counts = Verdict::ALL.into_iter().zip(self.counts);
         let counts = json::object(counts.map(|(verdict, count)| (verdict.name(), count.to_string())));
         write!(out, "{{\"equal\": {}, \"counts\": {counts}, \"tensors\": [", self.equal())?;
-        if let Some(json) = &mut self.json {
-            json.rewind()?;
-            io::copy(json, out)?;
-        }
+        self.json.rewind()?;
+        io::copy(&mut self.json, out)?;
         writeln!(out, "]}}")
     }
 }
@@ -227,54 +228,15 @@ fn object(name: &str, found: &NamedResult) -> String {
     json::object(members)
 }
 
-fn line(name: &str, found: &NamedResult) -> ReportLine {
-    let name = printable(name);
-    let outline = |outline: &Outline| format!("{name}: {} {:?}", printable(&outline.dtype), outline.shape);
-    let none = String::new;
-    let bare = |verdict, text| ReportLine { verdict, share: 0.0, relative: 0.0, cells: [none(), none(), none(), text] };
-    let found = match found {
-        NamedResult::Both(found) => found,
-        NamedResult::Missing(one) => return bare(Verdict::Missing, outline(one)),
-        NamedResult::Extra(one) => return bare(Verdict::Extra, outline(one)),
-        NamedResult::Unreadable(why) => return bare(Verdict::Unreadable, format!("{name}: {}", printable(why))),
-    };
-    let verdict = if found.equal() { Verdict::Within } else { Verdict::Different };
-    let (expected, actual) = (&found.expected, &found.actual);
-    let incomparable = |text: String| ReportLine { share: f64::INFINITY, ..bare(verdict, format!("{name}: {text}")) };
-    match found.reason {
-        Some(Reason::Dtype) => {
-            let [actual, expected] = [actual, expected].map(|outline| printable(&outline.dtype));
-            return incomparable(format!("dtype {actual}, expected {expected}"));
+/// Returns what is said of one tensor that is not the same, without a word for its verdict if its numbers tell it.
+fn told(found: &NamedResult, style: Style) -> String {
+    match found {
+        NamedResult::Missing(_) | NamedResult::Extra(_) | NamedResult::Unreadable(_) => {
+            found.verdict().name().to_owned()
         }
-        Some(Reason::Shape) => return incomparable(format!("shape {:?}, expected {:?}", actual.shape, expected.shape)),
-        Some(Reason::Values) | None => {}
-    }
-    // unknown if only the verdict was wanted, which shows no lines
-    let mismatches = found.mismatches().unwrap_or(0);
-    let count = match verdict {
-        // items that differ in bits may all pass
-        Verdict::Within if mismatches == 0 => String::new(),
-        _ => format!("{mismatches} of {} ({})", found.items, share(mismatches, found.items)),
-    };
-    let failures: Vec<_> = found.failures().iter().map(|failure| failure.metric_text()).collect();
-    let mut text = name.into_owned();
-    if !failures.is_empty() {
-        text += &format!(": {}", failures.join(", "));
-    } else if verdict == Verdict::Different {
-        text += &axes_of(found);
-    }
-    // the errors of the finite items would hide one that is not; strings have no errors at all
-    let has_non_finite = found.found.as_ref().is_some_and(|found| found.has_non_finite_mismatch);
-    let not_finite = (has_non_finite && found.metrics().is_some()).then(|| "nan/inf".to_owned());
-    let error = |text: Option<String>| not_finite.clone().or(text).unwrap_or_default();
-    let relative = found.max_rel().map(|most| match found.min_rtol() {
-        None if most.value == 0.0 => "none".to_owned(),
-        Some(_) | None => four_digits(most.value),
-    });
-    ReportLine {
-        verdict,
-        share: mismatches as f64 / found.items.max(1) as f64,
-        relative: found.max_rel().map_or(0.0, |most| most.value),
-        cells: [count, error(found.max_abs().map(|most| brief(most.value))), error(relative), text],
+        NamedResult::Both(found) => {
+            let summary = found.summary(style);
+            printable(summary.split_once(": ").map_or(&*summary, |(_, numbers)| numbers)).into_owned()
+        }
     }
 }

@@ -2,6 +2,8 @@
 
 use crate::error::{Error, ErrorKind};
 use crate::ops::fill::Limits;
+use crate::report::bare;
+use crate::report::json::float;
 
 /// When elements pass, and which of those that fail are listed. The default has no tolerance and lists the first five.
 ///
@@ -12,7 +14,7 @@ use crate::ops::fill::Limits;
 /// assert_eq!((options.rtol, options.worst, options.shown), (Some(1e-5), Some(3), 5));
 /// ```
 #[non_exhaustive]
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// The absolute tolerance: an element passes if `|actual - expected| <= atol + rtol * |expected|`. It is 0 if only
     /// `rtol` is given.
@@ -54,10 +56,17 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Returns the tolerances that are given: their fields, and their values as users type them.
+    pub(super) fn tolerances(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let number = |value: f64| bare(&float(value)).to_owned();
+        let [atol, rtol] = [self.atol, self.rtol].map(|value| value.map(number));
+        let ulp = self.ulp.map(|steps| steps.to_string());
+        [("atol", atol), ("rtol", rtol), ("ulp", ulp)].into_iter().filter_map(|(name, value)| Some((name, value?)))
+    }
+
     /// Returns whether all items must pass, except those allowed to fail.
     pub(super) fn asks_items(&self) -> bool {
-        let tolerance = self.atol.is_some() || self.rtol.is_some() || self.ulp.is_some();
-        !self.limits.any() || tolerance || self.allowed.is_some()
+        !self.limits.any() || self.tolerances().next().is_some() || self.allowed.is_some()
     }
 
     /// Returns whether so many of so many items may fail.
@@ -119,8 +128,6 @@ setters! { MetricLimits {
 pub struct Effort {
     /// The memory and the threads that the comparison may use.
     pub limits: Limits,
-    /// Whether to stop at the first pair that decides the verdict, and to report no details.
-    pub verdict_only: bool,
     /// Whether to find the quantiles of errors, for which tensors may be read again.
     pub quantiles: bool,
 }
@@ -187,6 +194,20 @@ impl Allowed {
                 let hundred = 100 * 10_u128.pow(places.min(Self::PLACES));
                 // factors of at most 64 and 60 bits on either side
                 mismatches as u128 * hundred <= u128::from(digits) * items as u128
+            }
+        }
+    }
+}
+
+/// Writes what is read again.
+impl std::fmt::Display for Allowed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            Self::Items(most) => write!(f, "{most}"),
+            Self::Percent { digits, places: 0 } => write!(f, "{digits}%"),
+            Self::Percent { digits, places } => {
+                let (one, places) = (10_u64.pow(places.min(Self::PLACES)), places as usize);
+                write!(f, "{}.{:0places$}%", digits / one, digits % one)
             }
         }
     }

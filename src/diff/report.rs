@@ -6,15 +6,18 @@ use std::io::{self, Write};
 use super::difference::{Difference, Extreme, Findings, Mismatch, Outline, Reason};
 use super::distance::Number;
 use super::metrics::Metrics;
-use super::options::Failure;
+use super::options::{Allowed, Failure};
 use super::places::AxisPlaces;
 use super::search::QUANTILES;
 use crate::report::json::{self, Escapes, float, list, or_null};
-use crate::report::{Colour, Column, Heading, Style, Table, bare, four_digits};
+use crate::report::{Colour, Column, Heading, Style, Table, bare, near_one, told_from};
 use crate::storage::source::Source;
 
 /// Characters to which values in a report are cut.
 const LONGEST: usize = 40;
+
+/// What stands for the largest error if items differ by NaN or infinity: the errors of all others would hide them.
+pub(super) const NOT_FINITE: &str = "nan/inf";
 
 /// Characters before which a line that lists places ends.
 const LINE: usize = 78;
@@ -30,6 +33,7 @@ impl Difference {
         };
         let (items, of) = (self.items, format!("{dtypes} {:?}", expected.shape));
         let noun = if items == 1 { "item" } else { "items" };
+        let share = |mismatches: usize| self.share(mismatches);
         match (self.reason, self.mismatches(), self.differing()) {
             (Some(Reason::Dtype), ..) => format!("different: dtype {}, expected {}", actual.dtype, expected.dtype),
             (Some(Reason::Shape), ..) => format!("different: shape {:?}, expected {:?}", actual.shape, expected.shape),
@@ -38,19 +42,100 @@ impl Difference {
                 format!("different: {} of {of}", metrics.collect::<Vec<_>>().join(", "))
             }
             (Some(Reason::Values), Some(mismatches), _) => {
-                format!("different: {mismatches} of {items} {noun} ({}) of {of}", share(mismatches, items))
+                format!("different: {mismatches} of {items} {noun} ({}) of {of}", share(mismatches))
             }
-            (Some(Reason::Values), None, _) => format!("different: values of {of}"),
+            (Some(Reason::Values), None, _) => unreachable!("values differ only where items were compared"),
             (None, Some(mismatches @ 1..), _) => {
                 format!(
                     "equal within the limits: {mismatches} of {items} {noun} ({}) of {of} differ",
-                    share(mismatches, items)
+                    share(mismatches)
                 )
             }
             (None, _, Some(differing @ 1..)) => {
                 format!("equal within the tolerance: {differing} of {items} {noun} of {of} differ in bits")
             }
             (None, ..) => format!("equal: {items} {noun} of {of}"),
+        }
+    }
+
+    /// Returns the verdict in one line with the largest error, rmse and cosine, if any item differs, and with the
+    /// tolerances and limits that failed.
+    pub fn summary(&self, style: Style) -> String {
+        let verdict = self.verdict();
+        let Some(found) = self.found.as_ref().filter(|found| found.differing > 0) else { return verdict };
+        let mut parts = Vec::new();
+        if found.has_non_finite_mismatch {
+            parts.push(format!("largest |a - e| {NOT_FINITE}"));
+        } else if let Some(most) = &found.max_abs {
+            parts.push(format!("largest |a - e| {}", self.abs_text(most.value)));
+        }
+        for (name, value) in found.metrics.all() {
+            let failure = found.failures.iter().find(|failure| failure.metric == name);
+            match (failure, value) {
+                (Some(failure), _) => parts.push(format!("{} ({})", failure.metric_text(), failure.broken(style))),
+                (None, Some(value)) if ["rmse", "cosine"].contains(&name) => {
+                    parts.push(format!("{name} {}", metric_text(name, value, None)));
+                }
+                (None, _) => {}
+            }
+        }
+        if found.limits_not_applicable {
+            parts.push("within no limit on a metric".to_owned());
+        }
+        if self.items_fail() {
+            let tolerances = self.options.tolerances().map(|(name, value)| style.option(name, &value));
+            let tolerances = tolerances.collect::<Vec<_>>().join(" ");
+            if !tolerances.is_empty() {
+                parts.push(format!("not within {tolerances}"));
+            }
+            if let Some(allowed) = self.options.allowed {
+                parts.push(format!("more than {}", style.option("allow", &allowed.to_string())));
+            }
+        }
+        if parts.is_empty() { verdict } else { format!("{verdict}; {}", parts.join(", ")) }
+    }
+
+    /// Returns whether more items fail than may.
+    fn items_fail(&self) -> bool {
+        let mismatches = self.mismatches().unwrap_or(0);
+        self.options.asks_items() && !self.options.allows(mismatches, self.items)
+    }
+
+    /// Returns an absolute error as in a table. If it is more than the absolute tolerance, that shows.
+    pub(super) fn abs_text(&self, error: Number) -> String {
+        match error {
+            Number::Integer(value) => value.to_string(),
+            Number::Float(value) => told_from(value, self.options.atol),
+        }
+    }
+
+    /// Returns a relative error as in a table. If it is more than the relative tolerance, that shows.
+    pub(super) fn rel_text(&self, error: f64) -> String {
+        told_from(error, self.options.rtol)
+    }
+
+    /// Returns a metric as in a table, so that it shows if it is outside its limit.
+    pub(super) fn metric_text(&self, name: &str, value: f64) -> String {
+        let failure = self.failures().iter().find(|failure| failure.metric == name);
+        metric_text(name, value, failure.map(|failure| failure.bound))
+    }
+
+    /// Returns what share of the items so many are. If it is more than may fail, that shows.
+    pub(super) fn share(&self, mismatches: usize) -> String {
+        let text = share(mismatches, self.items);
+        let shown = text.trim_end_matches(" %").parse::<f64>();
+        match self.options.allowed {
+            Some(Allowed::Percent { digits, places }) if self.items_fail() => {
+                let limit = digits as f64 / 10_f64.powi(places as i32);
+                match shown {
+                    Ok(shown) if shown <= limit => {
+                        let percent = 100.0 * mismatches as f64 / self.items.max(1) as f64;
+                        format!("{} %", told_from(percent, Some(limit)))
+                    }
+                    Ok(_) | Err(_) => text,
+                }
+            }
+            Some(Allowed::Percent { .. } | Allowed::Items(_)) | None => text,
         }
     }
 
@@ -86,7 +171,8 @@ impl Difference {
         }
         if !listed.is_empty() {
             writeln!(out)?;
-            self.mismatch_table(listed).write(out, style)?;
+            let rows = listed.iter().map(|found| self.mismatch_cells(found).map(Cow::from).to_vec());
+            table(mismatch_columns(), rows.collect()).write(out, style)?;
             let rest = found.mismatches - listed.len();
             if rest > 0 {
                 writeln!(out, "  {}", style.paint(Colour::Dim, &format!("and {rest} more")))?;
@@ -95,11 +181,11 @@ impl Difference {
         // what is no number has no error, and needs no tolerance
         if found.max_abs.is_some() || found.min_atol.is_some() {
             writeln!(out)?;
-            found.error_table(style, self.expected.dtype == self.actual.dtype).write(out, style)?;
+            self.error_table(found, style).write(out, style)?;
         }
-        if let Some(metrics) = found.metrics.filter(|metrics| metrics.all().iter().any(|(_, value)| value.is_some())) {
+        if found.metrics.all().iter().any(|(_, value)| value.is_some()) {
             writeln!(out)?;
-            metric_table(&metrics).write(out, style)?;
+            self.metric_table(&found.metrics).write(out, style)?;
         }
         let axes: Vec<_> = found.axes.iter().filter(|axis| axis.places > 0).collect();
         if !axes.is_empty() {
@@ -108,28 +194,64 @@ impl Difference {
         axes.into_iter().try_for_each(|axis| writeln!(out, "  {}", axis.text()))
     }
 
-    fn mismatch_table(&self, listed: &[Mismatch]) -> Table<'_> {
-        let row = |found: &Mismatch| {
-            let cells = [
-                list(&found.index),
-                cut(&found.expected, &self.expected.dtype),
-                cut(&found.actual, &self.actual.dtype),
-                found.abs.map_or_else(String::new, brief),
-                found.rel.map_or_else(String::new, four_digits),
-                found.ulp.map_or_else(String::new, |ulp| ulp.to_string()),
-            ];
-            cells.map(Cow::from).to_vec()
-        };
-        let columns = vec![
-            Column::left("index"),
-            Column::right("expected").in_colour(Colour::Green),
-            Column::right("actual").in_colour(Colour::Red),
-            Column::right("abs"),
-            Column::right("rel"),
-            Column::right("ulp"),
-        ];
-        table(columns, listed.iter().map(row).collect())
+    /// Returns the cells of a mismatch below [`mismatch_columns`].
+    pub(super) fn mismatch_cells(&self, found: &Mismatch) -> [String; 6] {
+        [
+            list(&found.index),
+            cut(&found.expected, &self.expected.dtype),
+            cut(&found.actual, &self.actual.dtype),
+            found.abs.map_or_else(String::new, |error| self.abs_text(error)),
+            found.rel.map_or_else(String::new, |error| self.rel_text(error)),
+            found.ulp.map_or_else(String::new, |ulp| ulp.to_string()),
+        ]
     }
+
+    fn error_table(&self, found: &Findings, style: Style) -> Table<'_> {
+        let none = || "none".to_owned();
+        let row = |name: &str, most: Option<(String, &Vec<usize>)>, option: &str, least: Option<String>| {
+            let (largest, index) = most.map_or_else(|| (none(), String::new()), |(value, index)| (value, list(index)));
+            let least = least.map_or_else(none, |least| style.option(option, bare(&least)));
+            [name.to_owned(), largest, index, least].map(Cow::from).to_vec()
+        };
+        // if no tolerance accepts what differs, an error of 0 only says that some items are the same
+        let abs = found.max_abs.as_ref().filter(|most| found.min_atol.is_some() || !most.value.is_zero());
+        let rel = found.max_rel.as_ref().filter(|most| found.min_rtol.is_some() || most.value > 0.0);
+        let ulp = found.max_ulp.as_ref().filter(|most| found.min_ulp.is_some() || most.value > 0);
+        let abs = abs.map(|most| (self.abs_text(most.value), &most.index));
+        let rel = rel.map(|most| (self.rel_text(most.value), &most.index));
+        let ulp = ulp.map(|most| (most.value.to_string(), &most.index));
+        let mut rows = vec![
+            row("absolute", abs, "atol", found.min_atol.map(|least| found.tolerance(least))),
+            row("relative", rel, "rtol", found.min_rtol.map(float)),
+        ];
+        if self.expected.dtype == self.actual.dtype {
+            rows.push(row("ulp", ulp, "ulp", found.min_ulp.map(|least| least.to_string())));
+        }
+        let columns =
+            vec![Column::left("error"), Column::right("largest"), Column::left("at"), Column::left("would pass with")];
+        table(columns, rows)
+    }
+
+    /// Returns a table with the metrics in one row.
+    fn metric_table(&self, metrics: &Metrics) -> Table<'static> {
+        let all = metrics.all();
+        let text =
+            |name, value: Option<f64>| value.map_or_else(|| "none".to_owned(), |value| self.metric_text(name, value));
+        let cells = all.map(|(name, value)| Cow::from(text(name, value)));
+        table(all.map(|(name, _)| Column::left(name)).to_vec(), vec![cells.to_vec()])
+    }
+}
+
+/// Returns the columns of a table of mismatches.
+pub(super) fn mismatch_columns() -> Vec<Column> {
+    vec![
+        Column::left("index"),
+        Column::right("expected").in_colour(Colour::Green),
+        Column::right("actual").in_colour(Colour::Red),
+        Column::right("abs"),
+        Column::right("rel"),
+        Column::right("ulp"),
+    ]
 }
 
 impl Findings {
@@ -138,53 +260,32 @@ impl Findings {
         let exact = self.integers && least <= (1_u64 << 53) as f64;
         if exact { (least as u64).to_string() } else { float(least) }
     }
-
-    fn error_table(&self, style: Style, has_steps: bool) -> Table<'_> {
-        let none = || "none".to_owned();
-        let row = |name: &str, most: Option<(String, &Vec<usize>)>, option: &str, least: Option<String>| {
-            let (largest, index) = most.map_or_else(|| (none(), String::new()), |(value, index)| (value, list(index)));
-            let least = least.map_or_else(none, |least| style.option(option, bare(&least)));
-            [name.to_owned(), largest, index, least].map(Cow::from).to_vec()
-        };
-        // if no tolerance accepts what differs, an error of 0 only says that some items are the same
-        let abs = self.max_abs.as_ref().filter(|most| self.min_atol.is_some() || !most.value.is_zero());
-        let rel = self.max_rel.as_ref().filter(|most| self.min_rtol.is_some() || most.value > 0.0);
-        let ulp = self.max_ulp.as_ref().filter(|most| self.min_ulp.is_some() || most.value > 0);
-        let abs = abs.map(|most| (brief(most.value), &most.index));
-        let rel = rel.map(|most| (four_digits(most.value), &most.index));
-        let ulp = ulp.map(|most| (most.value.to_string(), &most.index));
-        let mut rows = vec![
-            row("absolute", abs, "atol", self.min_atol.map(|least| self.tolerance(least))),
-            row("relative", rel, "rtol", self.min_rtol.map(float)),
-        ];
-        if has_steps {
-            rows.push(row("ulp", ulp, "ulp", self.min_ulp.map(|least| least.to_string())));
-        }
-        let columns =
-            vec![Column::left("error"), Column::right("largest"), Column::left("at"), Column::left("would pass with")];
-        table(columns, rows)
-    }
 }
 
 impl Failure {
     /// Returns the metric and its value.
     pub(super) fn metric_text(&self) -> String {
         match self.value {
-            Some(value) => format!("{} {}", self.metric, four_digits(value)),
+            Some(value) => format!("{} {}", self.metric, metric_text(self.metric, value, Some(self.bound))),
             None => format!("{} undefined", self.metric),
         }
     }
 
-    /// Returns the metric, its value and the limit, as an option.
-    fn text(&self, style: Style) -> String {
+    /// Returns how the value lies to the limit, as an option.
+    fn broken(&self, style: Style) -> String {
         let relation = match (self.value, self.limit.starts_with("max")) {
             (None, _) => "not within",
             (Some(_), true) => "above",
             (Some(_), false) => "below",
         };
-        // two numbers that differ must not look alike
+        format!("{relation} {}", style.option(self.limit, bare(&float(self.bound))))
+    }
+
+    /// Returns the metric, its value and the limit, as an option. The value has all digits: it is the limit that would
+    /// have passed.
+    fn text(&self, style: Style) -> String {
         let value = self.value.map_or_else(|| "undefined".to_owned(), |value| bare(&float(value)).to_owned());
-        format!("{} {value} is {relation} {}", self.metric, style.option(self.limit, bare(&float(self.bound))))
+        format!("{} {value} is {}", self.metric, self.broken(style))
     }
 }
 
@@ -213,11 +314,12 @@ impl AxisPlaces {
     }
 }
 
-/// Returns a table with the metrics in one row.
-fn metric_table(metrics: &Metrics) -> Table<'static> {
-    let all = metrics.all();
-    let cells = all.map(|(_, value)| Cow::from(value.map_or_else(|| "none".to_owned(), four_digits)));
-    table(all.map(|(name, _)| Column::left(name)).to_vec(), vec![cells.to_vec()])
+/// Returns a metric with as many digits as tell it from its limit.
+fn metric_text(name: &str, value: f64, limit: Option<f64>) -> String {
+    match name {
+        "cosine" | "pearson" => near_one(value, limit),
+        _ => told_from(value, limit),
+    }
 }
 
 /// Returns a table below the verdict. Long cells have been cut, and indices are of one length.
@@ -226,7 +328,7 @@ fn table(columns: Vec<Column>, rows: Vec<Vec<Cow<'_, str>>>) -> Table<'_> {
 }
 
 /// Returns `share_of` of `all` in per cent, with three digits, and never rounded to 0 or 100.
-pub(super) fn share(share_of: usize, all: usize) -> String {
+fn share(share_of: usize, all: usize) -> String {
     let percent = 100.0 * share_of as f64 / all.max(1) as f64;
     match percent {
         _ if share_of == all => "100 %".to_owned(),
@@ -248,7 +350,7 @@ pub(super) fn json_members(
     found: Option<&Difference>,
 ) -> [(&'static str, String); 16] {
     let items = expected.or(actual).map(|outline| outline.shape.iter().product::<usize>());
-    let listed = if found.is_some_and(|found| found.lists_worst) { "worst" } else { "first" };
+    let listed = if found.is_some_and(|found| found.options.worst.is_some()) { "worst" } else { "first" };
     let findings = found.and_then(|found| found.found.as_ref());
     let least = |found: &Findings| or_null(found.min_atol, |least| found.tolerance(least));
     let reason = found.and_then(Difference::reason);
@@ -266,7 +368,7 @@ pub(super) fn json_members(
         ("min_rtol", or_null(findings.and_then(|found| found.min_rtol), float)),
         ("min_ulp", or_null(findings.and_then(|found| found.min_ulp), |n| n.to_string())),
         (listed, array(found.map_or(&[], Difference::listed), mismatch)),
-        ("metrics", or_null(findings.and_then(|found| found.metrics.as_ref()), metrics)),
+        ("metrics", or_null(findings.map(|found| &found.metrics), metrics)),
         ("quantiles", or_null(findings.and_then(|found| found.quantiles.as_ref()), quantiles)),
         ("axes", array(found.map_or(&[], Difference::axes), axis)),
     ]
@@ -286,14 +388,6 @@ fn number(number: Number) -> String {
     match number {
         Number::Float(value) => float(value),
         Number::Integer(value) => value.to_string(),
-    }
-}
-
-/// Returns a number as in a table: the first four digits of a float.
-pub(super) fn brief(number: Number) -> String {
-    match number {
-        Number::Integer(value) => value.to_string(),
-        Number::Float(value) => four_digits(value),
     }
 }
 

@@ -329,17 +329,15 @@ pub(super) fn for_each_opaque(
     }
 }
 
-/// The places of mismatches in a window, if they are wanted.
+/// The places of mismatches in a window.
 pub(super) struct WindowMarks<'a> {
-    pub axes: Option<&'a AxisMarks>,
+    pub axes: &'a AxisMarks,
     pub runs: FirstAxisRuns,
 }
 
 impl WindowMarks<'_> {
     fn mark(&mut self, items: Range<usize>, mismatches: usize, set: &mut dyn FnMut(&mut Vec<u64>)) {
-        if let Some(axes) = self.axes {
-            axes.mark(&mut self.runs, items, mismatches, set);
-        }
+        self.axes.mark(&mut self.runs, items, mismatches, set);
     }
 }
 

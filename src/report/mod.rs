@@ -42,9 +42,39 @@ pub(crate) fn bare(text: &str) -> &str {
 
 /// Returns a float with its first four digits. More digits would make tables wide, and nobody reads them at a glance.
 pub(crate) fn four_digits(value: f64) -> String {
-    // the float64 nearest to the four digits is printed with no others
-    let rounded = format!("{value:.3e}").parse().unwrap_or(value);
+    told_from(value, None)
+}
+
+/// Returns a float with its first four digits, or with as many more as it takes to see on which side of `limit` it lies:
+/// a number beyond a limit must not look as if it were within.
+pub(crate) fn told_from(value: f64, limit: Option<f64>) -> String {
+    // the float64 nearest to the digits is printed with no others
+    let rounded = rounded_on_its_side(value, 4, limit);
     if rounded == 0.0 { "0".to_owned() } else { bare(&float(rounded)).to_owned() }
+}
+
+/// Returns a cosine or a correlation as [`told_from`] does, but by its distance from 1 or -1 if its first four digits are
+/// these: 1-5.1e-7.
+pub(crate) fn near_one(value: f64, limit: Option<f64>) -> String {
+    let rest = 1.0 - value.abs();
+    if rounded_on_its_side(value, 4, None).abs() != 1.0 || rest <= 0.0 {
+        return told_from(value, limit);
+    }
+    // exact for a limit that is near, and any other tells itself
+    let rest = rounded_on_its_side(rest, 2, limit.map(|limit| 1.0 - limit.abs()));
+    if value > 0.0 { format!("1-{rest:e}") } else { format!("-1+{rest:e}") }
+}
+
+/// Rounds a float to a number of digits, or to as few more as leave it on its side of `limit`.
+fn rounded_on_its_side(value: f64, digits: usize, limit: Option<f64>) -> f64 {
+    let round = |value: f64, digits: usize| format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
+    let is_told = |digits: &usize| {
+        // the limit may be a decimal fraction that has been subtracted from 1, so it is rounded, too
+        let differs = |limit: f64| round(value, *digits).partial_cmp(&limit) == value.partial_cmp(&limit);
+        limit.is_none_or(|limit| differs(limit) && (value == limit || round(value, *digits) != round(limit, *digits)))
+    };
+    // 17 digits are the value itself
+    (digits..=17).find(is_told).map_or(value, |digits| round(value, digits))
 }
 
 #[cfg(test)]
@@ -58,6 +88,33 @@ mod tests {
             assert_eq!(four_digits(value), wanted, "{value}");
         }
         assert_eq!(four_digits(f64::INFINITY), "Infinity");
+    }
+
+    #[test]
+    fn numbers_are_told_from_limits() {
+        let plain = [
+            (0.50001, Some(0.5), "0.50001"),
+            (0.50001, Some(0.4), "0.5"),
+            (0.5, Some(0.5), "0.5"),
+            (1.0 + f64::EPSILON, Some(1.0), "1.0000000000000002"),
+            (-0.100004, Some(-0.1), "-0.100004"),
+            (f64::NEG_INFINITY, Some(30.0), "-Infinity"),
+        ];
+        plain.iter().for_each(|&(value, limit, wanted)| assert_eq!(told_from(value, limit), wanted, "{value}"));
+        let near = [
+            (0.99999949, None, "1-5.1e-7"),
+            (0.99999949, Some(0.9999995), "1-5.1e-7"),
+            (0.999999496, Some(0.9999995), "1-5.04e-7"),
+            (1.0 - f64::EPSILON / 2.0, Some(1.0), "1-1.1e-16"),
+            (-0.99999949, None, "-1+5.1e-7"),
+            (0.99996, None, "1-4e-5"),
+            (0.99984, None, "0.9998"),
+            (0.99984, Some(0.9998), "0.99984"),
+            (1.0, Some(0.5), "1"),
+            (-1.0, None, "-1"),
+            (0.0, None, "0"),
+        ];
+        near.iter().for_each(|&(value, limit, wanted)| assert_eq!(near_one(value, limit), wanted, "{value}"));
     }
 
     #[test]

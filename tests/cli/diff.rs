@@ -82,6 +82,7 @@ fn status_and_first_line() {
     let folder = folder();
     let differ = "different: 1 of 10 items (10 %) of float32 [2, 5]";
     let within = "equal within the tolerance: 1 of 10 items of float32 [2, 5] differ in bits";
+    let numbers = "largest |a - e| 0.5, rmse 0.1581, cosine 0.9997";
     let nan = "{\"dtype\":\"float32\",\"data\":[1,\"NaN\"]}";
     folder.put("nan.npy", npy("<f4", &[2], &[1_f32.to_le_bytes(), 0xffc0_0001_u32.to_le_bytes()].concat()));
     folder.put("bits.npy", npy("<u2", &[2], &bytes::<u8>(&[0x80, 0x3f, 0, 0x40])));
@@ -144,8 +145,9 @@ fn status_and_first_line() {
             ("narrow.npy [1,2] --dtype float8_e4m3fn", 0, "equal: 2 items of float8_e4m3fn [2]"),
             ("bits.npy void.npy", 1, "different: dtype |V2, expected uint16"),
             // -q
-            ("d.npy e.npy -q", 1, "different: values of float32 [2, 5]"),
-            ("d.npy e.npy --quiet", 1, "different: values of float32 [2, 5]"),
+            ("d.npy e.npy -q", 1, &format!("{differ}; {numbers}")),
+            ("d.npy e.npy --quiet", 1, &format!("{differ}; {numbers}")),
+            ("d.npy e.npy -q --atol 0.5", 0, &format!("{within}; {numbers}")),
             ("d.npy d-f.npy --summary", 0, "equal: 10 items of float32 [2, 5]"),
         ],
     );

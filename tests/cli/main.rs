@@ -11,6 +11,7 @@ mod diff;
 mod gather_nd;
 mod info;
 mod man;
+mod model_reports;
 mod models;
 mod scatter_nd;
 mod scatter_update;

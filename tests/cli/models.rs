@@ -114,7 +114,11 @@ fn limits() {
             ("[1.0,2,3,4] [1.0,2,3,5] --min-cosine 0.99 --allow 1", 0, &[within]),
             ("[1.0,2,3,4] [1.0,2,3,5] --atol 1 --max-rmse 0.4", 1, &["different: rmse 0.5 of float64 [4]"]),
             ("[1.0,2,3,4] [1.0,2,3,5] --max-mean-abs 0.25 --min-snr 10 --min-psnr 15", 0, &[within]),
-            ("[1.0,2,3,4] [1.0,2,3,5] --max-mean-abs 0.2 -q", 1, &["different: values"]),
+            (
+                "[1.0,2,3,4] [1.0,2,3,5] --max-mean-abs 0.2 -q",
+                1,
+                &["; largest |a - e| 1, mean_abs 0.25 (above --max-mean-abs 0.2), rmse 0.5, cosine 0.994\n"],
+            ),
             // what is not finite must be the same; a metric that is undefined is within no limit
             (
                 "[1.0,2] [1.0,\"NaN\"] --min-cosine -1",
@@ -174,12 +178,12 @@ fn tensors_by_name() {
     let report = "\
 different: 1 same, 0 within, 3 different, 1 missing, 1 extra
 
-  verdict         mismatches     abs        rel  tensor
-  different                                      ids: dtype int32, expected int64
-  different  2 of 3 (66.7 %)       3          1  c.w: axis 0 at 1-2
-  different  1 of 3 (33.3 %)  0.0000999  0.0000333  b.w: axis 0 at 2
-  missing                                        d.w: float32 [3]
-  extra                                          e.w: float32 [3]
+  verdict         mismatches        abs        rel     snr     cosine  tensor
+  different                                                            ids: dtype int32, expected int64
+  different  2 of 3 (66.7 %)          3          1  0.3218     0.2673  c.w: axis 0 at 1-2
+  different  1 of 3 (33.3 %)  0.0000999  0.0000333   91.47  1-1.3e-10  b.w: axis 0 at 2
+  missing                                                              d.w: float32 [3]
+  extra                                                                e.w: float32 [3]
 ";
     let run = folder.run(["diff", "e.npz", "a.npz"]);
     let text = String::from_utf8_lossy(&run.stdout).into_owned();
@@ -193,14 +197,16 @@ different: 1 same, 0 within, 3 different, 1 missing, 1 extra
     let run = folder.run(["diff", "one.npz", "other.npz"]);
     let text = String::from_utf8_lossy(&run.stdout).into_owned();
     let lines: Vec<_> = text.lines().skip(3).map(|line| words(line).join(" ")).collect();
-    let expected =
-        ["different 1 of 3 (33.3 %) nan/inf nan/inf n: axis 0 at 1", "different 1 of 3 (33.3 %) 2 none z: axis 0 at 1"];
+    let expected = [
+        "different 1 of 3 (33.3 %) nan/inf nan/inf Infinity 1 n: axis 0 at 1",
+        "different 1 of 3 (33.3 %) 2 none 3.979 0.8452 z: axis 0 at 1",
+    ];
     assert_eq!(lines, expected, "{text}");
     prints(
         &folder,
         &[
             ("e.npz a.npz", 1, &[COUNTS]),
-            ("e.npz a.npz -q", 1, &[COUNTS]),
+            ("e.npz a.npz -q", 1, &[COUNTS.trim_end(), "; worst ids: dtype int32, expected int64\n"]),
             ("e.npz e.npz", 0, &["equal: 5 same, 0 within, 0 different, 0 missing, 0 extra\n"]),
             ("e.npz a.npz --ignore-dtype --rtol 1 --rename d.*=e.*", 0, &["equal: 3 same, 2 within"]),
             ("e.npz a.npz --atol b.*=1 --atol c.*=5", 1, &["2 within, 1 different"]),

@@ -1,11 +1,10 @@
 //! Values: casts of any bits from any dtype to any other, types of 8 bits or fewer, and `diff` against a plain loop.
 
-use tensorop::diff::{self, Difference, Effort, Number, Options, Style};
+use tensorop::diff::{self, Difference, Number, Options, Style};
 use tensorop::{DType, Tensor};
 use tensorop::{
     item::cast::{Cast, CastFailure},
     item::dtype::{Kind, Narrow},
-    storage::source::Source,
 };
 
 use crate::checks::{Numbers, is_one_line};
@@ -368,11 +367,6 @@ pub(crate) fn difference(bytes: &[u8]) {
     assert!(parsed.is_ok(), "{}", String::from_utf8_lossy(&text));
     found.write_report(&mut Vec::new(), Style::plain()).expect("into memory");
     is_one_line(&found.verdict());
-    let source = |tensor: &Tensor| Source::memory(tensor.clone(), "FILE".to_owned());
-    let effort = Effort { verdict_only: true, ..Effort::default() };
-    let quick =
-        diff::compare_sources(&mut source(&expected_tensor), &mut source(&actual_tensor), &options, effort, &|_| {})
-            .expect("tensors in memory");
-    assert_eq!(quick.equal(), found.equal(), "{}", what());
+    is_one_line(&found.summary(Style::plain()));
     let _ = diff::Reason::Values.name();
 }

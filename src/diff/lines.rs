@@ -1,0 +1,215 @@
+//! The lines of a report on many tensors: one for each tensor that is not the same, the worst first.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::io::{self, Write};
+
+use super::difference::{Difference, Outline, Reason};
+use super::models::{NamedResult, Verdict};
+use super::report::{NOT_FINITE, axes_of, mismatch_columns};
+use crate::layout::order::sort_by;
+use crate::report::{Colour, Column, Heading, Style, Table, printable};
+
+/// By what the tensors of one verdict are sorted, the worst first. Tensors that cannot be compared, such as those of two
+/// shapes, come before those that can.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SortKey {
+    /// The signal to noise ratio; before it, whether items differ by NaN or infinity.
+    #[default]
+    Snr,
+    /// The cosine; before it, whether items differ by NaN or infinity.
+    Cosine,
+    /// The largest absolute error; before it, whether items differ by NaN or infinity.
+    Abs,
+    /// The share of mismatches.
+    Share,
+    /// The name, whatever the verdict.
+    Name,
+}
+
+/// A line of the report.
+#[derive(Debug)]
+pub(super) struct ReportLine {
+    verdict: Verdict,
+    /// Whether some item differs by NaN or infinity.
+    is_not_finite: bool,
+    snr: Option<f64>,
+    cosine: Option<f64>,
+    /// The largest errors, infinite for tensors of two dtypes or shapes. That of an item that should be zero is infinite.
+    abs: f64,
+    relative: f64,
+    share: f64,
+    cells: [String; CELLS],
+    /// The cells of the worst mismatches, if they are wanted.
+    worst: Vec<[String; 6]>,
+}
+
+/// The cells of a line behind its verdict.
+const CELLS: usize = 6;
+
+impl ReportLine {
+    fn new(verdict: Verdict, text: String) -> Self {
+        let cells = [const { String::new() }; CELLS - 1];
+        let [mismatches, abs, rel, snr, cosine] = cells;
+        Self {
+            verdict,
+            is_not_finite: false,
+            snr: None,
+            cosine: None,
+            abs: 0.0,
+            relative: 0.0,
+            share: 0.0,
+            cells: [mismatches, abs, rel, snr, cosine, text],
+            worst: Vec::new(),
+        }
+    }
+
+    /// Returns the line of a tensor that is not the same.
+    pub(super) fn of(name: &str, found: &NamedResult) -> Self {
+        let name = printable(name);
+        let outline = |outline: &Outline| format!("{name}: {} {:?}", printable(&outline.dtype), outline.shape);
+        match found {
+            NamedResult::Both(found) => Self::of_both(&name, found),
+            NamedResult::Missing(one) => Self::new(Verdict::Missing, outline(one)),
+            NamedResult::Extra(one) => Self::new(Verdict::Extra, outline(one)),
+            NamedResult::Unreadable(why) => Self::new(Verdict::Unreadable, format!("{name}: {}", printable(why))),
+        }
+    }
+
+    fn of_both(name: &str, found: &Difference) -> Self {
+        let verdict = if found.equal() { Verdict::Within } else { Verdict::Different };
+        let reason = match (found.reason, &found.found) {
+            (Some(reason @ (Reason::Dtype | Reason::Shape)), _) => reason,
+            (Some(Reason::Values) | None, None) => unreachable!("only another dtype or shape is not compared"),
+            (Some(Reason::Values) | None, Some(findings)) => {
+                let mismatches = findings.mismatches;
+                let count = match verdict {
+                    // items that differ in bits may all pass
+                    Verdict::Within if mismatches == 0 => String::new(),
+                    _ => format!("{mismatches} of {} ({})", found.items, found.share(mismatches)),
+                };
+                let failures: Vec<_> = findings.failures.iter().map(|failure| failure.metric_text()).collect();
+                let more = match verdict {
+                    _ if !failures.is_empty() => format!(": {}", failures.join(", ")),
+                    Verdict::Different => axes_of(found),
+                    _ => String::new(),
+                };
+                // the errors of the finite items would hide one that is not
+                let is_not_finite = findings.has_non_finite_mismatch;
+                let error = |text: Option<String>| match is_not_finite {
+                    true => NOT_FINITE.to_owned(),
+                    false => text.unwrap_or_default(),
+                };
+                let relative = findings.max_rel.as_ref().map(|most| match findings.min_rtol {
+                    None if most.value == 0.0 => "none".to_owned(),
+                    Some(_) | None => found.rel_text(most.value),
+                });
+                let (snr, cosine) = (findings.metrics.snr_db, findings.metrics.cosine);
+                let metric = |name, value: Option<f64>| value.map_or_else(String::new, |v| found.metric_text(name, v));
+                return Self {
+                    is_not_finite,
+                    snr,
+                    cosine,
+                    abs: findings.max_abs.as_ref().map_or(0.0, |most| most.value.near()),
+                    relative: match (&findings.max_rel, findings.min_rtol) {
+                        (Some(most), Some(_)) => most.value,
+                        (_, None) => f64::INFINITY,
+                        (None, Some(_)) => 0.0,
+                    },
+                    share: mismatches as f64 / found.items.max(1) as f64,
+                    cells: [
+                        count,
+                        error(findings.max_abs.as_ref().map(|most| found.abs_text(most.value))),
+                        error(relative),
+                        metric("snr_db", snr),
+                        metric("cosine", cosine),
+                        format!("{name}{more}"),
+                    ],
+                    worst: found.worst().iter().map(|one| found.mismatch_cells(one)).collect(),
+                    ..Self::new(verdict, String::new())
+                };
+            }
+        };
+        let (expected, actual) = (&found.expected, &found.actual);
+        let text = match reason {
+            Reason::Dtype => format!("dtype {}, expected {}", printable(&actual.dtype), printable(&expected.dtype)),
+            _ => format!("shape {:?}, expected {:?}", actual.shape, expected.shape),
+        };
+        let most = f64::INFINITY;
+        Self { abs: most, relative: most, share: most, ..Self::new(verdict, format!("{name}: {text}")) }
+    }
+
+    /// Compares two lines by which is worse; lines that are alike stay in the order in which they were added.
+    pub(super) fn order(&self, other: &Self, key: SortKey) -> Ordering {
+        let descending = |a: f64, b: f64| b.partial_cmp(&a).unwrap_or(Ordering::Equal);
+        // what is undefined comes first
+        let ascending = |a: Option<f64>, b: Option<f64>| a.partial_cmp(&b).unwrap_or(Ordering::Equal);
+        let finite = || other.is_not_finite.cmp(&self.is_not_finite);
+        let by_key = match key {
+            SortKey::Name => return Ordering::Equal,
+            SortKey::Snr => finite().then_with(|| ascending(self.snr, other.snr)),
+            SortKey::Cosine => finite().then_with(|| ascending(self.cosine, other.cosine)),
+            SortKey::Abs => finite().then_with(|| descending(self.abs, other.abs)),
+            SortKey::Share => descending(self.share, other.share).then_with(finite),
+        };
+        let by_errors = || descending(self.share, other.share).then(descending(self.relative, other.relative));
+        self.verdict.rank().cmp(&other.verdict.rank()).then(by_key).then_with(by_errors)
+    }
+}
+
+/// Writes a table of lines, sorted by `key`, of which at most `limit` are written.
+///
+/// # Errors
+/// `out` fails.
+pub(super) fn write(
+    lines: &mut [ReportLine],
+    key: SortKey,
+    limit: Option<usize>,
+    out: &mut dyn Write,
+    style: Style,
+) -> io::Result<()> {
+    // the sort is stable
+    sort_by(lines, |a, b| a.order(b, key));
+    let shown = &lines[..limit.map_or(lines.len(), |limit| limit.min(lines.len()))];
+    if !shown.is_empty() {
+        let columns = vec![
+            Column::left("verdict"),
+            Column::right("mismatches"),
+            Column::right("abs"),
+            Column::right("rel"),
+            Column::right("snr"),
+            Column::right("cosine"),
+            Column::left("tensor"),
+        ];
+        let mut rows = Vec::new();
+        for line in shown {
+            let cells = line.cells.iter().map(|cell| Cow::from(cell.as_str()));
+            rows.push(std::iter::once(Cow::from(line.verdict.name())).chain(cells).collect());
+            rows.extend(line.worst_rows(style)?);
+        }
+        writeln!(out)?;
+        let heading = Heading::Words(Colour::Dim);
+        Table { columns, rows, heading, indent: 2, widest: usize::MAX }.write(out, style)?;
+    }
+    match lines.len() - shown.len() {
+        0 => Ok(()),
+        rest => {
+            let all = style.option("limit", &lines.len().to_string());
+            writeln!(out, "  {}", style.paint(Colour::Dim, &format!("and {rest} more: {all} lists all")))
+        }
+    }
+}
+
+impl ReportLine {
+    /// Returns the worst mismatches as rows that take the whole line.
+    fn worst_rows(&self, style: Style) -> io::Result<Vec<Vec<Cow<'_, str>>>> {
+        if self.worst.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows = self.worst.iter().map(|cells| cells.iter().map(|cell| Cow::from(cell.as_str())).collect()).collect();
+        let (columns, heading) = (mismatch_columns(), Heading::Words(Colour::Dim));
+        let mut text = Vec::new();
+        Table { columns, rows, heading, indent: 2, widest: usize::MAX }.write(&mut text, style)?;
+        Ok(String::from_utf8_lossy(&text).lines().map(|line| vec![Cow::from(line.to_owned())]).collect())
+    }
+}

@@ -1,0 +1,210 @@
+//! `tensorop diff` of many tensors: which is worst, how many lines there are, and with which numbers.
+
+use std::process::Command;
+
+use crate::common::{Folder, binary, each, has, npz, tensor, words};
+
+/// A pair of models whose tensors differ in every way; their names say how.
+fn models() -> Folder {
+    let folder = Folder::new();
+    let w: &[f32] = &[1., 2., 3., 4.];
+    let nan = f32::NAN;
+    let rows: &[(&str, &[f32], &[f32])] = &[
+        ("close", w, &[1., 2., 3., 4.000_001]),
+        ("far", w, &[0., 0., 0., 5.]),
+        ("few", &[1., 2., 3., 400.], &[1., 2., 3., 500.]),
+        ("gone", w, &[]),
+        ("nan", w, &[1., 2., nan, 4.]),
+        ("new", &[], w),
+        ("same", w, w),
+        ("shape", w, &[1., 2.]),
+        ("zero", &[0., 0., 1e-9, 0.], &[0., 0., 1., 0.]),
+        ("zeros", &[0.; 4], &[0., 1e-3, 0., 0.]),
+    ];
+    for (file, side) in [("e.npz", 1), ("a.npz", 2)] {
+        let of =
+            |row: &(&'static str, &[f32], &[f32])| (row.0, if side == 1 { row.1.to_vec() } else { row.2.to_vec() });
+        let members: Vec<_> = rows.iter().map(of).filter(|(_, items)| !items.is_empty()).collect();
+        let members: Vec<_> =
+            members.iter().map(|(name, items)| (*name, tensor::<f32>(&[items.len()], items).npy())).collect();
+        folder.put(file, npz(&members));
+    }
+    folder
+}
+
+/// Returns the names of the lines of a report, in their order, and what else it says.
+fn printed(folder: &Folder, args: &str) -> (Vec<String>, String) {
+    let run = folder.run(words(&format!("diff {args}")));
+    let text = String::from_utf8_lossy(&run.stdout).into_owned();
+    let is_line =
+        |line: &&str| ["  different ", "  missing ", "  extra ", "  within "].iter().any(|v| line.starts_with(v));
+    let name = |line: &str| {
+        let rest = line.rsplit_once(": ").map_or(line, |(name, _)| name);
+        rest.split_whitespace().last().unwrap_or_default().to_owned()
+    };
+    (text.lines().filter(is_line).map(name).collect(), text + &run.stderr)
+}
+
+#[test]
+fn the_worst_comes_first() {
+    let folder = models();
+    let rows = [
+        // NaN, then what has no number, then the lowest SNR, of which zeros have minus infinity
+        ("", "nan shape zeros zero far few close gone new"),
+        ("--sort snr", "nan shape zeros zero far few close gone new"),
+        ("--sort cosine", "nan shape zeros far few close zero gone new"),
+        ("--sort abs", "nan shape few far zero zeros close gone new"),
+        ("--sort share", "shape far nan zeros zero few close gone new"),
+        ("--sort name", "close far few gone nan new shape zero zeros"),
+        // those within follow all that fail, and are sorted, too
+        ("--atol 1.5 --exclude nan --exclude shape", "far few gone new zeros zero close"),
+        ("--atol 5 --only z* --only c* --only n*", "nan new zeros zero close"),
+        ("--allow 1 --only nan --only far --only z*", "far nan zeros zero"),
+    ];
+    each(
+        rows,
+        |(options, _)| format!("`{options}`"),
+        |(options, names)| {
+            let (found, text) = printed(&folder, &format!("e.npz a.npz {options}"));
+            if found.join(" ") == *names { Ok(()) } else { Err(text) }
+        },
+    );
+}
+
+#[test]
+fn as_many_lines_as_are_wanted() {
+    let folder = models();
+    let (all, _) = printed(&folder, "e.npz a.npz");
+    for (limit, more) in
+        [(0, "\n  and 9 more: --limit 9 lists all\n"), (3, "\n  and 6 more: --limit 9 lists all\n"), (9, ""), (99, "")]
+    {
+        let (found, text) = printed(&folder, &format!("e.npz a.npz --limit {limit}"));
+        assert_eq!(found, all[..limit.min(9)], "{text}");
+        assert!(text.ends_with(more) && text.contains(" more: ") != more.is_empty(), "{text}");
+    }
+    let json = folder.run(words("diff e.npz a.npz --json")).stdout;
+    assert_eq!(folder.run(words("diff e.npz a.npz --json --limit 1 --sort abs")).stdout, json, "all, by name");
+    folder.refuses(words("diff e.npz a.npz --limit x"), &["--limit", "whole number"]).unwrap();
+    folder.refuses(words("diff e.npz a.npz --sort size"), &["--sort", "snr, cosine, abs, share, name"]).unwrap();
+    // only a terminal gets 40 lines of more
+    let members: Vec<_> = (0..60).map(|n| (format!("w{n}"), tensor::<u8>(&[1], &[n as u8]).npy())).collect();
+    let named =
+        |members: &[(String, Vec<u8>)]| npz(&members.iter().map(|(n, t)| (n.as_str(), t.clone())).collect::<Vec<_>>());
+    folder.put("many.npz", named(&members));
+    folder.put("other.npz", npz(&[("v", tensor::<u8>(&[1], &[1]).npy()), ("x", tensor::<u8>(&[1], &[1]).npy())]));
+    assert_eq!(printed(&folder, "many.npz other.npz").0.len(), 62);
+    if cfg!(target_os = "linux") && has(&["script"]) {
+        let line = format!("{} diff many.npz other.npz", binary().display());
+        let shown =
+            Command::new("script").args(["-qec", &line, "/dev/null"]).current_dir(folder.path("")).output().unwrap();
+        let text = String::from_utf8_lossy(&shown.stdout);
+        assert_eq!(text.matches("missing ").count(), 40, "{text}");
+        assert!(text.contains("and 22 more: --limit 62 lists all"), "{text}");
+    }
+}
+
+#[test]
+fn the_worst_items_of_each_tensor() {
+    let folder = models();
+    let (_, text) = printed(&folder, "e.npz a.npz --worst 2 --only far --only gone --only nan");
+    let expected = "\
+different: 0 same, 0 within, 2 different, 1 missing, 0 extra
+
+  verdict        mismatches      abs      rel       snr  cosine  tensor
+  different   1 of 4 (25 %)  nan/inf  nan/inf  Infinity       1  nan: axis 0 at 2
+    index  expected  actual
+    [2]         3.0     NaN
+  different  4 of 4 (100 %)        3        1      3.01  0.7303  far
+    index  expected  actual  abs  rel         ulp
+    [2]         3.0     0.0    3    1  1077936128
+    [1]         2.0     0.0    2    1  1073741824
+  missing                                                        gone: float32 [4]
+";
+    assert_eq!(text, expected);
+    let (_, text) = printed(&folder, "e.npz a.npz --worst 1 --only far --json");
+    assert_eq!(text.matches("\"worst\": [{\"index\": [2], \"expected\": 3.0, \"actual\": 0.0").count(), 1, "{text}");
+}
+
+/// One line has the numbers, and names what failed as it is typed.
+#[test]
+fn one_line_has_the_numbers() {
+    let folder = models();
+    let far = "0.5, rmse 0.3536, cosine 0.9965";
+    folder.put("e.txt.json", "[1.0, 2.0]").put("many.json", format!("[{}]", vec!["1.0"; 100_000].join(", ")));
+    folder.put("more.json", format!("[{}, {}]", vec!["1.0"; 99_899].join(", "), vec!["2.0"; 101].join(", ")));
+    let counts = |n: &str| format!("different: {n}");
+    let two = |rest: &str| format!("different: 1 of 2 items (50 %) of float64 [2]; largest |a - e| {rest}");
+    let rows = [
+        ("[1.0,2.0] [1.0,2.5]", two(far)),
+        ("[1.0,2.0] [1.0,2.5] --atol 0.49999", two(&format!("{far}, not within --atol 0.49999"))),
+        ("[1.0,2.0] [1.0,2.50001] --atol 0.5", two("0.50001, rmse 0.3536, cosine 0.9965, not within --atol 0.5")),
+        (
+            "[1.0,2.0] [1.0,2.5] --rtol 1e-3 --atol 0.1 --ulp 3 --allow 0",
+            two(&format!("{far}, not within --atol 0.1 --rtol 0.001 --ulp 3, more than --allow 0")),
+        ),
+        (
+            "[1.0,2.0] [1.0,2.5] --min-cosine 0.997 --min-snr 5",
+            "different: 1 of 2 items (50 %) of float64 [2]; largest |a - e| 0.5, rmse 0.3536, cosine 0.9965 (below --min-cosine 0.997)".to_owned()
+        ),
+        ("[1.0,2.0] [1.0,2.5] --atol 1", "equal within the tolerance: 1 of 2 items of float64 [2] differ in bits; largest |a - e| 0.5, rmse 0.3536, cosine 0.9965".to_owned()),
+        ("[1.0,2.0] [1.0,\"NaN\"] --min-cosine 0", two("nan/inf, rmse 0, cosine 1, within no limit on a metric")),
+        ("[\"a\"] [\"b\"]", "different: 1 of 1 item (100 %) of <U1 [1]".to_owned()),
+        ("[1] [[1]]", "different: shape [1, 1], expected [1]".to_owned()),
+        ("[1] [1]", "equal: 1 item of int64 [1]".to_owned()),
+        // a number that fails does not look like its limit
+        (
+            "[1.0,2.0] [1.0,2.0032] --min-cosine 0.9999998",
+            "different: 1 of 2 items (50 %) of float64 [2]; largest |a - e| 0.0032, rmse 0.002263, cosine 1-2.04e-7 (below --min-cosine 0.9999998)".to_owned(),
+        ),
+        (
+            "many.json more.json --allow 0.1%",
+            "different: 101 of 100000 items (0.101 %) of float64 [100000]; largest |a - e| 1, rmse 0.03178, cosine 0.9995, more than --allow 0.1%".to_owned(),
+        ),
+        // of several tensors the worst
+        ("e.npz e.npz", "equal: 9 same, 0 within, 0 different, 0 missing, 0 extra".to_owned()),
+        ("e.npz a.npz", counts("1 same, 0 within, 7 different, 1 missing, 1 extra; worst nan: 1 of 4 items (25 %) of float32 [4]; largest |a - e| nan/inf, rmse 0, cosine 1")),
+        ("e.npz a.npz --only s*", counts("1 same, 0 within, 1 different, 0 missing, 0 extra; worst shape: shape [2], expected [4]")),
+        ("e.npz a.npz --only same --only gone", counts("1 same, 0 within, 0 different, 1 missing, 0 extra; worst gone: missing")),
+        ("e.npz a.npz --only f* --atol 3.5", counts("0 same, 1 within, 1 different, 0 missing, 0 extra; worst few: 1 of 4 items (25 %) of float32 [4]; largest |a - e| 100, rmse 50, cosine 1-1.7e-6, not within --atol 3.5")),
+        ("e.npz a.npz --only f* --atol 300", "equal: 0 same, 2 within, 0 different, 0 missing, 0 extra; worst far: 4 of 4 items of float32 [4] differ in bits; largest |a - e| 3, rmse 1.936, cosine 0.7303".to_owned()),
+    ];
+    each(
+        &rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, line)| {
+            let (_, text) = printed(&folder, &format!("{args} -q"));
+            if text == format!("{line}\n") { Ok(()) } else { Err(text) }
+        },
+    );
+}
+
+/// In tables, too, as many digits as tell a number from the limit that it fails.
+#[test]
+fn digits_tell_failures() {
+    let folder = Folder::new();
+    folder.put("e.npz", npz(&[("a", tensor(&[2], &[1.0_f64, 2.0]).npy()), ("b", tensor(&[2], &[1_u8, 2]).npy())]));
+    folder.put("a.npz", npz(&[("a", tensor(&[2], &[1.0_f64, 2.0032]).npy()), ("b", tensor(&[2], &[1_u8, 2]).npy())]));
+    let rows: &[(&str, &[&str])] = &[
+        ("e.npz a.npz --min-cosine 0.9999998", &[" 1-2.04e-7  a: cosine 1-2.04e-7\n"]),
+        ("e.npz a.npz --min-snr 56.8874", &[" 56.8867  1-2e-7  a: snr_db 56.8867\n"]),
+        (
+            "e.npz a.npz --atol 0.003199 --rtol 0.001",
+            &["equal: 1 same, 1 within", "  within   0.0032  0.0016  56.89  1-2e-7  a\n"],
+        ),
+        ("e.npz:a a.npz:a --min-cosine 0.9999998", &["different: 1 of 2 items", "  1-2.04e-7  56.89 "]),
+        (
+            "e.npz:a a.npz:a --atol 0.00319999",
+            &["  [1]         2.0  2.0032  0.0032  0.0016 ", "absolute         0.0032  "],
+        ),
+        ("[1.0] [1.50001] --atol 0.5", &["  1.0  1.50001  0.50001  ", "absolute           0.50001  [0]"]),
+        ("[1.0] [1.50001] --rtol 0.5", &["  1.0  1.50001  0.5  0.50001  ", "relative           0.50001  [0]"]),
+    ];
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, found)| {
+            let (_, text) = printed(&folder, args);
+            if found.iter().all(|found| text.contains(found)) { Ok(()) } else { Err(text) }
+        },
+    );
+}
