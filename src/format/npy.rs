@@ -79,6 +79,40 @@ pub fn read_header(begin: &[u8]) -> Result<Begun> {
 
 /// Reads the dictionary of a header.
 fn parse(text: &str, offset: usize) -> Result<Header> {
+    let meta = match plain(text.trim_ascii()) {
+        Some(meta) => meta,
+        None => parsed(text)?,
+    };
+    let Meta { dtype, shape, .. } = &meta;
+    ensure!(shape.len() <= MAX_RANK, "rank {}, at most {MAX_RANK} is read", shape.len());
+    let bytes = bytes_of(shape, dtype.itemsize())
+        .ok_or_else(|| malformed!("shape {shape:?} of {} is more than memory can address", dtype.name()))?;
+    Ok(Header { meta, offset, bytes })
+}
+
+/// Reads a dictionary that is written as `numpy.save` writes that of a dtype without fields, which nearly all are. The
+/// parser takes a hundred times as long, so that to list an archive of thousands of members would take longer than to
+/// read their items. What this guesses is written again and compared, so it need not agree with the parser in anything
+/// else, which is left to that.
+fn plain(text: &str) -> Option<Meta> {
+    let (descr, rest) = text.strip_prefix("{'descr': '")?.split_once("', 'fortran_order': ")?;
+    let (order, dims) = rest.split_once(", 'shape': (")?;
+    let dims = dims.strip_suffix("), }")?.split(',').map(str::trim_start).filter(|dim| !dim.is_empty());
+    let shape = dims.map(str::parse).collect::<Result<Vec<usize>, _>>().ok()?;
+    let order = if order == "True" { Order::Fortran } else { Order::C };
+    let meta = Meta::new(DType::parse(descr).ok()?, shape).in_order(order);
+    (dictionary(&meta, order) == text).then_some(meta)
+}
+
+/// Returns the dictionary that `numpy.save` writes for a tensor in that order.
+fn dictionary(Meta { dtype, shape, .. }: &Meta, order: Order) -> String {
+    let fortran_order = if order == Order::Fortran { "True" } else { "False" };
+    let (descr, tuple) = (dtype.descr(), python::tuple(shape));
+    format!("{{'descr': {descr}, 'fortran_order': {fortran_order}, 'shape': {tuple}, }}")
+}
+
+/// Reads a dictionary with the parser.
+fn parsed(text: &str) -> Result<Meta> {
     // the parser needs UTF-8 and a line feed at the end, which not every writer puts there; as version 3 every header
     // has both, so that all versions take one way through the parser
     let text = scan(text.trim_ascii())? + "\n";
@@ -95,12 +129,8 @@ fn parse(text: &str, offset: usize) -> Result<Header> {
         }
         _ => malformed!("the header is not a Python dictionary"),
     })?;
-    ensure!(header.shape.len() <= MAX_RANK, "rank {}, at most {MAX_RANK} is read", header.shape.len());
-    let dtype = dtype(&header.type_descriptor)?;
-    let bytes = bytes_of(&header.shape, dtype.itemsize())
-        .ok_or_else(|| malformed!("shape {:?} of {} is more than memory can address", header.shape, dtype.name()))?;
     let order = if header.layout == RawLayout::Fortran { Order::Fortran } else { Order::C };
-    Ok(Header { meta: Meta::new(dtype, header.shape).in_order(order), offset, bytes })
+    Ok(Meta::new(dtype(&header.type_descriptor)?, header.shape).in_order(order))
 }
 
 /// A bracket that is open.
@@ -232,12 +262,10 @@ pub fn write_header(meta: &Meta) -> Vec<u8> {
     const GROWTH_DIGITS: usize = 21;
     const ALIGN: usize = 64;
     // an array with one long axis, or without items, is in both orders
-    let Meta { dtype, shape, order } = meta;
+    let Meta { shape, order, .. } = meta;
     let fortran_order =
         *order == Order::Fortran && !shape.contains(&0) && shape.iter().filter(|&&dim| dim != 1).count() > 1;
-    let order = if fortran_order { "True" } else { "False" };
-    let (descr, tuple) = (dtype.descr(), python::tuple(shape));
-    let mut text = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {tuple}, }}");
+    let mut text = dictionary(meta, if fortran_order { Order::Fortran } else { Order::C });
     // the file can grow along this axis
     if let Some(grows) = if fortran_order { shape.last() } else { shape.first() } {
         let digits = grows.to_string().len();
@@ -332,5 +360,43 @@ impl Writer for NpyWriter {
         let header = write_header(meta);
         let place = Place::bytewise(header.len() as u64, meta);
         Ok(Layout::Places(Places::new(header, vec![place])))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is read without the parser is what the parser reads, and what is written in any other way is left to it.
+    #[test]
+    fn plain_dictionaries() {
+        let plain_ones = [
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (), }",
+            "{'descr': '>i8', 'fortran_order': True, 'shape': (3,), }",
+            "{'descr': '|u1', 'fortran_order': True, 'shape': (3, 0, 18446744073709551615), }",
+            "{'descr': '<V2', 'fortran_order': False, 'shape': (2, 3), }",
+            "{'descr': '<M8[ns]', 'fortran_order': False, 'shape': (2, 3), }",
+            "{'descr': '|S5', 'fortran_order': False, 'shape': (1, 1), }",
+        ];
+        for text in plain_ones {
+            let found = plain(text);
+            assert!(found.is_some() || text.contains("V2"), "{text}");
+            assert!(found.is_none_or(|found| found == parsed(text).expect(text)), "{text}");
+        }
+        let others = [
+            "",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (3), }",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (3,,), }",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (03,), }",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (3L,), }",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (-3,), }",
+            "{'descr': '<f4', 'fortran_order': 0, 'shape': (3,), }",
+            "{'descr': 'float32', 'fortran_order': False, 'shape': (3,), }",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}",
+            "{'descr': '|O', 'fortran_order': False, 'shape': (3,), }",
+            "{'shape': (3,), 'descr': '<f4', 'fortran_order': False, }",
+            "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,), }",
+        ];
+        others.iter().for_each(|text| assert_eq!(plain(text), None, "{text}"));
     }
 }

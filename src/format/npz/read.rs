@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 use std::io::{self, BufReader, Read};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result, bail, ensure, malformed};
 use flate2::Crc;
@@ -29,8 +29,18 @@ const ITEMS_BUFFER: usize = 1 << 16;
 #[derive(Clone, Debug)]
 pub struct Archive {
     pub(super) members: Vec<ArchiveMember>,
+    /// The beginnings of members that have been read: each is read once, however often it is described and opened.
+    begun: Vec<OnceLock<BegunMember>>,
     /// The file up to the directory, in which all members lie.
     zip: ZipArchive<FileFront>,
+}
+
+/// The beginning of a member that agrees with the directory.
+#[derive(Clone, Debug)]
+struct BegunMember {
+    /// The byte of the file at which the content begins.
+    at: u64,
+    header: Header,
 }
 
 /// A member, as the directory describes it.
@@ -134,7 +144,7 @@ impl Archive {
         if let Some(name) = all.into_iter().find(|name| !names.insert(name.as_str())) {
             bail!("the ZIP archive has two members of the name {name:?}");
         }
-        Ok(Archive { members, zip })
+        Ok(Archive { begun: vec![OnceLock::new(); members.len()], members, zip })
     }
 
     /// Returns the names of the members without the ending `.npy`, in the order of the directory.
@@ -157,11 +167,21 @@ impl Archive {
     /// # Panics
     /// There is no such member.
     pub fn header(&self, n: usize) -> Result<(Header, Option<u64>)> {
+        let BegunMember { at, header } = self.begin(n)?;
+        let is_stored = self.members[n].method == CompressionMethod::STORE;
+        Ok((header.clone(), is_stored.then_some(at + header.offset as u64)))
+    }
+
+    /// Returns the beginning of a member, which is read if it has not been before.
+    fn begin(&self, n: usize) -> Result<&BegunMember> {
+        if let Some(begun) = self.begun[n].get() {
+            return Ok(begun);
+        }
         let member = &self.members[n];
         let at = self.content_at(member)?;
         let header = MemberContent::new(self.file(), member, at, HEADER_BUFFER).header()?;
-        let items = (member.method == CompressionMethod::STORE).then_some(at + header.offset as u64);
-        Ok((header, items))
+        // another thread may have read it meanwhile, and found the same
+        Ok(self.begun[n].get_or_init(|| BegunMember { at, header }))
     }
 
     /// Returns the items of a member. A stored one is read once for its checksum and then by position. A deflated one
@@ -177,10 +197,9 @@ impl Archive {
     /// # Panics
     /// There is no such member.
     pub fn source(&self, n: usize, label: String, threads: Threads) -> Result<Source> {
-        let member = &self.members[n];
-        let at = self.content_at(member)?;
-        let file = self.file();
-        let Header { meta, offset, bytes } = MemberContent::new(file, member, at, HEADER_BUFFER).header()?;
+        let (member, file) = (&self.members[n], self.file());
+        let BegunMember { at, header } = self.begin(n)?;
+        let (at, Header { meta, offset, bytes }) = (*at, header.clone());
         if member.method == CompressionMethod::STORE {
             let found = checksum(&**file, at, member.size(), threads)?.sum();
             same_crc(found, member.crc).map_err(|message| malformed!("{message}"))?;

@@ -1,7 +1,8 @@
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::num::NonZero;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::error::Result;
 use flate2::write::DeflateEncoder;
@@ -16,7 +17,7 @@ use crate::item::meta::{Meta, Order};
 use crate::layout::view::View;
 use crate::parallel::{Threads, threads_started_by};
 use crate::storage::platform::{read_at, write_at};
-use crate::storage::read_at::{MemoryBytes, ReadAt};
+use crate::storage::read_at::{Identity, MemoryBytes, ReadAt, Stamp};
 
 /// The little-endian number in up to eight bytes from byte `at` on.
 fn number(bytes: &[u8], at: usize, len: usize) -> u64 {
@@ -53,6 +54,50 @@ fn written(members: &[(&str, Vec<u8>, Vec<u8>)]) -> Result<Vec<u8>> {
     let bytes = all(&file);
     assert_eq!(bytes.len() as u64, writer.len());
     Ok(bytes)
+}
+
+/// Bytes that count how often they are read.
+#[derive(Debug)]
+struct CountedBytes {
+    bytes: MemoryBytes,
+    reads: AtomicUsize,
+}
+
+impl ReadAt for CountedBytes {
+    fn size(&self) -> io::Result<u64> {
+        self.bytes.size()
+    }
+
+    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+        self.reads.fetch_add(1, Relaxed);
+        self.bytes.read_at(out, at)
+    }
+
+    fn stamp(&self) -> io::Result<Stamp> {
+        self.bytes.stamp()
+    }
+
+    fn identity(&self) -> io::Result<Identity> {
+        self.bytes.identity()
+    }
+}
+
+/// To describe a member and then to open it reads its record and its header once.
+#[test]
+fn headers_are_read_once() {
+    let counted = Arc::new(CountedBytes { bytes: MemoryBytes::new(small()), reads: AtomicUsize::new(0) });
+    let archive = || Archive::read(counted.clone()).expect("an archive");
+    let reads = |of: &dyn Fn()| {
+        counted.reads.store(0, Relaxed);
+        of();
+        counted.reads.load(Relaxed)
+    };
+    let (one, other) = (archive(), archive());
+    let describe = || drop(one.header(0).expect("a header"));
+    let open = |archive: &Archive| drop(archive.source(0, String::new(), Threads::default()).expect("a member"));
+    let (described, opened) = (reads(&describe), reads(&|| open(&other)));
+    assert!(described > 1);
+    assert_eq!((reads(&describe), reads(&|| open(&one))), (0, opened - described));
 }
 
 fn small() -> Vec<u8> {
