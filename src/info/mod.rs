@@ -282,7 +282,12 @@ impl fmt::Display for ChunkDescription {
         if let Some(shards) = &self.shards {
             write!(f, ", shards {}", list(shards))?;
         }
-        write!(f, ", codec {}, fill {}", printable(&self.codec_names), printable(&self.fill_value))?;
+        let fill = match &*self.fill_value {
+            // JSON has no other names for these numbers than texts
+            number @ ("\"NaN\"" | "\"Infinity\"" | "\"-Infinity\"") => number.trim_matches('"'),
+            fill => fill,
+        };
+        write!(f, ", codec {}, fill {}", printable(&self.codec_names), printable(fill))?;
         if let Some(names) = &self.dimension_names {
             let names: Vec<_> = names.iter().map(|name| name.as_deref().unwrap_or("-")).collect();
             write!(f, ", dims {}", printable(&names.join(",")))?;

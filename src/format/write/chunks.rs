@@ -109,18 +109,19 @@ impl ChunkSink<'_> {
     /// Returns whether bytes of a file are a chunk that holds only the fill value, and is not stored for that. The first
     /// bytes that are not ends the search; what cannot be read is no such chunk, which shows when it is copied.
     fn is_filled(&self, file: &File, at: u64, bytes: usize) -> bool {
+        /// The bytes that are read first.
+        const FIRST: usize = 1 << 12;
         /// The most bytes that are read at once.
-        const AT_ONCE: usize = 1 << 16;
+        const MOST: usize = 1 << 20;
         let Some(item) = self.chunks.unstored(self.n) else { return false };
-        let mut items = vec![0; bytes.min((AT_ONCE / item.len().max(1)).max(1) * item.len())];
-        let mut done = 0;
+        let (mut items, mut done, mut next) = (Vec::new(), 0, FIRST);
         while done < bytes {
-            let some = items.len().min(bytes - done);
-            let read = read_at(file, &mut items[..some], at + done as u64);
-            if read.is_err() || !is_filled(&items[..some], item) {
+            items.resize((next / item.len()).max(1).saturating_mul(item.len()).min(bytes - done), 0);
+            if read_at(file, &mut items, at + done as u64).is_err() || !is_filled(&items, item) {
                 return false;
             }
-            done += some;
+            done += items.len();
+            next = (4 * next).min(MOST);
         }
         true
     }
