@@ -148,7 +148,7 @@ impl FoundSide {
 /// Decides what is compared.
 ///
 /// # Errors
-/// One tensor against many; those of opening; patterns that match nothing.
+/// One tensor against many; no tensor on either side; those of opening; patterns that match nothing.
 pub(super) fn pair_up(
     reader: &OperandReader<'_>,
     operands: &[Operand<'_>; 2],
@@ -194,9 +194,12 @@ impl NamedPairs {
         let mut named: Vec<_> = named.into_iter().collect();
         sort_by(&mut named, |(a, _), (b, _)| a.cmp(b));
         members.check_names(&named.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
-        let any = !named.is_empty();
+        if named.is_empty() {
+            // to compare nothing says nothing, and least of all that the sides are equal
+            bail!("{} and {}: there is no tensor in either", labels[0], labels[1]);
+        }
         named.retain(|(name, _)| members.takes(name));
-        if any && named.is_empty() {
+        if named.is_empty() {
             bail!("{} and {}: --only and --exclude leave no tensor to compare", labels[0], labels[1]);
         }
         Ok(Self { sides, named })

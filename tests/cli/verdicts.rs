@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::common::{Folder, Run, deflated, each, header, npy_with_header, npz, tensor, words, zip};
+use crate::common::{Folder, Run, deflated, each, header, npy_with_header, npz, safetensors, tensor, words, zip};
 
 /// What a run printed and said.
 fn text(run: &Run) -> String {
@@ -94,4 +94,40 @@ fn what_cannot_be_read_stops_nothing() {
     let run = folder.run(words("diff a.npz crc.npz --accept"));
     assert!(run.status == Some(2) && text(&run).contains("\nwrote a.npz: 1 of 3 tensors\n"), "{run:?}");
     folder.run(words("diff a.npz same.npz")).printed().unwrap();
+}
+
+#[test]
+fn nothing_compared_is_not_equal() {
+    let folder = Folder::new();
+    ["none", "also", "full", "other"].iter().for_each(|name| fs::create_dir(folder.path(name)).unwrap());
+    folder.put("none/a.pt", b"x").put("also/.hidden.npy", b"x").put("full/w.npy", tensor::<u8>(&[1], &[1]).npy());
+    folder.put("other/config.json", b"{}").put("other/a.txt", b"x");
+    folder
+        .put("no.npz", npz(&[]))
+        .put("no.safetensors", safetensors(&[]))
+        .put("w.npz", npz(&[("w", folder.get("full/w.npy"))]));
+    let none = |sides: &str| {
+        let (expected, actual) = sides.split_once(' ').expect("two sides");
+        format!("EXPECTED {expected} and ACTUAL {actual}: there is no tensor in either")
+    };
+    for sides in ["none also", "none none", "none other", "no.npz no.npz", "no.npz no.safetensors", "other no.npz"] {
+        for more in ["", " -q", " --json", " --accept"] {
+            folder.refuses(words(&format!("diff {sides}{more}")), &[&none(sides)]).unwrap();
+        }
+    }
+    for (args, fragment) in [
+        ("full full --exclude w", "EXPECTED full and ACTUAL full: --only and --exclude leave no tensor"),
+        ("w.npz w.npz --exclude *", "--exclude: leaves no tensor to compare"),
+        ("none also --only w", "--only w: matches no tensor"),
+    ] {
+        folder.refuses(words(&format!("diff {args}")), &[fragment]).unwrap();
+    }
+    for (args, counts) in [
+        ("full none", "different: 0 same, 0 within, 0 different, 1 missing, 0 extra\n"),
+        ("none full", "different: 0 same, 0 within, 0 different, 0 missing, 1 extra\n"),
+        ("no.npz full", "different: 0 same, 0 within, 0 different, 0 missing, 1 extra\n"),
+    ] {
+        let run = folder.run(words(&format!("diff {args}")));
+        assert!(run.status == Some(1) && text(&run).starts_with(counts), "{args}: {run:?}");
+    }
 }
