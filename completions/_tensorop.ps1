@@ -256,6 +256,7 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Print every item')
             [CompletionResult]::new('--image', '--image', [CompletionResultType]::ParameterName, 'Draw the last two axes of a tensor instead: numbers as colours, or the picture that bytes are')
+            [CompletionResult]::new('--rgb', '--rgb', [CompletionResultType]::ParameterName, 'The last three axes are a picture in colours: [3, H, W], [4, H, W], [H, W, 3] or [H, W, 4] of uint8, or of floats from 0 to 1')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break

@@ -1297,7 +1297,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__show)
-            opts="-o -h --at --dtype --from --skip-rows --missing --all --threshold --edgeitems --linewidth --precision --image --output --range --threads --help"
+            opts="-o -h --at --dtype --from --skip-rows --missing --all --threshold --edgeitems --linewidth --precision --image --rgb --output --range --threads --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -247,6 +247,7 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
             cand --all 'Print every item'
             cand --image 'Draw the last two axes of a tensor instead: numbers as colours, or the picture that bytes are'
+            cand --rgb 'The last three axes are a picture in colours: [3, H, W], [4, H, W], [H, W, 3] or [H, W, 4] of uint8, or of floats from 0 to 1'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }

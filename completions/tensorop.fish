@@ -522,6 +522,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l range -d 'The
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l all -d 'Print every item'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l image -d 'Draw the last two axes of a tensor instead: numbers as colours, or the picture that bytes are'
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l rgb -d 'The last three axes are a picture in colours: [3, H, W], [4, H, W], [H, W, 3] or [H, W, 4] of uint8, or of floats from 0 to 1'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l atol -d 'The largest absolute error that passes; GLOB=A of the tensors whose names match' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rtol -d 'The largest error relative to EXPECTED that passes, with --atol their sum; or GLOB=R' -r -f

@@ -23,7 +23,7 @@ use crate::layout::axis::Span;
 use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;
 use crate::picture::blocks::Terminal;
-use crate::picture::{Picture, Scale, Seen, Size, file};
+use crate::picture::{Drawn, Picture, Scale, Seen, Size, file};
 use crate::report::{full_name, printable};
 use crate::storage::source::Source;
 use crate::storage::target::{OpenOutput, Target};
@@ -66,6 +66,12 @@ pub(super) struct Show {
     /// items has the colour of their mean, or of NaN or infinity if there is one among them.
     #[arg(long, conflicts_with_all = ["all", "threshold", "edgeitems", "linewidth", "precision"], help_heading = "Picture")]
     pub image: bool,
+    /// The last three axes are a picture in colours: [3, H, W], [4, H, W], [H, W, 3] or [H, W, 4] of uint8, or of floats from 0 to 1
+    ///
+    /// The channels are the last axis if that has 3 or 4 places, else the last but two. Of the other axes the first place is
+    /// drawn, unless --at names another.
+    #[arg(long, requires = "image", conflicts_with = "range", help_heading = "Picture")]
+    pub rgb: bool,
     /// Write the picture to a PNG file, one item a pixel
     ///
     /// Sides of more than 4096 items are averaged down to 4096 pixels. `-` is standard output.
@@ -85,6 +91,7 @@ Examples:
   tensorop show data.npy --at '0:1, ..., -5:' --all
   tensorop show attention.npy --image
   tensorop show attention.npy --image --at 3:4 --range 0,1 -o head3.png
+  tensorop show batch.npy --image --rgb --at 3:4 -o fourth.png                # one of float32 [N, 3, H, W]
 
 With --edgeitems 0 NumPy makes columns as wide as the widest of all items, and all are read.";
 
@@ -213,7 +220,7 @@ impl Show {
         };
         let ShownPart { title, source, spans } = self.part(file, &input, member, asked)?;
         asked.finish()?;
-        let picture = Picture::new(source, spans, limits)?;
+        let picture = Picture::new(source, spans, if self.rgb { Drawn::Colours } else { Drawn::Numbers }, limits)?;
         let times = if self.range.is_some() { 1 } else { 2 };
         let meter = Meter::new(io, Some(picture.bytes().saturating_mul(times)), false);
         let progress = |bytes| meter.add(bytes);

@@ -53,6 +53,15 @@ impl Selection {
         it
     }
 
+    /// Puts the axes of the output, which is in C order, into another order.
+    #[must_use]
+    pub fn with_axes(self, order: &[usize]) -> Self {
+        let view = self.view.with_axes(order);
+        let axes = order.iter().map(|&axis| self.axes[axis]).collect();
+        let meta = Meta::new(self.meta.dtype.clone(), view.shape());
+        Self { view, axes, meta, ..self }
+    }
+
     fn new(source: Source, order: Order, in_place: bool) -> Self {
         let mut axes: Vec<usize> = (0..source.shape().len()).collect();
         if order == Order::Fortran {

@@ -187,7 +187,7 @@ mod tests {
         let tensor = Tensor::new(DType::parse("uint8").unwrap(), shape.to_vec(), bytes.to_vec()).unwrap();
         let spans = shape.iter().map(|&dim| Span::whole(dim)).collect();
         let source = Source::memory(tensor, "data".to_owned());
-        let picture = Picture::new(source, spans, Limits::default()).unwrap();
+        let picture = Picture::new(source, spans, crate::picture::Drawn::Numbers, Limits::default()).unwrap();
         let scale = picture.scale(None, &|_| ()).unwrap();
         let mut out = Vec::new();
         terminal.draw(&picture, scale.as_ref(), &mut out, &|_| ()).unwrap();

@@ -37,18 +37,36 @@ pub(crate) struct Picture {
 enum Paint {
     /// The item is a number, for which a colour stands.
     Heat(numbers::Read),
-    /// The item is one channel of a colour of so many channels: 3, or 4 with opacity.
-    Channel(usize),
+    /// The item is one channel of a colour.
+    Channel(Channels),
+}
+
+/// The channels of the colours of a picture.
+struct Channels {
+    /// How many there are: 3, or 4 with opacity.
+    count: usize,
+    /// Reads floats, of which 1 is the most of a channel; `None` for bytes.
+    unit: Option<numbers::Read>,
+}
+
+/// How the items of a tensor are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Drawn {
+    /// As numbers, unless they are the bytes of a picture whose channels are the last axis.
+    Numbers,
+    /// As colours, whose channels are the last axis, else the last but two.
+    Colours,
 }
 
 impl Picture {
     /// Returns a picture of the part of a tensor that `spans` select, one span for each axis. The picture shows the last two
     /// axes at the first place of all others. A tensor of one axis, or of none, is one row. If the last axis of a uint8 tensor
-    /// has 3 or 4 places and the axes before the last three have one place each, it holds the channels of colours.
+    /// has 3 or 4 places and the axes before the last three have one place each, it holds the channels of colours. If
+    /// `drawn` asks for colours, items of the last three axes are these: uint8, or floats from 0 to 1.
     ///
     /// # Errors
-    /// Items that are no numbers; no items. Those of [`Job::new`].
-    pub(crate) fn new(mut source: Source, mut spans: Vec<Span>, limits: Limits) -> Result<Self> {
+    /// Items that are no numbers, or cannot be colours; no items. Those of [`Job::new`].
+    pub(crate) fn new(mut source: Source, mut spans: Vec<Span>, drawn: Drawn, limits: Limits) -> Result<Self> {
         let (dtype, label) = (source.dtype().clone(), source.label().to_owned());
         let refuse = |why: String| Err(Error::of(ErrorKind::Unsupported, why).within(label.as_str()));
         let shape: Vec<usize> = spans.iter().map(|span| span.len).collect();
@@ -56,9 +74,25 @@ impl Picture {
             return refuse(format!("{shape:?} has no items, and a picture needs some"));
         }
         let rank = shape.len();
+        let (mut is_last, is_float) = (true, is_float(dtype.kind()));
         let (paint, drawn) = match (&shape[..], dtype.kind()) {
-            ([before @ .., _, _, channels @ (3 | 4)], Kind::UInt8) if before.iter().all(|&dim| dim == 1) => {
-                (Paint::Channel(*channels), 3)
+            ([before @ .., _, _, 3 | 4], Kind::UInt8)
+                if drawn == Drawn::Numbers && before.iter().all(|&dim| dim == 1) =>
+            {
+                (Paint::Channel(Channels { count: shape[rank - 1], unit: None }), 3)
+            }
+            ([.., first, _, last], kind)
+                if drawn == Drawn::Colours
+                    && (is_float || *kind == Kind::UInt8)
+                    && (matches!(last, 3 | 4) || matches!(first, 3 | 4)) =>
+            {
+                is_last = matches!(last, 3 | 4);
+                let count = if is_last { *last } else { *first };
+                (Paint::Channel(Channels { count, unit: numbers::reader(&dtype).filter(|_| is_float) }), 3)
+            }
+            _ if drawn == Drawn::Colours => {
+                let expected = "[3, H, W], [4, H, W], [H, W, 3] or [H, W, 4] of uint8, or of floats from 0 to 1";
+                return refuse(format!("{} {shape:?} is no picture in colours, expected {expected}", dtype.name()));
             }
             _ => match numbers::reader(&dtype) {
                 Some(read) => (Paint::Heat(read), 2),
@@ -74,12 +108,17 @@ impl Picture {
         }
         let dim = |back: usize| rank.checked_sub(back).map_or(1, |axis| shape[axis]);
         let size = match paint {
-            Paint::Heat(_) => Size { width: dim(1), height: dim(2) },
-            Paint::Channel(_) => Size { width: dim(2), height: dim(3) },
+            Paint::Channel(_) if is_last => Size { width: dim(2), height: dim(3) },
+            Paint::Heat(_) | Paint::Channel(_) => Size { width: dim(1), height: dim(2) },
         };
         // it is read twice
         source.settle()?;
-        let fill = if spans.is_empty() { Selection::whole(source) } else { Selection::slice(source, &spans) };
+        let mut fill = if spans.is_empty() { Selection::whole(source) } else { Selection::slice(source, &spans) };
+        if !is_last {
+            // the channels of a pixel come one after the other
+            let axes: Vec<_> = (0..others).chain([rank - 2, rank - 1, rank - 3]).collect();
+            fill = fill.with_axes(&axes);
+        }
         let job = Job::new(Box::new(fill), limits)?;
         let others = if shape[..others].iter().all(|&dim| dim == 1) { Vec::new() } else { shape[..others].to_vec() };
         Ok(Self { job, dtype, size, paint, others })
@@ -117,7 +156,7 @@ impl Picture {
     pub(crate) fn channels(&self) -> usize {
         match self.paint {
             Paint::Heat(_) => 3,
-            Paint::Channel(channels) => channels,
+            Paint::Channel(Channels { count, .. }) => count,
         }
     }
 
@@ -125,13 +164,36 @@ impl Picture {
     /// items are colours themselves.
     ///
     /// # Errors
-    /// Of reading.
+    /// Of reading; a colour beyond 0 and 1.
     pub(crate) fn scale(&self, asked: Option<(f64, f64)>, progress: Progress<'_>) -> Result<Option<Scale>> {
         match (&self.paint, asked) {
-            (Paint::Channel(_), _) => Ok(None),
+            (Paint::Channel(Channels { unit: None, .. }), _) => Ok(None),
+            (Paint::Channel(Channels { unit: Some(read), count }), _) => {
+                self.check_unit(read, *count, progress).map(|()| None)
+            }
             (Paint::Heat(_), Some((low, high))) => Ok(Some(Scale::asked(low, high))),
             (Paint::Heat(read), None) => scale::find(&self.job, &self.dtype, read, progress).map(Some),
         }
+    }
+
+    /// Checks that all items are from 0 to 1. Nothing has been drawn yet.
+    fn check_unit(&self, read: &numbers::Read, channels: usize, progress: Progress<'_>) -> Result<()> {
+        let (mut numbers, mut first) = (Vec::new(), 0);
+        self.job.stream(progress, &mut |items| {
+            numbers.clear();
+            read(items, &mut numbers);
+            if let Some(at) = numbers.iter().position(|number| !(0.0..=1.0).contains(number)) {
+                let (pixel, channel) = ((first + at) / channels, (first + at) % channels);
+                let (row, column) = (pixel / self.size.width, pixel % self.size.width);
+                let why = format!(
+                    "{} at row {row}, column {column} of channel {channel}: a picture of floats has them from 0 to 1",
+                    numbers[at]
+                );
+                return Err(Error::of(ErrorKind::Unsupported, why).within(self.job.fill().data().label()));
+            }
+            first += numbers.len();
+            Ok(())
+        })
     }
 
     /// Hands the rows of pixels to `take`, averaged down to a size that is not larger than the picture's. Returns which numbers
@@ -148,8 +210,9 @@ impl Picture {
     ) -> Result<Seen> {
         let (channels, read) = match &self.paint {
             Paint::Heat(read) => (1, Some(read)),
-            Paint::Channel(channels) => (*channels, None),
+            Paint::Channel(Channels { count, unit }) => (*count, unit.as_ref()),
         };
+        let is_unit = matches!(self.paint, Paint::Channel(_)) && read.is_some();
         let mut raster = raster::Raster::new(self.size, to, channels, scale, take);
         let mut numbers = Vec::new();
         self.job.stream(progress, &mut |items| {
@@ -158,8 +221,16 @@ impl Picture {
                 Some(read) => read(items, &mut numbers),
                 None => numbers.extend(items.iter().map(|&item| f64::from(item))),
             }
+            if is_unit {
+                numbers.iter_mut().for_each(|number| *number *= 255.0);
+            }
             raster.add(&numbers)
         })?;
         Ok(raster.seen())
     }
+}
+
+/// Returns whether items are floats that a picture is made of.
+fn is_float(kind: &Kind) -> bool {
+    matches!(kind, Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64)
 }

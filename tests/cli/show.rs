@@ -227,6 +227,70 @@ fn pictures_as_they_are() {
         .unwrap();
 }
 
+/// With --rgb the channels may be the first of three axes, and floats from 0 to 1.
+#[test]
+fn pictures_in_colours() {
+    let folder = Folder::new();
+    let planes: Vec<u8> = (0..24).map(|i| (i * 10) as u8).collect();
+    let floats: Vec<f32> = planes.iter().map(|&byte| f32::from(byte) / 255.0).collect();
+    // [4, 3, 2] and [3, 4, 2] as pixels of 4 and 3 channels, and [2, 4, 3] as it is
+    let interleaved = |channels: usize| -> Vec<u8> {
+        let places = 24 / channels;
+        (0..places).flat_map(|place| (0..channels).map(move |channel| (channel * places + place) as u8 * 10)).collect()
+    };
+    folder
+        .put("bytes.npy", npy("|u1", &[3, 4, 2], &planes))
+        .put("batch.npy", tensor::<f32>(&[1, 3, 4, 2], &floats).npy());
+    folder
+        .put("two.npy", tensor::<f32>(&[2, 3, 2, 2], &floats).npy())
+        .put("last.npy", tensor::<f32>(&[2, 4, 3], &floats).npy());
+    folder.put("four.npy", npy("|u1", &[4, 2, 3], &planes)).put("wide.npy", npy("|u1", &[4, 3, 2], &planes));
+    folder.put("fortran.npy", tensor::<f32>(&[3, 4, 2], &floats).npy_fortran());
+    let second = vec![120, 160, 200, 130, 170, 210, 140, 180, 220, 150, 190, 230];
+    let rows = [
+        ("bytes.npy", (2, 4), 3, interleaved(3)),
+        ("batch.npy", (2, 4), 3, interleaved(3)),
+        ("fortran.npy", (2, 4), 3, interleaved(3)),
+        ("last.npy", (4, 2), 3, planes.clone()),
+        // the last axis is looked at first
+        ("four.npy", (2, 4), 3, planes.clone()),
+        ("wide.npy", (2, 3), 4, interleaved(4)),
+        ("two.npy --at 1:", (2, 2), 3, second),
+    ];
+    each(
+        rows,
+        |(args, ..)| (*args).to_owned(),
+        |(args, size, channels, expected)| {
+            let args = [vec!["show".to_owned()], words(args), words("--image --rgb -o out.png")].concat();
+            let run = folder.always(&args, None)?.printed()?;
+            let found = pixels(&folder.get("out.png"));
+            if found != (*size, *channels, expected.clone()) || run.contains("dark") {
+                return Err(format!("{found:?}, expected {size:?} {expected:?}; {run}"));
+            }
+            Ok(())
+        },
+    );
+    folder.put("out.npy", tensor::<f32>(&[3, 1, 2], &[0., 0.5, 1., 1., 1.5, 0.]).npy());
+    folder.put("nan.npy", tensor::<f32>(&[3, 1, 2], &[0., 0.5, 1., f32::NAN, 1., 0.]).npy());
+    folder
+        .put("ints.npy", tensor::<i64>(&[3, 1, 2], &[0; 6]).npy())
+        .put("plane.npy", tensor::<f32>(&[2, 2], &[0.; 4]).npy());
+    let refused: &[(&str, &[&str])] = &[
+        ("out.npy --image --rgb -o x.png", &["FILE out.npy: 1.5 at row 0, column 0 of channel 2", "from 0 to 1"]),
+        ("nan.npy --image --rgb -o x.png", &["FILE nan.npy: NaN at row 0, column 1 of channel 1"]),
+        ("ints.npy --image --rgb -o x.png", &["FILE ints.npy: int64 [3, 1, 2] is no picture in colours", "[3, H, W]"]),
+        ("plane.npy --image --rgb -o x.png", &["float32 [2, 2] is no picture in colours"]),
+        ("two.npy --at :,:2 --image --rgb -o x.png", &["[2, 2, 2, 2] is no picture in colours"]),
+        ("out.npy --rgb -o x.png", &["--image"]),
+        ("last.npy --image --rgb --range 0,1 -o x.png", &["--rgb", "--range"]),
+    ];
+    each(
+        refused,
+        |(args, _)| (*args).to_owned(),
+        |(args, fragments)| folder.refuses(words(&format!("show {args}")), fragments).map(drop),
+    );
+}
+
 #[test]
 fn large_pictures_are_averaged() {
     let folder = Folder::new();
