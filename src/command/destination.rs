@@ -319,7 +319,7 @@ fn write_parts(
         report.print(io)?;
         return Ok(Outcome::Done);
     }
-    let Some(share) = options.part else { return finish_parts(&parts, io, units.clamp(1, of), dry_run) };
+    let Some(share) = options.part else { return finish_parts(&shares, &parts, of, io, dry_run) };
     if options.restart {
         parts.restart().with_context(|| target.label())?;
     }
@@ -331,20 +331,16 @@ fn write_parts(
     Ok(Outcome::Done)
 }
 
-/// Makes a part, unless it is there already.
+/// Makes a part, as far as it is not there already.
 fn make_part(shares: &Shares<'_>, parts: &Parts<'_>, share: Share, progress: Progress<'_>) -> crate::error::Result<()> {
     parts.begin()?;
-    if parts.ledger.is_done(share.number) || parts.is_finished()? {
-        return Ok(());
-    }
-    shares.write(parts, share, progress)
+    if parts.is_finished()? { Ok(()) } else { shares.write(parts, share, progress) }
 }
 
-/// Puts the output in its place, or prints which of the first `wanted` parts are missing: those beyond the number of units
-/// are empty. (Of an output without units, the first part still makes what lies beside the items.)
-fn finish_parts(parts: &Parts<'_>, io: &Io, wanted: usize, dry_run: bool) -> Result<Outcome> {
+/// Puts the output in its place, or prints which of its `of` parts are missing.
+fn finish_parts(shares: &Shares<'_>, parts: &Parts<'_>, of: usize, io: &Io, dry_run: bool) -> Result<Outcome> {
     let lock = parts.ledger.lock();
-    let missing: Vec<usize> = (1..=wanted).filter(|&number| !parts.ledger.is_done(number)).collect();
+    let missing = shares.missing(parts, of)?;
     // another process may have put the output in place while this one waited or looked
     let finished = parts.is_finished()?;
     if !finished && !missing.is_empty() {

@@ -2,10 +2,11 @@
 
 pub mod chunked;
 pub mod conversion;
-pub mod empty_units;
 pub mod key_store;
 #[cfg(feature = "files")]
 pub mod local_store;
+#[cfg(feature = "files")]
+pub mod made_units;
 #[cfg(feature = "files")]
 pub mod parts;
 pub mod platform;

@@ -31,6 +31,9 @@ const DONE: &str = "done";
 /// The most bytes that are read of a record: many times what all arguments of a command may have.
 const MOST_RECORD: u64 = 1 << 26;
 
+/// The most bytes that are read of the list of a part: some 40 million units.
+const MOST_LIST: u64 = 1 << 30;
+
 /// An output that is made in parts.
 #[derive(Debug)]
 pub struct Parts<'a> {
@@ -90,29 +93,34 @@ impl Ledger {
         self.reader.size(&format!("{DONE}/{part}")).is_ok_and(|size| size.is_some())
     }
 
-    /// Notes that a part is done, with the list of its units that are done though they are not stored, which is complete
-    /// here whatever other processes that make the same part note meanwhile.
+    /// Notes that a part is done, with the list of what became of all its units.
     ///
     /// # Errors
     /// The note cannot be written.
-    pub fn set_done(&self, part: usize, empty_units: &str) -> io::Result<()> {
-        self.writer.put(&format!("{DONE}/{part}"), empty_units.as_bytes())
+    pub fn set_done(&self, part: usize, made: &str) -> io::Result<()> {
+        self.writer.put(&format!("{DONE}/{part}"), made.as_bytes())
     }
 
-    /// Returns the list of the units of a part that are done though they are not stored: all of a part that is done, else
-    /// those of which that is noted. If that cannot be read, they are made again, so it is empty.
-    pub fn empty_units(&self, part: usize) -> String {
-        let text = |key: String| self.reader.get(&key, MOST_RECORD).ok().flatten();
-        let text = text(format!("{DONE}/{part}")).or_else(|| text(format!("{DONE}/{part}.empty")));
+    /// Returns the list of what became of the units of a part: of all, if it is done, else of those of which that is noted.
+    /// If that cannot be read, they are made again, so it is empty.
+    pub fn made(&self, part: usize) -> String {
+        let text = |key: String| self.reader.get(&key, MOST_LIST).ok().flatten();
+        let text = text(format!("{DONE}/{part}")).or_else(|| text(format!("{DONE}/{part}.made")));
         text.map_or_else(String::new, |text| String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// Notes the units of a part that are done though they are not stored.
+    /// Notes what became of units of a part that is not done.
     ///
     /// # Errors
     /// The note cannot be written.
-    pub fn set_empty_units(&self, part: usize, list: &str) -> io::Result<()> {
-        self.writer.put(&format!("{DONE}/{part}.empty"), list.as_bytes())
+    pub fn set_made(&self, part: usize, made: &str) -> io::Result<()> {
+        self.writer.put(&format!("{DONE}/{part}.made"), made.as_bytes())
+    }
+
+    /// Forgets that a part, or some of its units, are done.
+    fn forget(&self, part: usize) -> io::Result<()> {
+        self.writer.remove(&format!("{DONE}/{part}"))?;
+        self.writer.remove(&format!("{DONE}/{part}.units"))
     }
 
     /// Returns how many units of a part are done. If that cannot be read, all are made again, so it is 0.
@@ -208,17 +216,29 @@ impl<'a> Parts<'a> {
         Stage::shared(self.folder.clone())
     }
 
-    /// Opens the file that all parts write to, and makes it at least `bytes` bytes long.
+    /// Opens the file that all parts write to, and makes it `bytes` bytes long. If it is shorter, it is new, or was cut:
+    /// then the parts that `beyond` returns for its length are no longer done, and that is noted first, since afterwards
+    /// nothing tells what was lost from zeros.
     ///
     /// # Errors
-    /// The file cannot be opened.
-    pub fn file(&self, bytes: u64) -> io::Result<File> {
+    /// The file cannot be opened; a note cannot be removed.
+    pub fn file(&self, bytes: u64, beyond: impl Fn(u64) -> Vec<usize>) -> io::Result<File> {
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(self.folder.join(FILE))?;
-        if file.metadata()?.len() < bytes {
+        if file.metadata()?.len() != bytes {
+            let _lock = self.ledger.lock();
+            let length = file.metadata()?.len();
+            if length < bytes {
+                beyond(length).into_iter().try_for_each(|part| self.ledger.forget(part))?;
+            }
             file.set_len(bytes)?;
         }
         Ok(file)
+    }
+
+    /// Returns the length of the file that all parts write to; `None` if it is not there.
+    pub fn file_length(&self) -> Option<u64> {
+        fs::metadata(self.folder.join(FILE)).ok().map(|found| found.len())
     }
 
     /// Gives the output its name, and removes all else. The [`lock`](Ledger::lock) is not needed once the output has its
@@ -289,7 +309,9 @@ mod tests {
         parts.begin().expect("begun");
         match is_folder {
             true => parts.stage().put("c/0", b"new").expect("put"),
-            false => parts.file(3).and_then(|mut file| io::Write::write_all(&mut file, b"new")).expect("written"),
+            false => {
+                parts.file(3, |_| vec![]).and_then(|mut file| io::Write::write_all(&mut file, b"new")).expect("written")
+            }
         }
         parts.ledger.set_done(1, "").expect("done");
         check(&parts, &|| {
@@ -358,9 +380,8 @@ mod tests {
                 assert_eq!((content(folder, is_folder), hidden()), ("new".to_owned(), vec![]));
                 // Another process does not know yet that the output is finished.
                 let ledger = &parts.ledger;
-                assert!(
-                    ledger.set_units_done(2, 1).is_err() && ledger.set_done(2, "").is_err() && parts.file(3).is_err()
-                );
+                assert!(ledger.set_units_done(2, 1).is_err() && ledger.set_done(2, "").is_err());
+                assert!(parts.file(3, |_| vec![]).is_err());
                 assert!(parts.stage().put("c/1", b"late").is_err() && ledger.lock().is_none());
                 assert!(parts.finish(None).is_err());
                 assert_eq!((content(folder, is_folder), hidden()), ("new".to_owned(), vec![]));

@@ -109,9 +109,22 @@ impl Stage {
         self.path.join(STORE)
     }
 
-    /// Returns whether a file is there; then it is whole.
-    pub fn has(&self, key: &str) -> bool {
-        self.store().join(key).exists()
+    /// Returns whether a file is there; then it was whole when it got its name.
+    fn has(&self, key: &str) -> bool {
+        self.size(key).is_some()
+    }
+
+    /// Returns the bytes of a file; `None` if it is not there.
+    pub fn size(&self, key: &str) -> Option<u64> {
+        fs::metadata(self.store().join(key)).ok().filter(Metadata::is_file).map(|found| found.len())
+    }
+
+    /// Removes a file, if it is there.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn remove(&self, key: &str) -> io::Result<()> {
+        remove_file(&self.store().join(key))
     }
 
     /// Turns the stage into a writer of values into a folder, which are written in the stage before they have their names
@@ -221,10 +234,7 @@ impl WritableStore for LocalWriter {
     }
 
     fn remove(&self, key: &str) -> io::Result<()> {
-        match fs::remove_file(self.folder.join(key)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => Ok(()),
-        }
+        remove_file(&self.folder.join(key))
     }
 }
 
@@ -270,6 +280,14 @@ pub fn stamp(path: &Path) -> io::Result<String> {
     let since = newest.duration_since(std::time::UNIX_EPOCH).expect("the search for the newest began there");
     let files = if files == 1 { String::new() } else { format!("{files} files, ") };
     Ok(format!("{files}{bytes} bytes, changed {}.{:09}", since.as_secs(), since.subsec_nanos()))
+}
+
+/// Removes a file, if it is there.
+fn remove_file(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 /// Removes a folder that another thread may be filling meanwhile.

@@ -260,3 +260,61 @@ fn refusals() {
     assert!(shown.contains("part 2 of 4: units 4 to 6 of 10, reads 900000 bytes of data, writes 900000\n"), "{shown}");
     assert_eq!(hidden(&folder), 0);
 }
+
+/// What was lost, cut or lengthened after it was made is missing, and exactly the parts that --finish names mend it.
+#[test]
+fn damaged_files_are_missing() {
+    type Damage = fn(&Folder, &str);
+    let folder = operands();
+    // the chunks are numbered in rows of three, so that part 2 of 4 has those from c/2/2 to c/5/0
+    let (lost, cut, long, empty): (Damage, Damage, Damage, Damage) = (
+        |folder, file| fs::remove_file(folder.path(file)).expect("removed"),
+        |folder, file| _ = folder.put(file, folder.get(file).split_last().expect("bytes").1),
+        |folder, file| _ = folder.put(file, [&folder.get(file)[..], b"x"].concat()),
+        |folder, file| _ = folder.put(file, b""),
+    );
+    let file = ".o.npy.tensorop/file";
+    let half: Damage = |folder, file| _ = folder.put(file, &folder.get(file)[..1_500_000]);
+    let rows: [(&str, &str, Damage, &str); 10] = [
+        (COMMANDS[0], ".o.zarr.tensorop/store/c/2/2", lost, "2"),
+        (COMMANDS[0], ".o.zarr.tensorop/store/c/9/2", cut, "4"),
+        (COMMANDS[0], ".o.zarr.tensorop/store/c/0/0", long, "1"),
+        (COMMANDS[0], ".o.zarr.tensorop/store/c/5/1", empty, "3"),
+        (COMMANDS[0], ".o.zarr.tensorop/store/zarr.json", lost, "1"),
+        (COMMANDS[0], ".o.zarr.tensorop/done/3", lost, "3"),
+        (COMMANDS[3], file, half, "2,3"),
+        (COMMANDS[3], file, cut, "3"),
+        (COMMANDS[3], file, long, "3"),
+        (COMMANDS[3], file, lost, "1-3"),
+    ];
+    each(
+        &rows,
+        |(command, file, ..)| format!("{command}: {file}"),
+        |(command, file, damage, expected)| {
+            let of = if command.ends_with(".npy") { 3 } else { 4 };
+            let (one, out) = (command.replace("O.", "one."), command.replace("O.", "o."));
+            let name = |command: &str| command.split(' ').next_back().expect("a name").to_owned();
+            folder.run(words(&one)).printed()?;
+            let part = |number: &str| folder.run(words(&format!("{out} --part {number}/{of}"))).printed();
+            let finish = || folder.run(words(&format!("{out} --finish {of}")));
+            (1..=of).try_for_each(|number| part(&number.to_string()).map(drop))?;
+            damage(&folder, file);
+            for _ in 0..2 {
+                let missing = finish();
+                assert_eq!((missing.status, String::from_utf8_lossy(&missing.stdout).trim()), (Some(1), *expected));
+            }
+            let missing = if *expected == "1-3" { "1,2,3" } else { expected };
+            let numbers: Vec<&str> = missing.split(',').collect();
+            for (n, number) in numbers.iter().enumerate() {
+                part(number)?;
+                let rest = &numbers[n + 1..];
+                assert_eq!(String::from_utf8_lossy(&finish().stdout).trim(), rest.join(","), "after part {number}");
+            }
+            assert_eq!(finish().printed()?, "");
+            assert!(folder.tree(folder.path(name(&out))) == folder.tree(folder.path(name(&one))), "another output");
+            let found = folder.path(name(&out));
+            if found.is_dir() { fs::remove_dir_all(found) } else { fs::remove_file(found) }.expect("removed");
+            Ok(())
+        },
+    );
+}

@@ -8,7 +8,7 @@ use crate::error::{Context, Error, Result};
 use crate::format::interface::WriteChunks;
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::{Fill, StoredWindow};
-use crate::storage::empty_units::EmptyUnits;
+use crate::storage::made_units::{MadeUnit, MadeUnits};
 use crate::storage::platform::{copy_range, is_full, read_at};
 use crate::storage::read_at::Section;
 use crate::storage::source::is_filled;
@@ -25,19 +25,19 @@ pub(super) struct ChunkSink<'a> {
     /// The operator that fills the boxes.
     pub fill: &'a dyn Fill,
     /// What other processes may have put of the boxes, if the output is made in parts.
-    pub empties: Option<Empties<'a>>,
+    pub made: Option<MadeBoxes<'a>>,
 }
 
-/// The boxes of a tensor that are done though they are not stored, because they hold only the fill value.
-pub(super) struct Empties<'a> {
+/// What is known of the boxes of a tensor of an output that is made in parts.
+pub(super) struct MadeBoxes<'a> {
     /// All boxes of the tensor.
     pub windows: &'a Windows,
     /// The number of the first of them among those of all tensors.
     pub first: usize,
-    pub units: &'a EmptyUnits<'a>,
+    pub units: &'a MadeUnits<'a>,
 }
 
-impl Empties<'_> {
+impl MadeBoxes<'_> {
     fn number(&self, window: &Window) -> usize {
         self.first + self.windows.number_of(window.start)
     }
@@ -48,15 +48,24 @@ impl WindowSink for ChunkSink<'_> {
         let key = self.chunks.key(self.n, window);
         let packed = self.chunks.pack(self.n, window, items, &|chunk| self.is_in_data(chunk));
         match packed.with_context(|| format!("{}: chunk {key}", self.failed))? {
-            Some(bytes) => self.stage.put(&key, &bytes).with_context(|| self.failed.clone()),
+            Some(bytes) => {
+                self.stage.put(&key, &bytes).with_context(|| self.failed.clone())?;
+                self.note(window, MadeUnit::File(bytes.len() as u64))
+            }
             None => self.leave_out(window),
         }
     }
 
     fn has(&self, window: &Window) -> bool {
-        self.empties.as_ref().is_some_and(|empties| {
-            self.stage.has(&self.chunks.key(self.n, window)) || empties.units.has(empties.number(window))
-        })
+        let Some(made) = &self.made else { return false };
+        let (number, size) = (made.number(window), self.stage.size(&self.chunks.key(self.n, window)));
+        match (made.units.get(number), size) {
+            (Some(MadeUnit::Empty), size) => size.is_none(),
+            (Some(MadeUnit::File(bytes)), size) => size == Some(bytes),
+            // of a part that was killed
+            (None, Some(bytes)) => made.units.add(number, MadeUnit::File(bytes)).is_ok(),
+            (None, None) => false,
+        }
     }
 
     fn copy(&self, window: &Window, stored: &StoredWindow<'_>) -> Result<bool> {
@@ -88,10 +97,12 @@ impl WindowSink for ChunkSink<'_> {
 }
 
 impl ChunkSink<'_> {
-    /// Notes that a box is done and not stored.
+    /// Notes that a box is done and not stored. A file that somebody put in its place goes.
     fn leave_out(&self, window: &Window) -> Result<()> {
-        let add = |empties: &Empties<'_>| empties.units.add(empties.number(window));
-        self.empties.as_ref().map_or(Ok(()), add).with_context(|| self.failed.clone())
+        if self.made.is_some() {
+            self.stage.remove(&self.chunks.key(self.n, window)).with_context(|| self.failed.clone())?;
+        }
+        self.note(window, MadeUnit::Empty)
     }
 
     /// Returns whether a chunk is one of the data that the data's own store has.
@@ -126,6 +137,12 @@ impl ChunkSink<'_> {
         true
     }
 
+    /// Notes what became of a box.
+    fn note(&self, window: &Window, unit: MadeUnit) -> Result<()> {
+        let add = |made: &MadeBoxes<'_>| made.units.add(made.number(window), unit);
+        self.made.as_ref().map_or(Ok(()), add).with_context(|| self.failed.clone())
+    }
+
     /// Copies bytes of a file to the file of a box, inside the system if it can; returns whether it was copied.
     fn copied(&self, window: &Window, from: &File, at: u64, bytes: usize) -> Result<bool> {
         let put = self.stage.put_with(&self.chunks.key(self.n, window), |file| {
@@ -137,7 +154,7 @@ impl ChunkSink<'_> {
             if copied == bytes as u64 { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
         });
         match put {
-            Ok(()) => Ok(true),
+            Ok(()) => self.note(window, MadeUnit::File(bytes as u64)).map(|()| true),
             Err(error) if is_full(&error) => Err(Error::from(error).within(self.failed.clone())),
             // the window is then read and written, which shows what is wrong
             Err(_) => Ok(false),

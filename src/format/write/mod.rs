@@ -7,8 +7,10 @@
 mod chunks;
 mod output;
 mod plan;
+mod shares;
 #[cfg(test)]
 mod tests;
 
 pub use self::output::{Recast, Share, Work, check_replaced, checked, edit, named};
-pub use self::plan::{Plan, ShareReport, Shares, items_at};
+pub use self::plan::{Plan, items_at};
+pub use self::shares::{ShareReport, Shares};

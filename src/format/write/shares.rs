@@ -1,0 +1,210 @@
+//! An output that several processes make, each a share of it: what the units are that it is cut into, and which are there.
+
+use std::ops::Range;
+
+use super::output::Share;
+use super::plan::{ChunkShare, Plan, Planned, parts_of};
+use crate::engine::job::Progress;
+use crate::engine::sink::FileSink;
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::format::interface::{Layout, Places, WriteChunks};
+use crate::layout::window::Windows;
+use crate::storage::made_units::{MadeUnit, MadeUnits};
+use crate::storage::parts::Parts;
+use crate::storage::platform::write_at;
+
+/// The bytes of a unit of a file that is made in shares. Processes on several machines may write one file only if no two
+/// of them write to the same page, since a client of NFS writes whole pages; and stripes of Lustre are whole MiB.
+const UNIT: u64 = 1 << 20;
+
+/// The number of units of a file that are written and synced before they are noted as done.
+const UNITS_AT_ONCE: usize = 16;
+
+/// An output that is made in shares: its plan, and the units that it is cut into.
+pub struct Shares<'a> {
+    plan: &'a Plan,
+    units: Units<'a>,
+}
+
+/// What a unit is.
+enum Units<'a> {
+    /// A file of a folder of chunks; each tensor has its own windows.
+    Chunks { writer: &'a dyn WriteChunks, windows: Vec<Windows> },
+    /// A MiB of the one file of a tensor behind its header.
+    Bytes { output: &'a Planned, places: &'a Places },
+}
+
+/// What a share would read and write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShareReport {
+    /// The units of the share.
+    pub own: Range<usize>,
+    /// The number of units of all shares.
+    pub units: usize,
+    /// The bytes of items that the share writes.
+    pub writes: u64,
+    /// The bytes of the data that it reads.
+    pub reads: u64,
+}
+
+impl Plan {
+    /// Returns the shares that the output can be made in.
+    ///
+    /// # Errors
+    /// The output is neither a folder of chunks nor one tensor behind a header.
+    pub fn shares(&self) -> Result<Shares<'_>> {
+        let units = match (&self.layout, &self.outputs[..]) {
+            (Layout::Chunks(writer), _) => Units::Chunks { writer: &**writer, windows: self.boxes(&**writer) },
+            (Layout::Places(places), [output]) if places.seal.is_none() && places.tensors[0].packed.is_none() => {
+                Units::Bytes { output, places }
+            }
+            (Layout::Places(_) | Layout::Whole(_) | Layout::Sequence(_), _) => {
+                let message = format!("{}: a {} is not made in parts", self.label, self.format.argument());
+                return Err(Error::of(ErrorKind::Unsupported, message));
+            }
+        };
+        Ok(Shares { plan: self, units })
+    }
+}
+
+impl Shares<'_> {
+    /// Returns the number of units that the output is cut into.
+    fn count(&self) -> usize {
+        match &self.units {
+            Units::Chunks { windows, .. } => windows.iter().map(Windows::count).sum(),
+            Units::Bytes { places, .. } => {
+                usize::try_from(places.bytes.div_ceil(UNIT)).expect("a tensor in memory has fewer MiB than usize")
+            }
+        }
+    }
+
+    /// Returns what `share` would read and write.
+    pub fn describe(&self, share: Share) -> ShareReport {
+        let units = self.count();
+        let own = share.of(units);
+        let (mut writes, mut reads) = (0, 0);
+        match &self.units {
+            Units::Chunks { windows, .. } => {
+                for (output, windows, numbers) in parts_of(&self.plan.outputs, windows, &own) {
+                    for number in numbers {
+                        let window = windows.get(number);
+                        writes += (window.items() * output.meta.dtype.itemsize()) as u64;
+                        reads += output.job.fill().bytes_read(&window);
+                    }
+                }
+            }
+            Units::Bytes { places, .. } => {
+                writes = end_of(own.end, places) - end_of(own.start, places);
+                reads = writes;
+            }
+        }
+        ShareReport { own, units, writes, reads }
+    }
+
+    /// Returns those of `of` parts that are missing: that are not done, or of which a file is not there with the size that it
+    /// was made with. Parts beyond the number of units are empty, and never missing. (Of an output without units, the first
+    /// part still makes what lies beside the items.)
+    ///
+    /// # Errors
+    /// The metadata of a store cannot be made.
+    pub fn missing(&self, parts: &Parts, of: usize) -> Result<Vec<usize>> {
+        let mut missing = Vec::new();
+        for number in 1..=self.count().clamp(1, of) {
+            if !self.is_there(parts, Share { number, of })? {
+                missing.push(number);
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Returns whether a share is done, and all that it made is there. The metadata of a store count as the first share's.
+    ///
+    /// # Errors
+    /// The metadata of a store cannot be made.
+    fn is_there(&self, parts: &Parts, share: Share) -> Result<bool> {
+        if !parts.ledger.is_done(share.number) {
+            return Ok(false);
+        }
+        let own = share.of(self.count());
+        match &self.units {
+            Units::Chunks { writer, windows } => {
+                let (stage, mut first) = (parts.stage(), 0);
+                let made = MadeUnits::of(&parts.ledger, share.number, own.clone());
+                for (n, (_, windows, mut numbers)) in parts_of(&self.plan.outputs, windows, &own).enumerate() {
+                    let is_as_made = |number| {
+                        let size = stage.size(&writer.key(n, &windows.get(number)));
+                        match made.get(first + number) {
+                            Some(MadeUnit::File(bytes)) => size == Some(bytes),
+                            Some(MadeUnit::Empty) => size.is_none(),
+                            None => false,
+                        }
+                    };
+                    if !numbers.all(is_as_made) {
+                        return Ok(false);
+                    }
+                    first += windows.count();
+                }
+                let has = |(key, bytes): (String, Vec<u8>)| stage.size(&key) == Some(bytes.len() as u64);
+                Ok(share.number > 1 || writer.seal()?.into_iter().all(has))
+            }
+            Units::Bytes { places, .. } => {
+                let length = parts.file_length().unwrap_or_default();
+                // What a file has too much is mended by the last share.
+                let is_last = end_of(own.end, places) == places.bytes;
+                Ok(length == places.bytes || (length >= end_of(own.end, places) && !is_last))
+            }
+        }
+    }
+
+    /// Makes those units of `share` that are not there as they were made, in the folder that all shares have in common, and
+    /// notes that the share is done. What counts as done is on the disk.
+    ///
+    /// # Errors
+    /// Those of [`Plan::write`].
+    pub fn write(&self, parts: &Parts, share: Share, progress: Progress<'_>) -> Result<()> {
+        if self.is_there(parts, share)? {
+            return Ok(());
+        }
+        let (plan, own) = (self.plan, share.of(self.count()));
+        let failed = || plan.failed();
+        let done = |made: &str| parts.ledger.set_done(share.number, made).with_context(failed);
+        match &self.units {
+            Units::Chunks { writer, .. } => {
+                let made = MadeUnits::of(&parts.ledger, share.number, own.clone());
+                let own = ChunkShare { own: &own, made: &made };
+                plan.put_chunks(*writer, &parts.stage(), Some(own), progress)?;
+                done(&made.text())
+            }
+            Units::Bytes { output, places } => {
+                let start = places.tensors[0].start;
+                let beyond = |length| {
+                    let units = |number| Share { number, of: share.of }.of(self.count());
+                    let is_beyond = |number: &usize| end_of(units(*number).end, places) > length;
+                    (1..=share.of).filter(is_beyond).collect()
+                };
+                let file = parts.file(places.bytes, beyond).with_context(failed)?;
+                let mut next = own.start + parts.ledger.units_done(share.number).min(own.len());
+                while next < own.end {
+                    let end = (next + UNITS_AT_ONCE).min(own.end);
+                    let bytes = next as u64 * UNIT..end_of(end, places);
+                    if bytes.start < start {
+                        write_at(&file, &places.header, 0).with_context(failed)?;
+                    }
+                    let sink = FileSink::new(&file, start, output.job.meta(), &plan.label);
+                    output.job.write_range(&sink, bytes, progress)?;
+                    // units that are noted as done must survive a loss of power
+                    file.sync_data().with_context(failed)?;
+                    next = end;
+                    parts.ledger.set_units_done(share.number, next - own.start).with_context(failed)?;
+                }
+                output.job.fill().finish()?;
+                done("")
+            }
+        }
+    }
+}
+
+/// Returns where a unit before that of number `unit` ends, in bytes of the file.
+fn end_of(unit: usize, places: &Places) -> u64 {
+    (unit as u64 * UNIT).min(places.bytes)
+}
