@@ -528,11 +528,11 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l atol -d 'The 
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rtol -d 'The largest error relative to EXPECTED that passes, with --atol their sum; or GLOB=R' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ulp -d 'How many representable values apart still passes (0: +0 equals -0); or GLOB=N' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l allow -d 'How many items of a tensor may fail: a number, or a share in per cent such as 0.1%' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l min-cosine -d 'The least cosine of the angle between the flattened tensors' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l min-snr -d 'The least signal to noise ratio, 10 log10(sum of EXPECTED^2 / sum of errors^2)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l min-psnr -d 'The least peak signal to noise ratio, 20 log10(range of EXPECTED / rmse)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l max-rmse -d 'The largest root mean square of the errors' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l max-mean-abs -d 'The largest mean of |ACTUAL - EXPECTED|' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l min-cosine -d 'The least cosine of the angle between the flattened tensors, from -1 to 1; or GLOB=X' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l min-snr -d 'The least signal to noise ratio, 10 log10(sum of EXPECTED^2 / sum of errors^2); or GLOB=DB' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l min-psnr -d 'The least peak signal to noise ratio, 20 log10(range of EXPECTED / rmse); or GLOB=DB' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l max-rmse -d 'The largest root mean square of the errors; or GLOB=X' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l max-mean-abs -d 'The largest mean of |ACTUAL - EXPECTED|; or GLOB=X' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l worst -d 'Show the N mismatches with the largest |ACTUAL - EXPECTED|, NaN and infinite ones before all, instead of the first' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l max-mismatch -d 'How many mismatches to show, the first ones' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l sort -d 'What the worst of several tensors is, of which the report has a line each [default: snr]' -r -f -a "snr\t'Items that differ by NaN or infinity, then the lowest signal to noise ratio'
@@ -544,7 +544,6 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l limit -d 'How
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l heatmap -d 'Draw |ACTUAL - EXPECTED| to a PNG file, as show --image does: over the last two axes, of the others the largest' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l only -d 'Of whole containers take only tensors whose names match' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l exclude -d 'Of whole containers leave out tensors whose names match, also of those that --only takes' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rename -d 'Give tensors of whole containers other names, such as \'model.*=*\'' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
@@ -591,6 +590,7 @@ tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rename -d 'Give EXPECTED\'s tensors the names that they have in ACTUAL, such as \'model.*=*\'' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l nan-differs -d 'NaNs of different bits differ'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ignore-dtype -d 'Compare values, whatever the dtypes'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l map -d 'Draw in text where mismatches are dense, over the last two axes (of one tensor, below the report)'

@@ -11,18 +11,20 @@ use clap::{Args, ValueHint};
 use super::accept::Changes;
 use super::asked::{Asked, Reinterpret};
 use super::io::{Io, Outcome};
-use super::messages::{about_items, complain, unless_closed};
+use super::messages::{about_items, complain, told, unless_closed};
 use super::meter::Meter;
 use super::options::{
-    ByName, InputOptions, MemberOptions, OperandArg, ThreadOptions, Word, data_help, parse_number, parse_words, word,
+    InputOptions, MemberOptions, OperandArg, PassOptions, ThreadOptions, Word, data_help, parse_number, parse_words,
+    word,
 };
 use super::show::{png_target, write_png};
-use super::sides::{ACTUAL, ComparedSides, Comparing, EXPECTED, NamedPairs, find, open_two, pair_up};
+use super::sides::{ACTUAL, ComparedSides, Comparing, EXPECTED, NamedPairs, find, is_absent, open_two, pair_up};
 use super::sources::{FoundTensor, OperandReader, check_stdin, typed_alone};
 use crate::diff::maps::{self, Density};
 use crate::diff::models::{Models, ReportForm, SortKey, Verdict};
-use crate::diff::{self, Allowed, Effort, MetricLimits, Options, Reason};
+use crate::diff::{self, Effort, Options, Reason};
 use crate::format::collection::TensorPlace;
+use crate::format::rewrite;
 use crate::ops::fill::Limits;
 use crate::picture::Picture;
 use crate::report::printable;
@@ -45,6 +47,7 @@ use crate::storage::target::Target;
 /// a line for each tensor that is not the same, the worst first.
 #[derive(Args)]
 #[command(override_usage = "tensorop diff [OPTIONS] <EXPECTED> <ACTUAL>", after_long_help = EXAMPLES)]
+#[command(mut_arg("rename", |arg| arg.help(RENAME).long_help(LONG_RENAME)))]
 pub(super) struct Diff {
     /// The tensor, container or folder that is right
     #[arg(value_name = "EXPECTED", allow_negative_numbers = true, value_hint = ValueHint::AnyPath, long_help = data_help("The tensor, container or folder that is right."))]
@@ -52,36 +55,8 @@ pub(super) struct Diff {
     /// The tensor, container or folder to be checked
     #[arg(value_name = "ACTUAL", allow_negative_numbers = true, value_hint = ValueHint::AnyPath)]
     pub actual: OperandArg,
-    /// The largest absolute error that passes; GLOB=A of the tensors whose names match
-    ///
-    /// Can be given several times: the last that matches the name of a tensor decides.
-    #[arg(long, value_name = "A", value_parser = parse_tolerances, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
-    pub atol: Vec<ByName<f64>>,
-    /// The largest error relative to EXPECTED that passes, with --atol their sum; or GLOB=R
-    #[arg(long, value_name = "R", value_parser = parse_tolerances, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
-    pub rtol: Vec<ByName<f64>>,
-    /// How many representable values apart still passes (0: +0 equals -0); or GLOB=N
-    ///
-    /// In the format of the items themselves: neighbours are 1 apart. Of integers and dates it is their difference, of
-    /// complex numbers the larger of both parts.
-    #[arg(long, value_name = "N", value_parser = parse_steps, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
-    pub ulp: Vec<ByName<u64>>,
-    /// NaNs of different bits differ
-    #[arg(long, help_heading = HEADING)]
-    pub nan_differs: bool,
-    /// Compare values, whatever the dtypes
-    ///
-    /// Integers with integers exactly, other numbers as float64 or complex128, strings as text. What has no common
-    /// meaning (strings and numbers, structured dtypes) still differs.
-    #[arg(long, help_heading = HEADING)]
-    pub ignore_dtype: bool,
-    /// How many items of a tensor may fail: a number, or a share in per cent such as 0.1%
-    ///
-    /// The tensor passes if 100 x mismatches <= P x items, exactly as P is typed.
-    #[arg(long, value_name = "N|P%", value_parser = str::parse::<Allowed>, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = HEADING)]
-    pub allow: Option<Allowed>,
     #[command(flatten)]
-    pub limits: LimitOptions,
+    pub passing: PassOptions,
     /// Show the N mismatches with the largest |ACTUAL - EXPECTED|, NaN and infinite ones before all, instead of the first
     ///
     /// Of several tensors they are listed below the line of each.
@@ -134,42 +109,6 @@ pub(super) struct Diff {
     pub threads: ThreadOptions,
 }
 
-/// Limits on metrics: if there is any, items need pass only if a tolerance is given, too.
-#[derive(Args)]
-#[command(next_help_heading = "What passes as a whole")]
-pub(super) struct LimitOptions {
-    /// The least cosine of the angle between the flattened tensors
-    ///
-    /// This and the next four options judge a tensor as a whole: it passes if all limits that are given hold. Its single items
-    /// may then differ by any amount, unless --atol, --rtol, --ulp or --allow limits them, too; --atol GLOB=A and the like
-    /// limit only items of the tensors that GLOB matches. Items that are NaN or infinite on one side must always be the same
-    /// on the other.
-    ///
-    /// A metric that is undefined (null in --json) passes no limit, unless all items are the same.
-    #[arg(long, value_name = "X", value_parser = parse_limit, value_hint = ValueHint::Other, allow_hyphen_values = true)]
-    pub min_cosine: Option<f64>,
-    /// The least signal to noise ratio, 10 log10(sum of EXPECTED^2 / sum of errors^2)
-    #[arg(long, value_name = "DB", value_parser = parse_limit, value_hint = ValueHint::Other, allow_hyphen_values = true)]
-    pub min_snr: Option<f64>,
-    /// The least peak signal to noise ratio, 20 log10(range of EXPECTED / rmse)
-    #[arg(long, value_name = "DB", value_parser = parse_limit, value_hint = ValueHint::Other, allow_hyphen_values = true)]
-    pub min_psnr: Option<f64>,
-    /// The largest root mean square of the errors
-    #[arg(long, value_name = "X", value_parser = parse_tolerance, value_hint = ValueHint::Other, allow_hyphen_values = true)]
-    pub max_rmse: Option<f64>,
-    /// The largest mean of |ACTUAL - EXPECTED|
-    #[arg(long, value_name = "X", value_parser = parse_tolerance, value_hint = ValueHint::Other, allow_hyphen_values = true)]
-    pub max_mean_abs: Option<f64>,
-}
-
-impl LimitOptions {
-    fn limits(&self) -> MetricLimits {
-        let Self { min_cosine, min_snr, min_psnr, max_rmse, max_mean_abs } = *self;
-        MetricLimits { min_cosine, min_snr, min_psnr, max_rmse, max_mean_abs }
-    }
-}
-
-const HEADING: &str = "What passes";
 const REPORT: &str = "Report";
 
 const EXAMPLES: &str = "\
@@ -196,6 +135,15 @@ EXPECTED is zero, psnr_db and snr_db are -Infinity, and without any error Infini
 
 Exit status: 0 the same, 1 different, 2 anything else, also where one of several tensors cannot be read.";
 
+const RENAME: &str = "Give EXPECTED's tensors the names that they have in ACTUAL, such as 'model.*=*'";
+
+const LONG_RENAME: &str = "\
+Give EXPECTED's tensors the names that they have in ACTUAL, such as 'model.*=*'
+
+OLD is a name in EXPECTED, and NEW the one in ACTUAL; the names of ACTUAL stay. At most one * on each side; that of NEW is what \
+that of OLD stood for. Can be given several times: the first that matches a name changes it. --only, --exclude and GLOB= are \
+matched with the new names.";
+
 /// The lines of a report on several tensors that a terminal gets.
 const TERMINAL_LINES: usize = 40;
 
@@ -213,30 +161,6 @@ fn sort_keys() -> Vec<Word<SortKey>> {
 /// what is written is the same everywhere.
 const MAP_LINES: usize = 32;
 const MAP_COLUMNS: usize = 74;
-
-fn parse_tolerance(text: &str) -> Result<f64, String> {
-    let value = text.parse::<f64>().ok().filter(|value| *value >= 0.0 && value.is_finite());
-    value.ok_or_else(|| "expected a number, 0 or more".to_owned())
-}
-
-fn parse_limit(text: &str) -> Result<f64, String> {
-    let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
-    value.ok_or_else(|| "expected a number".to_owned())
-}
-
-fn parse_tolerances(text: &str) -> Result<ByName<f64>, String> {
-    ByName::parse(text, parse_tolerance)
-}
-
-fn parse_steps(text: &str) -> Result<ByName<u64>, String> {
-    ByName::parse(text, parse_number)
-}
-
-/// Returns the last of the tolerances that is for a tensor of that name.
-fn tolerance<T: Copy>(all: &[ByName<T>], name: &str) -> Option<T> {
-    let matches = |one: &&ByName<T>| one.glob.as_ref().is_none_or(|glob| glob.matches(name));
-    all.iter().rev().find(matches).map(|one| one.value)
-}
 
 /// Prints something to standard output, as far as somebody reads it.
 fn print(io: &Io, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
@@ -256,7 +180,7 @@ impl Diff {
         let limits = reader.limits;
         let operands = [EXPECTED.of(&self.expected), ACTUAL.of(&self.actual)];
         check_stdin(&operands)?;
-        let expected = find(&reader, &operands[0], self.accepts(io))?;
+        let expected = find(&reader, &operands[0], self.accepts(io)).map_err(|error| self.offer_to_make(error))?;
         let actual = find(&reader, &operands[1], false)?;
         match pair_up(&reader, &operands, [expected, actual], &self.members)? {
             ComparedSides::Two(found) => self.two(io, &found, limits),
@@ -268,6 +192,20 @@ impl Diff {
     /// Returns whether tensors of ACTUAL that do not pass are accepted.
     fn accepts(&self, io: &Io) -> bool {
         self.accept || io.environment.update_golden
+    }
+
+    /// Adds to the error of an EXPECTED that is not there how it is made, if it can be.
+    fn offer_to_make(&self, error: anyhow::Error) -> anyhow::Error {
+        let is_folder = |arg: &OperandArg| matches!(arg, OperandArg::Path(path) if path.is_dir());
+        match &self.expected {
+            OperandArg::Path(path)
+                if is_absent(path)
+                    && (is_folder(&self.actual) || rewrite::new_format(&rewrite::divided(path).file).is_ok()) =>
+            {
+                anyhow!("{}; --accept makes it", told(&error))
+            }
+            _ => error,
+        }
     }
 
     /// Prints lines about the files that were written: after the report, or, beside a JSON object, on standard error.
@@ -303,32 +241,7 @@ impl Diff {
 
     /// Returns the tolerances and limits for the tensor of that name.
     fn options(&self, name: &str) -> Options {
-        Options {
-            atol: tolerance(&self.atol, name),
-            rtol: tolerance(&self.rtol, name),
-            ulp: tolerance(&self.ulp, name),
-            shown: self.max_mismatch,
-            worst: self.worst,
-            allowed: self.allow,
-            limits: self.limits.limits(),
-            nan_differs: self.nan_differs,
-            ignore_dtype: self.ignore_dtype,
-        }
-    }
-
-    /// Refuses tolerances whose patterns match no name.
-    ///
-    /// # Errors
-    /// The first such tolerance.
-    fn check_tolerances<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
-        let atol = self.atol.iter().map(|one| ("--atol", &one.glob));
-        let rtol = self.rtol.iter().map(|one| ("--rtol", &one.glob));
-        let ulp = self.ulp.iter().map(|one| ("--ulp", &one.glob));
-        let mut globs = atol.chain(rtol).chain(ulp).filter_map(|(option, glob)| Some((option, glob.as_ref()?)));
-        match globs.find(|(_, glob)| !names.clone().any(|name| glob.matches(name))) {
-            Some((option, glob)) => bail!("{option} {}=: matches no tensor", glob.text()),
-            None => Ok(()),
-        }
+        Options { shown: self.max_mismatch, worst: self.worst, ..self.passing.options(name) }
     }
 
     /// Returns the form of a report on several tensors.
@@ -383,7 +296,7 @@ impl Diff {
             (false, false) => {
                 difference.write_report(out, io.style()).and_then(|()| match (difference.reason(), &void) {
                     (Some(Reason::Dtype), Some(void)) => writeln!(out, "  {}", about_items(void.name(), void)),
-                    (Some(Reason::Dtype), None) if !self.ignore_dtype => {
+                    (Some(Reason::Dtype), None) if !self.passing.ignore_dtype => {
                         writeln!(out, "  --ignore-dtype compares the values")
                     }
                     _ => Ok(()),
@@ -437,9 +350,9 @@ impl Diff {
     fn name(&self, [expected, actual]: [&Source; 2]) -> Result<String> {
         let old = expected.member().or(actual.member()).unwrap_or_default();
         let name = self.members.renamed(old);
-        self.members.check_renames(&[old])?;
+        self.members.check_renames_of_expected(&[old], &[actual.member().unwrap_or_default()])?;
         self.members.check_names(&[&name])?;
-        self.check_tolerances(std::iter::once(&*name))?;
+        self.passing.check_globs(&[&name])?;
         if !self.members.takes(&name) {
             bail!("--exclude: leaves no tensor to compare");
         }
@@ -453,7 +366,7 @@ impl Diff {
                 bail!("{option}: is of one tensor, and these are several: name a member after a colon, or a file");
             }
         }
-        self.check_tolerances(pairs.named.iter().map(|(name, _)| name.as_str()))?;
+        self.passing.check_globs(&pairs.named.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
         let asked = Asked::new(self.input.dtype.as_ref());
         let meter = Meter::new(io, Some(pairs.bytes()), self.summary);
         let mut models = Models::new(self.form(io), io.style());

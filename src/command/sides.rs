@@ -69,7 +69,7 @@ pub(super) struct NamedPairs {
 }
 
 /// Returns whether there is no such file, or no such tensor in it.
-fn is_absent(path: &Path) -> bool {
+pub(super) fn is_absent(path: &Path) -> bool {
     match files_before_colons(path).chain(folders_before_colons(path)).next() {
         _ if path.exists() => false,
         None => true,
@@ -180,15 +180,15 @@ pub(super) fn pair_up(
 impl NamedPairs {
     fn new(sides: [Collection; 2], members: &MemberOptions, labels: &[String; 2]) -> Result<Self> {
         let mut named: HashMap<String, [Option<TensorPlace>; 2]> = HashMap::new();
-        let expected = sides[0].tensors();
-        members.check_renames(&expected.iter().map(|(name, _)| *name).collect::<Vec<_>>())?;
+        let [expected, actual] = sides.each_ref().map(Collection::tensors);
+        members.check_renames_of_expected(&names(&expected), &names(&actual))?;
         for (old, place) in expected {
             let name = members.renamed(old);
             if named.entry(name.clone()).or_default()[0].replace(place).is_some() {
                 bail!("{}: two tensors are called {name:?} after --rename, one of them {old:?}", labels[0]);
             }
         }
-        for (name, place) in sides[1].tensors() {
+        for (name, place) in actual {
             named.entry(name.to_owned()).or_default()[1] = Some(place);
         }
         let mut named: Vec<_> = named.into_iter().collect();
@@ -236,6 +236,11 @@ impl NamedPairs {
         let input = self.sides[side].open(place.file)?;
         typed_alone(TensorOf::new(&input, place.number_in(&input)?), asked, Reinterpret::Unsigned)
     }
+}
+
+/// Returns the names of tensors.
+fn names<'a>(tensors: &[(&'a str, TensorPlace)]) -> Vec<&'a str> {
+    tensors.iter().map(|(name, _)| *name).collect()
 }
 
 /// Makes sources of two tensors that are compared, typed together.

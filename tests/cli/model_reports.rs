@@ -208,3 +208,101 @@ fn digits_tell_failures() {
         },
     );
 }
+
+/// Limits for the tensors whose names match, and patterns, limits and names that cannot be meant.
+#[test]
+fn patterns_and_names() {
+    let folder = models();
+    let rows = [
+        ("--only z* --only f* --atol 1000 --min-cosine zero*=0.99", "zeros zero far few"),
+        ("--only close --only few --only far --min-cosine 0.9 --min-cosine f*=0.999", "far few close"),
+        ("--only far --only few --min-snr 10 --min-snr far=3 --max-rmse f?r=2 --max-mean-abs few=25", "far few"),
+    ];
+    let firsts = ["zeros: cosine 0", "far: cosine 0.7303", "within"];
+    each(
+        rows.iter().zip(firsts),
+        |((options, _), _)| (*options).to_owned(),
+        |((options, names), found)| {
+            let (lines, text) = printed(&folder, &format!("e.npz a.npz {options}"));
+            if lines.join(" ") == **names && text.contains(found) { Ok(()) } else { Err(text) }
+        },
+    );
+    folder
+        .put("p.npz", npz(&[("model.w", tensor::<u8>(&[1], &[1]).npy()), ("model.b", tensor::<u8>(&[1], &[1]).npy())]));
+    folder.put("q.npz", npz(&[("w", tensor::<u8>(&[1], &[1]).npy()), ("b", tensor::<u8>(&[1], &[1]).npy())]));
+    for args in ["p.npz q.npz --rename model.*=*", "q.npz p.npz --rename *=model.*"] {
+        folder.run(words(&format!("diff {args}"))).printed().unwrap();
+    }
+    let rows = [
+        ("e.npz a.npz --min-cosine 1.1", "--min-cosine <X>': expected a number from -1 to 1"),
+        ("e.npz a.npz --min-cosine -1.5", "--min-cosine <X>': expected a number from -1 to 1"),
+        ("e.npz a.npz --min-cosine f*=95", "--min-cosine <X>': expected a number from -1 to 1"),
+        ("e.npz a.npz --max-rmse few=-1", "--max-rmse <X>': expected a number, 0 or more"),
+        (
+            "e.npz a.npz --min-snr zerox=3",
+            "error: --min-snr zerox=: matches no tensor; did you mean \"zero\" or \"zeros\"?",
+        ),
+        ("e.npz a.npz --atol 1 --ulp clos=3", "error: --ulp clos=: matches no tensor; did you mean \"close\"?"),
+        (
+            "e.npz a.npz --only f* --max-rmse zero=3",
+            "error: --max-rmse zero=: matches no tensor: there are \"far\", \"few\"",
+        ),
+        ("[1] [2] --atol w=3", "error: --atol w=: the tensors that are compared have no names: give the value alone"),
+        ("e.npz:far a.npz:far --max-mean-abs few=3", "error: --max-mean-abs few=: matches no tensor"),
+        (
+            "q.npz p.npz --rename model.*=*",
+            "error: --rename model.*=*: matches tensors of ACTUAL only, and it changes the names of EXPECTED: use --rename '*=model.*'",
+        ),
+        (
+            "q.npz p.npz --rename model.w=v",
+            "error: --rename model.w=v: matches tensors of ACTUAL only, and it changes the names of EXPECTED; did you mean \"w\"?",
+        ),
+        (
+            "p.npz q.npz --rename module.*=*",
+            "error: --rename module.*=*: matches no tensor of EXPECTED, whose names it changes",
+        ),
+    ];
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, message)| folder.refuses(words(&format!("diff {args}")), &[message]).map(drop),
+    );
+    // a tensor without a name has no other to offer
+    let run = folder.run(words("diff [1] [2] --rename a=b"));
+    assert_eq!(run.stderr, "error: --rename a=b: matches no tensor of EXPECTED, whose names it changes\n");
+    let help = folder.run(words("diff --help")).printed().unwrap();
+    assert!(help.contains("Give EXPECTED's tensors the names that they have in ACTUAL"), "{help}");
+    assert!(
+        folder.run(words("convert --help")).printed().unwrap().contains("Give tensors of whole containers other names")
+    );
+}
+
+/// What would make an EXPECTED that is not there, where it can be made.
+#[test]
+fn a_missing_golden() {
+    let folder = models();
+    folder.put("w.npy", tensor::<u8>(&[1], &[1]).npy());
+    std::fs::create_dir(folder.path("dir")).unwrap();
+    folder.put("dir/w.npy", tensor::<u8>(&[1], &[1]).npy());
+    let rows = [
+        ("golden.npy w.npy", true),
+        ("golden.npz e.npz", true),
+        ("e.npz:golden w.npy", true),
+        ("golden dir", true),
+        ("golden w.npy", false),
+        ("golden.bin:uint8[1] w.npy", false),
+        ("w.npy none.npy", false),
+        ("dir/w.npy:golden w.npy", false),
+    ];
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, is_offered)| {
+            let run = folder.run(words(&format!("diff {args}")));
+            let is_said = run.stderr.ends_with("; --accept makes it\n") && run.stderr.starts_with("error: EXPECTED ");
+            let is_made = folder.run(words(&format!("diff {args} --accept"))).status == Some(0);
+            let as_it_should = run.status == Some(2) && (is_said, is_made) == (*is_offered, *is_offered);
+            if as_it_should { Ok(()) } else { Err(format!("made {is_made}: {run:?}")) }
+        },
+    );
+}

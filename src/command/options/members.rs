@@ -68,20 +68,48 @@ impl MemberOptions {
     /// # Errors
     /// The first that matches none.
     pub(crate) fn check_renames(&self, names: &[&str]) -> Result<()> {
-        if let Some(rename) = self.rename.iter().find(|rename| names.iter().all(|name| rename.apply(name).is_none())) {
+        if let Some(rename) = self.rename.iter().find(|rename| !matches_any(rename, names)) {
             let text = rename.text();
-            let old = text.split('=').next().unwrap_or_default();
-            bail!("--rename {text}: matches no tensor of a whole container{}", meant(old, names));
+            bail!("--rename {text}: matches no tensor of a whole container{}", meant(old_of(rename), names));
         }
         Ok(())
     }
+
+    /// Checks that each pattern of `--rename` matches a tensor of `expected`, whose names a comparison changes to those of
+    /// `actual`.
+    ///
+    /// # Errors
+    /// The first that matches none. If it matches one of `actual`, the message says which side is changed, and how.
+    pub(crate) fn check_renames_of_expected(&self, expected: &[&str], actual: &[&str]) -> Result<()> {
+        let Some(rename) = self.rename.iter().find(|rename| !matches_any(rename, expected)) else { return Ok(()) };
+        let (text, old) = (rename.text(), old_of(rename));
+        if !matches_any(rename, actual) {
+            bail!("--rename {text}: matches no tensor of EXPECTED, whose names it changes{}", meant(old, expected));
+        }
+        let back = Rename::parse(&format!("{}={old}", &text[old.len() + 1..])).ok();
+        let back = back.filter(|back| matches_any(back, expected));
+        let cure = back.map_or_else(|| meant(old, expected), |back| format!(": use --rename '{}'", back.text()));
+        bail!("--rename {text}: matches tensors of ACTUAL only, and it changes the names of EXPECTED{cure}")
+    }
+}
+
+/// Returns whether a rule changes any of the names.
+fn matches_any(rename: &Rename, names: &[&str]) -> bool {
+    names.iter().any(|name| rename.apply(name).is_some())
+}
+
+/// Returns the pattern of the names that a rule changes.
+fn old_of(rename: &Rename) -> &str {
+    rename.text().split('=').next().unwrap_or_default()
 }
 
 /// Returns what a pattern that matches none of `names` may have meant, as the end of a message.
 pub(crate) fn meant(pattern: &str, names: &[&str]) -> String {
+    if names.iter().all(|name| name.is_empty()) {
+        return String::new();
+    }
     let letters: String = pattern.chars().filter(|letter| !"*?[]".contains(*letter)).collect();
     match &*alike(&letters, names) {
-        [] if names.is_empty() => String::new(),
         [] => format!(": there are {}", list(names)),
         near => format!("; did you mean {}?", near.join(" or ")),
     }

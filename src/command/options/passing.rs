@@ -1,0 +1,158 @@
+//! The options that say what passes a comparison: of single items, and of a tensor as a whole.
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueHint};
+
+use super::members::meant;
+use super::values::{ByName, parse_number};
+use crate::diff::{Allowed, MetricLimits, Options};
+use crate::item::glob::Glob;
+
+/// The tolerances, and what else decides whether items pass.
+#[derive(Args)]
+#[command(next_help_heading = "What passes")]
+pub(crate) struct PassOptions {
+    /// The largest absolute error that passes; GLOB=A of the tensors whose names match
+    ///
+    /// Can be given several times: the last that matches the name of a tensor decides.
+    #[arg(long, value_name = "A", value_parser = parse_tolerance, value_hint = ValueHint::Other)]
+    pub atol: Vec<ByName<f64>>,
+    /// The largest error relative to EXPECTED that passes, with --atol their sum; or GLOB=R
+    #[arg(long, value_name = "R", value_parser = parse_tolerance, value_hint = ValueHint::Other)]
+    pub rtol: Vec<ByName<f64>>,
+    /// How many representable values apart still passes (0: +0 equals -0); or GLOB=N
+    ///
+    /// In the format of the items themselves: neighbours are 1 apart. Of integers and dates it is their difference, of
+    /// complex numbers the larger of both parts.
+    #[arg(long, value_name = "N", value_parser = parse_steps, value_hint = ValueHint::Other)]
+    pub ulp: Vec<ByName<u64>>,
+    /// NaNs of different bits differ
+    #[arg(long)]
+    pub nan_differs: bool,
+    /// Compare values, whatever the dtypes
+    ///
+    /// Integers with integers exactly, other numbers as float64 or complex128, strings as text. What has no common
+    /// meaning (strings and numbers, structured dtypes) still differs.
+    #[arg(long)]
+    pub ignore_dtype: bool,
+    /// How many items of a tensor may fail: a number, or a share in per cent such as 0.1%
+    ///
+    /// The tensor passes if 100 x mismatches <= P x items, exactly as P is typed.
+    #[arg(long, value_name = "N|P%", value_parser = str::parse::<Allowed>, value_hint = ValueHint::Other)]
+    pub allow: Option<Allowed>,
+    #[command(flatten)]
+    limits: LimitOptions,
+}
+
+/// Limits on metrics: if there is any, items need pass only if a tolerance is given, too.
+#[derive(Args)]
+#[command(next_help_heading = "What passes as a whole")]
+pub(crate) struct LimitOptions {
+    /// The least cosine of the angle between the flattened tensors, from -1 to 1; or GLOB=X
+    ///
+    /// This and the next four options judge a tensor as a whole: it passes if all limits that are given hold. Its single items
+    /// may then differ by any amount, unless --atol, --rtol, --ulp or --allow limits them, too. Items that are NaN or infinite
+    /// on one side must always be the same on the other. GLOB=X is for the tensors whose names match, as in --atol GLOB=A; to
+    /// a tensor that no limit is for, the limits of others do not matter.
+    ///
+    /// A metric that is undefined (null in --json) passes no limit, unless all items are the same.
+    #[arg(long, value_name = "X", value_parser = parse_cosine, value_hint = ValueHint::Other)]
+    pub min_cosine: Vec<ByName<f64>>,
+    /// The least signal to noise ratio, 10 log10(sum of EXPECTED^2 / sum of errors^2); or GLOB=DB
+    #[arg(long, value_name = "DB", value_parser = parse_limit, value_hint = ValueHint::Other)]
+    pub min_snr: Vec<ByName<f64>>,
+    /// The least peak signal to noise ratio, 20 log10(range of EXPECTED / rmse); or GLOB=DB
+    #[arg(long, value_name = "DB", value_parser = parse_limit, value_hint = ValueHint::Other)]
+    pub min_psnr: Vec<ByName<f64>>,
+    /// The largest root mean square of the errors; or GLOB=X
+    #[arg(long, value_name = "X", value_parser = parse_tolerance, value_hint = ValueHint::Other)]
+    pub max_rmse: Vec<ByName<f64>>,
+    /// The largest mean of |ACTUAL - EXPECTED|; or GLOB=X
+    #[arg(long, value_name = "X", value_parser = parse_tolerance, value_hint = ValueHint::Other)]
+    pub max_mean_abs: Vec<ByName<f64>>,
+}
+
+fn parse_tolerance(text: &str) -> Result<ByName<f64>, String> {
+    ByName::parse(text, |text| {
+        let value = text.parse::<f64>().ok().filter(|value| *value >= 0.0 && value.is_finite());
+        value.ok_or_else(|| "expected a number, 0 or more".to_owned())
+    })
+}
+
+fn parse_steps(text: &str) -> Result<ByName<u64>, String> {
+    ByName::parse(text, parse_number)
+}
+
+fn parse_limit(text: &str) -> Result<ByName<f64>, String> {
+    ByName::parse(text, |text| {
+        let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
+        value.ok_or_else(|| "expected a number".to_owned())
+    })
+}
+
+/// Parses the least cosine. Below -1 it would let everything pass, and above 1 nothing.
+fn parse_cosine(text: &str) -> Result<ByName<f64>, String> {
+    ByName::parse(text, |text| {
+        let value = text.parse::<f64>().ok().filter(|value| (-1.0..=1.0).contains(value));
+        value.ok_or_else(|| "expected a number from -1 to 1".to_owned())
+    })
+}
+
+/// Returns the last of the values that is for a tensor of that name.
+fn last_of<T: Copy>(all: &[ByName<T>], name: &str) -> Option<T> {
+    let matches = |one: &&ByName<T>| one.glob.as_ref().is_none_or(|glob| glob.matches(name));
+    all.iter().rev().find(matches).map(|one| one.value)
+}
+
+/// Returns the patterns of an option.
+fn globs<'a, T>(option: &'static str, all: &'a [ByName<T>]) -> impl Iterator<Item = (&'static str, &'a Glob)> {
+    all.iter().filter_map(move |one| Some((option, one.glob.as_ref()?)))
+}
+
+impl PassOptions {
+    /// Returns what passes of the tensor of that name.
+    pub(crate) fn options(&self, name: &str) -> Options {
+        let LimitOptions { min_cosine, min_snr, min_psnr, max_rmse, max_mean_abs } = &self.limits;
+        Options {
+            atol: last_of(&self.atol, name),
+            rtol: last_of(&self.rtol, name),
+            ulp: last_of(&self.ulp, name),
+            allowed: self.allow,
+            limits: MetricLimits {
+                min_cosine: last_of(min_cosine, name),
+                min_snr: last_of(min_snr, name),
+                min_psnr: last_of(min_psnr, name),
+                max_rmse: last_of(max_rmse, name),
+                max_mean_abs: last_of(max_mean_abs, name),
+            },
+            nan_differs: self.nan_differs,
+            ignore_dtype: self.ignore_dtype,
+            ..Options::default()
+        }
+    }
+
+    /// Checks that each pattern matches one of `names`; a tensor without one has the empty name.
+    ///
+    /// # Errors
+    /// The first that matches none.
+    pub(crate) fn check_globs(&self, names: &[&str]) -> Result<()> {
+        let limits = &self.limits;
+        let mut all = globs("--atol", &self.atol)
+            .chain(globs("--rtol", &self.rtol))
+            .chain(globs("--ulp", &self.ulp))
+            .chain(globs("--min-cosine", &limits.min_cosine))
+            .chain(globs("--min-snr", &limits.min_snr))
+            .chain(globs("--min-psnr", &limits.min_psnr))
+            .chain(globs("--max-rmse", &limits.max_rmse))
+            .chain(globs("--max-mean-abs", &limits.max_mean_abs));
+        match all.find(|(_, glob)| !names.iter().any(|name| glob.matches(name))) {
+            Some((option, glob)) if *names == [""] => {
+                bail!("{option} {}=: the tensors that are compared have no names: give the value alone", glob.text())
+            }
+            Some((option, glob)) => {
+                bail!("{option} {}=: matches no tensor{}", glob.text(), meant(glob.text(), names))
+            }
+            None => Ok(()),
+        }
+    }
+}
