@@ -26,7 +26,7 @@ const NEEDED_MOST: &[&str] = &[
     "atol", "rtol", "ulp", "min_cosine", "ignore_dtype", "worst", "accept", "summary", "json",
     "stats", "by_axis", "histogram", "hash", "members",
     // containers
-    "cast", "only", "rename",
+    "cast", "only",
 ];
 
 /// What the short help says of operands, which the long help explains beside the first of them.
