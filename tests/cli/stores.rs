@@ -211,9 +211,15 @@ fn parts_note_what_is_not_stored() {
     let command = "convert d.npy -o o.zarr --chunks 1,3";
     done(&folder, &format!("{command} --part 1/2"));
     // units are counted over all parts
-    assert_eq!(folder.get(".o.zarr.tensorop/done/1"), b"0 3\n");
+    assert_eq!(folder.get(".o.zarr.tensorop/done/1"), b"0 3 -\n");
     done(&folder, &format!("{command} --part 2/2"));
-    assert_eq!(folder.get(".o.zarr.tensorop/done/2"), b"5 7\n");
+    let size = folder.get(".o.zarr.tensorop/store/c/2/0").len();
+    assert_eq!(folder.get(".o.zarr.tensorop/done/2"), format!("4 4 {size}\n5 7 -\n").as_bytes());
+    // what is lost is not taken for a chunk that is not stored
+    std::fs::remove_file(folder.path(".o.zarr.tensorop/store/c/2/0")).expect("removed");
+    let missing = folder.run(words(&format!("{command} --finish 2")));
+    assert_eq!((missing.status, String::from_utf8_lossy(&missing.stdout).as_ref()), (Some(1), "2\n"));
+    done(&folder, &format!("{command} --part 2/2"));
     done(&folder, &format!("{command} --finish 2"));
     assert_eq!(chunks(&folder, "o.zarr"), ["2/0"]);
 }
@@ -365,6 +371,34 @@ fn groups_of_one() {
             Ok(())
         },
     );
+}
+
+#[test]
+fn variables_that_are_not_read_stop_no_others() {
+    let folder = Folder::new();
+    sparse(&folder, "d.npy", &[(0, 1.0)]);
+    done(&folder, "convert a=d.npy text=d.npy packed=d.npy -o g.zarr");
+    let change = |member: &str, from: &str, to: &str| {
+        let key = format!("g.zarr/{member}/zarr.json");
+        let text = String::from_utf8(folder.get(&key)).expect("a text");
+        assert!(text.contains(from), "{text}");
+        folder.put(&key, text.replace(from, to));
+    };
+    change("text", r#""data_type": "float32""#, r#""data_type": "string""#);
+    change("packed", r#""name": "zstd""#, r#""name": "numcodecs.lz4""#);
+    done(&folder, "convert g.zarr --only a -o o.npz");
+    done(&folder, "convert g.zarr --exclude text --exclude packed -o o.zarr --group");
+    done(&folder, "diff g.zarr o.zarr --only a");
+    done(&folder, "slice g.zarr:a --at 1: -o o.npy");
+    done(&folder, "show g.zarr:a");
+    done(&folder, "slice-scatter g.zarr:a --fill 2 --at :1 -i");
+    assert_eq!(done(&folder, "info g.zarr --members"), "a\npacked\ntext\n");
+    for (member, why) in
+        [("text", "data_type \"string\" is not known"), ("packed", "codec \"numcodecs.lz4\" is not known")]
+    {
+        let run = folder.run(words(&format!("info g.zarr:{member}")));
+        assert_eq!((run.status, run.stderr), (Some(2), format!("error: FILE g.zarr:{member}: zarr.json: {why}\n")));
+    }
 }
 
 #[test]

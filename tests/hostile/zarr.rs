@@ -61,6 +61,33 @@ fn shard(offset: u64, len: u64) -> Vec<u8> {
     [vec![0; 100], index.iter().flat_map(|number| number.to_le_bytes()).collect()].concat()
 }
 
+/// A shard of one chunk, whose index is this.
+fn shard_of_one(offset: u64, len: u64) -> Vec<u8> {
+    [vec![0; 100], offset.to_le_bytes().to_vec(), len.to_le_bytes().to_vec()].concat()
+}
+
+/// A shard before a check sum, or in shards so many levels deep: it is unpacked as a whole.
+fn sharded_among(levels: usize, more: &[Value]) -> Value {
+    let mut all = sharded();
+    for _ in 0..levels {
+        let inner = all["codecs"].take();
+        let bytes = json!([{"name": "bytes", "configuration": {"endian": "little"}}]);
+        let sharding = json!({"chunk_shape": [10, 10], "codecs": inner, "index_codecs": bytes});
+        all["codecs"] = json!([{"name": "sharding_indexed", "configuration": sharding}]);
+    }
+    all["codecs"].as_array_mut().expect("a list").extend(more.iter().cloned());
+    all
+}
+
+/// The same in chunks of sides that a few bytes stand for.
+fn huge() -> Value {
+    let mut all = sharded_among(0, &[json!({"name": "gzip"})]);
+    let side = 1 << 20;
+    all["codecs"][0]["configuration"]["chunk_shape"] = json!([side, side]);
+    all["chunk_grid"]["configuration"]["chunk_shape"] = json!([side, side]);
+    all
+}
+
 #[test]
 fn stores() {
     // 2^28 zeros and no more than a few KiB of gzip
@@ -125,6 +152,16 @@ fn stores() {
         ("shard-short", sharded(), Some(("c/0/0", vec![1; 9])), "shard c/0/0: 9 bytes"),
         ("shard-wraps", sharded(), Some(("c/0/0", shard(u64::MAX - 1, 100))), "chunk [0, 0] of c/0/0: "),
         ("shard-far", sharded(), Some(("c/0/0", shard(1 << 40, 100))), "chunk [0, 0] of c/0/0: "),
+        ("shard-sum-cut", sharded_among(0, &[json!({"name": "crc32c"})]), Some(("c/0/0", vec![0; 3])), "no check sum"),
+        ("shards-deep", sharded_among(25, &[]), Some(("c/0/0", shard_of_one(0, 100))), "chunk [0, 0] of c/0/0: "),
+        ("shards-too-deep", sharded_among(200, &[]), None, "zarr.json: recursion limit exceeded"),
+        (
+            "shards-cut",
+            sharded_among(1, &[]),
+            Some(("c/0/0", shard_of_one(0, 63))),
+            "chunk [0, 0] of c/0/0: 63 bytes, expected",
+        ),
+        ("shard-before-gzip", huge(), Some(("c/0/0", vec![0; 3])), "bytes, at most 4294967296 are unpacked"),
         ("shard-long", sharded(), Some(("c/0/0", shard(0, 1 << 50))), "chunk [0, 0] of c/0/0: "),
     ];
     let folder = Folder::new();
