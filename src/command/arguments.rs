@@ -15,7 +15,7 @@ use crate::storage::stage;
 use crate::storage::target::Target;
 
 /// The arguments that say how an output is made and not what it holds: parts that differ in them fit together.
-const IRRELEVANT: [&str; 7] = ["part", "finish", "threads", "output", "restart", "quiet", "dry_run"];
+const IRRELEVANT: [&str; 8] = ["part", "finish", "threads", "output", "restart", "quiet", "dry_run", "no_clobber"];
 
 /// What a command line asks for.
 #[derive(Clone, Debug, Default)]
@@ -117,6 +117,7 @@ mod tests {
             "slice a.npy --part 1/4 -o out.npy --at :1 --threads=3 -q",
             "slice a.npy --finish=4 --at :1 -oout.npy --dry-run",
             "slice --at :1 -qo out.npy a.npy --threads 3 --part 2/4 --restart",
+            "slice --at :1 -o out.npy a.npy --no-clobber --part 3/4",
         ];
         for line in same {
             assert_eq!(arguments(line).command, "slice at \":1\" data \"a.npy\"", "{line}");

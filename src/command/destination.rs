@@ -299,11 +299,11 @@ fn write_parts(
     // an output that cannot be made in parts is refused before anything is begun
     let shares = plan.shares()?;
     let ShareReport { own, units, writes, reads } = shares.describe(options.part.unwrap_or(Share { number: 1, of }));
-    let parts = Parts::new(target, io.arguments.record(of, target)?)?;
-    let forget = || parts.forget().with_context(|| target.label());
+    let mut parts = Parts::new(target, io.arguments.record(of, target)?)?;
+    let forget = |parts: &Parts<'_>| parts.forget().with_context(|| target.label());
     let finished = !options.restart && parts.is_finished()?;
     if finished && !dry_run {
-        forget()?;
+        forget(&parts)?;
         return Ok(Outcome::Done);
     }
     let kept = output.no_clobber && !finished && target.existing().is_some();
@@ -323,17 +323,22 @@ fn write_parts(
     if options.restart {
         parts.restart().with_context(|| target.label())?;
     }
-    match make_part(&shares, &parts, share, progress) {
+    match make_part(&shares, &mut parts, share, progress) {
         // another process has made this part meanwhile, and all parts have been put in place
-        _ if parts.is_finished().is_ok_and(|finished| finished) => forget()?,
+        _ if parts.is_finished().is_ok_and(|finished| finished) => forget(&parts)?,
         made => made?,
     }
     Ok(Outcome::Done)
 }
 
 /// Makes a part, as far as it is not there already.
-fn make_part(shares: &Shares<'_>, parts: &Parts<'_>, share: Share, progress: Progress<'_>) -> crate::error::Result<()> {
-    parts.begin()?;
+fn make_part(
+    shares: &Shares<'_>,
+    parts: &mut Parts<'_>,
+    share: Share,
+    progress: Progress<'_>,
+) -> crate::error::Result<()> {
+    parts.begin(share.number)?;
     if parts.is_finished()? { Ok(()) } else { shares.write(parts, share, progress) }
 }
 

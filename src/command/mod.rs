@@ -135,6 +135,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
             Ok(Outcome::Incomplete)
         }
     };
+    crate::storage::signals::end_if_signalled();
     let outcome = match done {
         Ok(outcome) => outcome,
         Err(error) if is_closed_pipe(&error) => Outcome::Done,

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use super::key_store::{KeyStore, Lock, WritableStore};
 use super::local_store::LocalStore;
 use super::platform::{copy_mode, mark, marked, open_folder, sync_folder};
-use super::stage::{self, Stage, folder_of, hidden_name, remove};
+use super::stage::{self, OwnFolder, Stage, folder_of, hidden_name, remove};
 use super::target::{NamedTarget, Target};
 use crate::error::{Context, Result, bail};
 
@@ -40,6 +40,10 @@ pub struct Parts<'a> {
     target: &'a NamedTarget,
     is_folder: bool,
     folder: PathBuf,
+    /// The stage that all parts share, into which the files of an output that is a folder are put.
+    stage: Stage,
+    /// Where this process writes files before they have their names, if it makes a part.
+    own: Option<OwnFolder>,
     /// The record of what is made, and of the parts that are done.
     pub ledger: Ledger,
 }
@@ -164,7 +168,8 @@ impl<'a> Parts<'a> {
         let folder = hidden_name(&target.path, "tensorop")?;
         let writer = Box::new(Stage::shared(folder.clone()).into_writer(folder.clone()));
         let ledger = Ledger { reader: Box::new(LocalStore::new(&folder)), writer, record };
-        Ok(Self { target, is_folder, folder, ledger })
+        let stage = Stage::shared(folder.clone());
+        Ok(Self { target, is_folder, folder, stage, own: None, ledger })
     }
 
     /// Returns whether the output is there and is what these parts have made. Then what is left beside it has no more use,
@@ -186,18 +191,24 @@ impl<'a> Parts<'a> {
         if marked(&self.target.path, self.ledger.hash()) { mark(&self.target.path, 0) } else { Ok(()) }
     }
 
-    /// Begins the output, or finds that others have begun the same.
+    /// Begins the output, or finds that others have begun the same, to make a part of it. What a process left that was
+    /// killed while it made the same part is removed.
     ///
     /// # Errors
     /// The parts that were begun are of another output: the message has the line of the record that differs, as found
     /// and as expected. Or writing fails.
-    pub fn begin(&self) -> Result<()> {
-        let begin = || {
+    pub fn begin(&mut self, part: usize) -> Result<()> {
+        let failed = format!("{}: cannot be written", self.folder.display());
+        let own = || {
             fs::create_dir_all(self.folder.join(DONE))?;
-            self.stage().make_folders()?;
-            self.ledger.begin()
+            self.stage.make_folders()?;
+            OwnFolder::take(&self.folder, &part.to_string())
         };
-        begin().with_context(|| format!("{}: cannot be written", self.folder.display()))?;
+        let own = own().with_context(|| failed.clone())?;
+        self.stage = self.stage.within(&own);
+        self.ledger.writer = Box::new(self.stage.within(&own).into_writer(self.folder.clone()));
+        self.own = Some(own);
+        self.ledger.begin().with_context(|| failed)?;
         self.compare()
     }
 
@@ -212,8 +223,8 @@ impl<'a> Parts<'a> {
     }
 
     /// Returns the stage into which the files of an output that is a folder are put.
-    pub fn stage(&self) -> Stage {
-        Stage::shared(self.folder.clone())
+    pub fn stage(&self) -> &Stage {
+        &self.stage
     }
 
     /// Opens the file that all parts write to, and makes it `bytes` bytes long. If it is shorter, it is new, or was cut:
@@ -305,8 +316,8 @@ mod tests {
             false => Target::resolve(&name, "out".to_owned(), false),
         };
         let target = target.expect("a target");
-        let parts = Parts::new(&target, "one\ntwo\n".to_owned()).expect("parts");
-        parts.begin().expect("begun");
+        let mut parts = Parts::new(&target, "one\ntwo\n".to_owned()).expect("parts");
+        parts.begin(1).expect("begun");
         match is_folder {
             true => parts.stage().put("c/0", b"new").expect("put"),
             false => {

@@ -7,6 +7,7 @@
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use tempfile::TempPath;
 
@@ -14,6 +15,7 @@ use super::key_store::{Commit, WritableStore};
 use super::platform::{copy_mode, exchange, open_any, open_to_lock, same_file, sync_all_of, tempfile_in};
 use super::signals;
 use crate::error::{Context, Result, bail};
+use crate::parallel::locked;
 
 /// The folder in a stage that takes the target's name.
 const STORE: &str = "store";
@@ -32,6 +34,8 @@ const MOST_NAME: usize = 200;
 #[derive(Debug)]
 pub struct Stage {
     path: PathBuf,
+    /// The folder in which files are written before they have their names.
+    new: PathBuf,
     /// The lock that a stage in use has, so that no other process takes it for left behind.
     lock: Option<File>,
     /// Whether files are on the disk before they have their names.
@@ -62,6 +66,10 @@ impl Stage {
     /// # Errors
     /// Folders cannot be made; there are as many stages of the target as it may have.
     pub fn create(target: &Path) -> io::Result<Self> {
+        // It is known what a signal removes from the moment on at which it is there.
+        let begun = Arc::new(Mutex::new(None));
+        let last = Arc::clone(&begun);
+        signals::call_when_ended(move || locked(&last).iter().for_each(|path: &PathBuf| remove(path)));
         for number in 0..SHARED_NAMES {
             let path = hidden_name(target, &format!("{number}.tmp"))?;
             if let Ok(left) = open_to_lock(&path)
@@ -71,18 +79,20 @@ impl Stage {
                 // The process that made the stage has ended, and its lock with it.
                 remove_locked(&path, left);
             }
+            let mut begun = locked(&begun);
             match fs::create_dir(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 made => made?,
             }
+            *begun = Some(path.clone());
             let lock = open_to_lock(&path)?;
             let taken = lock.try_lock().is_err();
             let same = |found: Metadata| lock.metadata().is_ok_and(|own| same_file(&own, &found));
             if taken && !fs::metadata(&path).is_ok_and(same) {
+                *begun = None;
                 continue;
             }
-            let stage = Self { path: path.clone(), lock: Some(lock), is_synced: false };
-            signals::call_when_ended(move || remove(&path));
+            let stage = Self { new: path.join(NEW), path, lock: Some(lock), is_synced: false };
             stage.make_folders()?;
             return Ok(stage);
         }
@@ -92,7 +102,12 @@ impl Stage {
     /// Takes the stage at a path, which several processes share. Its files are on the disk before they have their
     /// names. One of the processes [makes its folders](Self::make_folders).
     pub fn shared(path: PathBuf) -> Self {
-        Self { path, lock: None, is_synced: true }
+        Self { new: path.join(NEW), path, lock: None, is_synced: true }
+    }
+
+    /// Returns the same shared stage for a process that writes its files in a folder of its own.
+    pub fn within(&self, own: &OwnFolder) -> Self {
+        Self { new: own.path.clone(), path: self.path.clone(), lock: None, is_synced: true }
     }
 
     /// Makes the folders of the stage, as far as they are not there.
@@ -100,7 +115,7 @@ impl Stage {
     /// # Errors
     /// A folder cannot be made.
     pub fn make_folders(&self) -> io::Result<()> {
-        fs::create_dir_all(self.path.join(NEW))?;
+        fs::create_dir_all(&self.new)?;
         fs::create_dir_all(self.store())
     }
 
@@ -140,7 +155,7 @@ impl Stage {
         key: &str,
         write: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<PreparedFile> {
-        let mut file = tempfile_in(&self.path.join(NEW))?;
+        let mut file = tempfile_in(&self.new)?;
         write(file.as_file_mut())?;
         if self.is_synced {
             file.as_file().sync_all()?;
@@ -194,6 +209,63 @@ impl Stage {
         })?;
         Ok(())
     }
+}
+
+/// A folder of a shared stage in which one process writes its files before they have their names. It goes with the process,
+/// or, if that was killed, with the next one that takes a folder of the same name.
+#[derive(Debug)]
+pub struct OwnFolder {
+    path: PathBuf,
+    /// The lock file of the folder, by which others see that it is in use. There is none where no lock can be had: then
+    /// all processes write in the folder that they share.
+    lock: Option<File>,
+}
+
+impl OwnFolder {
+    /// Takes a folder of that name in the stage at a path, and removes those of processes that were killed.
+    ///
+    /// # Errors
+    /// The folder cannot be made.
+    pub fn take(stage: &Path, name: &str) -> io::Result<Self> {
+        let new = stage.join(NEW);
+        let mut own = Self { path: new.clone(), lock: None };
+        for number in 0..SHARED_NAMES {
+            let path = new.join(format!("{name}.{number}"));
+            let name = lock_name(&path);
+            if own.lock.is_some() && !name.exists() {
+                continue;
+            }
+            let lock = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&name)?;
+            let same = |found: Metadata| lock.metadata().is_ok_and(|own| same_file(&own, &found));
+            if lock.try_lock().is_err() || !fs::metadata(&name).is_ok_and(same) {
+                continue;
+            }
+            remove(&path);
+            let found = Self { path, lock: Some(lock) };
+            if own.lock.is_none() {
+                fs::create_dir(&found.path)?;
+                own = found;
+            }
+        }
+        Ok(own)
+    }
+}
+
+impl Drop for OwnFolder {
+    fn drop(&mut self) {
+        if let Some(lock) = self.lock.take() {
+            remove(&self.path);
+            let _ = remove_file(&lock_name(&self.path));
+            drop(lock);
+        }
+    }
+}
+
+/// Returns the path of the lock file of a folder.
+fn lock_name(folder: &Path) -> PathBuf {
+    let mut name = folder.as_os_str().to_owned();
+    name.push(".lock");
+    name.into()
 }
 
 /// Writes values into a folder, each as a file that is whole before it has its name there. The folder must be there: to

@@ -99,6 +99,71 @@ fn at_any_moment_of_making_a_file() {
     }
 }
 
+/// A store, whole or a part of one, is ended by the signal itself: it says nothing, and what is there is old or new.
+#[test]
+fn at_any_moment_of_making_a_store() {
+    let folder = Folder::new();
+    folder.put("d.npy", npy("<u2", &[1000, 500], &[7; 1_000_000]));
+    let run = |args: &str| folder.run(crate::common::words(args)).printed().unwrap();
+    run("convert d.npy -o new.zarr --chunks 10,100");
+    let new = folder.tree("new.zarr");
+    let hidden = || {
+        let names = fs::read_dir(folder.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name.to_string_lossy().starts_with('.')).count()
+    };
+    for more in ["", " --part 1/2"] {
+        let make = format!("convert d.npy -o out.zarr --chunks 10,100{more}");
+        let mut ended = 0;
+        for round in 0..40_u64 {
+            let signal = [Signal::TERM, Signal::INT, Signal::HUP][round as usize % 3];
+            let mut child = spawn(&folder, &make, Stdio::null(), Stdio::null());
+            std::thread::sleep(Duration::from_micros(400 + round * 37 % 40 * 500));
+            send(&child, signal);
+            let status = child.wait().unwrap();
+            assert_eq!(crate::stderr(&mut child), "", "{make}: {status:?}");
+            assert!(status.success() || status.signal() == Some(signal.as_raw()), "{make}: {status:?}");
+            ended += u32::from(!status.success());
+            if more.is_empty() {
+                let found = folder.path("out.zarr").exists();
+                assert!(!found || folder.tree("out.zarr") == new, "{signal:?} in round {round}: torn");
+                assert_eq!(hidden(), 0, "{signal:?} in round {round}");
+                let _ = fs::remove_dir_all(folder.path("out.zarr"));
+            }
+        }
+        assert!(ended > 0, "{make}");
+    }
+    // what was left of the part goes with its next run
+    run("convert d.npy -o out.zarr --chunks 10,100 --part 1/2");
+    assert_eq!(fs::read_dir(folder.path(".out.zarr.tensorop/new")).unwrap().count(), 0);
+    run("convert d.npy -o out.zarr --chunks 10,100 --part 2/2");
+    run("convert d.npy -o out.zarr --chunks 10,100 --finish 2");
+    assert!(folder.tree("out.zarr") == new);
+}
+
+/// A part that was killed in the middle of a file leaves it, and the next run of that part removes it.
+#[test]
+fn what_a_killed_part_left() {
+    let folder = Folder::new();
+    folder.put("d.npy", npy("<u2", &[100], &[7; 200]));
+    let run = |part: u32| {
+        let args = format!("convert d.npy -o out.zarr --chunks 10 --part {part}/2");
+        folder.run(crate::common::words(&args)).printed().unwrap()
+    };
+    run(2);
+    for name in ["1.0/.tmpA", "1.3/.tmpB", "2.0/.tmpC", "1.0.lock", "1.3.lock", "2.0.lock", "1.5.lock"] {
+        let path = folder.path(format!(".out.zarr.tensorop/new/{name}"));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, b"half").unwrap();
+    }
+    let held = fs::File::open(folder.path(".out.zarr.tensorop/new/1.5.lock")).unwrap();
+    held.lock().unwrap();
+    run(1);
+    let names = fs::read_dir(folder.path(".out.zarr.tensorop/new")).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["1.5.lock", "2.0", "2.0.lock"]);
+}
+
 /// What a killed writer has left is removed by the next one; what a living one holds, and what is no such file, stays.
 #[test]
 fn names_that_were_left() {

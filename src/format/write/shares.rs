@@ -172,7 +172,7 @@ impl Shares<'_> {
             Units::Chunks { writer, .. } => {
                 let made = MadeUnits::of(&parts.ledger, share.number, own.clone());
                 let own = ChunkShare { own: &own, made: &made };
-                plan.put_chunks(*writer, &parts.stage(), Some(own), progress)?;
+                plan.put_chunks(*writer, parts.stage(), Some(own), progress)?;
                 done(&made.text())
             }
             Units::Bytes { output, places } => {
