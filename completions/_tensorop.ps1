@@ -306,6 +306,7 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('--stats', '--stats', [CompletionResultType]::ParameterName, 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN')
             [CompletionResult]::new('--histogram', '--histogram', [CompletionResultType]::ParameterName, 'How the finite items are distributed between the smallest and the largest, in at most ten bins')
             [CompletionResult]::new('--hash', '--hash', [CompletionResultType]::ParameterName, 'SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it')
+            [CompletionResult]::new('--tree', '--tree', [CompletionResultType]::ParameterName, 'Print names grouped at dots and slashes, with the tensors, items and bytes of each group')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print a JSON array with one object for each tensor')
             [CompletionResult]::new('--members', '--members', [CompletionResultType]::ParameterName, 'Print only the names of the members, one a line')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')

@@ -877,7 +877,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__info)
-            opts="-h --stats --by-axis --histogram --hash --json --members --dtype --from --skip-rows --missing --threads --help"
+            opts="-h --stats --by-axis --histogram --hash --tree --json --members --dtype --from --skip-rows --missing --threads --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

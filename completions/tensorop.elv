@@ -295,6 +295,7 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand --stats 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN'
             cand --histogram 'How the finite items are distributed between the smallest and the largest, in at most ten bins'
             cand --hash 'SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it'
+            cand --tree 'Print names grouped at dots and slashes, with the tensors, items and bytes of each group'
             cand --json 'Print a JSON array with one object for each tensor'
             cand --members 'Print only the names of the members, one a line'
             cand -h 'Print help (see more with ''--help'')'

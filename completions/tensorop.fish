@@ -648,6 +648,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l threads -d 'T
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l stats -d 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l histogram -d 'How the finite items are distributed between the smallest and the largest, in at most ten bins'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l hash -d 'SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it'
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l tree -d 'Print names grouped at dots and slashes, with the tensors, items and bytes of each group'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l json -d 'Print a JSON array with one object for each tensor'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l members -d 'Print only the names of the members, one a line'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -s h -l help -d 'Print help (see more with \'--help\')'

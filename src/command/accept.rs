@@ -145,12 +145,15 @@ impl Changes {
     fn add(&mut self, pairs: &NamedPairs, root: &Path, name: &str, actual: TensorPlace) -> Result<()> {
         let [expected, found] = &pairs.sides;
         let accepted = |name: Option<String>| Accepted { name, place: Some(actual) };
+        if let Some(container) = expected.container() {
+            return self.put(expected.path(0), Some(container), accepted(Some(name.to_owned())));
+        }
         let own_stem = found.stem(actual.file);
         let is_folder = root.is_dir() && Format::of_folder(root).is_none()
             || !root.exists() && own_stem.is_some() && !rewrite::names_container(root);
         if !is_folder {
-            // into the one container, which may not be there yet
-            return self.put(root, expected.container(), accepted(Some(name.to_owned())));
+            // into the one container, which is not there yet
+            return self.put(root, None, accepted(Some(name.to_owned())));
         }
         // the file that a name in a folder stands for, the name of a tensor in it, and the format if it is not there
         let (stem, within, format) = match (own_stem, name.split_once(':')) {

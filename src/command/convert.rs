@@ -1,6 +1,7 @@
 //! The sub-command `convert`, which writes tensors in another container, format, dtype or order.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueHint};
@@ -11,7 +12,7 @@ use super::io::{Io, Outcome};
 use super::options::cast::{self, CastArg, parse_cast};
 use super::options::members::meant;
 use super::options::{DTypeParser, MeantOperand, MemberOptions, NamedOperand, OperandArg, OperatorOptions, Word};
-use super::options::{data_help, dtype_help, parse_words, word};
+use super::options::{data_help, dtype_help, file_of, parse_words, word};
 use super::sources::{IN, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
 use crate::format::open::Input;
 use crate::format::write::{Recast, Work};
@@ -25,7 +26,8 @@ use crate::storage::source::{Notes, merged};
 /// Changes the container; the values only if --cast asks for it, and the reading of the bits only if --dtype does. To a
 /// .npz or .safetensors file several tensors can be written: a whole .npz or .safetensors file (or the index of several)
 /// brings its members with their names, FILE:NAME one of them, NAME=IN gives a tensor a name, in place of the one of a
-/// whole file that has it, and others are arr_0, arr_1, ... as they come.
+/// whole file that has it, and others are called by their files, or arr_0, arr_1, ... where that cannot tell them apart and
+/// for a single one. A folder is a container of the tensors in its files.
 #[derive(Args)]
 #[command(override_usage = "tensorop convert [OPTIONS] [NAME=]<IN>... [-o <OUT>]", after_long_help = EXAMPLES)]
 pub(super) struct Convert {
@@ -184,7 +186,7 @@ impl Convert {
     ) -> Result<Inputs> {
         let container = format.is_container();
         let (mut inputs, mut chosen, mut notes, mut whole_names) = (vec![], vec![], vec![], vec![]);
-        let (mut unnamed, mut first_whole) = (0, None);
+        let mut first_whole = None;
         for (MeantOperand { name: explicit, .. }, operand) in meant.iter().zip(operands) {
             let input = reader.open(operand)?;
             // a whole container goes over with its names
@@ -195,10 +197,12 @@ impl Convert {
                 first_whole.get_or_insert_with(|| operand.label.clone());
             }
             let members = match &names {
+                None if input.member().is_some() => input.select()?,
                 None => vec![input.chosen()?],
                 Some(names) => (0..names.len()).filter(|&n| self.members.takes(names[n])).collect(),
             };
             whole_names.extend(names.into_iter().flatten().map(str::to_owned));
+            let several = members.len() > 1;
             for n in members {
                 if format.can().notes {
                     notes.extend(input.notes(n)?);
@@ -210,13 +214,11 @@ impl Convert {
                     }
                     // the NAME of FILE:NAME, or that of the only tensor
                     (None, Some(old)) if container => Some(old.to_owned()),
-                    (None, None) if container => {
-                        unnamed += 1;
-                        Some(format!("arr_{}", unnamed - 1))
-                    }
+                    // it gets one when all of these are known
+                    (None, None) if container => None,
                     (None, _) => input.own_name().map(str::to_owned),
                 };
-                let member = input.name(n).filter(|_| whole);
+                let member = input.name(n).filter(|_| whole || several);
                 chosen.push(Chosen {
                     input: inputs.len(),
                     n,
@@ -234,6 +236,7 @@ impl Convert {
         self.members.check_renames(&whole_names)?;
         let mut replaced = HashSet::new();
         if container {
+            name_by_files(&mut chosen, operands);
             self.check_replaced(&chosen, first_whole.as_deref(), &whole_names)?;
             replaced = replace(&mut chosen);
             each_name_once(&chosen).with_context(|| self.options.output.label())?;
@@ -261,6 +264,36 @@ impl Convert {
             }
         }
     }
+}
+
+/// Gives names to tensors that have none: several are called by their files, without folders and endings. A single one, one
+/// that is in no file, and those whose files no name can tell apart are `arr_0`, `arr_1` and so on.
+fn name_by_files(chosen: &mut [Chosen], operands: &[Operand<'_>]) {
+    let taken: HashSet<String> = chosen.iter().filter_map(|one| one.name.clone()).collect();
+    let unnamed: Vec<_> = chosen.iter_mut().filter(|one| one.name.is_none()).collect();
+    let stem = |one: &Chosen| match operands[one.input].arg {
+        OperandArg::Path(path) => stem(path).filter(|stem| !taken.contains(stem)),
+        OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => None,
+    };
+    let stems: Vec<_> = unnamed.iter().map(|one| stem(one)).collect();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    stems.iter().flatten().for_each(|stem| *counts.entry(stem).or_default() += 1);
+    let is_alone = unnamed.len() == 1;
+    let is_name = |stem: &str| !is_alone && counts.get(stem) == Some(&1);
+    let mut numbers = (0..).map(|n| format!("arr_{n}")).filter(|name| !is_name(name));
+    for (one, stem) in unnamed.into_iter().zip(&stems) {
+        let name = stem.clone().filter(|stem| is_name(stem));
+        let name = name.unwrap_or_else(|| numbers.next().expect("there are numbers without end"));
+        (one.old, one.name) = (name.clone(), Some(name));
+    }
+}
+
+/// Returns the name of the file of a path, without folders and ending.
+fn stem(path: &Path) -> Option<String> {
+    let file = file_of(path)?;
+    let name = file.file_name()?.to_str()?;
+    let stem = Format::of_file_name(name).map_or_else(|| Path::new(name).file_stem()?.to_str(), |(_, stem)| Some(stem));
+    stem.map(str::to_owned)
 }
 
 /// Drops the tensors of whole containers whose names are given to others. Returns their names in their files.

@@ -7,12 +7,12 @@ use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
 use super::io::{Io, Outcome};
-use super::messages::complain;
+use super::messages::{complain, reason};
 use super::meter::Meter;
 use super::options::{InputOptions, OperandArg, ThreadOptions, data_help};
 use super::sources::{FILE, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
 use crate::format::content::Description;
-use crate::info::{self, AxisStats, Stats};
+use crate::info::{self, AxisStats, Stats, Unread};
 use crate::item::meta::Order;
 use crate::layout::axis::resolve_axis;
 use crate::report::printable;
@@ -21,9 +21,10 @@ use crate::storage::source::Source;
 /// Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins
 ///
 /// Only headers are read, whatever the size of the file; of a .npz or .safetensors file without a member's name all
-/// members are listed, and a * in the name stands for any characters. --stats, --by-axis, --histogram and --hash read the
-/// items, too. Fortran order and big-endian items are told where they occur, and of Zarr the chunks, the shards, the codec, the
-/// fill value, the names of dimensions and the version.
+/// members are listed, and a * in the name stands for any characters. A folder is a container of the tensors in its files.
+/// A member that cannot be read is listed with the reason. --stats, --by-axis, --histogram and --hash read the items, too.
+/// Fortran order and big-endian items are told where they occur, and of Zarr the chunks, the shards, the codec, the fill
+/// value, the names of dimensions and the version.
 #[derive(Args)]
 #[command(override_usage = "tensorop info [OPTIONS] <FILE>...", after_long_help = EXAMPLES)]
 pub(super) struct Info {
@@ -32,9 +33,8 @@ pub(super) struct Info {
     pub files: Vec<OperandArg>,
     /// Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN
     ///
-    /// One line a tensor, over the finite items; the standard deviation is the population's. Numbers of many digits are
-    /// cut (…) or, where they are computed, rounded to seven; --json has all digits, where min and max are, and
-    /// quantiles: exact ones, items of the tensor (the item whose rank is ceil(q n) in ascending order, NumPy's method
+    /// One line a tensor, over the finite items; the standard deviation is the population's. Numbers have at most seven
+    /// digits, and … stands behind those that were cut; --json has all digits, where min and max are, and quantiles: exact ones, items of the tensor (the item whose rank is ceil(q n) in ascending order, NumPy's method
     /// inverted_cdf). The same bytes for any number of threads. Void, structured and long double items have no
     /// statistics (-, in JSON null), strings only counts of 0.
     #[arg(long)]
@@ -56,6 +56,11 @@ pub(super) struct Info {
     /// counts as <V2, types of 8 bits or fewer that NumPy has no name for as |V1.
     #[arg(long)]
     pub hash: bool,
+    /// Print names grouped at dots and slashes, with the tensors, items and bytes of each group
+    ///
+    /// Layers that are numbered and have the same structure are one row, such as layers.{0..31}.
+    #[arg(long, conflicts_with_all = ["stats", "by_axis", "histogram", "hash", "json", "members"])]
+    pub tree: bool,
     /// Print a JSON array with one object for each tensor
     #[arg(long, conflicts_with = "members")]
     pub json: bool,
@@ -73,6 +78,7 @@ Examples:
   tensorop info data.npy
   tensorop info 'model.safetensors:*.bias'
   tensorop info model.safetensors:head.bias --stats
+  tensorop info model-folder --tree
   tensorop info *.npy --json | jq '.[].shape'
 
 With --json each object has file, member, format (npy, npz, safetensors, index, onnx, zarr, json, csv, tsv, raw), dtype \
@@ -86,6 +92,8 @@ fill_value, dimension_names, attributes and zarr_format; where the file says som
 #[derive(Default)]
 struct Found {
     infos: Vec<info::Info>,
+    /// Tensors of containers that are listed with the reason why they cannot be read.
+    unread: Vec<Unread>,
     /// With `--members` the names of all members, else what is said of files without tensors: lines.
     lines: String,
 }
@@ -138,32 +146,34 @@ impl Info {
         let mut outcome = Outcome::Done;
         for file in &files {
             // one bad file among many should not hide what the others hold
-            if let Err(error) = self.describe_all(&reader, file, &asked, &mut found) {
-                outcome = complain(&io.stderr, &error);
+            match self.describe_all(&reader, file, &asked, &mut found) {
+                Ok(Outcome::Done) => {}
+                Ok(other) => outcome = other,
+                Err(error) => outcome = complain(&io.stderr, &error),
             }
         }
-        let Found { mut infos, lines } = found;
+        let Found { mut infos, unread, lines } = found;
         asked.finish()?;
-        let printed = match (outcome, self.json) {
-            (Outcome::Done, true) => info::write_json(&mut out, &mut infos),
-            // JSON must not look whole where something is missing
-            (_, true) => Ok(()),
-            (_, false) if infos.is_empty() => Ok(()),
-            (_, false) => info::write_table(&mut out, &mut infos, io.style()),
+        let printed = match () {
+            () if self.json => info::write_json(&mut out, &mut infos),
+            () if infos.is_empty() && unread.is_empty() => Ok(()),
+            () if self.tree => info::write_tree(&mut out, &infos, &unread, io.style()),
+            () => info::write_table(&mut out, &mut infos, &unread, io.style()),
         };
         let printed = printed.and_then(|()| out.write_all(lines.as_bytes()));
         printed.and_then(|()| out.flush()).context("standard output")?;
         Ok(outcome)
     }
 
-    /// Adds the description of a file, or those of all its members.
+    /// Adds the description of a file, or those of all its members. A member that cannot be read stops none of the others:
+    /// it is listed with the reason, or, where it was asked for by its name or there is no list, told on standard error.
     fn describe_all(
         &self,
         reader: &OperandReader<'_>,
         file: &Operand<'_>,
         asked: &Asked<'_>,
         found: &mut Found,
-    ) -> Result<()> {
+    ) -> Result<Outcome> {
         let input = reader.open(file)?;
         let selected = input.select()?;
         if self.members {
@@ -172,22 +182,41 @@ impl Info {
             for name in selected.into_iter().filter_map(|n| input.name(n)) {
                 found.lines.extend(name.chars().map(shown).chain(["\n".to_owned()]));
             }
-            return Ok(());
+            return Ok(Outcome::Done);
         }
         let file = file.file(input.member());
         if selected.is_empty() && !self.json {
             found.lines.push_str(&format!("{}: holds no tensors\n", printable(&file)));
         }
+        let mut outcome = Outcome::Done;
         for n in selected {
             let tensor = TensorOf::member(&input, n);
-            let mut info = Self::describe(&tensor, file.clone(), asked)?;
+            // what was asked for by its name is an error; so is what JSON has no place for
+            let listed = input.name(n).filter(|name| !self.json && input.member() != Some(name));
+            let mut info = match (Self::describe(&tensor, file.clone(), asked), listed) {
+                (Ok(info), _) => info,
+                (Err(error), Some(member)) => {
+                    let (member, reason) = (member.to_owned(), reason(&error, &tensor.label));
+                    found.unread.push(Unread { file: file.clone(), member, reason });
+                    continue;
+                }
+                (Err(error), None) => {
+                    outcome = complain(&reader.io.stderr, &error);
+                    continue;
+                }
+            };
             if self.reads_items() {
-                let source = typed_alone(tensor, asked, Reinterpret::Unsigned)?;
-                self.read_items(reader, source, &mut info)?;
+                let source = typed_alone(tensor, asked, Reinterpret::Unsigned);
+                if let Err(error) = source.and_then(|source| self.read_items(reader, source, &mut info)) {
+                    outcome = complain(&reader.io.stderr, &error);
+                    if listed.is_none() {
+                        continue;
+                    }
+                }
             }
             found.infos.push(info);
         }
-        Ok(())
+        Ok(outcome)
     }
 
     /// Describes a tensor of the file that was typed as `file` without its items; of plain text `--dtype` decides the dtype.
@@ -203,7 +232,7 @@ impl Info {
         Ok(info::Info {
             file,
             member: input.name(*n).map(str::to_owned),
-            format: input.format(),
+            format: input.format_of(*n),
             dtype: asked.read(&found.meta.dtype, label, Reinterpret::Unsigned)?,
             shape: found.meta.shape,
             fortran_order: found.meta.order == Order::Fortran,

@@ -38,6 +38,12 @@ pub(super) fn told(error: &anyhow::Error) -> String {
     error.chain().map(cause).collect::<Vec<_>>().join(": ")
 }
 
+/// Returns an error in one line without what messages call the tensor that it is about.
+pub(super) fn reason(error: &anyhow::Error, label: &str) -> String {
+    let told = told(error);
+    told.strip_prefix(label).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&told).to_owned()
+}
+
 /// Returns a message with the advice of an error, in the words that are typed on the command line.
 pub(super) fn advised(message: String, advice: Option<Advice>) -> String {
     match advice {

@@ -16,7 +16,7 @@ use crate::diff::models::{Models, NamedResult, Verdict};
 use crate::diff::{self, Effort, Options, Outline};
 use crate::engine::job::Progress;
 use crate::error::Subject;
-use crate::format::collection::{Collection, Opening, TensorPlace};
+use crate::format::collection::{self, Collection, Opening, TensorPlace};
 use crate::format::colon::{files_before_colons, folders_before_colons};
 use crate::format::open::{Input, OpenOptions};
 use crate::format::raw::View;
@@ -80,6 +80,11 @@ pub(super) fn is_absent(path: &Path) -> bool {
     }
 }
 
+/// Returns whether a path is a folder of files, and not one in a format.
+fn is_plain_folder(path: &Path) -> bool {
+    path.is_dir() && Format::of_folder(path).is_none()
+}
+
 /// Finds out what an operand is; if it `may_be_made`, it need not exist.
 ///
 /// # Errors
@@ -87,8 +92,11 @@ pub(super) fn is_absent(path: &Path) -> bool {
 pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand<'_>, may_be_made: bool) -> Result<FoundSide> {
     match operand.arg {
         OperandArg::Path(path) if may_be_made && is_absent(path) => return Ok(FoundSide::Absent(path.clone())),
-        OperandArg::Path(path) if path.is_dir() && Format::of_folder(path).is_none() => {
-            return Ok(FoundSide::Folder(path.clone()));
+        OperandArg::Path(path) if is_plain_folder(path) => {
+            return Ok(match collection::model(path, &reader.open_options(&operand.label))? {
+                Some(_) => FoundSide::Container(reader.open(operand)?),
+                None => FoundSide::Folder(path.clone()),
+            });
         }
         OperandArg::Path(_) | OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => {}
     }
@@ -130,7 +138,9 @@ impl FoundSide {
                     OperandArg::Path(path) => path.as_path(),
                     OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => Path::new("-"),
                 };
-                Ok(Collection::of_input(input, path, opening.options)?)
+                // of a folder that stands for one file it is that file, which may be written anew
+                let model = if is_plain_folder(path) { collection::model(path, &opening.options)? } else { None };
+                Ok(Collection::of_input(input, model.as_deref().unwrap_or(path), opening.options)?)
             }
             Self::Folder(path) => Ok(Collection::of_folder(&path, opening)?),
             Self::Absent(_) => Ok(Collection::default()),
@@ -155,6 +165,14 @@ pub(super) fn pair_up(
     [expected, actual]: [FoundSide; 2],
     members: &MemberOptions,
 ) -> Result<ComparedSides> {
+    // beside a folder of several files the names of a model are those of its folder, too, or nothing would have a partner
+    let is_folder = |side: &FoundSide| matches!(side, FoundSide::Folder(_));
+    let has_folder = is_folder(&expected) || is_folder(&actual);
+    let as_folder = |side, operand: &Operand<'_>| match operand.arg {
+        OperandArg::Path(path) if has_folder && is_plain_folder(path) => FoundSide::Folder(path.clone()),
+        OperandArg::Path(_) | OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => side,
+    };
+    let (expected, actual) = (as_folder(expected, &operands[0]), as_folder(actual, &operands[1]));
     let labels = [expected.label(EXPECTED), actual.label(ACTUAL)];
     let is_meant = |side: &FoundSide| matches!(side, FoundSide::One { is_meant: true, .. });
     // the name of one tensor among several is an error, which `into_one` reports

@@ -15,6 +15,8 @@ use super::messages::{about_items, advised};
 use super::options::{IndexList, InputOptions, OperandArg, SliceOptions, ThreadOptions};
 use crate::error::{Error, ErrorKind, Subject};
 use crate::format::Unchangeable;
+use crate::format::collection;
+use crate::format::colon::folder_of_files;
 use crate::format::json;
 use crate::format::open::{Input, OpenOptions};
 use crate::format::values::{self, Values};
@@ -142,7 +144,7 @@ impl<'a> OperandReader<'a> {
             OperandArg::Inline(text) => options.open_json(text.clone().into_bytes()),
             OperandArg::Stdin => options.open_stream(Box::new(self.io.stdin.clone()))?,
             OperandArg::StdinAs(view) => options.open_stream_as(Box::new(self.io.stdin.clone()), view)?,
-            OperandArg::Path(path) => options.open(path)?,
+            OperandArg::Path(path) => collection::open(&options, path)?,
         })
     }
 
@@ -170,6 +172,9 @@ impl<'a> OperandReader<'a> {
     pub(super) fn find_locked(&self, operand: &Operand<'_>, together: bool) -> Result<FoundTensor> {
         let Operand { arg, label, .. } = operand;
         let OperandArg::Path(path) = arg else { bail!("{label}: --in-place changes a file") };
+        if folder_of_files(path).is_some() {
+            bail!("{label}: --in-place changes one file: name it, and not the folder that it lies in");
+        }
         let options = OpenOptions { locked: true, skip_rows: 0, missing: None, ..self.open_options(label) };
         let input = options.open(path).map_err(|error| {
             let special = error.kind() == ErrorKind::Unsupported;

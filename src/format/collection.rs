@@ -4,18 +4,19 @@
 //! opened when it is wanted, so that a folder may hold more of them than a program may have open.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::colon::folder_of_files;
+use super::content::{ChunkDescription, Description};
+pub use super::folder::MOST;
+use super::folder::{self, FolderFile};
+use super::interface::Reader;
 use super::open::{Input, OpenOptions};
 use super::table::Format;
 use crate::error::{Context, Result, bail};
 use crate::layout::order::sort_by;
-
-/// The most files and folders that are looked at in a folder, and the most tensors that it may hold. Where there are more,
-/// links most likely lead in circles.
-pub const MOST: usize = 1 << 20;
+use crate::storage::source::{Notes, Source};
 
 /// The number of containers of a folder that stay open; others are opened again when one of their tensors is wanted.
 const OPEN: usize = 256;
@@ -39,6 +40,8 @@ pub struct Collection {
     stems: HashMap<String, usize>,
     /// How files are opened later; the label is replaced by that of the file.
     options: OpenOptions,
+    /// The number of containers that stay open.
+    open: usize,
 }
 
 /// A file of a collection.
@@ -74,19 +77,20 @@ impl TensorPlace {
 }
 
 impl Collection {
-    /// Lists the tensors of a container or an index. A file of one tensor without a name has none.
+    /// Lists the tensors of a container or an index, those that are damaged, too. A file of one tensor without a name has
+    /// none.
     ///
     /// # Errors
-    /// A damaged member.
+    /// None so far.
     pub fn of_input(input: Input, path: &Path, options: OpenOptions) -> Result<Self> {
         let mut tensors = HashMap::new();
         for (n, name) in input.names().unwrap_or_default().into_iter().enumerate() {
-            let bytes = input.describe(n).map_or(0, |found| found.bytes);
+            let bytes = bytes_of(&input, n);
             tensors.insert(name.to_owned(), TensorPlace { file: 0, member: Some(n), bytes });
         }
         let label = input.label().to_owned();
         let file = Listed { path: path.to_owned(), label, stem: None, input: Some(input.into()) };
-        Ok(Self { files: vec![file], tensors, stems: HashMap::new(), options })
+        Ok(Self { files: vec![file], tensors, stems: HashMap::new(), options, open: 1 })
     }
 
     /// Lists the tensors in the files of a folder and of the folders in it. The name of a tensor is the path of its file
@@ -94,13 +98,55 @@ impl Collection {
     /// not those of a format that is read, hidden files, files that are not regular, and JSON objects that are no tensors.
     /// An index stands for the files that it names. Links are followed, but not to a folder that they lie in.
     ///
+    /// A file that cannot be read is listed as one tensor, so that it stops nobody who wants the others; why it cannot be
+    /// read is said when it is opened.
+    ///
     /// # Errors
-    /// Two files of one name; files that cannot be read; more than [`MOST`] of them.
+    /// Two files of one name; a folder that cannot be read; more than [`MOST`] files or tensors.
     pub fn of_folder(folder: &Path, opening: Opening<'_>) -> Result<Self> {
         let mut collection = Self { options: opening.options.clone(), ..Self::default() };
-        let mut walk = FolderWalk { opening, seen: 0, open: 0 };
-        walk.folder(&mut collection, folder, "", &mut Vec::new())?;
+        let mut shards = HashSet::new();
+        for found in folder::files(folder, opening.role)? {
+            if !shards.contains(&found.path) {
+                shards.extend(collection.add(found, &opening)?);
+            }
+        }
         Ok(collection)
+    }
+
+    /// Lists the tensors of a file of a folder. Returns the files beside it that it stands for.
+    fn add(&mut self, found: FolderFile, opening: &Opening<'_>) -> Result<Vec<PathBuf>> {
+        let FolderFile { path, format, stem, bytes } = found;
+        let label = format!("{} {}", opening.role, path.display());
+        let file = self.files.len();
+        // files that may hold several tensors, or none, are opened
+        let is_opened = format.is_container() || !format.is_binary() && (opening.wanted)(&stem);
+        let options = OpenOptions { label: label.clone(), ..opening.options.clone() };
+        let input = if is_opened { options.open(&path).ok() } else { None };
+        if input.as_ref().is_some_and(Input::is_other) {
+            return Ok(Vec::new());
+        }
+        let container = input.filter(|input| input.names().is_some());
+        if let Some(other) = self.stems.insert(stem.clone(), file) {
+            let (role, other) = (opening.role, self.path(other).display());
+            bail!("{role}: two files of one name: {other} and {}", path.display());
+        }
+        match &container {
+            None => drop(self.tensors.insert(stem.clone(), TensorPlace { file, member: None, bytes })),
+            Some(input) => {
+                let place = |n| TensorPlace { file, member: Some(n), bytes: bytes_of(input, n) };
+                let names = input.names().into_iter().flatten().enumerate();
+                self.tensors.extend(names.map(|(n, name)| (format!("{stem}:{name}"), place(n))));
+            }
+        }
+        if self.tensors.len() > MOST {
+            bail!("{label}: more than {MOST} tensors");
+        }
+        let shards = container.as_ref().map_or_else(Vec::new, Input::files);
+        let input = container.filter(|_| self.open < OPEN).map(Arc::new);
+        self.open += usize::from(input.is_some());
+        self.files.push(Listed { path, label, stem: Some(stem), input });
+        Ok(shards)
     }
 
     /// Returns the names in alphabetical order, and where the tensors are.
@@ -143,129 +189,103 @@ impl Collection {
     }
 }
 
-/// A walk through a folder.
-struct FolderWalk<'a> {
-    opening: Opening<'a>,
-    /// The number of files and folders so far.
-    seen: usize,
-    /// The number of containers that stay open.
-    open: usize,
+/// Returns about how many bytes a member takes: what cannot be read counts nothing.
+fn bytes_of(input: &Input, n: usize) -> u64 {
+    input.describe(n).map_or(0, |described| described.bytes)
 }
 
-/// A file of a folder, before it is opened.
-struct FolderFile {
-    path: PathBuf,
-    format: Format,
-    stem: String,
-    bytes: u64,
+/// Opens a path as [`OpenOptions::open`] does, and a folder of files besides, which is a container: the names of its tensors
+/// are those of [`Collection::of_folder`], or, if the folder [is a model](model), those of the one file. `FOLDER:NAME` is
+/// one of its tensors.
+///
+/// # Errors
+/// Those of [`OpenOptions::open`] and [`Collection::of_folder`].
+pub fn open(options: &OpenOptions, path: &Path) -> Result<Input> {
+    let Some((folder, member)) = folder_of_files(path).filter(|_| options.is_for_files()) else {
+        return options.open(path);
+    };
+    if let Some(file) = model(&folder, options)? {
+        return Ok(options.open(&file)?.with_member(member));
+    }
+    // within the folder, a file is called by its path from there
+    let opening = Opening { role: "file", options: OpenOptions::clone(options), wanted: &|_| true };
+    let collection = Collection::of_folder(&folder, opening).with_context(|| options.label.clone())?;
+    let (mut names, mut places) = (Vec::new(), Vec::new());
+    for (name, place) in collection.tensors() {
+        names.push(name.to_owned());
+        places.push(place);
+    }
+    let reader = Box::new(FolderReader { collection, names, places });
+    Ok(Input::of_reader(options.label.clone(), Format::FOLDER, reader).with_member(member))
 }
 
-/// The bytes that count for a store whose size is not known, when work is divided by size.
-const UNKNOWN: u64 = 1 << 30;
+/// Returns the one file that a folder of files stands for, if it is a model: the only index, or the only container, beside
+/// which no other file holds a tensor.
+///
+/// # Errors
+/// A folder that cannot be read.
+pub fn model(folder: &Path, options: &OpenOptions) -> Result<Option<PathBuf>> {
+    let files = folder::files(folder, "file").with_context(|| options.label.clone())?;
+    let Some(first) = files.iter().find(|file| file.format.is_container()) else { return Ok(None) };
+    let open = |file: &FolderFile| options.open(&file.path).ok();
+    // what is no container may still be a JSON that holds no tensor, such as the configuration of a model
+    let may_be_alone =
+        |file: &FolderFile| file.path == first.path || file.format.is_container() || !file.format.is_binary();
+    if !files.iter().all(may_be_alone) {
+        return Ok(None);
+    }
+    let Some(shards) = open(first).filter(|input| input.names().is_some()).map(|input| input.files()) else {
+        return Ok(None);
+    };
+    let mut others = files.iter().filter(|file| file.path != first.path && !shards.contains(&file.path));
+    let is_alone = others.all(|file| !file.format.is_container() && open(file).is_some_and(|input| input.is_other()));
+    Ok(is_alone.then(|| first.path.clone()))
+}
 
-impl FolderWalk<'_> {
-    /// Lists a folder, whose names in the collection begin with `prefix`. The folders that it lies in are `within`.
-    fn folder(
-        &mut self,
-        collection: &mut Collection,
-        folder: &Path,
-        prefix: &str,
-        within: &mut Vec<PathBuf>,
-    ) -> Result<()> {
-        let label = |path: &Path| format!("{} {}", self.opening.role, path.display());
-        // by the path without links: by their metadata some systems take two folders that were made together for one
-        let own = fs::canonicalize(folder).with_context(|| label(folder))?;
-        if within.contains(&own) {
-            return Ok(());
-        }
-        let (mut files, mut folders) = (Vec::new(), Vec::new());
-        for entry in fs::read_dir(folder).with_context(|| label(folder))? {
-            let name = entry.with_context(|| label(folder))?.file_name();
-            self.seen += 1;
-            if self.seen > MOST {
-                bail!("{}: more than {MOST} files and folders", label(folder));
-            }
-            let text = name.to_string_lossy();
-            if text.starts_with('.') {
-                continue;
-            }
-            let format = Format::of_file_name(&text);
-            let path = folder.join(&name);
-            let metadata = match fs::metadata(&path) {
-                Ok(metadata) => metadata,
-                // a broken link is an error only if its name is that of a tensor
-                Err(_) if format.is_none() => continue,
-                Err(error) => return Err(error).with_context(|| label(&path)),
-            };
-            match format {
-                _ if metadata.is_dir() => match Format::of_folder(&path) {
-                    // a store of chunks, whose sizes are not known
-                    Some(store) => {
-                        let stem = format.filter(|(named, _)| *named == store).map_or(&*text, |(_, stem)| stem);
-                        let stem = format!("{prefix}{stem}");
-                        files.push(FolderFile { path, format: store, stem, bytes: UNKNOWN });
-                    }
-                    None => folders.push((text.into_owned(), path)),
-                },
-                Some((format, stem)) if metadata.is_file() => {
-                    files.push(FolderFile { path, format, stem: format!("{prefix}{stem}"), bytes: metadata.len() });
-                }
-                Some(_) | None => {}
-            }
-        }
-        // indices come first, since they stand for other files
-        sort_by(&mut files, |a, b| (!a.format.names_files(), &a.path).cmp(&(!b.format.names_files(), &b.path)));
-        sort_by(&mut folders, |(a, _), (b, _)| a.cmp(b));
-        let mut shards = HashSet::new();
-        for found in files {
-            if !found.path.file_name().is_some_and(|name| shards.contains(name)) {
-                shards.extend(self.file(collection, found)?);
-            }
-        }
-        within.push(own);
-        for (name, path) in folders {
-            self.folder(collection, &path, &format!("{prefix}{name}/"), within)?;
-        }
-        within.pop();
-        Ok(())
+/// A folder of files as a container of all their tensors.
+#[derive(Debug)]
+struct FolderReader {
+    collection: Collection,
+    /// The names of the tensors, and where each lies.
+    names: Vec<String>,
+    places: Vec<TensorPlace>,
+}
+
+impl FolderReader {
+    /// Opens the file that tensor `n` lies in, and returns its number there.
+    fn find(&self, n: usize) -> Result<(Arc<Input>, usize)> {
+        let input = self.collection.open(self.places[n].file)?;
+        let number = self.places[n].number_in(&input)?;
+        Ok((input, number))
+    }
+}
+
+impl Reader for FolderReader {
+    fn names(&self) -> Option<&[String]> {
+        Some(&self.names)
     }
 
-    /// Lists the tensors of a file. Returns the names of the files beside it that it stands for.
-    fn file(&mut self, collection: &mut Collection, found: FolderFile) -> Result<HashSet<std::ffi::OsString>> {
-        let FolderFile { path, format, stem, bytes } = found;
-        let label = format!("{} {}", self.opening.role, path.display());
-        let mut shards = HashSet::new();
-        let file = collection.files.len();
-        let mut tensors = Vec::new();
-        // files that may hold several tensors, or none, are opened
-        let is_opened = format.is_container() || !format.is_binary() && (self.opening.wanted)(&stem);
-        let options = OpenOptions { label: label.clone(), ..self.opening.options.clone() };
-        let input = if is_opened { options.open(&path).ok() } else { None };
-        if input.as_ref().is_some_and(Input::is_other) {
-            return Ok(shards);
-        }
-        let container = input.filter(|input| input.names().is_some());
-        match &container {
-            None => tensors.push((stem.clone(), TensorPlace { file, member: None, bytes })),
-            Some(input) => {
-                for (n, name) in input.names().into_iter().flatten().enumerate() {
-                    let bytes = input.describe(n).map_or(0, |found| found.bytes);
-                    tensors.push((format!("{stem}:{name}"), TensorPlace { file, member: Some(n), bytes }));
-                    shards.extend(input.elsewhere(n)?.and_then(|shard| shard.file_name().map(ToOwned::to_owned)));
-                }
-            }
-        }
-        if let Some(other) = collection.stems.insert(stem.clone(), file) {
-            let (role, other) = (self.opening.role, collection.path(other).display());
-            bail!("{role}: two files of one name: {other} and {}", path.display());
-        }
-        if collection.tensors.len() + tensors.len() > MOST {
-            bail!("{label}: more than {MOST} tensors");
-        }
-        collection.tensors.extend(tensors);
-        let input = container.filter(|_| self.open < OPEN).map(Arc::new);
-        self.open += usize::from(input.is_some());
-        collection.files.push(Listed { path, label, stem: Some(stem), input });
-        Ok(shards)
+    fn describe(&self, n: usize) -> Result<Description> {
+        let (input, number) = self.find(n)?;
+        input.reader().describe(number).with_context(|| input.label())
+    }
+
+    fn source(&self, n: usize, label: String) -> Result<Source> {
+        let (input, number) = self.find(n)?;
+        input.reader().source(number, label).with_context(|| input.label())
+    }
+
+    fn notes(&self, n: usize) -> Result<Option<Arc<Notes>>> {
+        let (input, number) = self.find(n)?;
+        input.reader().notes(number).with_context(|| input.label())
+    }
+
+    fn chunks(&self, n: usize) -> Result<Option<ChunkDescription>> {
+        let (input, number) = self.find(n)?;
+        input.reader().chunks(number).with_context(|| input.label())
+    }
+
+    fn file_format(&self, n: usize) -> Option<&'static str> {
+        self.find(n).ok().map(|(input, _)| input.format().name())
     }
 }

@@ -56,6 +56,19 @@ pub(super) fn folder(path: &Path) -> Option<(PathBuf, Option<String>)> {
     Some((folder, Some(str::from_utf8(member).ok()?.to_owned())))
 }
 
+/// Returns the folder of files that a path is, or that its longest part before a colon which exists is, and what follows the
+/// colon: the name of a tensor in it. A folder in a known format is no such folder.
+pub fn folder_of_files(path: &Path) -> Option<(PathBuf, Option<String>)> {
+    let found = match path.exists() {
+        true => (path.to_owned(), None),
+        false => {
+            let (part, member) = parts_before_colons(path).find(|(part, _)| part.exists())?;
+            (part, Some(str::from_utf8(member).ok()?.to_owned()))
+        }
+    };
+    Some(found).filter(|(folder, _)| folder.is_dir() && Format::of_folder(folder).is_none())
+}
+
 /// Returns the parts of a path before a colon that are folders in a known format, the longest first, each with the bytes
 /// that follow its colon.
 pub fn folders_before_colons(path: &Path) -> impl Iterator<Item = (PathBuf, &[u8])> {

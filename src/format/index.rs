@@ -155,6 +155,10 @@ impl Reader for IndexReader {
         self.path(self.shard(n)).map(Some)
     }
 
+    fn files(&self) -> Vec<PathBuf> {
+        self.shards.iter().filter_map(|shard| self.path(shard).ok()).collect()
+    }
+
     fn describe(&self, n: usize) -> Result<Description> {
         let (shard, there) = self.find(n)?;
         // the items do not lie in this file

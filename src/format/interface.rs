@@ -124,6 +124,16 @@ pub trait Reader: Debug + Send + Sync {
         Ok(None)
     }
 
+    /// Returns the other files that this one stands for, whether they can be read or not.
+    fn files(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// Returns the name of the format of the file that member `n` lies in, if this is a folder of files in several formats.
+    fn file_format(&self, _: usize) -> Option<&'static str> {
+        None
+    }
+
     /// Locks the folder of member `n` for as long as its [`source`](Self::source) exists: exclusively, or, if `together`,
     /// shared with processes that change other parts. Files were locked when they were opened.
     ///

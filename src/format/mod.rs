@@ -14,6 +14,7 @@ pub mod content;
 #[cfg(feature = "csv")]
 mod csv;
 pub mod files;
+mod folder;
 mod foreign;
 #[cfg(feature = "safetensors")]
 mod index;

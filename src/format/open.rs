@@ -109,6 +109,12 @@ impl OpenOptions {
         self.input(Format::JSON, Box::new(JsonReader { text, threads: self.threads }))
     }
 
+    /// Returns whether these options may be those of the files in a folder: a format that is a folder itself is none of a
+    /// file.
+    pub(super) fn is_for_files(&self) -> bool {
+        !self.format.is_some_and(Format::is_folder)
+    }
+
     fn input(&self, format: Format, mut reader: Box<dyn Reader>) -> Input {
         reader.read_cells(self.skip_rows, self.missing.as_deref());
         Input { label: self.label.clone(), format, reader, member: None }
@@ -236,6 +242,16 @@ impl Input {
         Ok(Self { member: Some(name), ..input })
     }
 
+    /// Returns what `reader` reads, which messages call `label`.
+    pub(super) fn of_reader(label: String, format: Format, reader: Box<dyn Reader>) -> Self {
+        Self { label, format, reader, member: None }
+    }
+
+    /// Returns it with the name of a member, if the path gave one.
+    pub(super) fn with_member(self, member: Option<String>) -> Self {
+        Self { member, ..self }
+    }
+
     /// Returns what messages call it.
     pub fn label(&self) -> &str {
         &self.label
@@ -244,6 +260,16 @@ impl Input {
     /// Returns the format that it is in.
     pub fn format(&self) -> Format {
         self.format
+    }
+
+    /// Returns the format of the file that member `n` lies in, which is another than that of a folder of files.
+    pub fn format_of(&self, n: usize) -> Format {
+        self.reader.file_format(n).and_then(Format::named).unwrap_or(self.format)
+    }
+
+    /// Returns the other files that an index stands for, whether they can be read or not.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.reader.files()
     }
 
     /// Returns the name of a member that the path gave behind a colon.
@@ -383,7 +409,10 @@ impl Input {
         let label = &self.label;
         match member {
             Some(name) if !label.strip_suffix(name).is_some_and(|file| file.ends_with(':')) => {
-                format!("{label}:{name}")
+                // in the place of a glob
+                let glob = self.member.as_ref().filter(|member| *member != name);
+                let file = glob.and_then(|glob| label.strip_suffix(&**glob)?.strip_suffix(':'));
+                format!("{}:{name}", file.unwrap_or(label))
             }
             Some(_) | None => label.clone(),
         }
@@ -403,6 +432,11 @@ impl Input {
     /// Those of [`source`](Self::source).
     pub fn source_as(&self, n: usize, label: String) -> Result<Source> {
         self.reader.source(n, label.clone()).context(label)
+    }
+
+    /// Returns what reads it, whose errors do not name it.
+    pub(super) fn reader(&self) -> &dyn Reader {
+        &*self.reader
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::collection;
 use super::interface::Unchangeable;
 use super::open::{Input, OpenOptions};
 use super::table::Format;
@@ -22,8 +23,11 @@ use crate::storage::conversion::Conversion;
 use crate::storage::read_at::MemoryBytes;
 use crate::storage::source::Source;
 
-/// Opens a file or a Zarr store to describe its tensors and to read them one by one, whole or in part. Only headers are
-/// read here.
+/// Opens a file, a Zarr store or a folder of files to describe its tensors and to read them one by one, whole or in part.
+/// Only headers are read here.
+///
+/// The tensors of a folder are called by the paths of their files without the endings, such as `sub/bias`, with `:` and the
+/// own names of those in containers behind; a folder with one index, or one container, and no other tensor is that model.
 ///
 /// The format is recognised by the content, as [`read`](super::files::read) does it. A path such as `weights.npz:conv1`
 /// opens the one tensor alone, and `weights.npz:conv*` those whose names match; a path that exists is never divided so.
@@ -49,7 +53,7 @@ use crate::storage::source::Source;
 /// that is not there, which is [`ErrorKind::Member`]. All errors name the file.
 pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
     let path = path.as_ref();
-    Opened::new(OpenOptions::new(path.display().to_string()).open(path)?)
+    Opened::new(collection::open(&OpenOptions::new(path.display().to_string()), path)?)
 }
 
 /// Opens the bytes of a file that are in memory, as [`open`] does it. Nothing is written to a disk.
@@ -252,7 +256,7 @@ impl Opened {
         let found = self.input.describe(n)?;
         Ok(TensorInfo {
             name: name.to_owned(),
-            format: self.format(),
+            format: self.input.format_of(n),
             dtype: found.meta.dtype,
             shape: found.meta.shape,
             order: found.meta.order,

@@ -225,6 +225,9 @@ pub(super) static RAW: Row = Row {
     ..row("raw")
 };
 
+/// A folder of files in formats of their own.
+pub(super) static FOLDER: Row = Row { holds: Holds::Files, ..row("folder") };
+
 /// Returns what most rows have in common: a binary file of one tensor, whose format is named as its extension is.
 const fn row(name: &'static str) -> Row {
     Row {

@@ -54,6 +54,10 @@ impl Format {
     /// Items without a header, which can be read if an operand says what they are.
     pub const RAW: Self = Self(&rows::RAW);
 
+    /// A folder of files, which is opened by [`collection::open`](super::collection::open) alone. It is no row of the table,
+    /// since nobody asks for it by name.
+    pub(super) const FOLDER: Self = Self(&rows::FOLDER);
+
     /// Returns all formats, in the order in which they are listed.
     pub fn all() -> impl Iterator<Item = Self> {
         TABLE.iter().copied().map(Self)

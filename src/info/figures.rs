@@ -79,11 +79,13 @@ pub(super) fn columns(names: &'static str) -> Vec<Column> {
 /// Returns the cells of a line of statistics, of which the first is the name.
 pub(super) fn cells(name: String, stats: Option<&Stats>) -> Vec<Cow<'static, str>> {
     let none = || "-".to_owned();
+    let figure = |value| seven_digits(&all_digits(value));
     let figures = match stats {
         None => std::array::from_fn(|_| none()),
         Some(stats) => {
-            let extreme =
-                |extreme: &Option<(ItemValue, _)>| extreme.as_ref().map_or_else(none, |(value, _)| cut(shown(value)));
+            let extreme = |extreme: &Option<(ItemValue, _)>| {
+                extreme.as_ref().map_or_else(none, |(value, _)| seven_digits(&shown(value)))
+            };
             [
                 extreme(&stats.min),
                 extreme(&stats.max),
@@ -105,19 +107,38 @@ pub(super) fn shown(value: &ItemValue) -> String {
     bare(&value.to_string()).to_owned()
 }
 
-/// Cuts a float to the digits that a column has room for. `…` shows that digits were left out, so that nobody reads another
-/// number than the tensor holds; the exponent stays.
-pub(super) fn cut(text: String) -> String {
-    const ROOM: usize = 13;
-    let (digits, exponent) = text.split_at(text.find('e').unwrap_or(text.len()));
-    let keep = ROOM.saturating_sub(exponent.len() + 1);
-    match digits.find('.') {
-        // dates and integers, which have no point, are not cut
-        Some(point) if text.len() > ROOM && text.is_ascii() && point < keep => {
-            format!("{}…{exponent}", digits.get(..keep).unwrap_or(digits))
-        }
-        _ => text,
+/// Returns a number in at most seven digits, all that a column has room for. `…` at the end shows that others were left
+/// out, so that nobody reads another number than the tensor holds. What is no number, such as a date, is as it was.
+pub(super) fn seven_digits(text: &str) -> String {
+    const MOST: usize = 7;
+    let (sign, size) = text.strip_prefix('-').map_or(("", text), |size| ("-", size));
+    let (mantissa, exponent) = size.split_once('e').unwrap_or((size, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = [whole, fraction].concat();
+    let is_number = !whole.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let Some(exponent) = exponent.parse::<i32>().ok().filter(|_| is_number) else { return text.to_owned() };
+    let significant = digits.trim_start_matches('0');
+    if significant.is_empty() {
+        return format!("{sign}0");
     }
+    // the power of ten of the first digit
+    let power = exponent + whole.len() as i32 - 1 - (digits.len() - significant.len()) as i32;
+    let all = significant.trim_end_matches('0');
+    let (shown, mark) = if all.len() > MOST { (&all[..MOST], "…") } else { (all, "") };
+    let number = match usize::try_from(power) {
+        Ok(before) if before < MOST => {
+            let (whole, fraction) = shown.split_at(shown.len().min(before + 1));
+            let point = if fraction.is_empty() && mark.is_empty() { "" } else { "." };
+            format!("{whole:0<width$}{point}{fraction}", width = before + 1)
+        }
+        Err(_) if power >= -4 => format!("0.{}{shown}", "0".repeat(power.unsigned_abs() as usize - 1)),
+        Ok(_) | Err(_) => {
+            let (first, rest) = shown.split_at(1);
+            let exponent = format!("{}{:02}", if power < 0 { '-' } else { '+' }, power.unsigned_abs());
+            format!("{first}{}{rest}e{exponent}", if rest.is_empty() { "" } else { "." })
+        }
+    };
+    format!("{sign}{number}{mark}")
 }
 
 /// Returns all digits of a number that was computed from items.
@@ -135,20 +156,6 @@ fn mean(mean: Mean, figure: impl Fn(f64) -> String) -> String {
             format!("{}{sign}{}j", figure(re), figure(im))
         }
     }
-}
-
-/// Returns a number that was computed from items: all of its digits if they are few, else the seven that a table has room
-/// for.
-pub(super) fn figure(value: f64) -> String {
-    const ROOM: usize = 10;
-    let all = all_digits(value);
-    if all.len() <= ROOM {
-        return all;
-    }
-    let seven = format!("{value:.6e}");
-    let short = bare(&float(seven.parse().unwrap_or(value))).to_owned();
-    // if there are more than seven digits before the point, an exponent shows that not all of them are significant
-    if short.contains('e') || value.abs() < 1e7 { short } else { seven }
 }
 
 /// The statistics of the places of an axis, as text, until they are written.

@@ -26,6 +26,7 @@ mod histogram;
 mod items;
 mod part;
 mod stats;
+mod tree;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -38,6 +39,7 @@ pub use self::figures::{AxisStats, write_figures};
 pub use self::hash::hash;
 pub use self::histogram::{Bin, BinEdge, Histogram, histogram};
 pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, stats};
+pub use self::tree::write_tree;
 use crate::format::Format;
 use crate::format::content::ChunkDescription;
 use crate::item::dtype::{DType, Kind};
@@ -76,6 +78,64 @@ pub struct Info {
     pub chunks: Option<ChunkDescription>,
     /// The metadata of the file, if its format has any.
     pub notes: Option<Arc<Notes>>,
+}
+
+/// A tensor of a container that cannot be read, beside others that can.
+#[derive(Debug)]
+pub struct Unread {
+    /// The file, as the user named it.
+    pub file: String,
+    /// The name in the container.
+    pub member: String,
+    /// Why it cannot be read.
+    pub reason: String,
+}
+
+impl Unread {
+    /// Returns what stands in the row of the tensor instead of a description.
+    fn note(&self) -> String {
+        format!("not read: {}", printable(&self.reason))
+    }
+}
+
+/// What is known of the tensors of a container, or of a file that is one tensor.
+struct OfFile<'a> {
+    infos: &'a [Info],
+    unread: &'a [Unread],
+}
+
+/// Divides what was found by files. Files of which nothing could be read come last.
+fn of_files<'a>(infos: &'a [Info], unread: &'a [Unread]) -> Vec<OfFile<'a>> {
+    let mut others: Vec<&[Unread]> = unread.chunk_by(|a, b| a.file == b.file).collect();
+    let chunks = infos.chunk_by(|a, b| a.member.is_some() && b.member.is_some() && a.file == b.file);
+    let mut found: Vec<_> = chunks
+        .map(|infos| {
+            let of_file = |unread: &&[Unread]| infos[0].member.is_some() && unread[0].file == infos[0].file;
+            let at = others.iter().position(of_file);
+            OfFile { infos, unread: at.map_or(&[], |at| others.remove(at)) }
+        })
+        .collect();
+    found.extend(others.into_iter().map(|unread| OfFile { infos: &[], unread }));
+    found
+}
+
+/// The sums over several tensors.
+#[derive(Default)]
+struct Totals {
+    tensors: usize,
+    /// The number of items: of a model, of its parameters.
+    items: u128,
+    bytes: u64,
+}
+
+impl Totals {
+    fn of<'a>(infos: impl Iterator<Item = &'a Info>) -> Self {
+        infos.fold(Self::default(), |Self { tensors, items, bytes }, info| Self {
+            tensors: tensors + 1,
+            items: items + info.items() as u128,
+            bytes: bytes.saturating_add(info.bytes),
+        })
+    }
 }
 
 impl Info {
@@ -174,11 +234,11 @@ const BAR: u64 = 40;
 
 /// Writes a table with a line for each tensor, then a table of statistics, lines of hashes as `sha256sum` prints them, and a
 /// block for each histogram and axis, as far as they are wanted. Several tensors of one file are listed below its name, with
-/// a total below them, so that a line has room for a member's name.
+/// a total below them, so that a line has room for a member's name; those of `unread` with the reason.
 ///
 /// # Errors
 /// `out` fails.
-pub fn write_table(out: &mut dyn Write, infos: &mut [Info], style: Style) -> io::Result<()> {
+pub fn write_table(out: &mut dyn Write, infos: &mut [Info], unread: &[Unread], style: Style) -> io::Result<()> {
     let columns = vec![
         Column::left("name"),
         Column::left("dtype"),
@@ -186,18 +246,23 @@ pub fn write_table(out: &mut dyn Write, infos: &mut [Info], style: Style) -> io:
         Column::right("size"),
         Column::left(""),
     ];
-    let total = |several: &[Info]| {
-        let bytes = several.iter().fold(0_u64, |sum, info| sum.saturating_add(info.bytes));
-        let count = format!("{} tensors", several.len());
-        vec!["  total".into(), count.into(), "".into(), size(bytes).into()]
+    let total = |OfFile { infos, unread }: &OfFile<'_>| {
+        let Totals { tensors, items, bytes } = Totals::of(infos.iter());
+        let note = if unread.is_empty() { String::new() } else { format!("{} not read", unread.len()) };
+        let (tensors, items) = (counted(tensors as u128, "tensor"), counted(items, "item"));
+        vec!["  total".into(), tensors.into(), items.into(), size(bytes).into(), note.into()]
     };
-    let tensors = rows(infos, |name, info| Some(cells(name, info)), total);
+    let none = |name: String, unread: &Unread| {
+        let note = unread.note();
+        Some(vec![name.into(), "".into(), "".into(), "".into(), note.into()])
+    };
+    let tensors = rows(infos, unread, |name, info| Some(cells(name, info)), none, total);
     Table { columns, rows: tensors, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }
         .write(out, style)?;
     write_notes(out, infos)?;
     if infos.iter().any(|info| info.stats.is_some()) {
         let row = |name, info: &Info| info.stats.as_ref().map(|stats| figures::cells(name, stats.as_ref()));
-        let rows = rows(infos, row, |_| Vec::new());
+        let rows = rows(infos, unread, row, |_, _| None, |_| Vec::new());
         writeln!(out)?;
         let columns = figures::columns("name");
         Table { columns, rows, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }.write(out, style)?;
@@ -224,22 +289,27 @@ pub fn write_table(out: &mut dyn Write, infos: &mut [Info], style: Style) -> io:
 /// name and the row of `total`, if that has cells.
 fn rows(
     infos: &[Info],
+    unread: &[Unread],
     row: impl Fn(String, &Info) -> Option<Vec<Cow<'static, str>>>,
-    total: impl Fn(&[Info]) -> Vec<Cow<'static, str>>,
+    row_of_unread: impl Fn(String, &Unread) -> Option<Vec<Cow<'static, str>>>,
+    total: impl Fn(&OfFile<'_>) -> Vec<Cow<'static, str>>,
 ) -> Vec<Vec<Cow<'static, str>>> {
     let mut rows = Vec::new();
-    for of_file in infos.chunk_by(|a, b| a.member.is_some() && b.member.is_some() && a.file == b.file) {
-        match of_file {
-            [] => {}
-            [one] => rows.extend(row(one.full_name(), one)),
-            several => {
-                rows.push(vec![printable(&several[0].file).into_owned().into()]);
-                rows.extend(several.iter().filter_map(|info| {
-                    let member = info.member.as_deref().unwrap_or_default();
-                    row(format!("  {}", printable(member)), info)
-                }));
-                rows.extend(Some(total(several)).filter(|cells| !cells.is_empty()));
-            }
+    for of_file in of_files(infos, unread) {
+        let OfFile { infos, unread } = of_file;
+        if let ([one], []) = (infos, unread) {
+            rows.extend(row(one.full_name(), one));
+            continue;
+        }
+        let member = |name: &str| format!("  {}", printable(name));
+        let of_infos = infos.iter().filter_map(|info| row(member(info.member.as_deref().unwrap_or_default()), info));
+        let of_unread = unread.iter().filter_map(|unread| row_of_unread(member(&unread.member), unread));
+        let below: Vec<_> = of_infos.chain(of_unread).collect();
+        let file = infos.first().map(|info| &info.file).or(unread.first().map(|unread| &unread.file));
+        if let Some(file) = file.filter(|_| !below.is_empty()) {
+            rows.push(vec![printable(file).into_owned().into()]);
+            rows.extend(below);
+            rows.extend(Some(total(&of_file)).filter(|cells| !cells.is_empty()));
         }
     }
     rows
@@ -294,6 +364,11 @@ impl fmt::Display for ChunkDescription {
         }
         write!(f, ", version {}", self.version)
     }
+}
+
+/// Returns a number of things with their name.
+fn counted(count: u128, name: &str) -> String {
+    format!("{count} {name}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Returns a number of bytes for people, in three or four digits.

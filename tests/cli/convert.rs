@@ -206,7 +206,7 @@ fn paths_with_colons() {
         &folder,
         "npz",
         &[
-            ("x:y.npy x=y.npy", npz(&[("arr_0", a.clone()), ("arr_1", b.clone())])),
+            ("x:y.npy x=y.npy", npz(&[("x:y", a.clone()), ("x=y", b.clone())])),
             ("n=x:y.npy m=x=y.npy", npz(&[("m", b.clone()), ("n", a.clone())])),
             ("n=p=q:r.npz:m", one("n")),
             ("p=q:r.npz:m", one("m")),
@@ -218,7 +218,8 @@ fn paths_with_colons() {
 #[test]
 fn names_and_whole_containers() {
     let folder = folder();
-    let (a, b) = (folder.get("a.npy"), folder.get("b.npy"));
+    let (a, b, b12) =
+        (folder.get("a.npy"), folder.get("b.npy"), npy("<i8", &[2], &[1_u64, 2].map(u64::to_le_bytes).concat()));
     let two = |first: &str, second: &str| npz(&[(first, a.clone()), (second, b.clone())]);
     let one = |name: &str| npz(&[(name, a.clone())]);
     gives(
@@ -227,8 +228,16 @@ fn names_and_whole_containers() {
         &[
             ("a.npy", one("arr_0")),
             ("a-f.npy", one("arr_0")),
-            ("a.npy b.npy", two("arr_0", "arr_1")),
-            ("b.npy a.npy", npz(&[("arr_0", b.clone()), ("arr_1", a.clone())])),
+            // several are called by their files, one alone is not, nor what no name tells apart
+            ("a.npy b.npy", two("a", "b")),
+            ("b.npy a.npy", two("a", "b")),
+            ("a.npy ./a.npy", npz(&[("arr_0", a.clone()), ("arr_1", a.clone())])),
+            ("./a.npy b.npy a.npy", npz(&[("arr_0", a.clone()), ("arr_1", a.clone()), ("b", b.clone())])),
+            ("a.npy [1,2]", npz(&[("a", a.clone()), ("arr_0", b12.clone())])),
+            ("z=b.npy a.npy b.npy", npz(&[("a", a.clone()), ("b", b.clone()), ("z", b.clone())])),
+            ("a=b.npy a.npy b.npy", npz(&[("a", b.clone()), ("arr_0", a.clone()), ("b", b.clone())])),
+            ("c.npz a.npy", npz(&[("arr_0", a.clone()), ("k/m", b.clone()), ("z", a.clone())])),
+            ("c.npz:*", npz(&[("k/m", b.clone()), ("z", a.clone())])),
             ("x=a.npy y=b.npy", two("x", "y")),
             // sorted by name
             ("y=b.npy x=a.npy", two("x", "y")),

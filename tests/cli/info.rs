@@ -80,19 +80,19 @@ d.json               int16          [2]      4 B
             (
                 "i.npy m.safetensors d.npz:*b*",
                 "\
-name              dtype          shape   size
-i.npy             uint8          [3]      3 B
+name              dtype          shape     size
+i.npy             uint8          [3]        3 B
 m.safetensors
-  none            int64          [0, 3]   0 B
-  layer.0.weight  float32        [2, 3]  24 B
-  layer.0.bias    bfloat16       [2]      4 B
-  scale           float8_e4m3fn  []       1 B
-  four            float4_e2m1fn  [4]      2 B
-  total           5 tensors              31 B
+  none            int64          [0, 3]     0 B
+  layer.0.weight  float32        [2, 3]    24 B
+  layer.0.bias    bfloat16       [2]        4 B
+  scale           float8_e4m3fn  []         1 B
+  four            float4_e2m1fn  [4]        2 B
+  total           5 tensors      13 items  31 B
 d.npz
-  a/b             float32        [2, 3]  24 B
-  big             float32        [2, 3]  24 B  big-endian
-  total           2 tensors              48 B
+  a/b             float32        [2, 3]    24 B
+  big             float32        [2, 3]    24 B  big-endian
+  total           2 tensors      12 items  48 B
 ",
             ),
             ("d.npz --members", "a/b\nf\nbig\n"),
@@ -104,29 +104,29 @@ d.npz
 name   dtype  shape  size
 i.npy  uint8  [3]     3 B
 
-name   min  max  mean        std  nan  inf  zero
-i.npy    1    3     2  0.8164966    0    0     0
+name   min  max  mean         std  nan  inf  zero
+i.npy    1    3     2  0.8164965…    0    0     0
 ",
             ),
             (
                 "d.npz v.npy s.npy --stats",
                 "\
-name     dtype      shape   size
+name     dtype      shape     size
 d.npz
-  a/b    float32    [2, 3]  24 B
-  f      float32    [2, 3]  24 B  Fortran order
-  big    float32    [2, 3]  24 B  big-endian
-  total  3 tensors          72 B
-v.npy    |V3        [1]      3 B
-s.npy    <U2        [1]      8 B
+  a/b    float32    [2, 3]    24 B
+  f      float32    [2, 3]    24 B  Fortran order
+  big    float32    [2, 3]    24 B  big-endian
+  total  3 tensors  18 items  72 B
+v.npy    |V3        [1]        3 B
+s.npy    <U2        [1]        8 B
 
-name   min  max   mean       std  nan  inf  zero
+name   min  max   mean        std  nan  inf  zero
 d.npz
-  a/b   -2    4  0.875  2.190177    1    1     1  first nan at [1, 0]
-  f     -2    4  0.875  2.190177    1    1     1  first nan at [1, 0]
-  big   -2    4  0.875  2.190177    1    1     1  first nan at [1, 0]
-v.npy    -    -      -         -    -    -     -
-s.npy    -    -      -         -    0    0     0
+  a/b   -2    4  0.875  2.190176…    1    1     1  first nan at [1, 0]
+  f     -2    4  0.875  2.190176…    1    1     1  first nan at [1, 0]
+  big   -2    4  0.875  2.190176…    1    1     1  first nan at [1, 0]
+v.npy    -    -      -          -    -    -     -
+s.npy    -    -      -          -    0    0     0
 ",
             ),
             (
@@ -335,8 +335,15 @@ fn headers_only() {
     damaged[at] ^= 1;
     folder.put("damaged.npz", damaged);
     assert!(folder.run(["info", "damaged.npz"]).printed().is_ok());
-    let refused = folder.refuses(["info", "damaged.npz", "--stats"], &["FILE damaged.npz:a/b: damaged: CRC-32"]);
-    assert!(refused.is_ok(), "{refused:?}");
+    // one that is damaged stops neither the others nor, in JSON, their objects
+    let run = folder.run(["info", "damaged.npz", "--stats"]);
+    let table = String::from_utf8_lossy(&run.stdout);
+    assert_eq!((run.status, run.stderr.lines().count()), (Some(2), 1), "{}", run.stderr);
+    assert!(run.stderr.starts_with("error: FILE damaged.npz:a/b: damaged: CRC-32"), "{}", run.stderr);
+    assert_eq!(table.matches("2.190176…").count(), 2, "{table}");
+    let run = folder.run(["info", "damaged.npz", "--hash", "--json"]);
+    let json = String::from_utf8_lossy(&run.stdout);
+    assert_eq!((run.status, json.matches("\"hash\"").count(), json.lines().count()), (Some(2), 2, 2), "{json}");
 }
 
 #[test]
@@ -348,7 +355,6 @@ fn refused() {
     folder.put("long.npy", [&folder.get("d.npy")[..], &[0]].concat()).put("empty", b"").put("zero", [0_u8; 64]);
     let rows: &[(&str, &[&str])] = &[
         ("", &["<FILE>"]),
-        ("d.npy none.npy --json", &["FILE none.npy", "(os error 2)"]),
         ("d.npy:x", &["FILE d.npy:x", "no members"]),
         ("d.pb:w", &["FILE d.pb:w", "onnx", "no members"]),
         ("d.npz:A/b", &["FILE d.npz:A/b", "did you mean \"a/b\"?"]),
@@ -356,7 +362,6 @@ fn refused() {
         ("m.safetensors:bias", &["did you mean \"layer.0.bias\"?"]),
         ("d.npz:", &["FILE d.npz:", "\"\""]),
         ("d.npz:f.npy", &["FILE d.npz:f.npy"]),
-        (".", &["FILE .", "folder"]),
         ("cut-d.npy", &["FILE cut-d.npy", "22 bytes of data, expected 24"]),
         ("cut-d.npz", &["FILE cut-d.npz", "cut off"]),
         ("cut-z.npz", &["FILE cut-z.npz", "cut off"]),
@@ -371,7 +376,7 @@ fn refused() {
         ("d.npy --stats --members", &["--stats", "--members"]),
         ("d.npy --hash --members", &["--hash", "--members"]),
         ("d.npy --by-axis 2", &["FILE d.npy: --by-axis 2", "expected -2 to 1", "shape [2, 3]"]),
-        ("d.npy --by-axis=-3 --json", &["FILE d.npy: --by-axis -3", "expected -2 to 1"]),
+        ("d.npy --by-axis=-3", &["FILE d.npy: --by-axis -3", "expected -2 to 1"]),
         ("5 --by-axis 0", &["FILE 5: --by-axis 0", "shape [] has no axis"]),
         ("d.npy --by-axis x", &["--by-axis", "'x'", "expected a whole number"]),
         ("d.npy --dtype bfloat16", &["FILE d.npy", "float32", "bfloat16"]),
@@ -472,16 +477,181 @@ fn closed_pipes_and_full_devices() {
     }
 }
 
-/// What was read before an error is printed, but not as JSON that looks whole.
+/// What can be read is printed, in JSON, too; what cannot is told, a line each.
 #[test]
-fn an_error_after_others() {
+fn an_error_beside_others() {
     let folder = Folder::new();
-    folder.put("d.npy", tensor::<f32>(&[3], &[1., 2., 3.]).npy());
-    let run = folder.run(["info", "d.npy", "missing.npy"]);
+    folder.put("d.npy", tensor::<f32>(&[3], &[1., 2., 3.]).npy()).put("bad.npy", b"bad");
+    let run = folder.run(["info", "missing.npy", "d.npy", "bad.npy"]);
     assert_eq!((run.status, run.stdout.iter().filter(|byte| **byte == b'\n').count()), (Some(2), 2));
-    assert!(run.stderr.starts_with("error: FILE missing.npy: "), "{}", run.stderr);
-    let run = folder.run(["info", "d.npy", "missing.npy", "--json"]);
-    assert_eq!((run.status, run.stdout.len()), (Some(2), 0));
+    let said: Vec<_> = run.stderr.lines().map(|line| line.split(": ").nth(1)).collect();
+    assert_eq!(said, [Some("FILE missing.npy"), Some("FILE bad.npy")], "{}", run.stderr);
+    let told = |args: &str| -> (Option<i32>, Vec<Value>) {
+        let run = folder.run(words(&format!("info --json {args}")));
+        (run.status, serde_json::from_slice(&run.stdout).expect("an array"))
+    };
+    let alone = told("d.npy");
+    assert_eq!((alone.0, alone.1.len()), (Some(0), 1));
+    assert_eq!(told("missing.npy d.npy bad.npy"), (Some(2), alone.1));
+    assert_eq!(told("missing.npy"), (Some(2), vec![]));
+}
+
+/// Containers that hold an array of Python objects, and a member whose record is damaged.
+fn beside_broken() -> Folder {
+    let folder = folder();
+    let header = header("<f4", false, &[2]).replace("<f4", "|O");
+    let objects = npy_with_header(&header, b"pickle");
+    let d = folder.get("d.npy");
+    let archive = npz(&[("good", d.clone()), ("objects", objects.clone()), ("broken", b"no npy".to_vec())]);
+    folder.put("mixed.npz", archive).put("objects.npz", npz(&[("o", objects)]));
+    folder
+}
+
+/// A member that cannot be read is listed with the reason, and stops nothing.
+#[test]
+fn members_that_cannot_be_read() {
+    let folder = beside_broken();
+    let table = folder.run(["info", "mixed.npz", "i.npy"]).printed().expect("a table");
+    let lines: Vec<_> = table.lines().map(|line| words(line).join(" ")).collect();
+    assert_eq!(lines[1..3], ["mixed.npz", "good float32 [2, 3] 24 B"], "{table}");
+    assert!(lines[3].starts_with("objects not read: "), "{table}");
+    assert!(lines[3].contains("object"), "{table}");
+    assert!(lines[4].starts_with("broken not read: "), "{table}");
+    assert_eq!(lines[5..], ["total 1 tensor 6 items 24 B 2 not read", "i.npy uint8 [3] 3 B"], "{table}");
+    let table = folder.run(["info", "objects.npz"]).printed().expect("a table");
+    assert!(table.contains("objects.npz\n  o") && table.contains("total  0 tensors  0 items   0 B"), "{table}");
+    let tree = folder.run(["info", "mixed.npz", "--tree"]).printed().expect("a tree");
+    assert!(tree.contains("  objects") && tree.contains("not read: "), "{tree}");
+    let stats = folder.run(["info", "mixed.npz:*o*", "--stats"]).printed().expect("a table");
+    assert!(stats.contains("2.190176…") && stats.contains("not read: "), "{stats}");
+    // where it is asked for by its name, or there is no list, it is an error
+    folder.refuses(["info", "mixed.npz:objects"], &["FILE mixed.npz:objects: ", "object"]).expect("an error");
+    let run = folder.run(["info", "mixed.npz", "--json"]);
+    let found: Vec<Value> = serde_json::from_slice(&run.stdout).expect("an array");
+    assert_eq!((run.status, found.len(), run.stderr.lines().count()), (Some(2), 1, 2), "{}", run.stderr);
+    let run = folder.run(["show", "mixed.npz"]);
+    let shown = String::from_utf8_lossy(&run.stdout).into_owned();
+    assert!(shown.starts_with("mixed.npz:good: float32 [2, 3]\n") && shown.lines().count() == 3, "{shown}");
+    assert_eq!((run.status, run.stderr.lines().count()), (Some(2), 2), "{}", run.stderr);
+    folder.refuses(["show", "mixed.npz:broken"], &["FILE mixed.npz:broken: "]).expect("an error");
+    folder.run(["convert", "mixed.npz", "--only", "good", "-o", "good.npz"]).printed().expect("converted");
+    let refused = folder.refuses(["convert", "mixed.npz", "-o", "all.npz"], &["IN mixed.npz:objects: "]);
+    refused.expect("an error");
+}
+
+/// Names are grouped, and layers of one structure are one row.
+#[test]
+fn trees() {
+    let folder = Folder::new();
+    let mut members = Vec::new();
+    for layer in 0..12 {
+        // the last layer has another structure, and one before it another shape
+        let (wide, more) = (if layer == 10 { 3 } else { 2 }, layer == 11);
+        members.push((format!("model.layers.{layer}.attn.q"), npy("|u1", &[wide], &[1; 3][..wide])));
+        members.push((format!("model.layers.{layer}.mlp.experts.0/w"), npy("|u1", &[2, 1], &[1; 2])));
+        members.push((format!("model.layers.{layer}.mlp.experts.1/w"), npy("|u1", &[2, 1], &[1; 2])));
+        if more {
+            members.push((format!("model.layers.{layer}.extra"), npy("|u1", &[], &[1])));
+        }
+    }
+    for (name, items) in [("model.norm", 2), ("head", 4), ("head.bias", 1), ("7", 1), ("8", 1)] {
+        members.push((name.to_owned(), npy("<f4", &[items], &vec![0; 4 * items])));
+    }
+    let members: Vec<_> = members.iter().map(|(name, npy)| (name.as_str(), npy.clone())).collect();
+    folder.put("m.npz", npz(&members)).put("d.npy", npy("|u1", &[2], &[1, 2]));
+    let tree = folder.run(["info", "--tree", "d.npy", "m.npz"]).printed().expect("a tree");
+    let expected = "\
+name                          tensors  dtype    shape   items   size
+d.npy                               1  uint8    [2]         2    2 B
+m.npz                              42                      83  110 B
+  {7..8}                            2  float32  [1]         2    8 B
+  head                              2                       5   20 B
+    head                            1  float32  [4]         4   16 B
+    bias                            1  float32  [1]         1    4 B
+  model                            38                      76   82 B
+    layers                         37                      74   74 B
+      layers.{0..9}                30                      60   60 B
+        attn.q                     10  uint8    [2]        20   20 B
+        mlp.experts.{0..1}/w       20  uint8    [2, 1]     40   40 B
+      layers.10                     3                       7    7 B
+        attn.q                      1  uint8    [3]         3    3 B
+        mlp.experts.{0..1}/w        2  uint8    [2, 1]      4    4 B
+      layers.11                     4                       7    7 B
+        attn.q                      1  uint8    [2]         2    2 B
+        extra                       1  uint8    []          1    1 B
+        mlp.experts.{0..1}/w        2  uint8    [2, 1]      4    4 B
+    norm                            1  float32  [2]         2    8 B
+";
+    assert_eq!(tree, expected, "\n{tree}");
+    folder.refuses(["info", "--tree", "--json", "d.npy"], &["--tree", "--json"]).expect("an error");
+}
+
+/// A folder of files is a container: of all their tensors, or, if it holds one model, of that one's.
+#[test]
+fn folders() {
+    let folder = folder();
+    std::fs::create_dir_all(folder.path("run/sub")).expect("folders");
+    for name in ["d.npy", "d.json", "d.npz"] {
+        folder.put(format!("run/sub/{name}").replace("d.json", "j.json").replace("d.npz", "z.npz"), folder.get(name));
+    }
+    folder.put("run/i.npy", folder.get("i.npy")).put("run/bad.npz", b"bad").put("run/notes.txt", b"no tensor");
+    folder.put("run/config.json", b"{\"layers\": 2}").put("run/.hidden.npy", b"");
+    let table = folder.run(["info", "run"]).printed().expect("a table");
+    let lines: Vec<_> = table.lines().map(|line| words(line).join(" ")).collect();
+    assert!(lines[8].starts_with("bad not read: "), "{table}");
+    let names: Vec<_> = lines[2..].iter().map(|line| line.split(' ').next().unwrap_or_default()).collect();
+    assert_eq!(lines[1], "run");
+    assert_eq!(names, ["i", "sub/d", "sub/j", "sub/z:a/b", "sub/z:big", "sub/z:f", "bad", "total"], "{table}");
+    assert_eq!(lines[9], "total 6 tensors 29 items 103 B 1 not read", "{table}");
+    // the file is the folder as it was typed
+    let told = folder.run(["info", "./run:sub/*", "--json"]).printed().expect("JSON");
+    let told: Vec<Value> = serde_json::from_str(&told).expect("an array");
+    let found: Vec<_> = told.iter().map(|one| (&one["file"], &one["member"], &one["format"])).collect();
+    assert_eq!(found[0], (&"./run".into(), &"sub/d".into(), &"npy".into()));
+    assert_eq!(found[2], (&"./run".into(), &"sub/z:a/b".into(), &"npz".into()));
+    let rows = [
+        ("show run:i", "run:i: uint8 [3]\n[1 2 3]\n"),
+        ("show run:sub/z:f --at :1,:1", "run:sub/z:f: float32 [2, 3] at :1,:1 -> [1, 1]\n[[0.]]\n"),
+        ("slice run:i --at ::-1", "[3 2 1]\n"),
+        ("slice-scatter run:i run:i --at ::-1", "[3 2 1]\n"),
+        ("info run/sub --members", "d\nj\nz:a/b\nz:big\nz:f\n"),
+        ("convert run:sub/z:* -o out.npz", ""),
+        ("info out.npz --members", "sub/z:a/b\nsub/z:big\nsub/z:f\n"),
+        ("convert run --exclude bad --rename sub/*=* -o all.npz", ""),
+        ("info all.npz --members", "d\ni\nj\nz:a/b\nz:big\nz:f\n"),
+    ];
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, expected)| {
+            let printed = folder.run(words(args)).printed()?;
+            if printed == *expected { Ok(()) } else { Err(printed) }
+        },
+    );
+    folder.refuses(words("show run:bad"), &["FILE run:bad: ", "run/bad.npz"]).expect("an error");
+    folder.refuses(words("show run:nope"), &["no tensor \"nope\""]).expect("an error");
+    folder
+        .refuses(words("slice-scatter run:i --fill 1 --at : -i"), &["--in-place changes one file"])
+        .expect("an error");
+    folder.put("run/i.json", "[1]");
+    folder.refuses(words("info run"), &["two files of one name", "run/i.json", "run/i.npy"]).expect("an error");
+    // a folder without tensors says so
+    std::fs::create_dir(folder.path("none")).expect("a folder");
+    assert_eq!(folder.run(["info", "none"]).printed().as_deref(), Ok("none: holds no tensors\n"));
+    // a model: one container, or one index with its shards, and no other tensor
+    std::fs::create_dir(folder.path("model")).expect("a folder");
+    folder.put("model/m.safetensors", folder.get("m.safetensors")).put("model/config.json", b"{\"layers\": 2}");
+    let own = folder.run(["info", "m.safetensors", "--json", "--hash"]).printed().expect("JSON");
+    let model = || folder.run(["info", "model", "--json", "--hash"]).printed().expect("JSON");
+    assert_eq!(model(), own.replace("\"file\": \"m.safetensors\"", "\"file\": \"model\""));
+    let index = r#"{"weight_map": {"scale": "m.safetensors", "none": "m.safetensors"}}"#;
+    folder.put("model/m.safetensors.index.json", index);
+    let found: Vec<Value> = serde_json::from_str(&model()).expect("an array");
+    let found: Vec<_> = found.iter().map(|one| (&one["member"], &one["format"])).collect();
+    assert_eq!(found, [(&"scale".into(), &"index".into()), (&"none".into(), &"index".into())]);
+    folder.put("model/i.npy", folder.get("i.npy"));
+    let names = folder.run(["info", "model", "--members"]).printed();
+    assert_eq!(names.as_deref(), Ok("i\nm:none\nm:scale\n"));
 }
 
 /// A container without tensors says so, and is no mistake.

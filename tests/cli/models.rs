@@ -284,15 +284,44 @@ fn folders() {
             ("e e", 0, &["equal: "]),
         ],
     );
-    folder.put("e/model.npy", b"").put("a/model-1.safetensors", b"");
-    each(
-        [
-            ("e a", &["EXPECTED", "two files of one name", "model.npy"][..]),
-            ("a a", &["a/model.safetensors.index.json", "model-1"]),
+    // a shard that cannot be read is no reason to take it for a file of its own, nor to leave out the others
+    folder.put("a/model-1.safetensors", b"");
+    let run = folder.run(["diff", "a", "a"]);
+    let report = String::from_utf8_lossy(&run.stdout);
+    assert_eq!(run.status, Some(2), "{report}");
+    assert!(report.contains("  model:x") && !report.contains("model-1:"), "{report}");
+    folder.put("e/model.npy", b"");
+    let said = &["EXPECTED", "two files of one name", "model.npy"];
+    folder.refuses(words("diff e a"), said).expect("two files of one name");
+}
+
+/// A folder with one container, or one index, and no other tensor is compared as that file is.
+#[test]
+fn folders_that_are_models() {
+    let folder = models();
+    for name in ["e", "a"] {
+        fs::create_dir(folder.path(format!("{name}.folder"))).unwrap();
+        folder.put(format!("{name}.folder/m.npz"), folder.get(format!("{name}.npz")));
+        folder.put(format!("{name}.folder/config.json"), b"{\"layers\": 2}");
+    }
+    fs::create_dir(folder.path("one")).unwrap();
+    folder.put("one/w.npz", npz(&[("w", folder.get("w.npy"))]));
+    prints(
+        &folder,
+        &[
+            ("e.folder a.npz", 1, &[COUNTS, "c.w: axis 0"]),
+            ("e.npz a.folder", 1, &[COUNTS]),
+            ("e.folder a.folder --only b.w --atol 1", 0, &["equal: 0 same, 1 within"]),
+            ("e.folder:a.w w.npy", 0, &["equal: 3 items"]),
         ],
-        |(args, _)| (*args).to_owned(),
-        |(args, found)| folder.refuses(words(&format!("diff {args}")), found).map(drop),
     );
+    // no folder is a single tensor
+    folder.refuses(words("diff one w.npy"), &["EXPECTED one"]).expect("a folder");
+    let run = folder.run(words("diff --accept e.folder a.folder"));
+    let said = String::from_utf8_lossy(&run.stdout).into_owned();
+    assert!(said.contains("wrote e.folder/m.npz: 4 of 6 tensors\n"), "{said}{}", run.stderr);
+    assert!(said.contains("left e.folder/m.npz:d.w: only EXPECTED has it\n"), "{said}");
+    prints(&folder, &[("e.folder a.npz --exclude d.w", 0, &["equal: 5 same"])]);
 }
 
 #[test]

@@ -262,7 +262,7 @@ fn refusals() {
         ("convert a=d.npy a/b=d.npy -o o.zarr", "output o.zarr: \"a/b\" would lie in the array \"a\""),
         ("show g.zarr:../d.npy", "FILE g.zarr:../d.npy: has no tensor \"../d.npy\", but \"a\", \"b\""),
         ("show g.zarr:/a", "FILE g.zarr:/a: has no tensor \"/a\"; did you mean \"a\"?"),
-        ("show folder", "FILE folder: is a folder, expected a file"),
+        ("show folder", "FILE folder: holds no tensors"),
         (
             "slice g.zarr:a --at :1 -o g.zarr",
             "output g.zarr: holds 1 more tensors, which would be lost: choose another file (or --in-place)",

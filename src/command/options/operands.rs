@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use super::values::{DTypeParser, asked_dtype, dtype_help, parse_format, parse_number};
 use crate::DType;
 use crate::format::Format;
-use crate::format::colon::{files_before_colons, folders_before_colons, part_of_text};
+use crate::format::colon::{files_before_colons, folder_of_files, folders_before_colons, part_of_text};
 
 const OPERANDS_HELP: &str = "An operand is a path (.npy, .npz, .safetensors, an ONNX TensorProto or JSON, told by its \
 content; .csv and .tsv, told by the name), `-` for standard input (one operand of a command), or an inline JSON value: an \
@@ -122,7 +122,7 @@ pub(crate) fn file_of(path: &Path) -> Option<PathBuf> {
         return Some(path.to_owned());
     }
     let before_colon = files_before_colons(path).next().or_else(|| folders_before_colons(path).next());
-    before_colon.map(|(file, _)| file)
+    before_colon.map(|(file, _)| file).or_else(|| folder_of_files(path).map(|(folder, _)| folder))
 }
 
 const DTYPE_HELP: &str = "The dtype of operands that do not say theirs: JSON, CSV, void items

@@ -1,0 +1,103 @@
+//! The files of a folder that may hold tensors, found by their names alone: nothing is opened here.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::table::Format;
+use crate::error::{Context, Result, bail};
+use crate::layout::order::sort_by;
+
+/// The most files and folders that are looked at in a folder, and the most tensors that it may hold. Where there are more,
+/// links most likely lead in circles.
+pub const MOST: usize = 1 << 20;
+
+/// The bytes that count for a store whose size is not known, when work is divided by size.
+const UNKNOWN: u64 = 1 << 30;
+
+/// A file, or a store of chunks, in a folder.
+#[derive(Debug)]
+pub(super) struct FolderFile {
+    pub path: PathBuf,
+    /// The format that the name tells.
+    pub format: Format,
+    /// The path from the folder on without the ending, with `/` between names: what the tensors of the file are called by.
+    pub stem: String,
+    pub bytes: u64,
+}
+
+/// Returns the files in a folder and in the folders in it, which messages call `role` before its path. Skipped are files
+/// whose endings are not those of a format that is read, hidden files, and files that are not regular. In each folder
+/// indices come first, since they stand for other files, and then the others by name. Links are followed, but not to a folder
+/// that they lie in.
+///
+/// # Errors
+/// A folder that cannot be read; more than [`MOST`] files and folders.
+pub(super) fn files(folder: &Path, role: &str) -> Result<Vec<FolderFile>> {
+    let mut walk = FolderWalk { role, files: Vec::new(), seen: 0, within: Vec::new() };
+    walk.folder(folder, "")?;
+    Ok(walk.files)
+}
+
+/// A walk through a folder.
+struct FolderWalk<'a> {
+    role: &'a str,
+    files: Vec<FolderFile>,
+    /// The number of files and folders so far.
+    seen: usize,
+    /// The folders that the one that is being read lies in.
+    within: Vec<PathBuf>,
+}
+
+impl FolderWalk<'_> {
+    /// Lists a folder, the stems of whose files begin with `prefix`.
+    fn folder(&mut self, folder: &Path, prefix: &str) -> Result<()> {
+        let label = |path: &Path| format!("{} {}", self.role, path.display());
+        // by the path without links: by their metadata some systems take two folders that were made together for one
+        let own = fs::canonicalize(folder).with_context(|| label(folder))?;
+        if self.within.contains(&own) {
+            return Ok(());
+        }
+        let (mut files, mut folders) = (Vec::new(), Vec::new());
+        for entry in fs::read_dir(folder).with_context(|| label(folder))? {
+            let name = entry.with_context(|| label(folder))?.file_name();
+            self.seen += 1;
+            if self.seen > MOST {
+                bail!("{}: more than {MOST} files and folders", label(folder));
+            }
+            let text = name.to_string_lossy();
+            if text.starts_with('.') {
+                continue;
+            }
+            let format = Format::of_file_name(&text);
+            let path = folder.join(&name);
+            let metadata = match fs::metadata(&path) {
+                Ok(metadata) => metadata,
+                // a broken link is an error only if its name is that of a tensor
+                Err(_) if format.is_none() => continue,
+                Err(error) => return Err(error).with_context(|| label(&path)),
+            };
+            match format {
+                _ if metadata.is_dir() => match Format::of_folder(&path) {
+                    Some(store) => {
+                        let stem = format.filter(|(named, _)| *named == store).map_or(&*text, |(_, stem)| stem);
+                        files.push(FolderFile { stem: format!("{prefix}{stem}"), path, format: store, bytes: UNKNOWN });
+                    }
+                    None => folders.push((text.into_owned(), path)),
+                },
+                Some((format, stem)) if metadata.is_file() => {
+                    files.push(FolderFile { stem: format!("{prefix}{stem}"), path, format, bytes: metadata.len() });
+                }
+                Some(_) | None => {}
+            }
+        }
+        sort_by(&mut files, |a, b| (!a.format.names_files(), &a.path).cmp(&(!b.format.names_files(), &b.path)));
+        sort_by(&mut folders, |(a, _), (b, _)| a.cmp(b));
+        self.files.extend(files);
+        self.within.push(own);
+        for (name, path) in folders {
+            self.folder(&path, &format!("{prefix}{name}/"))?;
+        }
+        self.within.pop();
+        Ok(())
+    }
+}
