@@ -37,6 +37,7 @@ impl FromStr for ChunkCodec {
             ["blosc"] => Ok(Self::Blosc { compressor: "zstd", level: 5 }),
             ["blosc", name] => Ok(Self::Blosc { compressor: compressor(name)?, level: 5 }),
             ["blosc", name, text] => Ok(Self::Blosc { compressor: compressor(name)?, level: level(text, 0..=9)? }),
+            [name @ ("lz4" | "snappy" | "zlib"), ..] => Err(format!("for {name} in Blosc write blosc:{text}")),
             _ => Err("expected none, gzip[:L], zstd[:L] or blosc[:C[:L]]".to_owned()),
         }
     }
@@ -61,6 +62,9 @@ mod tests {
             ("blosc:zstd:10", Err("its level is 0 to 9")),
             ("blosc:5", Err("blosc packs with lz4, snappy, zlib, zstd")),
             ("none:1", Err("expected none, gzip[:L], zstd[:L] or blosc[:C[:L]]")),
+            ("lz4", Err("for lz4 in Blosc write blosc:lz4")),
+            ("zlib:3", Err("for zlib in Blosc write blosc:zlib:3")),
+            ("zstd:3:4", Err("expected none, gzip[:L], zstd[:L] or blosc[:C[:L]]")),
             ("lzma", Err("expected none, gzip[:L], zstd[:L] or blosc[:C[:L]]")),
         ];
         for (text, expected) in rows {
