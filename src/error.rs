@@ -166,6 +166,18 @@ impl Error {
         Self { subject: Subject::File, ..self }
     }
 
+    /// Returns the error with what would have been needed, if a disk or the size of a file that a process may write is full.
+    #[must_use]
+    pub(crate) fn needing(self, what: impl FnOnce() -> String) -> Self {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        match self.kind {
+            ErrorKind::Io(StorageFull | QuotaExceeded | FileTooLarge) => {
+                Self { message: format!("{}; {}", self.message, what()), ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// Returns the kind.
     pub fn kind(&self) -> ErrorKind {
         self.kind
@@ -292,6 +304,10 @@ mod tests {
         assert_eq!((placed.subject(), placed.message()), (Subject::Updates, "shape [2], expected [3]"));
         let advised = Error::new(Subject::Output, "no").advising(Advice::WriteNpy).within("a.json");
         assert_eq!((advised.to_string().as_str(), advised.advice()), ("a.json: no", Some(Advice::WriteNpy)));
+        let full =
+            Error::of(ErrorKind::Io(io::ErrorKind::StorageFull), "full").within("a").needing(|| "needs 8".into());
+        assert_eq!(full.to_string(), "a: full; needs 8");
+        assert_eq!(Error::of(ErrorKind::Memory, "full").needing(|| "needs 8".into()).to_string(), "full");
         let none: Result<u8> = None.with_context(|| "nothing there");
         assert_eq!(none.unwrap_err().to_string(), "nothing there");
     }

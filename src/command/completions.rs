@@ -54,6 +54,8 @@ fn script(shell: Shell, grammar: Command) -> Result<String> {
         Shell::Zsh => {
             // every operand and file may be a member of a file
             let script = script.replace(":_files'", ":_tensorop_files'");
+            // after `*::` zsh takes all that follows the first operand for operands, options and their values too
+            let script = script.replace("'*::", "'*:");
             let begin = "\n_tensorop() {\n";
             script.replacen(begin, &format!("\n{ZSH}{begin}"), 1)
         }

@@ -21,6 +21,59 @@ pub(super) struct Meter {
     begun: Instant,
     done: AtomicU64,
     bar: OnceLock<ProgressBar>,
+    /// The characters in a line of the terminal.
+    columns: usize,
+}
+
+/// The bytes that a job has done and has to do, and how many it does in a second.
+#[derive(Clone, Copy)]
+struct Pace {
+    done: u64,
+    total: Option<u64>,
+    rate: f64,
+}
+
+/// How the line of a terminal is divided between a bar and words. One character stays free, since some terminals begin
+/// another line after the last one.
+#[derive(Clone, Copy)]
+struct Line {
+    bar: usize,
+    words: usize,
+}
+
+impl Line {
+    /// Divides a line of so many characters. Where there is no room for a bar beside the longest words there is none.
+    fn of(columns: usize) -> Self {
+        const WORDS: usize = 52;
+        const BAR: usize = 40;
+        let room = columns.saturating_sub(1);
+        let bar = Some(room.saturating_sub(WORDS + 1).min(BAR)).filter(|bar| *bar >= 5).unwrap_or(0);
+        Self { bar, words: if bar > 0 { WORDS } else { room } }
+    }
+
+    /// Returns the template of a line whose key `words` is what [`words`](Self::words) returns.
+    fn template(self) -> String {
+        if self.bar > 0 { format!("{{bar:{}}} {{words}}", self.bar) } else { "{words}".to_owned() }
+    }
+
+    /// Returns the words, as many as there is room for.
+    fn words(self, Pace { done, total, rate }: Pace) -> String {
+        let (done_bytes, rate_bytes) = (BinaryBytes(done), BinaryBytes(rate as u64));
+        let parts = match total {
+            Some(total) => vec![
+                format!("{done_bytes}/{}", BinaryBytes(total)),
+                format!(" {rate_bytes}/s"),
+                format!(", {:.0} s left", total.saturating_sub(done) as f64 / rate.max(1.0)),
+            ],
+            None => vec![done_bytes.to_string(), format!(" {rate_bytes}/s")],
+        };
+        let mut left = self.words;
+        let fits = |part: &String| {
+            left = left.checked_sub(part.len())?;
+            Some(part.clone())
+        };
+        parts.iter().map_while(fits).collect()
+    }
 }
 
 impl Meter {
@@ -28,7 +81,8 @@ impl Meter {
     pub(super) fn new(io: &Io, bytes: Option<usize>, quiet: bool) -> Self {
         let shown = !quiet && io.stderr.is_terminal();
         let total = bytes.map_or_else(OnceLock::new, OnceLock::from);
-        Self { shown, total, begun: Instant::now(), done: AtomicU64::new(0), bar: OnceLock::new() }
+        let columns = io.terminal.map_or(80, |size| size.columns);
+        Self { shown, total, begun: Instant::now(), done: AtomicU64::new(0), bar: OnceLock::new(), columns }
     }
 
     /// Sets the bytes of the whole job, unless they are known.
@@ -48,20 +102,14 @@ impl Meter {
         let bar = self.bar.get_or_init(|| {
             let total = self.total.get().map(|&total| total as u64);
             let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
-            let template = match total {
-                Some(_) => "{bar:40} {binary_bytes}/{binary_total_bytes} {rate}, {left}",
-                None => "{spinner} {binary_bytes} {rate}",
-            };
             // the bar begins late, so its own rate would count what was done before as done in no time
-            let begun = self.begun;
-            let rate = move |state: &ProgressState| state.pos() as f64 / begun.elapsed().as_secs_f64();
-            let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-            let style = style.with_key("rate", move |state: &ProgressState, out: &mut dyn Write| {
-                let _ = write!(out, "{}/s", BinaryBytes(rate(state) as u64));
-            });
-            bar.with_style(style.with_key("left", move |state: &ProgressState, out: &mut dyn Write| {
-                let rest = state.len().unwrap_or(0).saturating_sub(state.pos());
-                let _ = write!(out, "{:.0} s left", rest as f64 / rate(state).max(1.0));
+            let (begun, columns) = (self.begun, self.columns);
+            let line =
+                if total.is_some() { Line::of(columns) } else { Line { bar: 0, words: columns.saturating_sub(1) } };
+            let style = ProgressStyle::with_template(&line.template()).unwrap_or_else(|_| ProgressStyle::default_bar());
+            bar.with_style(style.with_key("words", move |state: &ProgressState, out: &mut dyn Write| {
+                let rate = state.pos() as f64 / begun.elapsed().as_secs_f64();
+                let _ = out.write_str(&line.words(Pace { done: state.pos(), total, rate }));
             }))
         });
         bar.set_position(done);
@@ -78,5 +126,43 @@ impl Meter {
 impl Drop for Meter {
     fn drop(&mut self) {
         self.finish();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_fits_the_terminal() {
+        let longest = Pace { done: (1 << 60) - 1, total: Some((1 << 60) - 1), rate: 1e3 };
+        let longest_left = Pace { done: 0, total: Some(1_099_000_000), rate: 1_072_000.0 };
+        for columns in 0..200 {
+            for pace in [longest, longest_left, Pace { total: None, ..longest }] {
+                let line = Line::of(columns);
+                let bar = if line.bar > 0 { line.bar + 1 } else { 0 };
+                let words = line.words(pace);
+                assert!(bar + words.len() <= columns.saturating_sub(1), "{columns}: {words:?} beside {bar}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_line_says() {
+        let pace = Pace { done: 1 << 29, total: Some(1 << 30), rate: 104_857_600.0 };
+        let rows = [
+            (120, 40, "512.00 MiB/1.00 GiB 100.00 MiB/s, 5 s left"),
+            (80, 26, "512.00 MiB/1.00 GiB 100.00 MiB/s, 5 s left"),
+            (50, 0, "512.00 MiB/1.00 GiB 100.00 MiB/s, 5 s left"),
+            (40, 0, "512.00 MiB/1.00 GiB 100.00 MiB/s"),
+            (24, 0, "512.00 MiB/1.00 GiB"),
+            (10, 0, ""),
+        ];
+        for (columns, bar, words) in rows {
+            let line = Line::of(columns);
+            assert_eq!((line.bar, line.words(pace).as_str()), (bar, words), "{columns}");
+        }
+        let unknown = Pace { total: None, ..pace };
+        assert_eq!(Line::of(80).words(unknown), "512.00 MiB 100.00 MiB/s");
     }
 }

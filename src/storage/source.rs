@@ -284,7 +284,8 @@ impl Source {
         let settled = if stream.bytes > MEMORY_SPOOL as u64 {
             let place = || format!("{}: cannot be kept in {}", self.label, std::env::temp_dir().display());
             let mut file = unnamed_file().with_context(place)?;
-            stream.at = io::copy(&mut stream.reader.by_ref().take(stream.bytes), &mut file).with_context(place)?;
+            let copied = io::copy(&mut stream.reader.by_ref().take(stream.bytes), &mut file).with_context(place);
+            stream.at = copied.map_err(|error| error.needing(|| format!("all of it needs {} bytes", stream.bytes)))?;
             Storage::stored(Arc::new(file), 0)?
         } else {
             let mut bytes = Vec::new();

@@ -78,6 +78,11 @@ fn bash_completes_values_and_files() {
         offer tensorop convert --cast = bo
         offer tensorop slice --to =
         offer tensorop convert name = samples/ro
+        # after any number of operands, one of which is the name of a sub-command
+        offer tensorop show a.npy b.npy --im
+        offer tensorop info a.npy b.npy diff --dtype bf
+        offer tensorop convert a.npy b.npy c.npy --order ''
+        offer tensorop scatter-nd a.npy b.npy c.npy --reduction mu
     "#;
     let expected = "\
 no reply: files
@@ -101,6 +106,10 @@ slice --dtype = float3 [float32]
 convert --cast = bo [bool]
 slice --to = [npy npz safetensors pb zarr json csv tsv text raw]
 convert name = samples/ro []
+show a.npy b.npy --im [--image]
+info a.npy b.npy diff --dtype bf [bfloat16]
+convert a.npy b.npy c.npy --order  [C F]
+scatter-nd a.npy b.npy c.npy --reduction mu [mul]
 ";
     let mut bash = Command::new("bash");
     bash.args(["--norc", "-c", script]).current_dir(env!("CARGO_MANIFEST_DIR")).env("LC_ALL", "C");
@@ -166,6 +175,46 @@ new=w.npz:conv1.b [new=w.npz:conv1.bias]
     bash.env("SCRIPTS", self::folder()).assert().success().stdout(expected);
 }
 
+/// zsh takes what follows an operand for options, too, unless a script has `*::` before the operands. Only the word after a
+/// sub-command is so, since that begins another list of words.
+#[test]
+fn zsh_goes_on_after_operands() {
+    let script = fs::read_to_string(folder().join("_tensorop")).unwrap();
+    let lists: Vec<_> = script.lines().filter(|line| line.contains("*::") && !line.contains("*::: :->")).collect();
+    assert!(lists.is_empty() && script.contains("'*:files -- "), "{lists:?}");
+}
+
+/// What zsh offers, where there is a zsh: it completes in a terminal of its own.
+#[test]
+fn zsh_completes_after_operands() {
+    if !has(&["zsh"]) {
+        return;
+    }
+    let script = r#"
+        zmodload zsh/zpty
+        zpty shell 'zsh -f -i'
+        typed() { zpty -w shell "$1"; }
+        typed 'PS1=; fpath=($PWD/completions $fpath); autoload -Uz compinit; compinit -u -D; setopt no_beep'
+        # what is typed is echoed, and so has quotes that what is printed has not
+        typed 'bindkey "^I" complete-word; echo rea""dy'
+        while zpty -r shell line; do [[ $line == *ready* ]] && break; done
+        for line in 'show a.npy b.npy --im' 'info a.npy b.npy --dtype bf' 'convert a.npy b.npy c.npy --orde'; do
+            zpty -w -n shell "tensorop $line"$'\t'
+            sleep 1
+            zpty -w -n shell $'\x15'
+        done
+        typed 'echo fini""shed'
+        while zpty -r shell line; do print -r -- "$line"; [[ $line == *finished* ]] && break; done
+    "#;
+    let mut zsh = Command::new("zsh");
+    let ran =
+        zsh.args(["-f", "-c", script]).env("TERM", "dumb").current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    for expected in ["b.npy --image", "b.npy --dtype bfloat16", "c.npy --order="] {
+        assert!(said.contains(expected), "{expected}: {said}\n{}", String::from_utf8_lossy(&ran.stderr));
+    }
+}
+
 /// What fish offers, where there is a fish.
 #[test]
 fn fish_completes_values_and_files() {
@@ -181,6 +230,10 @@ fn fish_completes_values_and_files() {
         ("tensorop convert --cast=bo", "--cast=bool"),
         ("tensorop scatter-nd --reduction m", "max min mul"),
         ("tensorop slice samples/readings", "samples/readings.npy"),
+        // after any number of operands, one of which is the name of a sub-command
+        ("tensorop show a.npy b.npy --im", "--image"),
+        ("tensorop info a.npy b.npy diff --dtype bf", "bfloat16"),
+        ("tensorop convert a.npy b.npy c.npy --order ", "C F"),
     ];
     let script: String =
         rows.iter().map(|(line, _)| format!("echo (complete -C '{line}' | string split -f1 \\t)\n")).collect();

@@ -15,7 +15,9 @@ fn fails(folder: &Folder, prefix: &str, args: &str, out: &Path, message: &str) -
         }
         let output = shell(folder, &format!("{prefix} exec tensorop {args} -o {}", out.display()));
         let said = String::from_utf8_lossy(&output.stderr);
-        let named = said.contains(&format!("output {}", out.display())) && said.contains(message);
+        let is_binary = out.extension().is_some_and(|extension| extension == "npy");
+        let needs = said.contains(if is_binary { "; all of it needs " } else { "; its items are " });
+        let named = needs && said.contains(&format!("output {}", out.display())) && said.contains(message);
         if output.status.code() != Some(2) || !is_one_error(&said) || !named {
             return Err(format!("existing {existing}: {:?}, said {said:?}", output.status));
         }
@@ -48,6 +50,9 @@ fn a_limit_of_file_size() {
         |(args, out)| format!("{args} -o {out}"),
         |(args, out)| fails(&folder, "ulimit -f 16;", args, &folder.path(out), "File too large"),
     );
+    // a .npy of 20,000 bytes has a header of 128
+    let exact = "File too large (os error 27); all of it needs 20128 bytes";
+    fails(&folder, "ulimit -f 16;", "slice small.npy --at :", &folder.path("out.npy"), exact).expect("refused");
 }
 
 #[test]
@@ -80,6 +85,7 @@ fn no_room_for_a_stream() {
     let output = shell(&folder, script);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(2) && is_one_error(&said) && said.contains("DATA (standard input)"), "{said}");
+    assert!(said.contains("No space left") && said.contains("; all of it needs "), "{said}");
     assert!(!folder.path("out.npy").exists() && litter(&folder.path("")).is_empty() && litter(&disk.0).is_empty());
 }
 

@@ -119,12 +119,24 @@ impl Plan {
     /// Of reading and writing; a cast cannot make an item, or the format cannot hold it; there is too little memory for a
     /// tensor that is needed whole.
     pub fn write(&self, sink: &mut OpenOutput<'_>, text: &TextOptions, progress: Progress<'_>) -> Result<()> {
-        match (&self.layout, sink.as_file(), sink.as_folder()) {
+        let written = match (&self.layout, sink.as_file(), sink.as_folder()) {
             (Layout::Places(_) | Layout::Sequence(_), Some(file), _) => self.write_by_position(file, progress),
             (Layout::Chunks(chunks), _, Some(stage)) => self.put_chunks(&**chunks, stage, None, progress),
             (Layout::Places(_) | Layout::Sequence(_) | Layout::Chunks(_) | Layout::Whole(_), _, _) => {
                 self.write_to(sink, text, progress)
             }
+        };
+        written.map_err(|error| error.needing(|| self.need()))
+    }
+
+    /// Says how many bytes the output needs, as far as that is known before it is written.
+    pub(super) fn need(&self) -> String {
+        match &self.layout {
+            Layout::Places(places) => format!("all of it needs {} bytes", places.bytes),
+            Layout::Sequence(_) | Layout::Chunks(_) => {
+                format!("its items are {} bytes before they are packed", self.bytes())
+            }
+            Layout::Whole(_) => format!("its items are {} bytes in memory", self.bytes()),
         }
     }
 

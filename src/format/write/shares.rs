@@ -162,6 +162,10 @@ impl Shares<'_> {
     /// # Errors
     /// Those of [`Plan::write`].
     pub fn write(&self, parts: &Parts, share: Share, progress: Progress<'_>) -> Result<()> {
+        self.make(parts, share, progress).map_err(|error| error.needing(|| self.plan.need()))
+    }
+
+    fn make(&self, parts: &Parts, share: Share, progress: Progress<'_>) -> Result<()> {
         if self.is_there(parts, share)? {
             return Ok(());
         }
