@@ -23,6 +23,7 @@ use crate::format::collection::{Collection, TensorPlace};
 use crate::format::open::Input;
 use crate::format::rewrite::{self, IndexChange, NamedSource, Rewrite};
 use crate::format::write::Work;
+use crate::item::dtype::DType;
 use crate::ops::fill::Limits;
 use crate::report::printable;
 use crate::storage::source::Source;
@@ -52,6 +53,8 @@ struct Accepted {
     name: Option<String>,
     /// Where it is among the tensors of ACTUAL; `None` if it is the only one.
     place: Option<TensorPlace>,
+    /// The dtype that it is cast to, if EXPECTED keeps its own.
+    dtype: Option<DType>,
 }
 
 /// A file that has passed every check and can be written.
@@ -62,18 +65,28 @@ enum CheckedFile {
 
 impl Changes {
     /// Returns the change for a single tensor that does not pass. `expected` is what was typed, and `opened` the tensor
-    /// that was found there, if there is one.
+    /// that was found there, if there is one. With a `dtype` the items are cast to it.
     ///
     /// # Errors
-    /// EXPECTED is no file; it cannot be written anew, and `actual` differs in more than its items.
-    pub(super) fn of_one(expected: &OperandArg, opened: Option<&FoundTensor>, actual: &Source) -> Result<Self> {
+    /// EXPECTED is no file; it cannot be written anew, and `actual` differs in more than its items; an item that the dtype
+    /// cannot hold.
+    pub(super) fn of_one(
+        expected: &OperandArg,
+        opened: Option<&FoundTensor>,
+        actual: &mut Source,
+        dtype: Option<DType>,
+        limits: Limits,
+    ) -> Result<Self> {
         let OperandArg::Path(typed) = expected else {
             bail!("EXPECTED: --accept writes a file, and this is none");
         };
         let mut changes = Self::default();
+        let dtype = dtype.filter(|dtype| !dtype.same_kind(actual.dtype()));
+        let cast = dtype.as_ref().map(|dtype| rewrite::cast_to(actual, dtype, limits)).transpose()?;
+        let actual = cast.as_ref().unwrap_or(actual);
         if let Some(FoundTensor { input, n }) = opened.filter(|found| found.input.unwritten().is_some()) {
             rewrite::check_in_place(input, *n, actual, &label(typed), ACTUAL.name)?;
-            changes.put_in_place(typed, Accepted { name: None, place: None });
+            changes.put_in_place(typed, Accepted { name: None, place: None, dtype });
             return Ok(changes);
         }
         let rewrite::TensorPath { file, member } = rewrite::divided(typed);
@@ -83,19 +96,21 @@ impl Changes {
             Some(old) => old.names().and_then(|names| member.or_else(|| names.first().map(|name| (*name).to_owned()))),
             None => member.or_else(|| actual.member().filter(|_| rewrite::names_container(&file)).map(str::to_owned)),
         };
-        changes.put(&file, old.as_ref(), Accepted { name, place: None })?;
+        changes.put(&file, old.as_ref(), Accepted { name, place: None, dtype })?;
         Ok(changes)
     }
 
-    /// Returns the changes for all tensors whose names are in `failed`. `expected` is what was typed.
+    /// Returns the changes for all tensors whose names are in `failed`. `expected` is what was typed. With `keeping` limits
+    /// the tensors of EXPECTED keep their dtypes, to which those of ACTUAL are cast.
     ///
     /// # Errors
-    /// EXPECTED is no file or folder; a name that no file can have; of opening.
+    /// EXPECTED is no file or folder; a name that no file can have; an item that EXPECTED's dtype cannot hold; of opening.
     pub(super) fn of_many(
         pairs: &NamedPairs,
         failed: &[String],
         expected: &OperandArg,
         asked: &Asked<'_>,
+        keeping: Option<Limits>,
     ) -> Result<Self> {
         let OperandArg::Path(root) = expected else {
             bail!("EXPECTED: --accept writes files, and this is none");
@@ -103,7 +118,7 @@ impl Changes {
         let mut changes = Self::default();
         for name in failed {
             match pairs.places(name) {
-                [Some(expected), Some(actual)] => changes.replace(pairs, expected, actual, asked)?,
+                [Some(expected), Some(actual)] => changes.replace(pairs, [expected, actual], asked, keeping)?,
                 [None, Some(actual)] => changes.add(pairs, root, name, actual)?,
                 [Some(expected), None] => {
                     let side = &pairs.sides[0];
@@ -124,19 +139,28 @@ impl Changes {
     fn replace(
         &mut self,
         pairs: &NamedPairs,
-        expected: TensorPlace,
-        actual: TensorPlace,
+        [expected, actual]: [TensorPlace; 2],
         asked: &Asked<'_>,
+        keeping: Option<Limits>,
     ) -> Result<()> {
         let side = &pairs.sides[0];
         let (path, input) = (side.path(expected.file), side.open(expected.file)?);
         let n = expected.number_in(&input)?;
-        let accepted = Accepted { name: input.name(n).map(str::to_owned), place: Some(actual) };
+        let mut accepted = Accepted { name: input.name(n).map(str::to_owned), place: Some(actual), dtype: None };
+        let mut new = None;
+        if let Some(limits) = keeping {
+            let [old, mut found] = pairs.open([expected, actual], asked)?;
+            if !old.dtype().same_kind(found.dtype()) {
+                new = Some(rewrite::cast_to(&mut found, old.dtype(), limits)?);
+                accepted.dtype = Some(old.dtype().clone());
+            }
+        }
         if input.unwritten().is_none() {
             return self.put(path, Some(&input), accepted);
         }
         let label = input.label_of(input.name(n));
-        rewrite::check_in_place(&input, n, &pairs.open_one(1, actual, asked)?, &label, ACTUAL.name)?;
+        let new = new.map_or_else(|| pairs.open_one(1, actual, asked), Ok)?;
+        rewrite::check_in_place(&input, n, &new, &label, ACTUAL.name)?;
         self.put_in_place(path, accepted);
         Ok(())
     }
@@ -144,7 +168,7 @@ impl Changes {
     /// Accepts a tensor that only ACTUAL has; `root` is EXPECTED.
     fn add(&mut self, pairs: &NamedPairs, root: &Path, name: &str, actual: TensorPlace) -> Result<()> {
         let [expected, found] = &pairs.sides;
-        let accepted = |name: Option<String>| Accepted { name, place: Some(actual) };
+        let accepted = |name: Option<String>| Accepted { name, place: Some(actual), dtype: None };
         if let Some(container) = expected.container() {
             return self.put(expected.path(0), Some(container), accepted(Some(name.to_owned())));
         }
@@ -285,7 +309,13 @@ impl FileChange {
         open: &dyn Fn(Option<TensorPlace>) -> Result<Source>,
         limits: Limits,
     ) -> Result<CheckedFile> {
-        let open = |one: &Accepted| Ok(NamedSource { name: one.name.clone(), source: open(one.place)? });
+        let open = |one: &Accepted| {
+            let mut source = open(one.place)?;
+            if let Some(dtype) = &one.dtype {
+                source = rewrite::cast_to(&mut source, dtype, limits)?;
+            }
+            Ok(NamedSource { name: one.name.clone(), source })
+        };
         let (label, tensors) = (label(path), self.tensors.iter().map(open).collect::<Result<Vec<_>>>()?);
         if self.is_in_place {
             return Ok(CheckedFile::InPlace(rewrite::in_place(path, &label, tensors, limits)?));

@@ -86,7 +86,7 @@ pub(super) struct Diff {
     pub heatmap: Option<PathBuf>,
     /// Where ACTUAL does not pass, make it what is expected: EXPECTED is written anew
     ///
-    /// In EXPECTED's own format, in C order, each file as a whole or not at all, with a line for each; the status is then 0.
+    /// In EXPECTED's own format, with --ignore-dtype also of its dtype where the items fit (else an error), in C order, each file as a whole or not at all, with a line for each; the status is then 0.
     /// What is not written as it is, bytes without a header (FILE:DTYPE[DIMS]) and Zarr stores of version 2, takes items of
     /// the same dtype and shape where it lies, which is not atomic, and anything else is refused. Tensors that only ACTUAL
     /// has are added (in a folder as files of ACTUAL's format), an EXPECTED that is not there is made, and what only
@@ -222,9 +222,9 @@ impl Diff {
     /// Accepts a tensor where nothing was expected so far.
     fn new_one(&self, io: &Io, found: &FoundTensor, limits: Limits) -> Result<Outcome> {
         let asked = Asked::new(self.input.dtype.as_ref());
-        let source = typed_alone(found.tensor(), &asked, Reinterpret::Unsigned)?;
+        let mut source = typed_alone(found.tensor(), &asked, Reinterpret::Unsigned)?;
         asked.finish()?;
-        let changes = Changes::of_one(&self.expected, None, &source)?;
+        let changes = Changes::of_one(&self.expected, None, &mut source, None, limits)?;
         print(io, &mut |out| match self.json {
             true => diff::write_json_of_new(out, &source),
             false => writeln!(out, "different: {} is not there", EXPECTED.of(&self.expected).label),
@@ -288,7 +288,9 @@ impl Diff {
         meter.finish();
         // what cannot be accepted is an error before the report is printed
         let accepts = self.accepts(io) && !difference.equal();
-        let changes = accepts.then(|| Changes::of_one(&self.expected, Some(&found[0]), &actual)).transpose()?;
+        let kept = self.passing.ignore_dtype.then(|| expected.dtype().clone());
+        let mut changes = || Changes::of_one(&self.expected, Some(&found[0]), &mut actual, kept.clone(), limits);
+        let changes = accepts.then(&mut changes).transpose()?;
         let void = [expected.dtype(), actual.dtype()].into_iter().find(|dtype| dtype.is_ambiguous()).cloned();
         print(io, &mut |out| match (self.json, self.summary) {
             (true, _) => difference.write_json(out),
@@ -376,7 +378,8 @@ impl Diff {
         meter.finish();
         // what cannot be accepted is an error before the report is printed
         let accepts = self.accepts(io) && !models.equal();
-        let changes = accepts.then(|| Changes::of_many(pairs, &failed, &self.expected, &asked)).transpose()?;
+        let keeping = self.passing.ignore_dtype.then_some(limits);
+        let changes = accepts.then(|| Changes::of_many(pairs, &failed, &self.expected, &asked, keeping)).transpose()?;
         print(io, &mut |out| models.write(out))?;
         let outcome = match models.unreadable() {
             None => outcome(models.equal()),

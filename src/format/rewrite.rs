@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value};
 
@@ -13,16 +13,28 @@ use super::interface::Extras;
 use super::open::{Input, OpenOptions};
 use super::table::{Format, listed};
 use super::write::{Plan, Work, checked};
+use crate::engine::scan::scan;
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
+use crate::item::cast::{Cast, CastFailure};
+use crate::item::dtype::{DType, Kind};
+use crate::item::meta::Meta;
+use crate::item::tensor::Tensor;
+use crate::layout::shape::coordinates;
+use crate::memory;
 use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;
 use crate::ops::slice::SliceArgs;
 use crate::ops::slice_scatter::SliceScatter;
 use crate::ops::updates::Updates;
+use crate::parallel::{locked, unlocked};
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::conversion::Conversion;
+use crate::storage::platform::{unnamed_file, write_at};
 use crate::storage::source::{Source, merged};
 use crate::storage::target::Target;
+
+/// Bytes of a cast tensor that are kept in memory.
+const CAST_IN_MEMORY: usize = 1 << 24;
 
 /// The environment variable that makes tests and `diff` write golden files anew, if it is `1`.
 pub const UPDATE_GOLDEN: &str = "TENSOROP_UPDATE_GOLDEN";
@@ -257,6 +269,70 @@ pub fn update_index(path: &Path, label: &str, change: &IndexChange) -> Result<bo
         sink.finish()?;
     }
     Ok(changed)
+}
+
+/// Returns a copy of a tensor in another dtype, in C order: of integers exactly, of floats rounded once. A short one is
+/// kept in memory, a longer one in a file without a name in the folder for temporary files, so that all items are checked
+/// before anything is written.
+///
+/// # Errors
+/// There is no such cast; an item that the dtype cannot hold, or that is too large for it; of reading, and of that file.
+pub fn cast_to(source: &mut Source, dtype: &DType, limits: Limits) -> Result<Source> {
+    let (label, from, to) = (source.label().to_owned(), source.dtype().native(), dtype.native());
+    let refused = |why: &dyn std::fmt::Display| malformed!("{label}: {why}; EXPECTED keeps its dtype, {}", to.name());
+    let cast = Cast::new(&from, &to, false).map_err(|error| refused(&error))?;
+    // what becomes infinite, or the largest number of a dtype without infinity
+    let wide = DType::from(Kind::Complex128);
+    let widths = Cast::new(&from, &wide, false).ok().zip(Cast::new(&to, &wide, false).ok());
+    let meta = Meta::new(to.clone(), source.shape().to_vec());
+    let (shape, bytes) = (meta.shape.clone(), meta.bytes());
+    let file = if bytes > CAST_IN_MEMORY { Some(unnamed_file().with_context(|| label.clone())?) } else { None };
+    let memory = Mutex::new(memory::zeros(if file.is_some() { 0 } else { bytes }).with_context(|| label.clone())?);
+    scan(
+        [&mut *source],
+        limits,
+        &|_| (),
+        |_| true,
+        Vec::new,
+        |out: &mut Vec<u8>, start, [items]| {
+            let failed =
+                |CastFailure { item, why }| refused(&format_args!("{why} at {:?}", coordinates(start + item, &shape)));
+            cast.apply(items, out).map_err(failed)?;
+            if let Some((old, new)) = &widths {
+                let (mut before, mut after) = (Vec::new(), Vec::new());
+                old.apply(items, &mut before).map_err(failed)?;
+                new.apply(out, &mut after).map_err(failed)?;
+                if let Some(part) = too_large(&before, &after, &to) {
+                    let value = f64::from_le_bytes(before.as_chunks::<8>().0[part]);
+                    return Err(failed(CastFailure { item: part / 2, why: format!("{value:?} is too large") }));
+                }
+            }
+            let at = start * to.itemsize();
+            match &file {
+                Some(file) => write_at(file, out, at as u64).with_context(|| label.clone())?,
+                None => locked(&memory)[at..at + out.len()].copy_from_slice(out),
+            }
+            Ok(true)
+        },
+    )?;
+    source.finish()?;
+    match file {
+        Some(file) => Source::stored(meta, Arc::new(file), 0, label),
+        None => Ok(Source::memory(Tensor::new(to, shape, unlocked(memory))?, label)),
+    }
+}
+
+/// Returns the first number, of float64 parts before and after a cast to `dtype`, that was finite and too large for it.
+fn too_large(before: &[u8], after: &[u8], dtype: &DType) -> Option<usize> {
+    let limit = match dtype.kind() {
+        Kind::Narrow(narrow) if (0..=u8::MAX).all(|item| narrow.value(item).is_finite()) => {
+            (0..=u8::MAX).map(|item| narrow.value(item)).fold(0.0, f64::max)
+        }
+        _ => f64::INFINITY,
+    };
+    let pairs = before.as_chunks::<8>().0.iter().zip(after.as_chunks::<8>().0);
+    let mut pairs = pairs.map(|(before, after)| [f64::from_le_bytes(*before), f64::from_le_bytes(*after)]);
+    pairs.position(|[before, after]| before.is_finite() && (!after.is_finite() || before.abs() > limit))
 }
 
 /// Opens a file that is to be written anew; `None` if it does not exist.

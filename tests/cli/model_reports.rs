@@ -306,3 +306,83 @@ fn a_missing_golden() {
         },
     );
 }
+
+/// EXPECTED keeps its dtype where the items fit, and nothing is written where they do not.
+#[test]
+fn accepted_in_the_dtype_of_expected() {
+    let folder = Folder::new();
+    let floats = |items: &[f64]| tensor::<f64>(&[items.len()], items).npy();
+    let rows = [
+        (
+            "float rounded once",
+            tensor(&[2], &[0.0_f32, 1.0]).npy(),
+            floats(&[0.1, 2.0]),
+            Ok(tensor(&[2], &[0.1_f32, 2.0]).npy()),
+        ),
+        (
+            "integers exactly",
+            tensor(&[2], &[0_i32, 1]).npy(),
+            floats(&[-3.0, 2.0]),
+            Ok(tensor(&[2], &[-3_i32, 2]).npy()),
+        ),
+        (
+            "another shape",
+            tensor(&[1], &[0_u8]).npy(),
+            tensor(&[2], &[7_i64, 8]).npy(),
+            Ok(tensor(&[2], &[7_u8, 8]).npy()),
+        ),
+        (
+            "a fraction",
+            tensor(&[2], &[0_i32, 1]).npy(),
+            floats(&[1.0, 2.5]),
+            Err("ACTUAL a.npy: 2.5 is not an integer (int32) at [1]; EXPECTED keeps its dtype, int32"),
+        ),
+        (
+            "out of range",
+            tensor(&[1], &[0_u8]).npy(),
+            tensor(&[1], &[300_i64]).npy(),
+            Err("300 is out of range for uint8 at [0]"),
+        ),
+        (
+            "too large",
+            tensor(&[2], &[0_f32, 1.0]).npy(),
+            floats(&[1.0, 1e39]),
+            Err("ACTUAL a.npy: 1e39 is too large at [1]; EXPECTED keeps its dtype, float32"),
+        ),
+        (
+            "strings",
+            tensor(&[1], &[0_u8]).npy(),
+            crate::common::npy("<U1", &[1], &[97, 0, 0, 0]),
+            Err("<U1 is not cast to uint8"),
+        ),
+    ];
+    for (what, expected, actual, becomes) in rows {
+        folder.put("e.npy", &expected).put("a.npy", &actual);
+        folder.put("e.npz", npz(&[("x", expected.clone())])).put("a.npz", npz(&[("x", actual.clone())]));
+        folder.put("es.npz", npz(&[("x", expected.clone()), ("y", floats(&[1.0]))]));
+        folder.put("as.npz", npz(&[("x", actual.clone()), ("y", floats(&[1.0]))]));
+        for args in ["e.npy a.npy", "es.npz as.npz"] {
+            let before = folder.content();
+            let run = folder.run(words(&format!("diff {args} --ignore-dtype --accept -q")));
+            match &becomes {
+                Ok(wanted) => {
+                    assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""), "{what} {args}");
+                    let found =
+                        folder.run(words("slice es.npz:x --at : -o x.npy")).printed().map(|_| folder.get("x.npy"));
+                    let found = if args.starts_with("es") { found.unwrap() } else { folder.get("e.npy") };
+                    assert_eq!(found, *wanted, "{what} {args}");
+                }
+                Err(message) => {
+                    let message = message.replace("a.npy", if args.starts_with("es") { "as.npz:x" } else { "a.npy" });
+                    assert!(run.status == Some(2) && run.stdout.is_empty(), "{what} {args}: {run:?}");
+                    assert!(run.stderr.contains(&message), "{what} {args}: {}", run.stderr);
+                    assert_eq!(folder.content(), before, "{what} {args}");
+                }
+            }
+        }
+    }
+    // items that are changed where they lie are cast, too
+    folder.put("dump.bin", [0; 4]).put("a.npy", floats(&[0.5, 2.0]));
+    folder.run(words("diff dump.bin:float16 a.npy --ignore-dtype --accept")).printed().unwrap();
+    assert_eq!(folder.get("dump.bin"), [0x00, 0x38, 0x00, 0x40]);
+}
