@@ -82,6 +82,7 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
         }
         'tensorop;slice-scatter' {
             [CompletionResult]::new('--fill', '--fill', [CompletionResultType]::ParameterName, 'One value for every place addressed, instead of UPDATES')
+            [CompletionResult]::new('--where', '--where', [CompletionResultType]::ParameterName, 'With --fill: only where an item is nan, inf, finite, ==V, !=V, ''<V'', ''<=V'', ''>V'' or ''>=V''')
             [CompletionResult]::new('--start', '--start', [CompletionResultType]::ParameterName, 'The first place on each axis: 0,1 or [0,1] or a file')
             [CompletionResult]::new('--stop', '--stop', [CompletionResultType]::ParameterName, 'The place before which to stop on each axis, as --start')
             [CompletionResult]::new('--step', '--step', [CompletionResultType]::ParameterName, 'From one place to the next on each axis, as --start [default: 1 for each]')

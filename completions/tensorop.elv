@@ -77,6 +77,7 @@ set edit:completion:arg-completer[tensorop] = {|@words|
         }
         &'tensorop;slice-scatter'= {
             cand --fill 'One value for every place addressed, instead of UPDATES'
+            cand --where 'With --fill: only where an item is nan, inf, finite, ==V, !=V, ''<V'', ''<=V'', ''>V'' or ''>=V'''
             cand --start 'The first place on each axis: 0,1 or [0,1] or a file'
             cand --stop 'The place before which to stop on each axis, as --start'
             cand --step 'From one place to the next on each axis, as --start [default: 1 for each]'

@@ -125,6 +125,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l restart -d '
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l fill -d 'One value for every place addressed, instead of UPDATES' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l where -d 'With --fill: only where an item is nan, inf, finite, ==V, !=V, \'<V\', \'<=V\', \'>V\' or \'>=V\'' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l start -d 'The first place on each axis: 0,1 or [0,1] or a file' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l stop -d 'The place before which to stop on each axis, as --start' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l step -d 'From one place to the next on each axis, as --start [default: 1 for each]' -r -F

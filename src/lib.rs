@@ -51,7 +51,8 @@
 //!
 //! [`slice()`] (OpenVINO Slice-8), [`slice_scatter()`] (OpenVINO SliceScatter-15), [`scatter_update()`] (OpenVINO
 //! ScatterUpdate-3), [`scatter_nd()`] and [`scatter_nd_reduce()`] (ONNX ScatterND 11 to 18), [`gather_nd()`] (ONNX
-//! GatherND-13, OpenVINO GatherND-8) take and return [`ndarray`] arrays of any layout. [`SliceArgs`] are slices, parsed from
+//! GatherND-13, OpenVINO GatherND-8) take and return [`ndarray`] arrays of any layout. So does [`replace_where()`], which puts one
+//! value in the place of the items for which a [`Condition`] holds. [`SliceArgs`] are slices, parsed from
 //! NumPy's notation or built axis by axis.
 //!
 //! # Features
@@ -151,9 +152,11 @@ pub use item::element::Element;
 pub use item::meta::{Meta, Order};
 pub use item::tensor::Tensor;
 pub use layout::axis::{Span, StepRange};
+pub use ops::condition::Condition;
 pub use ops::gather_nd::gather_nd;
 pub use ops::indexed::Index;
 pub use ops::reduction::{Reducible, Reduction};
+pub use ops::replace::replace_where;
 pub use ops::scatter_nd::{scatter_nd, scatter_nd_reduce};
 pub use ops::scatter_update::scatter_update;
 pub use ops::slice::{SliceArgs, slice};

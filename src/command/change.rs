@@ -4,19 +4,21 @@
 //! The steps are types. [`Change::begin`] settles where the output goes; opened, the change is an
 //! [`OpenChange`], whose shapes the operator checks; linked, a [`LinkedChange`], from which the operator makes its output.
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 
 use super::destination::{Destination, Report};
 use super::io::{Io, Outcome};
 use super::messages::{about_items, told};
 use super::options::{ChangeOptions, OperandArg, UpdatesOptions};
 use super::sources::{DATA, Operand, OperandReader, UPDATES, check_stdin, explained};
-use crate::error::{Error, malformed};
+use crate::error::{Error, Subject, malformed};
 use crate::format::values;
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
+use crate::ops::condition::Condition;
 use crate::ops::fill::{Fill, Limits};
 use crate::ops::indexed::{ScatterOperands, ScatterRule, Shapes, each_window};
+use crate::ops::matcher::Matcher;
 use crate::ops::selection::Selection;
 use crate::ops::updates::Updates;
 use crate::storage::conversion::Conversion;
@@ -94,6 +96,17 @@ impl<'a> OpenChange<'a> {
         explained([&self.change.data].into_iter().chain(&self.change.updates), error)
     }
 
+    /// Returns a condition as one on the items of DATA.
+    ///
+    /// # Errors
+    /// A value that DATA cannot hold; a condition that its dtype does not have.
+    pub(super) fn matcher(&self, condition: &Condition<String>) -> Result<Matcher> {
+        let dtype = self.data.dtype();
+        let refuse = |error: Error| anyhow!("--where: {}", error.message());
+        let condition = condition.try_map(|value| item(value, dtype)).map_err(refuse)?;
+        Matcher::new(dtype, &condition).map_err(refuse)
+    }
+
     /// Links DATA with updates of shape `shape`, whose items are or become items of DATA.
     ///
     /// # Errors
@@ -104,11 +117,7 @@ impl<'a> OpenChange<'a> {
             Some(source) => source,
             None => {
                 let value = fill.expect("the command line has UPDATES or --fill");
-                let item = values::parse_item(special(value, data.dtype()), data.dtype());
-                let item = item.map_err(|error| explained([&operand], error))?;
-                if item.len() != data.dtype().itemsize() {
-                    bail!("--fill: {value:?} is longer than {}", data.dtype().name());
-                }
+                let item = item(value, data.dtype()).map_err(|error| explained([&operand], error))?;
                 Source::item(Meta::new(data.dtype().clone(), shape.to_vec()), item, format!("--fill {value}"))
             }
         };
@@ -215,9 +224,21 @@ fn or_fill(arg: &OperandArg, error: anyhow::Error) -> anyhow::Error {
     }
 }
 
+/// Returns the item that the value of `--fill` or of a condition is.
+///
+/// # Errors
+/// Items of that dtype cannot be it.
+fn item(value: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
+    let item = values::parse_item(special(value, dtype), dtype)?;
+    match item.len() == dtype.itemsize() {
+        true => Ok(item),
+        false => Err(Error::new(Subject::Fill, format!("{value:?} is longer than {}", dtype.name()))),
+    }
+}
+
 /// Returns the value of `--fill` as JSON spells it: NumPy prints `nan` and `inf`, which are texts to a dtype of strings.
 fn special<'v>(value: &'v str, dtype: &DType) -> &'v str {
-    match (dtype.kind(), value) {
+    match (dtype.kind(), value.trim()) {
         (Kind::Str(_) | Kind::Bytes(_), _) => value,
         (_, "nan") => "NaN",
         (_, "inf") => "Infinity",

@@ -98,6 +98,11 @@ impl<'a> Destination<'a> {
         matches!(self.place, OutputPlace::InPlace)
     }
 
+    /// Returns whether the output goes to standard output.
+    pub(super) fn is_stdout(&self) -> bool {
+        matches!(self.place, OutputPlace::New { target: Target::Stdout(_), .. })
+    }
+
     /// Returns the format of a new output; `None` in place.
     pub(super) fn format(&self) -> Option<Format> {
         match &self.place {

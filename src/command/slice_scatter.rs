@@ -1,27 +1,53 @@
 //! The sub-command `slice-scatter`.
 
-use anyhow::Result;
+use std::io::Write as _;
+
+use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 
-use super::change::{Change, LinkedChange};
+use super::change::{Change, LinkedChange, OpenChange};
 use super::io::{Io, Outcome};
 use super::options::{ChangeOptions, OperandArg, SliceOptions, UpdatesOptions, data_help};
+use crate::error::Error;
+use crate::ops::condition::Condition;
+use crate::ops::replace::{ReplacedItems, Replacement};
 use crate::ops::slice_scatter;
 
 /// Put updates into a slice of a tensor (OpenVINO SliceScatter-15)
 ///
 /// The output is DATA, but the places that `slice` would take hold UPDATES. Nothing broadcasts; --fill puts one
-/// value into all places.
+/// value into all places, or with --where into those for which a condition holds.
 ///
 /// Shape of UPDATES: that of the slice. Shape of the output: that of DATA.
 #[derive(Args)]
-#[command(override_usage = "tensorop slice-scatter [OPTIONS] <DATA> <UPDATES|--fill <VALUE>> <--start <I> --stop <I>|--at <SLICES>>", after_long_help = EXAMPLES)]
+#[command(override_usage = "tensorop slice-scatter [OPTIONS] <DATA> <UPDATES|--fill <VALUE>> <--start <I> --stop <I>|--at <SLICES>|--where <COND>>", after_long_help = EXAMPLES)]
 pub(super) struct SliceScatter {
     /// The tensor to begin with
     #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
     pub data: OperandArg,
     #[command(flatten)]
     pub updates: UpdatesOptions,
+    /// With --fill: only where an item is nan, inf, finite, ==V, !=V, '<V', '<=V', '>V' or '>=V'
+    ///
+    /// The slice may be left out then: all of DATA is looked through. V is a value as --fill takes it, rounded to DATA's
+    /// dtype if that is a float, and items are compared with it exactly. A NaN is neither equal to a value nor unequal,
+    /// below or above it, and -0 equals 0. Integers and bools are all finite. NaT is the nan of dates. Complex numbers
+    /// have nan, inf, finite, == and != (nan and inf: in either part), strings == and !=; long double, void and
+    /// structured items have no conditions.
+    ///
+    /// A line says how many items were replaced, unless -q is given: on standard output, or on standard error where the
+    /// tensor itself goes to standard output. With --in-place nothing is written but what changes.
+    #[arg(
+        id = "where",
+        long = "where",
+        value_name = "COND",
+        value_parser = parse_condition,
+        requires = "fill",
+        conflicts_with = "updates",
+        group = "range",
+        help_heading = "Updates"
+    )]
+    pub condition: Option<Condition<String>>,
     #[command(flatten)]
     pub slices: SliceOptions,
     #[command(flatten)]
@@ -32,7 +58,9 @@ const EXAMPLES: &str = "\
 Examples:
   tensorop slice-scatter data.npy row.npy --start 0 --stop 1 --step 1
   tensorop slice-scatter data.npy even.npy --at '..., ::2' -o data.npy
-  tensorop slice-scatter data.npy --fill NaN --at '2:4' -o masked.npy";
+  tensorop slice-scatter data.npy --fill NaN --at '2:4' -o masked.npy
+  tensorop slice-scatter data.npy --fill 0 --where nan --in-place
+  tensorop slice-scatter model.safetensors:head --fill 1 --where '>1' --at ':10' -i";
 
 impl SliceScatter {
     /// Resolves the slice and writes DATA with UPDATES in its places.
@@ -42,11 +70,57 @@ impl SliceScatter {
         let change = change.open()?;
         let places = slice_scatter::SliceScatter::resolve(change.data.shape(), &slices, change.updates_shape());
         let places = places.map_err(|error| change.explain(error))?;
+        if let Some(condition) = &self.condition {
+            return self.replace(io, change, places, condition);
+        }
         let LinkedChange { base, updates, destination, limits } = change.link(&places.updates_shape())?;
-        let mut report = destination.report("slice-scatter (OpenVINO SliceScatter-15)");
+        let mut report = destination.report(TITLE);
         report.source(base.source());
         report.source(updates.source());
         report.spans(places.spans(), base.source().shape());
         destination.put(Box::new(places.link(base, updates)), limits, report)
     }
+
+    /// Writes DATA with the value of `--fill` in those places for which a condition holds, and says how many they are.
+    fn replace(
+        &self,
+        io: &Io,
+        change: OpenChange<'_>,
+        places: slice_scatter::SliceScatter,
+        condition: &Condition<String>,
+    ) -> Result<Outcome> {
+        let ChangeOptions { output, edit, run, .. } = &self.options;
+        let matcher = change.matcher(condition)?;
+        let LinkedChange { base, updates, destination, limits } = change.link(&[1])?;
+        let mut item = vec![0; updates.itemsize()];
+        updates.read(updates.view(), &mut item, &mut Vec::new())?;
+        // several parts of a new output look at items that lie in two of them, and a part that is there at none
+        let is_counted = !run.quiet && (edit.in_place || !output.parts.is_given());
+        let counted = is_counted.then(ReplacedItems::default);
+        let mut report = destination.report(TITLE);
+        report.source(base.source());
+        report.line(format_args!("{} where {condition}", updates.source().label()));
+        report.spans(places.spans(), base.source().shape());
+        let mut out = if destination.is_stdout() && !output.dry_run { io.stderr.clone() } else { io.stdout.clone() };
+        let replacement = Replacement { matcher, item, counted: counted.clone() };
+        let outcome = destination.put(Box::new(places.replacing(base, replacement, limits)), limits, report)?;
+        if let Some(number) = counted.and_then(|counted| counted.number()) {
+            match output.dry_run {
+                true => writeln!(out, "  {number} items would be replaced"),
+                false => writeln!(out, "{number} items replaced"),
+            }
+            .context("standard output")?;
+        }
+        Ok(outcome)
+    }
 }
+
+/// Parses a condition.
+///
+/// # Errors
+/// A text that is none.
+fn parse_condition(text: &str) -> Result<Condition<String>, String> {
+    text.parse().map_err(|error: Error| error.message().to_owned())
+}
+
+const TITLE: &str = "slice-scatter (OpenVINO SliceScatter-15)";

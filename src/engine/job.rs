@@ -314,7 +314,7 @@ impl Job {
     /// of 64 KiB, 0.05 s by pages.
     fn to_edit(&self, patch: &dyn Patch) -> Result<(Windows, Vec<usize>)> {
         let windows = self.windows();
-        let touched = patch.touched(&windows)?;
+        let touched = patch.touched(&windows, 0..windows.count())?;
         let itemsize = self.meta().dtype.itemsize().max(1);
         let sparse = patch.changed().saturating_mul(itemsize) < touched.len() * (self.window / SPARSE);
         let few = patch.changed().min(touched.len() * (EDIT_WINDOW / SPARSE_EDIT_WINDOW)) <= MOST_SPARSE_WINDOWS;
@@ -322,7 +322,7 @@ impl Job {
             return Ok((windows, touched));
         }
         let windows = Windows::new(&self.meta().shape, SPARSE_EDIT_WINDOW / itemsize);
-        let touched = patch.touched(&windows)?;
+        let touched = patch.touched(&windows, 0..windows.count())?;
         Ok((windows, touched))
     }
 

@@ -175,11 +175,11 @@ pub trait Patch: Sync {
     /// Returns how many items change, at most.
     fn changed(&self) -> usize;
 
-    /// Returns the numbers of the windows in which something changes, in ascending order.
+    /// Returns the numbers of the windows in which something changes, of those `among` all, in ascending order.
     ///
     /// # Errors
-    /// Of reading an index tensor once more; not enough memory.
-    fn touched(&self, windows: &Windows) -> Result<Vec<usize>>;
+    /// Of reading an index tensor once more, or the items that tell it; not enough memory.
+    fn touched(&self, windows: &Windows, among: Range<usize>) -> Result<Vec<usize>>;
 
     /// Returns the range from the first item of a window that changes to behind the last, counted from the beginning of the
     /// window.

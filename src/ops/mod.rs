@@ -3,10 +3,13 @@
 
 mod arrays;
 pub mod cast;
+pub mod condition;
 pub mod fill;
 pub mod gather_nd;
 pub mod indexed;
+pub mod matcher;
 pub mod reduction;
+pub mod replace;
 pub mod scatter_nd;
 pub mod scatter_update;
 pub mod selection;

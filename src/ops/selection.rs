@@ -188,7 +188,7 @@ impl Patch for Selection {
         0
     }
 
-    fn touched(&self, _: &Windows) -> Result<Vec<usize>> {
+    fn touched(&self, _: &Windows, _: Range<usize>) -> Result<Vec<usize>> {
         Ok(Vec::new())
     }
 

@@ -55,8 +55,12 @@ impl SliceScatter {
     /// Links the operator to what it reads. `updates` has the shape that was checked.
     pub fn link(self, base: Selection, updates: Updates) -> LinkedSliceScatter {
         let updates = updates.with_axes(base.axes());
-        let spans = base.axes().iter().map(|&axis| self.spans[axis]).collect();
-        LinkedSliceScatter { places: Self { spans }, base, updates }
+        LinkedSliceScatter { places: self.in_order_of(&base), base, updates }
+    }
+
+    /// Returns the same places with the axes in the order in which `base` has them.
+    pub(super) fn in_order_of(&self, base: &Selection) -> Self {
+        Self { spans: base.axes().iter().map(|&axis| self.spans[axis]).collect() }
     }
 
     /// Returns what a window of `data` takes from `updates`: a box of `updates`, one range an axis, and the view of it in
@@ -156,8 +160,10 @@ impl Patch for LinkedSliceScatter {
         self.places.updates_shape().iter().product()
     }
 
-    fn touched(&self, windows: &Windows) -> Result<Vec<usize>> {
-        windows.touched_by(&self.places.spans)
+    fn touched(&self, windows: &Windows, among: Range<usize>) -> Result<Vec<usize>> {
+        let mut numbers = windows.touched_by(&self.places.spans)?;
+        numbers.retain(|number| among.contains(number));
+        Ok(numbers)
     }
 
     fn extent(&self, window: &Window) -> Result<Range<usize>> {

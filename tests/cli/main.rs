@@ -33,6 +33,7 @@ mod output;
 #[cfg(feature = "zarr")]
 mod parts;
 mod raw;
+mod replace;
 #[cfg(feature = "zarr")]
 mod zarr;
 

@@ -30,7 +30,7 @@ pub(crate) const DIVISIONS: [Division; 5] = [
 
 /// The divisions that rows of tables run with: the program's own choice, and windows of a few items. What was not built
 /// here has no small windows.
-fn divisions() -> impl Iterator<Item = Division> {
+pub(crate) fn divisions() -> impl Iterator<Item = Division> {
     let small = Division { window: Some(24), threads: "3" };
     let is_other = std::env::var_os("TENSOROP_TEST_PROGRAM").is_some();
     std::iter::once(DIVISIONS[0]).chain((!is_other).then_some(small))

@@ -75,7 +75,7 @@ impl FromStr for At {
 
 /// The options that name slices of a tensor.
 #[derive(Args)]
-#[command(next_help_heading = "Slice", group = ArgGroup::new("range").args(["start", "at"]).required(true))]
+#[command(next_help_heading = "Slice", group = ArgGroup::new("range").args(["start", "at"]).multiple(true).required(true))]
 pub(crate) struct SliceOptions {
     /// The first place on each axis: 0,1 or [0,1] or a file
     ///

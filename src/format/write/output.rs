@@ -244,7 +244,7 @@ fn edit_chunks(
     let chunks = patch.base().source.as_chunks().expect("the data lies in chunks");
     let windows = Windows::boxes(&job.meta().shape, &chunks.style().unit);
     let own = share.map_or(0..windows.count(), |share| share.of(windows.count()));
-    let touched: Vec<usize> = patch.touched(&windows)?.into_iter().filter(|number| own.contains(number)).collect();
+    let touched = patch.touched(&windows, own)?;
     let store = chunks.edit().with_context(|| format!("{label}: nothing can be written beside it"))?;
     let itemsize = job.meta().dtype.itemsize();
     expect(touched.iter().map(|&number| windows.get(number).items().saturating_mul(itemsize)).sum());

@@ -245,7 +245,7 @@ impl Patch for LinkedScatter {
         self.sweeps.changed()
     }
 
-    fn touched(&self, windows: &Windows) -> Result<Vec<usize>> {
+    fn touched(&self, windows: &Windows, among: Range<usize>) -> Result<Vec<usize>> {
         let mut numbers = WindowSet::default();
         for number in self.sweeps.all() {
             let mut added = Ok(());
@@ -256,7 +256,9 @@ impl Patch for LinkedScatter {
             });
             added?;
         }
-        numbers.in_order()
+        let mut numbers = numbers.in_order()?;
+        numbers.retain(|number| among.contains(number));
+        Ok(numbers)
     }
 
     fn extent(&self, window: &Window) -> Result<Range<usize>> {

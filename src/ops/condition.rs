@@ -1,0 +1,164 @@
+//! Conditions on single items, such as "is a NaN" or "is above 1", as they are typed.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, Subject};
+
+/// A condition on an item. `V` is what values are given as: items in the functions on arrays, texts on a command line.
+///
+/// A NaN (in complex numbers either part, in dates `NaT`) is neither equal to anything nor unequal, below or above it.
+///
+/// ```
+/// use tensorop::Condition;
+/// assert_eq!("<=0.5".parse(), Ok(Condition::AtMost("0.5".to_owned())));
+/// assert_eq!("nan".parse::<Condition<String>>(), Ok(Condition::Nan));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition<V> {
+    /// It is a NaN. Integers and bool have none.
+    Nan,
+    /// It is an infinity of either sign, or has a part that is one.
+    Inf,
+    /// It is neither, as all integers are.
+    Finite,
+    /// It equals the value; -0 equals 0.
+    Equal(V),
+    /// It is a number and does not equal the value.
+    NotEqual(V),
+    /// It is less than the value.
+    Less(V),
+    /// It is the value or less.
+    AtMost(V),
+    /// It is greater than the value.
+    Greater(V),
+    /// It is the value or greater.
+    AtLeast(V),
+}
+
+/// Makes the condition of a sign and a value.
+type MakeCondition = fn(String) -> Condition<String>;
+
+/// What begins the text of a comparison, longer ones first.
+const SIGNS: [(&str, MakeCondition); 6] = [
+    ("==", Condition::Equal),
+    ("!=", Condition::NotEqual),
+    ("<=", Condition::AtMost),
+    (">=", Condition::AtLeast),
+    ("<", Condition::Less),
+    (">", Condition::Greater),
+];
+
+impl<V> Condition<V> {
+    /// Returns the same condition with its value as `change` makes it, if it has one.
+    ///
+    /// # Errors
+    /// Those of `change`.
+    pub fn try_map<W, E>(&self, change: impl FnOnce(&V) -> Result<W, E>) -> Result<Condition<W>, E> {
+        Ok(match self {
+            Self::Nan => Condition::Nan,
+            Self::Inf => Condition::Inf,
+            Self::Finite => Condition::Finite,
+            Self::Equal(value) => Condition::Equal(change(value)?),
+            Self::NotEqual(value) => Condition::NotEqual(change(value)?),
+            Self::Less(value) => Condition::Less(change(value)?),
+            Self::AtMost(value) => Condition::AtMost(change(value)?),
+            Self::Greater(value) => Condition::Greater(change(value)?),
+            Self::AtLeast(value) => Condition::AtLeast(change(value)?),
+        })
+    }
+
+    /// Returns the same condition with its value as `change` makes it, if it has one.
+    pub(super) fn map<W>(&self, change: impl FnOnce(&V) -> W) -> Condition<W> {
+        let Ok(changed) = self.try_map(|value| Ok::<_, Infallible>(change(value)));
+        changed
+    }
+
+    /// Returns whether it is one of the comparisons that need an order.
+    pub(super) fn is_ordered(&self) -> bool {
+        matches!(self, Self::Less(_) | Self::AtMost(_) | Self::Greater(_) | Self::AtLeast(_))
+    }
+}
+
+impl FromStr for Condition<String> {
+    type Err = Error;
+
+    /// # Errors
+    /// About the argument `where`: what is no condition.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let text = text.trim_start();
+        // the value may be a text that ends in blanks
+        if let Some((make, value)) = SIGNS.iter().find_map(|(sign, make)| Some((make, text.strip_prefix(sign)?))) {
+            return Ok(make(value.to_owned()));
+        }
+        let text = text.trim_end();
+        match text.to_ascii_lowercase().as_str() {
+            "nan" | "nat" => Ok(Self::Nan),
+            "inf" => Ok(Self::Inf),
+            "finite" => Ok(Self::Finite),
+            "-inf" | "+inf" => Err(refused(format!("inf is of either sign: =={text} is one of them"))),
+            _ => Err(refused("expected nan, inf, finite, ==V, !=V, <V, <=V, >V or >=V".to_owned())),
+        }
+    }
+}
+
+impl<V: fmt::Display> fmt::Display for Condition<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nan => f.write_str("nan"),
+            Self::Inf => f.write_str("inf"),
+            Self::Finite => f.write_str("finite"),
+            Self::Equal(value) => write!(f, "=={value}"),
+            Self::NotEqual(value) => write!(f, "!={value}"),
+            Self::Less(value) => write!(f, "<{value}"),
+            Self::AtMost(value) => write!(f, "<={value}"),
+            Self::Greater(value) => write!(f, ">{value}"),
+            Self::AtLeast(value) => write!(f, ">={value}"),
+        }
+    }
+}
+
+/// Returns an error about the condition.
+pub(super) fn refused(message: String) -> Error {
+    Error::new(Subject::Argument("where"), message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts() {
+        let value = |text: &str| text.to_owned();
+        let rows = [
+            ("nan", Condition::Nan),
+            (" NaN ", Condition::Nan),
+            ("NaT", Condition::Nan),
+            ("Inf", Condition::Inf),
+            ("finite", Condition::Finite),
+            ("==1", Condition::Equal(value("1"))),
+            ("!=-1e3", Condition::NotEqual(value("-1e3"))),
+            ("<0", Condition::Less(value("0"))),
+            ("<=inf", Condition::AtMost(value("inf"))),
+            (" > 5", Condition::Greater(value(" 5"))),
+            (">=[1,2]", Condition::AtLeast(value("[1,2]"))),
+            ("==", Condition::Equal(value(""))),
+            ("===", Condition::Equal(value("="))),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(text.parse().as_ref(), Ok(&expected), "{text}");
+            assert_eq!(expected.to_string().parse(), Ok(expected), "{text}");
+        }
+        let rows = [
+            ("-inf", "where: inf is of either sign: ==-inf is one of them"),
+            ("", "where: expected nan, inf, finite, ==V, !=V, <V, <=V, >V or >=V"),
+            ("=1", "where: expected nan, inf, finite, ==V, !=V, <V, <=V, >V or >=V"),
+            ("1", "where: expected nan, inf, finite, ==V, !=V, <V, <=V, >V or >=V"),
+            ("isnan", "where: expected nan, inf, finite, ==V, !=V, <V, <=V, >V or >=V"),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(text.parse::<Condition<String>>().unwrap_err().to_string(), expected, "{text}");
+        }
+    }
+}
