@@ -19,12 +19,12 @@ const EXAMPLE: &str = "  tensorop ";
 #[rustfmt::skip]
 const NEEDED_MOST: &[&str] = &[
     // which items
-    "at", "start", "stop", "step", "axes", "axis", "batch_dims", "fill", "in_place", "reduction", "on_duplicate",
+    "at", "start", "stop", "step", "axes", "axis", "batch_dims", "fill", "where", "in_place", "reduction", "on_duplicate",
     // how operands are read, what is written
     "dtype", "output", "to", "dry_run", "precision", "all", "image", "range",
     // diff and info
     "atol", "rtol", "ulp", "min_cosine", "ignore_dtype", "worst", "accept", "summary", "json",
-    "stats", "by_axis", "histogram", "hash", "members",
+    "stats", "by_axis", "histogram", "hash", "members", "tree",
     // containers
     "cast", "only",
 ];
