@@ -393,6 +393,12 @@ fn variables_that_are_not_read_stop_no_others() {
     done(&folder, "show g.zarr:a");
     done(&folder, "slice-scatter g.zarr:a --fill 2 --at :1 -i");
     assert_eq!(done(&folder, "info g.zarr --members"), "a\npacked\ntext\n");
+    // what cannot be read is listed beside what can
+    let run = folder.run(words("info g.zarr"));
+    let table = String::from_utf8_lossy(&run.stdout).into_owned();
+    for said in ["chunks [4, 6], codec zstd:0", "data_type \"string\" is not known", "\"numcodecs.lz4\" is not known"] {
+        assert!(table.contains(said), "{said}: {table}");
+    }
     for (member, why) in
         [("text", "data_type \"string\" is not known"), ("packed", "codec \"numcodecs.lz4\" is not known")]
     {
