@@ -146,8 +146,18 @@ pub fn run(args: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
 
 /// Parses the command line into a sub-command, or into the text that is shown instead.
 fn parse(args: impl IntoIterator<Item = OsString>, help_width: usize) -> Result<(Command, Arguments), Ended> {
-    let args: Vec<_> = args.into_iter().map(options::sheltered).collect();
+    let mut args: Vec<_> = args.into_iter().map(options::sheltered).collect();
+    if args.get(1).is_some_and(is_shown) {
+        args.insert(1, "show".into());
+    }
     parse_with(|| typed_grammar(&args), &args, help_width)
+}
+
+/// Returns whether the first argument is a file that is to be shown: one that exists, and no sub-command is called so.
+fn is_shown(first: &OsString) -> bool {
+    let is_option = first.as_encoded_bytes().starts_with(b"-");
+    let is_known = first.to_str().is_some_and(|name| name == "help" || NAMES.contains(&name));
+    !is_option && !is_known && options::file_of(first.as_ref()).is_some()
 }
 
 /// Parses the command line by a grammar, which is made a second time if help is shown.

@@ -1,13 +1,16 @@
 //! The sub-command `textconv`, which prints what `git diff` compares.
 
-use std::io::{BufWriter, Write};
+use std::fs::File;
+use std::io::{BufWriter, Read, Write};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
 use super::io::{Io, Outcome};
-use super::options::{InputOptions, OperandArg, ThreadOptions, data_help};
+use super::messages::reason;
+use super::options::{InputOptions, OperandArg, ThreadOptions, data_help, file_of};
 use super::show::ShownItems;
 use super::sources::{FILE, OperandReader, TensorOf, typed_alone};
 use crate::format::text::{self, TextOptions};
@@ -16,12 +19,14 @@ use crate::layout::order::sort_by;
 use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;
 use crate::report::printable;
+use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::Source;
 
 /// Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items
 ///
 /// Tensors come in the order of their names. What says nothing about the tensors is left out: file name, format, offsets,
-/// times, order and byte order. So the same tensors print the same text in every file, and git shows what has changed.
+/// times, order and byte order. So the same tensors print the same text in every file, and git shows what has changed. What
+/// is no tensor, or cannot be read, is one line: not read, with the reason, its size and SHA-256.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Textconv {
@@ -49,26 +54,76 @@ impl Textconv {
     /// Prints the tensors of the file.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let reader = OperandReader::new(io, &self.input, &self.threads)?;
-        let input = reader.open(&FILE.of(&self.file))?;
+        let operand = FILE.of(&self.file);
+        let mut out = BufWriter::new(io.stdout.clone());
+        // a file without a name, since a stream that is no tensor is read once more
+        let kept = match operand.arg {
+            OperandArg::Stdin => Some(kept(io)?),
+            OperandArg::StdinAs(_) | OperandArg::Inline(_) | OperandArg::Path(_) => None,
+        };
+        let opened = match &kept {
+            Some(file) => reader.open_options(&operand.label).open_bytes(Arc::clone(file)).map_err(Into::into),
+            None => reader.open(&operand),
+        };
+        // the bytes of the whole file, if there is one
+        let bytes = || -> Option<Box<dyn Read>> {
+            match (&kept, operand.arg) {
+                (Some(file), _) => Some(Box::new(Section::new(Arc::clone(file), 0, file.size().ok()?))),
+                (None, OperandArg::Path(path)) => Some(Box::new(File::open(file_of(path)?).ok()?)),
+                (None, OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_)) => None,
+            }
+        };
+        let asked = Asked::new(self.input.dtype.as_ref());
+        let input = match opened {
+            Ok(input) => input,
+            // an error would end git diff; only what is not there, or cannot be read at all, is one
+            Err(error) => {
+                let is_there = kept.is_some() || matches!(operand.arg, OperandArg::Path(path) if path.is_file());
+                let Some(bytes) = bytes().filter(|_| is_there) else { return Err(error) };
+                write_unread(&mut out, "", &reason(&error, &operand.label), bytes)?;
+                out.flush().context("standard output")?;
+                return Ok(Outcome::Done);
+            }
+        };
         let mut selected = input.select()?;
         sort_by(&mut selected, |a, b| input.name(*a).cmp(&input.name(*b)));
-        let asked = Asked::new(self.input.dtype.as_ref());
-        let mut out = BufWriter::new(io.stdout.clone());
         if selected.is_empty() {
-            // an error would end git diff
             writeln!(out, "holds no tensors").context("standard output")?;
         }
         for (number, n) in selected.into_iter().enumerate() {
             if number > 0 {
                 writeln!(out).context("standard output")?;
             }
-            let source = typed_alone(TensorOf::member(&input, n), &asked, Reinterpret::Unsigned)?;
-            tell(&mut out, source, input.name(n), reader.limits)?;
+            let (tensor, mut text) = (TensorOf::member(&input, n), Vec::new());
+            let label = tensor.label.clone();
+            let told = typed_alone(tensor, &asked, Reinterpret::Unsigned)
+                .and_then(|source| tell(&mut text, source, input.name(n), reader.limits));
+            match (told, input.raw(n).or_else(bytes)) {
+                (Ok(()), _) => out.write_all(&text).context("standard output")?,
+                (Err(error), None) => return Err(error),
+                (Err(error), Some(bytes)) => {
+                    let name = input.name(n).map_or(String::new(), |name| format!("{}: ", printable(name)));
+                    write_unread(&mut out, &name, &reason(&error, &label), bytes)?;
+                }
+            }
         }
         asked.finish()?;
         out.flush().context("standard output")?;
         Ok(Outcome::Done)
     }
+}
+
+/// Keeps standard input in a file without a name.
+fn kept(io: &Io) -> Result<Arc<dyn ReadAt>> {
+    let mut file = tempfile::tempfile().context("standard input: cannot be kept")?;
+    std::io::copy(&mut io.stdin.clone(), &mut file).context("standard input")?;
+    Ok(Arc::new(file))
+}
+
+/// Prints the line of what is no tensor, or none that can be read: it is another line when one of its bytes changes.
+fn write_unread(out: &mut impl Write, name: &str, reason: &str, bytes: Box<dyn Read>) -> Result<()> {
+    let (count, hash) = info::hash_bytes(bytes)?;
+    writeln!(out, "{name}not read: {}, {count} bytes, sha256 {hash}", printable(reason)).context("standard output")
 }
 
 /// Prints what is to be compared of a tensor that is called `name` in its file.

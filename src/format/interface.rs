@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -122,6 +122,12 @@ pub trait Reader: Debug + Send + Sync {
     /// That file does not exist or has no such member.
     fn elsewhere(&self, _: usize) -> Result<Option<PathBuf>> {
         Ok(None)
+    }
+
+    /// Returns the bytes of member `n` as they lie in the file, whether it can be read or not, if they have a place of their
+    /// own.
+    fn raw(&self, _: usize) -> Option<Box<dyn Read>> {
+        None
     }
 
     /// Returns the other files that this one stands for, whether they can be read or not.

@@ -267,6 +267,12 @@ impl Input {
         self.reader.file_format(n).and_then(Format::named).unwrap_or(self.format)
     }
 
+    /// Returns the bytes of member `n` as they lie in the file, whether it can be read or not, if they have a place of their
+    /// own.
+    pub fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
+        self.reader.raw(n)
+    }
+
     /// Returns the other files that an index stands for, whether they can be read or not.
     pub fn files(&self) -> Vec<PathBuf> {
         self.reader.files()

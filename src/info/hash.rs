@@ -1,5 +1,6 @@
 //! The hash of a tensor, which is that of its canonical `.npy` file.
 
+use std::io::Read;
 use std::num::NonZero;
 
 use sha2::{Digest, Sha256};
@@ -12,7 +13,7 @@ use crate::item::dtype::Kind;
 use crate::item::meta::Meta;
 use crate::ops::fill::Limits;
 use crate::parallel::Threads;
-use crate::storage::source::Source;
+use crate::storage::source::{Source, fill_from};
 
 /// Returns the SHA-256, in lower-case hexadecimal digits, of the `.npy` file that `numpy.save` writes for the tensor in C
 /// order and with little-endian items. Equal tensors have equal hashes however they are stored, and `sha256sum` prints the
@@ -45,4 +46,20 @@ pub fn hash(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Resu
     )?;
     let digest = hashers.into_iter().next().context("no hash")?.finalize();
     Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Returns how many bytes a stream gives, and their SHA-256 in lower-case hexadecimal digits.
+///
+/// # Errors
+/// Reading fails.
+pub fn hash_bytes(mut stream: impl Read) -> Result<(u64, String)> {
+    let (mut hasher, mut buffer, mut bytes) = (Sha256::new(), vec![0; 1 << 16], 0);
+    loop {
+        let read = fill_from(&mut stream, &mut buffer)?;
+        hasher.update(&buffer[..read]);
+        bytes += read as u64;
+        if read < buffer.len() {
+            return Ok((bytes, hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()));
+        }
+    }
 }

@@ -36,7 +36,7 @@ use std::sync::Arc;
 pub use self::by_axis::by_axis;
 pub use self::figures::{AxisStats, write_figures};
 #[cfg(feature = "npy")]
-pub use self::hash::hash;
+pub use self::hash::{hash, hash_bytes};
 pub use self::histogram::{Bin, BinEdge, Histogram, histogram};
 pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, stats};
 pub use self::tree::write_tree;

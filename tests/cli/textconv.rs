@@ -92,13 +92,50 @@ fn refused() {
     let rows: &[(&str, &[&str])] = &[
         ("", &["<FILE>"]),
         ("d.npy f.npy", &["f.npy"]),
-        ("none.npy", &["FILE none.npy", "(os error 2)"]),
-        ("broken.npy", &["FILE broken.npy", "12 bytes of data, expected 24"]),
+        ("missing.npy", &["FILE missing.npy", "(os error 2)"]),
         ("i.npz:c", &["FILE i.npz:c"]),
     ];
     each(
         rows,
         |(args, _)| format!("`{args}`"),
         |(args, fragments)| folder.refuses(words(&format!("textconv {args}")), fragments).map(drop),
+    );
+}
+
+/// What is no tensor, or a member that is not in order, is one line, which changes when its bytes do.
+#[test]
+fn what_cannot_be_read_is_a_line() {
+    let folder = folder();
+    let sha = |bytes: &[u8]| -> String {
+        use sha2::{Digest, Sha256};
+        Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    };
+    folder.put("notes.npy", b"no tensor").put("none.npy", b"");
+    for name in ["broken.npy", "notes.npy", "none.npy"] {
+        let bytes = folder.get(name);
+        let printed = folder.run(["textconv", name]).printed().expect("a line");
+        assert!(
+            printed.starts_with("not read: ") && !printed.contains(name) && printed.lines().count() == 1,
+            "{printed}"
+        );
+        assert!(printed.ends_with(&format!(", {} bytes, sha256 {}\n", bytes.len(), sha(&bytes))), "{printed}");
+        let piped = folder.run_with(["textconv", "-"], None, Some(&bytes)).printed();
+        assert_eq!(piped.as_deref(), Ok(printed.as_str()), "{name}");
+    }
+    let mixed = |bad: &[u8]| {
+        folder.put("mixed.npz", npz(&[("good", folder.get("d.npy")), ("bad", bad.to_vec())]));
+        folder.run(["textconv", "mixed.npz"]).printed().expect("all members")
+    };
+    let (one, other) = (mixed(b"no npy"), mixed(b"no npz"));
+    assert!(one.starts_with("bad: not read: ") && one.ends_with(&format!("\n\ngood: {D}")), "{one}");
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    assert_ne!(lines(&one)[0], lines(&other)[0]);
+    assert_eq!(lines(&one)[1..], lines(&other)[1..]);
+    // a file alone is shown
+    let shown = folder.run(["show", "d.npy"]).printed();
+    assert_eq!(folder.run(["d.npy"]).printed(), shown);
+    assert_eq!(
+        folder.run(["i.npz:b", "--at", ":1"]).printed().as_deref(),
+        Ok("i.npz:b: uint8 [3] at :1 -> [1]\n[1]\n")
     );
 }

@@ -152,6 +152,16 @@ impl Archive {
         self.members.iter().map(|member| member.name.as_str())
     }
 
+    /// Returns all bytes between the beginning of a member and that of the next, whatever they are.
+    ///
+    /// # Panics
+    /// There is no such member.
+    pub(super) fn raw(&self, n: usize) -> Section<Arc<dyn ReadAt>> {
+        let at = self.members[n].at;
+        let next = self.members.iter().map(|other| other.at).filter(|other| *other > at).min();
+        Section::new(Arc::clone(self.file()), at, next.unwrap_or(self.zip.directory_offset()) - at)
+    }
+
     /// Returns whether a member is deflated.
     pub fn is_deflated(&self) -> bool {
         self.members.iter().any(|member| member.method == CompressionMethod::DEFLATE)

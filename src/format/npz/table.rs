@@ -1,6 +1,7 @@
 //! `.npz` in the table of formats.
 
 use std::fs::File;
+use std::io::Read;
 use std::sync::Arc;
 
 use super::deflate;
@@ -43,6 +44,10 @@ impl Reader for NpzReader {
 
     fn is_compressed(&self) -> bool {
         self.archive.is_deflated()
+    }
+
+    fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
+        Some(Box::new(self.archive.raw(n)))
     }
 
     fn describe(&self, n: usize) -> Result<Description> {

@@ -144,6 +144,19 @@ struct FoundFields {
     runs: Vec<(u64, u64)>,
 }
 
+/// Returns whether a value is a segment, and not a tensor of a sequence or optional one, however small that is.
+fn is_segment(file: &dyn ReadAt, start: u64, length: u64) -> Result<bool> {
+    if length > LONGEST_SEGMENT {
+        return Ok(false);
+    }
+    let mut value = vec![0; length as usize];
+    file.read_at(&mut value, start)?;
+    let mut fields = Fields(&value);
+    // the two numbers of a segment; a tensor has its dtype in the second, and items beside it
+    let are_numbers = fields.by_ref().all(|(field, _)| field.number <= 2 && field.wire == WireType::Varint);
+    Ok(are_numbers && fields.0.is_empty())
+}
+
 /// Walks over all fields of a file.
 fn find_fields(file: &dyn ReadAt) -> Result<FoundFields> {
     let mut window = FileWindow { file, size: file.size()?, buffer: Vec::new(), begin: 0 };
@@ -164,8 +177,11 @@ fn find_fields(file: &dyn ReadAt) -> Result<FoundFields> {
         })?;
         match number {
             // a segment is a message of two numbers; a sequence has its tensors in the field of this number
-            field::SEGMENT if length > LONGEST_SEGMENT => {
-                bail!("an ONNX sequence of tensors (a SequenceProto), expected one tensor (a TensorProto)")
+            field::SEGMENT if !is_segment(file, start, length)? => {
+                bail!(
+                    "an ONNX sequence of tensors (a SequenceProto), or an optional one (an OptionalProto), expected one \
+                     tensor (a TensorProto)"
+                )
             }
             field::SEGMENT => bail!("a segment of a larger tensor, expected a whole one"),
             field::RAW_DATA if found.raw.is_some() => bail!("raw_data stands there twice"),
