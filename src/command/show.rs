@@ -12,7 +12,7 @@ use super::messages::{about_items, complain};
 use super::meter::Meter;
 use super::options::{At, InputOptions, OperandArg, PageOptions, ThreadOptions};
 use super::options::{data_help, parse_number, parse_path};
-use super::sources::{FILE, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
+use super::sources::{FILE, Operand, OperandReader, TensorOf, check_stdin, slices_of, typed_alone};
 use crate::engine::job::{Job, Progress};
 use crate::error::Subject;
 use crate::format::open::Input;
@@ -187,10 +187,12 @@ impl Show {
         let source = typed_alone(TensorOf::member(input, n), asked, Reinterpret::Unsigned)?;
         let spans: Vec<_> = match &self.at {
             None => source.shape().iter().map(|&dim| Span::whole(dim)).collect(),
-            Some(at) => at.args.resolve(source.shape()).map_err(|error| match error.subject() {
-                Subject::Data => anyhow!("{}: {}", source.label(), error.message()),
-                subject => anyhow!("{}: --{subject}: {}", source.label(), error.message()),
-            })?,
+            Some(at) => {
+                slices_of(&at.args, &source)?.resolve(source.shape()).map_err(|error| match error.subject() {
+                    Subject::Data => anyhow!("{}: {}", source.label(), error.message()),
+                    subject => anyhow!("{}: --{subject}: {}", source.label(), error.message()),
+                })?
+            }
         };
         let name = full_name(&file.file(input.member()), input.name(n));
         let (dtype, shape) = (source.dtype().native().name(), source.shape());

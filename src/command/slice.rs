@@ -1,13 +1,20 @@
 //! The sub-command `slice`.
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use clap::{Args, ValueHint};
 
-use super::destination::Destination;
+use super::asked::{Asked, Reinterpret};
+use super::destination::{Destination, Origin};
 use super::io::{Io, Outcome};
 use super::options::{OperandArg, OperatorOptions, SliceOptions, data_help};
-use super::sources::{DATA, OperandReader, explained};
+use super::sources::{
+    DATA, FoundTensor, OperandReader, TensorOf, check_dims, dims_of, explained, slices_of, typed_alone,
+};
+use crate::format::open::Input;
+use crate::format::write::Work;
 use crate::ops::selection::Selection;
+use crate::ops::slice::SliceArgs;
+use crate::storage::source::merged;
 
 /// Take a slice of a tensor (OpenVINO Slice-8)
 ///
@@ -33,6 +40,7 @@ Examples:
   tensorop slice data.npy --start 0,1 --stop 2,4 --step 1,2
   tensorop slice data.npy --start -1 --stop INT_MIN --step -1 --axes -1     # reverse the last axis
   tensorop slice data.npy --at '..., 1:3' -o part.npy
+  tensorop slice climate.zarr --at time=2:4,lat=::2 -o part.zarr     # every tensor that has these dimensions
   tensorop slice '[[0,1,2],[3,4,5]]' --at ':, ::2' --dtype float32 --to json
 
 Only the bytes that the slice needs are read from a .npy file.";
@@ -45,11 +53,51 @@ impl Slice {
         let reader = OperandReader::new(io, input, &run.threads)?;
         let slices = reader.slices(&self.slices)?;
         let operand = DATA.of(&self.data);
-        let data = reader.source(&operand)?;
-        let spans = slices.resolve(data.shape()).map_err(|error| explained([&operand], error))?;
+        let found = reader.open(&operand)?;
+        if slices.is_by_names() && found.member().is_none() && found.name(1).is_some() {
+            return self.dataset(&reader, &found, &slices, destination);
+        }
+        let data = reader.sources(&[&FoundTensor::of(found)?])?.pop().expect("a source for each tensor");
+        let spans = slices_of(&slices, &data)?.resolve(data.shape()).map_err(|error| explained([&operand], error))?;
         let mut report = destination.report("slice (OpenVINO Slice-8)");
         report.source(&data);
         report.spans(&spans, data.shape());
         destination.put(Box::new(Selection::slice(data, &spans)), reader.limits, report)
+    }
+
+    /// Writes all tensors of a container: of those that have the named dimensions the slices, of the others all.
+    fn dataset(
+        &self,
+        reader: &OperandReader<'_>,
+        input: &Input,
+        slices: &SliceArgs,
+        destination: Destination<'_>,
+    ) -> Result<Outcome> {
+        let OperatorOptions { input: options, output, .. } = &self.options;
+        let asked = Asked::new(options.dtype.as_ref());
+        let mut report = destination.report("slice (OpenVINO Slice-8)");
+        let (mut works, mut notes, mut all_dims) = (Vec::new(), Vec::new(), Vec::new());
+        for (n, name) in input.names().into_iter().flatten().enumerate() {
+            let data = typed_alone(TensorOf::member(input, n), &asked, Reinterpret::Unsigned)?;
+            let dims = dims_of(&data);
+            let own = slices.of_dims(&dims);
+            all_dims.extend(dims.into_iter().filter(|dim| !all_dims.contains(dim)).collect::<Vec<_>>());
+            report.source(&data);
+            let selection = if own.is_empty() {
+                Selection::whole(data)
+            } else {
+                let spans = own.resolve(data.shape()).map_err(|error| anyhow!("{}: {error}", data.label()))?;
+                report.spans(&spans, data.shape());
+                Selection::slice(data, &spans)
+            };
+            let mut work = Work::new(Box::new(selection), reader.limits);
+            (work.name, work.recast.big_endian) = (Some(name.to_owned()), output.big_endian);
+            works.push(work);
+            notes.extend(input.notes(n)?);
+        }
+        asked.finish()?;
+        check_dims(slices, &all_dims, &input.label_of(None))?;
+        let origin = Origin { is_named: false, notes: merged(&notes), left_out: &|_| false };
+        destination.write(works, origin, report)
     }
 }

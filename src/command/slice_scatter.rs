@@ -8,6 +8,7 @@ use clap::{Args, ValueHint};
 use super::change::{Change, LinkedChange, OpenChange};
 use super::io::{Io, Outcome};
 use super::options::{ChangeOptions, OperandArg, SliceOptions, UpdatesOptions, data_help};
+use super::sources::slices_of;
 use crate::error::Error;
 use crate::ops::condition::Condition;
 use crate::ops::replace::{ReplacedItems, Replacement};
@@ -68,6 +69,7 @@ impl SliceScatter {
         let change = Change::begin(io, &self.data, None, &self.updates, &self.options)?;
         let slices = change.reader.slices(&self.slices)?;
         let change = change.open()?;
+        let slices = slices_of(&slices, &change.data)?;
         let places = slice_scatter::SliceScatter::resolve(change.data.shape(), &slices, change.updates_shape());
         let places = places.map_err(|error| change.explain(error))?;
         if let Some(condition) = &self.condition {

@@ -35,6 +35,8 @@ pub struct SliceArgs {
     ranges: Vec<StepRange>,
     /// The axis of each range, as it was given.
     axes: Vec<i64>,
+    /// The name of the dimension of each range, if they were given by names; then there are no axes.
+    names: Vec<String>,
     /// Whether they were given as the specification's lists; messages then name the list.
     is_listed: bool,
 }
@@ -48,7 +50,7 @@ impl SliceArgs {
         check_length(Subject::Stop, stop, start.len())?;
         let range = |(&start, &stop)| StepRange { start: Some(start), stop: Some(stop), step: 1 };
         let ranges: Vec<StepRange> = start.iter().zip(stop).map(range).collect();
-        Ok(Self { axes: (0..ranges.len() as i64).collect(), ranges, is_listed: true })
+        Ok(Self { axes: (0..ranges.len() as i64).collect(), ranges, names: Vec::new(), is_listed: true })
     }
 
     /// Gives each range its step.
@@ -80,6 +82,33 @@ impl SliceArgs {
         self
     }
 
+    /// Returns whether the axes are given by the names of dimensions, as in `time=2:4, lat=::2`.
+    pub fn is_by_names(&self) -> bool {
+        !self.names.is_empty()
+    }
+
+    /// Returns the first name that none of these dimensions has.
+    pub fn unknown<'a>(&'a self, dims: &[Option<String>]) -> Option<&'a str> {
+        self.names.iter().find(|name| !dims.iter().flatten().any(|dim| dim == *name)).map(String::as_str)
+    }
+
+    /// Returns the slices of the axes of a tensor whose dimensions have these names, as far as it has them; slices that are
+    /// not given by names as they are.
+    #[must_use]
+    pub fn of_dims(&self, dims: &[Option<String>]) -> Self {
+        if !self.is_by_names() {
+            return self.clone();
+        }
+        let at = |name: &String| dims.iter().position(|dim| dim.as_ref() == Some(name));
+        let found = self.names.iter().zip(&self.ranges).filter_map(|(name, range)| Some((at(name)?, *range)));
+        found.fold(Self::default(), |args, (axis, range)| args.axis(axis as i64, range))
+    }
+
+    /// Returns whether nothing is sliced.
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
     /// Returns the places that are selected of a tensor of `shape`: one span for each of its axes.
     ///
     /// # Errors
@@ -87,6 +116,10 @@ impl SliceArgs {
     pub fn resolve(&self, shape: &[usize]) -> Result<Vec<Span>, Error> {
         let rank = check_rank(shape)?;
         let about = |subject| if self.is_listed { subject } else { Subject::At };
+        if let Some(name) = self.names.first() {
+            let message = format!("the axis {name} is given by name, and the dimensions of the data have none");
+            return Err(Error::new(Subject::At, message));
+        }
         if self.ranges.len() > rank {
             let message = format!("{} for data of rank {rank} ({shape:?})", entries(self.ranges.len()));
             return Err(Error::new(about(Subject::Start), message));
@@ -159,6 +192,9 @@ impl FromStr for SliceArgs {
             [some @ .., ""] => some,
             all => all,
         };
+        if items.iter().any(|item| item.contains('=')) {
+            return by_names(items).map_err(refuse);
+        }
         let is_ellipsis = |item: &&str| matches!(*item, "..." | "…");
         let first = items.iter().position(is_ellipsis).unwrap_or(items.len());
         let last = items.get(first + 1..).unwrap_or_default();
@@ -169,9 +205,29 @@ impl FromStr for SliceArgs {
         Ok(Self {
             ranges: ranges.collect::<Result<_, _>>()?,
             axes: (0..first as i64).chain(-(last.len() as i64)..0).collect(),
+            names: Vec::new(),
             is_listed: false,
         })
     }
+}
+
+/// Reads slices of named dimensions: `time=2:4`.
+fn by_names(items: &[&str]) -> Result<SliceArgs, String> {
+    let mut args = SliceArgs::default();
+    for item in items {
+        let Some((name, slice)) = item.split_once('=').map(|(name, slice)| (name.trim(), slice.trim())) else {
+            return Err(format!("'{item}' has no name: slices by name and by position do not go together"));
+        };
+        if name.is_empty() {
+            return Err(format!("'{item}': the name of a dimension is missing before '='"));
+        }
+        if args.names.iter().any(|other| other == name) {
+            return Err(format!("{name} is named twice"));
+        }
+        args.ranges.push(range(slice).map_err(|message| format!("{name}: {message}"))?);
+        args.names.push(name.to_owned());
+    }
+    Ok(args)
 }
 
 /// Reads one slice of NumPy's notation.

@@ -1,6 +1,6 @@
 //! `tensorop slice`: OpenVINO Slice-8 from the command line.
 
-use crate::common::{Example, Folder, Tensor, examples, prints, refusals, tensor};
+use crate::common::{Example, Folder, Tensor, examples, npy, prints, refusals, tensor, words};
 
 fn count(shape: &[usize]) -> Tensor<f32> {
     let items: Vec<f32> = (0..shape.iter().product::<usize>()).map(|i| i as f32).collect();
@@ -190,4 +190,52 @@ fn refused() {
         ("slice d.npy --at : --step 1", &["--at", "--step"]),
     ];
     refusals(&folder, &rows);
+}
+
+/// Axes by the names of dimensions, of one tensor and of all of a group.
+#[test]
+fn axes_by_name() {
+    let folder = Folder::new();
+    let items: Vec<u8> = (0..24).collect();
+    folder.put("a.npy", npy("|u1", &[2, 3, 4], &items));
+    let run = |args: &str| folder.run(words(args));
+    run("convert a.npy -o t.zarr --dims time,lat,lon").printed().unwrap();
+    for (names, places) in [("time=1:,lon=::2", "1:,:,::2"), ("lon=:1", "...,:1"), ("lat=::-1,time=:1", ":1,::-1")] {
+        let expected = run(&format!("slice a.npy --at {places} --to json")).printed().unwrap();
+        assert_eq!(run(&format!("slice t.zarr --at {names} --to json")).printed().unwrap(), expected, "{names}");
+    }
+    assert!(run("show t.zarr --at time=:1,lat=:1").printed().unwrap().contains("[[[0 1 2 3]]]"));
+    run("slice-scatter t.zarr --fill 9 --at lon=1: -o filled.npy").printed().unwrap();
+    run("slice-scatter a.npy --fill 9 --at ...,1: -o expected.npy").printed().unwrap();
+    assert_eq!(folder.get("filled.npy"), folder.get("expected.npy"));
+    // a group
+    run("convert a=t.zarr b=a.npy -o set.zarr").printed().unwrap();
+    run("slice set.zarr --at time=1:,lat=:1 -o part.zarr").printed().unwrap();
+    for (name, at) in [("a", "1:,:1"), ("b", "...")] {
+        let expected = run(&format!("slice a.npy --at {at} --to json")).printed().unwrap();
+        assert_eq!(run(&format!("slice part.zarr:{name} --at ... --to json")).printed().unwrap(), expected, "{name}");
+    }
+    run("slice set.zarr --at time=1: -o part.npz").printed().unwrap();
+    let rows = [
+        (
+            "slice a.npy --at time=1: -o o.npy",
+            "--at: DATA a.npy: its dimensions have no names, as those of Zarr stores may: slice by position, as in 2:4, ::2",
+        ),
+        (
+            "slice t.zarr --at lat=1:,x=2: -o o.npy",
+            "--at: DATA t.zarr: no dimension is called x: there are time, lat, lon",
+        ),
+        (
+            "slice set.zarr --at x=2: -o o.npz",
+            "--at: DATA set.zarr: no dimension is called x: there are time, lat, lon",
+        ),
+    ];
+    for (args, expected) in rows {
+        assert_eq!(run(args).stderr, format!("error: {expected}\n"), "{args}");
+    }
+    let usage = |args: &str| run(args).stderr;
+    assert!(usage("slice t.zarr --at time=1:,2:").contains("'2:' has no name: slices by name and by position do not"));
+    assert!(usage("slice t.zarr --at time=1:,time=2:").contains("time is named twice"));
+    assert!(usage("slice t.zarr --at time=1").contains("time: an integer alone would drop its axis: for 1 use 1:2"));
+    assert!(!folder.path("o.npy").exists() && !folder.path("o.npz").exists());
 }

@@ -98,6 +98,9 @@ pub(crate) struct SliceOptions {
     ///
     /// Basic slices of NumPy, one an axis; axes not named are taken whole. An integer alone would drop its axis and
     /// is refused: write 3:4 for 3, and `-1:` for -1.
+    ///
+    /// Where the dimensions have names, as in Zarr stores, these may be said: time=2:4,lat=::2. `slice` of a group of
+    /// several tensors then takes the slices of all that have one of the dimensions, and copies the others.
     #[arg(long, value_name = "SLICES", conflicts_with_all = ["start", "stop", "step", "axes"])]
     pub at: Option<At>,
 }
