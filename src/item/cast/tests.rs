@@ -165,3 +165,37 @@ fn refused() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
+
+/// A NaN stays one, whatever its payload is, in every type of floats that has one.
+#[test]
+fn a_nan_stays_a_nan() {
+    let floats = |name: &&str| name.contains("float");
+    let has_nan = |name: &str| {
+        let mut item = [0; 8];
+        crate::item::parse::parse_special("NaN", &DType::parse(name).unwrap(), &mut item)
+    };
+    let is_nan = |name: &str, item: &[u8]| {
+        let mut wide = Vec::new();
+        cast(name, "float64", false).apply(item, &mut wide).unwrap();
+        f64::from_le_bytes(wide.try_into().unwrap()).is_nan()
+    };
+    let mut nans = 0;
+    for from in ["float16", "bfloat16", "float32", "float64"] {
+        let bits: &[u64] = match from {
+            "float16" => &[0x7c01, 0x7e00, 0x7fff, 0xfc01, 0xffff],
+            "bfloat16" => &[0x7f81, 0x7fc0, 0x7fff, 0xff81, 0xffff],
+            "float32" => &[0x7f80_0001, 0x7f80_1000, 0x7fbf_ffff, 0x7fc0_0000, 0xff80_0001, 0xffff_ffff],
+            _ => &[0x7ff0 << 48 | 1, 0x7ff0 << 48 | 1 << 29, 0x7ff8 << 48, 0xfff0 << 48 | 1, u64::MAX],
+        };
+        for to in DType::names().filter(floats).filter(|name| has_nan(name)) {
+            for bits in bits {
+                let (item, mut out) = (bits.to_le_bytes(), Vec::new());
+                let item = &item[..DType::parse(from).unwrap().itemsize()];
+                cast(from, to, false).apply(item, &mut out).unwrap();
+                assert!(is_nan(to, &out), "{from} {bits:#x} to {to}: {out:x?}");
+                nans += 1;
+            }
+        }
+    }
+    assert!(nans > 150, "{nans}");
+}
