@@ -292,6 +292,8 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print the verdict in one line, with the largest error, rmse, cosine and what failed (with --json still the object)')
             [CompletionResult]::new('--summary', '--summary', [CompletionResultType]::ParameterName, 'Print the verdict in one line, with the largest error, rmse, cosine and what failed (with --json still the object)')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print the verdict in one line, with the largest error, rmse, cosine and what failed (with --json still the object)')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Name the files of folders that were left alone, which the report only counts')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Name the files of folders that were left alone, which the report only counts')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print one JSON object')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')

@@ -349,7 +349,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__diff)
-            opts="-q -h --atol --rtol --ulp --nan-differs --ignore-dtype --allow --min-cosine --min-snr --min-psnr --max-rmse --max-mean-abs --worst --max-mismatch --sort --limit --map --heatmap --accept --quiet --summary --json --only --exclude --dtype --from --skip-rows --missing --threads --rename --help"
+            opts="-q -v -h --atol --rtol --ulp --nan-differs --ignore-dtype --allow --min-cosine --min-snr --min-psnr --max-rmse --max-mean-abs --worst --max-mismatch --sort --limit --map --heatmap --accept --quiet --summary --verbose --json --only --exclude --dtype --from --skip-rows --missing --threads --rename --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

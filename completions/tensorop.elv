@@ -282,6 +282,8 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand -q 'Print the verdict in one line, with the largest error, rmse, cosine and what failed (with --json still the object)'
             cand --summary 'Print the verdict in one line, with the largest error, rmse, cosine and what failed (with --json still the object)'
             cand --quiet 'Print the verdict in one line, with the largest error, rmse, cosine and what failed (with --json still the object)'
+            cand -v 'Name the files of folders that were left alone, which the report only counts'
+            cand --verbose 'Name the files of folders that were left alone, which the report only counts'
             cand --json 'Print one JSON object'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'

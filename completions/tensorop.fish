@@ -597,6 +597,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ignore-dtype 
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l map -d 'Draw in text where mismatches are dense, over the last two axes (of one tensor, below the report)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l accept -d 'Where ACTUAL does not pass, make it what is expected: EXPECTED is written anew'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s q -l summary -l quiet -d 'Print the verdict in one line, with the largest error, rmse, cosine and what failed (with --json still the object)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s v -l verbose -d 'Name the files of folders that were left alone, which the report only counts'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l json -d 'Print one JSON object'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l by-axis -d 'The statistics of each place of an axis; a negative N counts from the end' -r -f

@@ -42,9 +42,10 @@ use crate::storage::target::Target;
 ///
 /// Containers of several tensors, an index of shards and folders are compared tensor by tensor, by name; a tensor that
 /// only one side has is a difference. In a folder the name of a tensor is the path of its file there, without the
-/// ending; of one in a container with :NAME behind it. Files of other endings than those of formats that are read,
-/// hidden ones and JSON objects without data are left alone; an index stands for the files that it names. The report has
-/// a line for each tensor that is not the same, the worst first.
+/// ending; of one in a container with :NAME behind it, but in a folder of one model alone its own. Files of other endings
+/// than those of formats that are read, hidden ones and JSON objects without data are left alone; an index stands for the
+/// files that it names. What cannot be read is told and stops no other tensor, and two sides without any tensor are an
+/// error. The report has a line for each tensor that is not the same, the worst first.
 #[derive(Args)]
 #[command(override_usage = "tensorop diff [OPTIONS] <EXPECTED> <ACTUAL>", after_long_help = EXAMPLES)]
 #[command(mut_arg("rename", |arg| arg.help(RENAME).long_help(LONG_RENAME)))]
@@ -98,6 +99,9 @@ pub(super) struct Diff {
     /// Of several tensors the line names the worst.
     #[arg(short = 'q', long, visible_alias = "quiet", help_heading = REPORT)]
     pub summary: bool,
+    /// Name the files of folders that were left alone, which the report only counts
+    #[arg(short, long, conflicts_with = "summary", help_heading = REPORT)]
+    pub verbose: bool,
     /// Print one JSON object
     #[arg(long, help_heading = REPORT)]
     pub json: bool,
@@ -124,8 +128,8 @@ and actual (dtype and shape), items, mismatches, max_abs, max_rel and max_ulp (o
 infinite on either side), min_atol, min_rtol and min_ulp (the smallest that alone would have passed), first (or, with \
 --worst, worst: rows of index, expected, actual, abs, rel, ulp), metrics (mean_abs, rmse, cosine, snr_db, psnr_db, pearson), \
 quantiles (of |ACTUAL - EXPECTED| at 0.5, 0.9, 0.99, 0.999) and axes (of each axis how many places hold a mismatch, and \
-which). Of several tensors: equal, counts (same, within, different, missing, extra, unreadable) and tensors, each with name, \
-verdict and these keys, and error where it is unreadable.
+which). Of several tensors: equal, counts (same, within, different, missing, extra, unreadable), tensors, each with name, \
+verdict and these keys, and error where it is unreadable, and left_alone (the paths of files that hold no tensors).
 
 Metrics are over the items that are finite on both sides, and null where undefined: all where there is no such item, \
 pearson where either side is constant, psnr_db and pearson of complex numbers. Where the range or the sum of squares of \
@@ -361,6 +365,16 @@ impl Diff {
         Ok(name)
     }
 
+    /// Writes how many files were left alone, or which.
+    fn write_left_alone(&self, out: &mut dyn Write, paths: &[String]) -> io::Result<()> {
+        match paths.len() {
+            0 => Ok(()),
+            _ if self.verbose => paths.iter().try_for_each(|path| writeln!(out, "  left alone: {}", printable(path))),
+            1 => writeln!(out, "  1 file left alone (-v names it)"),
+            count => writeln!(out, "  {count} files left alone (-v names them)"),
+        }
+    }
+
     /// Compares tensors by name.
     fn many(&self, io: &Io, pairs: &NamedPairs, limits: Limits) -> Result<Outcome> {
         for (option, is_given) in [("--map", self.map), ("--heatmap", self.heatmap.is_some())] {
@@ -380,7 +394,12 @@ impl Diff {
         let accepts = self.accepts(io) && !models.equal();
         let keeping = self.passing.ignore_dtype.then_some(limits);
         let changes = accepts.then(|| Changes::of_many(pairs, &failed, &self.expected, &asked, keeping)).transpose()?;
-        print(io, &mut |out| models.write(out))?;
+        let left_alone = pairs.left_alone();
+        models.leave_alone(&left_alone);
+        print(io, &mut |out| {
+            models.write(out)?;
+            if self.json || self.summary { Ok(()) } else { self.write_left_alone(out, &left_alone) }
+        })?;
         let outcome = match models.unreadable() {
             None => outcome(models.equal()),
             // a verdict on some of the tensors is none on the models

@@ -138,9 +138,12 @@ impl FoundSide {
                     OperandArg::Path(path) => path.as_path(),
                     OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => Path::new("-"),
                 };
-                // of a folder that stands for one file it is that file, which may be written anew
                 let model = if is_plain_folder(path) { collection::model(path, &opening.options)? } else { None };
-                Ok(Collection::of_input(input, model.as_deref().unwrap_or(path), opening.options)?)
+                Ok(match model {
+                    // it is that file, which may be written anew
+                    Some(file) => Collection::of_model(input, &file, path, opening)?,
+                    None => Collection::of_input(input, path, opening)?,
+                })
             }
             Self::Folder(path) => Ok(Collection::of_folder(&path, opening)?),
             Self::Absent(_) => Ok(Collection::default()),
@@ -166,7 +169,12 @@ pub(super) fn pair_up(
     members: &MemberOptions,
 ) -> Result<ComparedSides> {
     // beside a folder of several files the names of a model are those of its folder, too, or nothing would have a partner
-    let is_folder = |side: &FoundSide| matches!(side, FoundSide::Folder(_));
+    // (and a folder that is made is made of the same files)
+    let is_folder = |side: &FoundSide| match side {
+        FoundSide::Folder(_) => true,
+        FoundSide::Absent(path) => !rewrite::names_container(path),
+        FoundSide::One { .. } | FoundSide::Container(_) => false,
+    };
     let has_folder = is_folder(&expected) || is_folder(&actual);
     let as_folder = |side, operand: &Operand<'_>| match operand.arg {
         OperandArg::Path(path) if has_folder && is_plain_folder(path) => FoundSide::Folder(path.clone()),
@@ -185,14 +193,40 @@ pub(super) fn pair_up(
         let expected = expected.into_one(EXPECTED, &labels[1])?;
         return Ok(ComparedSides::Two(Box::new([expected, actual.into_one(ACTUAL, &labels[0])?])));
     }
-    let renamed = |name: &str| members.takes(&members.renamed(name));
-    let as_it_is = |name: &str| members.takes(name);
-    let opening = |role: OperandRole, wanted| Opening { role: role.name, options: reader.open_options(""), wanted };
-    let sides = [
-        expected.into_many(operands[0].arg, opening(EXPECTED, &renamed))?,
-        actual.into_many(operands[1].arg, opening(ACTUAL, &as_it_is))?,
-    ];
+    let options = reader.open_options("");
+    let as_expected = Opening {
+        role: EXPECTED.name,
+        options: options.clone(),
+        wanted: &|name| members.takes(&members.renamed(name)),
+        wanted_within: &|prefix| members.renames_within(prefix) || members.takes_within(prefix),
+    };
+    let as_actual = Opening {
+        role: ACTUAL.name,
+        options,
+        wanted: &|name| members.takes(name),
+        wanted_within: &|prefix| members.takes_within(prefix),
+    };
+    let sides = [expected.into_many(operands[0].arg, as_expected)?, actual.into_many(operands[1].arg, as_actual)?];
     Ok(ComparedSides::Many(Box::new(NamedPairs::new(sides, members, &labels)?)))
+}
+
+/// Makes partners of tensors and of the files that cannot be opened in which their partners would lie: nobody knows
+/// whether these are missing.
+fn unite_broken(named: &mut HashMap<String, [Option<TensorPlace>; 2]>, sides: &[Collection; 2]) {
+    let mut united = Vec::new();
+    for (n, side) in sides.iter().enumerate() {
+        for (name, places) in named.iter_mut().filter(|(_, places)| places[n].is_none()) {
+            if let Some((stem, place)) = side.broken(name) {
+                places[n] = Some(place);
+                united.push(stem);
+            }
+        }
+    }
+    for stem in united {
+        if named.get(stem).is_some_and(|places| places.iter().flatten().count() == 1) {
+            named.remove(stem);
+        }
+    }
 }
 
 impl NamedPairs {
@@ -209,12 +243,19 @@ impl NamedPairs {
         for (name, place) in actual {
             named.entry(name.to_owned()).or_default()[1] = Some(place);
         }
+        unite_broken(&mut named, &sides);
         let mut named: Vec<_> = named.into_iter().collect();
         sort_by(&mut named, |(a, _), (b, _)| a.cmp(b));
         members.check_names(&named.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
         if named.is_empty() {
             // to compare nothing says nothing, and least of all that the sides are equal
-            bail!("{} and {}: there is no tensor in either", labels[0], labels[1]);
+            let left: Vec<_> = sides.iter().flat_map(Collection::left_alone).collect();
+            let files = if left.len() == 1 { "file" } else { "files" };
+            let left = match left.first() {
+                None => String::new(),
+                Some(first) => format!("; {} {files} left alone, such as {}", left.len(), first.display()),
+            };
+            bail!("{} and {}: there is no tensor in either{left}", labels[0], labels[1]);
         }
         named.retain(|(name, _)| members.takes(name));
         if named.is_empty() {
@@ -227,6 +268,11 @@ impl NamedPairs {
     pub(super) fn places(&self, name: &str) -> [Option<TensorPlace>; 2] {
         let found = self.named.binary_search_by(|(other, _)| other.as_str().cmp(name));
         self.named[found.expect("one of the names that were compared")].1
+    }
+
+    /// Returns the paths of the files in folders that hold no tensors, those of EXPECTED first.
+    pub(super) fn left_alone(&self) -> Vec<String> {
+        self.sides.iter().flat_map(Collection::left_alone).map(|path| path.display().to_string()).collect()
     }
 
     /// Returns about how many bytes all tensors have that have a partner.

@@ -113,12 +113,28 @@ pub struct Models {
     worst: Option<(ReportLine, String)>,
     /// The objects of all tensors, if JSON is wanted.
     json: Spool,
+    /// The files that were not looked into, for JSON.
+    left_alone: Vec<String>,
 }
 
 impl Models {
     /// Returns a report on no tensors so far.
     pub fn new(form: ReportForm, style: Style) -> Self {
-        Self { form, style, counts: [0; 6], unreadable: None, lines: Vec::new(), worst: None, json: spool(MEMORY) }
+        Self {
+            form,
+            style,
+            counts: [0; 6],
+            unreadable: None,
+            lines: Vec::new(),
+            worst: None,
+            json: spool(MEMORY),
+            left_alone: Vec::new(),
+        }
+    }
+
+    /// Takes the paths of files that were left alone, since they hold no tensors.
+    pub fn leave_alone(&mut self, paths: &[String]) {
+        paths.clone_into(&mut self.left_alone);
     }
 
     /// Returns whether all tensors are on both sides, and pass.
@@ -206,7 +222,8 @@ impl Models {
         write!(out, "{{\"equal\": {}, \"counts\": {counts}, \"tensors\": [", self.equal())?;
         self.json.rewind()?;
         io::copy(&mut self.json, out)?;
-        writeln!(out, "]}}")
+        let left_alone: Vec<_> = self.left_alone.iter().map(|path| json::string(path, Escapes::Short)).collect();
+        writeln!(out, "], \"left_alone\": [{}]}}", left_alone.join(", "))
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::colon::folder_of_files;
 use super::content::{ChunkDescription, Description};
 pub use super::folder::MOST;
-use super::folder::{self, FolderFile};
+use super::folder::{self, FolderFile, FolderFiles};
 use super::interface::Reader;
 use super::open::{Input, OpenOptions};
 use super::table::Format;
@@ -27,8 +27,10 @@ pub struct Opening<'a> {
     pub role: &'a str,
     /// How each file is opened; the label is replaced by one of its own.
     pub options: OpenOptions,
-    /// Returns whether a name is wanted: text files of other names are not opened.
+    /// Returns whether a name is wanted: files in which no tensor can be wanted are not opened, but for indices.
     pub wanted: &'a dyn Fn(&str) -> bool,
+    /// Returns whether a name that begins so may be wanted.
+    pub wanted_within: &'a dyn Fn(&str) -> bool,
 }
 
 /// Tensors by name.
@@ -42,6 +44,8 @@ pub struct Collection {
     options: OpenOptions,
     /// The number of containers that stay open.
     open: usize,
+    /// The files of a folder that hold no tensors, as far as their names or their content tell.
+    left_alone: Vec<PathBuf>,
 }
 
 /// A file of a collection.
@@ -53,6 +57,8 @@ struct Listed {
     stem: Option<String>,
     /// The open file, if it stays open.
     input: Option<Arc<Input>>,
+    /// Whether it may hold several tensors, and could not be opened.
+    is_broken: bool,
 }
 
 /// Where a tensor of a collection is.
@@ -82,15 +88,28 @@ impl Collection {
     ///
     /// # Errors
     /// None so far.
-    pub fn of_input(input: Input, path: &Path, options: OpenOptions) -> Result<Self> {
+    pub fn of_input(input: Input, path: &Path, opening: Opening<'_>) -> Result<Self> {
         let mut tensors = HashMap::new();
         for (n, name) in input.names().unwrap_or_default().into_iter().enumerate() {
-            let bytes = bytes_of(&input, n);
+            let bytes = if (opening.wanted)(name) { bytes_of(&input, n) } else { 0 };
             tensors.insert(name.to_owned(), TensorPlace { file: 0, member: Some(n), bytes });
         }
         let label = input.label().to_owned();
-        let file = Listed { path: path.to_owned(), label, stem: None, input: Some(input.into()) };
-        Ok(Self { files: vec![file], tensors, stems: HashMap::new(), options, open: 1 })
+        let file = Listed { path: path.to_owned(), label, stem: None, input: Some(input.into()), is_broken: false };
+        Ok(Self { files: vec![file], tensors, options: opening.options, open: 1, ..Self::default() })
+    }
+
+    /// Lists the tensors of the one file that a folder [stands for](model), which is open.
+    ///
+    /// # Errors
+    /// A folder that cannot be read.
+    pub fn of_model(input: Input, file: &Path, folder: &Path, opening: Opening<'_>) -> Result<Self> {
+        let shards: HashSet<_> = input.files().into_iter().collect();
+        let FolderFiles { files, mut left_alone } = folder::files(folder, opening.role)?;
+        let others = files.into_iter().map(|other| other.path);
+        left_alone.extend(others.filter(|other| other != file && !shards.contains(other)));
+        left_alone.sort();
+        Ok(Self { left_alone, ..Self::of_input(input, file, opening)? })
     }
 
     /// Lists the tensors in the files of a folder and of the folders in it. The name of a tensor is the path of its file
@@ -106,12 +125,28 @@ impl Collection {
     pub fn of_folder(folder: &Path, opening: Opening<'_>) -> Result<Self> {
         let mut collection = Self { options: opening.options.clone(), ..Self::default() };
         let mut shards = HashSet::new();
-        for found in folder::files(folder, opening.role)? {
+        let FolderFiles { files, left_alone } = folder::files(folder, opening.role)?;
+        collection.left_alone = left_alone;
+        for found in files {
             if !shards.contains(&found.path) {
                 shards.extend(collection.add(found, &opening)?);
             }
         }
+        collection.left_alone.sort();
         Ok(collection)
+    }
+
+    /// Returns the files of a folder that hold no tensors, in the order of their paths.
+    pub fn left_alone(&self) -> &[PathBuf] {
+        &self.left_alone
+    }
+
+    /// Returns the file that a tensor of that name would lie in, if it could not be opened, and what it is listed as.
+    pub fn broken(&self, name: &str) -> Option<(&str, TensorPlace)> {
+        name.match_indices(':').find_map(|(at, _)| {
+            let (stem, file) = self.stems.get_key_value(&name[..at])?;
+            self.files[*file].is_broken.then_some((stem.as_str(), TensorPlace { file: *file, member: None, bytes: 0 }))
+        })
     }
 
     /// Lists the tensors of a file of a folder. Returns the files beside it that it stands for.
@@ -119,24 +154,34 @@ impl Collection {
         let FolderFile { path, format, stem, bytes } = found;
         let label = format!("{} {}", opening.role, path.display());
         let file = self.files.len();
-        // files that may hold several tensors, or none, are opened
-        let is_opened = format.is_container() || !format.is_binary() && (opening.wanted)(&stem);
+        let may_hold_wanted =
+            (opening.wanted)(&stem) || format.is_container() && (opening.wanted_within)(&format!("{stem}:"));
+        // files that may hold several tensors, or none, are opened; an index in any case, since it stands for others
+        let is_opened = format.names_files() || (format.is_container() || !format.is_binary()) && may_hold_wanted;
         let options = OpenOptions { label: label.clone(), ..opening.options.clone() };
         let input = if is_opened { options.open(&path).ok() } else { None };
         if input.as_ref().is_some_and(Input::is_other) {
+            self.left_alone.push(path);
             return Ok(Vec::new());
         }
+        let is_broken = is_opened && input.is_none() && format.is_container();
         let container = input.filter(|input| input.names().is_some());
         if let Some(other) = self.stems.insert(stem.clone(), file) {
             let (role, other) = (opening.role, self.path(other).display());
             bail!("{role}: two files of one name: {other} and {}", path.display());
         }
         match &container {
-            None => drop(self.tensors.insert(stem.clone(), TensorPlace { file, member: None, bytes })),
+            None => {
+                // what was not opened has one name, which is left out as all that it may hold
+                let name = if is_opened || !format.is_container() { stem.clone() } else { format!("{stem}:") };
+                self.tensors.insert(name, TensorPlace { file, member: None, bytes });
+            }
             Some(input) => {
-                let place = |n| TensorPlace { file, member: Some(n), bytes: bytes_of(input, n) };
-                let names = input.names().into_iter().flatten().enumerate();
-                self.tensors.extend(names.map(|(n, name)| (format!("{stem}:{name}"), place(n))));
+                for (n, name) in input.names().into_iter().flatten().enumerate() {
+                    let name = format!("{stem}:{name}");
+                    let bytes = if (opening.wanted)(&name) { bytes_of(input, n) } else { 0 };
+                    self.tensors.insert(name, TensorPlace { file, member: Some(n), bytes });
+                }
             }
         }
         if self.tensors.len() > MOST {
@@ -145,7 +190,7 @@ impl Collection {
         let shards = container.as_ref().map_or_else(Vec::new, Input::files);
         let input = container.filter(|_| self.open < OPEN).map(Arc::new);
         self.open += usize::from(input.is_some());
-        self.files.push(Listed { path, label, stem: Some(stem), input });
+        self.files.push(Listed { path, label, stem: Some(stem), input, is_broken });
         Ok(shards)
     }
 
@@ -208,7 +253,8 @@ pub fn open(options: &OpenOptions, path: &Path) -> Result<Input> {
         return Ok(options.open(&file)?.with_member(member));
     }
     // within the folder, a file is called by its path from there
-    let opening = Opening { role: "file", options: OpenOptions::clone(options), wanted: &|_| true };
+    let opening =
+        Opening { role: "file", options: OpenOptions::clone(options), wanted: &|_| true, wanted_within: &|_| true };
     let collection = Collection::of_folder(&folder, opening).with_context(|| options.label.clone())?;
     let (mut names, mut places) = (Vec::new(), Vec::new());
     for (name, place) in collection.tensors() {
@@ -225,7 +271,7 @@ pub fn open(options: &OpenOptions, path: &Path) -> Result<Input> {
 /// # Errors
 /// A folder that cannot be read.
 pub fn model(folder: &Path, options: &OpenOptions) -> Result<Option<PathBuf>> {
-    let files = folder::files(folder, "file").with_context(|| options.label.clone())?;
+    let files = folder::files(folder, "file").with_context(|| options.label.clone())?.files;
     let Some(first) = files.iter().find(|file| file.format.is_container()) else { return Ok(None) };
     let open = |file: &FolderFile| options.open(&file.path).ok();
     // what is no container may still be a JSON that holds no tensor, such as the configuration of a model

@@ -25,23 +25,37 @@ pub(super) struct FolderFile {
     pub bytes: u64,
 }
 
-/// Returns the files in a folder and in the folders in it, which messages call `role` before its path. Skipped are files
-/// whose endings are not those of a format that is read, hidden files, and files that are not regular. In each folder
+/// The files of a folder.
+#[derive(Debug)]
+pub(super) struct FolderFiles {
+    /// Those that may hold tensors.
+    pub files: Vec<FolderFile>,
+    /// The others, but for hidden ones.
+    pub left_alone: Vec<PathBuf>,
+}
+
+/// Returns the files in a folder and in the folders in it, which messages call `role` before its path. Left alone
+/// are files whose endings are not those of a format that is read, and files that are not regular. In each folder
 /// indices come first, since they stand for other files, and then the others by name. Links are followed, but not to a folder
 /// that they lie in.
 ///
 /// # Errors
 /// A folder that cannot be read; more than [`MOST`] files and folders.
-pub(super) fn files(folder: &Path, role: &str) -> Result<Vec<FolderFile>> {
-    let mut walk = FolderWalk { role, files: Vec::new(), seen: 0, within: Vec::new() };
+pub(super) fn files(folder: &Path, role: &str) -> Result<FolderFiles> {
+    let mut walk = FolderWalk {
+        role,
+        found: FolderFiles { files: Vec::new(), left_alone: Vec::new() },
+        seen: 0,
+        within: Vec::new(),
+    };
     walk.folder(folder, "")?;
-    Ok(walk.files)
+    Ok(walk.found)
 }
 
 /// A walk through a folder.
 struct FolderWalk<'a> {
     role: &'a str,
-    files: Vec<FolderFile>,
+    found: FolderFiles,
     /// The number of files and folders so far.
     seen: usize,
     /// The folders that the one that is being read lies in.
@@ -72,9 +86,16 @@ impl FolderWalk<'_> {
             let path = folder.join(&name);
             let metadata = match fs::metadata(&path) {
                 Ok(metadata) => metadata,
-                // a broken link is an error only if its name is that of a tensor
-                Err(_) if format.is_none() => continue,
-                Err(error) => return Err(error).with_context(|| label(&path)),
+                // a broken link: whoever wants its tensors is told so
+                Err(_) => {
+                    match format {
+                        None => self.found.left_alone.push(path),
+                        Some((format, stem)) => {
+                            files.push(FolderFile { stem: format!("{prefix}{stem}"), path, format, bytes: 0 });
+                        }
+                    }
+                    continue;
+                }
             };
             match format {
                 _ if metadata.is_dir() => match Format::of_folder(&path) {
@@ -87,12 +108,12 @@ impl FolderWalk<'_> {
                 Some((format, stem)) if metadata.is_file() => {
                     files.push(FolderFile { stem: format!("{prefix}{stem}"), path, format, bytes: metadata.len() });
                 }
-                Some(_) | None => {}
+                Some(_) | None => self.found.left_alone.push(path),
             }
         }
         sort_by(&mut files, |a, b| (!a.format.names_files(), &a.path).cmp(&(!b.format.names_files(), &b.path)));
         sort_by(&mut folders, |(a, _), (b, _)| a.cmp(b));
-        self.files.extend(files);
+        self.found.files.extend(files);
         self.within.push(own);
         for (name, path) in folders {
             self.folder(&path, &format!("{prefix}{name}/"))?;

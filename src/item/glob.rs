@@ -76,6 +76,22 @@ impl Glob {
         }
         self.tokens[token..].iter().all(|token| *token == Token::Any)
     }
+
+    /// Returns whether it matches any name that begins with `prefix`, or may.
+    pub fn matches_some_within(&self, prefix: &str) -> bool {
+        let prefix: Vec<char> = prefix.chars().collect();
+        let begins = |(token, letter): (&Token, &char)| token.takes(*letter);
+        let fixed: Vec<_> = self.tokens.iter().take_while(|token| **token != Token::Any).cloned().collect();
+        // a pattern without `*` matches names of its own length only
+        let is_long = fixed.len() < self.tokens.len() || fixed.len() >= prefix.len();
+        self.text.starts_with(&prefix.iter().collect::<String>()) || is_long && fixed.iter().zip(&prefix).all(begins)
+    }
+
+    /// Returns whether it surely matches every name that begins with `prefix`.
+    pub fn matches_all_within(&self, prefix: &str) -> bool {
+        // whatever comes behind a name that it matches, its last `*` stands for that, too
+        self.tokens.last() == Some(&Token::Any) && self.matches(prefix)
+    }
 }
 
 impl Token {
@@ -141,6 +157,12 @@ impl Rename {
         &self.text
     }
 
+    /// Returns whether OLD may match a name that begins with `prefix`.
+    pub fn applies_within(&self, prefix: &str) -> bool {
+        let (before, after) = &self.old;
+        before.starts_with(prefix) || after.is_some() && prefix.starts_with(before.as_str())
+    }
+
     /// Returns the new name if OLD matches the whole of `name`.
     pub fn apply(&self, name: &str) -> Option<String> {
         let kept = match &self.old {
@@ -179,6 +201,32 @@ mod tests {
             let glob = Glob::new(pattern);
             matching.iter().for_each(|name| assert!(glob.matches(name), "{pattern} should match {name}"));
             others.iter().for_each(|name| assert!(!glob.matches(name), "{pattern} should not match {name}"));
+        }
+    }
+
+    #[test]
+    fn patterns_of_names_that_begin_alike() {
+        // of names that begin so: it matches some, it matches all
+        let rows = [
+            ("*", true, true),
+            ("m:*", true, true),
+            ("m*", true, true),
+            ("?:*", true, true),
+            ("m:w", true, false),
+            ("m:*.w", true, false),
+            ("*.w", true, false),
+            ("n:*", false, false),
+            ("mm:*", false, false),
+            ("m", false, false),
+            ("", false, false),
+            ("[m]:w", true, false),
+        ];
+        for (text, some, all) in rows {
+            let glob = Glob::new(text);
+            assert_eq!((glob.matches_some_within("m:"), glob.matches_all_within("m:")), (some, all), "{text}");
+        }
+        for (text, applies) in [("m:*=*", true), ("*.w=*", true), ("m:w=x", true), ("n:*=*", false), ("m=x", false)] {
+            assert_eq!(Rename::parse(text).expect(text).applies_within("m:"), applies, "{text}");
         }
     }
 

@@ -3,7 +3,9 @@
 
 use std::fs;
 
-use crate::common::{Folder, Run, deflated, each, header, npy_with_header, npz, safetensors, tensor, words, zip};
+use crate::common::{
+    Folder, Run, deflated, each, header, member, npy_with_header, npz, safetensors, tensor, words, zip,
+};
 
 /// What a run printed and said.
 fn text(run: &Run) -> String {
@@ -74,8 +76,8 @@ fn what_cannot_be_read_stops_nothing() {
         ("same.npz e.npz --json", "{\"equal\": false, ", &["\"unreadable\": 1}", "\nerror: 1 of 3 "]),
         (
             "ef af",
-            "different: 1 same, ",
-            &["sub/z: ACTUAL af/sub/z.npy: ", "m: ACTUAL af/m.npz: ", "t: ACTUAL af/t.json: "],
+            "unreadable: 1 same, ",
+            &["sub/z: ACTUAL af/sub/z.npy: ", "m:k: ACTUAL af/m.npz: ", "t: ACTUAL af/t.json: "],
         ),
     ];
     each(
@@ -119,6 +121,8 @@ fn nothing_compared_is_not_equal() {
         ("full full --exclude w", "EXPECTED full and ACTUAL full: --only and --exclude leave no tensor"),
         ("w.npz w.npz --exclude *", "--exclude: leaves no tensor to compare"),
         ("none also --only w", "--only w: matches no tensor"),
+        ("other also", "there is no tensor in either; 2 files left alone, such as other/a.txt"),
+        ("also none", "there is no tensor in either; 1 file left alone, such as none/a.pt"),
     ] {
         folder.refuses(words(&format!("diff {args}")), &[fragment]).unwrap();
     }
@@ -129,5 +133,82 @@ fn nothing_compared_is_not_equal() {
     ] {
         let run = folder.run(words(&format!("diff {args}")));
         assert!(run.status == Some(1) && text(&run).starts_with(counts), "{args}: {run:?}");
+    }
+}
+
+/// Files that hold no tensors are counted, hidden ones are not, and nothing is opened that is left out.
+#[test]
+fn what_is_not_looked_into() {
+    let folder = Folder::new();
+    let w = tensor::<f32>(&[2], &[1., 2.]).npy();
+    for name in ["e", "a"] {
+        fs::create_dir_all(folder.path(format!("{name}/sub"))).unwrap();
+        folder.put(format!("{name}/sub/w.npy"), &w).put(format!("{name}/m.npz"), npz(&[("k", w.clone())]));
+        folder.put(format!("{name}/sub/config.json"), b"{}").put(format!("{name}/.hidden"), b"x");
+    }
+    folder.put("e/notes.md", b"x").put("a/m.npz", b"PK\x03\x04, and no more");
+    let rows: &[(&str, i32, &str)] = &[
+        ("e e", 0, "equal: 2 same, 0 within, 0 different, 0 missing, 0 extra\n  4 files left alone (-v names them)\n"),
+        ("a/sub e/sub -q", 0, "equal: 1 same, 0 within, 0 different, 0 missing, 0 extra\n"),
+        (
+            "e/sub a/sub -v",
+            0,
+            "equal: 1 same, 0 within, 0 different, 0 missing, 0 extra\n  left alone: e/sub/config.json\n  left alone: a/sub/config.json\n",
+        ),
+        ("e a --only sub/*", 0, "equal: 1 same, 0 within, 0 different, 0 missing, 0 extra\n  3 files left alone"),
+        ("e a --exclude m:*", 0, "equal: 1 same, "),
+        ("e a --exclude m*", 0, "equal: 1 same, "),
+        ("e a --rename sub/w=sub/w --exclude m:*", 0, "equal: 1 same, "),
+        ("e a --only m:k", 2, "unreadable: 0 same, 0 within, 0 different, 0 missing, 0 extra, 1 unreadable\n"),
+    ];
+    each(
+        rows,
+        |(args, ..)| (*args).to_owned(),
+        |(args, status, printed)| {
+            let run = folder.run(words(&format!("diff {args}")));
+            let is_right = run.status == Some(*status) && text(&run).starts_with(printed);
+            if is_right { Ok(()) } else { Err(text(&run)) }
+        },
+    );
+    let run = folder.run(words("diff e/sub a/sub --json")).printed().unwrap();
+    assert!(run.ends_with("], \"left_alone\": [\"e/sub/config.json\", \"a/sub/config.json\"]}\n"), "{run}");
+    folder.refuses(words("diff e a -q -v"), &["-v"]).unwrap();
+    // a shard of which nothing is wanted may be missing
+    let index = |y: &str| format!(r#"{{"weight_map": {{"x": "1.safetensors", "y": "{y}"}}}}"#);
+    let shard = safetensors(&[member("x", "float32", &[1], vec![0; 4]), member("y", "float32", &[1], vec![0; 4])]);
+    folder.put("1.safetensors", shard);
+    folder.put("good.safetensors.index.json", index("1.safetensors"));
+    folder.put("bad.safetensors.index.json", index("2.safetensors"));
+    let both = "diff good.safetensors.index.json bad.safetensors.index.json";
+    folder.run(words(&format!("{both} --only x"))).printed().unwrap();
+    let run = folder.run(words(both));
+    assert!(run.status == Some(2) && text(&run).starts_with("unreadable: 1 same, "), "{run:?}");
+}
+
+/// A folder of one model has the names of its tensors, but beside a folder of more it has those of its files.
+#[test]
+fn folders_that_are_models() {
+    let folder = Folder::new();
+    let (w, v) = (tensor::<f32>(&[2], &[1., 2.]).npy(), tensor::<f32>(&[2], &[1., 5.]).npy());
+    ["e", "a", "more"].iter().for_each(|name| fs::create_dir(folder.path(name)).unwrap());
+    folder.put("e/model.npz", npz(&[("k", w.clone()), ("l", w.clone())])).put("e/config.json", b"{}");
+    folder.put("a/other.npz", npz(&[("k", w.clone()), ("l", v.clone())]));
+    folder.put("more/model.npz", npz(&[("k", w.clone()), ("l", w.clone())])).put("more/x.npy", &w);
+    let rows: &[(&str, i32, &str)] = &[
+        ("e a", 1, "different: 1 same, 0 within, 1 different, 0 missing, 0 extra\n"),
+        ("e a/other.npz --only k", 0, "equal: 1 same, "),
+        (
+            "e/model.npz e",
+            0,
+            "equal: 2 same, 0 within, 0 different, 0 missing, 0 extra\n  1 file left alone (-v names it)\n",
+        ),
+        ("e more", 1, "different: 2 same, 0 within, 0 different, 0 missing, 1 extra\n"),
+        ("more e --only model:k", 0, "equal: 1 same, "),
+        ("e a --accept", 0, "different: 1 same, "),
+        ("e a", 0, "equal: 2 same, "),
+    ];
+    for (args, status, printed) in rows {
+        let run = folder.run(words(&format!("diff {args}")));
+        assert!(run.status == Some(*status) && text(&run).starts_with(printed), "{args}: {}", text(&run));
     }
 }

@@ -44,6 +44,17 @@ impl MemberOptions {
         (self.only.is_empty() || matches(&self.only)) && !matches(&self.exclude)
     }
 
+    /// Returns whether a tensor may get another name whose name begins with `prefix`.
+    pub(crate) fn renames_within(&self, prefix: &str) -> bool {
+        self.rename.iter().any(|rename| rename.applies_within(prefix))
+    }
+
+    /// Returns whether a tensor may be taken whose name begins with `prefix`.
+    pub(crate) fn takes_within(&self, prefix: &str) -> bool {
+        let some = |globs: &[Glob]| globs.iter().any(|glob| glob.matches_some_within(prefix));
+        (self.only.is_empty() || some(&self.only)) && !self.exclude.iter().any(|glob| glob.matches_all_within(prefix))
+    }
+
     /// Returns what a tensor of that name is called after `--rename`.
     pub(crate) fn renamed(&self, name: &str) -> String {
         self.rename.iter().find_map(|rename| rename.apply(name)).unwrap_or_else(|| name.to_owned())
