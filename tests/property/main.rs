@@ -17,6 +17,8 @@ mod mutants;
 mod program;
 #[cfg(feature = "cli")]
 mod random;
+#[cfg(feature = "cli")]
+mod replace;
 #[cfg(all(feature = "cli", feature = "zarr"))]
 mod stores;
 mod values;
