@@ -80,7 +80,7 @@ impl Difference {
             }
         }
         if found.limits_not_applicable {
-            parts.push("within no limit on a metric".to_owned());
+            parts.push("an item that is not finite passes no limit on a metric".to_owned());
         }
         if self.items_fail() {
             let tolerances = self.options.tolerances().map(|(name, value)| style.option(name, &value));
@@ -167,7 +167,10 @@ impl Difference {
         if found.limits_not_applicable {
             let one = listed.iter().find(|found| found.abs.is_none());
             let one = one.map_or_else(|| "an item".to_owned(), |found| list(&found.index));
-            writeln!(out, "  {one} is NaN, infinite or no number, and not the same: within no limit on a metric")?;
+            writeln!(
+                out,
+                "  {one} is NaN, infinite or no number, and not the same, which passes no limit on a metric"
+            )?;
         }
         if !listed.is_empty() {
             writeln!(out)?;

@@ -125,7 +125,7 @@ fn limits() {
                 1,
                 &[
                     "different: 1 of 2 items",
-                    "\n  [1] is NaN, infinite or no number, and not the same: within no limit on a metric\n",
+                    "\n  [1] is NaN, infinite or no number, and not the same, which passes no limit on a metric\n",
                     "\n  absolute     none  none\n  relative     none  none\n",
                 ],
             ),

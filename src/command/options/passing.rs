@@ -147,10 +147,10 @@ impl PassOptions {
             .chain(globs("--max-mean-abs", &limits.max_mean_abs));
         match all.find(|(_, glob)| !names.iter().any(|name| glob.matches(name))) {
             Some((option, glob)) if *names == [""] => {
-                bail!("{option} {}=: the tensors that are compared have no names: give the value alone", glob.text())
+                bail!("{option} {}: the tensors that are compared have no names: give the value alone", glob.text())
             }
             Some((option, glob)) => {
-                bail!("{option} {}=: matches no tensor{}", glob.text(), meant(glob.text(), names))
+                bail!("{option} {}: matches no tensor{}", glob.text(), meant(glob.text(), names))
             }
             None => Ok(()),
         }
