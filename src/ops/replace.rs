@@ -115,7 +115,7 @@ impl LinkedReplace {
     }
 
     /// Returns the numbers of those windows `among` all in which something matches, and how many items do. Several threads
-    /// look for them: to find one NaN in 1 GiB took 0.19 s with one and 0.10 s with two.
+    /// look for them: to find one NaN in 1 GiB of float32 takes 0.39 s of processor time in all, and `cp` of it 0.67 s.
     fn matching(&self, windows: &Windows, among: Range<usize>) -> Result<(Vec<usize>, usize)> {
         let mut numbers = windows.touched_by(self.places.spans())?;
         numbers.retain(|number| among.contains(number));
