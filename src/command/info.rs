@@ -167,6 +167,9 @@ impl Info {
 
     /// Adds the description of a file, or those of all its members. A member that cannot be read stops none of the others:
     /// it is listed with the reason, or, where it was asked for by its name or there is no list, told on standard error.
+    ///
+    /// # Errors
+    /// The file cannot be opened; no tensor of it can be read, although it has some.
     fn describe_all(
         &self,
         reader: &OperandReader<'_>,
@@ -188,33 +191,45 @@ impl Info {
         if selected.is_empty() && !self.json {
             found.lines.push_str(&format!("{}: holds no tensors\n", printable(&file)));
         }
+        let described = found.infos.len();
         let mut outcome = Outcome::Done;
+        let mut unread = Vec::new();
+        // what was asked for by its name is an error; so is what JSON has no place for
+        let listed = |n| input.name(n).filter(|name| !self.json && input.member() != Some(name));
         for n in selected {
             let tensor = TensorOf::member(&input, n);
-            // what was asked for by its name is an error; so is what JSON has no place for
-            let listed = input.name(n).filter(|name| !self.json && input.member() != Some(name));
-            let mut info = match (Self::describe(&tensor, file.clone(), asked), listed) {
-                (Ok(info), _) => info,
-                (Err(error), Some(member)) => {
-                    let (member, reason) = (member.to_owned(), reason(&error, &tensor.label));
-                    found.unread.push(Unread { file: file.clone(), member, reason });
-                    continue;
-                }
-                (Err(error), None) => {
-                    outcome = complain(&reader.io.stderr, &error);
+            let label = tensor.label.clone();
+            let mut info = match Self::describe(&tensor, file.clone(), asked) {
+                Ok(info) => info,
+                Err(error) => {
+                    unread.push((n, label, error));
                     continue;
                 }
             };
             if self.reads_items() {
                 let source = typed_alone(tensor, asked, Reinterpret::Unsigned);
                 if let Err(error) = source.and_then(|source| self.read_items(reader, source, &mut info)) {
-                    outcome = complain(&reader.io.stderr, &error);
-                    if listed.is_none() {
+                    if listed(n).is_none() {
+                        unread.push((n, label, error));
                         continue;
                     }
+                    outcome = complain(&reader.io.stderr, &error);
                 }
             }
             found.infos.push(info);
+        }
+        // Where nothing of a file can be read, the file is at fault, and the first reason is enough.
+        if found.infos.len() == described && !unread.is_empty() {
+            return Err(unread.swap_remove(0).2);
+        }
+        for (n, label, error) in unread {
+            match listed(n) {
+                Some(member) => {
+                    let (member, reason) = (member.to_owned(), reason(&error, &label));
+                    found.unread.push(Unread { file: file.clone(), member, reason });
+                }
+                None => outcome = complain(&reader.io.stderr, &error),
+            }
         }
         Ok(outcome)
     }
@@ -222,7 +237,7 @@ impl Info {
     /// Describes a tensor of the file that was typed as `file` without its items; of plain text `--dtype` decides the dtype.
     fn describe(tensor: &TensorOf<'_>, file: String, asked: &Asked<'_>) -> Result<info::Info> {
         let TensorOf { input, n, label } = tensor;
-        let is_text = !input.format().is_binary() && input.names().is_none();
+        let is_text = !input.format().is_binary() && input.name(*n).is_none();
         let found = if is_text && asked.is_asked() {
             let source = typed_alone(tensor.clone(), asked, Reinterpret::Unsigned)?;
             Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None }

@@ -518,8 +518,11 @@ fn members_that_cannot_be_read() {
     assert!(lines[3].contains("object"), "{table}");
     assert!(lines[4].starts_with("broken not read: "), "{table}");
     assert_eq!(lines[5..], ["total 1 tensor 6 items 24 B 2 not read", "i.npy uint8 [3] 3 B"], "{table}");
-    let table = folder.run(["info", "objects.npz"]).printed().expect("a table");
-    assert!(table.contains("objects.npz\n  o") && table.contains("total  0 tensors  0 items   0 B"), "{table}");
+    // a file of which nothing can be read is an error, also beside others
+    folder.refuses(["info", "objects.npz"], &["FILE objects.npz:o: object arrays"]).expect("an error");
+    let run = folder.run(["info", "objects.npz", "i.npy"]);
+    assert_eq!((run.status, run.stderr.lines().count()), (Some(2), 1), "{}", run.stderr);
+    assert!(String::from_utf8_lossy(&run.stdout).contains("\ni.npy  uint8"), "{:?}", run.stdout);
     let tree = folder.run(["info", "mixed.npz", "--tree"]).printed().expect("a tree");
     assert!(tree.contains("  objects") && tree.contains("not read: "), "{tree}");
     let stats = folder.run(["info", "mixed.npz:*o*", "--stats"]).printed().expect("a table");
