@@ -74,7 +74,7 @@ impl Ledger {
     }
 
     /// Compares what is under way, if anything is, with what is to be made. Returns the first line that differs, as
-    /// found and as expected.
+    /// found and as expected, or the operand that has changed.
     fn difference(&self) -> Result<Option<String>> {
         let Some(found) = self.reader.get(RECORD, MOST_RECORD)? else { return Ok(None) };
         let found = String::from_utf8_lossy(&found);
@@ -86,6 +86,11 @@ impl Ledger {
                 // Where one record ends before the other, an empty line stands for its next line.
                 (found, expected) => {
                     let [found, expected] = [found, expected].map(Option::unwrap_or_default);
+                    // the times and sizes behind the name of an operand tell a reader nothing
+                    let name = |line| str::strip_prefix(line, "operand ")?.rsplit_once("\" ").map(|(name, _)| name);
+                    if let Some(name) = name(expected).filter(|expected| name(found) == Some(expected)) {
+                        return Ok(Some(format!("{name}\" has changed since then")));
+                    }
                     return Ok(Some(format!("found {found:?}, expected {expected:?}")));
                 }
             }
@@ -219,7 +224,7 @@ impl<'a> Parts<'a> {
     fn compare(&self) -> Result<()> {
         let differing = self.ledger.difference().with_context(|| self.folder.join(RECORD).display().to_string())?;
         let Some(differing) = differing else { return Ok(()) };
-        bail!("{}: its parts were begun otherwise: {differing}", self.target.label)
+        bail!("{}: its parts were begun otherwise: {differing}: --restart begins anew", self.target.label)
     }
 
     /// Returns the stage into which the files of an output that is a folder are put.
