@@ -203,7 +203,8 @@ fn errors_name_file_and_tensor() {
             "neither .npy, .npz, .safetensors, an ONNX tensor nor JSON: begins with byte 0x01; if these are items without a \
              header, say what they are: FILE:DTYPE[DIMS]",
         ),
-        (".", malformed, "is a folder, expected a file"),
+        // a folder is a container of the tensors in its files
+        (".", member, "holds 5 tensors: name one after a colon: \"cut\", \"list\", \"one\""),
     ];
     each(
         rows,
