@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use super::difference::{Difference, Outline, Reason};
-use super::models::{NamedResult, Verdict};
 use super::report::{NOT_FINITE, axes_of, mismatch_columns};
+use super::verdict::{NamedResult, Verdict};
 use crate::layout::order::sort_by;
 use crate::report::{Colour, Column, Heading, Style, Table, printable};
 

@@ -48,6 +48,7 @@ mod sums;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod verdict;
 mod worst;
 
 pub use self::compare::compare;

@@ -1,0 +1,68 @@
+//! The verdict on each of many tensors that are compared by name.
+
+use super::difference::{Difference, Outline};
+
+/// The verdict on a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Both sides have it, and all items are the same.
+    Same,
+    /// Both have it, and what differs passes.
+    Within,
+    /// Both have it, and it does not pass.
+    Different,
+    /// Only the expected side has it.
+    Missing,
+    /// Only the actual side has it.
+    Extra,
+    /// It cannot be read on one of the sides that have it.
+    Unreadable,
+}
+
+impl Verdict {
+    pub(super) const ALL: [Self; 6] =
+        [Self::Same, Self::Within, Self::Different, Self::Missing, Self::Extra, Self::Unreadable];
+
+    /// Returns the name that JSON uses.
+    pub fn name(self) -> &'static str {
+        ["same", "within", "different", "missing", "extra", "unreadable"][self as usize]
+    }
+
+    /// Returns whether models with such a tensor can be equal.
+    pub fn passes(self) -> bool {
+        matches!(self, Self::Same | Self::Within)
+    }
+
+    /// Returns the place among the lines of a report: the worst come first.
+    pub(super) fn rank(self) -> usize {
+        let worst_first = [Self::Different, Self::Unreadable, Self::Missing, Self::Extra, Self::Within, Self::Same];
+        worst_first.iter().position(|verdict| *verdict == self).expect("all verdicts are in the list")
+    }
+}
+
+/// The result of comparing the tensors of one name.
+#[derive(Clone, Debug)]
+pub enum NamedResult {
+    /// Both sides have it.
+    Both(Box<Difference>),
+    /// Only the expected side has it.
+    Missing(Outline),
+    /// Only the actual side has it.
+    Extra(Outline),
+    /// It cannot be read, and why.
+    Unreadable(String),
+}
+
+impl NamedResult {
+    /// Returns the verdict.
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            NamedResult::Missing(_) => Verdict::Missing,
+            NamedResult::Extra(_) => Verdict::Extra,
+            NamedResult::Unreadable(_) => Verdict::Unreadable,
+            NamedResult::Both(found) if !found.equal() => Verdict::Different,
+            NamedResult::Both(found) if found.differing() > Some(0) => Verdict::Within,
+            NamedResult::Both(_) => Verdict::Same,
+        }
+    }
+}
