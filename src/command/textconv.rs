@@ -80,7 +80,7 @@ impl Textconv {
             Err(error) => {
                 let is_there = kept.is_some() || matches!(operand.arg, OperandArg::Path(path) if path.is_file());
                 let Some(bytes) = bytes().filter(|_| is_there) else { return Err(error) };
-                write_unread(&mut out, "", &reason(&error, &operand.label), bytes)?;
+                write_unread(&mut out, "", &reason(&error, &operand.label), Some(bytes))?;
                 out.flush().context("standard output")?;
                 return Ok(Outcome::Done);
             }
@@ -98,10 +98,14 @@ impl Textconv {
             let label = tensor.label.clone();
             let told = typed_alone(tensor, &asked, Reinterpret::Unsigned)
                 .and_then(|source| tell(&mut text, source, input.name(n), reader.limits));
-            match (told, input.raw(n).or_else(bytes)) {
-                (Ok(()), _) => out.write_all(&text).context("standard output")?,
-                (Err(error), None) => return Err(error),
-                (Err(error), Some(bytes)) => {
+            match told {
+                Ok(()) => out.write_all(&text).context("standard output")?,
+                Err(error) => {
+                    let bytes = input.raw(n).or_else(bytes);
+                    // what came as an argument, or as a stream that is not kept, is no file whose change is to be shown
+                    if bytes.is_none() && input.name(n).is_none() {
+                        return Err(error);
+                    }
                     let name = input.name(n).map_or(String::new(), |name| format!("{}: ", printable(name)));
                     write_unread(&mut out, &name, &reason(&error, &label), bytes)?;
                 }
@@ -120,10 +124,12 @@ fn kept(io: &Io) -> Result<Arc<dyn ReadAt>> {
     Ok(Arc::new(file))
 }
 
-/// Prints the line of what is no tensor, or none that can be read: it is another line when one of its bytes changes.
-fn write_unread(out: &mut impl Write, name: &str, reason: &str, bytes: Box<dyn Read>) -> Result<()> {
-    let (count, hash) = info::hash_bytes(bytes)?;
-    writeln!(out, "{name}not read: {}, {count} bytes, sha256 {hash}", printable(reason)).context("standard output")
+/// Prints the line of what is no tensor, or none that can be read: it is another line when one of its bytes changes, as
+/// far as these can be read.
+fn write_unread(out: &mut impl Write, name: &str, reason: &str, bytes: Option<Box<dyn Read>>) -> Result<()> {
+    let hashed = bytes.and_then(|bytes| info::hash_bytes(bytes).ok());
+    let told = hashed.map_or(String::new(), |(count, hash)| format!(", {count} bytes, sha256 {hash}"));
+    writeln!(out, "{name}not read: {}{told}", printable(reason)).context("standard output")
 }
 
 /// Prints what is to be compared of a tensor that is called `name` in its file.

@@ -4,6 +4,8 @@
 //! opened when it is wanted, so that a folder may hold more of them than a program may have open.
 
 use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,6 +18,8 @@ use super::open::{Input, OpenOptions};
 use super::table::Format;
 use crate::error::{Context, Result, bail};
 use crate::layout::order::sort_by;
+use crate::storage::key_store::AllValues;
+use crate::storage::local_store::LocalStore;
 use crate::storage::source::{Notes, Source};
 
 /// The number of containers of a folder that stay open; others are opened again when one of their tensors is wanted.
@@ -265,6 +269,16 @@ pub fn open(options: &OpenOptions, path: &Path) -> Result<Input> {
     Ok(Input::of_reader(options.label.clone(), Format::FOLDER, reader).with_member(member))
 }
 
+/// Returns the bytes of a file, or of all files of a store, as far as they can be read.
+fn bytes_at(path: &Path) -> Option<Box<dyn Read>> {
+    let metadata = fs::metadata(path).ok()?;
+    if metadata.is_dir() {
+        return Some(Box::new(AllValues::new(Arc::new(LocalStore::new(path)), "")));
+    }
+    // to open a pipe would wait for its writer
+    if metadata.is_file() { Some(Box::new(fs::File::open(path).ok()?)) } else { None }
+}
+
 /// Returns the one file that a folder of files stands for, if it is a model: the only index, or the only container, beside
 /// which no other file holds a tensor.
 ///
@@ -329,6 +343,11 @@ impl Reader for FolderReader {
     fn chunks(&self, n: usize) -> Result<Option<ChunkDescription>> {
         let (input, number) = self.find(n)?;
         input.reader().chunks(number).with_context(|| input.label())
+    }
+
+    fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
+        let member = self.find(n).ok().and_then(|(input, number)| input.raw(number));
+        member.or_else(|| bytes_at(self.collection.path(self.places[n].file)))
     }
 
     fn file_format(&self, n: usize) -> Option<&'static str> {

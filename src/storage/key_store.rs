@@ -12,10 +12,10 @@
 
 use std::any::Any;
 use std::fmt::Debug;
-use std::io;
+use std::io::{self, Read};
 use std::sync::Arc;
 
-use super::read_at::{Identity, ReadAt, Stamp};
+use super::read_at::{Identity, ReadAt, Section, Stamp};
 use crate::error::{Result, ensure};
 use crate::memory;
 
@@ -59,6 +59,13 @@ pub trait ReadableStore: Debug + Send + Sync {
     /// # Errors
     /// A prefix that cannot be listed.
     fn prefixes(&self, prefix: &str) -> Result<Vec<String>>;
+
+    /// Returns the names, in any order, that follow a prefix and are not prefixes themselves: all in a folder that is no
+    /// folder. Names that are not Unicode are left out.
+    ///
+    /// # Errors
+    /// A prefix that cannot be listed.
+    fn names(&self, prefix: &str) -> Result<Vec<String>>;
 }
 
 /// A store whose values can be written.
@@ -124,6 +131,73 @@ pub type Lock = Arc<dyn Any + Send + Sync>;
 /// Returns the key, or the prefix, of a name after a prefix.
 pub fn join(prefix: &str, name: &str) -> String {
     if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
+}
+
+/// The bytes of all values whose keys follow a prefix, one value after the other in the order of their names, those of a
+/// prefix before its own prefixes. Hidden ones are left out, but for those of Zarr.
+#[derive(Debug)]
+pub struct AllValues {
+    store: Arc<dyn KeyStore>,
+    /// What is still to be read, the next at the end.
+    pending: Vec<PendingKey>,
+    /// The value that is being read.
+    current: Option<Section<Arc<dyn ReadAt>>>,
+    /// The number of keys and prefixes that have been listed.
+    seen: usize,
+}
+
+/// What [`AllValues`] has listed and not yet read.
+#[derive(Debug)]
+enum PendingKey {
+    Prefix(String),
+    Value(String),
+}
+
+impl AllValues {
+    /// The most keys and prefixes that are listed: where there are more, links most likely lead in circles.
+    const MOST: usize = 1 << 24;
+
+    /// Reads the values whose keys follow `prefix`. Nothing is listed before the first byte is wanted.
+    pub fn new(store: Arc<dyn KeyStore>, prefix: &str) -> Self {
+        Self { store, pending: vec![PendingKey::Prefix(prefix.to_owned())], current: None, seen: 0 }
+    }
+
+    /// Lists a prefix: what follows it is read next.
+    fn list(&mut self, prefix: &str) -> Result<()> {
+        let sorted = |mut names: Vec<String>| {
+            names.retain(|name| !name.starts_with('.') || name.starts_with(".z"));
+            // the last is taken first
+            names.sort_by(|a, b| b.cmp(a));
+            names
+        };
+        let (names, prefixes) = (sorted(self.store.names(prefix)?), sorted(self.store.prefixes(prefix)?));
+        self.seen += names.len() + prefixes.len();
+        ensure!(self.seen <= Self::MOST, "more than {} files and folders", Self::MOST);
+        self.pending.extend(prefixes.into_iter().map(|name| PendingKey::Prefix(join(prefix, &name))));
+        self.pending.extend(names.into_iter().map(|name| PendingKey::Value(join(prefix, &name))));
+        Ok(())
+    }
+}
+
+impl Read for AllValues {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.current.as_mut().map_or(Ok(0), |value| value.read(out))?;
+            if read > 0 || out.is_empty() {
+                return Ok(read);
+            }
+            match self.pending.pop() {
+                None => return Ok(0),
+                Some(PendingKey::Prefix(prefix)) => self.list(&prefix).map_err(io::Error::other)?,
+                Some(PendingKey::Value(key)) => {
+                    let value = self.store.open(&key).map_err(io::Error::other)?;
+                    self.current = value
+                        .map(|value| Ok::<_, io::Error>(Section::new(Arc::clone(&value), 0, value.size()?)))
+                        .transpose()?;
+                }
+            }
+        }
+    }
 }
 
 #[cfg(test)]

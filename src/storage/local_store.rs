@@ -25,6 +25,18 @@ impl LocalStore {
     fn path(&self, key: &str) -> PathBuf {
         if key.is_empty() { self.folder.clone() } else { self.folder.join(key) }
     }
+
+    /// Lists the folders in a folder, or all else in it.
+    fn list(&self, prefix: &str, folders: bool) -> Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(self.path(prefix))? {
+            let entry = entry?;
+            if entry.path().is_dir() == folders {
+                names.extend(entry.file_name().into_string());
+            }
+        }
+        Ok(names)
+    }
 }
 
 /// Returns `None` for what is not there.
@@ -63,14 +75,11 @@ impl ReadableStore for LocalStore {
     }
 
     fn prefixes(&self, prefix: &str) -> Result<Vec<String>> {
-        let mut names = Vec::new();
-        for entry in fs::read_dir(self.path(prefix))? {
-            let entry = entry?;
-            if entry.path().is_dir() {
-                names.extend(entry.file_name().into_string());
-            }
-        }
-        Ok(names)
+        self.list(prefix, true)
+    }
+
+    fn names(&self, prefix: &str) -> Result<Vec<String>> {
+        self.list(prefix, false)
     }
 }
 
@@ -123,6 +132,9 @@ mod tests {
             assert_eq!(store.get("a", 3).unwrap().as_deref(), Some(&b"one"[..]), "{name}");
             assert_eq!(store.get("a", 2).unwrap_err().to_string(), "3 bytes, at most 2 are read", "{name}");
             assert_eq!(store.size("a").unwrap(), Some(3), "{name}");
+            let mut values = store.names("").unwrap();
+            values.sort();
+            assert_eq!((values, store.names("b").unwrap()), (vec!["a".to_owned()], vec![]), "{name}");
             let mut names = store.prefixes("b").unwrap();
             names.sort();
             assert_eq!((store.prefixes("").unwrap(), names), (vec!["b".to_owned()], vec!["c".into(), "d".into()]));

@@ -139,3 +139,42 @@ fn what_cannot_be_read_is_a_line() {
         Ok("i.npz:b: uint8 [3] at :1 -> [1]\n[1]\n")
     );
 }
+
+/// A member of a store or of a folder that cannot be read is a line as well, which changes with the bytes of its files.
+#[test]
+fn members_of_folders_that_cannot_be_read_are_lines() {
+    let folder = folder();
+    let of = |args: &str| folder.run(words(args)).printed().unwrap_or_else(|why| panic!("{args}: {why}"));
+    of("convert good=i.npz:b bad=i.npz:b chunk=i.npz:b -o s.zarr --chunks 2 --codec none");
+    let metadata = String::from_utf8(folder.get("s.zarr/bad/zarr.json")).expect("JSON");
+    folder.put("s.zarr/bad/zarr.json", metadata.replace("uint8", "string")).put("s.zarr/chunk/c/0", b"too many");
+    let before = of("textconv s.zarr");
+    let lines: Vec<_> = before.lines().collect();
+    assert!(lines[0].starts_with("bad: not read: ") && lines[0].contains("string"), "{before}");
+    assert!(lines[2].starts_with("chunk: not read: chunk c/0: 8 bytes, expected 2, "), "{before}");
+    assert!(before.ends_with(&format!("\n\ngood: {B}")), "{before}");
+    // one item in another chunk than the broken one
+    folder.put("s.zarr/chunk/c/1", b"\x09");
+    let after = of("textconv s.zarr");
+    let differ: Vec<_> = before.lines().zip(after.lines()).enumerate().filter(|(_, (a, b))| a != b).collect();
+    assert_eq!(differ.iter().map(|(n, _)| *n).collect::<Vec<_>>(), [2], "{after}");
+    // files of a folder: cut off, none, an archive of which nothing can be read, a store whose group is damaged
+    std::fs::create_dir(folder.path("all")).expect("a folder");
+    for name in ["d.npy", "broken.npy"] {
+        folder.put(format!("all/{name}"), folder.get(name));
+    }
+    folder.put("all/cut.npz", &folder.get("i.npz")[..100]);
+    std::fs::create_dir(folder.path("all/g.zarr")).expect("a folder");
+    folder.put("all/g.zarr/zarr.json", b"{");
+    let printed = of("textconv all");
+    let starts: Vec<_> = printed.lines().filter(|line| line.contains("not read: ")).collect();
+    assert_eq!(starts.len(), 3, "{printed}");
+    for (line, name) in starts.iter().zip(["broken", "cut", "g"]) {
+        assert!(line.starts_with(&format!("{name}: not read: ")) && line.contains(" bytes, sha256 "), "{line}");
+    }
+    assert!(
+        starts[2].contains(", 1 bytes, sha256 021fb596db81e6d02bf3d2586ee3981fe519f275c0ac9ca76bbcf2ebb4097d96"),
+        "{printed}"
+    );
+    assert!(printed.contains(&format!("\n\nd: {D}")), "{printed}");
+}

@@ -13,6 +13,7 @@ mod tests;
 mod write;
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::sync::{Arc, Mutex};
 
 use self::metadata::ArrayMetadata;
@@ -21,7 +22,7 @@ use super::content::{ChunkDescription, Content, ContentSource, Description};
 use super::interface::Reader;
 use crate::error::{Advice, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::parallel::locked;
-use crate::storage::key_store::{KeyStore, Lock, join};
+use crate::storage::key_store::{AllValues, KeyStore, Lock, join};
 use crate::storage::source::{Container, Source};
 
 use self::metadata::{V2_ARRAY, V2_GROUP, V3};
@@ -150,6 +151,10 @@ impl Reader for ZarrReader {
             None => source,
             Some(container) => source.one_of(Arc::clone(container), n),
         })
+    }
+
+    fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
+        Some(Box::new(AllValues::new(Arc::clone(&self.store), self.prefix(n).ok()?)))
     }
 
     fn chunks(&self, n: usize) -> Result<Option<ChunkDescription>> {

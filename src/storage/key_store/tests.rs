@@ -62,6 +62,16 @@ impl MemoryStore {
         values.insert(self.key(key), Arc::new(MemoryValue { bytes: MemoryBytes::new(bytes), revision }));
     }
 
+    /// Returns what follows a prefix in the keys.
+    fn below(&self, prefix: &str) -> Vec<String> {
+        let (prefix, values) = (self.key(prefix), self.values());
+        let rest = |key: &String| match prefix.is_empty() {
+            true => Some(key.clone()),
+            false => key.strip_prefix(&prefix)?.strip_prefix('/').map(str::to_owned),
+        };
+        values.keys().filter_map(rest).collect()
+    }
+
     /// Returns all keys, in their order.
     pub(crate) fn keys(&self) -> Vec<String> {
         self.values().keys().cloned().collect()
@@ -86,15 +96,13 @@ impl ReadableStore for MemoryStore {
     }
 
     fn prefixes(&self, prefix: &str) -> Result<Vec<String>> {
-        let prefix = self.key(prefix);
-        let values = self.values();
-        let rest = |key: &'_ String| match prefix.is_empty() {
-            true => Some(key.clone()),
-            false => key.strip_prefix(&prefix)?.strip_prefix('/').map(str::to_owned),
-        };
         let folder = |rest: String| rest.split_once('/').map(|(name, _)| name.to_owned());
-        let found: BTreeSet<String> = values.keys().filter_map(rest).filter_map(folder).collect();
+        let found: BTreeSet<String> = self.below(prefix).into_iter().filter_map(folder).collect();
         Ok(found.into_iter().collect())
+    }
+
+    fn names(&self, prefix: &str) -> Result<Vec<String>> {
+        Ok(self.below(prefix).into_iter().filter(|rest| !rest.contains('/')).collect())
     }
 }
 
