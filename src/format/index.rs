@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::fs::File;
+use std::io::Read;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -157,6 +158,11 @@ impl Reader for IndexReader {
 
     fn files(&self) -> Vec<PathBuf> {
         self.shards.iter().filter_map(|shard| self.path(shard).ok()).collect()
+    }
+
+    fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
+        let (shard, there) = self.find(n).ok()?;
+        shard.reader.raw(there)
     }
 
     fn describe(&self, n: usize) -> Result<Description> {

@@ -5,13 +5,14 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::io::Read;
 use std::sync::Arc;
 
 use crate::error::{Context, Result, bail, ensure, malformed};
 use crate::layout::order::sort_by;
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 
 use super::content::{Content, Description};
 use super::interface::{Extras, Layout, Place, Places, Reader, Sure, Writer};
@@ -22,7 +23,7 @@ use crate::item::meta::Meta;
 use crate::item::python;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::memory;
-use crate::storage::read_at::{Identity, ReadAt};
+use crate::storage::read_at::{Identity, ReadAt, Section};
 use crate::storage::source::{Container, Notes, Source, wrong_length};
 
 /// The most bytes that the JSON of a header may take: the format's own limit.
@@ -77,8 +78,9 @@ pub fn is_safetensors(begin: &[u8], file_len: Option<u64>) -> bool {
 pub struct Member {
     /// Its name.
     pub name: String,
-    /// The tensor; its items are little-endian.
-    pub meta: Meta,
+    /// The tensor; its items are little-endian. If the header gives a dtype that is not known, it is the name of that: where
+    /// the items lie is known all the same, so nobody who wants another tensor is stopped.
+    pub meta: Result<Meta, String>,
     /// Where its items begin in the file.
     pub offset: u64,
     /// The bytes that its items take in the file.
@@ -92,6 +94,16 @@ pub struct HeaderIndex {
     pub members: Vec<Member>,
     /// What the header says of the file.
     pub notes: Arc<Notes>,
+}
+
+impl Member {
+    /// Returns the tensor.
+    ///
+    /// # Errors
+    /// Its dtype is not known.
+    pub fn meta(&self) -> Result<&Meta> {
+        self.meta.as_ref().map_err(|dtype| malformed!("dtype {} is not known", python::repr_str(dtype)))
+    }
 }
 
 impl HeaderIndex {
@@ -133,14 +145,15 @@ impl HeaderIndex {
         // the message quotes a text of the file, which may have several lines
         let one_line = |error: serde_json::Error| error.to_string().replace(char::is_control, " ");
         let Entries { mut entries, notes } = read.map_err(|error| malformed!("header: {}", one_line(error)))?;
-        sort_by(&mut entries, |(_, a), (_, b)| a.data_offsets.cmp(&b.data_offsets));
+        sort_by(&mut entries, |(_, a), (_, b)| a.info.data_offsets.cmp(&b.info.data_offsets));
         let mut names = HashSet::with_capacity(entries.len());
         let mut end = 0;
         let mut members = Vec::with_capacity(entries.len());
-        for (name, info) in &entries {
+        for (name, entry) in &entries {
+            let info = &entry.info;
             let quoted = || python::repr_str(name);
             ensure!(names.insert(name.as_str()), "the header names {} twice", quoted());
-            let member = member(name, info, PREFIX + text_len).with_context(quoted)?;
+            let member = member(name, entry, PREFIX + text_len).with_context(quoted)?;
             let begin = info.data_offsets.0;
             ensure!(begin == end, "{} begins at byte {begin} of the data, expected {end}", quoted());
             end = info.data_offsets.1;
@@ -148,7 +161,8 @@ impl HeaderIndex {
         }
         drop(names);
         // the package of the format has the last word
-        let checked = Metadata::new(None, entries).map_err(|error| malformed!("{error}"))?;
+        let entries = entries.into_iter().map(|(name, entry)| (name, entry.info));
+        let checked = Metadata::new(None, entries.collect()).map_err(|error| malformed!("{error}"))?;
         let expected = checked.data_len() as u64;
         ensure!(data_len == expected, "{data_len} bytes of data, expected {expected} by the header");
         Ok(Self { members, notes: notes.into() })
@@ -163,31 +177,33 @@ impl HeaderIndex {
     /// # Panics
     /// There is no such tensor.
     pub fn source(&self, file: &Arc<dyn ReadAt>, n: usize, label: String) -> Result<Source> {
-        let Member { meta, offset, .. } = &self.members[n];
+        let member = &self.members[n];
+        let (meta, offset) = (member.meta()?, member.offset);
         if bits(&meta.dtype) < 8 && !stores(&meta.dtype) {
             bail!("items of dtype {} are packed in an order that safetensors does not tell", meta.dtype.name());
         }
-        packed::source(meta.clone(), file, *offset, label)
+        packed::source(meta.clone(), file, offset, label)
     }
 }
 
 /// Returns the tensor of an entry of the header, if the data begins at byte `data` of the file.
-fn member(name: &str, info: &TensorInfo, data: u64) -> Result<Member> {
-    let TensorInfo { dtype, shape, data_offsets: (begin, end) } = info;
+fn member(name: &str, entry: &Entry, data: u64) -> Result<Member> {
+    let TensorInfo { dtype, shape, data_offsets: (begin, end) } = &entry.info;
+    let offset = data.checked_add(*begin as u64).context("begins beyond the end of any file")?;
+    let bytes = end.checked_sub(*begin).ok_or_else(|| malformed!("data from byte {begin} to byte {end}"))? as u64;
+    let name = name.to_owned();
+    if let Some(unknown) = &entry.unknown {
+        return Ok(Member { name, meta: Err(unknown.clone()), offset, bytes });
+    }
     let kind = DTYPES.iter().find(|(known, _)| known == dtype).map(|(_, kind)| kind.clone());
     let dtype = DType::from(kind.ok_or_else(|| malformed!("dtype {dtype} is not known"))?);
     ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
     let expected = bytes_of_shape(&dtype, shape)?;
-    let stored = end.checked_sub(*begin).ok_or_else(|| malformed!("data from byte {begin} to byte {end}"))? as u64;
-    if stored != expected {
-        bail!("{}", wrong_length(stored, expected, &Meta::new(dtype, shape.clone())));
+    let meta = Meta::new(dtype, shape.clone());
+    if bytes != expected {
+        bail!("{}", wrong_length(bytes, expected, &meta));
     }
-    Ok(Member {
-        name: name.to_owned(),
-        meta: Meta::new(dtype, shape.clone()),
-        offset: data.checked_add(*begin as u64).context("begins beyond the end of any file")?,
-        bytes: stored,
-    })
+    Ok(Member { name, meta: Ok(meta), offset, bytes })
 }
 
 /// Returns the bytes that a tensor takes in a file, in which no two tensors share a byte.
@@ -204,8 +220,60 @@ fn bytes_of_shape(dtype: &DType, shape: &[usize]) -> Result<u64> {
 
 /// The tensors of a header, in its order, and the metadata.
 struct Entries {
-    entries: Vec<(String, TensorInfo)>,
+    entries: Vec<(String, Entry)>,
     notes: Notes,
+}
+
+/// A tensor of a header.
+struct Entry {
+    /// What the header says of it; bytes, if its dtype is not known.
+    info: TensorInfo,
+    /// The dtype, if it is not known.
+    unknown: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for Entry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct EntryVisitor;
+
+        impl<'de> Visitor<'de> for EntryVisitor {
+            type Value = Entry;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object with the dtype, shape and data_offsets of a tensor")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entry, A::Error> {
+                let (mut dtype, mut shape, mut data_offsets) = (None, None, None);
+                while let Some(key) = map.next_key::<String>()? {
+                    let is_repeated = match &*key {
+                        "dtype" => dtype.replace(map.next_value::<String>()?).is_some(),
+                        "shape" => shape.replace(map.next_value::<Vec<usize>>()?).is_some(),
+                        "data_offsets" => data_offsets.replace(map.next_value::<(usize, usize)>()?).is_some(),
+                        _ => map.next_value::<IgnoredAny>().map(|_| false)?,
+                    };
+                    if is_repeated {
+                        return Err(A::Error::custom(format_args!("{key} stands there twice")));
+                    }
+                }
+                let dtype = dtype.ok_or_else(|| A::Error::missing_field("dtype"))?;
+                let shape = shape.ok_or_else(|| A::Error::missing_field("shape"))?;
+                let data_offsets: (usize, usize) =
+                    data_offsets.ok_or_else(|| A::Error::missing_field("data_offsets"))?;
+                let known: Result<_, serde::de::value::Error> = Dtype::deserialize(dtype.as_str().into_deserializer());
+                Ok(match known {
+                    Ok(dtype) => Entry { info: TensorInfo { dtype, shape, data_offsets }, unknown: None },
+                    Err(_) => {
+                        // as many bytes, so that the package of the format can check the places of all
+                        let shape = vec![data_offsets.1.saturating_sub(data_offsets.0)];
+                        Entry { info: TensorInfo { dtype: Dtype::U8, shape, data_offsets }, unknown: Some(dtype) }
+                    }
+                })
+            }
+        }
+
+        deserializer.deserialize_map(EntryVisitor)
+    }
 }
 
 impl<'de> Deserialize<'de> for Entries {
@@ -396,7 +464,12 @@ impl Reader for SafetensorsReader {
 
     fn describe(&self, n: usize) -> Result<Description> {
         let member = &self.index.members[n];
-        Ok(Description { meta: member.meta.clone(), bytes: member.bytes, offset: Some(member.offset) })
+        Ok(Description { meta: member.meta()?.clone(), bytes: member.bytes, offset: Some(member.offset) })
+    }
+
+    fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
+        let Member { offset, bytes, .. } = self.index.members[n];
+        Some(Box::new(Section::new(Arc::clone(&self.file), offset, bytes)))
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
@@ -475,7 +548,11 @@ mod tests {
             (one("U8", "[2.5]", "0", "2"), 2, "invalid type: floating point"),
             (one("U8", "2", "0", "2"), 2, "invalid type: integer `2`"),
             (one("U8", "[2]", "0", "18446744073709551616"), 2, "invalid type: floating point"),
-            (one("X8", "[2]", "0", "2"), 2, "'a': unknown variant `X8`"),
+            (one("X8", "[2]", "0", "2"), 2, "dtype 'X8' is not known"),
+            (one("X8", "[2]", "2", "0"), 2, "'a': data from byte 2 to byte 0"),
+            (one("X8", "[2]", "0", "2"), 3, "3 bytes of data, expected 2 by the header"),
+            (one("U8\",\"dtype\":\"X8", "[2]", "0", "2"), 2, "'a': dtype stands there twice"),
+            (r#"{"a":{"dtype":8,"shape":[2],"data_offsets":[0,2]}}"#.to_owned(), 2, "'a': invalid type: integer `8`"),
             (one("U8", "[4294967296,4294967296]", "0", "2"), 2, "is larger than memory can be"),
             (one("U8", "[0,4294967296,4294967296]", "0", "0"), 0, "is larger than memory can be"),
             (one("U8", &axes, "0", "1"), 1, "65 axes, expected at most 64"),
@@ -491,7 +568,7 @@ mod tests {
             (r#"{"__metadata__":{"a":1}}"#.to_owned(), 0, "'__metadata__': invalid type: integer `1`"),
             (format!(r#"{{"__metadata__":{tensor}}}"#), 0, "'__metadata__': invalid type: sequence"),
             (r#"{"a":{"dtype":"U8","shape":[2]}}"#.to_owned(), 2, "'a': missing field `data_offsets`"),
-            (r#"{"a":{"dtype":"U8","dtype":"U8"}}"#.to_owned(), 2, "'a': duplicate field `dtype`"),
+            (r#"{"a":{"dtype":"U8","dtype":"U8"}}"#.to_owned(), 2, "'a': dtype stands there twice"),
         ];
         let mut failures = Vec::new();
         for (json, items, expected) in rows {

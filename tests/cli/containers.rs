@@ -632,3 +632,62 @@ fn many_inputs() {
     );
     assert_eq!(run.printed(), Ok("equal: 1 item of float32 [1]\n".to_owned()));
 }
+
+/// A tensor of a dtype that is not known stops nobody who wants another one of its file.
+#[test]
+fn an_unknown_dtype_hides_no_other_tensor() {
+    let folder = Folder::new();
+    let header = |dtype: &str| {
+        format!(
+            r#"{{"b":{{"dtype":"U8","shape":[2],"data_offsets":[0,2]}},"x":{{"dtype":"{dtype}","shape":[2],"data_offsets":[2,5]}},"z":{{"dtype":"I8","shape":[1],"data_offsets":[5,6]}}}}"#
+        )
+    };
+    folder.put("x.safetensors", safetensors_with_header(&header("F12"), &[1, 2, 3, 4, 5, 6]));
+    folder.put(
+        "known.safetensors",
+        safetensors(&[member("b", "uint8", &[2], vec![1, 2]), member("z", "int8", &[1], vec![6])]),
+    );
+    folder.put("i.safetensors.index.json", r#"{"weight_map": {"b": "x.safetensors", "x": "x.safetensors"}}"#);
+    let why = "dtype 'F12' is not known";
+    let table = "name     dtype      shape    size
+x.safetensors
+  b      uint8      [2]       2 B
+  z      int8       [1]       1 B
+  x                                not read: dtype 'F12' is not known
+  total  2 tensors  3 items   3 B  1 not read
+";
+    let rows = [
+        ("info x.safetensors", table),
+        ("show x.safetensors:z", "x.safetensors:z: int8 [1]\n[6]\n"),
+        ("slice x.safetensors:b --at 1:", "[2]\n"),
+        ("show i.safetensors.index.json:b", "i.safetensors.index.json:b: uint8 [2]\n[1 2]\n"),
+        (
+            "diff x.safetensors known.safetensors --exclude x",
+            "equal: 2 same, 0 within, 0 different, 0 missing, 0 extra\n",
+        ),
+        ("convert x.safetensors --exclude x -o out.safetensors", ""),
+        ("slice-scatter x.safetensors:z [7] --at : -i", ""),
+        ("show x.safetensors:z", "x.safetensors:z: int8 [1]\n[7]\n"),
+    ];
+    for (args, expected) in rows {
+        assert_eq!(folder.run(words(args)).printed().as_deref(), Ok(expected), "{args}");
+    }
+    assert_eq!(folder.get("out.safetensors"), folder.get("known.safetensors"));
+    // its bytes are told where texts are compared, of an index those of the shard
+    let hash = "sha256 2848698aa4b3431e3db06c343ca2cb0455f8aaf16c85cdd828c92ddf7dc134f8";
+    let line = format!("x: not read: {why}, 3 bytes, {hash}\n");
+    for name in ["x.safetensors", "i.safetensors.index.json"] {
+        let text = folder.run(["textconv", name]).printed().expect("texts");
+        assert!(text.contains(&line), "{text}");
+    }
+    let run = folder.run(words("diff x.safetensors known.safetensors"));
+    let text = String::from_utf8_lossy(&run.stdout);
+    assert!(
+        run.status == Some(2)
+            && text.starts_with("different: 1 same, 0 within, 1 different, 0 missing, 0 extra, 1 unreadable\n"),
+        "{run:?}"
+    );
+    for args in ["show x.safetensors:x", "convert x.safetensors -o o.npz", "slice x.safetensors:x --at :1"] {
+        folder.refuses(words(args), &["x.safetensors:x: ", why]).expect(args);
+    }
+}
