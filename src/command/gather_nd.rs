@@ -8,7 +8,8 @@ use super::io::{Io, Outcome};
 use super::options::{OperandArg, OperatorOptions, data_help, parse_number};
 use super::sources::{DATA, INDICES, OperandReader, check_stdin, explained};
 use crate::item::meta::Order;
-use crate::ops::gather_nd::{LinkedGatherNd, check};
+use crate::ops::gather_nd::check;
+use crate::ops::indexed::LinkedGather;
 
 /// Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)
 ///
@@ -62,7 +63,7 @@ impl GatherNd {
         report.source(&data);
         report.source(&indices);
         report.line(format_args!("batch dims {}: {} index tuples", self.batch_dims, numbers.count()));
-        let fill = LinkedGatherNd::new(data, &numbers, indices, reader.limits).map_err(explain)?;
+        let fill = LinkedGather::new(data, &numbers, indices, reader.limits).map_err(explain)?;
         destination.put(Box::new(fill), reader.limits, report)
     }
 }

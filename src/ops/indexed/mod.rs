@@ -25,6 +25,8 @@
 //! Index tensors that fit the memory for them (almost all) are read by one pass, in one sweep.
 
 mod buckets;
+mod columns;
+mod gathered;
 mod linked;
 mod places;
 mod read;
@@ -34,12 +36,12 @@ mod scatter;
 mod sweeps;
 mod touched;
 
+pub use self::gathered::LinkedGather;
 pub use self::linked::{LinkedScatter, ScatterOperands, ScatterRule};
 pub use self::places::{NearPlaces, TuplePlaces};
 pub use self::read::{TakeItems, all_integers, each_window};
 pub use self::resolve::{Index, Shapes, TupleResolver};
 pub use self::runs::ItemRun;
-pub(super) use self::runs::{ItemSlab, RunReader};
 pub use self::scatter::Scatter;
 pub use self::sweeps::{Grouping, Sweeps};
 

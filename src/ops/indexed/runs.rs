@@ -21,17 +21,17 @@ pub struct ItemRun {
 
 /// Neighbouring items in memory.
 #[derive(Clone, Copy)]
-pub(in crate::ops) struct ItemSlab<'a> {
+pub(super) struct ItemSlab<'a> {
     /// The number of the first item.
-    pub(in crate::ops) first: usize,
-    pub(in crate::ops) bytes: &'a [u8],
-    pub(in crate::ops) itemsize: usize,
+    pub(super) first: usize,
+    pub(super) bytes: &'a [u8],
+    pub(super) itemsize: usize,
 }
 
 impl ItemSlab<'_> {
     /// Puts a run of the slab into `out`, or combines it with what is there.
     #[inline]
-    pub(in crate::ops) fn put(&self, ItemRun { to, from, len }: ItemRun, out: &mut [u8], combine: Option<Combine>) {
+    pub(super) fn put(&self, ItemRun { to, from, len }: ItemRun, out: &mut [u8], combine: Option<Combine>) {
         let (itemsize, bytes) = (self.itemsize, len * self.itemsize);
         let old = &mut out[to * itemsize..][..bytes];
         let new = &self.bytes[(from - self.first) * itemsize..][..bytes];
@@ -61,10 +61,10 @@ fn copy_item(old: &mut [u8], new: &[u8]) {
 }
 
 /// Reads a number of items, from number `first` on, into a buffer.
-pub(in crate::ops) type ReadItems<'a> = dyn Fn(usize, usize, &mut Vec<u8>) -> Result<()> + 'a;
+pub(super) type ReadItems<'a> = dyn Fn(usize, usize, &mut Vec<u8>) -> Result<()> + 'a;
 
 /// Reads runs of items and puts them in their places; runs that are near together are read at once.
-pub(in crate::ops) struct RunReader<'a> {
+pub(super) struct RunReader<'a> {
     read: &'a ReadItems<'a>,
     itemsize: usize,
     out: &'a mut [u8],
@@ -78,7 +78,7 @@ pub(in crate::ops) struct RunReader<'a> {
 
 impl<'a> RunReader<'a> {
     /// Puts items of so many bytes into `out`, or combines them with what is there. They are read by `read` into `buffer`.
-    pub(in crate::ops) fn new(
+    pub(super) fn new(
         read: &'a ReadItems<'a>,
         itemsize: usize,
         out: &'a mut [u8],
@@ -92,7 +92,7 @@ impl<'a> RunReader<'a> {
     ///
     /// # Errors
     /// Those of `read`.
-    pub(in crate::ops) fn add(&mut self, run: ItemRun) -> Result<()> {
+    pub(super) fn add(&mut self, run: ItemRun) -> Result<()> {
         let ItemRun { from, len, .. } = run;
         let is_apart = from < self.start || from.saturating_sub(self.end) * self.itemsize > GAP;
         if is_apart || (from + len - self.start) * self.itemsize > SLAB || self.runs.len() == MOST_RUNS {
@@ -110,7 +110,7 @@ impl<'a> RunReader<'a> {
     ///
     /// # Errors
     /// Those of `read`.
-    pub(in crate::ops) fn flush(&mut self) -> Result<()> {
+    pub(super) fn flush(&mut self) -> Result<()> {
         if self.runs.is_empty() {
             return Ok(());
         }
