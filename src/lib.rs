@@ -86,7 +86,7 @@
 //! | `picture/` | (feature `cli`) tensors as pictures: heat maps, half blocks, PNG | `engine` |
 //! | `format/` | a file or a folder for each format, and its row in `table.rs`; `open` and `write/`, on which `files` and `opened` (the functions of this page), `collection` and `rewrite` stand; `values/` has text whose items have no dtype yet | `engine` |
 //! | `engine/` | the window loop: jobs, sinks, scans; quantiles in bounded memory | `ops` |
-//! | `ops/` | a file for each operator, with its checks, its kernel and the windows that it fills; `indexed/` reads index tensors and has the kernel of the scatters | `storage` |
+//! | `ops/` | a file for each operator, with its checks, its kernel and the windows that it fills; `indexed/` reads index tensors and has the kernels of scatters and gathers | `storage` |
 //! | `storage/` | bytes by position and values by key, in files or in memory; sources of items; targets and stages, so that a file or folder is complete or does not exist; parts; `platform/` has the system calls | `item` |
 //! | `report/` | JSON, tables and colour for `diff` and `info` | `item` |
 //! | `item/` | dtypes, tensors, and the values, texts and casts of items | `layout` |

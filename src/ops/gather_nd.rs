@@ -5,7 +5,7 @@
 use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
 use super::arrays::{check_extent, check_rank, items};
-use super::indexed::{Index, Shapes};
+use super::indexed::{Index, OutOfRange, Shapes};
 use super::scatter_nd::check_tuples;
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::Order;
@@ -37,7 +37,16 @@ pub fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<Shap
     let updates = [tuples, &shape[batch + width..]].concat();
     check_extent(&updates, Subject::Output)?;
     let (data, tuples) = (shape.to_vec(), tuples.to_vec());
-    Ok(Shapes { data, axes: batch..batch + width, tuples, updates, has_tuple_axis: true })
+    Ok(Shapes {
+        data,
+        axes: batch..batch + width,
+        batch_dims: batch,
+        tuples,
+        updates,
+        has_tuple_axis: true,
+        counts_from_end: true,
+        out_of_range: OutOfRange::Error,
+    })
 }
 
 /// Returns the blocks of `data` that index tuples `indices[i, …, :]` address. A tuple of k numbers addresses a block of shape

@@ -4,7 +4,7 @@
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::arrays::{check_rank, check_updates, items, like};
-use super::indexed::{Index, Shapes};
+use super::indexed::{Index, OutOfRange, Shapes};
 use super::reduction::{Reducible, Reduction};
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
@@ -51,7 +51,16 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>) -> R
     let expected = [tuples, &shape[width..]].concat();
     check_updates(updates, &expected, shape, || format!("indices {indices:?}"))?;
     let (data, tuples) = (shape.to_vec(), tuples.to_vec());
-    Ok(Shapes { data, axes: 0..width, tuples, updates: expected, has_tuple_axis: true })
+    Ok(Shapes {
+        data,
+        axes: 0..width,
+        batch_dims: 0,
+        tuples,
+        updates: expected,
+        has_tuple_axis: true,
+        counts_from_end: true,
+        out_of_range: OutOfRange::Error,
+    })
 }
 
 /// Returns the length of the index tuples of an index tensor, and its other dims.

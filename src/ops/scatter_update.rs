@@ -4,7 +4,7 @@
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::arrays::{check_rank, check_updates, items, like};
-use super::indexed::{Index, Shapes};
+use super::indexed::{Index, OutOfRange, Shapes};
 use crate::error::{Error, Subject};
 use crate::item::meta::Order;
 use crate::layout::axis::resolve_axis;
@@ -22,7 +22,16 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis
     let expected = [&shape[..axis], indices, &shape[axis + 1..]].concat();
     check_updates(updates, &expected, shape, || format!("indices {indices:?} on axis {axis}"))?;
     let (data, tuples) = (shape.to_vec(), indices.to_vec());
-    Ok(Shapes { data, axes: axis..axis + 1, tuples, updates: expected, has_tuple_axis: false })
+    Ok(Shapes {
+        data,
+        axes: axis..axis + 1,
+        batch_dims: 0,
+        tuples,
+        updates: expected,
+        has_tuple_axis: false,
+        counts_from_end: false,
+        out_of_range: OutOfRange::Error,
+    })
 }
 
 /// Returns a copy of `data` in which place `indices[m, …]` of `axis` holds `updates[…, m, …, …]`. `updates` has the shape

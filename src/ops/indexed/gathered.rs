@@ -1,8 +1,10 @@
 //! A gather by indices, linked to its data: an operator for the engine.
 
+use std::ops::Range;
+
 use super::columns::{COLUMNS, ColumnReader, GatherStep, PlacedTuple, in_fortran_order, in_storage_order, read_items};
 use super::places::{NearPlaces, TuplePlaces};
-use super::resolve::{Index, Shapes, TupleResolver};
+use super::resolve::{Index, OutOfRange, Shapes, TupleResolver};
 use super::runs::{ItemRun, ItemSlab, RunReader};
 use crate::error::{Context, Result};
 use crate::item::meta::{Meta, Order};
@@ -15,55 +17,165 @@ use crate::ops::window_size::{ENTRIES, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOW
 use crate::parallel::Threads;
 use crate::storage::source::Source;
 
-/// Where the block of each index tuple lies in `data`, whose axes are those of batches and tuples and then those of a
-/// block.
+/// How the blocks of an output lie in `data`, which is seen as `[batch, row, dim, block]` and the output as
+/// `[batch, row, tuples, block]`. A batch has index tuples of its own, and each of its rows takes the blocks that they
+/// address. The axes of batches and rows are the same in both.
 #[derive(Clone, Debug)]
 struct GatheredBlocks {
+    /// The rows of one batch.
+    rows: usize,
     /// The index tuples of one batch.
     tuples: usize,
-    /// The places that a tuple may name in one batch.
+    /// The places that a tuple may name in a row. A tuple with a larger number names none.
     dim: usize,
     /// The items of a block.
     block: usize,
-    /// The axes of `data` before those of a block.
-    lead: usize,
+    /// The axes of `data` and of the output that are batches or rows.
+    row_axes: usize,
     /// The axes of the output before those of a block.
-    tuple_axes: usize,
+    lead_axes: usize,
+}
+
+/// What of the output a window has: of some rows the same tuples, and of these tuples' blocks the same items. It has all
+/// tuples where it has several rows, all rows where it has several batches, and a part of the items of one block alone.
+#[derive(Clone, Debug)]
+struct WindowBlocks {
+    /// The batch of the first row of the window, with whose tuples the places that are near begin.
+    batch: usize,
+    /// The rows, counted through all batches.
+    rows: Range<usize>,
+    /// The tuples, counted in their batch.
+    tuples: Range<usize>,
+    /// The first item that is taken of each block.
+    inside: usize,
+    /// How many items are taken of each block.
+    len: usize,
+}
+
+impl WindowBlocks {
+    /// Returns the items of the output that one row takes.
+    fn row_items(&self) -> usize {
+        self.tuples.len() * self.len
+    }
 }
 
 impl GatheredBlocks {
     fn new(shapes: &Shapes) -> Self {
-        let Shapes { data, axes, tuples, .. } = shapes;
+        let Shapes { data, axes, batch_dims, tuples, .. } = shapes;
         let product = |dims: &[usize]| dims.iter().product::<usize>();
         Self {
-            tuples: product(&tuples[axes.start..]),
+            rows: product(&data[*batch_dims..axes.start]),
+            tuples: product(&tuples[*batch_dims..]),
             dim: product(&data[axes.clone()]),
             block: product(&data[axes.end..]),
-            lead: axes.end,
-            tuple_axes: tuples.len(),
+            row_axes: axes.start,
+            lead_axes: axes.start + tuples.len() - batch_dims,
         }
     }
 
-    /// Returns the number, in C order, of the block that a tuple addresses: tuple number `n` of those of `near`, the first of
-    /// which is tuple number `first`.
-    #[inline]
-    fn place(&self, near: &NearPlaces<'_>, first: usize, n: usize) -> usize {
-        (first + n) / self.tuples * self.dim + near.get(n)
+    /// Returns the items of a row of `data`.
+    fn pitch(&self) -> usize {
+        self.dim * self.block
     }
 
-    /// Returns the first of the index tuples of a window and their number. A window has whole blocks, or a part of one.
-    fn tuples(&self, window: &Window) -> (usize, usize) {
-        let count = window.ranges[..self.tuple_axes].iter().map(ExactSizeIterator::len).product();
-        (window.start / self.block.max(1), count)
+    /// Returns what a window, which is contiguous and has items, takes.
+    fn of(&self, window: &Window) -> WindowBlocks {
+        let count = |axes: Range<usize>| window.ranges[axes].iter().map(ExactSizeIterator::len).product::<usize>();
+        let (rows, tuples) = (count(0..self.row_axes), count(self.row_axes..self.lead_axes));
+        let first = window.start / self.block;
+        let (row, tuple) = (first / self.tuples, first % self.tuples);
+        WindowBlocks {
+            batch: row / self.rows,
+            rows: row..row + rows,
+            tuples: tuple..tuple + tuples,
+            inside: window.start % self.block,
+            len: window.items() / (rows * tuples),
+        }
     }
 
-    /// Calls `each` for the run of items of each tuple of a window, in the order of the window, where `data` is in C order.
-    fn runs(&self, near: &NearPlaces<'_>, window: &Window, mut each: impl FnMut(ItemRun)) {
-        let (first, count) = self.tuples(window);
-        let (inside, len) = (window.start % self.block.max(1), window.items() / count.max(1));
-        for n in 0..count {
-            let from = self.place(near, first, n) * self.block + inside;
-            each(ItemRun { from, to: n * len, len });
+    /// Returns the first of the index tuples of all batches of a window, and how many they are.
+    fn tuples(&self, at: &WindowBlocks) -> (usize, usize) {
+        let batches = (at.rows.end - 1) / self.rows - at.batch + 1;
+        let count = if batches == 1 { at.tuples.len() } else { batches * self.tuples };
+        (at.batch * self.tuples + at.tuples.start, count)
+    }
+
+    /// Returns the number of a row's first tuple among those that are near.
+    fn first_near(&self, at: &WindowBlocks, row: usize) -> usize {
+        (row / self.rows - at.batch) * self.tuples
+    }
+
+    /// Returns the rows of each batch of a window.
+    fn batches(&self, at: &WindowBlocks) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (rows, all) = (self.rows, at.rows.clone());
+        (at.batch..=(all.end - 1) / rows).map(move |batch| all.start.max(batch * rows)..all.end.min((batch + 1) * rows))
+    }
+
+    /// Calls `each` for the run of items of each tuple that names a place, in the order of the window, where `data` is in C
+    /// order.
+    fn runs(&self, near: &NearPlaces<'_>, at: &WindowBlocks, mut each: impl FnMut(ItemRun)) {
+        let mut to = 0;
+        for row in at.rows.clone() {
+            let (first, from) = (self.first_near(at, row), row * self.pitch() + at.inside);
+            for n in first..first + at.tuples.len() {
+                let place = near.get(n);
+                if place < self.dim {
+                    each(ItemRun { from: from + place * self.block, to, len: at.len });
+                }
+                to += at.len;
+            }
+        }
+    }
+
+    /// Puts the blocks of a window, whose items the slab has, into `out`.
+    fn put(&self, near: &NearPlaces<'_>, at: &WindowBlocks, slab: ItemSlab<'_>, out: &mut [u8]) {
+        let whole = at.len == self.block;
+        match self.block * slab.itemsize {
+            1 if whole => self.put_words::<1>(near, at, slab, out),
+            2 if whole => self.put_words::<2>(near, at, slab, out),
+            4 if whole => self.put_words::<4>(near, at, slab, out),
+            8 if whole => self.put_words::<8>(near, at, slab, out),
+            16 if whole => self.put_words::<16>(near, at, slab, out),
+            _ => self.runs(near, at, |run| slab.put(run, out, None)),
+        }
+    }
+
+    /// Puts whole blocks, which are words of `N` bytes; the slab begins with a whole one, too.
+    fn put_words<const N: usize>(
+        &self,
+        places: &NearPlaces<'_>,
+        at: &WindowBlocks,
+        slab: ItemSlab<'_>,
+        out: &mut [u8],
+    ) {
+        let (words, mut out) = (slab.bytes.as_chunks::<N>().0, out.as_chunks_mut::<N>().0);
+        for row in at.rows.clone() {
+            let here;
+            (here, out) = out.split_at_mut(at.tuples.len());
+            let near = self.first_near(at, row)..;
+            // the slab may begin behind the first place of the row
+            let first = (row * self.dim).wrapping_sub(slab.first / self.block);
+            match places {
+                NearPlaces::OnlyPlace => here.fill(words[first]),
+                NearPlaces::Small(places) => pick_words(here, &places[near], words, first, self.dim),
+                NearPlaces::Large(places) => pick_words(here, &places[near], words, first, self.dim),
+            }
+        }
+    }
+}
+
+/// Makes each of `out` the word at its place, if it names one in `0..dim`; place 0 is word number `first`.
+fn pick_words<const N: usize>(
+    out: &mut [[u8; N]],
+    places: &[impl Copy + Into<u64>],
+    words: &[[u8; N]],
+    first: usize,
+    dim: usize,
+) {
+    for (out, &place) in out.iter_mut().zip(places) {
+        let place = place.into() as usize;
+        if place < dim {
+            *out = words[first.wrapping_add(place)];
         }
     }
 }
@@ -75,6 +187,8 @@ pub struct LinkedGather {
     places: TuplePlaces,
     blocks: GatheredBlocks,
     meta: Meta,
+    /// Whether some tuples may name no place, so that their blocks are zero.
+    has_zeros: bool,
     /// Data of at most so many bytes is kept in memory: as much as the index tensor takes, which is all read.
     resident: usize,
     threads: Threads,
@@ -90,65 +204,128 @@ impl LinkedGather {
         let resident = indices.bytes().clamp(RESIDENT, ENTRIES);
         let places = TuplePlaces::new(indices, resolver, limits)?;
         let blocks = GatheredBlocks::new(resolver.shapes());
-        Ok(Self { data, places, blocks, meta, resident, threads: limits.threads })
+        let has_zeros = resolver.shapes().out_of_range == OutOfRange::Zero;
+        Ok(Self { data, places, blocks, meta, has_zeros, resident, threads: limits.threads })
     }
 
-    /// Reads the items of a window from front to back of the storage, whatever the order of the tuples: the list of its
-    /// tuples, sorted by where they lie, is one sweep. In Fortran order the items of a block lie apart, and the list is
-    /// swept once for each of them, further on each time; a list of all items would be as many times as long.
-    fn sweep(&self, near: &NearPlaces<'_>, window: &Window, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
+    /// Reads the blocks of a window from data in C order. Where the tuples take much of what lies side by side, all of that
+    /// is read at once, for as many rows as there is memory for, and picked from: to sort the tuples would take longer.
+    /// Otherwise the storage is read from front to back, whatever the order of the tuples.
+    fn read(&self, near: &NearPlaces<'_>, at: &WindowBlocks, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
+        let (itemsize, blocks) = (self.data.dtype().itemsize(), &self.blocks);
+        let (pitch, count) = (blocks.pitch(), at.tuples.len());
+        let Some(named) = near.extent(blocks.dim) else { return Ok(()) };
+        let extent = (named.end - named.start - 1) * blocks.block + at.len;
+        // no more memory than the sorted list of the tuples would take
+        let most = SLAB.max(at.rows.len() * count * size_of::<PlacedTuple>()) / itemsize.max(1);
+        let is_dense = |items: usize| (items - at.len) * itemsize / count <= GAP;
+        if extent > most || !is_dense(extent) {
+            return self.sweep(near, at, out, buffer);
+        }
+        let together = if is_dense(pitch.max(extent)) { (most - extent) / pitch + 1 } else { 1 };
+        let mut rows = at.rows.clone();
+        let mut out = out;
+        while !rows.is_empty() {
+            let here = rows.start..rows.end.min(rows.start + together);
+            rows.start = here.end;
+            let first = here.start * pitch + named.start * blocks.block + at.inside;
+            read_items(&self.data, first, (here.len() - 1) * pitch + extent, buffer)?;
+            let part;
+            (part, out) = out.split_at_mut(here.len() * at.row_items() * itemsize);
+            let slab = ItemSlab { first, bytes: buffer, itemsize };
+            blocks.put(near, &WindowBlocks { rows: here, ..at.clone() }, slab, part);
+        }
+        Ok(())
+    }
+
+    /// Reads the blocks of a window by the list of its tuples, which is sorted once for all rows of a batch.
+    fn sweep(&self, near: &NearPlaces<'_>, at: &WindowBlocks, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
         let read = |first, items, buffer: &mut Vec<u8>| read_items(&self.data, first, items, buffer);
-        let itemsize = self.data.dtype().itemsize();
-        let (first, count) = self.blocks.tuples(window);
-        let len = window.items() / count.max(1);
-        let mut tuples = memory::of(count).with_context(|| self.data.label())?;
-        let shape = self.data.shape();
-        let (lead, block) = shape.split_at(self.blocks.lead);
-        match self.data.meta().order {
-            Order::C => {
-                let inside = window.start % self.blocks.block.max(1);
-                tuples.extend((0..count).map(|n| (self.blocks.place(near, first, n), n)));
-                tuples.sort_unstable();
-                let mut reads = RunReader::new(&read, itemsize, out, buffer, None);
+        let mut reads = RunReader::new(&read, self.data.dtype().itemsize(), out, buffer, None);
+        let mut tuples = memory::of(at.tuples.len()).with_context(|| self.data.label())?;
+        for rows in self.blocks.batches(at) {
+            self.sort(near, at, rows.start, &mut tuples);
+            for row in rows {
+                let from = row * self.blocks.pitch() + at.inside;
+                let to = (row - at.rows.start) * at.row_items();
                 tuples.iter().try_for_each(|&(place, n)| {
-                    reads.add(ItemRun { from: place * self.blocks.block + inside, to: n * len, len })
+                    reads.add(ItemRun { from: from + place * self.blocks.block, to: to + n * at.len, len: at.len })
                 })?;
-                reads.flush()
-            }
-            Order::Fortran => {
-                tuples.extend((0..count).map(|n| (in_fortran_order(self.blocks.place(near, first, n), lead), n)));
-                tuples.sort_unstable();
-                // a block without axes is one item
-                let (block, ranges) = match &window.ranges[self.blocks.tuple_axes..] {
-                    [] => (&[1][..], std::slice::from_ref(&(0..1))),
-                    ranges => (block, ranges),
-                };
-                let mut steps = vec![GatherStep { from: lead.iter().product(), to: 1 }; block.len()];
-                for axis in 1..block.len() {
-                    steps[axis].from = steps[axis - 1].from * block[axis - 1];
-                }
-                for axis in (1..block.len()).rev() {
-                    steps[axis - 1].to = steps[axis].to * ranges[axis].len();
-                }
-                let places = lead.iter().product::<usize>();
-                // where the tuples take most of what lies side by side, all of that is read, and picked from
-                if places * itemsize <= COLUMNS && places.div_ceil(count.max(1)) * itemsize <= GAP {
-                    let (data, tuples, step) = (&self.data, &tuples, steps[0].to);
-                    let mut columns = ColumnReader { data, out, buffer, places, tuples, len, step, rows: Vec::new() };
-                    in_storage_order(ranges, &steps, |row| columns.add(row))?;
-                    return columns.flush();
-                }
-                let mut reads = RunReader::new(&read, itemsize, out, buffer, None);
-                in_storage_order(ranges, &steps, |row| {
-                    (0..row.len).try_for_each(|item| {
-                        let (from, to) = (row.from + item * steps[0].from, row.to + item * steps[0].to);
-                        let run = |place, n| ItemRun { from: from + place, to: n * len + to, len: 1 };
-                        tuples.iter().try_for_each(|&(place, n)| reads.add(run(place, n)))
-                    })
-                })?;
-                reads.flush()
             }
         }
+        reads.flush()
+    }
+
+    /// Makes `tuples` those of the batch of a row that name a place, sorted by these.
+    fn sort(&self, near: &NearPlaces<'_>, at: &WindowBlocks, row: usize, tuples: &mut Vec<PlacedTuple>) {
+        let first = self.blocks.first_near(at, row);
+        tuples.clear();
+        let places = (0..at.tuples.len()).map(|n| (near.get(first + n), n));
+        tuples.extend(places.filter(|&(place, _)| place < self.blocks.dim));
+        tuples.sort_unstable();
+    }
+
+    /// Reads the blocks of a window from data in Fortran order, where the items of a block lie apart: the list of its
+    /// tuples, for each of its rows and sorted by where they lie, is swept once for each item of a block, further on each
+    /// time. A list of all items would be as many times as long.
+    fn sweep_across(
+        &self,
+        near: &NearPlaces<'_>,
+        window: &Window,
+        at: &WindowBlocks,
+        out: &mut [u8],
+        buffer: &mut Vec<u8>,
+    ) -> Result<()> {
+        let read = |first, items, buffer: &mut Vec<u8>| read_items(&self.data, first, items, buffer);
+        let itemsize = self.data.dtype().itemsize();
+        let shape = self.data.shape();
+        let (row_dims, rest) = shape.split_at(self.blocks.row_axes);
+        let (tuple_dims, block) = rest.split_at(rest.len() - (window.ranges.len() - self.blocks.lead_axes));
+        let all_rows = row_dims.iter().product::<usize>();
+        let places = all_rows * self.blocks.dim;
+        let count = at.tuples.len();
+        let mut tuples = memory::of(at.rows.len() * count).with_context(|| self.data.label())?;
+        let (mut of_batch, mut of_rows) = (Vec::new(), Vec::new());
+        for rows in self.blocks.batches(at) {
+            self.sort(near, at, rows.start, &mut of_batch);
+            of_batch.iter_mut().for_each(|(place, _)| *place = in_fortran_order(*place, tuple_dims) * all_rows);
+            of_batch.sort_unstable();
+            of_rows.clear();
+            of_rows.extend(rows.map(|row| (in_fortran_order(row, row_dims), (row - at.rows.start) * count)));
+            of_rows.sort_unstable();
+            let of_tuple = |&(place, n): &PlacedTuple| of_rows.iter().map(move |&(row, to)| (place + row, to + n));
+            tuples.extend(of_batch.iter().flat_map(of_tuple));
+        }
+        // those of one batch are in order, which takes no time to see
+        tuples.sort_unstable();
+        // a block without axes is one item
+        let (block, ranges) = match &window.ranges[self.blocks.lead_axes..] {
+            [] => (&[1][..], std::slice::from_ref(&(0..1))),
+            ranges => (block, ranges),
+        };
+        let mut steps = vec![GatherStep { from: places, to: 1 }; block.len()];
+        for axis in 1..block.len() {
+            steps[axis].from = steps[axis - 1].from * block[axis - 1];
+        }
+        for axis in (1..block.len()).rev() {
+            steps[axis - 1].to = steps[axis].to * ranges[axis].len();
+        }
+        // where the tuples take most of what lies side by side, all of that is read, and picked from
+        if places * itemsize <= COLUMNS && places.div_ceil(tuples.len().max(1)) * itemsize <= GAP {
+            let (data, tuples, len, step) = (&self.data, &tuples, at.len, steps[0].to);
+            let mut columns = ColumnReader { data, out, buffer, places, tuples, len, step, rows: Vec::new() };
+            in_storage_order(ranges, &steps, |row| columns.add(row))?;
+            return columns.flush();
+        }
+        let mut reads = RunReader::new(&read, itemsize, out, buffer, None);
+        in_storage_order(ranges, &steps, |row| {
+            (0..row.len).try_for_each(|item| {
+                let (from, to) = (row.from + item * steps[0].from, row.to + item * steps[0].to);
+                let run = |place, n| ItemRun { from: from + place, to: n * at.len + to, len: 1 };
+                tuples.iter().try_for_each(|&(place, n)| reads.add(run(place, n)))
+            })
+        })?;
+        reads.flush()
     }
 }
 
@@ -177,14 +354,21 @@ impl Fill for LinkedGather {
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         let itemsize = self.meta.dtype.itemsize();
         resize(out, window.items() * itemsize, self.data.label())?;
-        let (first, count) = self.blocks.tuples(window);
-        let near = self.places.near(first, count)?;
-        if let (Some(bytes), Order::C) = (self.data.as_bytes(), self.data.meta().order) {
-            let slab = ItemSlab { first: 0, bytes, itemsize };
-            self.blocks.runs(&near, window, |run| slab.put(run, out, None));
+        if self.has_zeros {
+            out.fill(0);
+        }
+        if window.items() == 0 {
             return Ok(());
         }
-        self.sweep(&near, window, out, &mut scratch.items)
+        let at = self.blocks.of(window);
+        let (first, count) = self.blocks.tuples(&at);
+        let near = self.places.near(first, count)?;
+        match (self.data.meta().order, self.data.as_bytes()) {
+            (Order::C, Some(bytes)) => self.blocks.put(&near, &at, ItemSlab { first: 0, bytes, itemsize }, out),
+            (Order::C, None) => self.read(&near, &at, out, &mut scratch.items)?,
+            (Order::Fortran, _) => self.sweep_across(&near, window, &at, out, &mut scratch.items)?,
+        }
+        Ok(())
     }
 
     fn finish(&self) -> Result<()> {
@@ -196,7 +380,10 @@ impl Fill for LinkedGather {
     /// list of the tuples of a window counts as a part of it.
     fn window_bytes(&self, threads: usize) -> usize {
         let block = self.blocks.block * self.meta.dtype.itemsize();
+        let row = self.blocks.pitch() * self.meta.dtype.itemsize();
         let together = match self.data.meta().order {
+            // short rows are read as a whole
+            Order::C if row <= SLAB => SLAB,
             Order::C => block,
             Order::Fortran => self.meta.dtype.itemsize(),
         };
@@ -219,9 +406,8 @@ impl TupleResolver {
         let (shape, mut out) = (self.shapes.updates_shape(), Vec::new());
         if !shape.contains(&0) {
             let blocks = GatheredBlocks::new(&self.shapes);
-            blocks.runs(&places, &Window::whole(shape), |ItemRun { from, len, .. }| {
-                out.extend_from_slice(&source[from..][..len])
-            });
+            let all = blocks.of(&Window::whole(shape));
+            blocks.runs(&places, &all, |ItemRun { from, len, .. }| out.extend_from_slice(&source[from..][..len]));
         }
         Ok(out)
     }

@@ -1,4 +1,5 @@
-//! Index tensors, and the scatter by indices that ScatterUpdate and ScatterND share.
+//! Index tensors, the scatter by indices that ScatterUpdate and ScatterND share, and the gather by indices of Gather and
+//! GatherND.
 //!
 //! `data` is seen as `[outer, dim, block]` and `updates` as `[outer, count, block]`: in each outer place, update number
 //! `position` goes to the place in `0..dim` that index tuple number `position` names. A *block* is what one tuple addresses.
@@ -8,6 +9,10 @@
 //! which knows what index numbers mean. With the index tensor that makes [`Sweeps`], and each of these a [`Scatter`], in
 //! which every number is in range. With data and updates they are a [`LinkedScatter`], an operator for the engine:
 //! [`Shapes::link`] goes all the way.
+//!
+//! A gather needs the places in the order of the tuples, not grouped: a [`TupleResolver`] and an index tensor make
+//! [`TuplePlaces`], and with data these are a [`LinkedGather`], which sees `data` as `[batch, row, dim, block]` and its output
+//! as `[batch, row, tuples, block]`.
 //!
 //! # How the work is divided
 //!
@@ -40,7 +45,7 @@ pub use self::gathered::LinkedGather;
 pub use self::linked::{LinkedScatter, ScatterOperands, ScatterRule};
 pub use self::places::{NearPlaces, TuplePlaces};
 pub use self::read::{TakeItems, all_integers, each_window};
-pub use self::resolve::{Index, Shapes, TupleResolver};
+pub use self::resolve::{Index, OutOfRange, Shapes, TupleResolver};
 pub use self::runs::ItemRun;
 pub use self::scatter::Scatter;
 pub use self::sweeps::{Grouping, Sweeps};

@@ -1,6 +1,7 @@
 //! Places in the order of the index tuples that name them: what a gather needs, where a scatter groups by place.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::read::collect;
 use super::resolve::{Index, TupleResolver};
@@ -154,6 +155,16 @@ impl NearPlaces<'_> {
         Ok(Self::Large(places.into()))
     }
 
+    /// Returns the range from the lowest place that a tuple names to behind the highest, of those below `dim`; `None` if no
+    /// tuple names one.
+    pub(super) fn extent(&self, dim: usize) -> Option<Range<usize>> {
+        match self {
+            Self::OnlyPlace => Some(0..1),
+            Self::Small(places) => extent(places, dim),
+            Self::Large(places) => extent(places, dim),
+        }
+    }
+
     /// Returns the place that tuple number `n` of these names.
     #[inline]
     pub fn get(&self, n: usize) -> usize {
@@ -163,4 +174,15 @@ impl NearPlaces<'_> {
             Self::Large(places) => places[n] as usize,
         }
     }
+}
+
+/// Returns the range from the lowest of the places below `dim` to behind the highest.
+fn extent(places: &[impl Copy + Into<u64>], dim: usize) -> Option<Range<usize>> {
+    let (mut low, mut end) = (dim as u64, 0);
+    for &place in places {
+        let place = place.into();
+        low = low.min(place);
+        end = end.max(if place < dim as u64 { place + 1 } else { 0 });
+    }
+    (low < end).then_some(low as usize..end as usize)
 }

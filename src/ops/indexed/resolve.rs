@@ -20,14 +20,30 @@ pub struct Shapes {
     pub(in crate::ops) data: Vec<usize>,
     /// The axes of `data` that a tuple addresses, one number each.
     pub(in crate::ops) axes: Range<usize>,
+    /// How many of the first axes of `data` are batches, which are the first axes of `tuples`, too: a tuple addresses places of
+    /// its own batch. A scatter has none.
+    pub(in crate::ops) batch_dims: usize,
     /// The dims of the index tensor, except for the axis along which a tuple lies, if it has one.
     pub(in crate::ops) tuples: Vec<usize>,
     /// The dims of what belongs to the tuples, which are the `updates` of a scatter and the output of a gather: `tuples`
     /// and the dims of `data` that the tuples do not address.
     pub(in crate::ops) updates: Vec<usize>,
-    /// Whether tuples lie along an axis of their own, which is part of a number's position. Their negative numbers count
-    /// from the end, while those of ScatterUpdate, which has single indices, name no place.
+    /// Whether tuples lie along an axis of their own, which is part of a number's position.
     pub(in crate::ops) has_tuple_axis: bool,
+    /// Whether negative numbers count from the end; otherwise they name no place.
+    pub(in crate::ops) counts_from_end: bool,
+    /// What a number means that names no place.
+    pub(in crate::ops) out_of_range: OutOfRange,
+}
+
+/// What a number of an index tensor means that names no place of its axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OutOfRange {
+    /// It is an error.
+    #[default]
+    Error,
+    /// What it addresses is zero: bytes of zero, whatever the dtype. Only a gather by single numbers has this.
+    Zero,
 }
 
 impl Shapes {
@@ -64,7 +80,7 @@ impl BlockArrangement {
         let (before, after) = (&data[..axes.start], &data[axes.end..]);
         let mut stride = 1;
         let mut place_axis = |&dim: &usize| {
-            let axis = PlaceAxis::new(dim, stride, shapes.has_tuple_axis);
+            let axis = PlaceAxis::new(dim, stride, shapes.counts_from_end);
             stride = stride.saturating_mul(dim);
             axis
         };
@@ -263,7 +279,7 @@ impl TupleResolver {
     }
 
     /// Makes `places` those of whole tuples, the first of which is tuple number `first`, from little-endian integers of a
-    /// kind.
+    /// kind. A tuple that names no place, where that is no error, has the number of [places](Self::places).
     ///
     /// # Errors
     /// The first number that is out of range; a kind that is no integer.
@@ -284,13 +300,19 @@ impl TupleResolver {
         places: &mut Vec<u64>,
     ) -> Result<()> {
         let (mut block, width) = ([0_i64; BLOCK], self.width());
+        let axes = &self.arrangement.axes;
         let most = BLOCK / width * width;
         for (number, words) in words.chunks(most).enumerate() {
             let wide = &mut block[..words.len()];
             for n in 0..wide.len() {
                 wide[n] = read(words[n]).saturating_i64();
             }
-            let resolved = resolve_tuples(&self.arrangement.axes, wide, places);
+            if let (OutOfRange::Zero, [axis]) = (self.shapes.out_of_range, &axes[..]) {
+                // the place behind the last stands for none
+                places.extend(wide.iter().map(|&number| axis.place(number).min(axis.dim)));
+                continue;
+            }
+            let resolved = resolve_tuples(axes, wide, places);
             resolved.map_err(|bad| self.out_of_range(first * width + number * most + bad, &read(words[bad])))?;
         }
         Ok(())
@@ -298,7 +320,7 @@ impl TupleResolver {
 
     /// Returns the error for a number that is out of range, by its number among all in the index tensor.
     fn out_of_range(&self, number: usize, value: &dyn fmt::Display) -> Error {
-        let Shapes { data, axes, tuples, has_tuple_axis, .. } = &self.shapes;
+        let Shapes { data, axes, tuples, has_tuple_axis, counts_from_end, .. } = &self.shapes;
         let component = number % axes.len();
         let mut at = coordinates(number / axes.len(), tuples);
         if *has_tuple_axis {
@@ -308,7 +330,7 @@ impl TupleResolver {
         let dim = data[axis];
         let range = match dim {
             0 => "there is no place".to_owned(),
-            _ if *has_tuple_axis => format!("expected [-{dim}, {}]", dim - 1),
+            _ if *counts_from_end => format!("expected [-{dim}, {}]", dim - 1),
             _ => format!("expected [0, {}]", dim - 1),
         };
         let message = format!("{value} at {at:?} is out of range: {range} on axis {axis} (data {data:?})");
