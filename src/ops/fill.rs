@@ -98,6 +98,12 @@ pub trait Fill: Debug + Send + Sync {
         self.altered()?.grid()
     }
 
+    /// Returns for each axis of the output the axis of the [data](Self::data) that it runs along, if it runs along one;
+    /// `None` where the output has the axes of the data. What a store in chunks says of an axis goes along with it.
+    fn axes_of_data(&self) -> Option<Vec<Option<usize>>> {
+        self.altered()?.axes_of_data()
+    }
+
     /// Returns whether windows may be any boxes; otherwise they are contiguous in C order of the output.
     fn fills_boxes(&self) -> bool {
         self.altered().is_some_and(Fill::fills_boxes)

@@ -53,6 +53,11 @@ impl Selection {
         it
     }
 
+    /// Selects all of a tensor with its axes in another order, for an output in C order.
+    pub fn transposed(source: Source, order: &[usize]) -> Self {
+        Self::whole(source).with_axes(order)
+    }
+
     /// Puts the axes of the output, which is in C order, into another order.
     #[must_use]
     pub fn with_axes(self, order: &[usize]) -> Self {
@@ -141,6 +146,10 @@ impl Fill for Selection {
         let (places, along) = self.view.as_selection(self.source.shape())?;
         let side = |&axis: &usize| (grid[axis] / places[axis].step.unsigned_abs()).max(1);
         Some(along.iter().map(side).collect())
+    }
+
+    fn axes_of_data(&self) -> Option<Vec<Option<usize>>> {
+        (!self.axes.is_sorted()).then(|| self.axes.iter().copied().map(Some).collect())
     }
 
     fn fills_boxes(&self) -> bool {

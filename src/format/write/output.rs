@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
+use serde_json::Value;
+
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::FileSink;
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
@@ -111,6 +113,28 @@ impl Work {
         }
         Ok(())
     }
+}
+
+/// Returns how a tensor of that shape is stored that has the items of a tensor stored in `style`, but other axes: sides of
+/// chunks and names of dimensions go along with their axes. `axes` has for each axis the one of the style that it is, and
+/// one without a counterpart has one place. `None` if a longer axis has none, so that nothing of the chunks is kept, or if
+/// the codecs count the axes of the style.
+pub(super) fn style_along(style: &ChunkStyle, axes: &[Option<usize>], shape: &[usize]) -> Option<ChunkStyle> {
+    let has_counterpart = |(axis, &dim): (&Option<usize>, &usize)| axis.is_some() || dim == 1;
+    let same_rank = axes.len() == style.chunk.len() && axes.iter().all(Option::is_some);
+    if !axes.iter().zip(shape).all(has_counterpart) || !same_rank && style.codecs.contains("\"transpose\"") {
+        return None;
+    }
+    let sides = |sides: &[usize]| axes.iter().map(|axis| axis.map_or(1, |axis| sides[axis])).collect();
+    let names = style.dimension_names.as_deref().and_then(|names| serde_json::from_str::<Vec<Value>>(names).ok());
+    let name = |names: &[Value], axis: Option<usize>| axis.and_then(|axis| names.get(axis).cloned());
+    let moved = |names: Vec<Value>| axes.iter().map(|&axis| name(&names, axis).unwrap_or_default()).collect::<Value>();
+    Some(ChunkStyle {
+        unit: sides(&style.unit),
+        chunk: sides(&style.chunk),
+        dimension_names: names.map(|names| moved(names).to_string()),
+        ..style.clone()
+    })
 }
 
 /// Names tensors as they are written, and sorts them by name: in a container those without a name become `arr_0`,

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::chunks::{ChunkSink, MadeBoxes};
-use super::output::Work;
+use super::output::{Work, style_along};
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::{FileSink, Take};
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -64,7 +64,13 @@ impl Plan {
         for work in works {
             let (meta, source) = (work.meta(format), work.label());
             let data = work.fill.data();
-            let own = || data.as_chunks().map(|chunks| Arc::clone(chunks.style()));
+            let own = || {
+                let style = data.as_chunks()?.style();
+                match work.fill.axes_of_data() {
+                    None => Some(Arc::clone(style)),
+                    Some(axes) => style_along(style, &axes, &work.fill.meta().shape).map(Arc::new),
+                }
+            };
             styles.push(work.style.or_else(own));
             same &= *data.dtype() == meta.dtype;
             let fill = CastFill::over(work.fill, meta.dtype.clone(), work.recast.lossy).context(source)?;
