@@ -51,7 +51,7 @@
 //!
 //! [`slice()`] (OpenVINO Slice-8), [`slice_scatter()`] (OpenVINO SliceScatter-15), [`scatter_update()`] (OpenVINO
 //! ScatterUpdate-3), [`scatter_nd()`] and [`scatter_nd_reduce()`] (ONNX ScatterND 11 to 18), [`gather_nd()`] (ONNX
-//! GatherND-13, OpenVINO GatherND-8) take and return [`ndarray`] arrays of any layout. So does [`replace_where()`], which puts one
+//! GatherND-13, OpenVINO GatherND-8), [`transpose()`] (ONNX Transpose, OpenVINO Transpose-1) take and return [`ndarray`] arrays of any layout. So does [`replace_where()`], which puts one
 //! value in the place of the items for which a [`Condition`] holds. [`SliceArgs`] are slices, parsed from
 //! NumPy's notation or built axis by axis.
 //!
@@ -161,6 +161,7 @@ pub use ops::scatter_nd::{scatter_nd, scatter_nd_reduce};
 pub use ops::scatter_update::scatter_update;
 pub use ops::slice::{SliceArgs, slice};
 pub use ops::slice_scatter::slice_scatter;
+pub use ops::transpose::transpose;
 
 /// What a [`DType`] is made of: the kind of its items, the fields of structured ones, units of time.
 pub mod dtype {

@@ -24,6 +24,7 @@ mod slice;
 mod slice_scatter;
 mod sources;
 mod textconv;
+mod transpose;
 mod usage;
 
 use std::ffi::OsString;
@@ -113,6 +114,7 @@ sub_commands! {
     "scatter-update" scatter_update::ScatterUpdate
     "scatter-nd" scatter_nd::ScatterNd
     "gather-nd" gather_nd::GatherNd
+    "transpose" transpose::Transpose
     "show" show::Show
     "diff" diff::Diff
     "info" info::Info

@@ -261,7 +261,7 @@ impl<'a> OperandReader<'a> {
     ///
     /// # Errors
     /// A file that holds anything else.
-    fn index_list(&self, list: &IndexList, option: &str, rank: Option<usize>) -> Result<Vec<i64>> {
+    pub(super) fn index_list(&self, list: &IndexList, option: &str, rank: Option<usize>) -> Result<Vec<i64>> {
         let path = match list {
             IndexList::List(list) => return Ok(list.clone()),
             IndexList::File(path) => path,

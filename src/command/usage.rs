@@ -67,11 +67,7 @@ const INSTEAD: &[(&str, &str)] = &[
         "items go one after the other as bytes: tensorop convert A.npy -o A.bin (and so on), cat A.bin B.bin > ALL.bin, \
          tensorop convert 'ALL.bin:DTYPE[-1,DIMS]' -o ALL.npy; tensorop convert A.npy B.npy -o ALL.npz keeps them apart",
     ),
-    (
-        "transpose permute swapaxes",
-        "read the other order of the items as dims: tensorop convert FILE --order F -o F.npy, then tensorop convert \
-         'F.npy:DTYPE[DIMS REVERSED]@128' -o OUT.npy (128 is the offset that info --json prints)",
-    ),
+    ("permute swapaxes moveaxis t", "use tensorop transpose DATA --axes 0,2,1 (without --axes all are reversed)"),
     (
         "reshape view squeeze unsqueeze flatten ravel expand-dims",
         "read the items with other dims: tensorop convert FILE -o F.bin, then tensorop convert 'F.bin:DTYPE[DIMS]' -o OUT.npy",

@@ -19,6 +19,7 @@ mod show;
 mod slice;
 mod slice_scatter;
 mod textconv;
+mod transpose;
 mod verdicts;
 
 // operands, outputs and formats, whatever the sub-command

@@ -1,0 +1,61 @@
+//! The sub-command `transpose`.
+
+use anyhow::Result;
+use clap::{Args, ValueHint};
+
+use super::destination::Destination;
+use super::io::{Io, Outcome};
+use super::options::{IndexList, OperandArg, OperatorOptions, data_help};
+use super::sources::{DATA, OperandReader, explained};
+use crate::ops::selection::Selection;
+use crate::ops::transpose::check;
+
+/// Put the axes of a tensor into another order (ONNX Transpose 1 to 25, OpenVINO Transpose-1)
+///
+/// Axis n of the output is axis AXES[n] of DATA; without --axes they are reversed, as NumPy's data.T does. The output is
+/// in C order, so items move: what only reads the other order of the same bytes is convert --order F.
+///
+/// Shape of the output: that of DATA, in the order of the axes.
+#[derive(Args)]
+#[command(override_usage = "tensorop transpose [OPTIONS] <DATA>", after_long_help = EXAMPLES)]
+pub(super) struct Transpose {
+    /// The tensor whose axes are put into another order
+    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor whose axes are put into another order."))]
+    pub data: OperandArg,
+    /// The axis of DATA that each axis of the output is, such as 0,3,1,2 or a file [default: reversed]
+    ///
+    /// A list of integers such as 0,3,1,2 or [0,-1,1,2], or the path of a 1-D integer tensor, which names each axis of DATA
+    /// once. Negative ones count from the last axis. As in Transpose-1, an empty list reverses the axes.
+    #[arg(long, value_name = "I", value_parser = IndexList::parser(), value_hint = ValueHint::FilePath, help_heading = "Transpose")]
+    pub axes: Option<IndexList>,
+    #[command(flatten)]
+    pub options: OperatorOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tensorop transpose matrix.npy -o columns.npy               # matrix.T
+  tensorop transpose nhwc.npy --axes 0,3,1,2 -o nchw.npy
+  tensorop transpose weights.safetensors:fc.weight --to npy | tensorop show -
+  tensorop transpose '[[1,2,3],[4,5,6]]'
+
+Of a Zarr store the chunks and the names of the dimensions go along with their axes.
+
+Where rows become columns, 32 MiB of the output are held at a time, of all threads together.";
+
+impl Transpose {
+    /// Resolves the axes and writes DATA with its axes in their order.
+    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+        let OperatorOptions { input, output, run } = &self.options;
+        let destination = Destination::of(io, output, run.quiet)?;
+        let reader = OperandReader::new(io, input, &run.threads)?;
+        let axes = self.axes.as_ref().map(|list| reader.index_list(list, "--axes", Some(1))).transpose()?;
+        let operand = DATA.of(&self.data);
+        let data = reader.source(&operand)?;
+        let axes = check(data.shape(), axes.as_deref()).map_err(|error| explained([&operand], error))?;
+        let mut report = destination.report("transpose (ONNX Transpose, OpenVINO Transpose-1)");
+        report.source(&data);
+        report.line(format_args!("axes {axes:?}"));
+        destination.put(Box::new(Selection::transposed(data, &axes)), reader.limits, report)
+    }
+}

@@ -1,0 +1,183 @@
+//! Transpose, as [ONNX](https://onnx.ai/onnx/operators/onnx__Transpose.html) and OpenVINO's
+//! [Transpose-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/transpose-1.html)
+//! specify it: the same items with the axes in another order.
+
+use ndarray::{Array, ArrayBase, Data, Dimension};
+
+use super::arrays::{check_extent, items};
+use crate::error::{Error, Subject};
+use crate::item::tensor::Tensor;
+use crate::layout::axis::resolve_axis;
+use crate::layout::shape::MAX_RANK;
+use crate::layout::view::View;
+use crate::layout::walk::{copy, copy_bytes};
+use crate::memory;
+
+/// Checks the axes of a transposition of data of that shape, and returns for each axis of the output the axis of the data
+/// that it is. Without a list, or with an empty one (as Transpose-1 has it), the axes are reversed.
+///
+/// # Errors
+/// Data of more than 64 axes; a list that does not name each axis once, counted from the last one if it is negative.
+pub fn check(shape: &[usize], axes: Option<&[i64]>) -> Result<Vec<usize>, Error> {
+    let rank = shape.len();
+    if rank > MAX_RANK {
+        return Err(Error::new(Subject::Data, format!("rank {rank}, expected at most {MAX_RANK}")));
+    }
+    check_extent(shape, Subject::Data)?;
+    let Some(axes) = axes.filter(|axes| !axes.is_empty()) else { return Ok((0..rank).rev().collect()) };
+    let refuse = |message: String| Err(Error::new(Subject::Axes, format!("{message} (data {shape:?})")));
+    let mut position_of = vec![None; rank];
+    let mut order = Vec::with_capacity(rank);
+    for (position, &typed) in axes.iter().enumerate() {
+        let Some(axis) = resolve_axis(typed, rank) else {
+            let range = match rank {
+                0 => "a scalar has no axes".to_owned(),
+                _ => format!("expected one of [-{rank}, {}]", rank - 1),
+            };
+            return refuse(format!("axis {typed} at position {position}, {range}"));
+        };
+        if let Some(earlier) = position_of[axis].replace(position) {
+            let other = axes[earlier];
+            return refuse(format!(
+                "axis {axis} is named twice: {other} at position {earlier}, {typed} at position {position}"
+            ));
+        }
+        order.push(axis);
+    }
+    match position_of.iter().position(Option::is_none) {
+        None => Ok(order),
+        Some(missing) => {
+            let found = if axes.len() == 1 { "1 axis".to_owned() } else { format!("{} axes", axes.len()) };
+            refuse(format!("{found}, expected each of the {rank}: axis {missing} is missing"))
+        }
+    }
+}
+
+/// Copies `data` with its axes in another order: axis `n` of the result is axis `axes[n]` of `data`. Without a list,
+/// or with an empty one, the axes are reversed. The result is in C order.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::transpose;
+/// let data = array![[0, 1, 2], [3, 4, 5]];
+/// assert_eq!(transpose(&data, None)?, array![[0, 3], [1, 4], [2, 5]]);
+/// assert_eq!(transpose(&data, Some(&[0, -1]))?, data);
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// More than 64 axes; a list that does not name each axis once, counted from the last one if it is negative
+/// ([`Subject::Axes`]).
+pub fn transpose<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    axes: Option<&[i64]>,
+) -> Result<Array<T, D>, Error> {
+    let view = View::c_order(data.shape()).with_axes(&check(data.shape(), axes)?);
+    let source = items(data);
+    // every place is overwritten: the items are only there to begin with
+    let mut out = source.to_vec();
+    copy(&source, &view, &mut out, &View::c_order(&view.shape()));
+    let mut dim = data.raw_dim();
+    for (axis, len) in view.shape().into_iter().enumerate() {
+        dim[axis] = len;
+    }
+    Ok(Array::from_shape_vec(dim, out).expect("as many items as data has"))
+}
+
+impl Tensor {
+    /// Copies the tensor with its axes in another order, whatever its dtype, as [`transpose`](crate::transpose()) does.
+    ///
+    /// ```
+    /// use tensorop::{DType, Tensor};
+    /// let tensor = Tensor::new(DType::parse("S2")?, vec![2, 2], b"aabbccdd".to_vec())?;
+    /// assert_eq!(tensor.transpose(None)?.bytes(), b"aaccbbdd");
+    /// # Ok::<(), tensorop::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`transpose`](crate::transpose()); not enough memory for the copy.
+    pub fn transpose(&self, axes: Option<&[i64]>) -> Result<Self, Error> {
+        let view = View::c_order(self.shape()).with_axes(&check(self.shape(), axes)?);
+        let (shape, itemsize) = (view.shape(), self.dtype().itemsize());
+        let mut bytes = memory::zeros(view.items() * itemsize)?;
+        copy_bytes(self.bytes(), &view, &mut bytes, &View::c_order(&shape), itemsize);
+        Self::new(self.dtype().clone(), shape, bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{ArrayD, IxDyn};
+
+    use super::*;
+
+    /// Takes every item of the result from where the axes say that it was.
+    fn plain(data: &ArrayD<i32>, order: &[usize]) -> ArrayD<i32> {
+        let shape: Vec<usize> = order.iter().map(|&axis| data.shape()[axis]).collect();
+        ArrayD::from_shape_fn(IxDyn(&shape), |at| {
+            let mut from = vec![0; order.len()];
+            order.iter().enumerate().for_each(|(n, &axis)| from[axis] = at[n]);
+            data[IxDyn(&from)]
+        })
+    }
+
+    fn counted(shape: &[usize]) -> ArrayD<i32> {
+        let mut next = 0..;
+        ArrayD::from_shape_simple_fn(IxDyn(shape), || next.next().unwrap())
+    }
+
+    #[test]
+    fn every_order_of_three_axes() {
+        let shapes: [&[usize]; 4] = [&[2, 3, 4], &[5, 1, 7], &[3, 0, 2], &[70, 33, 2]];
+        for shape in shapes {
+            let data = counted(shape);
+            for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+                let expected = plain(&data, &order);
+                let (typed, back) = (order.map(|axis| axis as i64), order.map(|axis| axis as i64 - 3));
+                assert_eq!(transpose(&data, Some(&typed)).as_ref(), Ok(&expected), "{shape:?} {order:?}");
+                assert_eq!(transpose(&data, Some(&back)).as_ref(), Ok(&expected), "{shape:?} {back:?}");
+                // of any layout
+                let reversed = data.t().as_standard_layout().into_owned();
+                assert_eq!(transpose(&reversed.t(), Some(&typed)).as_ref(), Ok(&expected), "{shape:?} {order:?}");
+            }
+            assert_eq!(transpose(&data, None).as_ref(), Ok(&plain(&data, &[2, 1, 0])));
+            assert_eq!(transpose(&data, Some(&[])).as_ref(), Ok(&plain(&data, &[2, 1, 0])));
+        }
+    }
+
+    #[test]
+    fn few_axes_and_many() {
+        let scalar = ndarray::arr0(7);
+        assert_eq!((transpose(&scalar, None), transpose(&scalar, Some(&[]))), (Ok(scalar.clone()), Ok(scalar)));
+        let row = ndarray::array![1, 2, 3];
+        assert_eq!((transpose(&row, None), transpose(&row, Some(&[-1]))), (Ok(row.clone()), Ok(row)));
+        let mut shape = vec![1; MAX_RANK];
+        (shape[0], shape[31], shape[63]) = (3, 2, 5);
+        let many = transpose(&counted(&shape), None).unwrap();
+        shape.reverse();
+        assert_eq!(many.shape(), shape);
+        let items: Vec<i32> = many.iter().copied().take(7).collect();
+        assert_eq!(items, [0, 10, 20, 5, 15, 25, 1]);
+        let more = counted(&[1; MAX_RANK + 1]);
+        assert_eq!(transpose(&more, None).unwrap_err().to_string(), "data: rank 65, expected at most 64");
+    }
+
+    #[test]
+    fn refused() {
+        let rows: [(&[usize], &[i64], &str); 8] = [
+            (&[2, 3], &[0], "1 axis, expected each of the 2: axis 1 is missing (data [2, 3])"),
+            (&[2, 3, 4], &[2, 0], "2 axes, expected each of the 3: axis 1 is missing (data [2, 3, 4])"),
+            (&[2, 3], &[0, 0], "axis 0 is named twice: 0 at position 0, 0 at position 1 (data [2, 3])"),
+            (&[2, 3], &[1, -1], "axis 1 is named twice: 1 at position 0, -1 at position 1 (data [2, 3])"),
+            (&[2, 3], &[0, 2], "axis 2 at position 1, expected one of [-2, 1] (data [2, 3])"),
+            (&[2, 3], &[-3, 0], "axis -3 at position 0, expected one of [-2, 1] (data [2, 3])"),
+            (&[2], &[i64::MIN], "axis -9223372036854775808 at position 0, expected one of [-1, 0] (data [2])"),
+            (&[], &[0], "axis 0 at position 0, a scalar has no axes (data [])"),
+        ];
+        for (shape, axes, message) in rows {
+            let error = check(shape, Some(axes)).unwrap_err();
+            assert_eq!((error.subject(), error.message()), (Subject::Axes, message));
+        }
+        assert_eq!(check(&[usize::MAX, 2], None).unwrap_err().subject(), Subject::Data);
+    }
+}
