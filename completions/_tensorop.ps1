@@ -47,6 +47,8 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('--step', '--step', [CompletionResultType]::ParameterName, 'From one place to the next on each axis, as --start [default: 1 for each]')
             [CompletionResult]::new('--axes', '--axes', [CompletionResultType]::ParameterName, 'The axes that start, stop and step are for, as --start [default: 0,1,..]')
             [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Slices in NumPy''s notation, such as ''1:8:2, ..., ::-1''')
+            [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Of whole containers take only tensors whose names match')
+            [CompletionResult]::new('--exclude', '--exclude', [CompletionResultType]::ParameterName, 'Of whole containers leave out tensors whose names match, also of those that --only takes')
             [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of operands that do not say theirs: JSON, CSV, void items')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]')
             [CompletionResult]::new('--skip-rows', '--skip-rows', [CompletionResultType]::ParameterName, 'Lines at the beginning of CSV and TSV to leave out, such as headings')

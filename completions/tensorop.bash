@@ -1432,7 +1432,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__slice)
-            opts="-o -q -h --start --stop --step --axes --at --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
+            opts="-o -q -h --start --stop --step --axes --at --only --exclude --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1499,6 +1499,20 @@ _tensorop() {
                     return 0
                     ;;
                 --at)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --only)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --exclude)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace

@@ -43,6 +43,8 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand --step 'From one place to the next on each axis, as --start [default: 1 for each]'
             cand --axes 'The axes that start, stop and step are for, as --start [default: 0,1,..]'
             cand --at 'Slices in NumPy''s notation, such as ''1:8:2, ..., ::-1'''
+            cand --only 'Of whole containers take only tensors whose names match'
+            cand --exclude 'Of whole containers leave out tensors whose names match, also of those that --only takes'
             cand --dtype 'The dtype of operands that do not say theirs: JSON, CSV, void items'
             cand --from 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]'
             cand --skip-rows 'Lines at the beginning of CSV and TSV to leave out, such as headings'

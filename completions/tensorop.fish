@@ -45,6 +45,8 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l stop -d 'The
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l step -d 'From one place to the next on each axis, as --start [default: 1 for each]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l axes -d 'The axes that start, stop and step are for, as --start [default: 0,1,..]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l at -d 'Slices in NumPy\'s notation, such as \'1:8:2, ..., ::-1\'' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l only -d 'Of whole containers take only tensors whose names match' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l exclude -d 'Of whole containers leave out tensors whose names match, also of those that --only takes' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''

@@ -10,7 +10,7 @@ use super::asked::{Asked, Reinterpret};
 use super::destination::{Destination, Origin};
 use super::io::{Io, Outcome};
 use super::options::cast::{self, CastArg, parse_cast};
-use super::options::members::meant;
+use super::options::members::{meant, or_exclude};
 use super::options::{DTypeParser, MeantOperand, MemberOptions, NamedOperand, OperandArg, OperatorOptions, Word};
 use super::options::{data_help, dtype_help, file_of, parse_words, word};
 use super::sources::{IN, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
@@ -142,17 +142,19 @@ impl Convert {
             bail!("{}: no tensors", empty.join(", "));
         }
         let asked = Asked::new(input.dtype.as_ref());
-        let mut tensors = Vec::with_capacity(chosen.len());
+        let (alone, mut tensors) = (chosen.len() == 1, Vec::with_capacity(chosen.len()));
         for tensor in chosen {
             // a single tensor that is named may have any bits reinterpreted, several only those that are ambiguous
             let reading = if operands.len() == 1 && !tensor.whole { Reinterpret::Bits } else { Reinterpret::Unsigned };
             let (input, label) = (&inputs[tensor.input], tensor.label.clone());
-            tensors.push((typed_alone(TensorOf { input, n: tensor.n, label }, &asked, reading)?, tensor));
+            let data = typed_alone(TensorOf { input, n: tensor.n, label }, &asked, reading);
+            let is_unread = || tensor.whole && !alone && input.describe(tensor.n).is_err();
+            tensors.push((data.map_err(|why| if is_unread() { or_exclude(&why, &tensor.old) } else { why })?, tensor));
         }
         asked.finish()?;
         let dtypes: Vec<_> = tensors.iter().map(|(data, tensor)| (tensor.old.as_str(), data.dtype())).collect();
         cast::check(&self.cast, &dtypes)?;
-        let (alone, mut report) = (tensors.len() == 1, destination.report("convert"));
+        let mut report = destination.report("convert");
         let is_named = tensors.iter().any(|(_, tensor)| tensor.explicit);
         let mut works = Vec::with_capacity(tensors.len());
         for (data, Chosen { old, name, whole, .. }) in tensors {
@@ -169,7 +171,7 @@ impl Convert {
             let recast = Recast { cast: dtype.cloned(), lossy, big_endian: output.big_endian, order };
             works.push(Work { name, recast, ..Work::new(Box::new(selection), reader.limits) });
         }
-        let left_out = |name: &str| !self.members.takes(name) || replaced.contains(name);
+        let left_out = |name: &str| !self.members.taken.takes(name) || replaced.contains(name);
         destination.write(works, Origin { is_named, notes, left_out: &left_out }, report)
     }
 
@@ -199,7 +201,7 @@ impl Convert {
             let members = match &names {
                 None if input.member().is_some() => input.select()?,
                 None => vec![input.chosen()?],
-                Some(names) => (0..names.len()).filter(|&n| self.members.takes(names[n])).collect(),
+                Some(names) => (0..names.len()).filter(|&n| self.members.taken.takes(names[n])).collect(),
             };
             whole_names.extend(names.into_iter().flatten().map(str::to_owned));
             let several = members.len() > 1;
@@ -232,7 +234,7 @@ impl Convert {
             inputs.push(input);
         }
         let whole_names: Vec<_> = whole_names.iter().map(String::as_str).collect();
-        self.members.check_names(&whole_names)?;
+        self.members.taken.check_names(&whole_names)?;
         self.members.check_renames(&whole_names)?;
         let mut replaced = HashSet::new();
         if container {

@@ -197,14 +197,14 @@ pub(super) fn pair_up(
     let as_expected = Opening {
         role: EXPECTED.name,
         options: options.clone(),
-        wanted: &|name| members.takes(&members.renamed(name)),
-        wanted_within: &|prefix| members.renames_within(prefix) || members.takes_within(prefix),
+        wanted: &|name| members.taken.takes(&members.renamed(name)),
+        wanted_within: &|prefix| members.renames_within(prefix) || members.taken.takes_within(prefix),
     };
     let as_actual = Opening {
         role: ACTUAL.name,
         options,
-        wanted: &|name| members.takes(name),
-        wanted_within: &|prefix| members.takes_within(prefix),
+        wanted: &|name| members.taken.takes(name),
+        wanted_within: &|prefix| members.taken.takes_within(prefix),
     };
     let sides = [expected.into_many(operands[0].arg, as_expected)?, actual.into_many(operands[1].arg, as_actual)?];
     Ok(ComparedSides::Many(Box::new(NamedPairs::new(sides, members, &labels)?)))
@@ -246,7 +246,7 @@ impl NamedPairs {
         unite_broken(&mut named, &sides);
         let mut named: Vec<_> = named.into_iter().collect();
         sort_by(&mut named, |(a, _), (b, _)| a.cmp(b));
-        members.check_names(&named.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
+        members.taken.check_names(&named.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
         if named.is_empty() {
             // to compare nothing says nothing, and least of all that the sides are equal
             let left: Vec<_> = sides.iter().flat_map(Collection::left_alone).collect();
@@ -257,7 +257,7 @@ impl NamedPairs {
             };
             bail!("{} and {}: there is no tensor in either{left}", labels[0], labels[1]);
         }
-        named.retain(|(name, _)| members.takes(name));
+        named.retain(|(name, _)| members.taken.takes(name));
         if named.is_empty() {
             bail!("{} and {}: --only and --exclude leave no tensor to compare", labels[0], labels[1]);
         }

@@ -1,15 +1,15 @@
 //! The sub-command `slice`.
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
 use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
 use super::destination::{Destination, Origin};
 use super::io::{Io, Outcome};
+use super::options::members::{TakenOptions, or_exclude};
 use super::options::{OperandArg, OperatorOptions, SliceOptions, data_help};
-use super::sources::{
-    DATA, FoundTensor, OperandReader, TensorOf, check_dims, dims_of, explained, slices_of, typed_alone,
-};
+use super::sources::{DATA, FoundTensor, OperandReader, TensorOf, explained, slices_of, typed_alone};
+use crate::format::dims::dims_of;
 use crate::format::open::Input;
 use crate::format::write::Work;
 use crate::ops::selection::Selection;
@@ -31,6 +31,8 @@ pub(super) struct Slice {
     pub data: OperandArg,
     #[command(flatten)]
     pub slices: SliceOptions,
+    #[command(flatten)]
+    pub taken: TakenOptions,
     #[command(flatten)]
     pub options: OperatorOptions,
 }
@@ -57,6 +59,9 @@ impl Slice {
         if slices.is_by_names() && found.member().is_none() && found.name(1).is_some() {
             return self.dataset(&reader, &found, &slices, destination);
         }
+        let is_one = "--only and --exclude choose among the tensors of a whole container, which is sliced by the names of \
+                      dimensions, as in --at time=2:4";
+        ensure!(self.taken.is_empty(), "{}: {is_one}", operand.label);
         let data = reader.sources(&[&FoundTensor::of(found)?])?.pop().expect("a source for each tensor");
         let spans = slices_of(&slices, &data)?.resolve(data.shape()).map_err(|error| explained([&operand], error))?;
         let mut report = destination.report("slice (OpenVINO Slice-8)");
@@ -77,8 +82,12 @@ impl Slice {
         let asked = Asked::new(options.dtype.as_ref());
         let mut report = destination.report("slice (OpenVINO Slice-8)");
         let (mut works, mut notes, mut all_dims) = (Vec::new(), Vec::new(), Vec::new());
-        for (n, name) in input.names().into_iter().flatten().enumerate() {
-            let data = typed_alone(TensorOf::member(input, n), &asked, Reinterpret::Unsigned)?;
+        let names = input.names().unwrap_or_default();
+        self.taken.check_names(&names)?;
+        for (n, name) in names.iter().enumerate().filter(|(_, name)| self.taken.takes(name)) {
+            let data = typed_alone(TensorOf::member(input, n), &asked, Reinterpret::Unsigned);
+            let or_exclude = |why| if input.describe(n).is_err() { or_exclude(&why, name) } else { why };
+            let data = data.map_err(or_exclude)?;
             let dims = dims_of(&data);
             let own = slices.of_dims(&dims);
             all_dims.extend(dims.into_iter().filter(|dim| !all_dims.contains(dim)).collect::<Vec<_>>());
@@ -91,13 +100,19 @@ impl Slice {
                 Selection::slice(data, &spans)
             };
             let mut work = Work::new(Box::new(selection), reader.limits);
-            (work.name, work.recast.big_endian) = (Some(name.to_owned()), output.big_endian);
+            (work.name, work.recast.big_endian) = (Some((*name).to_owned()), output.big_endian);
             works.push(work);
             notes.extend(input.notes(n)?);
         }
         asked.finish()?;
-        check_dims(slices, &all_dims, &input.label_of(None))?;
-        let origin = Origin { is_named: false, notes: merged(&notes), left_out: &|_| false };
+        ensure!(!works.is_empty(), "{}: --only and --exclude leave no tensor", input.label());
+        let label = input.label();
+        let advice =
+            "no tensor in it has names of dimensions, as those of Zarr stores may: slice one of them by position";
+        ensure!(all_dims.iter().any(Option::is_some), "--at: {label}: {advice}");
+        slices.check_dims(&all_dims).map_err(|error| anyhow!("--at: {label}: {}", error.message()))?;
+        let left_out = |name: &str| !self.taken.takes(name);
+        let origin = Origin { is_named: false, notes: merged(&notes), left_out: &left_out };
         destination.write(works, origin, report)
     }
 }

@@ -17,6 +17,7 @@ use crate::error::{Error, ErrorKind, Subject};
 use crate::format::Unchangeable;
 use crate::format::collection;
 use crate::format::colon::folder_of_files;
+use crate::format::dims;
 use crate::format::json;
 use crate::format::open::{Input, OpenOptions};
 use crate::format::values::{self, Values};
@@ -409,35 +410,12 @@ pub(super) fn typed_alone(tensor: TensorOf<'_>, asked: &Asked<'_>, reading: Rein
     Ok(typed(&[tensor], asked, reading)?.pop().expect("a source for each tensor"))
 }
 
-/// Returns the names of the dimensions of a tensor, of which some may have none. Only stores of Zarr have them.
-pub(super) fn dims_of(data: &Source) -> Vec<Option<String>> {
-    let text = data.as_chunks().and_then(|chunks| chunks.style().dimension_names.clone());
-    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
-}
-
 /// Returns slices with the axes of a tensor in the place of names of its dimensions.
 ///
 /// # Errors
 /// A name that none of its dimensions has.
 pub(super) fn slices_of(slices: &SliceArgs, data: &Source) -> Result<SliceArgs> {
-    let dims = dims_of(data);
-    check_dims(slices, &dims, data.label())?;
-    Ok(slices.of_dims(&dims))
-}
-
-/// Refuses slices by a name that none of the dimensions has that messages say are of `label`.
-///
-/// # Errors
-/// The first such name.
-pub(super) fn check_dims(slices: &SliceArgs, dims: &[Option<String>], label: &str) -> Result<()> {
-    let Some(name) = slices.unknown(dims) else { return Ok(()) };
-    let names: Vec<&str> = dims.iter().flatten().map(String::as_str).collect();
-    if names.is_empty() {
-        bail!(
-            "--at: {label}: its dimensions have no names, as those of Zarr stores may: slice by position, as in 2:4, ::2"
-        );
-    }
-    bail!("--at: {label}: no dimension is called {name}: there are {}", names.join(", "))
+    dims::slices_of(slices, data).map_err(|error| anyhow!("--{}: {error}", error.subject()))
 }
 
 /// Refuses standard input for more than one of the operands.

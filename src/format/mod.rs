@@ -13,6 +13,7 @@ pub mod colon;
 pub mod content;
 #[cfg(feature = "csv")]
 mod csv;
+pub mod dims;
 pub mod files;
 mod folder;
 mod foreign;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::collection;
+use super::dims::slices_of;
 use super::interface::Unchangeable;
 use super::open::{Input, OpenOptions};
 use super::table::Format;
@@ -111,7 +112,7 @@ pub fn describe(path: impl AsRef<Path>) -> Result<Vec<TensorInfo>> {
 /// ```
 ///
 /// # Errors
-/// Those of [`open`]; a format whose items cannot be changed in place ([`ErrorKind::Unsupported`]); `updates` of another
+/// Those of [`open`]; a name that no dimension has; a format whose items cannot be changed in place ([`ErrorKind::Unsupported`]); `updates` of another
 /// shape than the slice ([`Subject::Updates`]), of another dtype than the data ([`Subject::Dtype`], the byte order may be
 /// another one), or with a string that is longer than the data's; of reading and writing.
 pub fn patch(path: impl AsRef<Path>, slices: &SliceArgs, updates: &Tensor) -> Result<()> {
@@ -119,7 +120,7 @@ pub fn patch(path: impl AsRef<Path>, slices: &SliceArgs, updates: &Tensor) -> Re
     let place = || label.clone();
     let data = lock(path.as_ref(), &label)?;
     let shape = Some(updates.shape());
-    let places = SliceScatter::resolve(data.shape(), slices, shape).with_context(place)?;
+    let places = SliceScatter::resolve(data.shape(), &slices_of(slices, &data)?, shape).with_context(place)?;
     if Conversion::new(updates.dtype(), data.dtype()).is_none() {
         let message = format!("updates are {}, expected {}", updates.dtype().name(), data.dtype().name());
         return Err(Error::new(Subject::Dtype, message).within(label));
@@ -221,14 +222,14 @@ impl Opened {
         load(self.source(self.member(name.into())?.0)?, Selection::whole)
     }
 
-    /// Reads a slice of a tensor. Only the bytes that the slice needs are read, where these have a place in the file: memory
+    /// Reads a slice of a tensor, of a Zarr store also by the names of its dimensions (`"time=2:4".parse()?`). Only the bytes that the slice needs are read, where these have a place in the file: memory
     /// is taken for the slice, for the chunks of a compressed tensor one at a time, and for a text whole.
     ///
     /// # Errors
-    /// Those of [`read`](Self::read), and of [`SliceArgs::resolve`].
+    /// Those of [`read`](Self::read), and of [`SliceArgs::resolve`]; a name that no dimension has.
     pub fn read_slice<'n>(&self, name: impl Into<Option<&'n str>>, slices: &SliceArgs) -> Result<Tensor> {
         let source = self.source(self.member(name.into())?.0)?;
-        let spans = slices.resolve(source.shape()).with_context(|| source.label().to_owned())?;
+        let spans = slices_of(slices, &source)?.resolve(source.shape()).with_context(|| source.label().to_owned())?;
         load(source, |source| Selection::slice(source, &spans))
     }
 

@@ -87,9 +87,19 @@ impl SliceArgs {
         !self.names.is_empty()
     }
 
-    /// Returns the first name that none of these dimensions has.
-    pub fn unknown<'a>(&'a self, dims: &[Option<String>]) -> Option<&'a str> {
-        self.names.iter().find(|name| !dims.iter().flatten().any(|dim| dim == *name)).map(String::as_str)
+    /// Checks that each name is that of one of these dimensions.
+    ///
+    /// # Errors
+    /// The first name that none has.
+    pub fn check_dims(&self, dims: &[Option<String>]) -> Result<(), Error> {
+        let dims: Vec<&str> = dims.iter().flatten().map(String::as_str).collect();
+        let Some(name) = self.names.iter().find(|name| !dims.contains(&name.as_str())) else { return Ok(()) };
+        let message = if dims.is_empty() {
+            "its dimensions have no names, as those of Zarr stores may: slice by position, as in 2:4, ::2".to_owned()
+        } else {
+            format!("no dimension is called {name}: there are {}", dims.join(", "))
+        };
+        Err(Error::new(Subject::At, message))
     }
 
     /// Returns the slices of the axes of a tensor whose dimensions have these names, as far as it has them; slices that are

@@ -233,6 +233,42 @@ fn axes_by_name() {
     for (args, expected) in rows {
         assert_eq!(run(args).stderr, format!("error: {expected}\n"), "{args}");
     }
+    // a folder, whose stores have names and whose other files have none; files of containers have none
+    std::fs::create_dir(folder.path("all")).unwrap();
+    folder.put("all/b.npy", folder.get("a.npy"));
+    run("convert t.zarr -o all/a.zarr").printed().unwrap();
+    run("slice all --at time=1:,lat=:1 -o from_folder.zarr").printed().unwrap();
+    assert_eq!(folder.tree("from_folder.zarr"), folder.tree("part.zarr"));
+    run("convert a=a.npy b=a.npy -o both.npz").printed().unwrap();
+    run("convert both.npz -o both.safetensors").printed().unwrap();
+    std::fs::create_dir(folder.path("plain")).unwrap();
+    folder.put("plain/a.npy", folder.get("a.npy")).put("plain/b.npy", folder.get("a.npy"));
+    for name in ["both.npz", "both.safetensors", "plain"] {
+        let expected = format!(
+            "error: --at: DATA {name}: no tensor in it has names of dimensions, as those of Zarr stores may: slice one of them by position\n"
+        );
+        assert_eq!(run(&format!("slice {name} --at time=1: -o o.npz")).stderr, expected);
+    }
+    // some of the tensors, one of which cannot be read
+    run("convert a=t.zarr b=a.npy bad=t.zarr -o bad.zarr").printed().unwrap();
+    let metadata = String::from_utf8(folder.get("bad.zarr/bad/zarr.json")).unwrap();
+    folder.put("bad.zarr/bad/zarr.json", metadata.replace("uint8", "string"));
+    let why = "DATA bad.zarr:bad: zarr.json: data_type \"string\" is not known; --exclude bad leaves it out";
+    assert_eq!(run("slice bad.zarr --at time=1: -o o.npz").stderr, format!("error: {why}\n"));
+    let why = why.replace("DATA", "IN");
+    assert_eq!(run("convert bad.zarr -o o.npz").stderr, format!("error: {why}\n"));
+    for left in ["--exclude bad", "--only a --only b"] {
+        run(&format!("slice bad.zarr --at time=1:,lat=:1 -o left.zarr {left}")).printed().unwrap();
+        assert_eq!(folder.tree("left.zarr"), folder.tree("part.zarr"), "{left}");
+    }
+    let one = "--only and --exclude choose among the tensors of a whole container, which is sliced by the names";
+    assert!(
+        run("slice bad.zarr:a --at time=1: --only a").stderr.starts_with(&format!("error: DATA bad.zarr:a: {one}"))
+    );
+    let none = "error: --only c: matches no tensor of a whole container: there are \"a\", \"b\", \"bad\"\n";
+    assert_eq!(run("slice bad.zarr --at time=1: --only c -o o.npz").stderr, none);
+    let left = "error: DATA bad.zarr: --only and --exclude leave no tensor\n";
+    assert_eq!(run("slice bad.zarr --at time=1: --only a --exclude a -o o.npz").stderr, left);
     let usage = |args: &str| run(args).stderr;
     assert!(usage("slice t.zarr --at time=1:,2:").contains("'2:' has no name: slices by name and by position do not"));
     assert!(usage("slice t.zarr --at time=1:,time=2:").contains("time is named twice"));

@@ -207,3 +207,31 @@ fn bytes_in_memory_are_files() {
     File::open(&path).and_then(|mut opened| opened.read_to_end(&mut file)).expect("read");
     assert_eq!(WriteOptions::new().format(Format::NPZ).to_bytes(&data), Ok(file));
 }
+
+/// Axes by the names that a store has for its dimensions.
+#[cfg(feature = "zarr")]
+#[test]
+fn slices_by_the_names_of_dimensions() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.zarr");
+    let data = counting(&[2, 3]);
+    tensorop::write(&path, &data).expect("written");
+    let metadata = fs::read_to_string(path.join("zarr.json")).expect("metadata");
+    let mut metadata: serde_json::Value = serde_json::from_str(&metadata).expect("JSON");
+    metadata["dimension_names"] = serde_json::json!(["y", "x"]);
+    fs::write(path.join("zarr.json"), metadata.to_string()).expect("written");
+    let slices = |text: &str| text.parse::<tensorop::SliceArgs>().expect("slices");
+    let opened = open(&path).expect("opened");
+    assert_eq!(opened.read_slice(None, &slices("x=1:")), opened.read_slice(None, &slices(":, 1:")));
+    let unknown = opened.read_slice(None, &slices("z=1:")).unwrap_err();
+    let message = format!("{}: no dimension is called z: there are y, x", path.display());
+    assert_eq!((unknown.subject(), unknown.to_string()), (tensorop::error::Subject::At, message));
+    let column = opened.read_slice(None, &slices("x=:1")).expect("a column");
+    tensorop::patch(&path, &slices("x=2:"), &column).expect("changed");
+    assert_eq!(open(&path).expect("opened").read_slice(None, &slices(":, 2:")), Ok(column.clone()));
+    // other formats have no names
+    let plain = folder.path().join("t.npy");
+    tensorop::write(&plain, &data).expect("written");
+    let refused = tensorop::patch(&plain, &slices("x=2:"), &column).unwrap_err();
+    assert!(refused.to_string().contains("t.npy: its dimensions have no names"), "{refused}");
+}

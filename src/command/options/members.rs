@@ -1,8 +1,9 @@
 //! The options that choose tensors of whole containers and give them other names.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::Args;
 
+use crate::command::messages::told;
 use crate::format::open::{alike, list};
 use crate::item::glob::{Glob, Rename};
 
@@ -11,6 +12,20 @@ use crate::item::glob::{Glob, Rename};
 #[derive(Args)]
 #[command(next_help_heading = "Names")]
 pub(crate) struct MemberOptions {
+    #[command(flatten)]
+    pub taken: TakenOptions,
+    /// Give tensors of whole containers other names, such as 'model.*=*'
+    ///
+    /// At most one * on each side; that of NEW is what that of OLD stood for. Can be given several times: the first that
+    /// matches a name changes it.
+    #[arg(long, value_name = "OLD=NEW", value_parser = Rename::parse)]
+    pub rename: Vec<Rename>,
+}
+
+/// The options that choose tensors of whole containers.
+#[derive(Args)]
+#[command(next_help_heading = "Names")]
+pub(crate) struct TakenOptions {
     /// Of whole containers take only tensors whose names match
     ///
     /// `*` stands for any letters, `/` and `.` among them, `?` for one, [a-c] for one of a set. Can be given several times.
@@ -20,22 +35,16 @@ pub(crate) struct MemberOptions {
     /// Of whole containers leave out tensors whose names match, also of those that --only takes
     #[arg(long, value_name = "GLOB", value_parser = parse_glob)]
     pub exclude: Vec<Glob>,
-    /// Give tensors of whole containers other names, such as 'model.*=*'
-    ///
-    /// At most one * on each side; that of NEW is what that of OLD stood for. Can be given several times: the first that
-    /// matches a name changes it.
-    #[arg(long, value_name = "OLD=NEW", value_parser = Rename::parse)]
-    pub rename: Vec<Rename>,
 }
 
 fn parse_glob(text: &str) -> Result<Glob, String> {
     Ok(Glob::new(text))
 }
 
-impl MemberOptions {
+impl TakenOptions {
     /// Returns whether no option is given.
     pub(crate) fn is_empty(&self) -> bool {
-        self.only.is_empty() && self.exclude.is_empty() && self.rename.is_empty()
+        self.only.is_empty() && self.exclude.is_empty()
     }
 
     /// Returns whether a tensor of that name is taken.
@@ -44,20 +53,10 @@ impl MemberOptions {
         (self.only.is_empty() || matches(&self.only)) && !matches(&self.exclude)
     }
 
-    /// Returns whether a tensor may get another name whose name begins with `prefix`.
-    pub(crate) fn renames_within(&self, prefix: &str) -> bool {
-        self.rename.iter().any(|rename| rename.applies_within(prefix))
-    }
-
     /// Returns whether a tensor may be taken whose name begins with `prefix`.
     pub(crate) fn takes_within(&self, prefix: &str) -> bool {
         let some = |globs: &[Glob]| globs.iter().any(|glob| glob.matches_some_within(prefix));
         (self.only.is_empty() || some(&self.only)) && !self.exclude.iter().any(|glob| glob.matches_all_within(prefix))
-    }
-
-    /// Returns what a tensor of that name is called after `--rename`.
-    pub(crate) fn renamed(&self, name: &str) -> String {
-        self.rename.iter().find_map(|rename| rename.apply(name)).unwrap_or_else(|| name.to_owned())
     }
 
     /// Checks that each pattern of `--only` and `--exclude` matches one of `names`.
@@ -72,6 +71,23 @@ impl MemberOptions {
             }
         }
         Ok(())
+    }
+}
+
+impl MemberOptions {
+    /// Returns whether no option is given.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.taken.is_empty() && self.rename.is_empty()
+    }
+
+    /// Returns whether a tensor may get another name whose name begins with `prefix`.
+    pub(crate) fn renames_within(&self, prefix: &str) -> bool {
+        self.rename.iter().any(|rename| rename.applies_within(prefix))
+    }
+
+    /// Returns what a tensor of that name is called after `--rename`.
+    pub(crate) fn renamed(&self, name: &str) -> String {
+        self.rename.iter().find_map(|rename| rename.apply(name)).unwrap_or_else(|| name.to_owned())
     }
 
     /// Checks that each pattern of `--rename` matches one of `names`.
@@ -102,6 +118,13 @@ impl MemberOptions {
         let cure = back.map_or_else(|| meant(old, expected), |back| format!(": use --rename '{}'", back.text()));
         bail!("--rename {text}: matches tensors of ACTUAL only, and it changes the names of EXPECTED{cure}")
     }
+}
+
+/// Adds to the reason why a tensor of a whole container cannot be read how it is left out.
+pub(crate) fn or_exclude(error: &anyhow::Error, name: &str) -> anyhow::Error {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-:,+@%".contains(c);
+    let name = if name.chars().all(is_plain) { name.to_owned() } else { format!("'{name}'") };
+    anyhow!("{}; --exclude {name} leaves it out", told(error))
 }
 
 /// Returns whether a rule changes any of the names.
