@@ -32,10 +32,10 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('gather-nd', 'gather-nd', [CompletionResultType]::ParameterValue, 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)')
             [CompletionResult]::new('transpose', 'transpose', [CompletionResultType]::ParameterValue, 'Put the axes of a tensor into another order (ONNX Transpose 1 to 25, OpenVINO Transpose-1)')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Look at tensors: dtype and shape, then the items, or a picture of them')
-            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ')
             [CompletionResult]::new('info', 'info', [CompletionResultType]::ParameterValue, 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins')
-            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Write tensors in another format, dtype or order')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ')
             [CompletionResult]::new('textconv', 'textconv', [CompletionResultType]::ParameterValue, 'Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items')
+            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Write tensors in another format, dtype or order')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write the man pages')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -301,6 +301,23 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'tensorop;info' {
+            [CompletionResult]::new('--by-axis', '--by-axis', [CompletionResultType]::ParameterName, 'The statistics of each place of an axis; a negative N counts from the end')
+            [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of operands that do not say theirs: JSON, CSV, void items')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]')
+            [CompletionResult]::new('--skip-rows', '--skip-rows', [CompletionResultType]::ParameterName, 'Lines at the beginning of CSV and TSV to leave out, such as headings')
+            [CompletionResult]::new('--missing', '--missing', [CompletionResultType]::ParameterName, 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0')
+            [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
+            [CompletionResult]::new('--stats', '--stats', [CompletionResultType]::ParameterName, 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN')
+            [CompletionResult]::new('--histogram', '--histogram', [CompletionResultType]::ParameterName, 'How the finite items are distributed between the smallest and the largest, in at most ten bins')
+            [CompletionResult]::new('--hash', '--hash', [CompletionResultType]::ParameterName, 'SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it')
+            [CompletionResult]::new('--tree', '--tree', [CompletionResultType]::ParameterName, 'Print names grouped at dots and slashes, with the tensors, items and bytes of each group')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print a JSON array with one object for each tensor')
+            [CompletionResult]::new('--members', '--members', [CompletionResultType]::ParameterName, 'Print only the names of the members, one a line')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'tensorop;diff' {
             [CompletionResult]::new('--atol', '--atol', [CompletionResultType]::ParameterName, 'The largest absolute error that passes; GLOB=A of the tensors whose names match')
             [CompletionResult]::new('--rtol', '--rtol', [CompletionResultType]::ParameterName, 'The largest error relative to EXPECTED that passes, with --atol their sum; or GLOB=R')
@@ -338,19 +355,12 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
-        'tensorop;info' {
-            [CompletionResult]::new('--by-axis', '--by-axis', [CompletionResultType]::ParameterName, 'The statistics of each place of an axis; a negative N counts from the end')
+        'tensorop;textconv' {
             [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of operands that do not say theirs: JSON, CSV, void items')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]')
             [CompletionResult]::new('--skip-rows', '--skip-rows', [CompletionResultType]::ParameterName, 'Lines at the beginning of CSV and TSV to leave out, such as headings')
             [CompletionResult]::new('--missing', '--missing', [CompletionResultType]::ParameterName, 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0')
             [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
-            [CompletionResult]::new('--stats', '--stats', [CompletionResultType]::ParameterName, 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN')
-            [CompletionResult]::new('--histogram', '--histogram', [CompletionResultType]::ParameterName, 'How the finite items are distributed between the smallest and the largest, in at most ten bins')
-            [CompletionResult]::new('--hash', '--hash', [CompletionResultType]::ParameterName, 'SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it')
-            [CompletionResult]::new('--tree', '--tree', [CompletionResultType]::ParameterName, 'Print names grouped at dots and slashes, with the tensors, items and bytes of each group')
-            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print a JSON array with one object for each tensor')
-            [CompletionResult]::new('--members', '--members', [CompletionResultType]::ParameterName, 'Print only the names of the members, one a line')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -397,16 +407,6 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
-        'tensorop;textconv' {
-            [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of operands that do not say theirs: JSON, CSV, void items')
-            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]')
-            [CompletionResult]::new('--skip-rows', '--skip-rows', [CompletionResultType]::ParameterName, 'Lines at the beginning of CSV and TSV to leave out, such as headings')
-            [CompletionResult]::new('--missing', '--missing', [CompletionResultType]::ParameterName, 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0')
-            [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            break
-        }
         'tensorop;completions' {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -425,10 +425,10 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('gather-nd', 'gather-nd', [CompletionResultType]::ParameterValue, 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)')
             [CompletionResult]::new('transpose', 'transpose', [CompletionResultType]::ParameterValue, 'Put the axes of a tensor into another order (ONNX Transpose 1 to 25, OpenVINO Transpose-1)')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Look at tensors: dtype and shape, then the items, or a picture of them')
-            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ')
             [CompletionResult]::new('info', 'info', [CompletionResultType]::ParameterValue, 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins')
-            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Write tensors in another format, dtype or order')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ')
             [CompletionResult]::new('textconv', 'textconv', [CompletionResultType]::ParameterValue, 'Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items')
+            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Write tensors in another format, dtype or order')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write the man pages')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -455,16 +455,16 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
         'tensorop;help;show' {
             break
         }
-        'tensorop;help;diff' {
-            break
-        }
         'tensorop;help;info' {
             break
         }
-        'tensorop;help;convert' {
+        'tensorop;help;diff' {
             break
         }
         'tensorop;help;textconv' {
+            break
+        }
+        'tensorop;help;convert' {
             break
         }
         'tensorop;help;completions' {

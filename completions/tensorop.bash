@@ -140,7 +140,7 @@ _tensorop() {
 
     case "${cmd}" in
         tensorop)
-            opts="-h -V --help --version slice slice-scatter scatter-update scatter-nd gather-nd transpose show diff info convert textconv completions man help"
+            opts="-h -V --help --version slice slice-scatter scatter-update scatter-nd gather-nd transpose show info diff textconv convert completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -687,7 +687,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__help)
-            opts="slice slice-scatter scatter-update scatter-nd gather-nd transpose show diff info convert textconv completions man help"
+            opts="slice slice-scatter scatter-update scatter-nd gather-nd transpose show info diff textconv convert completions man help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

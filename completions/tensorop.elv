@@ -29,10 +29,10 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand gather-nd 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
             cand transpose 'Put the axes of a tensor into another order (ONNX Transpose 1 to 25, OpenVINO Transpose-1)'
             cand show 'Look at tensors: dtype and shape, then the items, or a picture of them'
-            cand diff 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ'
             cand info 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
-            cand convert 'Write tensors in another format, dtype or order'
+            cand diff 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ'
             cand textconv 'Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items'
+            cand convert 'Write tensors in another format, dtype or order'
             cand completions 'Print a completion script for a shell'
             cand man 'Write the man pages'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -290,6 +290,22 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'tensorop;info'= {
+            cand --by-axis 'The statistics of each place of an axis; a negative N counts from the end'
+            cand --dtype 'The dtype of operands that do not say theirs: JSON, CSV, void items'
+            cand --from 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]'
+            cand --skip-rows 'Lines at the beginning of CSV and TSV to leave out, such as headings'
+            cand --missing 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0'
+            cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
+            cand --stats 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN'
+            cand --histogram 'How the finite items are distributed between the smallest and the largest, in at most ten bins'
+            cand --hash 'SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it'
+            cand --tree 'Print names grouped at dots and slashes, with the tensors, items and bytes of each group'
+            cand --json 'Print a JSON array with one object for each tensor'
+            cand --members 'Print only the names of the members, one a line'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'tensorop;diff'= {
             cand --atol 'The largest absolute error that passes; GLOB=A of the tensors whose names match'
             cand --rtol 'The largest error relative to EXPECTED that passes, with --atol their sum; or GLOB=R'
@@ -326,19 +342,12 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
-        &'tensorop;info'= {
-            cand --by-axis 'The statistics of each place of an axis; a negative N counts from the end'
+        &'tensorop;textconv'= {
             cand --dtype 'The dtype of operands that do not say theirs: JSON, CSV, void items'
             cand --from 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]'
             cand --skip-rows 'Lines at the beginning of CSV and TSV to leave out, such as headings'
             cand --missing 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0'
             cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
-            cand --stats 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN'
-            cand --histogram 'How the finite items are distributed between the smallest and the largest, in at most ten bins'
-            cand --hash 'SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it'
-            cand --tree 'Print names grouped at dots and slashes, with the tensors, items and bytes of each group'
-            cand --json 'Print a JSON array with one object for each tensor'
-            cand --members 'Print only the names of the members, one a line'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -383,15 +392,6 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
-        &'tensorop;textconv'= {
-            cand --dtype 'The dtype of operands that do not say theirs: JSON, CSV, void items'
-            cand --from 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]'
-            cand --skip-rows 'Lines at the beginning of CSV and TSV to leave out, such as headings'
-            cand --missing 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0'
-            cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
-            cand -h 'Print help (see more with ''--help'')'
-            cand --help 'Print help (see more with ''--help'')'
-        }
         &'tensorop;completions'= {
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
@@ -408,10 +408,10 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand gather-nd 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
             cand transpose 'Put the axes of a tensor into another order (ONNX Transpose 1 to 25, OpenVINO Transpose-1)'
             cand show 'Look at tensors: dtype and shape, then the items, or a picture of them'
-            cand diff 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ'
             cand info 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
-            cand convert 'Write tensors in another format, dtype or order'
+            cand diff 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ'
             cand textconv 'Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items'
+            cand convert 'Write tensors in another format, dtype or order'
             cand completions 'Print a completion script for a shell'
             cand man 'Write the man pages'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -430,13 +430,13 @@ set edit:completion:arg-completer[tensorop] = {|@words|
         }
         &'tensorop;help;show'= {
         }
-        &'tensorop;help;diff'= {
-        }
         &'tensorop;help;info'= {
         }
-        &'tensorop;help;convert'= {
+        &'tensorop;help;diff'= {
         }
         &'tensorop;help;textconv'= {
+        }
+        &'tensorop;help;convert'= {
         }
         &'tensorop;help;completions'= {
         }

@@ -1,11 +1,12 @@
-//! Lays the help of the command line out: short help fits one screen, examples keep their lines, formats are listed from
-//! their table.
+//! Lays the help of the command line out: sub-commands are in groups, short help fits one screen, examples keep their lines,
+//! formats are listed from their table.
 //!
 //! clap wraps all of a help at blanks and cannot be told to leave a text as it is. So the blanks of an example are replaced
 //! by another character while clap lays the help out.
 
 use clap::{Arg, Command};
 
+use super::GROUPS;
 use crate::format::Format;
 
 /// The character that replaces a blank at which no line may be broken. No help has it otherwise.
@@ -32,9 +33,29 @@ const NEEDED_MOST: &[&str] = &[
 /// What the short help says of operands, which the long help explains beside the first of them.
 const OPERANDS: &str = "Operands: a file, FILE:NAME in a container, - (standard input), or JSON '[1, 2]'";
 
-/// Returns the grammar with help that is laid out.
-pub(super) fn laid_out(grammar: Command) -> Command {
-    shortened(unbroken(grammar)).mut_subcommands(laid_out)
+/// Returns the grammar with help that is laid out for a terminal of `width` columns.
+pub(super) fn laid_out(grammar: Command, width: usize) -> Command {
+    let lines_kept = |command| shortened(unbroken(command));
+    grouped(lines_kept(grammar).mut_subcommands(lines_kept).term_width(width))
+}
+
+/// Returns the whole grammar with help that lists sub-commands below the headings of their groups.
+///
+/// clap knows one heading for all of them. So it lays out its own list, and the headings are put between the lines of that.
+fn grouped(grammar: Command) -> Command {
+    let list = grammar.clone().help_template("{subcommands}").render_help();
+    let heading = *grammar.get_styles().get_header();
+    let heading = |text: &str| format!("{heading}{text}:{heading:#}\n");
+    let mut template = "{before-help}{about-with-newline}\n{usage-heading} {usage}\n\n".to_owned();
+    for (plain, styled) in list.to_string().lines().zip(list.ansi().to_string().lines()) {
+        let name = plain.split_whitespace().next();
+        if let Some(group) = GROUPS.iter().find(|group| group.names.first().copied() == name) {
+            let gap = if group.names == GROUPS[0].names { "" } else { "\n" };
+            template += &format!("{gap}{}", heading(group.heading));
+        }
+        template += &format!("{styled}\n");
+    }
+    grammar.help_template(format!("{template}\n{}{{options}}{{after-help}}", heading("Options")))
 }
 
 /// Returns a command whose short help has those options only that are needed most, and the names of the others.
@@ -92,7 +113,7 @@ mod tests {
     /// Returns the lines of the help that a command line asks for, on a terminal of that width.
     fn shown(args: &[&str], width: usize) -> Vec<String> {
         let args = std::iter::once("tensorop").chain(args.iter().copied());
-        let help = laid_out(grammar()).term_width(width).try_get_matches_from(args).expect_err("a help");
+        let help = laid_out(grammar(), width).try_get_matches_from(args).expect_err("a help");
         plain(&help.render().to_string()).lines().map(str::to_owned).collect()
     }
 
@@ -103,6 +124,23 @@ mod tests {
             // a usage that is wider than the terminal takes a second row
             let count: usize = lines.iter().map(|line| line.chars().count().max(1).div_ceil(width)).sum();
             assert!(count <= 50, "{name} -h has {count} lines of {width} columns:\n{}", lines.join("\n"));
+        }
+    }
+
+    #[test]
+    fn sub_commands_are_in_groups() {
+        for (help, width) in [("-h", 100), ("--help", 100), ("--help", 60)] {
+            let lines = shown(&[help], width);
+            let at = |text: &str| lines.iter().position(|line| line == text).unwrap_or_else(|| panic!("no {text}"));
+            let ends = GROUPS.iter().skip(1).map(|group| group.heading).chain(["Options"]);
+            for (group, end) in GROUPS.iter().zip(ends) {
+                let list = &lines[at(&format!("{}:", group.heading)) + 1..at(&format!("{end}:"))];
+                let names = list.iter().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+                let names: Vec<_> = names.filter(|name| !name.is_empty() && *name != "help").collect();
+                assert_eq!(names, group.names, "{}", lines.join("\n"));
+                assert_eq!(list.last().map(String::as_str), Some(""), "a line is free above {end}");
+            }
+            assert_eq!(lines.iter().filter(|line| line.starts_with("  help ")).count(), 1);
         }
     }
 

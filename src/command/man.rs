@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::{Args, Command, ValueHint};
 
+use super::GROUPS;
 use super::io::{Io, Outcome};
 use super::options::parse_path;
 
@@ -57,7 +58,18 @@ fn page(command: &Command) -> Result<Vec<u8>> {
     man.render_description_section(&mut out)?;
     man.render_options_section(&mut out)?;
     if command.has_subcommands() {
-        man.render_subcommands_section(&mut out)?;
+        writeln!(out, ".SH SUBCOMMANDS")?;
+    }
+    for group in GROUPS.iter().filter(|_| command.has_subcommands()) {
+        let names = group.names.iter().filter_map(|name| command.find_subcommand(name).cloned());
+        let of_group = Command::new("tensorop").disable_help_subcommand(true);
+        let of_group = of_group.subcommand_help_heading(group.heading).subcommands(names);
+        let mut section = Vec::new();
+        clap_mangen::Man::new(of_group).render_subcommands_section(&mut section)?;
+        // clap_mangen makes a section of each heading, behind definitions that stand at the head of the page
+        let section = String::from_utf8(section)?;
+        let (_, list) = section.split_once(".SH ").context("a section without a heading")?;
+        write!(out, ".SS {list}")?;
     }
     // clap_mangen would join the lines of examples
     let help = command.get_after_long_help().or_else(|| command.get_after_help()).map(ToString::to_string);

@@ -67,14 +67,22 @@ const NOTES: &str = "\
 Exit status: 0 success, 1 diff found a difference, 2 anything else. Errors are one line on standard error. No file is then written or \
 replaced; on standard output an error may come after a part of the output. A closed pipe ends the program quietly: diff and --finish with the status of their verdict, all else with 0. NO_COLOR is honoured.";
 
-/// Makes all that depends on the list of sub-commands. What is in brackets in the list is passed to `run`.
+/// Sub-commands that the help lists below a heading of their own.
+struct Group {
+    heading: &'static str,
+    /// Their names, in the order of the help.
+    names: &'static [&'static str],
+}
+
+/// Makes all that depends on the list of sub-commands, which are in groups with a heading each. What is in brackets after
+/// a sub-command is passed to `run`.
 ///
 /// clap's derive for an enum of sub-commands would do, but it also generates functions that update parsed arguments, and it
 /// copies all that was parsed.
 macro_rules! sub_commands {
-    ($($name:literal $module:ident::$Command:ident $(($more:expr))?)*) => {
+    ($($heading:literal { $($name:literal $module:ident::$Command:ident $(($more:expr))?)+ })+) => {
         enum Command {
-            $($Command($module::$Command),)*
+            $($($Command($module::$Command),)+)+
         }
 
         impl Command {
@@ -82,25 +90,28 @@ macro_rules! sub_commands {
             fn of(matches: &mut ArgMatches) -> Result<Self, clap::Error> {
                 let (name, mut matches) = matches.remove_subcommand().expect("the grammar requires a sub-command");
                 match name.as_str() {
-                    $($name => $module::$Command::from_arg_matches_mut(&mut matches).map(Self::$Command),)*
+                    $($($name => $module::$Command::from_arg_matches_mut(&mut matches).map(Self::$Command),)+)+
                     name => unreachable!("the grammar has no sub-command {name}"),
                 }
             }
 
             fn run(&self, io: &Io) -> Result<Outcome> {
                 match self {
-                    $(Self::$Command(args) => args.run(io $(, $more)?),)*
+                    $($(Self::$Command(args) => args.run(io $(, $more)?),)+)+
                 }
             }
         }
 
         /// The names of the sub-commands.
-        const NAMES: &[&str] = &[$($name),*];
+        const NAMES: &[&str] = &[$($($name,)+)+];
+
+        /// The same names in their groups.
+        const GROUPS: &[Group] = &[$(Group { heading: $heading, names: &[$($name),+] }),+];
 
         /// Returns the grammar of the sub-command of that name.
         fn sub_command(name: &str) -> Option<clap::Command> {
             match name {
-                $($name => Some($module::$Command::augment_args(clap::Command::new($name))),)*
+                $($($name => Some($module::$Command::augment_args(clap::Command::new($name))),)+)+
                 _ => None,
             }
         }
@@ -109,19 +120,29 @@ macro_rules! sub_commands {
 
 // the sub-commands in the order of the help, with one file each
 sub_commands! {
-    "slice" slice::Slice
-    "slice-scatter" slice_scatter::SliceScatter
-    "scatter-update" scatter_update::ScatterUpdate
-    "scatter-nd" scatter_nd::ScatterNd
-    "gather-nd" gather_nd::GatherNd
-    "transpose" transpose::Transpose
-    "show" show::Show
-    "diff" diff::Diff
-    "info" info::Info
-    "convert" convert::Convert
-    "textconv" textconv::Textconv
-    "completions" completions::Completions(grammar())
-    "man" man::Man(grammar())
+    "Operators" {
+        "slice" slice::Slice
+        "slice-scatter" slice_scatter::SliceScatter
+        "scatter-update" scatter_update::ScatterUpdate
+        "scatter-nd" scatter_nd::ScatterNd
+        "gather-nd" gather_nd::GatherNd
+        "transpose" transpose::Transpose
+    }
+    "Looking" {
+        "show" show::Show
+        "info" info::Info
+    }
+    "Comparing" {
+        "diff" diff::Diff
+        "textconv" textconv::Textconv
+    }
+    "Files" {
+        "convert" convert::Convert
+    }
+    "Shells and help" {
+        "completions" completions::Completions(grammar())
+        "man" man::Man(grammar())
+    }
 }
 
 /// Does what the command line asks for, reports on standard error what went wrong, and returns the exit status. Nothing
@@ -175,9 +196,7 @@ fn parse_with(
     };
     parsed(grammar()).map_err(|error| match error.kind() {
         // To lay out help takes half as long as all the rest of a small run, so it is done only if help is shown.
-        ErrorKind::DisplayHelp => {
-            Ended::Help(parsed(help::laid_out(grammar()).term_width(help_width)).err().unwrap_or(error))
-        }
+        ErrorKind::DisplayHelp => Ended::Help(parsed(help::laid_out(grammar(), help_width)).err().unwrap_or(error)),
         _ if !error.use_stderr() => Ended::Help(error),
         // clap would print all of the help
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {

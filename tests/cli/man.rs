@@ -28,6 +28,15 @@ fn a_page_for_every_sub_command() {
     }
     assert!(wrong.is_empty(), "missing: {wrong:?}");
     let page = fs::read_to_string(pages.join("tensorop.1")).unwrap();
+    // sub-commands in their groups, whose headings are below that of the section
+    let (_, list) =
+        page.split_once(".SH SUBCOMMANDS\n.SS Operators\n.TP\ntensorop\\-slice(1)\n").expect("the operators");
+    let (operators, list) = list.split_once(".SS Looking\n.TP\ntensorop\\-show(1)\n").expect("what looks");
+    assert!(
+        operators.contains("\ntensorop\\-gather\\-nd(1)\n") && !operators.contains("tensorop\\-diff(1)"),
+        "{operators}"
+    );
+    assert!(list.contains(".SS Comparing\n.TP\ntensorop\\-diff(1)\n"), "{list}");
     Command::new(binary()).arg("man").assert().success().stdout(page);
 }
 

@@ -325,8 +325,9 @@ impl Folder {
 pub(crate) fn sub_commands() -> Vec<String> {
     let output = Command::new(binary()).arg("-h").output().expect("the program runs");
     let help = String::from_utf8(output.stdout).expect("a text");
-    let (_, list) = help.split_once("Commands:\n").expect("a list of sub-commands");
-    let list = list.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.strip_prefix("  "));
+    let (_, list) = help.split_once("\nOperators:\n").expect("a list of sub-commands");
+    let (list, _) = list.split_once("\nOptions:\n").expect("options behind it");
+    let list = list.lines().filter_map(|line| line.strip_prefix("  "));
     // a line that goes on is indented further
     let names = list.filter_map(|line| line.split(' ').next()).filter(|name| !name.is_empty() && *name != "help");
     let names: Vec<String> = names.map(str::to_owned).collect();
