@@ -1,16 +1,16 @@
 //! The arguments of a command line as far as the processes that make parts of one output must agree on them.
 
 use std::any::Any;
-use std::ffi::OsStr;
-use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
-use clap::ArgMatches;
 use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command};
 
-use super::options::{IndexList, NamedOperand, OperandArg, file_of};
+use super::options::{IndexList, MeantOperand, NamedOperand, OperandArg, file_of};
 use crate::storage::platform::same_file;
+use crate::storage::record::Record;
 use crate::storage::stage;
 use crate::storage::target::Target;
 
@@ -20,11 +20,31 @@ const IRRELEVANT: [&str; 8] = ["part", "finish", "threads", "output", "restart",
 /// What a command line asks for.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
-    /// The sub-command, and each option and operand with its text, in alphabetical order.
+    /// The sub-command.
     command: String,
-    /// The files and folders that are read.
-    operands: Vec<PathBuf>,
+    /// The options and operands that were typed, in the order of the grammar.
+    typed: Vec<Argument>,
     reads_stdin: bool,
+}
+
+/// An option or operand that was typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Argument {
+    /// The long name of the option, or the role of the operand.
+    key: String,
+    /// Its values; none of an option without one.
+    values: Vec<ArgumentValue>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum ArgumentValue {
+    Text(String),
+    /// A file or folder that is read, maybe with the name of a member or a view behind it.
+    Operand {
+        /// The name that it gets in the output, with `=`, if one was typed.
+        name: String,
+        path: PathBuf,
+    },
 }
 
 impl Arguments {
@@ -36,29 +56,44 @@ impl Arguments {
             return Self::default();
         }
         let mut found = Self { command: name.to_owned(), ..Self::default() };
-        let is_typed = |id: &&clap::Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
-        let mut ids: Vec<_> = matches.ids().filter(is_typed).map(clap::Id::as_str).collect();
-        ids.sort_unstable();
-        for id in ids {
-            // the values of a group are the names of its arguments
-            if IRRELEVANT.contains(&id) || matches.try_get_many::<clap::Id>(id).is_ok() {
+        let grammar = super::sub_command(name);
+        for arg in grammar.iter().flat_map(Command::get_arguments) {
+            let id = arg.get_id().as_str();
+            if IRRELEVANT.contains(&id) || matches.value_source(id) != Some(ValueSource::CommandLine) {
                 continue;
             }
-            found.command.push_str(&format!(" {id}"));
-            for text in matches.try_get_raw(id).ok().flatten().into_iter().flatten() {
-                found.command.push_str(&format!(" {:?}", OsStr::to_string_lossy(text)));
+            let raw: Vec<_> = matches.try_get_raw(id).ok().flatten().into_iter().flatten().collect();
+            // a default that was typed is what it is without
+            if arg.get_action().takes_values() && raw == arg.get_default_values() {
+                continue;
             }
-            let named = values::<NamedOperand>(matches, id).into_iter().map(|operand| operand.meant().arg);
-            for operand in values(matches, id).into_iter().chain(named) {
-                match operand {
-                    OperandArg::Stdin | OperandArg::StdinAs(_) => found.reads_stdin = true,
-                    OperandArg::Path(path) => found.operands.push(path),
-                    OperandArg::Inline(_) => {}
-                }
+            let plain = values::<OperandArg>(matches, id).into_iter().map(|arg| MeantOperand { name: None, arg });
+            let named = values::<NamedOperand>(matches, id).into_iter().map(|operand| operand.meant());
+            let operands = plain.chain(named).map(|operand| found.operand(operand));
+            let lists = values::<IndexList>(matches, id).into_iter().map(|list| match list {
+                IndexList::File(path) => ArgumentValue::Operand { name: String::new(), path },
+                IndexList::List(numbers) => ArgumentValue::Text(listed(&numbers)),
+            });
+            let mut values: Vec<_> = operands.chain(lists).collect();
+            if values.is_empty() && arg.get_action().takes_values() {
+                values.extend(raw.into_iter().map(|text| ArgumentValue::Text(text.to_string_lossy().into_owned())));
             }
-            found.operands.extend(values(matches, id).into_iter().filter_map(IndexList::into_file));
+            found.typed.push(Argument { key: key_of(arg), values });
         }
         found
+    }
+
+    /// Returns the value of an operand. One on the command line is compared by its value, so without its blanks.
+    fn operand(&mut self, MeantOperand { name, arg }: MeantOperand) -> ArgumentValue {
+        let name = name.map(|name| format!("{name}=")).unwrap_or_default();
+        match arg {
+            OperandArg::Path(path) => ArgumentValue::Operand { name, path },
+            OperandArg::Inline(text) => ArgumentValue::Text(name + &without_blanks(&text)),
+            OperandArg::Stdin | OperandArg::StdinAs(_) => {
+                self.reads_stdin = true;
+                ArgumentValue::Text(name + "-")
+            }
+        }
     }
 
     /// Returns whether an operand is standard input, if the command line says which format it reads.
@@ -75,24 +110,92 @@ impl Arguments {
         Ok(())
     }
 
-    /// Describes what `parts` parts of an output are made from, in lines: the version of the program, the command, the
-    /// number of parts, and for each operand a stamp that changes when its file does.
+    /// Returns the record of what `of` parts of an output are made from: the version of the program, the command, the number
+    /// of parts, the options, and the operands by what they are. An operand is its file, whatever links lead there and
+    /// wherever the program runs, with the text behind it and a stamp that changes when the file does.
     ///
     /// # Errors
-    /// An operand is the output, or is not there.
-    pub(super) fn record(&self, parts: usize, target: &Target) -> Result<String> {
-        let mut record = format!("tensorop {}\ncommand {}\nparts {parts}\n", env!("CARGO_PKG_VERSION"), self.command);
-        for path in self.operands.iter().map(|path| file_of(path).unwrap_or_else(|| path.clone())) {
-            let label = path.display().to_string();
-            let found = std::fs::metadata(&path).with_context(|| label.clone())?;
-            if target.existing().is_some_and(|existing| same_file(existing, &found)) {
-                bail!("--part: {label} is an operand and the output: parts of it would be made from what others made");
+    /// An operand is the output, lies in it or has it in itself, or is not there.
+    pub(super) fn record(&self, of: usize, target: &Target) -> Result<Record> {
+        let mut record = Record::default();
+        record.add("tensorop", Some(env!("CARGO_PKG_VERSION")), None);
+        record.add("command", Some(&self.command), None);
+        record.add("--part", Some(&format!("K/{of}")), None);
+        let output = target.canonical().with_context(|| target.label().to_owned())?;
+        for Argument { key, values } in &self.typed {
+            if values.is_empty() {
+                record.add(key, None, None);
             }
-            let stamp = stage::stamp(&path).with_context(|| label.clone())?;
-            writeln!(record, "operand {label:?} {stamp}").expect("a String takes any text");
+            for value in values {
+                let (name, path) = match value {
+                    ArgumentValue::Text(text) => {
+                        record.add(key, Some(text), None);
+                        continue;
+                    }
+                    ArgumentValue::Operand { name, path } => (name, path),
+                };
+                let file = file_of(path).unwrap_or_else(|| path.clone());
+                let label = || format!("{key} {}", path.display());
+                let real = fs::canonicalize(&file).with_context(label)?;
+                if let Some(output) = &output {
+                    refuse_own(target, output, path, &real)?;
+                }
+                let stamp = stage::stamp(&real).with_context(label)?;
+                // where machines have the folder of the output under different names, what lies in it is the same
+                let from_there =
+                    output.as_deref().and_then(Path::parent).and_then(|folder| real.strip_prefix(folder).ok());
+                let behind = &path.as_os_str().as_encoded_bytes()[file.as_os_str().len()..];
+                let value =
+                    format!("{name}{}{}", text_of(from_there.unwrap_or(&real)), String::from_utf8_lossy(behind));
+                record.add(key, Some(&value), Some(&stamp));
+            }
         }
         Ok(record)
     }
+}
+
+/// Refuses an operand that parts of the output would change while others read it.
+fn refuse_own(target: &Target, output: &Path, path: &Path, real: &Path) -> Result<()> {
+    let (label, path) = (target.label(), path.display());
+    let found = fs::metadata(real).with_context(|| path.to_string())?;
+    if real == output || target.existing().is_some_and(|existing| same_file(existing, &found)) {
+        bail!("--part: {path} is an operand and the output: parts of it would be made from what others made");
+    }
+    ensure!(!output.starts_with(real), "--part: {label} lies in the operand {path}, which parts would change");
+    ensure!(!real.starts_with(output), "--part: the operand {path} lies in {label}, which is replaced");
+    Ok(())
+}
+
+/// Returns what messages call an argument: the long name of an option, or the role of an operand.
+fn key_of(arg: &Arg) -> String {
+    match arg.get_long() {
+        Some(long) => format!("--{long}"),
+        None => {
+            let name = arg.get_value_names().and_then(<[_]>::first).map_or(arg.get_id().as_str(), |name| name.as_str());
+            name.trim_start_matches("[NAME=]").to_owned()
+        }
+    }
+}
+
+/// Returns a path as a text that no other path gives.
+fn text_of(path: &Path) -> String {
+    path.to_str().map_or_else(|| format!("{path:?}"), str::to_owned)
+}
+
+fn listed(numbers: &[i64]) -> String {
+    numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Returns JSON without the blanks between its tokens.
+fn without_blanks(json: &str) -> String {
+    let (mut in_string, mut is_escaped) = (false, false);
+    let keep = |&c: &char| {
+        let ends = c == '"' && !is_escaped;
+        is_escaped = in_string && c == '\\' && !is_escaped;
+        in_string ^= ends;
+        in_string || !c.is_ascii_whitespace()
+    };
+    json.chars().filter(keep).collect()
 }
 
 /// Returns the values of an argument, if they are of that type.
@@ -111,21 +214,47 @@ mod tests {
         Arguments::of(&grammar().try_get_matches_from(words).expect("a command line"))
     }
 
+    /// Returns what was typed, as a command line of long names.
+    fn typed(line: &str) -> String {
+        let Arguments { command, typed, .. } = arguments(line);
+        let values = |values: Vec<ArgumentValue>| {
+            values.into_iter().map(|value| match value {
+                ArgumentValue::Text(text) => text,
+                ArgumentValue::Operand { name, path } => format!("{name}<{}>", path.display()),
+            })
+        };
+        let typed = typed.into_iter().flat_map(|Argument { key, values: all }| [key].into_iter().chain(values(all)));
+        [command].into_iter().chain(typed).collect::<Vec<_>>().join(" ")
+    }
+
     #[test]
     fn what_parts_agree_on() {
         let same = [
             "slice a.npy --part 1/4 -o out.npy --at :1 --threads=3 -q",
             "slice a.npy --finish=4 --at :1 -oout.npy --dry-run",
             "slice --at :1 -qo out.npy a.npy --threads 3 --part 2/4 --restart",
-            "slice --at :1 -o out.npy a.npy --no-clobber --part 3/4",
+            "slice --at :1 -o out.npy a.npy --no-clobber --part 3/4 --skip-rows 0",
         ];
         for line in same {
-            assert_eq!(arguments(line).command, "slice at \":1\" data \"a.npy\"", "{line}");
+            assert_eq!(typed(line), "slice DATA <a.npy> --at :1", "{line}");
         }
-        assert_eq!(
-            arguments("slice a.npy --at :1 --finish 2 --compress").command,
-            "slice at \":1\" compress \"true\" data \"a.npy\""
-        );
+        let rows = [
+            (
+                "slice a.npy --at :1 --finish 2 --byte-order big --compress",
+                "slice DATA <a.npy> --at :1 --byte-order big --compress",
+            ),
+            ("slice a.npy --start [0,1] --stop +2,3 --finish 2", "slice DATA <a.npy> --start 0,1 --stop 2,3"),
+            ("slice a.npy --start s.npy --stop 2 --finish 2", "slice DATA <a.npy> --start <s.npy> --stop 2"),
+            (
+                "convert x=a.npy [1] --finish 2 --metadata a=b --metadata c=d",
+                "convert IN x=<a.npy> [1] --metadata a=b c=d",
+            ),
+            ("scatter-nd a.npy [[1]] 5 --finish 2", "scatter-nd DATA <a.npy> INDICES [[1]] UPDATES 5"),
+        ];
+        for (line, expected) in rows {
+            assert_eq!(typed(line), expected, "{line}");
+        }
+        assert_eq!(without_blanks("{\"a b\\\" \": [1,\n 2 ]}"), "{\"a b\\\" \":[1,2]}");
     }
 
     #[test]
@@ -141,8 +270,11 @@ mod tests {
         ];
         for (line, operands, reads_stdin) in rows {
             let mut found = arguments(line);
-            found.operands.sort();
-            assert_eq!(found.operands, operands.iter().map(PathBuf::from).collect::<Vec<_>>(), "{line}");
+            let paths = found.typed.drain(..).flat_map(|argument| argument.values).filter_map(|value| match value {
+                ArgumentValue::Operand { path, .. } => Some(path),
+                ArgumentValue::Text(_) => None,
+            });
+            assert_eq!(paths.collect::<Vec<_>>(), operands.iter().map(PathBuf::from).collect::<Vec<_>>(), "{line}");
             assert_eq!(found.reads_stdin, reads_stdin, "{line}");
         }
     }

@@ -12,6 +12,8 @@ pub mod parts;
 pub mod platform;
 pub mod read_at;
 #[cfg(feature = "files")]
+pub mod record;
+#[cfg(feature = "files")]
 pub mod signals;
 pub mod source;
 #[cfg(feature = "files")]

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use super::key_store::{KeyStore, Lock, WritableStore};
 use super::local_store::LocalStore;
 use super::platform::{copy_mode, mark, marked, open_folder, sync_folder};
+use super::record::Record;
 use super::stage::{self, OwnFolder, Stage, folder_of, hidden_name, remove};
 use super::target::{NamedTarget, Target};
 use crate::error::{Context, Result, bail};
@@ -54,8 +55,8 @@ pub struct Parts<'a> {
 pub struct Ledger {
     reader: Box<dyn KeyStore>,
     writer: Box<dyn WritableStore>,
-    /// The text that says what is made, and how, in lines.
-    record: String,
+    /// What is made, and how.
+    record: Record,
 }
 
 impl Ledger {
@@ -65,7 +66,7 @@ impl Ledger {
     /// The record cannot be written.
     fn begin(&self) -> Result<()> {
         // The record of the first process counts.
-        for (key, bytes) in [(LOCK, ""), (RECORD, &self.record)] {
+        for (key, bytes) in [(LOCK, ""), (RECORD, &*self.record.to_string())] {
             if self.reader.size(key)?.is_none() {
                 self.writer.put_if_absent(key, bytes.as_bytes())?;
             }
@@ -73,28 +74,10 @@ impl Ledger {
         Ok(())
     }
 
-    /// Compares what is under way, if anything is, with what is to be made. Returns the first line that differs, as
-    /// found and as expected, or the operand that has changed.
+    /// Compares what is under way, if anything is, with what is to be made, and says the first thing that differs.
     fn difference(&self) -> Result<Option<String>> {
         let Some(found) = self.reader.get(RECORD, MOST_RECORD)? else { return Ok(None) };
-        let found = String::from_utf8_lossy(&found);
-        let (mut there, mut expected) = (found.lines(), self.record.lines());
-        loop {
-            match (there.next(), expected.next()) {
-                (None, None) => return Ok(None),
-                (found, expected) if found == expected => {}
-                // Where one record ends before the other, an empty line stands for its next line.
-                (found, expected) => {
-                    let [found, expected] = [found, expected].map(Option::unwrap_or_default);
-                    // the times and sizes behind the name of an operand tell a reader nothing
-                    let name = |line| str::strip_prefix(line, "operand ")?.rsplit_once("\" ").map(|(name, _)| name);
-                    if let Some(name) = name(expected).filter(|expected| name(found) == Some(expected)) {
-                        return Ok(Some(format!("{name}\" has changed since then")));
-                    }
-                    return Ok(Some(format!("found {found:?}, expected {expected:?}")));
-                }
-            }
-        }
+        Ok(self.record.difference(&Record::parse(&String::from_utf8_lossy(&found))))
     }
 
     /// Returns whether a part is done. If that cannot be read, the part is made again.
@@ -155,16 +138,16 @@ impl Ledger {
 
     /// Returns a number for the record, which is never 0.
     fn hash(&self) -> u64 {
-        stage::fnv1a(self.record.as_bytes()).max(1)
+        stage::fnv1a(self.record.to_string().as_bytes()).max(1)
     }
 }
 
 impl<'a> Parts<'a> {
-    /// Takes a target that is made in parts, and the text that says what is made there.
+    /// Takes a target that is made in parts, and the record of what is made there.
     ///
     /// # Errors
     /// A target that is no file and no folder.
-    pub fn new(target: &'a Target, record: String) -> Result<Self> {
+    pub fn new(target: &'a Target, record: Record) -> Result<Self> {
         let (target, is_folder) = match target {
             Target::File(file) => (file, false),
             Target::Folder(folder) => (folder, true),
@@ -200,8 +183,7 @@ impl<'a> Parts<'a> {
     /// killed while it made the same part is removed.
     ///
     /// # Errors
-    /// The parts that were begun are of another output: the message has the line of the record that differs, as found
-    /// and as expected. Or writing fails.
+    /// The parts that were begun are of another output: the message says the first thing that differs. Or writing fails.
     pub fn begin(&mut self, part: usize) -> Result<()> {
         let failed = format!("{}: cannot be written", self.folder.display());
         let own = || {
@@ -224,7 +206,7 @@ impl<'a> Parts<'a> {
     fn compare(&self) -> Result<()> {
         let differing = self.ledger.difference().with_context(|| self.folder.join(RECORD).display().to_string())?;
         let Some(differing) = differing else { return Ok(()) };
-        bail!("{}: its parts were begun otherwise: {differing}: --restart begins anew", self.target.label)
+        bail!("{}: {differing}: --restart begins anew", self.target.label)
     }
 
     /// Returns the stage into which the files of an output that is a folder are put.
@@ -321,7 +303,7 @@ mod tests {
             false => Target::resolve(&name, "out".to_owned(), false),
         };
         let target = target.expect("a target");
-        let mut parts = Parts::new(&target, "one\ntwo\n".to_owned()).expect("parts");
+        let mut parts = Parts::new(&target, Record::parse("one\ntwo\n")).expect("parts");
         parts.begin(1).expect("begun");
         match is_folder {
             true => parts.stage().put("c/0", b"new").expect("put"),
@@ -365,7 +347,7 @@ mod tests {
         let ledger = |record: &str| Ledger {
             reader: Box::new(store.clone()),
             writer: Box::new(store.clone()),
-            record: record.to_owned(),
+            record: Record::parse(record),
         };
         let (first, same, other) = (ledger("one\ntwo\n"), ledger("one\ntwo\n"), ledger("one\nthree\n"));
         assert_eq!(first.difference().expect("nothing is there"), None);
@@ -376,8 +358,8 @@ mod tests {
         assert_eq!(same.difference().expect("read"), None);
         assert!(same.lock().is_some());
         let differing = |ledger: &Ledger| ledger.difference().expect("read").expect("a difference");
-        assert_eq!(differing(&other), r#"found "two", expected "three""#);
-        assert_eq!(differing(&ledger("one\n")), r#"found "two", expected """#);
+        assert_eq!(differing(&other), "begun with two, now without");
+        assert_eq!(differing(&ledger("one\n")), "begun with two, now without");
         assert!(first.hash() == same.hash() && first.hash() != other.hash());
         first.set_done(3, "").and_then(|()| first.set_units_done(4, 17)).expect("written");
         assert_eq!([2, 3].map(|part| same.is_done(part)), [false, true]);

@@ -118,6 +118,16 @@ impl Target {
         }
     }
 
+    /// Returns the path of the file or folder without links, dots and the working folder; `None` of what is neither.
+    ///
+    /// # Errors
+    /// The folder that it lies in is not there any more.
+    pub fn canonical(&self) -> io::Result<Option<PathBuf>> {
+        let (Target::File(target) | Target::Folder(target)) = self else { return Ok(None) };
+        let folder = fs::canonicalize(folder_of(&target.path))?;
+        Ok(target.path.file_name().map(|name| folder.join(name)))
+    }
+
     /// Returns the metadata of the file or folder that is there now and will be replaced.
     pub fn existing(&self) -> Option<&Metadata> {
         match self {

@@ -127,29 +127,30 @@ fn killed_parts_are_repeated() {
 fn what_was_begun_is_what_is_finished() {
     let folder = operands();
     let run = |args: &str| folder.run(words(args));
-    let refused = |args: &str| {
+    let refused = |args: &str, expected: &str| {
         let run = run(args);
-        assert_eq!(run.status, Some(2), "{args}");
-        run.stderr
+        assert_eq!((run.status, run.stdout), (Some(2), vec![]), "{args}");
+        assert_eq!(run.stderr, format!("error: output o.npy: begun with{expected}: --restart begins anew\n"), "{args}");
     };
     run("slice d.npy --at :900 -o o.npy --part 2/3").printed().expect("begun");
-    assert_eq!(run("slice d.npy --at :900 -o o.npy --finish 3").stdout, b"1,3\n");
-    let found = refused("slice d.npy --at :900 -o o.npy --part 1/4");
-    let otherwise =
-        |what: &str| format!("error: output o.npy: its parts were begun otherwise: {what}: --restart begins anew\n");
-    assert_eq!(found, otherwise("found \"parts 3\", expected \"parts 4\""));
-    let found = refused("slice d.npy --at :901 -o o.npy --finish 3");
-    assert!(found.contains("\\\":900\\\"") && found.contains("\\\":901\\\""), "{found}");
-    // threads, quiet and the name of the output say nothing of what is made
-    run("slice d.npy --at :900 -o ./o.npy --part 1/3 --threads 2 -q").printed().expect("made");
-    // an operand that has changed
-    let mut changed = folder.get("d.npy");
-    changed.push(0);
-    changed.pop();
-    folder.put("d.npy", &changed);
     let record = folder.get(".o.npy.tensorop/command");
-    let found = refused("slice d.npy --at :900 -o o.npy --part 3/3");
-    assert_eq!(found, otherwise("\"d.npy\" has changed since then"));
+    assert_eq!(run("slice d.npy --at :900 -o o.npy --finish 3").stdout, b"1,3\n");
+    refused("slice d.npy --at :900 -o o.npy --part 1/4", " --part K/3, now K/4");
+    refused("slice d.npy --at :901 -o o.npy --finish 3", " --at :900, now :901");
+    refused(
+        "slice d.npy --at :900 --byte-order big -o o.npy --finish 3",
+        "out --byte-order, now with --byte-order big",
+    );
+    refused("slice d.npy --start 0 --stop 900 --axes 0 -o o.npy --finish 3", " --at :900, now without");
+    refused("slice d.zarr --at :900 -o o.npy --dry-run --part 1/3", " DATA d.npy, now d.zarr");
+    refused("convert d.npy -o o.npy --finish 3", " command slice, now convert");
+    // threads, quiet and the name of the output say nothing of what is made, nor do defaults
+    run("slice d.npy --at :900 -o ./o.npy --part 1/3 --threads 2 -q --no-clobber --skip-rows 0")
+        .printed()
+        .expect("made");
+    // an operand that has changed
+    folder.put("d.npy", folder.get("d.npy"));
+    refused("slice d.npy --at :900 -o o.npy --part 3/3", " DATA d.npy, which has changed since then");
     assert_eq!(folder.get(".o.npy.tensorop/command"), record);
     run("slice d.npy --at :900 -o o.npy --part 3/3 --restart").printed().expect("begun anew");
     assert_eq!(run("slice d.npy --at :900 -o o.npy --finish 3").stdout, b"1,2\n");
@@ -157,10 +158,140 @@ fn what_was_begun_is_what_is_finished() {
         drop(run(&format!("slice d.npy --at :900 -o o.npy --part {part}/3")).printed().expect("made"))
     });
     run("slice d.npy --at :900 -o o.npy --finish 3").printed().expect("finished");
-    // of a store a chunk counts
-    run("convert d.zarr -o o.zarr --part 1/2").printed().expect("begun");
-    folder.put("d.zarr/c/3/3", folder.get("d.zarr/c/3/3"));
-    assert!(refused("convert d.zarr -o o.zarr --part 2/2").contains(": \"d.zarr\" has changed since then: --restart"));
+}
+
+#[test]
+fn the_chunks_of_the_begun() {
+    let folder = operands();
+    folder.run(words("convert d.npy -o o.zarr --chunks 20,50 --part 1/2")).printed().expect("begun");
+    let refused = folder.run(words("convert d.npy -o o.zarr --chunks 20,25 --part 2/2"));
+    let expected = "error: output o.zarr: begun with --chunks 20,50, now 20,25: --restart begins anew\n";
+    assert_eq!((refused.status, &*refused.stderr), (Some(2), expected));
+}
+
+/// Of a store each chunk counts, also one that is as old and as long as that which was there.
+#[test]
+fn a_store_that_has_changed() {
+    let changes: [fn(&Folder); 4] = [
+        |folder| _ = folder.put("d.zarr/c/3/3", folder.get("d.zarr/c/3/3")),
+        |folder| fs::remove_file(folder.path("d.zarr/c/3/3")).expect("removed"),
+        |folder| fs::rename(folder.path("d.zarr/c/3/3"), folder.path("d.zarr/c/3/9")).expect("renamed"),
+        |folder| {
+            for (from, to) in [("3/3", "x"), ("3/4", "3/3"), ("x", "3/4")] {
+                let [from, to] = [from, to].map(|name| folder.path(format!("d.zarr/c/{name}")));
+                fs::rename(from, to).expect("renamed");
+            }
+        },
+    ];
+    for change in changes {
+        let folder = operands();
+        let old = fs::File::options().write(true).open(folder.path("d.zarr/c/3/3")).expect("a chunk");
+        old.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(1_000_000)).expect("set");
+        folder.run(words("convert d.zarr -o o.zarr --part 1/2")).printed().expect("begun");
+        folder.run(words("convert d.zarr -o o.zarr --part 2/2")).printed().expect("the same store");
+        change(&folder);
+        let refused = folder.run(words("convert d.zarr -o o.zarr --part 2/2"));
+        let expected =
+            "error: output o.zarr: begun with IN d.zarr, which has changed since then: --restart begins anew\n";
+        assert_eq!((refused.status, &*refused.stderr), (Some(2), expected));
+    }
+}
+
+/// An operand is what it is, by whatever path, link and folder.
+#[cfg(unix)]
+#[test]
+fn operands_are_what_they_are() {
+    let folder = operands();
+    let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, folder.path(name)).expect("a link");
+    link("d.npy", "link.npy");
+    link("d.zarr", "link.zarr");
+    link(".", "here");
+    fs::create_dir(folder.path("sub")).expect("a folder");
+    folder.run(words("convert x=d.npy y=i.npy -o c.npz")).printed().expect("written");
+    let whole = |path: &str| folder.path(path).to_str().expect("Unicode").to_owned();
+    let rows: [(&str, &[String]); 5] = [
+        ("d.npy", &["./d.npy".into(), "sub/../d.npy".into(), "here/d.npy".into(), "link.npy".into(), whole("d.npy")]),
+        ("d.zarr", &["d.zarr/".into(), "./link.zarr".into(), whole("here/d.zarr")]),
+        ("c.npz:x", &["./c.npz:x".into(), whole("c.npz:x")]),
+        ("[[1,2],[3,4]]", &["[[1, 2], [3, 4]]".into(), " [[1,2],[3,4]]".trim().into()]),
+        ("d.npy:uint8[3000128]", &["link.npy:uint8[3000128]".into()]),
+    ];
+    for (data, others) in rows {
+        let command = |data: &str, more: &str| {
+            ["slice", data, "--at", ":2", "-o", "o.npy"]
+                .map(str::to_owned)
+                .into_iter()
+                .chain(words(more).into_iter().map(|word| word.to_string()))
+                .collect::<Vec<_>>()
+        };
+        folder.run(command(data, "--part 2/2 --restart")).printed().expect("begun");
+        for other in others {
+            let found = folder.run(command(other, "--part 1/2"));
+            assert_eq!((found.status, &*found.stderr), (Some(0), ""), "{other}");
+            fs::remove_file(folder.path(".o.npy.tensorop/done/1")).expect("a part that was made");
+        }
+    }
+    // another member, another view
+    folder.run(words("slice c.npz:x --at :2 -o o.npy --part 1/2 --restart")).printed().expect("begun");
+    let refused = folder.run(words("slice c.npz:y --at :2 -o o.npy --part 1/2"));
+    assert_eq!(refused.stderr, "error: output o.npy: begun with DATA c.npz:x, now c.npz:y: --restart begins anew\n");
+    // from another folder
+    let mut command = folder.command();
+    let args = words("slice ../c.npz:x --at :2 -o ../o.npy --part 1/2");
+    let output = command.current_dir(folder.path("sub")).args(args).output().expect("it ran");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    // a link that leads elsewhere now is another operand
+    folder.run(words("slice link.npy --at :2 -o o.npy --part 1/2 --restart")).printed().expect("begun");
+    fs::remove_file(folder.path("link.npy")).expect("removed");
+    link("u.npy", "link.npy");
+    let refused = folder.run(words("slice link.npy --at :2 -o o.npy --part 1/2"));
+    assert_eq!(refused.stderr, "error: output o.npy: begun with DATA d.npy, now u.npy: --restart begins anew\n");
+}
+
+/// An output in an operand, or around one, by whatever link: parts would change what others read.
+#[cfg(unix)]
+#[test]
+fn parts_of_an_operand_are_refused() {
+    let folder = operands();
+    let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, folder.path(name)).expect("a link");
+    link("d.npy", "link.npy");
+    link("d.zarr", "link.zarr");
+    fs::hard_link(folder.path("d.npy"), folder.path("hard.npy")).expect("a link");
+    folder.run(words("convert a=d.npy b=i.npy -o g.zarr")).printed().expect("written");
+    let same = |path: &str| {
+        format!("error: --part: {path} is an operand and the output: parts of it would be made from what others made\n")
+    };
+    let within = |output: &str, path: &str| {
+        format!("error: --part: output {output} lies in the operand {path}, which parts would change\n")
+    };
+    let around = |path: &str, output: &str| {
+        format!("error: --part: the operand {path} lies in output {output}, which is replaced\n")
+    };
+    let rows = [
+        ("slice d.npy --at :3 -o d.npy", same("d.npy")),
+        ("slice link.npy --at :3 -o d.npy", same("link.npy")),
+        ("slice d.npy --at :3 -o ./link.npy", same("d.npy")),
+        ("slice hard.npy --at :3 -o d.npy", same("hard.npy")),
+        ("slice d.zarr --at :3 -o link.zarr", same("d.zarr")),
+        ("convert g.zarr:a -o g.zarr/c.zarr", within("g.zarr/c.zarr", "g.zarr:a")),
+        ("convert d.zarr -o link.zarr/c.zarr", within("link.zarr/c.zarr", "d.zarr")),
+        ("convert link.zarr -o d.zarr/c.npy", within("d.zarr/c.npy", "link.zarr")),
+        ("convert g.zarr/a -o g.zarr", around("g.zarr/a", "g.zarr")),
+        ("scatter-update d.npy g.zarr/b u.npy --axis 0 -o g.zarr", around("g.zarr/b", "g.zarr")),
+    ];
+    let before = folder.tree("");
+    each(
+        &rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, expected)| {
+            for more in ["--part 1/2", "--part 1/2 --restart", "--finish 2", "--part 2/2 --dry-run"] {
+                let run = folder.run(words(&format!("{args} {more}")));
+                assert_eq!((run.status, run.stderr), (Some(2), expected.clone()), "{more}");
+                assert!(folder.tree("") == before, "{more}: something was written");
+            }
+            Ok(())
+        },
+    );
 }
 
 /// Several that finish at once, and parts that come late, whatever a process that was killed has left.

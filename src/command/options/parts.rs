@@ -19,7 +19,8 @@ pub(crate) struct PartOptions {
     /// threads and machines; parts differ by one chunk (or MiB) at most, and those beyond their number are empty. Together
     /// they are, byte for byte, what the command without --part writes. Any part may run any number of times, at once or
     /// after it was killed: what it finds done it leaves. What is under way lies beside the output in .NAME.tensorop/;
-    /// another command, another N or an operand that has changed is an error. --finish puts the output in its place.
+    /// another command, another N or an operand that has changed is an error that says what differs (operands count by what
+    /// they are, not by the spelling of their path). --finish puts the output in its place.
     ///
     /// With --in-place (on a Zarr store) only the chunks of this part are changed; there is no record then, and --finish is
     /// not needed. Standard input is no operand of a part, since each part reads it.

@@ -26,11 +26,6 @@ impl IndexList {
         OsStringValueParser::new().try_map(Self::parse)
     }
 
-    /// Returns the path of the file, if the list is in one.
-    pub(crate) fn into_file(self) -> Option<PathBuf> {
-        if let Self::File(path) = self { Some(path) } else { None }
-    }
-
     fn parse(text: OsString) -> Result<Self, String> {
         let Some(typed) = text.to_str() else { return Ok(Self::File(text.into())) };
         let trimmed = typed.trim();
