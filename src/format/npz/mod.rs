@@ -4,6 +4,7 @@
 //! Members that are no `.npy` are left out, as are folders; members that overlap do no harm, since they are only read.
 
 mod deflate;
+mod front;
 mod read;
 mod records;
 pub(super) mod table;

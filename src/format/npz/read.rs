@@ -13,6 +13,7 @@ use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipArchive, ZipArchiveEntryWayfinder, ZipLocator};
 
+use super::front::FileFront;
 use super::records::{END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS, checksum};
 use crate::format::npy::{self, Header};
 use crate::parallel::Threads;
@@ -82,7 +83,7 @@ impl Archive {
         let mut buffer = vec![0; ITEMS_BUFFER];
         let mut zip = ZipLocator::new()
             .max_search_space(END_BYTES as u64 + u64::from(u16::MAX))
-            .locate_in_reader(FileFront { file, len }, &mut buffer, len)
+            .locate_in_reader(FileFront::new(file, len), &mut buffer, len)
             .map_err(|(_, error)| explain(error))?;
         ensure!(zip.end_offset() == len, "the ZIP archive ends after {} bytes, the file after {len}", zip.end_offset());
         let (told, end) = (zip.entries_hint(), zip.directory_offset());
@@ -129,7 +130,7 @@ impl Archive {
         ensure!(found == told, "the directory of the ZIP archive has {found} members, expected {told}");
         // otherwise an archive inside one that was cut off would be read in its place
         ensure!(first == 0, "the first member of the ZIP archive is at byte {first}, expected 0");
-        zip.get_mut().len = end;
+        zip.get_mut().end_at(end);
         // a name that was damaged must not hide a member
         for (name, at) in &others {
             let same = names_alike(&zip, name, *at)?;
@@ -187,9 +188,11 @@ impl Archive {
         if let Some(begun) = self.begun[n].get() {
             return Ok(begun);
         }
-        let member = &self.members[n];
+        let (member, front) = (&self.members[n], self.zip.get_ref());
+        front.look_ahead(member.at)?;
         let at = self.content_at(member)?;
-        let header = MemberContent::new(self.file(), member, at, HEADER_BUFFER).header()?;
+        let front: Arc<dyn ReadAt> = Arc::new(front.clone());
+        let header = MemberContent::new(&front, member, at, HEADER_BUFFER).header()?;
         // another thread may have read it meanwhile, and found the same
         Ok(self.begun[n].get_or_init(|| BegunMember { at, header }))
     }
@@ -221,7 +224,7 @@ impl Archive {
     }
 
     fn file(&self) -> &Arc<dyn ReadAt> {
-        &self.zip.get_ref().file
+        self.zip.get_ref().file()
     }
 
     /// Checks the record before a member against the directory, and returns the byte of the file at which the content
@@ -416,19 +419,6 @@ impl Read for Compressed {
             Compressed::Stored(data) => data.read(out),
             Compressed::Deflated(data) => data.read(out),
         }
-    }
-}
-
-/// The bytes that rawzip may read: the whole file while it looks for the directory, then those before the directory.
-#[derive(Clone, Debug)]
-struct FileFront {
-    file: Arc<dyn ReadAt>,
-    len: u64,
-}
-
-impl ReaderAt for FileFront {
-    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<usize> {
-        Section::new(&*self.file, at, self.len.saturating_sub(at)).read(out)
     }
 }
 

@@ -69,7 +69,8 @@ impl ReadAt for CountedBytes {
     }
 
     fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
-        self.reads.fetch_add(1, Relaxed);
+        // no system is called for nothing
+        self.reads.fetch_add(usize::from(!out.is_empty()), Relaxed);
         self.bytes.read_at(out, at)
     }
 
@@ -96,8 +97,23 @@ fn headers_are_read_once() {
     let describe = || drop(one.header(0).expect("a header"));
     let open = |archive: &Archive| drop(archive.source(0, String::new(), Threads::default()).expect("a member"));
     let (described, opened) = (reads(&describe), reads(&|| open(&other)));
-    assert!(described > 1);
+    assert_eq!(described, 1);
     assert_eq!((reads(&describe), reads(&|| open(&one))), (0, opened - described));
+    // of many small members a page of records and headers is read at once, and each is read once more for its checksum
+    let member = |n: usize| (format!("m{n}"), header("|u1", &[2]), b"xy".to_vec());
+    let members: Vec<_> = (0..100).map(member).collect();
+    let members: Vec<_> =
+        members.iter().map(|(name, header, items)| (&**name, header.clone(), items.clone())).collect();
+    let bytes = written(&members).expect("an archive");
+    let pages = bytes.len() / 2048;
+    let many = Arc::new(CountedBytes { bytes: MemoryBytes::new(bytes), reads: AtomicUsize::new(0) });
+    let archive = Archive::read(many.clone()).expect("an archive");
+    many.reads.store(0, Relaxed);
+    for n in 0..members.len() {
+        drop(archive.source(n, String::new(), Threads::default()).expect("a member"));
+    }
+    let found = many.reads.load(Relaxed);
+    assert!((100..=100 + pages).contains(&found), "{found} reads, {pages} pages");
 }
 
 fn small() -> Vec<u8> {
