@@ -975,7 +975,7 @@ _tensorop() {
                     return 0
                     ;;
                 --reduction)
-                    COMPREPLY=($(compgen -W "none add mul max min" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "none add sub mul max min" -- "${cur}"))
                     return 0
                     ;;
                 --opset)

@@ -29,7 +29,7 @@ complete -c tensorop -n "__fish_tensorop_needs_command" -s V -l version -d 'Prin
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "slice" -d 'Take a slice of a tensor (OpenVINO Slice-8)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "slice-scatter" -d 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "scatter-update" -d 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
-complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18, OpenVINO ScatterNDUpdate-15)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "gather-nd" -d 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "transpose" -d 'Put the axes of a tensor into another order (ONNX Transpose 1 to 25, OpenVINO Transpose-1)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "show" -d 'Look at tensors: dtype and shape, then the items, or a picture of them'
@@ -303,10 +303,11 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s h -
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l fill -d 'One value for every place addressed, instead of UPDATES' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l reduction -d 'What to do with an old item and its update' -r -f -a "none\t'The update replaces the item'
 add\t'Their sum'
+sub\t'The old item less the update (OpenVINO)'
 mul\t'Their product'
 max\t'The larger'
 min\t'The smaller'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l opset -d 'The ONNX opset that decides which reductions and element types are legal' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l opset -d 'The ONNX opset that decides which reductions and element types are legal [default: 18]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l on-duplicate -d 'What to do about an index that occurs twice [default: last]' -r -f -a "last\t'The last one in index order wins'
 error\t'Refuse, naming the earliest position that repeats one, and the one it repeats'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
@@ -911,7 +912,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand man" -s h -l help -d '
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd transpose show info diff textconv convert completions man help" -f -a "slice" -d 'Take a slice of a tensor (OpenVINO Slice-8)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd transpose show info diff textconv convert completions man help" -f -a "slice-scatter" -d 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd transpose show info diff textconv convert completions man help" -f -a "scatter-update" -d 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd transpose show info diff textconv convert completions man help" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd transpose show info diff textconv convert completions man help" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18, OpenVINO ScatterNDUpdate-15)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd transpose show info diff textconv convert completions man help" -f -a "gather-nd" -d 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd transpose show info diff textconv convert completions man help" -f -a "transpose" -d 'Put the axes of a tensor into another order (ONNX Transpose 1 to 25, OpenVINO Transpose-1)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd gather-nd transpose show info diff textconv convert completions man help" -f -a "show" -d 'Look at tensors: dtype and shape, then the items, or a picture of them'

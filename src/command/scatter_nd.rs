@@ -16,7 +16,7 @@ use crate::ops::scatter_nd;
 /// reduces all of the data.
 const MOST_BYTES_PASSED: usize = 1 << 34;
 
-/// Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18)
+/// Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18, OpenVINO ScatterNDUpdate-15)
 ///
 /// Each tuple of k numbers along the last axis of INDICES addresses a block of DATA of shape DATA.shape[k:]. The
 /// output is DATA, but each block holds its update, or is reduced with it in the order of the tuples. Negative
@@ -38,9 +38,9 @@ pub(super) struct ScatterNd {
     /// What to do with an old item and its update
     #[arg(long, value_name = "REDUCTION", value_parser = parse_words(reductions()), default_value = "none", help_heading = SCATTER_HEADING)]
     pub reduction: Reduction,
-    /// The ONNX opset that decides which reductions and element types are legal
-    #[arg(long, value_name = "N", value_parser = parse_number::<u64>, default_value_t = 18, help_heading = SCATTER_HEADING)]
-    pub opset: u64,
+    /// The ONNX opset that decides which reductions and element types are legal [default: 18]
+    #[arg(long, value_name = "N", value_parser = parse_number::<u64>, help_heading = SCATTER_HEADING)]
+    pub opset: Option<u64>,
     #[command(flatten)]
     pub duplicates: DuplicateOptions,
     #[command(flatten)]
@@ -53,9 +53,11 @@ Examples:
   tensorop scatter-nd '[1,2,3,4]' '[[3],[0]]' '[9,10]'
   tensorop scatter-nd table.npy rows.npy gradients.npy --reduction add -o table.npy
   tensorop scatter-nd data.npy points.npy --fill 0 --opset 13
+  tensorop scatter-nd weights.npy rows.npy steps.npy --reduction sub -o weights.npy
 
 Reductions round once a step in the item's own dtype; integers wrap; for bool add and max are or, mul and min \
-are and; NaN on either side of max or min gives NaN. Opset 16 brought add and mul, 18 max and min.
+are and, sub is exclusive or; NaN on either side of max or min gives NaN. Opset 16 brought add and mul, 18 max and min; \
+sub, the old item less each update in order, is OpenVINO's (ScatterNDUpdate-15) and goes with no --opset.
 
 Of an index tensor at most 1 GiB is held in memory (some 100 million tuples); of a larger one the rest is read again.";
 
@@ -64,6 +66,7 @@ fn reductions() -> Vec<Word<Reduction>> {
     vec![
         reduction(Reduction::None, "The update replaces the item"),
         reduction(Reduction::Add, "Their sum"),
+        reduction(Reduction::Sub, "The old item less the update (OpenVINO)"),
         reduction(Reduction::Mul, "Their product"),
         reduction(Reduction::Max, "The larger"),
         reduction(Reduction::Min, "The smaller"),
@@ -77,19 +80,31 @@ impl ScatterNd {
         if reduction != Reduction::None && self.duplicates.on_duplicate.is_some() {
             bail!("--on-duplicate: not with --reduction {}, which is meant for repeated indices", reduction.name());
         }
+        if self.opset.is_some() && reduction == Reduction::Sub {
+            bail!(
+                "--opset: not with --reduction sub, which is OpenVINO's (ScatterNDUpdate-15) and of no opset of ONNX"
+            );
+        }
         let is_part_in_place = self.options.edit.in_place && self.options.output.parts.part.is_some();
-        if is_part_in_place && matches!(reduction, Reduction::Add | Reduction::Mul) {
+        if is_part_in_place && matches!(reduction, Reduction::Add | Reduction::Sub | Reduction::Mul) {
             let name = reduction.name();
             bail!("--part: not with --in-place and --reduction {name}: a part that runs again would {name} again");
         }
         let indices = INDICES.of(&self.indices);
         let change = Change::begin(io, &self.data, Some(&indices), &self.updates, &self.options)?.open()?;
         let dtype = change.data.dtype();
-        let legal = scatter_nd::check_opset(self.opset, reduction, dtype);
+        let opset = self.opset.unwrap_or(18);
+        let (specification, legal) = match reduction {
+            Reduction::Sub => ("OpenVINO ScatterNDUpdate-15".to_owned(), Ok(())),
+            Reduction::None | Reduction::Add | Reduction::Mul | Reduction::Max | Reduction::Min => {
+                let version = scatter_nd::version(opset);
+                (format!("ONNX ScatterND-{version}"), scatter_nd::check_opset(opset, reduction, dtype))
+            }
+        };
         let combine = legal.and_then(|()| reduction::combine(dtype, reduction)).map_err(|e| change.explain(e))?;
         let change =
             change.by_indices(&indices, |shapes| scatter_nd::check(shapes.data, shapes.indices, shapes.updates))?;
-        let mut report = change.report(&format!("scatter-nd (ONNX ScatterND-{})", scatter_nd::version(self.opset)));
+        let mut report = change.report(&format!("scatter-nd ({specification})"));
         let count = change.shapes.count();
         report.line(format_args!("reduction {}: {count} index tuples", reduction.name()));
         let passed = count.saturating_mul(change.linked.base.source().bytes().max(1));

@@ -1,4 +1,4 @@
-//! The reductions of ScatterND: what an old item and an update become, with one rounding a step in the item's own type.
+//! The reductions of the scatters: what an old item and an update become, with one rounding a step in the item's own type.
 
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -8,7 +8,7 @@ use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, match_kind, not_numbers};
 use crate::item::float16::{bf16_to_f32, f16_from_f32, f16_to_f32};
 
-/// The reduction of ScatterND.
+/// The reduction of ScatterND, and of ScatterNDUpdate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Reduction {
     /// The update takes the item's place; of several updates the last in index order.
@@ -16,6 +16,8 @@ pub enum Reduction {
     None,
     /// Sum; `or` for bool; integers wrap.
     Add,
+    /// The old item less the update; exclusive `or` for bool; integers wrap. Of OpenVINO's ScatterNDUpdate-15 only.
+    Sub,
     /// Product; `and` for bool; integers wrap.
     Mul,
     /// The larger; `or` for bool; NaN if either is NaN; the old item if both are equal.
@@ -41,6 +43,7 @@ impl Reduction {
         match self {
             Reduction::None => "none",
             Reduction::Add => "add",
+            Reduction::Sub => "sub",
             Reduction::Mul => "mul",
             Reduction::Max => "max",
             Reduction::Min => "min",
@@ -153,40 +156,44 @@ macro_rules! extreme {
     };
 }
 
-/// Implements the reductions of floats: `$add` and `$mul`, and the order of what `$value` makes of an item.
+/// Implements the reductions of floats: `$add`, `$sub` and `$mul`, and the order of what `$value` makes of an item.
 macro_rules! floats {
-    ($type:ty; $add:expr, $mul:expr, $nan:expr, $value:expr) => {
-        reducible!($type: Add $add, Mul $mul, Max extreme!(>, $type, $nan, $value), Min extreme!(<, $type, $nan, $value); undefined:);
+    ($type:ty; $add:expr, $sub:expr, $mul:expr, $nan:expr, $value:expr) => {
+        reducible!($type: Add $add, Sub $sub, Mul $mul, Max extreme!(>, $type, $nan, $value), Min extreme!(<, $type, $nan, $value); undefined:);
     };
 }
 
-/// Implements the reductions of integers. Sums and products wrap, so their bits do not depend on the sign: a signed type
+/// Implements the reductions of integers. Sums, differences and products wrap, so their bits do not depend on the sign: a signed type
 /// uses the kernels of the unsigned one.
 macro_rules! integers {
     ($($unsigned:ty, $signed:ty;)+) => {$(
         reducible!($unsigned:
-            Add |old, update| old.wrapping_add(update), Mul |old, update| old.wrapping_mul(update),
+            Add |old, update| old.wrapping_add(update), Sub |old, update| old.wrapping_sub(update),
+            Mul |old, update| old.wrapping_mul(update),
             Max |old, update| if update > old { update } else { old },
             Min |old, update| if update < old { update } else { old };
             undefined:);
         reducible!($signed:
             Max |old, update| if update > old { update } else { old },
             Min |old, update| if update < old { update } else { old };
-            as $unsigned: Add |old, update| old.wrapping_add(update), Mul |old, update| old.wrapping_mul(update);
+            as $unsigned: Add |old, update| old.wrapping_add(update), Sub |old, update| old.wrapping_sub(update),
+            Mul |old, update| old.wrapping_mul(update);
             undefined:);
     )+};
 }
 
 integers!(u8, i8; u16, i16; u32, i32; u64, i64;);
-floats!(f32; |old, update| old + update, |old, update| old * update, f32::is_nan, |item: f32| item);
-floats!(f64; |old, update| old + update, |old, update| old * update, f64::is_nan, |item: f64| item);
+floats!(f32; |old, update| old + update, |old, update| old - update, |old, update| old * update, f32::is_nan, |item: f32| item);
+floats!(f64; |old, update| old + update, |old, update| old - update, |old, update| old * update, f64::is_nan, |item: f64| item);
 // float32 has more than twice the digits of the 16-bit floats: what it rounds away cannot change the last rounding.
 floats!(f16;
     |old, update| f16_from_f32(f16_to_f32(old) + f16_to_f32(update)),
+    |old, update| f16_from_f32(f16_to_f32(old) - f16_to_f32(update)),
     |old, update| f16_from_f32(f16_to_f32(old) * f16_to_f32(update)),
     f32::is_nan, f16_to_f32);
 floats!(bf16;
-    |old, update| bf16::from_f32(bf16_to_f32(old) + bf16_to_f32(update)), bf16_product, f32::is_nan, bf16_to_f32);
+    |old, update| bf16::from_f32(bf16_to_f32(old) + bf16_to_f32(update)),
+    |old, update| bf16::from_f32(bf16_to_f32(old) - bf16_to_f32(update)), bf16_product, f32::is_nan, bf16_to_f32);
 
 /// Multiplies with one rounding. float32 would round a product that is subnormal in it, and bfloat16 again: such a product
 /// is rounded to whole units of 2^-133, the smallest bfloat16, while it is still exact in float64.
@@ -201,13 +208,13 @@ fn bf16_product(old: bf16, update: bf16) -> bf16 {
 }
 
 reducible!(bool:
-    Add |old, update| old | update, Mul |old, update| old & update,
+    Add |old, update| old | update, Sub |old, update| old ^ update, Mul |old, update| old & update,
     Max |old, update| old | update, Min |old, update| old & update;
     undefined:);
 
 // complex numbers have no order
-reducible!(Complex<f32>: Add |old, update| old + update, Mul |old, update| old * update; undefined: Max Min);
-reducible!(Complex<f64>: Add |old, update| old + update, Mul |old, update| old * update; undefined: Max Min);
+reducible!(Complex<f32>: Add |old, update| old + update, Sub |old, update| old - update, Mul |old, update| old * update; undefined: Max Min);
+reducible!(Complex<f64>: Add |old, update| old + update, Sub |old, update| old - update, Mul |old, update| old * update; undefined: Max Min);
 
 #[cfg(test)]
 mod tests {
@@ -235,7 +242,7 @@ mod tests {
 
     #[test]
     fn numbers() {
-        use Reduction::{Add, Max, Min, Mul};
+        use Reduction::{Add, Max, Min, Mul, Sub};
         macro_rules! rows {
             ($($name:literal $type:ty: $($reduction:ident $old:expr, $update:expr => $new:expr);+);+ $(;)?) => {$($(
                 let (old, update): ($type, $type) = ($old, $update);
@@ -245,18 +252,18 @@ mod tests {
             )+)+};
         }
         rows! {
-            "int8" i8: Add 127, 1 => -128; Mul 64, 4 => 0; Max -3, 2 => 2; Min -3, 2 => -3;
-            "uint16" u16: Add 65535, 2 => 1; Mul 300, 300 => 24464; Max 5, 9 => 9; Min 5, 9 => 5;
-            "int64" i64: Add i64::MAX, 1 => i64::MIN; Max i64::MIN, 0 => 0; Min i64::MIN, 0 => i64::MIN;
-            "uint64" u64: Add u64::MAX, 1 => 0; Max 1, u64::MAX => u64::MAX;
-            "float32" f32: Add 16777216.0, 1.0 => 16777216.0; Mul 1e30, 1e30 => f32::INFINITY; Max 0.0, -0.0 => 0.0; Max -0.0, 0.0 => -0.0; Min 0.0, -0.0 => 0.0; Min -1.0, 2.0 => -1.0;
-            "float64" f64: Add 0.1, 0.2 => 0.1 + 0.2; Mul 5e-324, 0.5 => 0.0; Max 1.0, f64::INFINITY => f64::INFINITY
+            "int8" i8: Add 127, 1 => -128; Sub -128, 1 => 127; Sub 0, -128 => -128; Mul 64, 4 => 0; Max -3, 2 => 2; Min -3, 2 => -3;
+            "uint16" u16: Add 65535, 2 => 1; Sub 1, 2 => 65535; Mul 300, 300 => 24464; Max 5, 9 => 9; Min 5, 9 => 5;
+            "int64" i64: Add i64::MAX, 1 => i64::MIN; Sub i64::MIN, 1 => i64::MAX; Max i64::MIN, 0 => 0; Min i64::MIN, 0 => i64::MIN;
+            "uint64" u64: Add u64::MAX, 1 => 0; Sub 0, 1 => u64::MAX; Max 1, u64::MAX => u64::MAX;
+            "float32" f32: Add 16777216.0, 1.0 => 16777216.0; Sub -16777216.0, 1.0 => -16777216.0; Sub 0.0, 0.0 => 0.0; Sub -0.0, 0.0 => -0.0; Mul 1e30, 1e30 => f32::INFINITY; Max 0.0, -0.0 => 0.0; Max -0.0, 0.0 => -0.0; Min 0.0, -0.0 => 0.0; Min -1.0, 2.0 => -1.0;
+            "float64" f64: Add 0.1, 0.2 => 0.1 + 0.2; Sub 0.3, 0.1 => 0.3 - 0.1; Mul 5e-324, 0.5 => 0.0; Max 1.0, f64::INFINITY => f64::INFINITY
         }
     }
 
     #[test]
     fn nan_on_either_side() {
-        for reduction in [Reduction::Add, Reduction::Mul, Reduction::Max, Reduction::Min] {
+        for reduction in [Reduction::Add, Reduction::Sub, Reduction::Mul, Reduction::Max, Reduction::Min] {
             for (a, b) in [(f32::NAN, 1.0), (1.0, f32::NAN), (f32::NAN, f32::INFINITY)] {
                 assert!(f32::operation(reduction).unwrap()(a, b).is_nan());
                 let (a, b) = (f16::from_f32(a), f16::from_f32(b));
@@ -271,6 +278,10 @@ mod tests {
         let add = f16::operation(Reduction::Add).unwrap();
         assert_eq!(add(f(2048.0), f(1.0)), f(2048.0)); // a tie goes to even
         assert_eq!(add(f(2050.0), f(1.0)), f(2052.0));
+        let sub = f16::operation(Reduction::Sub).unwrap();
+        assert_eq!([sub(f(-2048.0), f(1.0)), sub(f(2049.0 - 1.0), f(0.5))], [f(-2048.0), f(2048.0)]);
+        let sub = bf16::operation(Reduction::Sub).unwrap();
+        assert_eq!(sub(bf16::from_f32(-256.0), bf16::from_f32(1.0)).to_f32(), -256.0);
         // 2 bfloat16s whose product, in units of 2^-133, lies just beside the middle; float32 would see the middle
         let mul = bf16::operation(Reduction::Mul).unwrap();
         let unit = |bits: u64, exponent: i32| bf16::from_f32((bits as f32) * 2_f32.powi(exponent));
@@ -309,7 +320,7 @@ mod tests {
     fn blocks_of_float16_are_their_items() {
         let item = |i: u32| f16::from_bits((i.wrapping_mul(2_654_435_761) >> 16) as u16);
         let (old, updates): (Vec<f16>, Vec<f16>) = (0..77).map(|i| (item(i), item(i + 1000))).unzip();
-        for reduction in [Reduction::Add, Reduction::Mul, Reduction::Max, Reduction::Min] {
+        for reduction in [Reduction::Add, Reduction::Sub, Reduction::Mul, Reduction::Max, Reduction::Min] {
             let bytes = |items: &[f16]| -> Vec<u8> { items.iter().flat_map(|i| i.to_le_bytes()).collect() };
             let mut got = bytes(&old);
             (f16::on_bytes(reduction).unwrap().blocks)(&mut got, &bytes(&updates));
@@ -323,6 +334,7 @@ mod tests {
     fn bool_and_complex() {
         for (reduction, table) in [
             (Reduction::Add, [0, 1, 1, 1]),
+            (Reduction::Sub, [0, 1, 1, 0]),
             (Reduction::Max, [0, 1, 1, 1]),
             (Reduction::Mul, [0, 0, 0, 1]),
             (Reduction::Min, [0, 0, 0, 1]),
@@ -334,6 +346,7 @@ mod tests {
         let bytes = |re: f32, im: f32| [re.to_le_bytes(), im.to_le_bytes()].concat();
         assert_eq!(reduce("complex64", Reduction::Mul, &bytes(1.0, 2.0), &bytes(3.0, -4.0)), bytes(11.0, 2.0));
         assert_eq!(reduce("complex64", Reduction::Add, &bytes(1.0, 2.0), &bytes(3.0, -4.0)), bytes(4.0, -2.0));
+        assert_eq!(reduce("complex64", Reduction::Sub, &bytes(1.0, 2.0), &bytes(3.0, -4.0)), bytes(-2.0, 6.0));
         let bytes = |re: f64, im: f64| [re.to_le_bytes(), im.to_le_bytes()].concat();
         assert_eq!(
             reduce("complex128", Reduction::Mul, &bytes(0.1, 0.2), &bytes(0.3, -0.4)),
@@ -348,7 +361,7 @@ mod tests {
             assert_eq!(error.to_string(), format!("reduction: max is not defined for {dtype}"));
         }
         for dtype in ["S3", "<U3", "V4", "<M8[s]", "<m8", "longdouble", "float8_e4m3fn"] {
-            for reduction in [Reduction::Add, Reduction::Mul, Reduction::Max, Reduction::Min] {
+            for reduction in [Reduction::Add, Reduction::Sub, Reduction::Mul, Reduction::Max, Reduction::Min] {
                 assert!(combine(&DType::parse(dtype).unwrap(), reduction).is_err(), "{dtype}");
             }
             assert!(combine(&DType::parse(dtype).unwrap(), Reduction::None).is_ok(), "{dtype}");

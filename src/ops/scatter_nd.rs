@@ -1,5 +1,7 @@
 //! ScatterND, as [ONNX](https://onnx.ai/onnx/operators/onnx__ScatterND.html) specifies it in its versions 11, 13, 16
-//! and 18: a copy of `data` in which the blocks that index tuples address hold `updates`, or are reduced with them.
+//! and 18, and with the reduction `sub` of OpenVINO's
+//! [ScatterNDUpdate-15](https://docs.openvino.ai/2025/documentation/openvino-ir-format/operation-sets/operation-specs/movement/scatter-nd-update-15.html):
+//! a copy of `data` in which the blocks that index tuples address hold `updates`, or are reduced with them.
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
@@ -19,7 +21,7 @@ pub fn version(opset: u64) -> u64 {
 /// 11, 13, 16 or 18.
 ///
 /// # Errors
-/// An opset below 11; a reduction or an element type that a later opset brought.
+/// An opset below 11; a reduction or an element type that a later opset brought; `sub`, which no opset has.
 pub fn check_opset(opset: u64, reduction: Reduction, dtype: &DType) -> Result<(), Error> {
     if opset < 11 {
         return Err(Error::new(Subject::Opset, format!("ScatterND begins with opset 11, got {opset}")));
@@ -28,6 +30,10 @@ pub fn check_opset(opset: u64, reduction: Reduction, dtype: &DType) -> Result<()
         Reduction::None => 11,
         Reduction::Add | Reduction::Mul => 16,
         Reduction::Max | Reduction::Min => 18,
+        Reduction::Sub => {
+            let message = "sub is of OpenVINO's ScatterNDUpdate-15, and of no opset of ONNX";
+            return Err(Error::new(Subject::Reduction, message));
+        }
     };
     if opset < first {
         let message = format!("{} is allowed from opset {first} on, got opset {opset}", reduction.name());

@@ -1,4 +1,4 @@
-//! `tensorop scatter-nd`: ONNX ScatterND 11, 13, 16 and 18 from the command line.
+//! `tensorop scatter-nd`: ONNX ScatterND 11, 13, 16 and 18, and `sub` of OpenVINO's ScatterNDUpdate-15, from the command line.
 
 use crate::common::{Example, Folder, Tensor, each, examples, npy, prints, refusals, tensor, words};
 
@@ -49,8 +49,14 @@ fn examples_of_the_specification() {
         all.push(example(format!("2 at {opset}"), &blocks, &[0, 2], &updates, options, &patched(|_, new| new)));
     }
     type Combine = fn(f32, f32) -> f32;
-    let reductions: [(&str, Combine); 5] =
-        [("none", |_, b| b), ("add", |a, b| a + b), ("mul", |a, b| a * b), ("max", f32::max), ("min", f32::min)];
+    let reductions: [(&str, Combine); 6] = [
+        ("none", |_, b| b),
+        ("add", |a, b| a + b),
+        ("sub", |a, b| a - b),
+        ("mul", |a, b| a * b),
+        ("max", f32::max),
+        ("min", f32::min),
+    ];
     for (name, combine) in reductions {
         let options = format!("--reduction {name}");
         all.push(example(format!("2 with {name}"), &blocks, &[-4, -2], &updates, options, &patched(combine)));
@@ -143,7 +149,36 @@ fn results() {
             r#"{"dtype": "uint64", "shape": [2], "data": [18446744073709551615, 18446744073709551615]}"#,
         ),
         ("scatter-nd [-5,5] [[0],[1]] [4,-4] --reduction min", r#"{"dtype": "int64", "shape": [2], "data": [-5, -4]}"#),
-        // bool: add and max are or, mul and min are and
+        // in order, one rounding a step: the sum of the updates would have moved it
+        (
+            "scatter-nd [16777216] [[0],[0]] [-1,-1] --reduction sub --dtype float32",
+            r#"{"dtype": "float32", "shape": [1], "data": [16777216.0]}"#,
+        ),
+        (
+            "scatter-nd [2048] [[0],[0],[0]] [-1,-1,-1] --reduction sub --dtype float16",
+            r#"{"dtype": "float16", "shape": [1], "data": [2048.0]}"#,
+        ),
+        (
+            "scatter-nd [5,0] [[0],[1],[0]] [200,1,56] --reduction sub --dtype uint8",
+            r#"{"dtype": "uint8", "shape": [2], "data": [5, 255]}"#,
+        ),
+        (
+            "scatter-nd [-9223372036854775808] [[0]] [1] --reduction sub",
+            r#"{"dtype": "int64", "shape": [1], "data": [9223372036854775807]}"#,
+        ),
+        (
+            "scatter-nd [[1,2]] [[0],[0]] [[3,4],[0,1]] --reduction sub --dtype complex64",
+            r#"{"dtype": "complex64", "shape": [1], "data": [[-2.0, -3.0]]}"#,
+        ),
+        (
+            "scatter-nd d.npy [[1]] --fill 2 --reduction sub",
+            r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [1, 2, 3]]}"#,
+        ),
+        // bool: add and max are or, mul and min are and, sub is exclusive or
+        (
+            "scatter-nd b.npy [[0],[1],[2],[3]] [false,true,false,true] --reduction sub",
+            r#"{"dtype": "bool", "shape": [4], "data": [false, true, true, false]}"#,
+        ),
         (
             "scatter-nd b.npy [[0],[1],[2],[3]] [false,true,false,true] --reduction add",
             r#"{"dtype": "bool", "shape": [4], "data": [false, true, true, true]}"#,
@@ -273,7 +308,7 @@ fn refused() {
         .put("v.npy", npy("|V1", &[1], b"x"))
         .put("c.npy", npy("<c8", &[1], &[0; 8]));
     folder.put("m.npy", npy("<M8[s]", &[1], &[0; 8])).put("t.npy", npy("<m8[s]", &[1], &[0; 8]));
-    let rows: [(&str, &[&str]); 45] = [
+    let rows: [(&str, &[&str]); 51] = [
         ("scatter-nd d.npy [[0],[2]] --fill 1", &["INDICES", "2", "[1, 0]", "[-2, 1]", "axis 0", "[2, 3]"]),
         ("scatter-nd d.npy [[0],[-3]] --fill 1", &["INDICES", "-3", "[1, 0]", "[-2, 1]"]),
         ("scatter-nd d.npy [[0,0],[1,3]] --fill 1", &["INDICES", "3", "[1, 1]", "[-3, 2]", "axis 1"]),
@@ -295,7 +330,7 @@ fn refused() {
         ("scatter-nd d.npy k0.npy [[1,2,3],[1,2,3]]", &["UPDATES", "shape [2, 3], expected [2, 2, 3]"]),
         ("scatter-nd d.npy [[0]] f.npy", &["UPDATES", "f.npy", "float32", "int32"]),
         ("scatter-nd d.npy [[0]] f.npy --reduction add", &["UPDATES", "f.npy", "float32", "int32"]),
-        ("scatter-nd d.npy [[0]] --fill 1 --reduction avg", &["--reduction", "avg", "none, add, mul, max, min"]),
+        ("scatter-nd d.npy [[0]] --fill 1 --reduction avg", &["--reduction", "avg", "none, add, sub, mul, max, min"]),
         ("scatter-nd d.npy [[0]] --fill 1 --reduction ADD", &["--reduction", "ADD"]),
         ("scatter-nd d.npy [[0]] --fill 1 --opset 10", &["--opset", "10", "11"]),
         ("scatter-nd d.npy [[0]] --fill 1 --opset 0", &["--opset", "0", "11"]),
@@ -305,6 +340,18 @@ fn refused() {
         ("scatter-nd d.npy [[0]] --fill 1 --opset 15 --reduction mul", &["--reduction", "mul", "16", "15"]),
         ("scatter-nd d.npy [[0]] --fill 1 --opset 17 --reduction max", &["--reduction", "max", "18", "17"]),
         ("scatter-nd d.npy [[0]] --fill 1 --opset 13 --reduction min", &["--reduction", "min", "18", "13"]),
+        (
+            "scatter-nd d.npy [[0]] --fill 1 --opset 18 --reduction sub",
+            &["--opset", "--reduction sub", "ScatterNDUpdate-15"],
+        ),
+        (
+            "scatter-nd d.npy [[0]] --fill 1 --reduction sub --opset 11",
+            &["--opset", "--reduction sub", "ScatterNDUpdate-15"],
+        ),
+        ("scatter-nd s.npy [[0]] s.npy --reduction sub", &["--reduction", "sub", "S1"]),
+        ("scatter-nd t.npy [[0]] t.npy --reduction sub", &["--reduction", "sub", "m8[s]"]),
+        ("scatter-nd d.npy [[2]] --fill 1 --reduction sub", &["INDICES", "2", "[0, 0]"]),
+        ("scatter-nd d.npy [[0]] --fill 1 --on-duplicate last --reduction sub", &["--on-duplicate", "--reduction sub"]),
         ("scatter-nd [1] [[0]] [1] --dtype bfloat16 --opset 12", &["bfloat16", "13", "12"]),
         ("scatter-nd s.npy [[0]] s.npy --reduction add", &["--reduction", "add", "S1"]),
         ("scatter-nd v.npy [[0]] v.npy --reduction max", &["--reduction", "max", "V1"]),

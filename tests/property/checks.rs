@@ -384,7 +384,8 @@ fn scatter_nd(numbers: &mut Numbers<'_>) {
     let width = index_shape.last().copied();
     let dims = |position: usize| shape.get(position % width.unwrap_or(1).max(1)).copied().unwrap_or(2);
     let typed: Vec<i64> = (0..index_shape.iter().product()).map(|i| numbers.index(dims(i), true)).collect();
-    let reduction = [Reduction::None, Reduction::Add, Reduction::Mul, Reduction::Max, Reduction::Min][numbers.below(5)];
+    let reductions = [Reduction::None, Reduction::Add, Reduction::Mul, Reduction::Max, Reduction::Min, Reduction::Sub];
+    let reduction = reductions[numbers.below(6)];
     let fits = rank > 0 && width.is_some_and(|width| width <= rank);
     let right = fits.then(|| [&index_shape[..index_rank - 1], &shape[width.unwrap_or(0)..]].concat());
     let given = numbers.perhaps_wrong(right.clone().unwrap_or_else(|| shape.clone()));
@@ -407,6 +408,7 @@ fn scatter_nd(numbers: &mut Numbers<'_>) {
                 *item = match reduction {
                     Reduction::None => update,
                     Reduction::Add => item.wrapping_add(update),
+                    Reduction::Sub => item.wrapping_sub(update),
                     Reduction::Mul => item.wrapping_mul(update),
                     Reduction::Max => update.max(*item),
                     Reduction::Min => update.min(*item),

@@ -44,6 +44,7 @@ fn whatever_the_surroundings() {
         "scatter-nd table.npy indices.npy updates.npy --to npy",
         "scatter-nd table.npy indices.npy updates.npy --reduction add --to npy",
         "scatter-nd table.npy indices.npy updates.npy --reduction mul",
+        "scatter-nd table.npy indices.npy updates.npy --reduction sub",
         "scatter-nd table.npy indices.npy --fill 1.5 --reduction max --to json",
         "scatter-nd table.npy bad.npy updates.npy --reduction add --to npy",
         "scatter-nd table.npy indices.npy updates.npy --on-duplicate error",

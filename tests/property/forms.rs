@@ -110,7 +110,7 @@ impl<T: Item> Case<T> {
             2 => ("gather-nd", Some(tuples(random)), None, ""),
             _ => {
                 let (indices, shape) = (tuples(random), [&[count], &dims[k..]].concat());
-                let reduction = *random.of(&["none", "add", "max"]);
+                let reduction = *random.of(&["none", "add", "sub", "max"]);
                 ("scatter-nd", Some(indices), Some(filled(random, &shape, &item)), reduction)
             }
         };

@@ -591,6 +591,7 @@ macro_rules! integers {
             fn reduce(self, update: Self, reduction: &str) -> Self {
                 match reduction {
                     "add" => self.wrapping_add(update),
+                    "sub" => self.wrapping_sub(update),
                     "mul" => self.wrapping_mul(update),
                     "max" if update > self => update,
                     "min" if update < self => update,
@@ -625,6 +626,7 @@ macro_rules! floats {
             fn reduce(self, update: Self, reduction: &str) -> Self {
                 match reduction {
                     "add" => self + update,
+                    "sub" => self - update,
                     "mul" => self * update,
                     _ if self.is_nan() || update.is_nan() => <$type>::NAN,
                     "max" if update > self => update,
@@ -643,10 +645,9 @@ floats!(f32, "f4"; f64, "f8";);
 
 fn reductions_of<T: Number>(seed: u64) {
     let (folder, mut random) = (Folder::new(), Random(seed));
-    for case in 0..16 {
-        let (name, reduction) =
-            [("add", Reduction::Add), ("mul", Reduction::Mul), ("max", Reduction::Max), ("min", Reduction::Min)]
-                [case % 4];
+    let reductions = [Reduction::Add, Reduction::Sub, Reduction::Mul, Reduction::Max, Reduction::Min];
+    for reduction in reductions.into_iter().cycle().take(20) {
+        let name = reduction.name();
         let rank = 1 + random.below(4);
         let shape = random.shape(rank);
         let (numbers, updates_shape, named) = tuples(&mut random, &shape);
