@@ -290,7 +290,8 @@ impl Report {
 /// `--no-clobber`, which is made here: an output that these same parts have made does not count as existing.
 ///
 /// # Errors
-/// An output that is not made in parts; parts that were begun with other arguments; of reading and writing.
+/// An output that is not made in parts; parts that were begun with other arguments; a finished output that has other files
+/// than it was finished with; of reading and writing.
 fn write_parts(
     plan: &Plan,
     target: &Target,
@@ -307,6 +308,13 @@ fn write_parts(
     let mut parts = Parts::new(target, io.arguments.record(of, target)?)?;
     let forget = |parts: &Parts<'_>| parts.forget().with_context(|| target.label());
     let finished = !options.restart && parts.is_finished()?;
+    // a late part has nothing to do, but who asks whether all is there is not told so of what has lost a chunk since
+    if finished && options.finish.is_some() && !parts.is_as_finished().with_context(|| target.label())? {
+        bail!(
+            "{}: was finished, and has lost, gained or resized files since then: --restart begins anew",
+            target.label()
+        );
+    }
     if finished && !dry_run {
         forget(&parts)?;
         return Ok(Outcome::Done);

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use super::key_store::{KeyStore, Lock, WritableStore};
 use super::local_store::LocalStore;
-use super::platform::{copy_mode, mark, marked, open_folder, sync_folder};
+use super::platform::{copy_mode, mark, marked, marked_with, open_folder, sync_folder};
 use super::record::Record;
 use super::stage::{self, OwnFolder, Stage, folder_of, hidden_name, remove};
 use super::target::{NamedTarget, Target};
@@ -170,13 +170,23 @@ impl<'a> Parts<'a> {
         Ok(marked(&self.target.path, self.ledger.hash()))
     }
 
+    /// Returns whether the output still has the files that it was finished with, in their sizes. The record of each is gone,
+    /// but its mark has a sum over them. Where the file system keeps no such sum, the answer is yes.
+    ///
+    /// # Errors
+    /// A folder of the output cannot be read.
+    pub fn is_as_finished(&self) -> io::Result<bool> {
+        let path = &self.target.path;
+        marked_with(path).map_or(Ok(true), |then| Ok(stage::sum_of_sizes(path)? == then))
+    }
+
     /// Forgets what is under way, and what was made.
     ///
     /// # Errors
     /// The files cannot be removed.
     pub fn restart(&self) -> io::Result<()> {
         self.forget()?;
-        if marked(&self.target.path, self.ledger.hash()) { mark(&self.target.path, 0) } else { Ok(()) }
+        if marked(&self.target.path, self.ledger.hash()) { mark(&self.target.path, 0, 0) } else { Ok(()) }
     }
 
     /// Begins the output, or finds that others have begun the same, to make a part of it. What a process left that was
@@ -256,7 +266,7 @@ impl<'a> Parts<'a> {
         let NamedTarget { path: target, existing, .. } = self.target;
         if self.is_folder {
             let stage = self.stage();
-            mark(&stage.store(), self.ledger.hash())?;
+            mark(&stage.store(), self.ledger.hash(), stage::sum_of_sizes(&stage.store())?)?;
             return stage.publish(target, existing.as_deref());
         }
         let path = self.folder.join(FILE);
@@ -264,7 +274,7 @@ impl<'a> Parts<'a> {
         if let Some(existing) = existing {
             copy_mode(&file, existing)?;
         }
-        mark(&path, self.ledger.hash())?;
+        mark(&path, self.ledger.hash(), stage::sum_of_sizes(&path)?)?;
         fs::rename(&path, target)?;
         Ok(open_folder(folder_of(target))?.map_or(Ok(()), |folder| sync_folder(&folder))?)
     }

@@ -32,7 +32,7 @@ pub use self::system::{
     reserve, sync_all_of, unnamed, write_at,
 };
 #[cfg(feature = "files")]
-pub use self::system::{mark, marked, open_any, open_to_lock, tempfile_in};
+pub use self::system::{mark, marked, marked_with, open_any, open_to_lock, tempfile_in};
 
 /// Returns whether two files are one, by whatever path.
 pub fn same_file(a: &Metadata, b: &Metadata) -> bool {

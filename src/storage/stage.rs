@@ -345,23 +345,47 @@ pub fn stamp(path: &Path) -> io::Result<String> {
         return Ok(format!("{} bytes, changed {}.{:09}", found.len(), since.as_secs(), since.subsec_nanos()));
     }
     let (mut sum, mut bytes, mut files) = (0_u64, 0_u64, 0_u64);
+    each_file(path, &mut |name, found| {
+        sum = sum.wrapping_add(hash_of(name, &[found.len(), since(found)?.as_nanos() as u64]));
+        bytes += found.len();
+        files += 1;
+        Ok(())
+    })?;
+    Ok(format!("{files} files, {bytes} bytes, {sum:016x}"))
+}
+
+/// Returns a number that changes when a file is lost, added, renamed or gets another size: that of a file, or those of a
+/// folder. It is the same for a copy.
+///
+/// # Errors
+/// A folder cannot be read.
+pub fn sum_of_sizes(path: &Path) -> io::Result<u64> {
+    let mut sum = 0_u64;
+    each_file(path, &mut |name, found| {
+        sum = sum.wrapping_add(hash_of(name, &[found.len()]));
+        Ok(())
+    })?;
+    Ok(sum)
+}
+
+/// Calls `each` for a file, or for all files of a folder, with its name there and its metadata, in any order.
+fn each_file(path: &Path, each: &mut dyn FnMut(&Path, &Metadata) -> io::Result<()>) -> io::Result<()> {
     let mut pending = vec![path.to_owned()];
-    while let Some(folder) = pending.pop() {
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?.path();
-            let found = fs::metadata(&entry)?;
-            if found.is_dir() {
-                pending.push(entry);
-                continue;
-            }
-            let name = entry.strip_prefix(path).unwrap_or(&entry).as_os_str().as_encoded_bytes();
-            let facts = [found.len().to_le_bytes(), (since(&found)?.as_nanos() as u64).to_le_bytes()];
-            sum = sum.wrapping_add(fnv1a(&[name, &facts.concat()].concat()));
-            bytes += found.len();
-            files += 1;
+    while let Some(file) = pending.pop() {
+        let found = fs::metadata(&file)?;
+        if found.is_dir() {
+            fs::read_dir(&file)?.try_for_each(|entry| entry.map(|entry| pending.push(entry.path())))?;
+        } else {
+            each(file.strip_prefix(path).unwrap_or(&file), &found)?;
         }
     }
-    Ok(format!("{files} files, {bytes} bytes, {sum:016x}"))
+    Ok(())
+}
+
+/// Returns a hash of a name and numbers.
+fn hash_of(name: &Path, numbers: &[u64]) -> u64 {
+    let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
+    fnv1a(&name.as_os_str().as_encoded_bytes().iter().copied().chain(numbers).collect::<Vec<_>>())
 }
 
 /// Removes a file, if it is there.

@@ -396,6 +396,75 @@ fn refusals() {
     assert_eq!(hidden(&folder), 0);
 }
 
+/// What was finished is looked at again by the next --finish: what it lost since then is not taken for zeros.
+#[cfg(target_os = "linux")]
+#[test]
+fn damaged_after_the_end() {
+    type Damage = fn(&Folder);
+    let (store, file) = ("convert d.npy --chunks 100,300 -o o.zarr", "slice d.npy --at :900 -o o.npy");
+    let rows: [(&str, Damage, &str); 6] = [
+        (store, |folder| fs::remove_file(folder.path("o.zarr/c/2/2")).expect("removed"), "lost"),
+        (store, |folder| _ = folder.put("o.zarr/c/9/2", b""), "emptied"),
+        (store, |folder| _ = folder.put("o.zarr/c/9/3", b"x"), "more"),
+        (store, |folder| fs::remove_file(folder.path("o.zarr/zarr.json")).expect("removed"), "no metadata"),
+        (file, |folder| _ = folder.put("o.npy", [&folder.get("o.npy")[..], b"x"].concat()), "long"),
+        (
+            file,
+            |folder| {
+                fs::File::options()
+                    .write(true)
+                    .open(folder.path("o.npy"))
+                    .and_then(|file| file.set_len(99))
+                    .expect("cut")
+            },
+            "cut",
+        ),
+    ];
+    each(
+        &rows,
+        |(command, _, what)| format!("{command}: {what}"),
+        |(command, damage, what)| {
+            let folder = operands();
+            let output = command.split(' ').next_back().expect("a name");
+            let run = |more: &str| folder.run(words(&format!("{command} {more}")));
+            let make = |restart: &str| {
+                run(&format!("--part 1/2{restart}")).printed()?;
+                run("--part 2/2").printed()?;
+                run("--finish 2").printed()
+            };
+            make("")?;
+            if rustix::fs::getxattr(folder.path(output), "user.tensorop.parts", &mut [0; 16]).is_err() {
+                crate::common::skip("the file system keeps no attributes of files");
+                return Ok(());
+            }
+            let made = folder.tree(output);
+            run("--finish 2").printed()?;
+            damage(&folder);
+            let damaged = folder.tree(output);
+            if *what == "no metadata" {
+                // what is no store is not replaced, either
+                assert_eq!(run("--finish 2").status, Some(2));
+                return Ok(());
+            }
+            for more in ["--finish 2", "--finish 2 --dry-run", "--finish 2 --no-clobber"] {
+                let refused = run(more);
+                let expected = format!(
+                    "error: output {output}: was finished, and has lost, gained or resized files since then: --restart \
+                     begins anew\n"
+                );
+                assert_eq!((refused.status, refused.stderr), (Some(2), expected));
+                assert!(hidden(&folder) == 0 && folder.tree(output) == damaged, "{more}");
+            }
+            // a late part still does nothing
+            run("--part 1/2").printed()?;
+            assert!(hidden(&folder) == 0 && folder.tree(output) == damaged);
+            make(" --restart")?;
+            assert!(folder.tree(output) == made, "another output");
+            Ok(())
+        },
+    );
+}
+
 /// What was lost, cut or lengthened after it was made is missing, and exactly the parts that --finish names mend it.
 #[test]
 fn damaged_files_are_missing() {
@@ -439,6 +508,11 @@ fn damaged_files_are_missing() {
                 assert_eq!((missing.status, String::from_utf8_lossy(&missing.stdout).trim()), (Some(1), *expected));
             }
             let missing = if *expected == "1-3" { "1,2,3" } else { expected };
+            // a part that is there mends nothing of the others, and hides nothing
+            if let Some(other) = ["1", "2"].into_iter().find(|other| !missing.contains(other)) {
+                part(other)?;
+                assert_eq!(String::from_utf8_lossy(&finish().stdout).trim(), missing, "after part {other}");
+            }
             let numbers: Vec<&str> = missing.split(',').collect();
             for (n, number) in numbers.iter().enumerate() {
                 part(number)?;

@@ -28,7 +28,8 @@ pub(crate) struct PartOptions {
     pub part: Option<Share>,
     /// With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)
     ///
-    /// Nothing is computed. The missing parts are printed as Slurm's --array takes them, such as 3,7,12-14.
+    /// Nothing is computed. The missing parts are printed as Slurm's --array takes them, such as 3,7,12-14. Run again it is 0,
+    /// unless the finished output has lost, gained or resized files since then (status 2).
     #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "restart")]
     pub finish: Option<NonZero<usize>>,
     /// With --part: forget what is under way, and begin anew; for one process before the others

@@ -102,19 +102,36 @@ pub fn sync_all_of(folder: &Path) -> io::Result<()> {
 /// The name of the attribute that says which parts a file or folder was made of.
 const MARK: &str = "user.tensorop.parts";
 
-/// Marks a file or folder by a number that is not part of its content; 0 takes the mark away.
-pub fn mark(path: &Path, number: u64) -> io::Result<()> {
-    let set = setxattr(path, MARK, &number.to_le_bytes(), XattrFlags::empty());
+/// Marks a file or folder by a number that is not part of its content, and another that goes with it; 0 takes the mark away.
+pub fn mark(path: &Path, number: u64, with: u64) -> io::Result<()> {
+    let bytes = [number, with].map(u64::to_le_bytes).concat();
+    let set = setxattr(path, MARK, &bytes, XattrFlags::empty());
     // The file system may have no such attributes.
     if set.is_err() { mark_by_time(&open_any(path)?, number) } else { Ok(()) }
 }
 
 /// Returns whether a file or folder has the mark of a number.
 pub fn marked(path: &Path, number: u64) -> bool {
-    let mut found = [0; 8];
+    match numbers_of(path) {
+        Ok(numbers) => numbers.is_some_and(|[found, _]| found == number),
+        Err(_) => marked_by_time(path, number),
+    }
+}
+
+/// Returns the number that went with the mark of a file or folder, if the file system keeps it.
+pub fn marked_with(path: &Path) -> Option<u64> {
+    numbers_of(path).ok().flatten().map(|[_, with]| with)
+}
+
+/// Returns the numbers of the mark of a file or folder, if it has one.
+fn numbers_of(path: &Path) -> Result<Option<[u64; 2]>, Errno> {
+    let mut found = [0; 16];
     match getxattr(path, MARK, &mut found) {
-        Ok(8) => u64::from_le_bytes(found) == number,
-        Err(Errno::NODATA) => false,
-        Ok(_) | Err(_) => marked_by_time(path, number),
+        Ok(16) => {
+            let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|n| found[at + n]));
+            Ok(Some([number(0), number(8)]))
+        }
+        Ok(_) | Err(Errno::NODATA) => Ok(None),
+        Err(error) => Err(error),
     }
 }

@@ -54,9 +54,10 @@ pub fn sync_all_of(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Marks a file or folder by a number that is not part of its content, in the nanoseconds of its last change.
+/// Marks a file or folder by a number that is not part of its content, in the nanoseconds of its last change, which have no
+/// room for another.
 #[cfg(feature = "files")]
-pub fn mark(path: &Path, number: u64) -> io::Result<()> {
+pub fn mark(path: &Path, number: u64, _: u64) -> io::Result<()> {
     mark_by_time(&open_any(path)?, number)
 }
 
@@ -64,4 +65,10 @@ pub fn mark(path: &Path, number: u64) -> io::Result<()> {
 #[cfg(feature = "files")]
 pub fn marked(path: &Path, number: u64) -> bool {
     marked_by_time(path, number)
+}
+
+/// Returns nothing: a mark has one number.
+#[cfg(feature = "files")]
+pub fn marked_with(_: &Path) -> Option<u64> {
+    None
 }
