@@ -25,6 +25,7 @@ fn folder() -> Folder {
     folder.put("cells", b"1,2\n3,4\n");
     // name, elem_type, tensor_values
     let tensor = [&b"\x08\x06\x10\x01\x4a\x18"[..], &[0; 24]].concat();
+    folder.put("empty.pb", b"\x10\x01");
     folder.put("s.pb", [&b"\x0a\x03seq\x10\x01\x1a\x1e"[..], &tensor].concat());
     folder
 }
@@ -55,6 +56,7 @@ fn the_cure_is_named() {
         ("slice old.pt --at :", &["DATA old.pt", "pickle"]),
         ("slice m.onnx --at :", &["DATA m.onnx", "ONNX model"]),
         ("slice s.pb --at :", &["DATA s.pb", "SequenceProto"]),
+        ("info empty.pb", &["FILE empty.pb", "SequenceProto", "OptionalProto"]),
         ("slice rows.dat --at :", &["DATA rows.dat", "CSV", "--from csv"]),
         ("info cells", &["FILE cells", "CSV", "--from csv"]),
         ("slice v.npy --at :", &["|V1 cannot be printed", "-o FILE.npy", "--dtype"]),

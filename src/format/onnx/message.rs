@@ -144,6 +144,9 @@ struct FoundFields {
     runs: Vec<(u64, u64)>,
 }
 
+/// The largest number that a sequence or an optional tensor has for the kind of its elements, in the place of a tensor's dtype.
+const MOST_KINDS: u64 = 5;
+
 /// Returns whether a value is a segment, and not a tensor of a sequence or optional one, however small that is.
 fn is_segment(file: &dyn ReadAt, start: u64, length: u64) -> Result<bool> {
     if length > LONGEST_SEGMENT {
@@ -157,11 +160,38 @@ fn is_segment(file: &dyn ReadAt, start: u64, length: u64) -> Result<bool> {
     Ok(are_numbers && fields.0.is_empty())
 }
 
+/// Returns whether a value is a text that a name may be. The name of a sequence or an optional tensor has the number that the
+/// dims of a tensor have.
+fn is_name(file: &dyn ReadAt, start: u64, length: u64) -> Result<bool> {
+    /// The most bytes of a name that is looked at.
+    const LONGEST: u64 = 1 << 10;
+    if length > LONGEST {
+        return Ok(false);
+    }
+    let mut value = vec![0; length as usize];
+    file.read_at(&mut value, start)?;
+    Ok(std::str::from_utf8(&value).is_ok_and(|name| !name.contains(char::is_control)))
+}
+
+/// The error that a file is a sequence of tensors, or an optional one.
+fn no_tensor() -> Error {
+    malformed!(
+        "an ONNX sequence of tensors (a SequenceProto), or an optional one (an OptionalProto), expected one tensor (a \
+         TensorProto)"
+    )
+}
+
 /// Walks over all fields of a file.
+///
+/// A sequence and an optional tensor have the fields of a tensor's dims, dtype and segment, too: a name, the kind of their
+/// elements, and these. They are told from a tensor by what no tensor can be: one with a segment and no dims, or with
+/// neither dims that are none of text nor items.
 fn find_fields(file: &dyn ReadAt) -> Result<FoundFields> {
     let mut window = FileWindow { file, size: file.size()?, buffer: Vec::new(), begin: 0 };
     ensure!(window.size > 0, "an empty file, expected an ONNX TensorProto");
     let (mut found, mut begin, mut has_type) = (FoundFields::default(), 0, false);
+    // whether there are dims that can be no name, and whether there is nothing that an empty sequence does not have
+    let (mut has_dims, mut may_be_sequence) = (false, true);
     while begin < window.size {
         let not_a_tensor = || format!("not an ONNX TensorProto at byte {begin}");
         let field = WireField::read(window.at(begin)?).with_context(not_a_tensor)?;
@@ -176,13 +206,16 @@ fn find_fields(file: &dyn ReadAt) -> Result<FoundFields> {
             malformed!("field {number} at byte {begin} has {length} bytes, and {rest} are in the file")
         })?;
         match number {
-            // a segment is a message of two numbers; a sequence has its tensors in the field of this number
-            field::SEGMENT if !is_segment(file, start, length)? => {
-                bail!(
-                    "an ONNX sequence of tensors (a SequenceProto), or an optional one (an OptionalProto), expected one \
-                     tensor (a TensorProto)"
-                )
+            field::DIMS => {
+                let is_dims = wire != WireType::LengthDelimited || !is_name(file, start, length)?;
+                (has_dims, may_be_sequence) = (has_dims | is_dims, may_be_sequence & !is_dims);
             }
+            field::DATA_TYPE => may_be_sequence &= (1..=MOST_KINDS).contains(&field.varint),
+            _ => may_be_sequence = false,
+        }
+        match number {
+            // a segment is a message of two numbers; a sequence has its tensors in the field of this number
+            field::SEGMENT if !has_dims || !is_segment(file, start, length)? => return Err(no_tensor()),
             field::SEGMENT => bail!("a segment of a larger tensor, expected a whole one"),
             field::RAW_DATA if found.raw.is_some() => bail!("raw_data stands there twice"),
             field::RAW_DATA => found.raw = Some((start, length)),
@@ -197,7 +230,7 @@ fn find_fields(file: &dyn ReadAt) -> Result<FoundFields> {
         begin = end;
     }
     ensure!(has_type, "no data_type: not an ONNX TensorProto");
-    Ok(found)
+    if may_be_sequence { Err(no_tensor()) } else { Ok(found) }
 }
 
 /// A file that is looked at in steps towards its end.

@@ -90,6 +90,42 @@ fn begin(data_type: i32, dims: &[i64]) -> Message {
     Message { data_type: Some(data_type), dims: dims.to_vec(), ..Message::default() }
 }
 
+/// A sequence and an optional tensor are named for what they are, however small; what may be a tensor is one.
+#[test]
+fn sequences_and_optional_tensors() {
+    let segment: &[u8] = &[0x1a, 4, 8, 0, 0x10, 1];
+    let sequences: [&[u8]; 11] = [
+        // none of a kind, with a name and without
+        &[0x10, 1],
+        &[0x10, 3],
+        &[0x0a, 0, 0x10, 1],
+        &[0x0a, 3, b'a', b'b', b'c', 0x10, 1],
+        // one that is empty, and one without items, which are no segments, since a segment has dims beside it
+        &[0x10, 1, 0x1a, 0],
+        &[0x10, 1, 0x1a, 2, 0x10, 1],
+        &[&[0x10, 1], segment].concat(),
+        &[&[0x0a, 1, b's', 0x10, 1], segment].concat(),
+        // the fields in another order
+        &[segment, &[0x10, 1]].concat(),
+        &[0x10, 1, 0x0a, 1, b's'],
+        // two tensors
+        &[&[0x10, 1], segment, segment].concat(),
+    ];
+    let rows =
+        sequences.iter().map(|bytes| (bytes.to_vec(), "(a SequenceProto), or an optional one (an OptionalProto)"));
+    let others: [(&[u8], &str); 4] = [
+        (&[&[8, 4, 0x10, 1][..], segment].concat(), "a segment of a larger tensor"),
+        (&[&[0x0a, 1, 4, 0x10, 1][..], segment].concat(), "a segment of a larger tensor"),
+        (&[0x10, 6], "0 numbers in int32_data, expected 1 (INT32 [])"),
+        (&[8, 1, 0x10, 1], "0 numbers in float_data, expected 1 (FLOAT [1])"),
+    ];
+    refused(rows.chain(others.map(|(bytes, what)| (bytes.to_vec(), what))).collect(), None);
+    for empty in [&[8, 0, 0x10, 1][..], &[0x0a, 1, 0, 0x10, 1]] {
+        let (proto, items) = read_in(empty, None).expect("an empty tensor");
+        assert_eq!((proto.meta.shape, items), (vec![0], vec![]));
+    }
+}
+
 /// Compares what each row is refused for with what it should be.
 fn refused(rows: Vec<(Vec<u8>, &str)>, folder: Option<&Path>) {
     let mut failures = Vec::new();
