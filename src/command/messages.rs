@@ -61,12 +61,28 @@ pub(super) fn advised(message: String, advice: Option<Advice>) -> String {
     }
 }
 
-/// Returns the advice on items of `bytes` bytes whose dtype does not say what they are.
+/// Returns the advice on items of `bytes` bytes whose dtype does not say what they are: the most usual candidate, and the
+/// others in as few letters as the shell would take them, since there are many of one byte.
 fn say_what(bytes: usize) -> String {
     let names: Vec<_> = DType::names_of_size(bytes).collect();
     let (first, others) = names.split_first().expect("only voids of the size of a number may be numbers");
-    let others = if others.is_empty() { String::new() } else { format!(" (or {})", others.join(", ")) };
+    let others = if others.is_empty() { String::new() } else { format!(" (or {})", folded(others).join(", ")) };
     format!("say what it is: --dtype {first}{others}")
+}
+
+/// Returns names with those that begin alike up to a `_` in one: `float6_{e2m3fn,e3m2fn}`.
+fn folded(names: &[&str]) -> Vec<String> {
+    let stem = |name: &str| name.split_once('_').map_or(name.len(), |(stem, _)| stem.len() + 1);
+    let alike = names.chunk_by(|a, b| stem(a) < a.len() && a.get(..stem(a)) == b.get(..stem(b)));
+    let fold = |group: &[&str]| match group {
+        [name] => (*name).to_owned(),
+        _ => {
+            let stem = &group[0][..stem(group[0])];
+            let rests: Vec<_> = group.iter().map(|name| &name[stem.len()..]).collect();
+            format!("{stem}{{{}}}", rests.join(","))
+        }
+    };
+    alike.map(fold).collect()
 }
 
 /// Returns a message about an operand of dtype `dtype`, with advice if that does not say what the items are.

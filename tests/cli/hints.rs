@@ -103,9 +103,9 @@ fn voids() {
     let folder = folder();
     folder.put("v4.npy", npy("|V4", &[2], &[1; 8])).put("v3.npy", npy("|V3", &[2], &[1; 6]));
     let (one, four) =
-        ("say what it is: --dtype float8_e4m3fn (or float8_e5m2, ", "say what it is: --dtype float32 (or int32, ");
+        ("say what it is: --dtype float8_e4m3fn (or float8_{e5m2,e3m4,", "say what it is: --dtype float32 (or int32, ");
     let rows: &[(&str, &[&str])] = &[
-        ("slice v.npy --at :", &[one, "int2, uint2)"]),
+        ("slice v.npy --at :", &[one, "}, float6_{e2m3fn,e3m2fn}, float4_e2m1fn, int4, uint4, int2, uint2)"]),
         ("convert v.npy --to csv", &["use -o FILE.npy, or", one]),
         ("convert v.npy -o b.pb", &["use -o FILE.npy, or", one]),
         ("convert v.npy -o b.safetensors", &["use -o FILE.npy, or", one]),
