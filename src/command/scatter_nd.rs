@@ -9,8 +9,9 @@ use super::options::{ChangeOptions, DuplicateOptions, OperandArg, SCATTER_HEADIN
 use super::options::{Word, data_help, parse_number, parse_words, word};
 use super::sources::INDICES;
 use crate::ops::indexed::ScatterRule;
-use crate::ops::reduction::{self, Reduction};
+use crate::ops::reduction::Reduction;
 use crate::ops::scatter_nd;
+use crate::ops::tally::Application;
 
 /// The most bytes of data that empty index tuples may pass through. Such tuples take no room in a file, but each of them
 /// reduces all of the data.
@@ -77,31 +78,31 @@ impl ScatterNd {
     /// Resolves the index tuples and writes DATA with UPDATES in the blocks that they address, or reduced with them.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let reduction = self.reduction;
-        if reduction != Reduction::None && self.duplicates.on_duplicate.is_some() {
-            bail!("--on-duplicate: not with --reduction {}, which is meant for repeated indices", reduction.name());
-        }
+        self.duplicates.check(reduction)?;
         if self.opset.is_some() && reduction == Reduction::Sub {
             bail!(
                 "--opset: not with --reduction sub, which is OpenVINO's (ScatterNDUpdate-15) and of no opset of ONNX"
             );
         }
-        let is_part_in_place = self.options.edit.in_place && self.options.output.parts.part.is_some();
-        if is_part_in_place && matches!(reduction, Reduction::Add | Reduction::Sub | Reduction::Mul) {
-            let name = reduction.name();
-            bail!("--part: not with --in-place and --reduction {name}: a part that runs again would {name} again");
-        }
+        self.options.check_again(reduction, true)?;
         let indices = INDICES.of(&self.indices);
         let change = Change::begin(io, &self.data, Some(&indices), &self.updates, &self.options)?.open()?;
         let dtype = change.data.dtype();
         let opset = self.opset.unwrap_or(18);
         let (specification, legal) = match reduction {
             Reduction::Sub => ("OpenVINO ScatterNDUpdate-15".to_owned(), Ok(())),
-            Reduction::None | Reduction::Add | Reduction::Mul | Reduction::Max | Reduction::Min => {
+            Reduction::None
+            | Reduction::Add
+            | Reduction::Mul
+            | Reduction::Max
+            | Reduction::Min
+            | Reduction::Mean => {
                 let version = scatter_nd::version(opset);
                 (format!("ONNX ScatterND-{version}"), scatter_nd::check_opset(opset, reduction, dtype))
             }
         };
-        let combine = legal.and_then(|()| reduction::combine(dtype, reduction)).map_err(|e| change.explain(e))?;
+        let application =
+            legal.and_then(|()| Application::new(dtype, reduction, true)).map_err(|e| change.explain(e))?;
         let change =
             change.by_indices(&indices, |shapes| scatter_nd::check(shapes.data, shapes.indices, shapes.updates))?;
         let mut report = change.report(&format!("scatter-nd ({specification})"));
@@ -113,7 +114,7 @@ impl ScatterNd {
             let label = change.indices.label();
             bail!("{label}: {count} empty tuples, each reducing all of DATA, are too many with --fill");
         }
-        let rule = ScatterRule { repeats: self.duplicates.repeats(reduction), combine };
+        let rule = ScatterRule { repeats: self.duplicates.repeats(reduction), application };
         change.write(&indices, rule, report)
     }
 }

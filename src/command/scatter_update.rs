@@ -12,6 +12,7 @@ use super::sources::INDICES;
 use crate::Reduction;
 use crate::ops::indexed::ScatterRule;
 use crate::ops::scatter_update;
+use crate::ops::tally::Application;
 
 /// Put updates at indices of one axis (OpenVINO ScatterUpdate-3)
 ///
@@ -59,7 +60,7 @@ impl ScatterUpdate {
             .by_indices(&indices, |shapes| scatter_update::check(shapes.data, shapes.indices, shapes.updates, axis))?;
         let mut report = change.report("scatter-update (OpenVINO ScatterUpdate-3)");
         report.line(format_args!("axis {axis}: {} indices", change.shapes.count()));
-        let rule = ScatterRule { repeats: self.duplicates.repeats(Reduction::None), combine: None };
+        let rule = ScatterRule { repeats: self.duplicates.repeats(Reduction::None), application: Application::Replace };
         change.write(&indices, rule, report)
     }
 }

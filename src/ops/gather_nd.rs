@@ -45,6 +45,7 @@ pub fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<Shap
         updates,
         has_tuple_axis: true,
         counts_from_end: true,
+        is_implied: false,
         out_of_range: OutOfRange::Error,
     })
 }

@@ -15,6 +15,7 @@ pub mod scatter_update;
 pub mod selection;
 pub mod slice;
 pub mod slice_scatter;
+pub mod tally;
 pub mod transpose;
 pub mod updates;
 pub mod window_size;

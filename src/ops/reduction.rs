@@ -8,7 +8,7 @@ use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, match_kind, not_numbers};
 use crate::item::float16::{bf16_to_f32, f16_from_f32, f16_to_f32};
 
-/// The reduction of ScatterND, and of ScatterNDUpdate.
+/// The reduction of ScatterND and ScatterElements, and of OpenVINO's ScatterNDUpdate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Reduction {
     /// The update takes the item's place; of several updates the last in index order.
@@ -24,6 +24,9 @@ pub enum Reduction {
     Max,
     /// The smaller; `and` for bool; NaN if either is NaN; the old item if both are equal.
     Min,
+    /// The mean of the item and all updates for its place, which OpenVINO's ScatterElementsUpdate has alone. Integers are
+    /// summed exactly and divided toward zero; floats are summed as by `Add` and divided once.
+    Mean,
 }
 
 /// What becomes of several updates for one place.
@@ -47,6 +50,7 @@ impl Reduction {
             Reduction::Mul => "mul",
             Reduction::Max => "max",
             Reduction::Min => "min",
+            Reduction::Mean => "mean",
         }
     }
 }
@@ -128,12 +132,13 @@ macro_rules! reducible {
                     $(Reduction::$reduction => Some($operation),)+
                     $($(Reduction::$same => Some($plain),)+)?
                     $(Reduction::$undefined => None,)*
+                    Reduction::Mean => None,
                 }
             }
 
             fn on_bytes(reduction: Reduction) -> Option<Combine> {
                 match reduction {
-                    Reduction::None => None,
+                    Reduction::None | Reduction::Mean => None,
                     $(Reduction::$reduction => Some(Combine {
                         blocks: |old, updates| blocks::<$type>(old, updates, $operation),
                         points: |out, offset, at, updates| points::<$type>(out, offset, at, updates, $operation),
@@ -195,16 +200,20 @@ floats!(bf16;
     |old, update| bf16::from_f32(bf16_to_f32(old) + bf16_to_f32(update)),
     |old, update| bf16::from_f32(bf16_to_f32(old) - bf16_to_f32(update)), bf16_product, f32::is_nan, bf16_to_f32);
 
-/// Multiplies with one rounding. float32 would round a product that is subnormal in it, and bfloat16 again: such a product
-/// is rounded to whole units of 2^-133, the smallest bfloat16, while it is still exact in float64.
+/// Multiplies with one rounding.
 fn bf16_product(old: bf16, update: bf16) -> bf16 {
-    let product = old.to_f64() * update.to_f64();
-    if product.abs() >= f64::from(f32::MIN_POSITIVE) || product.is_nan() {
-        return bf16::from_f32(product as f32);
+    bf16_from_short(old.to_f64() * update.to_f64())
+}
+
+/// Rounds a number that has no more digits than float32. That would round a number that is subnormal in it, and bfloat16
+/// again: such a number is rounded to whole units of 2^-133, the smallest bfloat16, while it is still exact in float64.
+pub(super) fn bf16_from_short(number: f64) -> bf16 {
+    if number.abs() >= f64::from(f32::MIN_POSITIVE) || number.is_nan() {
+        return bf16::from_f32(number as f32);
     }
     // adding what has its last bit at 2^-133 rounds there, to even
     let last_bit = 1.5 * f64::from_bits((1023 - 133 + 52) << 52);
-    bf16::from_f32(((product.abs() + last_bit) - last_bit).copysign(product) as f32)
+    bf16::from_f32(((number.abs() + last_bit) - last_bit).copysign(number) as f32)
 }
 
 reducible!(bool:

@@ -26,14 +26,23 @@ pub fn check_opset(opset: u64, reduction: Reduction, dtype: &DType) -> Result<()
     if opset < 11 {
         return Err(Error::new(Subject::Opset, format!("ScatterND begins with opset 11, got {opset}")));
     }
+    check_legal(opset, reduction, dtype)
+}
+
+/// Checks what ScatterND and ScatterElements have in common: the opsets that brought reductions and element types.
+///
+/// # Errors
+/// A reduction or an element type that a later opset brought.
+pub(super) fn check_legal(opset: u64, reduction: Reduction, dtype: &DType) -> Result<(), Error> {
     let first = match reduction {
-        Reduction::None => 11,
+        Reduction::None => 0,
         Reduction::Add | Reduction::Mul => 16,
         Reduction::Max | Reduction::Min => 18,
         Reduction::Sub => {
             let message = "sub is of OpenVINO's ScatterNDUpdate-15, and of no opset of ONNX";
             return Err(Error::new(Subject::Reduction, message));
         }
+        Reduction::Mean => return Err(Error::new(Subject::Reduction, "mean is allowed by no opset")),
     };
     if opset < first {
         let message = format!("{} is allowed from opset {first} on, got opset {opset}", reduction.name());
@@ -66,6 +75,7 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>) -> R
         has_tuple_axis: true,
         counts_from_end: true,
         out_of_range: OutOfRange::Error,
+        is_implied: false,
     })
 }
 
@@ -136,6 +146,9 @@ pub fn scatter_nd_reduce<T: Reducible, D: Dimension>(
     updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     reduction: Reduction,
 ) -> Result<Array<T, D>, Error> {
+    if reduction == Reduction::Mean {
+        return Err(Error::new(Subject::Reduction, "mean is none of ScatterND"));
+    }
     let operation = T::operation(reduction)
         .ok_or_else(|| Error::new(Subject::Reduction, format!("{} is not defined for this type", reduction.name())))?;
     scatter(data, indices, updates, operation)

@@ -31,6 +31,7 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis
         has_tuple_axis: false,
         counts_from_end: false,
         out_of_range: OutOfRange::Error,
+        is_implied: false,
     })
 }
 

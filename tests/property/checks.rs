@@ -243,11 +243,12 @@ impl Numbers<'_> {
 /// Every operator, on arguments of any kind, against plain nested loops that follow the text of its specification.
 pub(crate) fn operators(bytes: &[u8]) {
     let mut numbers = Numbers(bytes);
-    match numbers.below(5) {
+    match numbers.below(6) {
         0 => slice(&mut numbers, false),
         1 => slice(&mut numbers, true),
         2 => scatter_update(&mut numbers),
         3 => gather_nd(&mut numbers),
+        4 => scatter_elements(&mut numbers),
         _ => scatter_nd(&mut numbers),
     }
 }
@@ -412,6 +413,7 @@ fn scatter_nd(numbers: &mut Numbers<'_>) {
                     Reduction::Mul => item.wrapping_mul(update),
                     Reduction::Max => update.max(*item),
                     Reduction::Min => update.min(*item),
+                    Reduction::Mean => unreachable!("it is none of ScatterND"),
                 };
             }
         }
@@ -420,6 +422,74 @@ fn scatter_nd(numbers: &mut Numbers<'_>) {
     let what = format!("{reduction:?} {typed:?} as {index_shape:?}, updates {given:?} into {shape:?}");
     let indices = ArrayD::from_shape_vec(IxDyn(&index_shape), typed).expect("as many numbers");
     agree(tensorop::scatter_nd_reduce(&data, &indices, &updates, reduction), expected, &what);
+}
+
+/// An index tensor for the places of one axis, of numbers that are in range for the most part.
+struct ElementIndices {
+    shape: Vec<usize>,
+    typed: Vec<i64>,
+    /// The place of each number in DATA; `None` if DATA does not have it.
+    places: Option<Vec<Vec<usize>>>,
+}
+
+impl ElementIndices {
+    /// Draws one for an axis of DATA of that shape.
+    fn new(numbers: &mut Numbers<'_>, shape: &[usize], axis: i64) -> Self {
+        let rank = shape.len();
+        let resolved = usize::try_from(axis + if axis < 0 { rank as i64 } else { 0 }).ok().filter(|&axis| axis < rank);
+        let drawn = numbers.shape(rank);
+        let fitting = (0..rank).map(|at| if Some(at) == resolved { drawn[at] } else { drawn[at].min(shape[at]) });
+        let fitting = fitting.collect::<Vec<_>>();
+        let index_shape = numbers.perhaps_wrong(fitting);
+        let dim = resolved.map_or(2, |axis| shape[axis]);
+        let typed: Vec<i64> = (0..index_shape.iter().product()).map(|_| numbers.index(dim, true)).collect();
+        let fits =
+            |axis: usize| index_shape.len() == rank && (0..rank).all(|at| at == axis || index_shape[at] <= shape[at]);
+        let places = resolved.filter(|&axis| fits(axis)).and_then(|axis| {
+            let place = |(mut at, &number): (Vec<usize>, &i64)| {
+                let place = i128::from(number) + if number < 0 { dim as i128 } else { 0 };
+                at[axis] = usize::try_from(place).ok().filter(|&place| place < dim)?;
+                Some(at)
+            };
+            indices(&index_shape).into_iter().zip(&typed).map(place).collect()
+        });
+        Self { shape: index_shape, typed, places }
+    }
+}
+
+fn scatter_elements(numbers: &mut Numbers<'_>) {
+    use Reduction::{Add, Max, Mean, Min, Mul, None};
+    let rank = numbers.below(5);
+    let shape = numbers.shape(rank);
+    let axis = numbers.index(rank, true);
+    let ElementIndices { shape: index_shape, typed, places } = ElementIndices::new(numbers, &shape, axis);
+    let (reduction, has_initial) = ([None, Add, Mul, Max, Min, Mean][numbers.below(6)], numbers.below(2) == 0);
+    let given = numbers.perhaps_wrong(index_shape.clone());
+    let (data, updates) = (array(&shape, -20), array(&given, 1000));
+    let expected = places.filter(|_| rank > 0 && given == index_shape).map(|places| {
+        let mut out = data.clone();
+        for place in &places {
+            let put = places.iter().zip(&updates).filter(|(other, _)| *other == place).map(|(_, &update)| update);
+            let initial = (has_initial && reduction != None).then_some(data[place.as_slice()]);
+            let all: Vec<i32> = initial.into_iter().chain(put).collect();
+            out[place.as_slice()] = match reduction {
+                None => all[all.len() - 1],
+                Add => all.iter().copied().fold(0, i32::wrapping_add),
+                Mul => all.iter().copied().fold(1, i32::wrapping_mul),
+                Max => *all.iter().max().expect("an update"),
+                Min => *all.iter().min().expect("an update"),
+                Mean => (all.iter().map(|&item| i64::from(item)).sum::<i64>() / all.len() as i64) as i32,
+            };
+        }
+        out
+    });
+    let what = format!("{reduction:?} {has_initial} {typed:?} as {index_shape:?}, {given:?}, axis {axis} of {shape:?}");
+    let indices = ArrayD::from_shape_vec(IxDyn(&index_shape), typed).expect("as many numbers");
+    let found = tensorop::scatter_elements_reduce(&data, &indices, &updates, axis, reduction, has_initial);
+    agree(found, expected.clone(), &what);
+    if (reduction, has_initial) == (None, true) {
+        agree(tensorop::scatter_elements(&data, &indices, &updates, axis), expected, &what);
+    }
 }
 
 fn gather_nd(numbers: &mut Numbers<'_>) {

@@ -2,6 +2,7 @@
 
 use std::num::NonZero;
 
+use anyhow::{Result, bail};
 use clap::{ArgGroup, Args, ValueHint};
 
 use super::operands::{InputOptions, OperandArg};
@@ -34,6 +35,27 @@ pub(crate) struct ChangeOptions {
     pub edit: EditOptions,
     #[command(flatten)]
     pub run: RunOptions,
+}
+
+impl ChangeOptions {
+    /// Checks that a part that is made in place may be made again: what it has changed must not take part once more.
+    /// `has_initial` says whether the items of DATA take part in a reduction.
+    ///
+    /// # Errors
+    /// `--part` with `--in-place` and such a reduction.
+    pub(crate) fn check_again(&self, reduction: Reduction, has_initial: bool) -> Result<()> {
+        let is_part_in_place = self.edit.in_place && self.output.parts.part.is_some();
+        let changes_again = match reduction {
+            Reduction::None | Reduction::Max | Reduction::Min => false,
+            Reduction::Add | Reduction::Sub | Reduction::Mul | Reduction::Mean => has_initial,
+        };
+        if is_part_in_place && changes_again {
+            let name = reduction.name();
+            let again = if reduction == Reduction::Mean { "take the mean" } else { name };
+            bail!("--part: not with --in-place and --reduction {name}: a part that runs again would {again} again");
+        }
+        Ok(())
+    }
 }
 
 /// The options of a long run.
@@ -89,6 +111,17 @@ fn repeats() -> Vec<Word<Repeats>> {
 }
 
 impl DuplicateOptions {
+    /// Checks that repeated indices are not refused where a reduction is meant for them.
+    ///
+    /// # Errors
+    /// `--on-duplicate` beside a reduction.
+    pub(crate) fn check(&self, reduction: Reduction) -> Result<()> {
+        if reduction != Reduction::None && self.on_duplicate.is_some() {
+            bail!("--on-duplicate: not with --reduction {}, which is meant for repeated indices", reduction.name());
+        }
+        Ok(())
+    }
+
     /// Returns what becomes of several updates for one place.
     pub(crate) fn repeats(&self, reduction: Reduction) -> Repeats {
         let usual = if reduction == Reduction::None { Repeats::LastWins } else { Repeats::Combined };
@@ -100,6 +133,6 @@ impl DuplicateOptions {
 ///
 /// # Errors
 /// A text that is no number, or 0.
-pub(crate) fn parse_threads(text: &str) -> Result<NonZero<usize>, String> {
+pub(crate) fn parse_threads(text: &str) -> std::result::Result<NonZero<usize>, String> {
     text.parse().map_err(|_| "expected a whole number, 1 or more".to_owned())
 }

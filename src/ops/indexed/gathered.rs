@@ -13,6 +13,7 @@ use crate::layout::window::Window;
 use crate::memory;
 use crate::memory::resize;
 use crate::ops::fill::{Fill, Limits, Scratch};
+use crate::ops::tally::Put;
 use crate::ops::window_size::{ENTRIES, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use crate::parallel::Threads;
 use crate::storage::source::Source;
@@ -136,7 +137,7 @@ impl GatheredBlocks {
             4 if whole => self.put_words::<4>(near, at, slab, out),
             8 if whole => self.put_words::<8>(near, at, slab, out),
             16 if whole => self.put_words::<16>(near, at, slab, out),
-            _ => self.runs(near, at, |run| slab.put(run, out, None)),
+            _ => self.runs(near, at, |run| slab.put(run, out, &mut Put::Replace)),
         }
     }
 
@@ -241,7 +242,7 @@ impl LinkedGather {
     /// Reads the blocks of a window by the list of its tuples, which is sorted once for all rows of a batch.
     fn sweep(&self, near: &NearPlaces<'_>, at: &WindowBlocks, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
         let read = |first, items, buffer: &mut Vec<u8>| read_items(&self.data, first, items, buffer);
-        let mut reads = RunReader::new(&read, self.data.dtype().itemsize(), out, buffer, None);
+        let mut reads = RunReader::new(&read, self.data.dtype().itemsize(), out, buffer, Put::Replace);
         let mut tuples = memory::of(at.tuples.len()).with_context(|| self.data.label())?;
         for rows in self.blocks.batches(at) {
             self.sort(near, at, rows.start, &mut tuples);
@@ -317,7 +318,7 @@ impl LinkedGather {
             in_storage_order(ranges, &steps, |row| columns.add(row))?;
             return columns.flush();
         }
-        let mut reads = RunReader::new(&read, itemsize, out, buffer, None);
+        let mut reads = RunReader::new(&read, itemsize, out, buffer, Put::Replace);
         in_storage_order(ranges, &steps, |row| {
             (0..row.len).try_for_each(|item| {
                 let (from, to) = (row.from + item * steps[0].from, row.to + item * steps[0].to);

@@ -13,8 +13,9 @@ use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::{Fill, Limits, Patch, PatchBase, Scratch, StoredWindow};
-use crate::ops::reduction::{Combine, Repeats};
+use crate::ops::reduction::Repeats;
 use crate::ops::selection::Selection;
+use crate::ops::tally::{Application, MOST_COUNTED, Put, Tally};
 use crate::ops::updates::Updates;
 use crate::ops::window_size::{EDIT_WINDOW, ENTRIES, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use crate::storage::conversion::Conversion;
@@ -36,8 +37,8 @@ pub struct ScatterOperands {
 pub struct ScatterRule {
     /// What becomes of several updates for one place.
     pub repeats: Repeats,
-    /// What makes a new block of an old one and its update; `None` puts the update in its place.
-    pub combine: Option<Combine>,
+    /// What becomes of an old item and its updates.
+    pub application: Application,
 }
 
 /// A scatter by indices that has its operands, and whose numbers are all in range.
@@ -46,7 +47,7 @@ pub struct LinkedScatter {
     base: Selection,
     sweeps: Sweeps,
     updates: Updates,
-    combine: Option<Combine>,
+    application: Application,
     /// What updates are read as: the dtype of the data, in native order for a reduction.
     kernel: DType,
     /// From the byte order of the data to that of the kernel and back.
@@ -65,7 +66,7 @@ impl Shapes {
     /// ```ignore
     /// let shapes = scatter_update::check(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
     /// let operands = ScatterOperands { base: Selection::whole(data), indices, updates };
-    /// let rule = ScatterRule { repeats: Repeats::LastWins, combine: None };
+    /// let rule = ScatterRule { repeats: Repeats::LastWins, application: Application::Replace };
     /// let fill = shapes.link(operands, rule, limits)?;
     /// ```
     ///
@@ -84,7 +85,7 @@ impl Shapes {
             updates = updates.with_axes(axes);
         }
         let dtype = &base.meta().dtype;
-        let kernel = if rule.combine.is_some() { dtype.native() } else { dtype.clone() };
+        let kernel = if rule.application.knows_numbers() { dtype.native() } else { dtype.clone() };
         let to_kernel = Conversion::new(dtype, &kernel).expect("both are of one kind");
         if !to_kernel.is_identity() {
             updates = updates.converted_to(&kernel);
@@ -114,8 +115,8 @@ impl Shapes {
         }
         let grouping = Grouping { repeats: rule.repeats, group };
         let sweeps = Sweeps::new(resolver, indices, Some(&updates), grouping, limits)?;
-        let combine = rule.combine;
-        Ok(LinkedScatter { base, sweeps, updates, combine, kernel, to_kernel, window, keeps_updates, limits })
+        let application = rule.application;
+        Ok(LinkedScatter { base, sweeps, updates, application, kernel, to_kernel, window, keeps_updates, limits })
     }
 }
 
@@ -130,25 +131,32 @@ impl LinkedScatter {
 
     /// Applies the updates that one sweep has for a window, which is contiguous, to its items. What it costs to get at the
     /// updates decides how: they come with the entries, are in memory, lie together in few bytes, or lie here and there.
-    fn apply(&self, scatter: &Scatter, window: &Window, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
+    fn apply(
+        &self,
+        scatter: &Scatter,
+        window: &Window,
+        out: &mut [u8],
+        buffer: &mut Vec<u8>,
+        put: &mut Put<'_>,
+    ) -> Result<()> {
         let (itemsize, source) = (self.itemsize(), self.updates.source());
         if scatter.carries_updates() {
-            scatter.apply(window, itemsize, out, self.combine);
+            scatter.apply(window, itemsize, out, put);
             return Ok(());
         }
-        let mut put = |slab: ItemSlab<'_>| scatter.runs(window, |run| slab.put(run, out, self.combine));
+        let mut put_all = |slab: ItemSlab<'_>| scatter.runs(window, |run| slab.put(run, out, put));
         if let Some(bytes) = source.as_bytes() {
-            put(ItemSlab { first: 0, bytes, itemsize });
+            put_all(ItemSlab { first: 0, bytes, itemsize });
             return Ok(());
         }
         let (first, items) = scatter.slab(window);
         if items.saturating_mul(itemsize) <= SLAB && !source.is_one_item() {
             self.updates.read_run(first, items, buffer)?;
-            put(ItemSlab { first, bytes: buffer, itemsize });
+            put_all(ItemSlab { first, bytes: buffer, itemsize });
             return Ok(());
         }
         let read = |first, items, buffer: &mut Vec<u8>| self.updates.read_run(first, items, buffer);
-        let mut reader = RunReader::new(&read, itemsize, out, buffer, self.combine);
+        let mut reader = RunReader::new(&read, itemsize, out, buffer, put.again());
         let mut result = Ok(());
         scatter.runs(window, |run| {
             if result.is_ok() {
@@ -157,6 +165,32 @@ impl LinkedScatter {
             }
         });
         result.and_then(|()| reader.flush())
+    }
+}
+
+impl LinkedScatter {
+    /// Applies all updates for a contiguous window to its items.
+    fn apply_all(&self, window: &Window, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
+        let mut apply = |window: &Window, out: &mut [u8], put: &mut Put<'_>| {
+            let mut near = self.sweeps.near(window);
+            near.try_for_each(|number| self.apply(&*self.sweep(number)?, window, out, buffer, put))
+        };
+        match self.application {
+            Application::Replace => apply(window, out, &mut Put::Replace),
+            Application::Combine(combine) => apply(window, out, &mut Put::Combine(combine)),
+            Application::Fold(fold) => {
+                let itemsize = self.itemsize();
+                for (number, out) in out.chunks_mut(MOST_COUNTED * itemsize).enumerate() {
+                    let places = out.len() / itemsize;
+                    let mut tally = Tally::new(fold, itemsize, places)?;
+                    // what is contiguous is a run of items, whatever axes they lie along
+                    let run = Window { start: window.start + number * MOST_COUNTED, ..Window::whole(&[places]) };
+                    apply(&run, out, &mut Put::Fold(&mut tally))?;
+                    tally.finish(out);
+                }
+                Ok(())
+            }
+        }
     }
 }
 
@@ -193,9 +227,7 @@ impl Fill for LinkedScatter {
         // updates go by the numbers of items, which are neighbours in a piece
         for piece in window.pieces(&self.base.meta().shape) {
             let (items, after) = rest.split_at_mut(piece.items() * self.itemsize());
-            self.sweeps
-                .near(&piece)
-                .try_for_each(|number| self.apply(&*self.sweep(number)?, &piece, items, &mut scratch.items))?;
+            self.apply_all(&piece, items, &mut scratch.items)?;
             rest = after;
         }
         self.to_kernel.swap(out);

@@ -34,6 +34,9 @@ pub struct Shapes {
     pub(in crate::ops) counts_from_end: bool,
     /// What a number means that names no place.
     pub(in crate::ops) out_of_range: OutOfRange,
+    /// Whether a tuple is one number and implies the others: its place on each of the other axes is that of the number in the
+    /// index tensor, which has the rank of `data`.
+    pub(in crate::ops) is_implied: bool,
 }
 
 /// What a number of an index tensor means that names no place of its axis.
@@ -68,15 +71,25 @@ pub(super) struct BlockArrangement {
     pub(super) outer: usize,
     /// The items of a block.
     pub(super) block: usize,
+    /// How many places a tuple may name.
+    places: usize,
     /// One axis for each number of a tuple.
     axes: Vec<PlaceAxis>,
+    /// What of a place is no number, where the shapes say so.
+    implied: Option<ImpliedPlaces>,
     /// The axes of `updates` in that order, where they are in another.
     pub(super) updates_axes: Option<Vec<usize>>,
 }
 
 impl BlockArrangement {
     pub(super) fn new(shapes: &Shapes, order: Order) -> Self {
-        let Shapes { data, axes, tuples, updates, .. } = shapes;
+        let Shapes { data, axes, tuples, updates, is_implied, .. } = shapes;
+        if *is_implied {
+            let implied = ImpliedPlaces::new(data, tuples, axes.start, order);
+            let places = data.iter().fold(1, |places: usize, &dim| places.saturating_mul(dim));
+            let axes = vec![PlaceAxis::new(data[axes.start], implied.stride as usize, shapes.counts_from_end)];
+            return Self { outer: 1, block: 1, places, axes, implied: Some(implied), updates_axes: None };
+        }
         let (before, after) = (&data[..axes.start], &data[axes.end..]);
         let mut stride = 1;
         let mut place_axis = |&dim: &usize| {
@@ -85,11 +98,14 @@ impl BlockArrangement {
             axis
         };
         let indexed = &data[axes.clone()];
+        let places = indexed.iter().fold(1, |places: usize, &dim| places.saturating_mul(dim));
+        let implied = None;
         match order {
             Order::C => {
                 let mut axes: Vec<_> = indexed.iter().rev().map(&mut place_axis).collect();
                 axes.reverse();
-                Self { outer: before.iter().product(), block: after.iter().product(), axes, updates_axes: None }
+                let (outer, block) = (before.iter().product(), after.iter().product());
+                Self { outer, block, places, axes, implied, updates_axes: None }
             }
             Order::Fortran => {
                 let (first, rank) = (axes.start, updates.len());
@@ -97,6 +113,8 @@ impl BlockArrangement {
                 Self {
                     outer: after.iter().product(),
                     block: before.iter().product(),
+                    places,
+                    implied,
                     axes: indexed.iter().map(&mut place_axis).collect(),
                     updates_axes: Some((last..rank).rev().chain(first..last).chain((0..first).rev()).collect()),
                 }
@@ -242,6 +260,86 @@ fn tuples<const K: usize>(axes: [PlaceAxis; K], numbers: &[i64], places: &mut Ve
     in_range
 }
 
+/// The places of tuples of one number that imply the others: which places of `data` the number's own index in the index
+/// tensor stands for.
+#[derive(Clone, Debug)]
+struct ImpliedPlaces {
+    /// The places from one value of the number to the next.
+    stride: u64,
+    /// The axes of the index tensor, of which those that go on where the next one ends are one: a row is as long as possible.
+    /// There is at least one.
+    axes: Vec<ImpliedAxis>,
+}
+
+/// An axis of the index tensor, along which numbers are `stride` places apart, whatever they are.
+#[derive(Clone, Copy, Debug)]
+struct ImpliedAxis {
+    dim: usize,
+    stride: u64,
+}
+
+impl ImpliedPlaces {
+    /// Describes `data` that is stored in that order, with an index tensor whose numbers are places of `axis`.
+    fn new(data: &[usize], indices: &[usize], axis: usize, order: Order) -> Self {
+        let mut strides = vec![0; data.len()];
+        let mut stride = 1_u64;
+        let mut next = |axis: usize| {
+            strides[axis] = stride;
+            stride = stride.saturating_mul(data[axis] as u64);
+        };
+        match order {
+            Order::C => (0..data.len()).rev().for_each(&mut next),
+            Order::Fortran => (0..data.len()).for_each(&mut next),
+        }
+        let stride = std::mem::take(&mut strides[axis]);
+        let mut axes: Vec<ImpliedAxis> = Vec::new();
+        for (&dim, stride) in indices.iter().zip(strides).filter(|&(&dim, _)| dim != 1) {
+            match axes.last_mut() {
+                Some(last) if last.stride == stride.wrapping_mul(dim as u64) => {
+                    *last = ImpliedAxis { dim: last.dim.saturating_mul(dim), stride }
+                }
+                _ => axes.push(ImpliedAxis { dim, stride }),
+            }
+        }
+        if axes.is_empty() {
+            axes.push(ImpliedAxis { dim: 1, stride: 0 });
+        }
+        Self { stride, axes }
+    }
+
+    /// Makes whole places of `places`, which are on the axis of the numbers so far. The first is that of tuple number `first`.
+    fn complete(&self, first: usize, mut places: &mut [u64]) {
+        if places.is_empty() {
+            return;
+        }
+        let (row, outer) = self.axes.split_last().expect("at least one axis");
+        let dims: Vec<usize> = outer.iter().map(|axis| axis.dim).collect();
+        let mut at = coordinates(first / row.dim, &dims);
+        let mut column = first % row.dim;
+        let mut base = at.iter().zip(outer).fold(0_u64, |base, (&at, axis)| base.wrapping_add(axis.stride * at as u64));
+        while !places.is_empty() {
+            let here = places.len().min(row.dim - column);
+            let (of_row, rest) = places.split_at_mut(here);
+            let mut implied = base.wrapping_add(row.stride * column as u64);
+            for place in of_row {
+                *place = place.wrapping_mul(self.stride).wrapping_add(implied);
+                implied = implied.wrapping_add(row.stride);
+            }
+            (places, column) = (rest, 0);
+            // the next row
+            for (at, axis) in at.iter_mut().zip(outer).rev() {
+                if *at + 1 < axis.dim {
+                    *at += 1;
+                    base = base.wrapping_add(axis.stride);
+                    break;
+                }
+                base = base.wrapping_sub(axis.stride.wrapping_mul(*at as u64));
+                *at = 0;
+            }
+        }
+    }
+}
+
 /// What the numbers of an index tensor of checked shapes mean for tensors in one order of storage.
 #[derive(Clone, Debug)]
 pub struct TupleResolver {
@@ -275,7 +373,7 @@ impl TupleResolver {
 
     /// Returns how many places a tuple may name.
     pub fn places(&self) -> usize {
-        self.arrangement.axes.iter().fold(1, |places, axis| places.saturating_mul(axis.dim as usize))
+        self.arrangement.places
     }
 
     /// Makes `places` those of whole tuples, the first of which is tuple number `first`, from little-endian integers of a
@@ -299,7 +397,7 @@ impl TupleResolver {
         first: usize,
         places: &mut Vec<u64>,
     ) -> Result<()> {
-        let (mut block, width) = ([0_i64; BLOCK], self.width());
+        let (mut block, width, known) = ([0_i64; BLOCK], self.width(), places.len());
         let axes = &self.arrangement.axes;
         let most = BLOCK / width * width;
         for (number, words) in words.chunks(most).enumerate() {
@@ -314,6 +412,9 @@ impl TupleResolver {
             }
             let resolved = resolve_tuples(axes, wide, places);
             resolved.map_err(|bad| self.out_of_range(first * width + number * most + bad, &read(words[bad])))?;
+        }
+        if let Some(implied) = &self.arrangement.implied {
+            implied.complete(first, &mut places[known..]);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::layout::gather::GAP;
-use crate::ops::reduction::Combine;
+use crate::ops::tally::Put;
 use crate::ops::window_size::SLAB;
 
 /// The most runs that are read at once. Their bytes set no limit, since tuples may name one place any number of times.
@@ -29,15 +29,17 @@ pub(super) struct ItemSlab<'a> {
 }
 
 impl ItemSlab<'_> {
-    /// Puts a run of the slab into `out`, or combines it with what is there.
+    /// Puts a run of the slab into `out`, or reduces it with what is there.
     #[inline]
-    pub(super) fn put(&self, ItemRun { to, from, len }: ItemRun, out: &mut [u8], combine: Option<Combine>) {
+    pub(super) fn put(&self, ItemRun { to, from, len }: ItemRun, out: &mut [u8], put: &mut Put<'_>) {
         let (itemsize, bytes) = (self.itemsize, len * self.itemsize);
-        let old = &mut out[to * itemsize..][..bytes];
         let new = &self.bytes[(from - self.first) * itemsize..][..bytes];
-        match combine {
-            None => copy_item(old, new),
-            Some(combine) => (combine.blocks)(old, new),
+        match put {
+            Put::Replace => copy_item(&mut out[to * itemsize..][..bytes], new),
+            Put::Combine(combine) => (combine.blocks)(&mut out[to * itemsize..][..bytes], new),
+            Put::Fold(tally) => {
+                new.chunks_exact(itemsize).enumerate().for_each(|(n, update)| tally.put(to + n, update, out));
+            }
         }
     }
 }
@@ -69,7 +71,7 @@ pub(super) struct RunReader<'a> {
     itemsize: usize,
     out: &'a mut [u8],
     buffer: &'a mut Vec<u8>,
-    combine: Option<Combine>,
+    put: Put<'a>,
     /// The runs that are read next, and the range from the first of their items to behind the last.
     runs: Vec<ItemRun>,
     start: usize,
@@ -77,15 +79,15 @@ pub(super) struct RunReader<'a> {
 }
 
 impl<'a> RunReader<'a> {
-    /// Puts items of so many bytes into `out`, or combines them with what is there. They are read by `read` into `buffer`.
+    /// Puts items of so many bytes into `out`, or reduces them with what is there. They are read by `read` into `buffer`.
     pub(super) fn new(
         read: &'a ReadItems<'a>,
         itemsize: usize,
         out: &'a mut [u8],
         buffer: &'a mut Vec<u8>,
-        combine: Option<Combine>,
+        put: Put<'a>,
     ) -> Self {
-        Self { read, itemsize, out, buffer, combine, runs: Vec::new(), start: 0, end: 0 }
+        Self { read, itemsize, out, buffer, put, runs: Vec::new(), start: 0, end: 0 }
     }
 
     /// Adds a run, and first reads those before it if it is not near to them.
@@ -116,7 +118,7 @@ impl<'a> RunReader<'a> {
         }
         (self.read)(self.start, self.end - self.start, self.buffer)?;
         let slab = ItemSlab { first: self.start, bytes: self.buffer, itemsize: self.itemsize };
-        self.runs.drain(..).for_each(|run| slab.put(run, self.out, self.combine));
+        self.runs.drain(..).for_each(|run| slab.put(run, self.out, &mut self.put));
         Ok(())
     }
 }

@@ -7,8 +7,10 @@ use super::places::NearPlaces;
 use super::resolve::{Index, TupleResolver};
 use super::runs::ItemRun;
 use crate::error::Result;
+use crate::item::element::Element;
 use crate::layout::window::Window;
-use crate::ops::reduction::Combine;
+use crate::memory;
+use crate::ops::tally::{Fold, Put, Tally};
 
 /// What an entry has beside its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,25 +108,33 @@ impl SweepEntries {
     }
 
     /// Applies the updates that the entries carry for the places in `lo..hi` to `out`, which begins with place `lo`.
-    fn apply(&self, lo: usize, hi: usize, out: &mut [u8], combine: Option<Combine>) {
+    fn apply(&self, lo: usize, hi: usize, out: &mut [u8], put: &mut Put<'_>) {
         let bytes = self.payload.bytes();
         self.near(lo, hi, &mut |first, at, updates| {
             // a place that is not in `out` becomes one far beyond its end
             let offset = first.wrapping_sub(lo);
-            match (combine, bytes) {
-                (Some(combine), _) => (combine.points)(out, offset, at, updates),
-                (None, 1) => put::<1>(out, offset, at, updates),
-                (None, 2) => put::<2>(out, offset, at, updates),
-                (None, 4) => put::<4>(out, offset, at, updates),
-                (None, 8) => put::<8>(out, offset, at, updates),
-                (None, _) => put::<16>(out, offset, at, updates),
+            match (&mut *put, bytes) {
+                (Put::Combine(combine), _) => (combine.points)(out, offset, at, updates),
+                (Put::Replace, 1) => replace::<1>(out, offset, at, updates),
+                (Put::Replace, 2) => replace::<2>(out, offset, at, updates),
+                (Put::Replace, 4) => replace::<4>(out, offset, at, updates),
+                (Put::Replace, 8) => replace::<8>(out, offset, at, updates),
+                (Put::Replace, _) => replace::<16>(out, offset, at, updates),
+                (Put::Fold(tally), _) => {
+                    for (&at, update) in at.iter().zip(updates.chunks_exact(bytes)) {
+                        let place = offset.wrapping_add(at as usize);
+                        if place < tally.places() {
+                            tally.put(place, update, out);
+                        }
+                    }
+                }
             }
         });
     }
 }
 
 /// Puts words of `N` bytes in their places of `out`, those that it has.
-fn put<const N: usize>(out: &mut [u8], offset: usize, at: &[u32], words: &[u8]) {
+fn replace<const N: usize>(out: &mut [u8], offset: usize, at: &[u32], words: &[u8]) {
     let out = out.as_chunks_mut::<N>().0;
     for (&at, word) in at.iter().zip(words.as_chunks::<N>().0) {
         if let Some(place) = out.get_mut(offset.wrapping_add(at as usize)) {
@@ -250,17 +260,17 @@ impl Scatter {
     ///
     /// # Panics
     /// If the entries do not carry their updates.
-    pub fn apply(&self, window: &Window, itemsize: usize, out: &mut [u8], combine: Option<Combine>) {
+    pub(in crate::ops) fn apply(&self, window: &Window, itemsize: usize, out: &mut [u8], put: &mut Put<'_>) {
         assert!(self.carries_updates(), "the entries do not carry their updates");
         let (start, end) = (window.start, window.start + window.items());
         let (lo, hi) = (start / self.block, end.div_ceil(self.block));
         if (start, end) == (lo * self.block, hi * self.block) {
-            return self.entries.apply(lo, hi, out, combine);
+            return self.entries.apply(lo, hi, out, put);
         }
         let mut whole = vec![0; (hi - lo) * self.block * itemsize];
         let inside = (start - lo * self.block) * itemsize..(end - lo * self.block) * itemsize;
         whole[inside.clone()].copy_from_slice(out);
-        self.entries.apply(lo, hi, &mut whole, combine);
+        self.entries.apply(lo, hi, &mut whole, put);
         out.copy_from_slice(&whole[inside]);
     }
 }
@@ -285,6 +295,30 @@ impl TupleResolver {
                 combine(&mut out[old..][..block], &updates[(outer * count + tuple) * block..][..block]);
             }
         }
+        Ok(())
+    }
+
+    /// Does what [`scatter`](Self::scatter) does with a reduction that has to know what came before, for tuples that address
+    /// single items of all of `out`.
+    ///
+    /// # Errors
+    /// Those of [`scatter`](Self::scatter); not enough memory.
+    pub(crate) fn fold<T: Element>(
+        &self,
+        numbers: &[impl Index],
+        out: &mut [T],
+        updates: &[T],
+        fold: Fold,
+    ) -> Result<()> {
+        let places = NearPlaces::of_numbers(self, numbers)?;
+        let mut bytes: Vec<u8> = memory::of(out.len().saturating_mul(T::SIZE))?;
+        out.iter().for_each(|item| bytes.extend_from_slice(item.to_little().as_ref()));
+        let mut tally = Tally::new(fold, T::SIZE, out.len())?;
+        for (tuple, update) in updates.iter().enumerate() {
+            tally.put(places.get(tuple), update.to_little().as_ref(), &mut bytes);
+        }
+        tally.finish(&mut bytes);
+        out.iter_mut().zip(T::chunks(&bytes)).for_each(|(item, bytes)| *item = T::from_little(*bytes));
         Ok(())
     }
 }

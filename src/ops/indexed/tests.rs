@@ -9,6 +9,7 @@ use crate::item::tensor::Tensor;
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::Limits;
 use crate::ops::reduction::{self, Combine, Reduction, Repeats};
+use crate::ops::tally::Put;
 use crate::ops::updates::Updates;
 use crate::ops::{scatter_nd, scatter_update};
 use crate::parallel::Threads;
@@ -52,7 +53,7 @@ fn applied(
         for number in sweeps.near(&window) {
             let scatter = sweeps.get(number, given).unwrap();
             if scatter.carries_updates() {
-                scatter.apply(&window, 2, out, add);
+                scatter.apply(&window, 2, out, &mut add.map_or(Put::Replace, Put::Combine));
             } else {
                 scatter.runs(&window, |ItemRun { to, from, len }| {
                     let (old, new) = (&mut out[2 * to..][..2 * len], &all[2 * from..][..2 * len]);

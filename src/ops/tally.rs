@@ -1,0 +1,330 @@
+//! Reductions that have to know what came before: the mean, and those in which the item of `data` takes no part. Both are
+//! OpenVINO's, of [ScatterElementsUpdate-12](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/scatter-elements-update-12.html).
+//!
+//! Any other reduction makes a new item of the old one and an update, and needs no memory. These count what each place has
+//! been given, for a run of neighbouring places at a time: all updates of a place are put to it while its run is at hand, so
+//! the counts are as few as the places of a run, however many updates there are.
+
+use half::{bf16, f16};
+
+use super::reduction::{Combine, CombineBlocks, Reduction, bf16_from_short, combine};
+use crate::error::{Error, Result, Subject};
+use crate::item::dtype::{DType, Kind};
+use crate::item::element::{Element, match_kind, not_numbers};
+use crate::item::float16::{bf16_to_f32, f16_from_f32, f16_to_f32};
+use crate::memory;
+
+/// The most places that are counted at a time. A place takes 8 bytes, and the mean of integers 16 more.
+pub(super) const MOST_COUNTED: usize = 1 << 17;
+
+/// What becomes of an item and the updates for its place. Items are little-endian bytes.
+#[derive(Clone, Copy, Debug)]
+pub enum Application {
+    /// The last update takes the item's place.
+    Replace,
+    /// Each update is reduced with what is there.
+    Combine(Combine),
+    /// What is there depends on how many updates came before.
+    Fold(Fold),
+}
+
+/// A reduction that has to know what came before.
+#[derive(Clone, Copy, Debug)]
+pub struct Fold {
+    step: FoldStep,
+    /// Whether the item of `data` takes part.
+    has_initial: bool,
+}
+
+/// What a fold does with an update.
+#[derive(Clone, Copy, Debug)]
+enum FoldStep {
+    /// It is reduced with what is there.
+    Combine(CombineBlocks),
+    /// It is added, with one rounding, and the sum is divided in the end.
+    FloatMean { add: CombineBlocks, divide: fn(&mut [u8], u64) },
+    /// It is added to an exact sum, whose quotient is written in the end.
+    IntegerMean { read: fn(&[u8]) -> i128, write: fn(&mut [u8], i128) },
+}
+
+impl Application {
+    /// Returns what a reduction does to items of a dtype; `has_initial` says whether the item of `data` takes part.
+    ///
+    /// # Errors
+    /// A dtype for which the reduction is not defined.
+    pub fn new(dtype: &DType, reduction: Reduction, has_initial: bool) -> Result<Self, Error> {
+        let step = match reduction {
+            Reduction::Mean => mean(dtype)?,
+            _ => match combine(dtype, reduction)? {
+                None => return Ok(Self::Replace),
+                Some(combine) if has_initial => return Ok(Self::Combine(combine)),
+                Some(Combine { blocks, .. }) => FoldStep::Combine(blocks),
+            },
+        };
+        Ok(Self::Fold(Fold { step, has_initial }))
+    }
+
+    /// Returns whether items must be in native order for it.
+    pub(super) fn knows_numbers(&self) -> bool {
+        !matches!(self, Self::Replace)
+    }
+}
+
+/// Returns the step of a mean of items of a dtype.
+///
+/// # Errors
+/// A dtype that has no mean.
+fn mean(dtype: &DType) -> Result<FoldStep, Error> {
+    let add = combine(dtype, Reduction::Add).ok().flatten().map(|combine| combine.blocks);
+    let step = match_kind!(dtype.kind(), {
+        bool T => None,
+        integer T => Some(FoldStep::IntegerMean {
+            read: |item| i128::from(T::read_le(item)),
+            write: |item, mean| {
+                let mean = T::try_from(mean).expect("a mean lies between the least and the largest of its items");
+                item.copy_from_slice(&mean.to_little());
+            },
+        }),
+        float T => add.map(|add| FoldStep::FloatMean {
+            add,
+            divide: |sum, count| {
+                let mean = T::read_le(sum).divided(count);
+                sum.copy_from_slice(&mean.to_little());
+            },
+        }),
+        complex T => None,
+        Kind::Narrow(_) | not_numbers!() => None,
+    });
+    step.ok_or_else(|| {
+        let message = format!("mean is not defined for {}", dtype.name());
+        dtype.advise(Error::new(Subject::Reduction, message))
+    })
+}
+
+/// A float that can be divided by a count, with one rounding.
+trait Divided {
+    fn divided(self, count: u64) -> Self;
+}
+
+impl Divided for f32 {
+    fn divided(self, count: u64) -> Self {
+        self / count as f32
+    }
+}
+
+impl Divided for f64 {
+    fn divided(self, count: u64) -> Self {
+        self / count as f64
+    }
+}
+
+impl Divided for f16 {
+    fn divided(self, count: u64) -> Self {
+        f16_from_f32(odd(f64::from(f16_to_f32(self)) / count as f64) as f32)
+    }
+}
+
+impl Divided for bf16 {
+    fn divided(self, count: u64) -> Self {
+        bf16_from_short(odd(f64::from(bf16_to_f32(self)) / count as f64))
+    }
+}
+
+/// Cuts a number to the digits of float32, and makes the last one odd if anything was cut off: so it is neither a number with
+/// fewer digits nor half way between two of these, and to round it once more is to round the number itself.
+fn odd(number: f64) -> f64 {
+    /// What float64 has beyond the digits of float32.
+    const REST: u64 = (1 << 29) - 1;
+    const LAST: u64 = 1 << 29;
+    let bits = number.to_bits();
+    if bits & REST == 0 || !number.is_finite() { number } else { f64::from_bits(bits & !REST | LAST) }
+}
+
+/// An application, and what it counts.
+pub(super) enum Put<'t> {
+    /// An update takes the item's place.
+    Replace,
+    /// An update is reduced with the item.
+    Combine(Combine),
+    /// An update is counted, too.
+    Fold(&'t mut Tally),
+}
+
+impl Put<'_> {
+    /// Borrows it for a while.
+    pub(super) fn again(&mut self) -> Put<'_> {
+        match self {
+            Self::Replace => Put::Replace,
+            Self::Combine(combine) => Put::Combine(*combine),
+            Self::Fold(tally) => Put::Fold(tally),
+        }
+    }
+}
+
+/// What the places of a run have been given.
+#[derive(Debug)]
+pub(super) struct Tally {
+    fold: Fold,
+    itemsize: usize,
+    /// How many items each place is made of so far, where it is given any.
+    counts: Vec<u64>,
+    /// The sum of these, where it is kept exactly: the place itself holds any other.
+    sums: Vec<i128>,
+}
+
+impl Tally {
+    /// Begins with `places` of which none is given anything.
+    ///
+    /// # Errors
+    /// Not enough memory.
+    pub(super) fn new(fold: Fold, itemsize: usize, places: usize) -> Result<Self> {
+        let (mut counts, mut sums) = (memory::of(places)?, Vec::new());
+        counts.resize(places, 0);
+        if let FoldStep::IntegerMean { .. } = fold.step {
+            sums = memory::of(places)?;
+            sums.resize(places, 0);
+        }
+        Ok(Self { fold, itemsize, counts, sums })
+    }
+
+    /// Returns the number of places.
+    pub(super) fn places(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Puts an update to place number `at` of those that `out` holds.
+    pub(super) fn put(&mut self, at: usize, update: &[u8], out: &mut [u8]) {
+        let item = &mut out[at * self.itemsize..][..self.itemsize];
+        let count = &mut self.counts[at];
+        let is_first = *count == 0;
+        *count += 1 + u64::from(is_first && self.fold.has_initial);
+        match self.fold.step {
+            FoldStep::Combine(add) | FoldStep::FloatMean { add, .. } => match is_first && !self.fold.has_initial {
+                true => item.copy_from_slice(update),
+                false => add(item, update),
+            },
+            FoldStep::IntegerMean { read, .. } => {
+                if is_first && self.fold.has_initial {
+                    self.sums[at] = read(item);
+                }
+                self.sums[at] += read(update);
+            }
+        }
+    }
+
+    /// Makes the items of `out` what their places have been given.
+    pub(super) fn finish(self, out: &mut [u8]) {
+        for (at, &count) in self.counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
+            let item = &mut out[at * self.itemsize..][..self.itemsize];
+            match self.fold.step {
+                FoldStep::Combine(_) => {}
+                FoldStep::FloatMean { divide, .. } => divide(item, count),
+                // toward zero
+                FoldStep::IntegerMean { write, .. } => write(item, self.sums[at] / i128::from(count)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What one place becomes of an item and updates.
+    fn folded<T: Element>(reduction: Reduction, has_initial: bool, item: T, updates: &[T]) -> T {
+        let Application::Fold(fold) = Application::new(&T::dtype(), reduction, has_initial).unwrap() else {
+            panic!("{reduction:?} is a fold");
+        };
+        let mut out = [item.to_little().as_ref(); 3].concat();
+        let before = out.clone();
+        let mut tally = Tally::new(fold, T::SIZE, 3).unwrap();
+        updates.iter().for_each(|update| tally.put(1, update.to_little().as_ref(), &mut out));
+        tally.finish(&mut out);
+        // places that are given nothing stay as they are
+        assert_eq!((&out[..T::SIZE], &out[2 * T::SIZE..]), (&before[..T::SIZE], &before[2 * T::SIZE..]));
+        T::read_le(&out[T::SIZE..])
+    }
+
+    #[test]
+    fn means_of_integers_are_exact_and_cut_toward_zero() {
+        use Reduction::Mean;
+        assert_eq!(folded(Mean, true, -3_i32, &[-5, -5, -5]), -4);
+        assert_eq!(folded(Mean, false, 100_i32, &[-5, -6]), -5);
+        assert_eq!(folded(Mean, true, 7_i32, &[]), 7);
+        assert_eq!(folded(Mean, false, 7_i32, &[]), 7);
+        assert_eq!(folded(Mean, true, u8::MAX, &[u8::MAX; 300]), u8::MAX);
+        assert_eq!(folded(Mean, false, 0, &[u64::MAX, u64::MAX - 2, u64::MAX]), u64::MAX - 1);
+        assert_eq!(folded(Mean, true, i64::MIN, &[i64::MIN, i64::MIN + 1]), i64::MIN + 1);
+    }
+
+    #[test]
+    fn sums_of_floats_round_each_time_and_are_divided_once() {
+        use Reduction::Mean;
+        assert_eq!(folded(Mean, true, 1.0_f32, &[2.0, 4.0]), 7.0 / 3.0);
+        assert_eq!(folded(Mean, false, 16_777_216.0_f32, &[16_777_216.0, 1.0, 1.0]), 16_777_216.0 / 3.0);
+        let half = f16::from_f32;
+        assert_eq!(folded(Mean, false, half(0.0), &[half(2048.0), half(1.0), half(1.0)]), half(2048.0 / 3.0));
+        assert_eq!(folded(Mean, false, f16::MAX, &[f16::MAX, f16::MAX]), f16::INFINITY);
+        assert!(folded(Mean, true, f64::NAN, &[1.0]).is_nan());
+        assert_eq!(folded(Mean, false, f64::NAN, &[1.0, 2.0]), 1.5);
+    }
+
+    /// Returns whether no neighbour of a mean is nearer to the sum's exact quotient, and of two as near the even one was taken.
+    fn is_nearest(sum: f64, count: u64, mean: f64, below: f64, above: f64, is_even: bool) -> bool {
+        // times the count all of it is exact: few digits by few
+        let far = |value: f64| (sum - value * count as f64).abs();
+        let nearest = far(below).min(far(above));
+        far(mean) < nearest || far(mean) == nearest && is_even
+    }
+
+    #[test]
+    fn quotients_of_sixteen_bits_are_rounded_once() {
+        let mut state = 11_u32;
+        for _ in 0..200_000 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let (bits, count) = ((state >> 17) as u16, u64::from(state >> 4 & 0x1fff) + 1);
+            let (sum, wide) = (f16::from_bits(bits), bf16::from_bits(bits));
+            if sum.is_finite() && bits > 0 {
+                let mean = sum.divided(count);
+                let at = |step: u16| f16::from_bits((mean.to_bits() + step).saturating_sub(1)).to_f64();
+                let is_even = mean.to_bits() % 2 == 0;
+                assert!(
+                    mean.to_bits() == 0 || is_nearest(sum.to_f64(), count, at(1), at(0), at(2), is_even),
+                    "{sum} / {count}"
+                );
+            }
+            if wide.is_finite() && bits > 0 {
+                let mean = wide.divided(count);
+                let at = |step: u16| bf16::from_bits((mean.to_bits() + step).saturating_sub(1)).to_f64();
+                let is_even = mean.to_bits() % 2 == 0;
+                assert!(
+                    mean.to_bits() == 0 || is_nearest(wide.to_f64(), count, at(1), at(0), at(2), is_even),
+                    "{wide} / {count}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn without_the_item_of_data() {
+        use Reduction::{Add, Max, Min, Mul};
+        assert_eq!(folded(Add, false, 100_i8, &[100, 100]), -56);
+        assert_eq!(folded(Mul, false, 0.0_f32, &[2.0, 4.0]), 8.0);
+        assert_eq!(folded(Max, false, 9_u16, &[2, 4, 3]), 4);
+        assert_eq!(folded(Min, false, f32::NAN, &[2.0]), 2.0);
+        assert!(!folded(Add, false, true, &[false]));
+        // the first update is not changed at all
+        assert_eq!(folded(Add, false, 1.0_f32, &[-0.0]).to_bits(), (-0.0_f32).to_bits());
+        assert_eq!(folded(Add, false, 5, &[]), 5);
+        assert!(matches!(Application::new(&f32::dtype(), Reduction::None, false), Ok(Application::Replace)));
+        assert!(matches!(Application::new(&f32::dtype(), Add, true), Ok(Application::Combine(_))));
+    }
+
+    #[test]
+    fn undefined() {
+        for dtype in ["bool", "complex64", "S3", "<U3", "<M8[s]", "V4", "longdouble", "float8_e4m3fn"] {
+            let refused = Application::new(&DType::parse(dtype).unwrap(), Reduction::Mean, true).unwrap_err();
+            assert!(refused.message().starts_with("mean is not defined for "), "{refused}");
+        }
+    }
+}
