@@ -16,6 +16,7 @@ mod man;
 mod messages;
 mod meter;
 mod options;
+mod scatter_elements;
 mod scatter_nd;
 mod scatter_update;
 mod show;
@@ -125,6 +126,7 @@ sub_commands! {
         "slice-scatter" slice_scatter::SliceScatter
         "scatter-update" scatter_update::ScatterUpdate
         "scatter-nd" scatter_nd::ScatterNd
+        "scatter-elements" scatter_elements::ScatterElements
         "gather-nd" gather_nd::GatherNd
         "transpose" transpose::Transpose
     }

@@ -91,12 +91,7 @@ impl ScatterNd {
         let opset = self.opset.unwrap_or(18);
         let (specification, legal) = match reduction {
             Reduction::Sub => ("OpenVINO ScatterNDUpdate-15".to_owned(), Ok(())),
-            Reduction::None
-            | Reduction::Add
-            | Reduction::Mul
-            | Reduction::Max
-            | Reduction::Min
-            | Reduction::Mean => {
+            Reduction::None | Reduction::Add | Reduction::Mul | Reduction::Max | Reduction::Min | Reduction::Mean => {
                 let version = scatter_nd::version(opset);
                 (format!("ONNX ScatterND-{version}"), scatter_nd::check_opset(opset, reduction, dtype))
             }

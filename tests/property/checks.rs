@@ -458,7 +458,7 @@ impl ElementIndices {
 }
 
 fn scatter_elements(numbers: &mut Numbers<'_>) {
-    use Reduction::{Add, Max, Mean, Min, Mul, None};
+    use Reduction::{Add, Max, Mean, Min, Mul, None, Sub};
     let rank = numbers.below(5);
     let shape = numbers.shape(rank);
     let axis = numbers.index(rank, true);
@@ -478,6 +478,7 @@ fn scatter_elements(numbers: &mut Numbers<'_>) {
                 Mul => all.iter().copied().fold(1, i32::wrapping_mul),
                 Max => *all.iter().max().expect("an update"),
                 Min => *all.iter().min().expect("an update"),
+                Sub => unreachable!("it is none of ScatterElements"),
                 Mean => (all.iter().map(|&item| i64::from(item)).sum::<i64>() / all.len() as i64) as i32,
             };
         }

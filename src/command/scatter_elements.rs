@@ -1,0 +1,121 @@
+//! The sub-command `scatter-elements`.
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueHint};
+
+use super::change::Change;
+use super::io::{Io, Outcome};
+use super::options::{ChangeOptions, DuplicateOptions, IndexList, OperandArg, SCATTER_HEADING, UpdatesOptions};
+use super::options::{Word, data_help, parse_number, parse_words, word};
+use super::sources::INDICES;
+use crate::ops::indexed::ScatterRule;
+use crate::ops::reduction::Reduction;
+use crate::ops::scatter_elements;
+use crate::ops::tally::Application;
+
+/// Put or reduce updates at indices along an axis (ONNX ScatterElements 11 to 18, OpenVINO ScatterElementsUpdate-12)
+///
+/// INDICES has an index for each item of UPDATES: the item's place on the axis. On all other axes its place is its own
+/// in UPDATES, so that with axis 1 DATA[i][INDICES[i][j]][k] becomes UPDATES[i][j][k], or is reduced with it in the
+/// order of INDICES. Negative indices count from the end, an index out of range is an error. Without a reduction the
+/// last of several updates for one place wins.
+///
+/// Shape of INDICES: the rank of DATA, and on all axes but the given one at most its dims. Shape of UPDATES: that of
+/// INDICES. Shape of the output: that of DATA.
+#[derive(Args)]
+#[command(override_usage = "tensorop scatter-elements [OPTIONS] <DATA> <INDICES> <UPDATES|--fill <VALUE>>", after_long_help = EXAMPLES)]
+pub(super) struct ScatterElements {
+    /// The tensor to begin with
+    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
+    pub data: OperandArg,
+    /// Integers, a place of the axis for each update: an operand as DATA
+    #[arg(value_name = "INDICES", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
+    pub indices: OperandArg,
+    #[command(flatten)]
+    pub updates: UpdatesOptions,
+    /// The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)
+    #[arg(long, value_name = "N", value_parser = IndexList::parser(), default_value = "0", help_heading = SCATTER_HEADING)]
+    pub axis: IndexList,
+    /// What to do with an old item and its updates
+    #[arg(long, value_name = "REDUCTION", value_parser = parse_words(reductions()), default_value = "none", help_heading = SCATTER_HEADING)]
+    pub reduction: Reduction,
+    /// Reduce the updates for a place without the item that DATA holds there (OpenVINO's use_init_val=false)
+    ///
+    /// Items that no update goes to stay as they are. Without a reduction this changes nothing.
+    #[arg(long, conflicts_with = "opset", help_heading = SCATTER_HEADING)]
+    pub no_initial: bool,
+    /// The ONNX opset that decides which reductions and element types are legal [default: any]
+    #[arg(long, value_name = "N", value_parser = parse_number::<u64>, help_heading = SCATTER_HEADING)]
+    pub opset: Option<u64>,
+    #[command(flatten)]
+    pub duplicates: DuplicateOptions,
+    #[command(flatten)]
+    pub options: ChangeOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tensorop scatter-elements data.npy indices.npy updates.npy --axis 1
+  tensorop scatter-elements '[[1,2,3,4,5]]' '[[1,3]]' '[[11,21]]' --axis 1
+  tensorop scatter-elements zeros.npy picked.npy gradients.npy --axis -1 --reduction add -o gradient.npy
+  tensorop scatter-elements mask.npy top_k.npy --fill 1 --axis -1 -i
+
+Reductions round once a step in the item's own dtype; integers wrap; for bool add and max are or, mul and min \
+are and; NaN on either side of max or min gives NaN. The mean of integers is exact and divided toward zero; floats are \
+summed as add does and divided once. Opset 16 brought add and mul, 18 max and min; mean and --no-initial are OpenVINO's \
+alone. Opsets 9 and 10 have the operator as Scatter.
+
+Of an index tensor at most 1 GiB is held in memory (some 100 million indices); of a larger one the rest is read again.";
+
+fn reductions() -> Vec<Word<Reduction>> {
+    let reduction = |reduction: Reduction, help| word(reduction.name(), help, reduction);
+    vec![
+        reduction(Reduction::None, "The update replaces the item"),
+        reduction(Reduction::Add, "Their sum"),
+        reduction(Reduction::Mul, "Their product"),
+        reduction(Reduction::Max, "The larger"),
+        reduction(Reduction::Min, "The smaller"),
+        reduction(Reduction::Mean, "The mean of the item and all its updates"),
+    ]
+}
+
+impl ScatterElements {
+    /// Resolves the indices of the axis and writes DATA with UPDATES at their places, or reduced with what is there.
+    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+        let (reduction, has_initial) = (self.reduction, !self.no_initial);
+        self.duplicates.check(reduction)?;
+        self.options.check_again(reduction, has_initial)?;
+        if let (Some(_), Reduction::Mean) = (self.opset, reduction) {
+            bail!("--opset: not with --reduction mean, which is OpenVINO's alone");
+        }
+        let indices = INDICES.of(&self.indices);
+        let change = Change::begin(io, &self.data, Some(&indices), &self.updates, &self.options)?;
+        let axis = change.reader.axis(&self.axis)?;
+        let change = change.open()?;
+        let dtype = change.data.dtype();
+        let legal = self.opset.map_or(Ok(()), |opset| scatter_elements::check_opset(opset, reduction, dtype));
+        let application =
+            legal.and_then(|()| Application::new(dtype, reduction, has_initial)).map_err(|e| change.explain(e))?;
+        let change = change.by_indices(&indices, |shapes| {
+            scatter_elements::check(shapes.data, shapes.indices, shapes.updates, axis)
+        })?;
+        let mut report = change.report(&self.title());
+        let (count, without) = (change.shapes.count(), if has_initial { "" } else { " without the items of DATA" });
+        report.line(format_args!("axis {axis}, reduction {}{without}: {count} indices", reduction.name()));
+        let rule = ScatterRule { repeats: self.duplicates.repeats(reduction), application };
+        change.write(&indices, rule, report)
+    }
+
+    /// Returns what a dry run calls the operator: by the specification that has what is asked for.
+    fn title(&self) -> String {
+        let specification = match self.opset.map(scatter_elements::version) {
+            Some(9) => "ONNX Scatter-9".to_owned(),
+            Some(version) => format!("ONNX ScatterElements-{version}"),
+            None if self.reduction == Reduction::Mean || self.no_initial => {
+                "OpenVINO ScatterElementsUpdate-12".to_owned()
+            }
+            None => "ONNX ScatterElements-18, OpenVINO ScatterElementsUpdate-12".to_owned(),
+        };
+        format!("scatter-elements ({specification})")
+    }
+}

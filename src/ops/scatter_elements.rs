@@ -1,0 +1,275 @@
+//! ScatterElements, as [ONNX](https://onnx.ai/onnx/operators/onnx__ScatterElements.html) specifies it in its versions 11, 13,
+//! 16 and 18, and before these as [Scatter](https://onnx.ai/onnx/operators/onnx__Scatter.html) 9, and OpenVINO's
+//! [ScatterElementsUpdate-12](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/scatter-elements-update-12.html):
+//! a copy of `data` in which each item of `updates` has been put, or reduced, to a place of its own: on one axis the place
+//! that `indices` name, on the others its own.
+
+use ndarray::{Array, ArrayBase, Data, Dimension};
+
+use super::arrays::{check_extent, check_rank, check_updates, items, like};
+use super::indexed::{Index, OutOfRange, Shapes};
+use super::reduction::{Reducible, Reduction};
+use super::scatter_nd::check_legal;
+use super::tally::Application;
+use crate::error::{Error, Subject};
+use crate::item::dtype::DType;
+use crate::item::meta::Order;
+use crate::layout::axis::resolve_axis;
+
+/// Returns the version of ScatterElements that an opset has: the newest not above it. Version 9 was called Scatter.
+pub fn version(opset: u64) -> u64 {
+    [18, 16, 13, 11].into_iter().find(|&version| version <= opset).unwrap_or(9)
+}
+
+/// Checks that an opset allows a reduction of items of a dtype. The newest version of ScatterElements not above `opset`
+/// decides: 11, 13, 16 or 18, or 9 of Scatter.
+///
+/// # Errors
+/// An opset below 9; a reduction or an element type that a later opset brought.
+pub fn check_opset(opset: u64, reduction: Reduction, dtype: &DType) -> Result<(), Error> {
+    if opset < 9 {
+        let message = format!("ScatterElements begins with opset 9, as Scatter, got {opset}");
+        return Err(Error::new(Subject::Opset, message));
+    }
+    check_legal(opset, reduction, dtype)
+}
+
+/// Checks `axis` and the shapes of `data`, `indices` and, unless one value fills all places, `updates`.
+///
+/// # Errors
+/// Rank 0; an axis outside `[-rank, rank - 1]`; indices of another rank, or longer than `data` on another axis; updates of
+/// another shape than the indices.
+pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis: i64) -> Result<Shapes, Error> {
+    let shapes = check_indices(shape, indices, axis)?;
+    check_updates(updates, indices, shape, || format!("indices {indices:?}"))?;
+    Ok(shapes)
+}
+
+/// Checks what GatherElements and ScatterElements have in common: `axis` and the shapes of `data` and `indices`.
+///
+/// # Errors
+/// Those of [`check`], but for updates.
+pub(super) fn check_indices(shape: &[usize], indices: &[usize], axis: i64) -> Result<Shapes, Error> {
+    let rank = check_rank(shape)?;
+    let start = resolve_axis(axis, rank).ok_or_else(|| {
+        Error::new(Subject::Axis, format!("{axis} is outside [-{rank}, {}] (data {shape:?})", rank - 1))
+    })?;
+    let refuse = |message| Err(Error::new(Subject::Indices, message));
+    if indices.len() != rank {
+        let found = indices.len();
+        return refuse(format!("rank {found} (shape {indices:?}), expected {rank}, the rank of data {shape:?}"));
+    }
+    if let Some(long) = (0..rank).find(|&other| other != start && indices[other] > shape[other]) {
+        let most = shape[long];
+        let message =
+            format!("shape {indices:?}, expected at most {most} on axis {long} (data {shape:?}, axis {start})");
+        return refuse(message);
+    }
+    check_extent(indices, Subject::Indices)?;
+    Ok(Shapes {
+        data: shape.to_vec(),
+        axes: start..start + 1,
+        batch_dims: 0,
+        tuples: indices.to_vec(),
+        updates: indices.to_vec(),
+        has_tuple_axis: false,
+        counts_from_end: true,
+        out_of_range: OutOfRange::Error,
+        is_implied: true,
+    })
+}
+
+/// Returns a copy of `data` in which the place `indices[i, …, j, …]` of `axis`, and on all other axes the place of that index
+/// itself, holds `updates[i, …, j, …]`. `indices` and `updates` have one shape, which is at most that of `data` on the other
+/// axes. Negative indices count from the end. Of updates for one place the last in C order wins.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::scatter_elements;
+/// let out = scatter_elements(&array![[1.0, 2.0, 3.0, 4.0, 5.0]], &array![[1, 3]], &array![[1.1, 2.1]], 1)?;
+/// assert_eq!(out, array![[1.0, 1.1, 3.0, 2.1, 5.0]]);
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`check`]; a number that names no place.
+pub fn scatter_elements<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    axis: i64,
+) -> Result<Array<T, D>, Error> {
+    let resolver = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?.in_order(Order::C);
+    let mut out = items(data).into_owned();
+    resolver.scatter(&items(indices), &mut out, &items(updates), <[T]>::copy_from_slice)?;
+    Ok(like(data, out))
+}
+
+/// Does what [`scatter_elements`] does with a reduction: each update is reduced with the item at its place, in C order of
+/// the indices, with one rounding a step in the item's own type. Where `use_init_val` is false, the items of `data` take no part
+/// at places to which something is put, as in OpenVINO's ScatterElementsUpdate-12; without a reduction that changes nothing.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::{Reduction, scatter_elements_reduce};
+/// let (data, indices, updates) = (array![8, 8, 8], array![2, 0, 2], array![1, 2, 4]);
+/// assert_eq!(scatter_elements_reduce(&data, &indices, &updates, 0, Reduction::Add, true)?, array![10, 8, 13]);
+/// assert_eq!(scatter_elements_reduce(&data, &indices, &updates, 0, Reduction::Mean, false)?, array![2, 8, 2]);
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`scatter_elements`]; `max` and `min` of complex numbers, the mean of these and of bool.
+pub fn scatter_elements_reduce<T: Reducible, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    axis: i64,
+    reduction: Reduction,
+    use_init_val: bool,
+) -> Result<Array<T, D>, Error> {
+    let resolver = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?.in_order(Order::C);
+    if reduction == Reduction::Sub {
+        return Err(Error::new(Subject::Reduction, "sub is of OpenVINO's ScatterNDUpdate-15 alone"));
+    }
+    let application = Application::new(&T::dtype(), reduction, use_init_val)?;
+    let mut out = items(data).into_owned();
+    let (numbers, updates) = (items(indices), items(updates));
+    match (application, T::operation(reduction)) {
+        (Application::Fold(fold), _) => resolver.fold(&numbers, &mut out, &updates, fold)?,
+        (Application::Replace | Application::Combine(_), operation) => {
+            let operation = operation.expect("it is defined on bytes, too");
+            resolver.scatter(&numbers, &mut out, &updates, |old, updates| {
+                old.iter_mut().zip(updates).for_each(|(old, &update)| *old = operation(*old, update));
+            })?;
+        }
+    }
+    Ok(like(data, out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array2, ArrayD, IxDyn, arr0, array};
+
+    #[test]
+    fn the_specifications_examples() {
+        let indices = array![[1, 0, 2], [0, 2, 1]];
+        let updates = array![[1.0, 1.1, 1.2], [2.0, 2.1, 2.2]];
+        let wanted = array![[2.0, 1.1, 0.0], [1.0, 0.0, 2.2], [0.0, 2.1, 1.2]];
+        assert_eq!(scatter_elements(&Array2::zeros((3, 3)), &indices, &updates, 0).unwrap(), wanted);
+        let line = array![[1.0, 2.0, 3.0, 4.0, 5.0]];
+        let wanted = array![[1.0, 1.1, 3.0, 2.1, 5.0]];
+        assert_eq!(scatter_elements(&line, &array![[1, 3]], &array![[1.1, 2.1]], 1).unwrap(), wanted);
+        // OpenVINO's: sum and mean, with and without the items of data
+        let (data, indices, updates) = (array![0, 10, 0, 0], array![0, 0, 2, 2, 3], array![5, 6, 7, 8, 9]);
+        let reduced =
+            |reduction, initial| scatter_elements_reduce(&data, &indices, &updates, 0, reduction, initial).unwrap();
+        assert_eq!(reduced(Reduction::Add, false), array![11, 10, 15, 9]);
+        assert_eq!(reduced(Reduction::Mean, true), array![3, 10, 5, 4]);
+        assert_eq!(reduced(Reduction::Mean, false), array![5, 10, 7, 9]);
+    }
+
+    /// What [`scatter_elements_reduce`] adds, by loops over all axes.
+    fn by_loops(data: &ArrayD<i64>, indices: &ArrayD<i64>, updates: &ArrayD<i64>, axis: usize) -> ArrayD<i64> {
+        let mut out = data.clone();
+        for (at, &number) in indices.indexed_iter() {
+            let mut place = at.slice().to_vec();
+            place[axis] = (number + if number < 0 { data.shape()[axis] as i64 } else { 0 }) as usize;
+            out[IxDyn(&place)] += updates[&at];
+        }
+        out
+    }
+
+    #[test]
+    fn every_axis_of_any_shape() {
+        // short rows, long rows, dims of 1, indices shorter than data, and more of them than are resolved at once
+        let rows: [(&[usize], &[usize]); 9] = [
+            (&[7], &[500]),
+            (&[3, 4, 5], &[3, 4, 5]),
+            (&[3, 4, 5], &[2, 4, 4]),
+            (&[3, 1, 5], &[3, 1, 5]),
+            (&[1, 1, 1], &[1, 1, 1]),
+            (&[300, 2, 2], &[250, 2, 2]),
+            (&[2, 300], &[1, 299]),
+            (&[2, 2, 2, 2, 2, 2, 2, 2, 2], &[2, 2, 1, 2, 2, 2, 2, 2, 2]),
+            (&[3, 0, 5], &[3, 0, 5]),
+        ];
+        for (shape, index_shape) in rows {
+            let array = |shape: &[usize], of: &dyn Fn(i64) -> i64| {
+                let items = (0..shape.iter().product::<usize>() as i64).map(of).collect();
+                ArrayD::from_shape_vec(IxDyn(shape), items).unwrap()
+            };
+            let data = array(shape, &|n| n * 1000);
+            let updates = array(index_shape, &|n| n * n + 1);
+            for axis in (0..shape.len()).filter(|&axis| index_shape[axis] > 0 || shape[axis] == 0) {
+                let dim = shape[axis] as i64;
+                let indices = array(index_shape, &|n| (n * 7919 + n / 3) % (2 * dim) - dim);
+                let wanted = by_loops(&data, &indices, &updates, axis);
+                let negative = axis as i64 - shape.len() as i64;
+                for axis in [axis as i64, negative] {
+                    let found = scatter_elements_reduce(&data, &indices, &updates, axis, Reduction::Add, true);
+                    assert_eq!(found.unwrap(), wanted, "{shape:?}, {index_shape:?}, axis {axis}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn refused() {
+        let data = Array2::<f32>::zeros((3, 4));
+        let error = |indices: Array2<i64>, updates: (usize, usize), axis| {
+            scatter_elements(&data, &indices, &Array2::zeros(updates), axis).unwrap_err().to_string()
+        };
+        let rows = [
+            (error(Array2::zeros((3, 4)), (3, 4), 2), "axis: 2 is outside [-2, 1] (data [3, 4])"),
+            (
+                error(Array2::zeros((4, 2)), (4, 2), 1),
+                "indices: shape [4, 2], expected at most 3 on axis 0 (data [3, 4], axis 1)",
+            ),
+            (
+                error(Array2::zeros((1, 2)), (1, 3), 1),
+                "updates: shape [1, 3], expected [1, 2] (data [3, 4] with indices [1, 2])",
+            ),
+            (
+                error(array![[0, 0], [0, 3]], (2, 2), 0),
+                "indices: 3 at [1, 1] is out of range: expected [-3, 2] on axis 0 (data [3, 4])",
+            ),
+            (
+                error(array![[0, -5]], (1, 2), 1),
+                "indices: -5 at [0, 1] is out of range: expected [-4, 3] on axis 1 (data [3, 4])",
+            ),
+        ];
+        for (got, expected) in rows {
+            assert_eq!(got, expected);
+        }
+        let flat = scatter_elements(&data, &array![0], &array![0.0], 0).unwrap_err().to_string();
+        assert_eq!(flat, "indices: rank 1 (shape [1]), expected 2, the rank of data [3, 4]");
+        assert!(scatter_elements(&arr0(1), &arr0(0), &arr0(1), 0).is_err());
+        let none = scatter_elements(&Array2::<u8>::zeros((0, 2)), &array![[0]], &array![[1]], 0).unwrap_err();
+        assert_eq!(none.to_string(), "indices: 0 at [0, 0] is out of range: there is no place on axis 0 (data [0, 2])");
+        let sub = scatter_elements_reduce(&array![1], &array![0], &array![1], 0, Reduction::Sub, true).unwrap_err();
+        assert_eq!(sub.to_string(), "reduction: sub is of OpenVINO's ScatterNDUpdate-15 alone");
+        // more than isize counts
+        let huge = check(&[3, 4], &[1 << 62, 4], None, 0).unwrap_err().to_string();
+        assert_eq!(huge, "indices: more items than can be counted (shape [4611686018427387904, 4])");
+        assert!(check(&[3, 0], &[1 << 62, 0], None, 0).is_ok());
+    }
+
+    #[test]
+    fn opsets() {
+        use Reduction::{Add, Max, Mean, None};
+        let check = |opset, reduction, dtype: &str| {
+            check_opset(opset, reduction, &DType::parse(dtype).unwrap()).map_err(|e| e.to_string()).err()
+        };
+        for (opset, found) in [(9, 9), (10, 9), (11, 11), (12, 11), (13, 13), (15, 13), (16, 16), (18, 18), (99, 18)] {
+            assert_eq!(version(opset), found, "{opset}");
+            assert_eq!(check(opset, None, "float32"), Option::None, "{opset}");
+            assert_eq!(check(opset, Add, "float32").is_none(), opset >= 16, "{opset}");
+            assert_eq!(check(opset, Max, "float32").is_none(), opset >= 18, "{opset}");
+            assert_eq!(check(opset, None, "bfloat16").is_none(), opset >= 13, "{opset}");
+        }
+        assert_eq!(check(8, None, "int8").unwrap(), "opset: ScatterElements begins with opset 9, as Scatter, got 8");
+        assert_eq!(check(18, Mean, "int8").unwrap(), "reduction: mean is allowed by no opset");
+    }
+}
