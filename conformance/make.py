@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Makes the conformance vectors, `conformance/*.json`, a file an operator and a case a line.
+
+usage: make.py [--check]
+
+The cases are in `vectors/`, an operator a module; expected outputs come from `vectors/model.py`, plain loops over places with
+arithmetic of its own. The same Python files make the same bytes on every machine. Ids that have been released stay: make.py
+refuses to drop one that `ids.txt` lists, and adds new ones to it. With --check nothing is written, and the status is 1 if a
+file is not what would be. Needs Python 3.10 or newer, and nothing else.
+"""
+import argparse
+import collections
+import pathlib
+import sys
+import zlib
+
+from vectors import (concats, dims, gather_elements, gather_nds, gathers, reshapes, scatter_elements, scatter_nds,
+                     scatter_updates, slice_scatters, slices, transposes)
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+IDS = FOLDER / "ids.txt"
+MOST_ITEMS = 64
+LARGER = ("long-axis", "indices-uint8-above-127")      # what needs more places than that: indices beyond a byte
+MOST_DEFLATED = 300_000
+FILES = {
+    "slice": slices.cases, "slice-scatter": slice_scatters.cases, "scatter-update": scatter_updates.cases,
+    "scatter-nd": scatter_nds.cases, "gather-nd": gather_nds.cases, "gather": gathers.cases,
+    "gather-elements": gather_elements.cases, "scatter-elements": scatter_elements.cases, "concat": concats.cases,
+    "transpose": transposes.cases, "reshape": reshapes.cases, "squeeze": dims.squeeze_cases,
+    "unsqueeze": dims.unsqueeze_cases, "flatten": dims.flatten_cases,
+}
+
+
+def check(cases):
+    """What has to hold of all cases together; returns what does not."""
+    wrong, ids, signatures = [], {}, {}
+    for case in cases:
+        if case.id in ids:
+            wrong.append(f"{case.id}: there are two of this id")
+        ids[case.id] = case
+        first = signatures.setdefault(case.signature(), case.id)
+        if first != case.id:
+            wrong.append(f"{case.id}: tests the same as {first}")
+        if any(len(one.items) > MOST_ITEMS for one in case.tensors()) and not case.id.endswith(LARGER):
+            wrong.append(f"{case.id}: a tensor of more than {MOST_ITEMS} items")
+    released = IDS.read_text().split() if IDS.exists() else []
+    wrong += [f"{gone}: in {IDS.name}, and not made" for gone in released if gone not in ids]
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; status 1 if a file is not what would be written")
+    only_check = parser.parse_args().check
+    made = {name: sorted(make(), key=lambda case: case.id) for name, make in FILES.items()}
+    cases = [case for of in made.values() for case in of]
+    wrong = check(cases)
+    if wrong:
+        sys.exit("\n".join(f"error: {one}" for one in wrong))
+    files = {FOLDER / f"{name}.json": "[\n" + ",\n".join(case.line() for case in of) + "\n]\n" for name, of in made.items()}
+    files[IDS] = "".join(f"{case.id}\n" for case in sorted(cases, key=lambda case: case.id))
+    deflated = 0
+    for path, text in files.items():
+        data = text.encode()
+        if path != IDS:
+            deflated += len(zlib.compress(data, 9))
+        if only_check and (not path.exists() or path.read_bytes() != data):
+            sys.exit(f"error: {path.name} is not what make.py makes")
+        if not only_check:
+            path.write_bytes(data)
+    if deflated > MOST_DEFLATED:
+        sys.exit(f"error: {deflated} bytes deflated, more than {MOST_DEFLATED}")
+    kinds = collections.Counter(case.kind for case in cases)
+    for name, of in made.items():
+        print(f"{name:17} {len(of):5} cases")
+    print(f"{len(cases)} cases: {kinds['must']} must, {kinds['choice']} choice, {kinds['reject']} reject; "
+          f"{len({case.corner() for case in cases})} without their versions; {deflated} bytes deflated")
+
+
+if __name__ == "__main__":
+    main()

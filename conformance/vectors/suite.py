@@ -1,0 +1,163 @@
+"""Cases, and what they are made with: a suite for an operator, a version of it, and its cases one by one."""
+import fnmatch
+import json
+
+from .items import Refused
+from .tensors import Tensor
+
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+FLOATS = ["float16", "bfloat16", "float32", "float64"]
+COMPLEX = ["complex64", "complex128"]
+FLOAT8 = ["float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"]
+
+# the element types that ONNX's operators of data movement list, by the version of the operator set that brought them
+ONNX_BEFORE_13 = ["bool", *INTEGERS, "float16", "float32", "float64", *COMPLEX, "string"]
+ONNX_13 = [*ONNX_BEFORE_13, "bfloat16"]
+ONNX_19 = [*ONNX_13, *FLOAT8]
+ONNX_21 = [*ONNX_19, "int4", "uint4"]
+ONNX_23 = [*ONNX_21, "float4_e2m1fn"]
+ONNX_24 = [*ONNX_23, "float8_e8m0fnu"]
+ONNX_25 = [*ONNX_24, "int2", "uint2"]
+
+# OpenVINO's documents say "any numeric type" or "any supported type"
+OPENVINO_NUMERIC = [*INTEGERS, *FLOATS]
+OPENVINO_BEYOND = ["int4", "uint4", "float8_e4m3fn", "float8_e5m2", "string", "complex64"]
+
+
+def narrow(dtype):
+    """Whether an element type is among those that came after version 13 of ONNX's operator set."""
+    return dtype not in ONNX_13
+
+
+def onnx_dtypes(version):
+    """The element types of an operator that lists all there were in its version."""
+    lists = {13: ONNX_13, 19: ONNX_19, 21: ONNX_21, 23: ONNX_23, 24: ONNX_24, 25: ONNX_25}
+    return lists[max([13, *(known for known in lists if known <= version)])] if version >= 13 else ONNX_BEFORE_13
+
+
+class Case:
+    """What an operator gets, what must come out, and why."""
+
+    def __init__(self, version, name, inputs, attributes, output, kind, why):
+        self.id = f"{version.prefix}/{name}"
+        self.version, self.inputs, self.attributes = version, inputs, attributes
+        self.output, self.kind, self.why = output, kind, why
+
+    def tensors(self):
+        """All tensors that go in and come out."""
+        for one in [*self.inputs, self.output]:
+            yield from one if isinstance(one, list) else [one] if isinstance(one, Tensor) else []
+
+    def line(self):
+        """The case as JSON."""
+        strings = [item for one in self.tensors() if one.dtype.kind == "string" for item in one.items]
+        width = max([1, *map(len, strings)])
+
+        def written(one):
+            if isinstance(one, list):
+                return {"sequence": [part.json(width) for part in one]}
+            return None if one is None else one.json(width)
+
+        refused = isinstance(self.output, str)
+        return json.dumps({
+            "id": self.id, "specification": self.version.specification, "operator": self.version.operator,
+            "version": self.version.number, "attributes": self.attributes, "inputs": [written(one) for one in self.inputs],
+            "error" if refused else "output": self.output if refused else written(self.output),
+            "class": self.kind, "why": self.why,
+        })
+
+    def signature(self):
+        """What the case tests, so that two cases that test the same have the same signature.
+
+        Items that are mere labels count as one, whatever they are: they only have to be told apart.
+        """
+        def of(one):
+            if isinstance(one, list):
+                return tuple(of(part) for part in one)
+            return one and (one.dtype.name, tuple(one.shape), one.made_by or tuple(one.items))
+        return (self.version.specification, self.version.operator, self.version.number,
+                json.dumps(self.attributes, sort_keys=True), tuple(of(one) for one in self.inputs))
+
+    def corner(self):
+        """The signature without the version."""
+        specification, operator, _, *rest = self.signature()
+        return (specification, operator, *rest)
+
+
+class Version:
+    """A version of an operator, as one specification has it, and the cases for it."""
+
+    def __init__(self, suite, specification, operator, number, evaluate, prefix, only):
+        self.suite, self.specification, self.operator, self.number = suite, specification, operator, number
+        self.evaluate, self.prefix, self.only = evaluate, f"{suite.name}/{prefix or specification}-{number}", only.split()
+
+    def must(self, name, why, *inputs, **attributes):
+        """A case of which the specification says what comes out."""
+        self._add("must", False, name, why, inputs, attributes)
+
+    def choice(self, name, why, *inputs, **attributes):
+        """A case of which the specification does not say what comes out."""
+        self._add("choice", False, name, why, inputs, attributes)
+
+    def refusal(self, name, why, *inputs, **attributes):
+        """A case that is refused here, although the specification does not say that it must be."""
+        self._add("choice", True, name, why, inputs, attributes)
+
+    def reject(self, name, why, *inputs, **attributes):
+        """A case that the specification forbids."""
+        self._add("reject", True, name, why, inputs, attributes)
+
+    def add(self, kind, name, why, *inputs, **attributes):
+        """A case of a class that is given: must, choice, refusal or reject."""
+        getattr(self, kind)(name, why, *inputs, **attributes)
+
+    def _add(self, kind, refused, name, why, inputs, attributes):
+        if self.only and not any(fnmatch.fnmatchcase(name, pattern) for pattern in self.only):
+            return
+        try:
+            output = self.evaluate(self, attributes, *inputs)
+        except Refused as reason:
+            output = str(reason)
+        case = Case(self, name, list(inputs), attributes, output, kind, why)
+        assert isinstance(output, str) == refused, f"{case.id}: {output}"
+        assert why.endswith("."), f"{case.id}: {why}"
+        self.suite.cases.append(case)
+
+
+class Suite:
+    """The cases of one file."""
+
+    def __init__(self, name):
+        self.name, self.cases = name, []
+
+    def onnx(self, operator, number, evaluate, prefix=None, only=""):
+        """A version of an operator of ONNX.
+
+        `only` has patterns of the names of cases: a version between two others has the cases on what its text or its types
+        changed and a few of each kind, since the rest would say again what the first and the last version are asked.
+        """
+        return Version(self, "onnx", operator, number, evaluate, prefix, only)
+
+    def openvino(self, operator, number, evaluate, prefix=None, only=""):
+        """A version of an operator of OpenVINO, as `onnx`."""
+        return Version(self, "openvino", operator, number, evaluate, prefix, only)
+
+
+def numbers(indices):
+    """The items of an optional list of integers that is an input."""
+    if indices is None:
+        return None
+    if indices.dtype.kind not in ("int", "uint"):
+        raise Refused(f"a list of dtype {indices.dtype}")
+    if indices.rank != 1:
+        raise Refused(f"a list of shape {indices.shape}")
+    return list(indices.items)
+
+
+def one_number(tensor):
+    """The item of an input that is a scalar or a tensor of one axis and one item."""
+    if tensor.dtype.kind not in ("int", "uint"):
+        raise Refused(f"an axis of dtype {tensor.dtype}")
+    if len(tensor.items) != 1:
+        raise Refused(f"an axis of {len(tensor.items)} items")
+    return tensor.items[0]
