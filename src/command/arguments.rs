@@ -115,7 +115,7 @@ impl Arguments {
     /// wherever the program runs, with the text behind it and a stamp that changes when the file does.
     ///
     /// # Errors
-    /// An operand is the output, lies in it or has it in itself, or is not there.
+    /// An operand is the output, lies in it or has it in itself, is a pipe or a device, or is not there.
     pub(super) fn record(&self, of: usize, target: &Target) -> Result<Record> {
         let mut record = Record::default();
         record.add("tensorop", Some(env!("CARGO_PKG_VERSION")), None);
@@ -136,6 +136,9 @@ impl Arguments {
                 };
                 let file = file_of(path).unwrap_or_else(|| path.clone());
                 let label = || format!("{key} {}", path.display());
+                let found = fs::metadata(&file).with_context(label)?;
+                let is_stored = found.is_file() || found.is_dir();
+                ensure!(is_stored, "--part: {} cannot be read by every part: name a file", label());
                 let real = fs::canonicalize(&file).with_context(label)?;
                 if let Some(output) = &output {
                     refuse_own(target, output, path, &real)?;

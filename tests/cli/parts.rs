@@ -356,7 +356,7 @@ fn refusals() {
     let folder = operands();
     let usage = "For more information, try '--help'.";
     let zero = "invalid value '0/4' for '--part <K/N>': parts are counted from 1: where they come from 0 write $((JOB_COMPLETION_INDEX+1))";
-    let rows = [
+    let rows: &[(&str, &str)] = &[
         ("convert d.npy -o o.npy --part 0/4", zero),
         ("convert d.npy -o o.npy --part 5/4", "invalid value '5/4' for '--part <K/N>': part 5 of 4"),
         ("convert d.npy -o o.npy --part 1", "invalid value '1' for '--part <K/N>': expected K/N, such as 3/16"),
@@ -364,6 +364,8 @@ fn refusals() {
         ("convert d.npy -o o.json --finish 2", "output o.json: a json is not made in parts"),
         ("convert d.npy --part 1/2", "--part: needs -o to a .zarr or .npy"),
         ("convert - -o o.npy --part 1/2", "--part: standard input cannot be read by every part: name a file"),
+        #[cfg(unix)]
+        ("convert /dev/stdin -o o.npy --part 1/2", "--part: IN /dev/stdin cannot be read by every part: name a file"),
         (
             "slice d.npy --at :3 -o d.npy --part 1/2",
             "--part: d.npy is an operand and the output: parts of it would be made from what others made",
@@ -379,7 +381,7 @@ fn refusals() {
     ];
     let stdin = folder.get("d.npy");
     each(
-        &rows,
+        rows,
         |(args, _)| (*args).to_owned(),
         |(args, expected)| {
             let mut command = folder.command();
