@@ -412,6 +412,7 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
         'tensorop;convert' {
             [CompletionResult]::new('--cast', '--cast', [CompletionResultType]::ParameterName, 'Convert the values to this dtype; GLOB=DTYPE those of the tensors whose names match')
             [CompletionResult]::new('--order', '--order', [CompletionResultType]::ParameterName, 'The order of the items in a .npy or .npz')
+            [CompletionResult]::new('--max-shard-size', '--max-shard-size', [CompletionResultType]::ParameterName, 'With -o NAME.safetensors.index.json: the most bytes of items in a shard, such as 500MB [default: 5GB]')
             [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Of whole containers take only tensors whose names match')
             [CompletionResult]::new('--exclude', '--exclude', [CompletionResultType]::ParameterName, 'Of whole containers leave out tensors whose names match, also of those that --only takes')
             [CompletionResult]::new('--rename', '--rename', [CompletionResultType]::ParameterName, 'Give tensors of whole containers other names, such as ''model.*=*''')

@@ -397,6 +397,7 @@ set edit:completion:arg-completer[tensorop] = {|@words|
         &'tensorop;convert'= {
             cand --cast 'Convert the values to this dtype; GLOB=DTYPE those of the tensors whose names match'
             cand --order 'The order of the items in a .npy or .npz'
+            cand --max-shard-size 'With -o NAME.safetensors.index.json: the most bytes of items in a shard, such as 500MB [default: 5GB]'
             cand --only 'Of whole containers take only tensors whose names match'
             cand --exclude 'Of whole containers leave out tensors whose names match, also of those that --only takes'
             cand --rename 'Give tensors of whole containers other names, such as ''model.*=*'''

@@ -916,6 +916,7 @@ complex192\t''
 complex256\t''"
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l order -d 'The order of the items in a .npy or .npz' -r -f -a "C\t'The last axis runs fastest'
 F\t'The first axis runs fastest'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l max-shard-size -d 'With -o NAME.safetensors.index.json: the most bytes of items in a shard, such as 500MB [default: 5GB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l only -d 'Of whole containers take only tensors whose names match' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l exclude -d 'Of whole containers leave out tensors whose names match, also of those that --only takes' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l rename -d 'Give tensors of whole containers other names, such as \'model.*=*\'' -r -f

@@ -15,6 +15,7 @@ use super::options::{DTypeParser, MeantOperand, MemberOptions, NamedOperand, Ope
 use super::options::{data_help, dtype_help, file_of, parse_words, word};
 use super::sources::{IN, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
 use crate::format::open::Input;
+use crate::format::shards::parse_size;
 use crate::format::write::{Recast, Work};
 use crate::format::{Format, containers};
 use crate::item::meta::Order;
@@ -48,6 +49,13 @@ pub(super) struct Convert {
     /// Without it such a name is refused, since most likely the name of a tensor that was to be replaced is misspelt.
     #[arg(long, help_heading = "Names")]
     pub add: bool,
+    /// With -o NAME.safetensors.index.json: the most bytes of items in a shard, such as 500MB [default: 5GB]
+    ///
+    /// KB, MB, GB and TB are decimal. Shards are filled in the order of the tensors, named and indexed as huggingface_hub
+    /// does (NAME-00001-of-00003.safetensors; a single one is NAME.safetensors); a larger tensor has a shard of its
+    /// own. All are written before the first takes its name, and the index comes last.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
+    pub max_shard_size: Option<u64>,
     #[command(flatten)]
     pub members: MemberOptions,
     #[command(flatten)]
@@ -73,6 +81,7 @@ Examples:
   tensorop convert model.safetensors --cast bfloat16 -o small.safetensors     # integers stay integers
   tensorop convert model.safetensors --exclude '*.bias' --rename 'model.*=*' -o model.safetensors
   tensorop convert model.safetensors.index.json -o model.safetensors
+  tensorop convert model.safetensors -o model.safetensors.index.json --max-shard-size 2GB
   tensorop convert test_data_set_0/input_0.pb -o input.npy
   tensorop convert model.safetensors:head --cast float32 -o head.npy
   tensorop convert golden_bits.npy --dtype bfloat16 -o golden.safetensors     # uint16 that holds bfloat16
@@ -134,7 +143,7 @@ impl Convert {
             bail!("standard output: {count} tensors, and only {several} hold several: -o {label}?");
         }
         let reader = OperandReader::new(io, input, &run.threads)?;
-        let destination = Destination::of(io, output, run.quiet)?;
+        let destination = Destination::of(io, output, run.quiet)?.with_shards_of(self.max_shard_size)?;
         let format = destination.format().expect("convert changes nothing in place");
         let Inputs { inputs, chosen, replaced, notes } = self.choose(&reader, &meant, &operands, format)?;
         if chosen.is_empty() {

@@ -7,6 +7,7 @@
 
 use std::fmt::Arguments;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -21,7 +22,7 @@ use crate::engine::job::Progress;
 use crate::error::{Context, ErrorKind, Subject};
 use crate::format::interface::TextOptions;
 use crate::format::write::{self, Plan, Share, ShareReport, Shares, Work};
-use crate::format::{Format, files};
+use crate::format::{Format, files, shards};
 use crate::item::meta::Meta;
 use crate::layout::axis::Span;
 use crate::ops::fill::{Fill, Limits};
@@ -36,6 +37,8 @@ pub(super) struct Destination<'a> {
     options: &'a OutputOptions,
     quiet: bool,
     place: OutputPlace,
+    /// The bytes of a shard at most, if the output is an index of shards.
+    shard: Option<u64>,
 }
 
 enum OutputPlace {
@@ -67,7 +70,12 @@ impl<'a> Destination<'a> {
         if in_parts && path.is_none() {
             bail!("--part: needs -o to a .zarr or .npy");
         }
-        let format = options.format()?;
+        let index = path.filter(|path| options.to.is_none() && shards::stem(path).is_some());
+        // what lies in the shards decides what the output can hold
+        let format = if index.is_some() { Format::SAFETENSORS } else { options.format()? };
+        if index.is_some() && in_parts {
+            bail!("--part: not with an index of shards: needs -o to a .zarr or .npy");
+        }
         if format.is_folder() && path.is_none() {
             bail!("standard output: {} is a folder: name it with -o", format.argument());
         }
@@ -77,20 +85,24 @@ impl<'a> Destination<'a> {
         let target = match path {
             None => Target::Stdout(io.stdout.clone()),
             // the output that parts have made themselves may exist
-            Some(path) => {
-                let target = files::target(path, options.label(), format, options.no_clobber && !in_parts);
-                target.map_err(|error| match error.kind() {
-                    ErrorKind::Io(io::ErrorKind::AlreadyExists) => anyhow!("{error}, and --no-clobber keeps it"),
-                    _ => error.into(),
-                })?
-            }
+            Some(path) => new_target(path, options.label(), format, options.no_clobber && !in_parts)?,
         };
-        Ok(Self { io, options, quiet, place: OutputPlace::New { format, target } })
+        let shard = index.map(|_| shards::MOST_BYTES);
+        Ok(Self { io, options, quiet, place: OutputPlace::New { format, target }, shard })
     }
 
     /// Returns the destination of an operator that changes DATA in place.
     pub(super) fn in_place(io: &'a Io, options: &'a OutputOptions, quiet: bool) -> Self {
-        Self { io, options, quiet, place: OutputPlace::InPlace }
+        Self { io, options, quiet, place: OutputPlace::InPlace, shard: None }
+    }
+
+    /// Sets the bytes that a shard has at most, if `most` is given.
+    ///
+    /// # Errors
+    /// The output is no index of shards.
+    pub(super) fn with_shards_of(self, most: Option<u64>) -> Result<Self> {
+        ensure!(most.is_none() || self.shard.is_some(), "--max-shard-size: expected -o NAME.safetensors.index.json");
+        Ok(Self { shard: most.or(self.shard), ..self })
     }
 
     /// Returns whether DATA is changed in place.
@@ -135,7 +147,7 @@ impl<'a> Destination<'a> {
     /// # Errors
     /// The format cannot hold a tensor, or a name; a file that would lose other tensors; of reading and writing.
     pub(super) fn write(self, mut works: Vec<Work>, origin: Origin<'_>, mut report: Report) -> Result<Outcome> {
-        let Self { io, options, quiet, place } = self;
+        let Self { io, options, quiet, place, shard } = self;
         let (format, target) = match place {
             OutputPlace::New { format, target } => (format, target),
             OutputPlace::InPlace => {
@@ -147,6 +159,9 @@ impl<'a> Destination<'a> {
                 return edit(work, io, options, quiet, report);
             }
         };
+        if let (Some(most), Some(path)) = (shard, options.path()) {
+            return write_shards(ShardedOutput { io, options, quiet, target, path, most }, works, origin, report);
+        }
         let label = target.label();
         let works = write::named(works, format).with_context(|| label)?;
         for work in &works {
@@ -193,6 +208,91 @@ impl<'a> Destination<'a> {
         sink.finish()?;
         Ok(Outcome::Done)
     }
+}
+
+/// Settles where an output goes that messages call `label`.
+///
+/// # Errors
+/// Nothing can be written there; it exists and is to be kept.
+fn new_target(path: &Path, label: String, format: Format, no_clobber: bool) -> Result<Target> {
+    files::target(path, label, format, no_clobber).map_err(|error| match error.kind() {
+        ErrorKind::Io(io::ErrorKind::AlreadyExists) => anyhow!("{error}, and --no-clobber keeps it"),
+        _ => error.into(),
+    })
+}
+
+/// Where an output goes that is divided among files, and its options.
+struct ShardedOutput<'a> {
+    io: &'a Io,
+    options: &'a OutputOptions,
+    quiet: bool,
+    /// The index.
+    target: Target,
+    path: &'a Path,
+    /// The bytes of a shard at most.
+    most: u64,
+}
+
+/// Writes tensors to shards of safetensors and the index that names them, or says what would be written. All shards are
+/// written beside their places first, then each takes its name, and the index comes last: what is ended before that leaves
+/// the old files as they were.
+fn write_shards(out: ShardedOutput<'_>, works: Vec<Work>, origin: Origin<'_>, mut report: Report) -> Result<Outcome> {
+    let ShardedOutput { io, options, quiet, target, path, most } = out;
+    let (format, label) = (Format::SAFETENSORS, target.label());
+    let stem = shards::stem(path).expect("the name of an index");
+    ensure!(matches!(target, Target::File(_)), "{label}: is no regular file, beside which shards could lie");
+    // shards are filled in the order of the tensors
+    let works = write::named_in_order(works, format).with_context(|| label)?;
+    for work in &works {
+        work.check(format).map_err(|error| error.within(label))?;
+    }
+    write::check_replaced_index(&target, &works, origin.left_out)?;
+    let extras = options.extras(origin.notes, format)?;
+    let mut files = Vec::new();
+    let names = works.iter().map(|work| work.name.clone()).collect::<Vec<_>>();
+    let divided = shards::divide(works, stem, most).with_context(|| label)?;
+    let left = shards::left(path, &divided);
+    let is_kept = |name: &str| names.iter().any(|kept| kept.as_deref() == Some(name)) || (origin.left_out)(name);
+    for shard in divided.shards {
+        let place = shards::path_of(path, &shard);
+        let shard_label = format!("output {}", place.display());
+        let target = new_target(&place, shard_label.clone(), format, options.no_clobber)?;
+        write::check_replaced(&target, &shard.works, &is_kept)?;
+        files.push((Plan::prepare(shard.works, format, &shard_label, &extras)?, target));
+    }
+    if options.dry_run {
+        for (plan, target) in &files {
+            for (name, Meta { dtype, shape, .. }, bytes) in plan.tensors() {
+                let label = target.label();
+                report.line(format_args!("{label}: {name:?}: safetensors of {dtype} {shape:?}, {bytes} bytes of data"));
+            }
+            plan.finish()?;
+            target.probe()?;
+        }
+        target.probe()?;
+        report.line(format_args!("{label}: index of {} shards", files.len()));
+        report.print(io)?;
+        return Ok(Outcome::Done);
+    }
+    let mut index = target.create()?;
+    let bytes = files.iter().map(|(plan, _)| plan.bytes()).sum();
+    let meter = Meter::new(io, Some(bytes), quiet);
+    let mut drafts = Vec::with_capacity(files.len());
+    for (plan, target) in &files {
+        let mut draft = target.create()?;
+        plan.write(&mut draft, &TextOptions::default(), &|more| meter.add(more))?;
+        drafts.push(draft);
+    }
+    index.write_all(divided.index.as_bytes()).with_context(|| label)?;
+    meter.finish();
+    drafts.into_iter().try_for_each(OpenOutput::finish)?;
+    index.finish()?;
+    if !left.is_empty() && !quiet {
+        let line = format!("{label}: the index named {} before, which are left", left.join(", "));
+        unless_closed(writeln!(io.stderr.clone(), "{}", super::messages::printable(&line, " ")))
+            .context("standard error")?;
+    }
+    Ok(Outcome::Done)
 }
 
 /// Changes DATA in place, or says in a dry run that it would be changed.

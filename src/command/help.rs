@@ -97,6 +97,7 @@ pub(super) fn formats() -> String {
     let with_header = Format::all().filter_map(|format| Some(row(format, format.reading_help()?)));
     let read = with_header.chain([row(Format::RAW, "Bytes without a header: FILE:DTYPE[DIMS]@OFFSET")]);
     let written = Format::all().filter(|format| format.is_written()).map(|format| format!(".{}", format.extension()));
+    let written = written.chain([format!("NAME.{}", Format::INDEX.extension())]);
     format!(
         "Formats that are read (their content or name tells them, or --from):\n{}\n\n\
          Formats that are written (the name after -o tells them, or --to): {}.",

@@ -3,7 +3,7 @@
 //!
 //! A shard is opened when something of it is wanted, so that a model of which some shards are missing can be looked at.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
@@ -61,6 +61,13 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         places.push(shard);
     }
     Ok(Box::new(IndexReader { identity: bytes.identity()?, folder, shards, names, places }))
+}
+
+/// Returns the names of the files in its own folder that an index names, each once; none of what is no index.
+pub(super) fn locations(text: &[u8]) -> Vec<String> {
+    let map = serde_json::from_slice::<Top>(text).map_or(Vec::new(), |Top(Map(map))| map);
+    let names: BTreeSet<_> = map.into_iter().map(|(_, location)| location).filter(|name| is_plain_name(name)).collect();
+    names.into_iter().collect()
 }
 
 /// An index: the tensors that it names, and the shards that they lie in.

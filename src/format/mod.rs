@@ -37,6 +37,8 @@ pub mod rewrite;
 mod rows;
 #[cfg(feature = "safetensors")]
 pub mod safetensors;
+#[cfg(feature = "safetensors")]
+pub mod shards;
 mod table;
 pub mod text;
 pub mod values;

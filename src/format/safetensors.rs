@@ -207,7 +207,7 @@ fn member(name: &str, entry: &Entry, data: u64) -> Result<Member> {
 }
 
 /// Returns the bytes that a tensor takes in a file, in which no two tensors share a byte.
-fn bytes_of_shape(dtype: &DType, shape: &[usize]) -> Result<u64> {
+pub(super) fn bytes_of_shape(dtype: &DType, shape: &[usize]) -> Result<u64> {
     let items = bytes_of(shape, dtype.itemsize())
         .ok_or_else(|| malformed!("shape {shape:?} is larger than memory can be"))?
         / dtype.itemsize().max(1);

@@ -41,7 +41,7 @@ impl Format {
     #[cfg(feature = "onnx")]
     pub const ONNX: Self = Self(&rows::ONNX);
 
-    /// The index of safetensors in several files, which can only be read.
+    /// The index of safetensors in several files, which is read here; [`shards`](super::shards) makes one.
     #[cfg(feature = "safetensors")]
     pub const INDEX: Self = Self(&rows::INDEX);
 

@@ -16,6 +16,7 @@ mod models;
 mod scatter_elements;
 mod scatter_nd;
 mod scatter_update;
+mod shards;
 mod show;
 mod slice;
 mod slice_scatter;

@@ -26,7 +26,8 @@ pub(crate) struct OutputOptions {
     /// The format follows the name (.npy, .npz, .safetensors, .zarr, .pb, .json, .csv, .tsv, .txt, or .bin for the items
     /// alone) or --to. In a .npz or .safetensors file an operator's output has the name that DATA has in its own, else
     /// arr_0. A file of several tensors, one of which is an input, is not replaced by one that has lost others. A file
-    /// appears, or is replaced, only when it is complete, and may be one of the inputs. A file that is
+    /// appears, or is replaced, only when it is complete, and may be one of the inputs. NAME.safetensors.index.json is an
+    /// index with its shards beside it (NAME-00001-of-00003.safetensors). A file that is
     /// replaced is the old or the whole new one even after a loss of power, since the new one is synced to the disk
     /// first; a new file is not synced. `-` is standard output. What is no regular file (a device, a pipe) is written
     /// as it comes.

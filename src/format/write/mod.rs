@@ -11,6 +11,8 @@ mod shares;
 #[cfg(test)]
 mod tests;
 
-pub use self::output::{Recast, Share, Work, check_replaced, checked, edit, named};
+pub use self::output::{
+    Recast, Share, Work, check_replaced, check_replaced_index, checked, edit, named, named_in_order,
+};
 pub use self::plan::{Plan, items_at};
 pub use self::shares::{ShareReport, Shares};

@@ -137,12 +137,24 @@ pub(super) fn style_along(style: &ChunkStyle, axes: &[Option<usize>], shape: &[u
     })
 }
 
-/// Names tensors as they are written, and sorts them by name: in a container those without a name become `arr_0`,
+/// Names tensors as they are written, and sorts them by name: see [`named_in_order`].
+///
+/// # Errors
+/// There are several tensors and the format holds one; two tensors have the same name.
+pub fn named(works: Vec<Work>, format: Format) -> Result<Vec<Work>> {
+    let mut works = named_in_order(works, format)?;
+    if format.is_container() {
+        sort_by(&mut works, |a, b| a.name.cmp(&b.name));
+    }
+    Ok(works)
+}
+
+/// Names tensors as they are written, and leaves them in their order: in a container those without a name become `arr_0`,
 /// `arr_1` and so on. In a format of one tensor a name may stay empty.
 ///
 /// # Errors
 /// There are several tensors and the format holds one; two tensors have the same name.
-pub fn named(mut works: Vec<Work>, format: Format) -> Result<Vec<Work>> {
+pub fn named_in_order(mut works: Vec<Work>, format: Format) -> Result<Vec<Work>> {
     if !format.is_container() {
         ensure!(works.len() == 1, "{} tensors, and only {} hold several", works.len(), containers("and"));
         return Ok(works);
@@ -150,11 +162,10 @@ pub fn named(mut works: Vec<Work>, format: Format) -> Result<Vec<Work>> {
     for (n, work) in works.iter_mut().filter(|work| work.name.is_none()).enumerate() {
         work.name = Some(format!("arr_{n}"));
     }
-    sort_by(&mut works, |a, b| a.name.cmp(&b.name));
-    match works.windows(2).find(|pair| pair[0].name == pair[1].name) {
-        Some(twice) => {
-            bail!("two tensors are called {:?}", twice[0].name.as_deref().expect("each tensor has a name now"))
-        }
+    let mut names: Vec<_> = works.iter().filter_map(|work| work.name.as_deref()).collect();
+    sort_by(&mut names, Ord::cmp);
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(twice) => bail!("two tensors are called {:?}", twice[0]),
         None => Ok(works),
     }
 }
@@ -172,6 +183,28 @@ pub fn checked(works: Vec<Work>, format: Format, label: &str) -> Result<Vec<Work
         })?;
     }
     Ok(works)
+}
+
+/// Refuses to replace an index of which an input comes by another that lacks some of the tensors beside that input, as
+/// [`check_replaced`] does for a file.
+///
+/// # Errors
+/// The output would lack tensors.
+pub fn check_replaced_index(target: &Target, works: &[Work], left_out: &dyn Fn(&str) -> bool) -> Result<()> {
+    let Some(existing) = target.existing().map(Identity::of) else { return Ok(()) };
+    let named: HashSet<_> = works.iter().filter_map(|work| work.name.as_deref()).collect();
+    let sources: Vec<_> = works.iter().flat_map(|work| work.fill.operands()).collect();
+    let stay: HashSet<_> = sources.iter().filter_map(|source| source.member()).collect();
+    let shards = sources.iter().filter_map(|source| source.container());
+    let names = shards.filter(|shard| shard.index == Some(existing)).flat_map(|shard| &shard.names);
+    let is_lost = |name: &&String| !stay.contains(name.as_str()) && !named.contains(name.as_str()) && !left_out(name);
+    match names.filter(is_lost).collect::<HashSet<_>>().len() {
+        0 => Ok(()),
+        lost => {
+            let message = format!("names {lost} more tensors, which would be lost: choose another file");
+            Err(Error::of(ErrorKind::Unsupported, message).within(target.label()))
+        }
+    }
 }
 
 /// Refuses to replace a file of several tensors, one of which is an input, by a file that lacks some of them: whoever

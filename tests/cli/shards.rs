@@ -1,0 +1,97 @@
+//! `tensorop convert -o NAME.safetensors.index.json`: tensors divided among shards, and their index.
+
+use std::fs;
+
+use crate::common::{Folder, npz, tensor, words};
+
+/// An archive of tensors of 4, 24 and 8 bytes, in this order.
+fn archive() -> Vec<u8> {
+    let item = |n: usize, first: i32| tensor::<i32>(&[n], &(first..first + n as i32).collect::<Vec<_>>()).npy();
+    npz(&[("b", item(1, 1)), ("a", item(6, 10)), ("ü", item(2, 20))])
+}
+
+fn text(folder: &Folder, name: &str) -> String {
+    String::from_utf8(folder.get(name)).expect("a text")
+}
+
+fn files(folder: &Folder) -> Vec<String> {
+    let entries = fs::read_dir(folder.path(".")).expect("a folder").flatten();
+    let mut names: Vec<_> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn shards_and_their_index() {
+    let folder = Folder::new();
+    folder.put("in.npz", archive());
+    let convert = |args: &str| folder.run(words(&format!("convert in.npz -o m.safetensors.index.json {args}")));
+    let run = convert("--max-shard-size 0.012KB");
+    assert_eq!((run.status, run.stderr.as_str(), run.stdout.as_slice()), (Some(0), "", &b""[..]));
+    // the larger tensor has a shard of its own, before the one that was being filled
+    let index = "{\n  \"metadata\": {\n    \"total_size\": 36\n  },\n  \"weight_map\": {\n    \
+                 \"a\": \"m-00001-of-00002.safetensors\",\n    \"b\": \"m-00002-of-00002.safetensors\",\n    \
+                 \"\\u00fc\": \"m-00002-of-00002.safetensors\"\n  }\n}";
+    assert_eq!(text(&folder, "m.safetensors.index.json"), index);
+    let shards = ["in.npz", "m-00001-of-00002.safetensors", "m-00002-of-00002.safetensors", "m.safetensors.index.json"];
+    assert_eq!(files(&folder), shards);
+    let same = folder.run(words("diff in.npz m.safetensors.index.json --json -q"));
+    assert_eq!(same.status, Some(0), "{}", same.stderr);
+    // fewer shards: what the old index named is left, in one line
+    let run = convert("");
+    let line = "output m.safetensors.index.json: the index named m-00001-of-00002.safetensors, \
+                m-00002-of-00002.safetensors before, which are left\n";
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), line));
+    assert!(text(&folder, "m.safetensors.index.json").contains("\"a\": \"m.safetensors\""));
+    assert_eq!(files(&folder).len(), 5);
+    assert_eq!(folder.run(words("diff in.npz m.safetensors.index.json -q")).status, Some(0));
+    // from its own index
+    let run = folder.run(words("convert m.safetensors.index.json -o m.safetensors.index.json --max-shard-size 12KB"));
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
+    assert_eq!(folder.run(words("diff in.npz m.safetensors.index.json -q")).status, Some(0));
+    let run = folder.run(words("slice in.npz:a --at :2 -o s.safetensors.index.json"));
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
+    assert!(text(&folder, "s.safetensors.index.json").contains("\"a\": \"s.safetensors\""));
+}
+
+#[test]
+fn nothing_is_written() {
+    let folder = Folder::new();
+    folder.put("in.npz", archive()).put("v.npy", crate::common::npy("|V3", &[1], b"abc"));
+    folder.put("old-00002-of-00002.safetensors", "kept");
+    let to = |args: &str| words(&format!("convert in.npz {args}"));
+    let dry = folder.run(to("-o m.safetensors.index.json --max-shard-size 0.012KB --dry-run"));
+    let lines = String::from_utf8(dry.stdout).expect("a text");
+    assert_eq!(dry.status, Some(0), "{}", dry.stderr);
+    assert!(lines.contains("m-00001-of-00002.safetensors: \"a\": safetensors of int32 [6], 24 bytes"), "{lines}");
+    assert!(lines.contains("m.safetensors.index.json: index of 2 shards"), "{lines}");
+    let before = files(&folder);
+    let rows: [(&str, &[&str]); 8] = [
+        ("in.npz -o m.safetensors --max-shard-size 5GB", &["--max-shard-size", "NAME.safetensors.index.json"]),
+        ("in.npz -o m.safetensors.index.json --max-shard-size 5", &["--max-shard-size", "5GB"]),
+        ("in.npz -o m.safetensors.index.json --max-shard-size 5GiB", &["--max-shard-size", "5GiB"]),
+        ("in.npz -o m.safetensors.index.json --max-shard-size 0KB", &["--max-shard-size"]),
+        ("in.npz -o m.safetensors.index.json --part 1/2", &["--part", "index"]),
+        ("v.npy -o m.safetensors.index.json", &["safetensors cannot hold", "V3"]),
+        ("in.npz -o no/m.safetensors.index.json", &["no/m.safetensors.index.json"]),
+        (
+            "in.npz -o old.safetensors.index.json --max-shard-size 0.012KB --no-clobber",
+            &["old-00002-of-00002.safetensors", "exists", "--no-clobber"],
+        ),
+    ];
+    for (args, fragments) in rows {
+        folder.refuses(words(&format!("convert {args}")), fragments).expect("a refusal");
+        assert_eq!(files(&folder), before, "{args}");
+    }
+    assert_eq!(folder.get("old-00002-of-00002.safetensors"), b"kept");
+    // an index and a shard are not replaced by what lacks their other tensors, unless these are left out by name
+    assert_eq!(folder.run(to("-o m.safetensors.index.json")).status, Some(0));
+    let before = (files(&folder), folder.get("m.safetensors"));
+    folder
+        .refuses(words("convert m.safetensors.index.json:a -o m.safetensors.index.json"), &["lost"])
+        .expect("refused");
+    folder.refuses(words("convert m.safetensors:a -o m.safetensors.index.json"), &["lost"]).expect("refused");
+    assert_eq!((files(&folder), folder.get("m.safetensors")), before);
+    let run = folder.run(words("convert m.safetensors.index.json --exclude a -o m.safetensors.index.json"));
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+}
