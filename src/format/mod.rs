@@ -24,6 +24,8 @@ pub mod json;
 mod narrow_view;
 #[cfg(feature = "npy")]
 pub mod npy;
+#[cfg(feature = "npy")]
+pub mod npy_header;
 #[cfg(feature = "npz")]
 pub mod npz;
 #[cfg(feature = "onnx")]

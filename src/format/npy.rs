@@ -291,6 +291,26 @@ pub fn write_header(meta: &Meta) -> Vec<u8> {
     out
 }
 
+/// Returns a header in the place of `old`, which is that of a `.npy` file: as long, for items of the same dtype with
+/// another shape and in that order. `None` if it has no room there, or its encoding has no room for a name in the dtype.
+///
+/// # Errors
+/// `old` is no header, or not the whole of one.
+pub fn header_in_place(old: &[u8], shape: &[usize], order: Order) -> Result<Option<Vec<u8>>> {
+    ensure!(old.starts_with(MAGIC), "no .npy file: does not begin with \\x93NUMPY");
+    let Begun::Header(Header { meta, offset, .. }) = read_header(old)? else { bail!("ends inside its header") };
+    let (prefix, is_latin1) = (if old[6] == 1 { 10 } else { 12 }, old[6] < 3);
+    let text = dictionary(&Meta::new(meta.dtype, shape.to_vec()), order);
+    let body = match is_latin1 {
+        true => text.chars().map(|c| u8::try_from(c).ok()).collect(),
+        false => Some(text.into_bytes()),
+    };
+    let Some(mut body) = body else { return Ok(None) };
+    let Some(padding) = (offset - prefix).checked_sub(body.len() + 1) else { return Ok(None) };
+    body.extend(std::iter::repeat_n(b' ', padding).chain([b'\n']));
+    Ok(Some([&old[..prefix], &body].concat()))
+}
+
 /// Opens a `.npy`: reads its header.
 ///
 /// # Errors
