@@ -29,6 +29,7 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand scatter-elements 'Put or reduce updates at indices along an axis (ONNX ScatterElements 11 to 18, OpenVINO ScatterElementsUpdate-12)'
             cand gather-nd 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
             cand transpose 'Put the axes of a tensor into another order (ONNX Transpose 1 to 25, OpenVINO Transpose-1)'
+            cand reshape 'Give a tensor other dims (ONNX Reshape 5 to 25, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0)'
             cand show 'Look at tensors: dtype and shape, then the items, or a picture of them'
             cand info 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
             cand diff 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ'
@@ -313,6 +314,47 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'tensorop;reshape'= {
+            cand --shape 'The new dims, such as 2,-1 or a file; -1 is what is left, 0 the dim of DATA there (Reshape)'
+            cand --squeeze 'Drop all dims of 1, or those of the axes that are given, as in --squeeze=0,-1 (Squeeze)'
+            cand --unsqueeze 'Add dims of 1 that become these axes of the output, such as 0,-1 (Unsqueeze)'
+            cand --flatten 'Join the axes before axis N to one, and the others to another (Flatten)'
+            cand --dtype 'The dtype of operands that do not say theirs: JSON, CSV, void items'
+            cand --from 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]'
+            cand --skip-rows 'Lines at the beginning of CSV and TSV to leave out, such as headings'
+            cand --missing 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0'
+            cand -o 'Where to write [default: text on standard output]'
+            cand --output 'Where to write [default: text on standard output]'
+            cand --to 'The format of the output [default: by the name of FILE, else text]'
+            cand --byte-order 'The byte order of a .npy, .npz or .bin [default: that of DATA]'
+            cand --metadata 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from'
+            cand --chunks 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]'
+            cand --shards 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]'
+            cand --codec 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]'
+            cand --dims 'The names of the axes, such as time,lat,lon [default: those of DATA]'
+            cand --threshold 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]'
+            cand --edgeitems 'Items at each end of an axis that stay when it is elided'
+            cand --linewidth 'Characters in a line'
+            cand --precision 'At most N digits after the point [default: as many as tell the value]'
+            cand --part 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder'
+            cand --finish 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)'
+            cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
+            cand --allow-zero 'Let a 0 in --shape be a dim of 0 (ONNX''s allowzero, OpenVINO''s special_zero = false)'
+            cand -i 'Change the dims in the header of DATA''s own .npy file where it lies, and nothing else of it'
+            cand --in-place 'Change the dims in the header of DATA''s own .npy file where it lies, and nothing else of it'
+            cand --no-clobber 'Refuse to replace a file'
+            cand --no-metadata 'Drop the metadata of the .safetensors files that the output is made from'
+            cand --packed 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
+            cand --compress 'Deflate the members of a .npz'
+            cand --group 'Make a group of a single tensor, with the tensor in it under its name'
+            cand --store-empty 'Store chunks that hold only the fill value, too [default: those that DATA''s own store has]'
+            cand --dry-run 'Make every check, print what would be done, write nothing'
+            cand --restart 'With --part: forget what is under way, and begin anew; for one process before the others'
+            cand -q 'Show no progress (else shown on a terminal if it takes more than a second)'
+            cand --quiet 'Show no progress (else shown on a terminal if it takes more than a second)'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'tensorop;show'= {
             cand --at 'Show a part of each: slices in NumPy''s notation, such as ''1:8:2, ..., ::-1'''
             cand --dtype 'The dtype of operands that do not say theirs: JSON, CSV, void items'
@@ -452,6 +494,7 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand scatter-elements 'Put or reduce updates at indices along an axis (ONNX ScatterElements 11 to 18, OpenVINO ScatterElementsUpdate-12)'
             cand gather-nd 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
             cand transpose 'Put the axes of a tensor into another order (ONNX Transpose 1 to 25, OpenVINO Transpose-1)'
+            cand reshape 'Give a tensor other dims (ONNX Reshape 5 to 25, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0)'
             cand show 'Look at tensors: dtype and shape, then the items, or a picture of them'
             cand info 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
             cand diff 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ'
@@ -474,6 +517,8 @@ set edit:completion:arg-completer[tensorop] = {|@words|
         &'tensorop;help;gather-nd'= {
         }
         &'tensorop;help;transpose'= {
+        }
+        &'tensorop;help;reshape'= {
         }
         &'tensorop;help;show'= {
         }

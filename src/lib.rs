@@ -53,7 +53,8 @@
 //! ScatterUpdate-3), [`scatter_nd()`] and [`scatter_nd_reduce()`] (ONNX ScatterND 11 to 18, OpenVINO ScatterNDUpdate-15),
 //! [`scatter_elements()`] and [`scatter_elements_reduce()`] (ONNX ScatterElements 11 to 18, OpenVINO
 //! ScatterElementsUpdate-12), [`gather_nd()`] (ONNX
-//! GatherND-13, OpenVINO GatherND-8), [`transpose()`] (ONNX Transpose, OpenVINO Transpose-1) take and return [`ndarray`] arrays of any layout. So does [`replace_where()`], which puts one
+//! GatherND-13, OpenVINO GatherND-8), [`transpose()`] (ONNX Transpose, OpenVINO Transpose-1), [`reshape()`] (Reshape, Squeeze,
+//! Unsqueeze and Flatten of ONNX and OpenVINO) take and return [`ndarray`] arrays of any layout. So does [`replace_where()`], which puts one
 //! value in the place of the items for which a [`Condition`] holds. [`SliceArgs`] are slices, parsed from
 //! NumPy's notation or built axis by axis.
 //!
@@ -159,6 +160,7 @@ pub use ops::gather_nd::gather_nd;
 pub use ops::indexed::Index;
 pub use ops::reduction::{Reducible, Reduction};
 pub use ops::replace::replace_where;
+pub use ops::reshape::{NewShape, reshape};
 pub use ops::scatter_elements::{scatter_elements, scatter_elements_reduce};
 pub use ops::scatter_nd::{scatter_nd, scatter_nd_reduce};
 pub use ops::scatter_update::scatter_update;

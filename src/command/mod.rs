@@ -16,6 +16,7 @@ mod man;
 mod messages;
 mod meter;
 mod options;
+mod reshape;
 mod scatter_elements;
 mod scatter_nd;
 mod scatter_update;
@@ -129,6 +130,7 @@ sub_commands! {
         "scatter-elements" scatter_elements::ScatterElements
         "gather-nd" gather_nd::GatherNd
         "transpose" transpose::Transpose
+        "reshape" reshape::Reshape
     }
     "Looking" {
         "show" show::Show

@@ -14,13 +14,13 @@ use super::io::Io;
 use super::messages::{about_items, advised};
 use super::options::{IndexList, InputOptions, OperandArg, SliceOptions, ThreadOptions};
 use crate::error::{Error, ErrorKind, Subject};
-use crate::format::Unchangeable;
 use crate::format::collection;
 use crate::format::colon::folder_of_files;
 use crate::format::dims;
 use crate::format::json;
 use crate::format::open::{Input, OpenOptions};
 use crate::format::values::{self, Values};
+use crate::format::{Format, Unchangeable};
 use crate::item::dtype::DType;
 use crate::ops::fill::Limits;
 use crate::ops::indexed::all_integers;
@@ -200,6 +200,19 @@ impl<'a> OperandReader<'a> {
         Ok(found)
     }
 
+    /// Finds and locks a `.npy` file whose header is to be changed where it lies.
+    ///
+    /// # Errors
+    /// Those of [`find_locked`](Self::find_locked); any other format, and a view of the bytes of a file.
+    pub(super) fn find_locked_npy(&self, operand: &Operand<'_>) -> Result<FoundTensor> {
+        let found = self.find_locked(operand, false)?;
+        let format = found.input.format();
+        if format == Format::NPY {
+            return Ok(found);
+        }
+        bail!("{}: --in-place changes the header of a .npy, and this is {}: use -o", operand.label, format.argument())
+    }
+
     /// Makes sources of all tensors of an operator, typed together.
     ///
     /// # Errors
@@ -233,9 +246,17 @@ impl<'a> OperandReader<'a> {
     /// # Errors
     /// A file that holds no integers; none, or several.
     pub(super) fn axis(&self, list: &IndexList) -> Result<i64> {
-        match self.index_list(list, "--axis", None)?[..] {
+        self.axis_of(list, "--axis")
+    }
+
+    /// Returns the one integer of an option that names an axis.
+    ///
+    /// # Errors
+    /// Those of [`axis`](Self::axis).
+    pub(super) fn axis_of(&self, list: &IndexList, option: &str) -> Result<i64> {
+        match self.index_list(list, option, None)?[..] {
             [axis] => Ok(axis),
-            ref other => bail!("--axis: {} integers, expected one", other.len()),
+            ref other => bail!("{option}: {} integers, expected one", other.len()),
         }
     }
 

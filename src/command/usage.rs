@@ -69,8 +69,8 @@ const INSTEAD: &[(&str, &str)] = &[
     ),
     ("permute swapaxes moveaxis t", "use tensorop transpose DATA --axes 0,2,1 (without --axes all are reversed)"),
     (
-        "reshape view squeeze unsqueeze flatten ravel expand-dims",
-        "read the items with other dims: tensorop convert FILE -o F.bin, then tensorop convert 'F.bin:DTYPE[DIMS]' -o OUT.npy",
+        "view squeeze unsqueeze flatten ravel expand-dims newaxis",
+        "use tensorop reshape DATA --shape 2,-1 (or --squeeze, --unsqueeze AXES, --flatten AXIS)",
     ),
     ("crop narrow select get head tail subset", "use tensorop slice DATA --at SLICES"),
     (

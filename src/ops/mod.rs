@@ -10,6 +10,7 @@ pub mod indexed;
 pub mod matcher;
 pub mod reduction;
 pub mod replace;
+pub mod reshape;
 pub mod scatter_elements;
 pub mod scatter_nd;
 pub mod scatter_update;

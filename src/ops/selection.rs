@@ -11,6 +11,7 @@ use crate::layout::axis::Span;
 use crate::layout::view::View;
 use crate::layout::window::{Window, Windows};
 use crate::memory::resize;
+use crate::parallel::Threads;
 use crate::storage::source::Source;
 
 /// Items of a source, seen through a view of its storage.
@@ -95,6 +96,14 @@ impl Selection {
     /// Returns whether the source is changed in place.
     pub fn is_in_place(&self) -> bool {
         self.in_place
+    }
+
+    /// Makes chunks in long rows readable in C order, as [`Source::flatten`] does. The output must be in C order.
+    ///
+    /// # Errors
+    /// Those of [`Source::flatten`].
+    pub fn flatten(&mut self, threads: Threads) -> Result<()> {
+        self.source.flatten(threads)
     }
 
     /// Makes a buffer as long as the items of a window.

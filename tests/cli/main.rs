@@ -13,6 +13,7 @@ mod info;
 mod man;
 mod model_reports;
 mod models;
+mod reshape;
 mod scatter_elements;
 mod scatter_nd;
 mod scatter_update;

@@ -1,0 +1,153 @@
+//! The sub-command `reshape`.
+
+use anyhow::{Result, anyhow};
+use clap::{ArgGroup, Args, ValueHint};
+
+use super::destination::{Destination, Report};
+use super::io::{Io, Outcome};
+use super::options::{IndexList, OperandArg, OperatorOptions, data_help};
+use super::sources::{DATA, Operand, OperandReader, explained};
+use crate::error::{Error, ErrorKind, Subject};
+use crate::format::npy_header::HeaderEdit;
+use crate::ops::reshape::{NewShape, Reshaped, order_without_moving};
+
+const HEADING: &str = "Shape";
+
+/// What a dry run calls the operator.
+const TITLE: &str = "reshape (ONNX Reshape, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0)";
+
+/// Give a tensor other dims (ONNX Reshape 5 to 25, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0)
+///
+/// The items stay as they are, in C order, and none is added or lost. In --shape a -1 stands for what is left, and a 0
+/// for DATA's dim at that position. --squeeze drops dims of 1, --unsqueeze adds some, --flatten makes two axes.
+///
+/// Shape of the output: as asked for, of as many items as DATA has.
+#[derive(Args)]
+#[command(
+    override_usage = "tensorop reshape [OPTIONS] <DATA> <--shape <I>|--squeeze[=<I>]|--unsqueeze <I>|--flatten <N>>",
+    after_long_help = EXAMPLES,
+    group = ArgGroup::new("new_shape").args(["shape", "squeeze", "unsqueeze", "flatten"]).required(true)
+)]
+pub(super) struct Reshape {
+    /// The tensor that gets other dims
+    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor that gets other dims."))]
+    pub data: OperandArg,
+    /// The new dims, such as 2,-1 or a file; -1 is what is left, 0 the dim of DATA there (Reshape)
+    ///
+    /// A list of integers such as 2,-1 or [0,0,-1], or the path of a 1-D integer tensor. -1 may stand once, and not beside
+    /// a 0 that stays one, or where DATA has no items. An empty value (--shape=) makes one item a scalar.
+    #[arg(long, value_name = "I", value_parser = IndexList::parser(), value_hint = ValueHint::FilePath, help_heading = HEADING)]
+    pub shape: Option<IndexList>,
+    /// Let a 0 in --shape be a dim of 0 (ONNX's allowzero, OpenVINO's special_zero = false)
+    #[arg(long, conflicts_with_all = ["squeeze", "unsqueeze", "flatten"], help_heading = HEADING)]
+    pub allow_zero: bool,
+    /// Drop all dims of 1, or those of the axes that are given, as in --squeeze=0,-1 (Squeeze)
+    #[arg(long, value_name = "I", value_parser = IndexList::parser(), num_args = 0..=1, require_equals = true, value_hint = ValueHint::FilePath, help_heading = HEADING)]
+    pub squeeze: Option<Option<IndexList>>,
+    /// Add dims of 1 that become these axes of the output, such as 0,-1 (Unsqueeze)
+    #[arg(long, value_name = "I", value_parser = IndexList::parser(), value_hint = ValueHint::FilePath, help_heading = HEADING)]
+    pub unsqueeze: Option<IndexList>,
+    /// Join the axes before axis N to one, and the others to another (Flatten)
+    #[arg(long, value_name = "N", value_parser = IndexList::parser(), help_heading = HEADING)]
+    pub flatten: Option<IndexList>,
+    /// Change the dims in the header of DATA's own .npy file where it lies, and nothing else of it
+    ///
+    /// No item moves, so that this costs the same for a file of any size. The new dims must have room in the bytes of the
+    /// header; in most there is some. Of a file in Fortran order only dims of 1 can be dropped or added so, since any other
+    /// change would count its items in another order. The file is locked meanwhile. A kill leaves the old header or the
+    /// new one; nothing is synced to the disk.
+    #[arg(short, long, conflicts_with_all = ["output", "to", "no_clobber", "byte_order", "metadata", "no_metadata", "compress", "packed", "chunks", "shards", "codec", "dims", "group", "store_empty", "part", "finish", "restart"], help_heading = "Output")]
+    pub in_place: bool,
+    #[command(flatten)]
+    pub options: OperatorOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tensorop reshape data.npy --shape=-1 -o flat.npy            # data.reshape(-1)
+  tensorop reshape images.npy --shape 0,-1 -o rows.npy        # images.reshape(len(images), -1)
+  tensorop reshape batch.npy --squeeze=0 -o one.npy           # np.squeeze(batch, 0)
+  tensorop reshape image.npy --unsqueeze 0 --in-place         # a batch of one, in the header alone
+  tensorop reshape '[[1,2,3],[4,5,6]]' --shape 3,2
+
+Of a Zarr store, where only dims of 1 come and go, chunks and names of dimensions stay with their axes; else the output has
+chunks of its own.";
+
+impl Reshape {
+    /// Resolves the new dims and writes DATA with them.
+    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+        let OperatorOptions { input, output, run } = &self.options;
+        let destination = match self.in_place {
+            true => Destination::in_place(io, output, run.quiet),
+            false => Destination::of(io, output, run.quiet)?,
+        };
+        let reader = OperandReader::new(io, input, &run.threads)?;
+        let asked = self.new_shape(&reader)?;
+        let operand = DATA.of(&self.data);
+        let mut report = destination.report(TITLE);
+        if self.in_place {
+            return self.edit(&reader, &operand, &asked, report);
+        }
+        let data = reader.source(&operand)?;
+        let shape = asked.resolve(data.shape()).map_err(|error| self.explained(&operand, error))?;
+        report.source(&data);
+        report.line(format_args!("shape {shape:?}"));
+        destination.put(Box::new(Reshaped::new(data, shape, reader.limits)), reader.limits, report)
+    }
+
+    /// Changes the dims in the header of DATA's own file.
+    fn edit(
+        &self,
+        reader: &OperandReader<'_>,
+        operand: &Operand<'_>,
+        asked: &NewShape,
+        mut report: Report,
+    ) -> Result<Outcome> {
+        let data = reader.sources(&[&reader.find_locked_npy(operand)?])?.pop().expect("a source for each tensor");
+        let shape = asked.resolve(data.shape()).map_err(|error| self.explained(operand, error))?;
+        let order = order_without_moving(data.meta(), &shape).ok_or_else(|| {
+            let (label, old) = (&operand.label, data.shape());
+            anyhow!(
+                "{label}: --in-place moves no item, and those of a file in Fortran order would move from {old:?} to \
+                 {shape:?}: use -o"
+            )
+        })?;
+        let edit = HeaderEdit::prepare(&data, &shape, order).map_err(|error| match error.kind() {
+            ErrorKind::Unsupported => anyhow!("{error}: use -o"),
+            _ => error.into(),
+        })?;
+        report.source(&data);
+        report.line(format_args!("shape {shape:?}"));
+        if self.options.output.dry_run {
+            let (changed, header) = (edit.changed_bytes(), edit.header_bytes());
+            report.line(format_args!("output: {changed} bytes of the header of {header} changed in place"));
+            report.print(reader.io)?;
+            return Ok(Outcome::Done);
+        }
+        edit.write()?;
+        Ok(Outcome::Done)
+    }
+
+    /// Returns the shape that the options name; lists may lie in files.
+    fn new_shape(&self, reader: &OperandReader<'_>) -> Result<NewShape> {
+        let list = |list, option| reader.index_list(list, option, Some(1));
+        Ok(match (&self.shape, &self.squeeze, &self.unsqueeze, &self.flatten) {
+            (Some(dims), ..) if self.allow_zero => NewShape::DimsWithZero(list(dims, "--shape")?),
+            (Some(dims), ..) => NewShape::Dims(list(dims, "--shape")?),
+            (_, Some(axes), ..) => NewShape::Squeeze(axes.as_ref().map(|axes| list(axes, "--squeeze")).transpose()?),
+            (_, _, Some(axes), _) => NewShape::Unsqueeze(list(axes, "--unsqueeze")?),
+            (_, _, _, axis) => {
+                let axis = axis.as_ref().expect("the grammar requires one of the four");
+                NewShape::Flatten(reader.axis_of(axis, "--flatten")?)
+            }
+        })
+    }
+
+    /// Says a refusal with the options that the user knows.
+    fn explained(&self, operand: &Operand<'_>, error: Error) -> anyhow::Error {
+        let is_shape = error.subject() == Subject::Argument("shape");
+        let has_zero = is_shape && !self.allow_zero && error.message().starts_with("0 at position");
+        let error = explained([operand], error);
+        if has_zero { anyhow!("{error}; with --allow-zero it is a dim of 0") } else { error }
+    }
+}

@@ -1,0 +1,509 @@
+//! Reshape, Squeeze, Unsqueeze and Flatten: the same items in the same order with other dims.
+//!
+//! [Reshape](https://onnx.ai/onnx/operators/onnx__Reshape.html) of ONNX (5 to 25) and OpenVINO's
+//! [Reshape-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/shape/reshape-1.html),
+//! whose `special_zero` is the opposite of ONNX's `allowzero`; Squeeze and Unsqueeze of both; Flatten of ONNX.
+
+use std::borrow::Cow;
+
+use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
+
+use super::arrays::{check_extent, items};
+use super::fill::{Fill, Limits, Patch, Scratch, StoredWindow};
+use super::selection::Selection;
+use crate::error::{Error, Result, Subject};
+use crate::item::meta::{Meta, Order};
+use crate::item::tensor::Tensor;
+use crate::layout::axis::resolve_axis;
+use crate::layout::shape::{MAX_RANK, bytes_of};
+use crate::layout::window::{Window, Windows, boxes_of_run};
+use crate::storage::chunked::Chunked;
+use crate::storage::source::Source;
+
+/// How the dims of a tensor become others, while its items stay in C order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NewShape {
+    /// These dims (ONNX and OpenVINO Reshape): a -1 stands for what is left, a 0 for the dim of the data at that position.
+    Dims(Vec<i64>),
+    /// These dims, of which a 0 is a 0 (ONNX: `allowzero`, OpenVINO: no `special_zero`): a -1 stands for what is left.
+    DimsWithZero(Vec<i64>),
+    /// Without the dims of 1: all of them, or those of some axes only (Squeeze).
+    Squeeze(Option<Vec<i64>>),
+    /// With dims of 1 at some axes, which are counted in the new shape (Unsqueeze).
+    Unsqueeze(Vec<i64>),
+    /// With two axes: the product of the dims before an axis, and that of the others (ONNX Flatten).
+    Flatten(i64),
+}
+
+impl NewShape {
+    /// Returns the new dims of data of that shape.
+    ///
+    /// # Errors
+    /// Data or a result of more than 64 axes. Dims: a second -1; a number below -1; a 0 where the data has no axis; a -1
+    /// beside a 0 that stays, or of data without items; dims of more or fewer items than the data has. Squeeze: an axis
+    /// outside `[-rank, rank - 1]`, named twice, or not of dim 1. Unsqueeze: an axis that the result does not have, or
+    /// named twice. Flatten: an axis outside `[-rank, rank]`. They are about the [`Subject::Argument`] `shape`,
+    /// `squeeze`, `unsqueeze` or `flatten`.
+    pub fn resolve(&self, shape: &[usize]) -> Result<Vec<usize>, Error> {
+        check_rank_of(shape, Subject::Data)?;
+        check_extent(shape, Subject::Data)?;
+        match self {
+            Self::Dims(dims) => resolve_dims(dims, shape, false),
+            Self::DimsWithZero(dims) => resolve_dims(dims, shape, true),
+            Self::Squeeze(axes) => squeezed(axes.as_deref(), shape),
+            Self::Unsqueeze(axes) => unsqueezed(axes, shape),
+            Self::Flatten(axis) => flattened(*axis, shape),
+        }
+    }
+}
+
+/// Refuses a tensor of more axes than there may be.
+fn check_rank_of(shape: &[usize], subject: Subject) -> Result<(), Error> {
+    match shape.len() {
+        rank if rank > MAX_RANK => Err(Error::new(subject, format!("rank {rank}, expected at most {MAX_RANK}"))),
+        _ => Ok(()),
+    }
+}
+
+fn resolve_dims(typed: &[i64], shape: &[usize], zero_is_zero: bool) -> Result<Vec<usize>, Error> {
+    const SUBJECT: Subject = Subject::Argument("shape");
+    let refuse = |message: String| Err(Error::new(SUBJECT, format!("{message} (data {shape:?})")));
+    let items: usize = shape.iter().product();
+    let mut open = None;
+    let mut dims = Vec::with_capacity(typed.len());
+    for (position, &dim) in typed.iter().enumerate() {
+        dims.push(match (dim, usize::try_from(dim)) {
+            (-1, _) => {
+                if let Some(earlier) = open.replace(position) {
+                    return refuse(format!("-1 at positions {earlier} and {position}, expected one at most"));
+                }
+                1
+            }
+            (0, _) if !zero_is_zero => match shape.get(position) {
+                Some(&same) => same,
+                None => {
+                    return refuse(format!(
+                        "0 at position {position} takes the dim of the data there, and it has none"
+                    ));
+                }
+            },
+            (_, Ok(dim)) => dim,
+            (_, Err(_)) => return refuse(format!("{dim} at position {position}, expected -1, 0 or more")),
+        });
+    }
+    check_rank_of(&dims, SUBJECT)?;
+    let Some(count) = bytes_of(&dims, 1) else {
+        // what -1 stands for makes it no smaller
+        return refuse(format!("{typed:?} has more items than can be counted, expected {items}"));
+    };
+    if let Some(open) = open {
+        if count == 0 {
+            return refuse(format!("-1 at position {open} beside a 0 can be any number"));
+        }
+        if items == 0 {
+            return refuse(format!("-1 at position {open} would be 0: data without items needs its dims given"));
+        }
+        if !items.is_multiple_of(count) {
+            return refuse(format!("{typed:?}: {items} items are no multiple of {count}"));
+        }
+        dims[open] = items / count;
+    } else if count != items {
+        let count = if count == 1 { "1 item".to_owned() } else { format!("{count} items") };
+        return refuse(format!("{typed:?}: {count}, expected {items}"));
+    }
+    Ok(dims)
+}
+
+fn squeezed(axes: Option<&[i64]>, shape: &[usize]) -> Result<Vec<usize>, Error> {
+    const SUBJECT: Subject = Subject::Argument("squeeze");
+    let is_dropped: Vec<bool> = match axes {
+        None => shape.iter().map(|&dim| dim == 1).collect(),
+        Some(axes) => {
+            let named = named_axes(axes, shape.len(), shape, SUBJECT)?;
+            if let Some(axis) = (0..shape.len()).find(|&axis| named[axis] && shape[axis] != 1) {
+                let message = format!("axis {axis} has dim {}, expected 1 (data {shape:?})", shape[axis]);
+                return Err(Error::new(SUBJECT, message));
+            }
+            named
+        }
+    };
+    Ok(shape.iter().zip(is_dropped).filter(|(_, is_dropped)| !is_dropped).map(|(&dim, _)| dim).collect())
+}
+
+fn unsqueezed(axes: &[i64], shape: &[usize]) -> Result<Vec<usize>, Error> {
+    const SUBJECT: Subject = Subject::Argument("unsqueeze");
+    let rank = shape.len() + axes.len();
+    if rank > MAX_RANK {
+        let message =
+            format!("{} more axes make rank {rank}, expected at most {MAX_RANK} (data {shape:?})", axes.len());
+        return Err(Error::new(SUBJECT, message));
+    }
+    let is_new = named_axes(axes, rank, shape, SUBJECT)?;
+    let mut dims = shape.iter().copied();
+    let dim = |is_new: bool| if is_new { 1 } else { dims.next().expect("as many old axes as the data has") };
+    Ok(is_new.into_iter().map(dim).collect())
+}
+
+/// Returns which axes of a shape of that rank are named.
+fn named_axes(axes: &[i64], rank: usize, shape: &[usize], subject: Subject) -> Result<Vec<bool>, Error> {
+    let mut named = vec![false; rank];
+    for (position, &typed) in axes.iter().enumerate() {
+        let refuse = |message: String| Err(Error::new(subject, format!("{message} (data {shape:?})")));
+        let Some(axis) = resolve_axis(typed, rank) else {
+            return refuse(match rank {
+                0 => format!("axis {typed} at position {position}, a scalar has no axes"),
+                _ => format!("axis {typed} at position {position}, expected one of [-{rank}, {}]", rank - 1),
+            });
+        };
+        if std::mem::replace(&mut named[axis], true) {
+            return refuse(format!("axis {axis} is named twice, last by {typed} at position {position}"));
+        }
+    }
+    Ok(named)
+}
+
+fn flattened(typed: i64, shape: &[usize]) -> Result<Vec<usize>, Error> {
+    const SUBJECT: Subject = Subject::Argument("flatten");
+    let rank = shape.len();
+    // the axis behind the last one is one, too
+    let axis = if typed == rank as i64 { Some(rank) } else { resolve_axis(typed, rank) };
+    let axis = axis.ok_or_else(|| {
+        let message = format!("axis {typed}, expected one of [-{rank}, {rank}] (data {shape:?})");
+        Error::new(SUBJECT, message)
+    })?;
+    let product = |dims: &[usize]| dims.iter().try_fold(1_usize, |all, &dim| all.checked_mul(dim));
+    match (product(&shape[..axis]), product(&shape[axis..])) {
+        (Some(rows), Some(columns)) if bytes_of(&[rows, columns], 1).is_some() => Ok(vec![rows, columns]),
+        _ => Err(Error::new(SUBJECT, format!("a product of dims beyond what can be counted (data {shape:?})"))),
+    }
+}
+
+/// Returns the items of `data`, in C order, with other dims.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::{NewShape, reshape};
+/// let data = array![[0, 1, 2], [3, 4, 5]];
+/// assert_eq!(reshape(&data, &NewShape::Dims(vec![-1, 2]))?, array![[0, 1], [2, 3], [4, 5]].into_dyn());
+/// assert_eq!(reshape(&data, &NewShape::Unsqueeze(vec![0]))?.shape(), [1, 2, 3]);
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`NewShape::resolve`].
+pub fn reshape<T: Clone, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    shape: &NewShape,
+) -> Result<ArrayD<T>, Error> {
+    let shape = shape.resolve(data.shape())?;
+    let items = match items(data) {
+        Cow::Borrowed(items) => items.to_vec(),
+        Cow::Owned(items) => items,
+    };
+    Ok(ArrayD::from_shape_vec(IxDyn(&shape), items).expect("as many items as data has"))
+}
+
+impl Tensor {
+    /// Returns the tensor with other dims, whatever its dtype. No item moves.
+    ///
+    /// # Errors
+    /// Those of [`NewShape::resolve`].
+    pub fn reshape(self, shape: &NewShape) -> Result<Self, Error> {
+        let shape = shape.resolve(self.shape())?;
+        let (meta, bytes) = self.into_parts();
+        Self::new(meta.dtype, shape, bytes)
+    }
+}
+
+/// Returns the order of storage that data of that meta has with another shape of as many items, if no item has to move for
+/// it; `None` if one has to.
+///
+/// In C order the items lie as they are counted. In Fortran order they do not, and each further axis, cut or joined,
+/// would count them otherwise: only dims of 1 can come and go.
+pub fn order_without_moving(meta: &Meta, shape: &[usize]) -> Option<Order> {
+    let is_both = meta.shape.contains(&0) || meta.shape.iter().filter(|&&dim| dim != 1).count() < 2;
+    match meta.order {
+        Order::C => Some(Order::C),
+        Order::Fortran if is_both => Some(Order::C),
+        Order::Fortran => long_axes(&meta.shape)
+            .map(|(_, dim)| dim)
+            .eq(long_axes(shape).map(|(_, dim)| dim))
+            .then_some(Order::Fortran),
+    }
+}
+
+/// Returns the axes that have another dim than 1, with their dims.
+fn long_axes(shape: &[usize]) -> impl Iterator<Item = (usize, usize)> {
+    shape.iter().copied().enumerate().filter(|(_, dim)| *dim != 1)
+}
+
+/// The items of a tensor with other dims.
+///
+/// A window of the output, which is contiguous in C order, is a run of items of the data, which is cut into boxes of the
+/// data there. Where only dims of 1 come and go, any box of the output is a box of the data, so that chunks stay chunks.
+#[derive(Debug)]
+pub struct Reshaped {
+    data: Selection,
+    meta: Meta,
+    /// For each axis of the output the axis of the data that it is, if it is one; `None` if axes were cut or joined.
+    same_axes: Option<Vec<Option<usize>>>,
+    limits: Limits,
+}
+
+impl Reshaped {
+    /// Links data with a shape that [`NewShape::resolve`] has returned for its own.
+    pub fn new(data: Source, shape: Vec<usize>, limits: Limits) -> Self {
+        let old: Vec<(usize, usize)> = long_axes(data.shape()).collect();
+        let is_same = old.iter().map(|(_, dim)| *dim).eq(long_axes(&shape).map(|(_, dim)| dim));
+        let mut old = old.into_iter();
+        let axis = |&dim: &usize| if dim == 1 { None } else { old.next().map(|(axis, _)| axis) };
+        let same_axes = is_same.then(|| shape.iter().map(axis).collect());
+        let meta = Meta::new(data.dtype().clone(), shape);
+        Self { data: Selection::whole(data), meta, same_axes, limits }
+    }
+
+    /// Returns the boxes of the data that hold the items of a window, one after the other.
+    fn boxes(&self, window: &Window) -> Vec<Window> {
+        let shape = self.data.source().shape();
+        match &self.same_axes {
+            None => boxes_of_run(shape, window.start, window.start + window.items()),
+            Some(axes) => {
+                let mut ranges: Vec<_> = shape.iter().map(|_| 0..1).collect();
+                for (range, axis) in window.ranges.iter().zip(axes) {
+                    axis.iter().for_each(|&axis| ranges[axis] = range.clone());
+                }
+                vec![Window::new(ranges, shape)]
+            }
+        }
+    }
+}
+
+impl Fill for Reshaped {
+    fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    fn operands(&self) -> Vec<&Source> {
+        self.data.operands()
+    }
+
+    fn prepare(&mut self) -> Result<()> {
+        if self.same_axes.is_none() {
+            self.data.flatten(self.limits.threads)?;
+        }
+        self.data.prepare()
+    }
+
+    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+        if let [one] = &self.boxes(window)[..] {
+            return self.data.fill(one, out, scratch);
+        }
+        self.data.make_room(window, out)?;
+        let Scratch { items, inner, .. } = scratch;
+        let mut at = 0;
+        for one in self.boxes(window) {
+            self.data.fill(&one, items, inner.get_or_insert_default())?;
+            out[at..at + items.len()].copy_from_slice(items);
+            at += items.len();
+        }
+        Ok(())
+    }
+
+    fn window_bytes(&self, threads: usize) -> usize {
+        let source = self.data.source();
+        let row = |chunks: &dyn Chunked| Windows::on_grid(source.shape(), 1, chunks.grid()).largest();
+        let chunks = source.as_chunks().filter(|_| self.same_axes.is_none());
+        // a row of chunks is read for one window, or for two where windows cannot end with it
+        let row = chunks.map_or(0, |chunks| row(&**chunks).saturating_mul(source.dtype().itemsize()));
+        self.data.window_bytes(threads).max(row)
+    }
+
+    fn grid(&self) -> Option<Vec<usize>> {
+        let (axes, grid) = (self.same_axes.as_ref()?, self.data.grid()?);
+        Some(axes.iter().map(|axis| axis.map_or(1, |axis| grid[axis])).collect())
+    }
+
+    fn axes_of_data(&self) -> Option<Vec<Option<usize>>> {
+        Some(self.same_axes.clone().unwrap_or_else(|| vec![None; self.meta.shape.len()]))
+    }
+
+    fn fills_boxes(&self) -> bool {
+        self.same_axes.is_some()
+    }
+
+    fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
+        let mut all: Option<StoredWindow<'_>> = None;
+        for one in self.boxes(window) {
+            all = match (all, self.data.stored(&one)?) {
+                (None, Some(first)) => Some(first),
+                (
+                    Some(StoredWindow::File { file, at, bytes }),
+                    Some(StoredWindow::File { at: next, bytes: more, .. }),
+                ) if at + bytes as u64 == next => Some(StoredWindow::File { file, at, bytes: bytes + more }),
+                _ => return Ok(None),
+            };
+        }
+        Ok(all)
+    }
+
+    fn bytes_read(&self, window: &Window) -> u64 {
+        self.boxes(window).iter().map(|one| self.data.bytes_read(one)).sum()
+    }
+
+    /// The data itself, of which no item changes.
+    fn as_patch(&self) -> Option<&dyn Patch> {
+        self.data.as_patch()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dims(dims: &[i64]) -> NewShape {
+        NewShape::Dims(dims.to_vec())
+    }
+
+    fn with_zero(dims: &[i64]) -> NewShape {
+        NewShape::DimsWithZero(dims.to_vec())
+    }
+
+    fn squeeze(axes: &[i64]) -> NewShape {
+        NewShape::Squeeze(Some(axes.to_vec()))
+    }
+
+    fn unsqueeze(axes: &[i64]) -> NewShape {
+        NewShape::Unsqueeze(axes.to_vec())
+    }
+
+    #[test]
+    fn shapes() {
+        let all = NewShape::Squeeze(None);
+        let rows: &[(&[usize], NewShape, &[usize])] = &[
+            // ONNX's own tests of Reshape
+            (&[2, 3, 4], dims(&[4, 2, 3]), &[4, 2, 3]),
+            (&[2, 3, 4], dims(&[2, 12]), &[2, 12]),
+            (&[2, 3, 4], dims(&[24]), &[24]),
+            (&[2, 3, 4], dims(&[2, -1, 2]), &[2, 6, 2]),
+            (&[2, 3, 4], dims(&[-1, 2, 3, 4]), &[1, 2, 3, 4]),
+            (&[2, 3, 4], dims(&[2, 0, 4, 1]), &[2, 3, 4, 1]),
+            (&[2, 3, 4], dims(&[2, 0, 1, -1]), &[2, 3, 1, 4]),
+            (&[0, 3, 4], with_zero(&[3, 4, 0]), &[3, 4, 0]),
+            // Reshape-1's examples
+            (&[2, 5, 5, 0], with_zero(&[0, 4]), &[0, 4]),
+            (&[5, 0, 5, 0], dims(&[0, 0, 5]), &[5, 0, 5]),
+            (&[0, 2], dims(&[0, 7]), &[0, 7]),
+            (&[1, 1], dims(&[]), &[]),
+            (&[], dims(&[-1, 1]), &[1, 1]),
+            (&[], dims(&[]), &[]),
+            (&[1 << 40, 1 << 20], dims(&[1 << 20, -1]), &[1 << 20, 1 << 40]),
+            (&[0], with_zero(&[0, i64::MAX]), &[0, i64::MAX as usize]),
+            // Squeeze
+            (&[1, 3, 4, 1], all.clone(), &[3, 4]),
+            (&[1, 1], all.clone(), &[]),
+            (&[], all, &[]),
+            (&[1, 3, 1, 5], squeeze(&[-2]), &[1, 3, 5]),
+            (&[1, 3, 1, 2], squeeze(&[0, 2]), &[3, 2]),
+            (&[1, 3], squeeze(&[]), &[1, 3]),
+            // Unsqueeze
+            (&[3, 4, 5], unsqueeze(&[0]), &[1, 3, 4, 5]),
+            (&[3, 4, 5], unsqueeze(&[5, 4, 2]), &[3, 4, 1, 5, 1, 1]),
+            (&[1, 3, 1, 5], unsqueeze(&[-2]), &[1, 3, 1, 1, 5]),
+            (&[3, 4, 5], unsqueeze(&[1, 4]), &[3, 1, 4, 5, 1]),
+            (&[], unsqueeze(&[0]), &[1]),
+            (&[2], unsqueeze(&[]), &[2]),
+            // Flatten
+            (&[2, 3, 4, 5], NewShape::Flatten(0), &[1, 120]),
+            (&[2, 3, 4, 5], NewShape::Flatten(1), &[2, 60]),
+            (&[2, 3, 4, 5], NewShape::Flatten(4), &[120, 1]),
+            (&[2, 3, 4, 5], NewShape::Flatten(-1), &[24, 5]),
+            (&[2, 3, 4, 5], NewShape::Flatten(-4), &[1, 120]),
+            (&[], NewShape::Flatten(0), &[1, 1]),
+            (&[0, 3], NewShape::Flatten(1), &[0, 3]),
+        ];
+        for (shape, new, expected) in rows {
+            assert_eq!(new.resolve(shape).as_deref(), Ok(*expected), "{shape:?} {new:?}");
+        }
+    }
+
+    #[test]
+    fn refused() {
+        let many = vec![1; MAX_RANK + 1];
+        let rows: &[(&[usize], NewShape, &str)] = &[
+            (&[6], dims(&[-1, 2, -1]), "shape: -1 at positions 0 and 2, expected one at most (data [6])"),
+            (&[6], dims(&[2, -2]), "shape: -2 at position 1, expected -1, 0 or more (data [6])"),
+            (&[6], dims(&[6, 0]), "shape: 0 at position 1 takes the dim of the data there, and it has none (data [6])"),
+            (&[6], dims(&[4, -1]), "shape: [4, -1]: 6 items are no multiple of 4 (data [6])"),
+            (&[6], dims(&[4, 2]), "shape: [4, 2]: 8 items, expected 6 (data [6])"),
+            (&[6], dims(&[]), "shape: []: 1 item, expected 6 (data [6])"),
+            (&[6], with_zero(&[0, 6]), "shape: [0, 6]: 0 items, expected 6 (data [6])"),
+            (&[0], with_zero(&[0, -1]), "shape: -1 at position 1 beside a 0 can be any number (data [0])"),
+            (&[0, 2], dims(&[0, -1]), "shape: -1 at position 1 beside a 0 can be any number (data [0, 2])"),
+            (
+                &[0, 2],
+                dims(&[-1]),
+                "shape: -1 at position 0 would be 0: data without items needs its dims given (data [0, 2])",
+            ),
+            (
+                &[6],
+                dims(&[1 << 62, 1 << 62]),
+                "shape: [4611686018427387904, 4611686018427387904] has more items than can be counted, expected 6 (data \
+                 [6])",
+            ),
+            (&[6], dims(&[1; 65]), "shape: rank 65, expected at most 64"),
+            (&many, dims(&[1]), "data: rank 65, expected at most 64"),
+            (&[1, 3], squeeze(&[1]), "squeeze: axis 1 has dim 3, expected 1 (data [1, 3])"),
+            (&[1, 3], squeeze(&[2]), "squeeze: axis 2 at position 0, expected one of [-2, 1] (data [1, 3])"),
+            (&[1, 1], squeeze(&[0, -2]), "squeeze: axis 0 is named twice, last by -2 at position 1 (data [1, 1])"),
+            (&[], squeeze(&[0]), "squeeze: axis 0 at position 0, a scalar has no axes (data [])"),
+            (&[3], unsqueeze(&[2]), "unsqueeze: axis 2 at position 0, expected one of [-2, 1] (data [3])"),
+            (&[3], unsqueeze(&[0, -3]), "unsqueeze: axis 0 is named twice, last by -3 at position 1 (data [3])"),
+            (&[3], unsqueeze(&[0; 64]), "unsqueeze: 64 more axes make rank 65, expected at most 64 (data [3])"),
+            (&[3], NewShape::Flatten(2), "flatten: axis 2, expected one of [-1, 1] (data [3])"),
+            (&[3], NewShape::Flatten(-2), "flatten: axis -2, expected one of [-1, 1] (data [3])"),
+            (
+                &[3],
+                NewShape::Flatten(i64::MIN),
+                "flatten: axis -9223372036854775808, expected one of [-1, 1] (data [3])",
+            ),
+        ];
+        for (shape, new, message) in rows {
+            assert_eq!(new.resolve(shape).map_err(|error| error.to_string()), Err((*message).to_owned()), "{new:?}");
+        }
+    }
+
+    #[test]
+    fn arrays_and_tensors() {
+        let data = ndarray::array![[0, 1, 2], [3, 4, 5]];
+        let expected = ndarray::array![[0, 1], [2, 3], [4, 5]].into_dyn();
+        assert_eq!(reshape(&data, &dims(&[3, -1])).as_ref(), Ok(&expected));
+        // of any layout, by C order of what is seen
+        let turned = data.t().as_standard_layout().into_owned();
+        assert_eq!(reshape(&turned.t(), &dims(&[3, -1])).as_ref(), Ok(&expected));
+        let tensor = Tensor::from(&data).reshape(&NewShape::Flatten(0)).unwrap();
+        assert_eq!(
+            (tensor.shape(), tensor.to_array().unwrap()),
+            (&[1, 6][..], ndarray::array![[0, 1, 2, 3, 4, 5]].into_dyn())
+        );
+    }
+
+    #[test]
+    fn what_moves_no_item() {
+        let dtype = crate::item::dtype::DType::parse("u1").unwrap();
+        let meta = |shape: &[usize], order| Meta::new(dtype.clone(), shape.to_vec()).in_order(order);
+        let rows: [(&[usize], &[usize], Option<Order>); 7] = [
+            (&[2, 3], &[3, 2], None),
+            (&[2, 3], &[6], None),
+            (&[2, 3], &[1, 2, 1, 3], Some(Order::Fortran)),
+            (&[1, 6], &[2, 3], Some(Order::C)),
+            (&[6], &[2, 3], Some(Order::C)),
+            (&[2, 0], &[0, 7], Some(Order::C)),
+            (&[], &[1, 1], Some(Order::C)),
+        ];
+        for (old, new, order) in rows {
+            assert_eq!(order_without_moving(&meta(old, Order::Fortran), new), order, "{old:?} {new:?}");
+            assert_eq!(order_without_moving(&meta(old, Order::C), new), Some(Order::C), "{old:?} {new:?}");
+        }
+    }
+}
