@@ -12,11 +12,11 @@ use std::sync::Arc;
 use super::colon::folder_of_files;
 use super::content::{ChunkDescription, Description};
 pub use super::folder::MOST;
-use super::folder::{self, FolderFile, FolderFiles};
+use super::folder::{self, FolderFile, FolderFiles, UnreadFolder};
 use super::interface::Reader;
 use super::open::{Input, OpenOptions};
 use super::table::Format;
-use crate::error::{Context, Result, bail};
+use crate::error::{Context, Error, Result, bail, malformed};
 use crate::layout::order::sort_by;
 use crate::storage::key_store::AllValues;
 use crate::storage::local_store::LocalStore;
@@ -63,6 +63,8 @@ struct Listed {
     input: Option<Arc<Input>>,
     /// Whether it may hold several tensors, and could not be opened.
     is_broken: bool,
+    /// Why it is not opened, if the folder tells that.
+    refused: Option<Error>,
 }
 
 /// Where a tensor of a collection is.
@@ -99,7 +101,14 @@ impl Collection {
             tensors.insert(name.to_owned(), TensorPlace { file: 0, member: Some(n), bytes });
         }
         let label = input.label().to_owned();
-        let file = Listed { path: path.to_owned(), label, stem: None, input: Some(input.into()), is_broken: false };
+        let file = Listed {
+            path: path.to_owned(),
+            label,
+            stem: None,
+            input: Some(input.into()),
+            is_broken: false,
+            refused: None,
+        };
         Ok(Self { files: vec![file], tensors, options: opening.options, open: 1, ..Self::default() })
     }
 
@@ -109,7 +118,7 @@ impl Collection {
     /// A folder that cannot be read.
     pub fn of_model(input: Input, file: &Path, folder: &Path, opening: Opening<'_>) -> Result<Self> {
         let shards: HashSet<_> = input.files().into_iter().collect();
-        let FolderFiles { files, mut left_alone } = folder::files(folder, opening.role)?;
+        let FolderFiles { files, mut left_alone, .. } = folder::files(folder, opening.role)?;
         let others = files.into_iter().map(|other| other.path);
         left_alone.extend(others.filter(|other| other != file && !shards.contains(other)));
         left_alone.sort();
@@ -122,15 +131,18 @@ impl Collection {
     /// An index stands for the files that it names. Links are followed, but not to a folder that they lie in.
     ///
     /// A file that cannot be read is listed as one tensor, so that it stops nobody who wants the others; why it cannot be
-    /// read is said when it is opened.
+    /// read is said when it is opened. So are a folder in the folder that cannot be read, and two files of one name.
     ///
     /// # Errors
-    /// Two files of one name; a folder that cannot be read; more than [`MOST`] files or tensors.
+    /// The folder itself cannot be read; more than [`MOST`] files or tensors.
     pub fn of_folder(folder: &Path, opening: Opening<'_>) -> Result<Self> {
         let mut collection = Self { options: opening.options.clone(), ..Self::default() };
         let mut shards = HashSet::new();
-        let FolderFiles { files, left_alone } = folder::files(folder, opening.role)?;
+        let FolderFiles { files, left_alone, unread } = folder::files(folder, opening.role)?;
         collection.left_alone = left_alone;
+        for UnreadFolder { path, stem, error } in unread {
+            collection.refuse(path, stem, error);
+        }
         for found in files {
             if !shards.contains(&found.path) {
                 shards.extend(collection.add(found, &opening)?);
@@ -145,11 +157,15 @@ impl Collection {
         &self.left_alone
     }
 
-    /// Returns the file that a tensor of that name would lie in, if it could not be opened, and what it is listed as.
+    /// Returns the file or folder that a tensor of that name would lie in, if it cannot be opened, and what it is listed as.
     pub fn broken(&self, name: &str) -> Option<(&str, TensorPlace)> {
-        name.match_indices(':').find_map(|(at, _)| {
+        name.match_indices([':', '/']).find_map(|(at, mark)| {
             let (stem, file) = self.stems.get_key_value(&name[..at])?;
-            self.files[*file].is_broken.then_some((stem.as_str(), TensorPlace { file: *file, member: None, bytes: 0 }))
+            let Listed { is_broken, refused, path, .. } = &self.files[*file];
+            // a folder has its tensors behind a slash, a file behind a colon
+            let is_folder = refused.is_some() && path.is_dir() && Format::of_folder(path).is_none();
+            let place = TensorPlace { file: *file, member: None, bytes: 0 };
+            (*is_broken && is_folder == (mark == "/")).then_some((stem.as_str(), place))
         })
     }
 
@@ -170,10 +186,14 @@ impl Collection {
         }
         let is_broken = is_opened && input.is_none() && format.is_container();
         let container = input.filter(|input| input.names().is_some());
-        if let Some(other) = self.stems.insert(stem.clone(), file) {
-            let (role, other) = (opening.role, self.path(other).display());
-            bail!("{role}: two files of one name: {other} and {}", path.display());
+        if let Some(other) = self.stems.get(&stem).copied() {
+            let (one, two) = (self.path(other).display(), path.display());
+            let error = malformed!("two files of one name: {one} and {two}");
+            self.tensors.retain(|_, place| place.file != other);
+            self.refuse(path, stem, error);
+            return Ok(container.as_ref().map_or_else(Vec::new, Input::files));
         }
+        self.stems.insert(stem.clone(), file);
         match &container {
             None => {
                 // what was not opened has one name, which is left out as all that it may hold
@@ -194,8 +214,17 @@ impl Collection {
         let shards = container.as_ref().map_or_else(Vec::new, Input::files);
         let input = container.filter(|_| self.open < OPEN).map(Arc::new);
         self.open += usize::from(input.is_some());
-        self.files.push(Listed { path, label, stem: Some(stem), input, is_broken });
+        self.files.push(Listed { path, label, stem: Some(stem), input, is_broken, refused: None });
         Ok(shards)
+    }
+
+    /// Lists what is not opened as one tensor that cannot be read.
+    fn refuse(&mut self, path: PathBuf, stem: String, error: Error) {
+        let file = self.files.len();
+        self.stems.insert(stem.clone(), file);
+        self.tensors.insert(stem.clone(), TensorPlace { file, member: None, bytes: 0 });
+        let (label, stem, refused) = (String::new(), Some(stem), Some(error));
+        self.files.push(Listed { path, label, stem, input: None, is_broken: true, refused });
     }
 
     /// Returns the names in alphabetical order, and where the tensors are.
@@ -228,11 +257,14 @@ impl Collection {
     /// Returns a file, which is opened if it is not open.
     ///
     /// # Errors
-    /// Those of [`OpenOptions::open`].
+    /// Those of [`OpenOptions::open`]; a folder that cannot be read, or two files of one name.
     pub fn open(&self, file: usize) -> Result<Arc<Input>> {
-        let Listed { path, label, input, .. } = &self.files[file];
+        let Listed { path, label, input, refused, .. } = &self.files[file];
         if let Some(input) = input {
             return Ok(Arc::clone(input));
+        }
+        if let Some(error) = refused {
+            return Err(error.clone());
         }
         Ok(OpenOptions { label: label.clone(), ..self.options.clone() }.open(path)?.into())
     }
@@ -285,7 +317,11 @@ fn bytes_at(path: &Path) -> Option<Box<dyn Read>> {
 /// # Errors
 /// A folder that cannot be read.
 pub fn model(folder: &Path, options: &OpenOptions) -> Result<Option<PathBuf>> {
-    let files = folder::files(folder, "file").with_context(|| options.label.clone())?.files;
+    let FolderFiles { files, unread, .. } = folder::files(folder, "file").with_context(|| options.label.clone())?;
+    if !unread.is_empty() {
+        // nobody knows what lies there
+        return Ok(None);
+    }
     let Some(first) = files.iter().find(|file| file.format.is_container()) else { return Ok(None) };
     let open = |file: &FolderFile| options.open(&file.path).ok();
     // what is no container may still be a JSON that holds no tensor, such as the configuration of a model

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::table::Format;
-use crate::error::{Context, Result, bail};
+use crate::error::{Context, Error, Result, bail};
 use crate::layout::order::sort_by;
 
 /// The most files and folders that are looked at in a folder, and the most tensors that it may hold. Where there are more,
@@ -32,6 +32,18 @@ pub(super) struct FolderFiles {
     pub files: Vec<FolderFile>,
     /// The others, but for hidden ones.
     pub left_alone: Vec<PathBuf>,
+    /// The folders in it that cannot be read.
+    pub unread: Vec<UnreadFolder>,
+}
+
+/// A folder in a folder that cannot be read.
+#[derive(Debug)]
+pub(super) struct UnreadFolder {
+    pub path: PathBuf,
+    /// The path from the folder on, with `/` between names.
+    pub stem: String,
+    /// Why it cannot be read; the message names it.
+    pub error: Error,
 }
 
 /// Returns the files in a folder and in the folders in it, which messages call `role` before its path. Left alone
@@ -40,11 +52,11 @@ pub(super) struct FolderFiles {
 /// that they lie in.
 ///
 /// # Errors
-/// A folder that cannot be read; more than [`MOST`] files and folders.
+/// The folder cannot be read; more than [`MOST`] files and folders.
 pub(super) fn files(folder: &Path, role: &str) -> Result<FolderFiles> {
     let mut walk = FolderWalk {
         role,
-        found: FolderFiles { files: Vec::new(), left_alone: Vec::new() },
+        found: FolderFiles { files: Vec::new(), left_alone: Vec::new(), unread: Vec::new() },
         seen: 0,
         within: Vec::new(),
     };
@@ -116,7 +128,14 @@ impl FolderWalk<'_> {
         self.found.files.extend(files);
         self.within.push(own);
         for (name, path) in folders {
-            self.folder(&path, &format!("{prefix}{name}/"))?;
+            let (inside, stem) = (self.within.len(), format!("{prefix}{name}"));
+            if let Err(error) = self.folder(&path, &format!("{stem}/")) {
+                if self.seen > MOST {
+                    return Err(error);
+                }
+                self.within.truncate(inside);
+                self.found.unread.push(UnreadFolder { path, stem, error });
+            }
         }
         self.within.pop();
         Ok(())

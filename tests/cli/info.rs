@@ -637,7 +637,10 @@ fn folders() {
         .refuses(words("slice-scatter run:i --fill 1 --at : -i"), &["--in-place changes one file"])
         .expect("an error");
     folder.put("run/i.json", "[1]");
-    folder.refuses(words("info run"), &["two files of one name", "run/i.json", "run/i.npy"]).expect("an error");
+    let table = folder.run(words("info run")).printed().expect("a table");
+    assert!(table.contains("not read: two files of one name: run/i.json and run/i.npy\n"), "{table}");
+    folder.refuses(words("show run:i"), &["FILE run:i: two files of one name: run/i.json and "]).expect("an error");
+    std::fs::remove_file(folder.path("run/i.json")).expect("removed");
     // a folder without tensors says so
     std::fs::create_dir(folder.path("none")).expect("a folder");
     assert_eq!(folder.run(["info", "none"]).printed().as_deref(), Ok("none: holds no tensors\n"));

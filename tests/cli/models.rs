@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::common::{Folder, each, member, npz, safetensors, tensor, words};
+use crate::common::{Folder, each, member, npz, safetensors, skip, tensor, words};
 
 /// Rows of arguments, exit status and what is printed, of which each line is looked for.
 fn prints(folder: &Folder, rows: &[(&str, i32, &[&str])]) {
@@ -291,8 +291,37 @@ fn folders() {
     assert_eq!(run.status, Some(2), "{report}");
     assert!(report.contains("  model:x") && !report.contains("model-1:"), "{report}");
     folder.put("e/model.npy", b"");
-    let said = &["EXPECTED", "two files of one name", "model.npy"];
-    folder.refuses(words("diff e a"), said).expect("two files of one name");
+    // two files of one name are one tensor that cannot be read, and stop no other
+    let run = folder.run(words("diff e a"));
+    let report = String::from_utf8_lossy(&run.stdout);
+    let why = "two files of one name: e/model.safetensors.index.json and e/model.npy";
+    assert!(run.status == Some(2) && report.contains(", 4 unreadable\n") && report.contains(why), "{run:?}");
+    assert!(report.lines().any(|line| line.starts_with("  different  ")), "{report}");
+    // so is a folder that cannot be read, with all that the other side has in it
+    for side in ["p", "q"] {
+        std::fs::create_dir_all(folder.path(side).join("sub/deep")).expect("folders");
+        folder.put(format!("{side}/x.json"), "[1]").put(format!("{side}/sub/y.json"), "[2]");
+        folder.put(format!("{side}/sub/deep/z.json"), "[3]");
+    }
+    use std::os::unix::fs::PermissionsExt;
+    let allow = |mode| {
+        std::fs::set_permissions(folder.path("p/sub"), std::fs::Permissions::from_mode(mode)).expect("permissions");
+    };
+    allow(0);
+    if std::fs::read_dir(folder.path("p/sub")).is_ok() {
+        allow(0o700);
+        return skip("this user may read every folder");
+    }
+    let run = folder.run(words("diff p q"));
+    let info = folder.run(words("info p")).printed();
+    allow(0o700);
+    let report = String::from_utf8_lossy(&run.stdout);
+    assert!(
+        report.starts_with("unreadable: 1 same, 0 within, 0 different, 0 missing, 0 extra, 2 unreadable\n"),
+        "{report}"
+    );
+    assert_eq!(run.status, Some(2));
+    assert!(info.expect("a table").contains("  sub  "), "the folder is listed");
 }
 
 /// A folder with one container, or one index, and no other tensor is compared as that file is.
