@@ -38,6 +38,12 @@ save("scatter-update-2-data", np.array([[-1, 1, -1, 3, 4], [-1, 6, -1, 8, 9], [-
 save("scatter-update-2-indices", np.array([0, 2]))
 save("scatter-update-2-updates", np.array([[1, 1], [1, 1], [1, 2]], f4))
 
+# Gather-8 examples 2 to 5; the data of 2 and 5 and their indices, the data of 3 and of 4
+save("gather-2-data", np.arange(1, 11).reshape(2, 5))
+save("gather-2-indices", np.array([[0, 0, 4], [4, 0, 0]]))
+save("gather-3-data", np.arange(1, 41).reshape(2, 5, 4))
+save("gather-4-data", np.arange(1, 41).reshape(2, 1, 5, 4))
+
 # everyday use
 save("readings", np.array([[20.5, 21.25, 19.75], [20.25, -999.0, 19.5], [20.0, 20.75, 19.25]]))
 save("image", np.array([[[255, 0, 0], [0, 255, 0], [0, 0, 255]], [[255, 128, 0], [64, 64, 64], [1, 2, 3]]], np.uint8))

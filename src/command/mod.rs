@@ -8,6 +8,7 @@ mod completions;
 mod convert;
 mod destination;
 mod diff;
+mod gather;
 mod gather_nd;
 mod help;
 mod info;
@@ -128,6 +129,7 @@ sub_commands! {
         "scatter-update" scatter_update::ScatterUpdate
         "scatter-nd" scatter_nd::ScatterNd
         "scatter-elements" scatter_elements::ScatterElements
+        "gather" gather::Gather
         "gather-nd" gather_nd::GatherNd
         "transpose" transpose::Transpose
         "reshape" reshape::Reshape
@@ -300,7 +302,8 @@ mod tests {
             slice-scatter a b --at : -o c.npy|slice-scatter a b --at : --fill 0|slice-scatter a --fill nan --start 0 --stop 1
             scatter-update a b c --axis 0|scatter-update a b c --axis x|scatter-update a b c --axis|scatter-update a b c
             scatter-nd a b c --reduction sum|scatter-nd a b c --reduction add|scatter-nd a b c --opset 12|scatter-nd a b
-            scatter-nd a b c --on-duplicate first|scatter-nd a b --fill 1 -i -o x|gather-nd a b --batch-dims 1
+            scatter-nd a b c --on-duplicate first|scatter-nd a b --fill 1 -i -o x|gather-nd a b --batch-dims 1|gather a b
+            gather a b --axis -1 --batch-dims -1 --out-of-range zero|gather a b --out-of-range zeros|gather a|gather a b c
             gather-nd a b --batch-dims x|show a --all --threshold 5|show a --image --range 0,1 -o b.png|show
             diff a b --rtol 1e-5 --atol x|diff a b --ulp -1|diff a b --json --quiet|diff a b --allow 5% --worst 3 --map|diff a
             diff a b --accept --json|diff a b --min-cosin 1|info a b --stats --by-axis 0 --hash|info a --by-axis x|info --bogus a

@@ -54,10 +54,7 @@ pub(super) fn short(mut error: clap::Error) -> String {
 
 /// What other tools call what a sub-command does here, or several do together, and what to use for it.
 const INSTEAD: &[(&str, &str)] = &[
-    (
-        "gather take index-select embedding lookup",
-        "tensorop gather-nd DATA '[[0],[2]]' takes places 0 and 2 of the first axis",
-    ),
+    ("take index-select embedding lookup", "use tensorop gather DATA INDICES --axis N"),
     ("scatter index-put put", "use scatter-update (places of one axis) or scatter-nd (index tuples)"),
     ("scatter-add index-add", "use tensorop scatter-nd DATA INDICES UPDATES --reduction add"),
     ("cast astype to dtype quantize", "use tensorop convert FILE --cast DTYPE -o OUT"),
@@ -158,8 +155,7 @@ mod tests {
             ),
             (
                 &["Index_Select", "a"],
-                "error: unrecognized subcommand 'Index_Select'; tensorop gather-nd DATA '[[0],[2]]' takes places 0 and 2 of \
-                 the first axis",
+                "error: unrecognized subcommand 'Index_Select'; use tensorop gather DATA INDICES --axis N",
                 Some("Usage: tensorop <COMMAND>"),
             ),
             (

@@ -73,7 +73,7 @@ pub fn gather_nd<T: Copy>(
     // more than int64 holds are too many, as the largest int64 is
     let batch_dims = i64::try_from(batch_dims).unwrap_or(i64::MAX);
     let resolver = check(data.shape(), indices.shape(), batch_dims)?.in_order(Order::C);
-    let out = resolver.gather(&items(data), &items(indices))?;
+    let out = resolver.gather(&items(data), &items(indices), None)?;
     Ok(Array::from_shape_vec(IxDyn(resolver.shapes().updates_shape()), out).expect("a block for each tuple"))
 }
 

@@ -5,6 +5,7 @@ mod arrays;
 pub mod cast;
 pub mod condition;
 pub mod fill;
+pub mod gather;
 pub mod gather_nd;
 pub mod indexed;
 pub mod matcher;

@@ -117,6 +117,7 @@ fn long_pieces_of_updates() {
         ("scatter-nd data.npy tuples.npy updates.npy --reduction add", scattered(u32::wrapping_add)),
         ("scatter-update data.npy rows.npy updates.npy --axis 0", scattered(|_, new| new)),
         ("gather-nd data.npy tuples.npy", npy("<u4", &[70, ROW], &bytes(&gathered))),
+        ("gather data.npy rows.npy", npy("<u4", &[70, ROW], &bytes(&gathered))),
     ];
     each(
         &table,

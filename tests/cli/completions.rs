@@ -66,6 +66,7 @@ fn bash_completes_values_and_files() {
         offer tensorop scatter-update --on-duplicate ''
         offer tensorop slice --to ''
         offer tensorop slice --from ''
+        offer tensorop gather --out-of-range ''
         offer tensorop gather-nd --b
         offer tensorop gather-nd samples/ten
         offer tensorop completions z
@@ -95,6 +96,7 @@ scatter-nd --reduction m [mul max min]
 scatter-update --on-duplicate  [last error]
 slice --to  [npy npz safetensors pb zarr json csv tsv text raw]
 slice --from  [npy npz safetensors index pb zarr json csv tsv]
+gather --out-of-range  [error zero]
 gather-nd --b [--batch-dims --byte-order]
 gather-nd samples/ten []
 completions z [zsh]

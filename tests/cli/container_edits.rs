@@ -88,6 +88,7 @@ fn names_are_kept_by_every_sub_command() {
         ("slice-scatter z.npz:b --fill 1 --at :1 -o o.safetensors", &["b float32"], "null"),
         ("scatter-update z.npz:a 0 --fill 1 --axis 0 -o o.npz", &["a int64"], "null"),
         ("scatter-nd z.npz:a [[0]] --fill 1 -o o.npz", &["a int64"], "null"),
+        ("gather z.npz:a 0 -o o.npz", &["a int64"], "null"),
         ("gather-nd z.npz:a [[0]] -o o.npz", &["a int64"], "null"),
         ("convert z.npz:b m.safetensors:model.ids -o o.npz", &["b float32", "model.ids int64"], "null"),
         ("slice a.npy --at :1 -o o.npz", &["arr_0 float32"], "null"),

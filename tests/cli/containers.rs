@@ -72,6 +72,7 @@ fn members_as_operands() {
     let scattered = float32("[2, 3]", "[[0.0, 77.0, 2.0], [3.0, 4.0, 88.0]]");
     let added = float32("[2, 3]", "[[0.0, 78.0, 2.0], [3.0, 4.0, 93.0]]");
     let gathered = float32("[2]", "[1.0, 5.0]");
+    let column = float32("[2, 1]", "[[1.0], [4.0]]");
     let mut rows = Vec::new();
     for c in ["s.npz", "z.npz"] {
         rows.extend([
@@ -86,6 +87,8 @@ fn members_as_operands() {
             (format!("scatter-nd {c}:data {c}:tuples {c}:updates"), &scattered),
             (format!("scatter-nd m.safetensors:w {c}:tuples updates.pb"), &scattered),
             (format!("scatter-nd typed.pb tuples.pb {c}:updates --reduction add"), &added),
+            (format!("gather {c}:data {c}:axis --axis {c}:axis"), &column),
+            (format!("gather m.safetensors:w {c}:axis --axis 1"), &column),
             (format!("gather-nd {c}:data {c}:tuples"), &gathered),
             (format!("gather-nd m.safetensors:w {c}:tuples"), &gathered),
         ]);
@@ -118,6 +121,7 @@ fn members_as_operands() {
                 "gather-nd m.safetensors:four [[3],[-4]]",
                 r#"{"dtype": "float4_e2m1fn", "shape": [2], "data": [4.0, 1.0]}"#,
             ),
+            ("gather int4.pb [[2],[-5]]", r#"{"dtype": "int4", "shape": [2, 1], "data": [[-1], [1]]}"#),
             ("gather-nd int4.pb [[[2]],[[-5]]]", r#"{"dtype": "int4", "shape": [2, 1], "data": [[-1], [1]]}"#),
             (
                 "slice-scatter m.safetensors:eight --fill 2 --at :1",
@@ -309,6 +313,8 @@ fn names() {
         ("slice missing.npz:x --at :", &["DATA missing.npz:x", "(os error 2)"]),
         ("slice n.npz:notes.txt --at :", &["no tensor \"notes.txt\""]),
         ("scatter-nd d.npy s.npz:tuple s.npz:updates", &["INDICES s.npz:tuple", "did you mean \"tuples\"?"]),
+        ("gather d.npy s.npz:tuple", &["INDICES s.npz:tuple", "did you mean \"tuples\"?"]),
+        ("gather s.npz s.npz:tuples", &["DATA s.npz", "holds 8 tensors"]),
         ("gather-nd d.npy s.npz:tuple", &["INDICES s.npz:tuple", "did you mean \"tuples\"?"]),
         ("gather-nd s.npz s.npz:tuples", &["DATA s.npz", "holds 8 tensors"]),
         ("scatter-nd d.npy s.npz s.npz:updates", &["INDICES s.npz", "holds 8 tensors"]),

@@ -133,7 +133,7 @@ fn voids() {
 fn names_of_other_tools() {
     let folder = folder();
     let rows: &[(&str, &[&str])] = &[
-        ("gather a.npy [0]", &["'gather'", "tensorop gather-nd DATA '[[0],[2]]'"]),
+        ("take a.npy [0]", &["'take'", "tensorop gather DATA INDICES --axis N"]),
         ("cast a.npy", &["'cast'", "tensorop convert FILE --cast DTYPE -o OUT"]),
         ("concat a.npy d.npy", &["'concat'", "cat A.bin B.bin > ALL.bin"]),
         ("permute a.npy", &["'permute'", "tensorop transpose DATA --axes"]),

@@ -8,6 +8,7 @@ mod common;
 mod completions;
 mod convert;
 mod diff;
+mod gather;
 mod gather_nd;
 mod info;
 mod man;

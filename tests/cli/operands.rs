@@ -297,7 +297,7 @@ fn refused() {
     put("rank-65.npy", &format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({}), }}", "1, ".repeat(65)));
     folder.put("v0.npy", npy("|V0", &[3], &[]));
     std::fs::create_dir(folder.path("folder")).expect("a folder");
-    let rows: [Refusal; 88] = [
+    let rows: [Refusal; 89] = [
         ("slice none.npy --at :", &["DATA", "none.npy", "(os error 2)"]),
         ("slice folder --at :", &["DATA", "folder"]),
         ("slice '' --at :", &["DATA"]),
@@ -319,6 +319,7 @@ fn refused() {
         ),
         ("slice-scatter - - --at :", &["UPDATES", "standard input", "one operand"]),
         ("scatter-nd d.npy - - ", &["UPDATES", "standard input", "one operand"]),
+        ("gather - -", &["INDICES", "standard input", "one operand"]),
         ("gather-nd - -", &["INDICES", "standard input", "one operand"]),
         ("scatter-nd - - [1] ", &["INDICES", "standard input", "one operand"]),
         ("slice short.npy --at :", &["DATA", "short.npy", "7 bytes", "expected 8"]),

@@ -35,12 +35,14 @@ fn operands() -> Folder {
     folder
 }
 
-const COMMANDS: [&str; 6] = [
+const COMMANDS: [&str; 8] = [
     "convert d.npy --chunks 100,300 -o O.zarr",
     "slice d.zarr --at ::-1,3:700:2 -o O.zarr",
     "scatter-update d.zarr i.npy u.npy --axis 0 -o O.zarr",
     "scatter-update d.npy i.npy u.npy --axis 0 -o O.npy",
     "convert twelve.npy -o O.npy",
+    "gather d.npy i.npy -o O.npy",
+    "gather d.npy [7,0,749] --axis 1 -o O.zarr",
     "gather-nd d.npy [[3],[999],[3]] -o O.npy",
 ];
 

@@ -75,7 +75,7 @@ fn run_in(memory: u64, folder: &Folder, args: &str) -> Outcome {
 }
 
 /// Every place where a file can stand.
-const PLACES: [&str; 19] = [
+const PLACES: [&str; 22] = [
     "slice FILE --at ... --to npy",
     "slice FILE --at ..., --to json",
     "slice FILE --at ... -o out.npy",
@@ -89,6 +89,9 @@ const PLACES: [&str; 19] = [
     "scatter-nd FILE [[0]] --fill 1 --reduction add -o out.npy",
     "scatter-nd data.npy FILE --fill 1 -o out.npy",
     "scatter-nd data.npy [[0]] FILE --to json",
+    "gather FILE 0 --out-of-range zero -o out.npy",
+    "gather data.npy FILE --out-of-range zero --to npy",
+    "gather data.npy FILE --to npy",
     "gather-nd FILE [[0]] -o out.npy",
     "gather-nd data.npy FILE --to npy",
     "diff FILE data.npy",
@@ -390,6 +393,12 @@ fn arguments_that_ask_for_too_much() {
         "scatter-nd data.npy [[9223372036854775807]] --fill 1",
         "scatter-nd data.npy [[-9223372036854775808]] --fill 1",
         "scatter-nd data.npy {\"dtype\":\"int64\",\"shape\":[1152921504606846976,0],\"data\":[]} --fill 1 --reduction add",
+        "gather data.npy [9223372036854775807]",
+        "gather data.npy 0 --axis 9223372036854775807",
+        "gather data.npy 0 --axis -9223372036854775808",
+        "gather data.npy [0] --batch-dims 9223372036854775807",
+        "gather data.npy [0] --batch-dims -9223372036854775808",
+        "gather data.npy {\"dtype\":\"int64\",\"shape\":[4611686018427387904,0,2],\"data\":[]} --axis 1",
         "gather-nd data.npy [[9223372036854775807]]",
         "gather-nd data.npy [[0]] --batch-dims 9223372036854775807",
         "gather-nd data.npy {\"dtype\":\"int64\",\"shape\":[9223372036854775807,0],\"data\":[]}",

@@ -243,12 +243,13 @@ impl Numbers<'_> {
 /// Every operator, on arguments of any kind, against plain nested loops that follow the text of its specification.
 pub(crate) fn operators(bytes: &[u8]) {
     let mut numbers = Numbers(bytes);
-    match numbers.below(6) {
+    match numbers.below(7) {
         0 => slice(&mut numbers, false),
         1 => slice(&mut numbers, true),
         2 => scatter_update(&mut numbers),
         3 => gather_nd(&mut numbers),
         4 => scatter_elements(&mut numbers),
+        5 => gather(&mut numbers),
         _ => scatter_nd(&mut numbers),
     }
 }
@@ -491,6 +492,56 @@ fn scatter_elements(numbers: &mut Numbers<'_>) {
     if (reduction, has_initial) == (None, true) {
         agree(tensorop::scatter_elements(&data, &indices, &updates, axis), expected, &what);
     }
+}
+
+fn gather(numbers: &mut Numbers<'_>) {
+    let rank = numbers.below(5);
+    let shape = numbers.shape(rank);
+    // now and then an axis that is none
+    let at = numbers.below(rank + 1);
+    let batch = numbers.below(at + 1);
+    let more_rank = numbers.below(3);
+    let more = numbers.shape(more_rank);
+    let index_shape = numbers.perhaps_wrong([&shape[..batch], &more].concat());
+    let index_rank = index_shape.len();
+    let axis = if numbers.byte() < 128 { at as i64 } else { at as i64 - rank as i64 };
+    let batch_dims = if numbers.byte() < 128 { batch as i64 } else { batch as i64 - index_rank as i64 };
+    let dim = shape.get(at).copied().unwrap_or(2);
+    let typed: Vec<i64> = (0..index_shape.iter().product()).map(|_| numbers.index(dim, true)).collect();
+    // what it means: a negative number counts from an end, where there is one
+    let at = usize::try_from(if axis < 0 { axis + rank as i64 } else { axis }).ok().filter(|&at| at < rank);
+    let batch = usize::try_from(if batch_dims < 0 { batch_dims + index_rank as i64 } else { batch_dims }).ok();
+    let fits = at
+        .zip(batch)
+        .filter(|&(at, batch)| batch <= at && batch <= index_rank && index_shape[..batch] == shape[..batch]);
+    let data = array(&shape, 1);
+    let dim = fits.map_or(0, |(at, _)| shape[at]);
+    let named = |number: i64| {
+        let place = i128::from(number) + if number < 0 { dim as i128 } else { 0 };
+        usize::try_from(place).ok().filter(|&place| place < dim)
+    };
+    let array_of = ArrayD::from_shape_vec(IxDyn(&index_shape), typed.clone()).expect("as many numbers");
+    let zeros = fits.map(|(at, batch)| {
+        let (before, tuples, after) =
+            (indices(&shape[..at]), indices(&index_shape[batch..]), indices(&shape[at + 1..]));
+        let mut items = Vec::new();
+        for row in &before {
+            for tuple in &tuples {
+                for inner in &after {
+                    let number = array_of[[&row[..batch], tuple].concat().as_slice()];
+                    items.push(
+                        named(number).map_or(0, |place| data[[row.as_slice(), &[place], inner].concat().as_slice()]),
+                    );
+                }
+            }
+        }
+        let output = [&shape[..at], &index_shape[batch..], &shape[at + 1..]].concat();
+        ArrayD::from_shape_vec(IxDyn(&output), items).expect("an item for each place")
+    });
+    let what = format!("{typed:?} as {index_shape:?}, {batch_dims} batch dims, axis {axis} of {shape:?}");
+    let exact = zeros.clone().filter(|_| typed.iter().all(|&number| named(number).is_some()));
+    agree(tensorop::gather(&data, &array_of, axis, batch_dims), exact, &what);
+    agree(tensorop::gather_or_zero(&data, &array_of, axis, batch_dims), zeros, &what);
 }
 
 fn gather_nd(numbers: &mut Numbers<'_>) {

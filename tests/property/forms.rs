@@ -100,7 +100,7 @@ impl<T: Item> Case<T> {
                 .collect();
             common::tensor(&[count, k], &numbers)
         };
-        let (operator, indices, updates, options) = match random.below(4) {
+        let (operator, indices, updates, options) = match random.below(5) {
             0 => ("slice", None, None, *random.of(&["::-1", ":, ::-1", "::2, ::-1", "-1:, :", "..., :1"])),
             1 => {
                 let (at, places) =
@@ -108,6 +108,12 @@ impl<T: Item> Case<T> {
                 ("slice-scatter", None, Some(filled(random, &places, &item)), at)
             }
             2 => ("gather-nd", Some(tuples(random)), None, ""),
+            3 => {
+                let (axis, shape) = *random.of(&[(0, "--axis=0"), (1, "--axis=1")]);
+                let dim = dims[axis] as i64;
+                let numbers: Vec<i64> = (0..1 + random.below(6)).map(|_| random.within(-dim..dim)).collect();
+                ("gather", Some(common::tensor(&[numbers.len()], &numbers)), None, shape)
+            }
             _ => {
                 let (indices, shape) = (tuples(random), [&[count], &dims[k..]].concat());
                 let reduction = *random.of(&["none", "add", "sub", "max"]);
@@ -122,6 +128,7 @@ impl<T: Item> Case<T> {
         match self.operator {
             "slice" | "slice-scatter" => vec!["--at".to_owned(), self.options.clone()],
             "scatter-nd" => vec!["--reduction".to_owned(), self.options.clone()],
+            "gather" => vec![self.options.clone()],
             _ => Vec::new(),
         }
     }

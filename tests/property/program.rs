@@ -47,12 +47,14 @@ fn check(folder: &Folder, args: &[&str]) {
 }
 
 /// As data, as indices, as updates and as a list.
-const ROLES: [&[&str]; 8] = [
+const ROLES: [&[&str]; 10] = [
     &["slice", "mutant", "--at", "..., ::-1"],
     &["slice-scatter", "data.npy", "mutant", "--at", ":2"],
     &["scatter-update", "data.npy", "mutant", "--fill", "1", "--axis", "0"],
     &["scatter-nd", "data.npy", "mutant", "--fill", "1"],
     &["scatter-nd", "mutant", "[[0]]", "--fill", "1", "--reduction", "add", "--to", "json"],
+    &["gather", "data.npy", "mutant", "--axis", "1", "--out-of-range", "zero"],
+    &["gather", "mutant", "0", "--axis", "-1", "--to", "npy"],
     &["gather-nd", "data.npy", "mutant"],
     &["gather-nd", "mutant", "[[0]]", "--batch-dims", "1", "--to", "npy"],
     &["slice", "data.npy", "--start", "mutant", "--stop", "mutant"],
@@ -115,7 +117,7 @@ const TEXTS: [&str; 10] =
 fn mutants_of_arguments() {
     let folder = Folder::new();
     folder.put("data.npy", npy("<i4", &[3, 2], &[7; 24]));
-    let options: [&[&str]; 10] = [
+    let options: [&[&str]; 12] = [
         &["slice", "data.npy", "--at"],
         &["slice", "data.npy", "--stop", "1", "--start"],
         &["slice", "data.npy", "--start", "0,0", "--stop", "1,1", "--axes"],
@@ -123,6 +125,8 @@ fn mutants_of_arguments() {
         &["scatter-update", "data.npy", "0", "--fill", "1", "--axis"],
         &["slice-scatter", "data.npy", "--at", ":", "--fill"],
         &["scatter-nd", "data.npy", "--fill", "1"],
+        &["gather", "data.npy"],
+        &["gather", "data.npy", "[[0],[1],[0]]", "--axis", "1", "--batch-dims"],
         &["gather-nd", "data.npy"],
         &["gather-nd", "data.npy", "[[0],[1],[0]]", "--batch-dims"],
         &["slice", "--at", ":", "--to", "json", "--dtype", "float32"],
@@ -137,11 +141,12 @@ fn mutants_of_arguments() {
 /// Options in any number and order, most of them nonsense together.
 #[test]
 fn any_options() {
-    const WORDS: [&str; 36] = [
+    const WORDS: [&str; 37] = [
         "slice",
         "slice-scatter",
         "scatter-update",
         "scatter-nd",
+        "gather",
         "gather-nd",
         "completions",
         "data.npy",

@@ -311,7 +311,7 @@ fn program(
         let (found, args) = run(division, &["--to", "npy"]);
         assert!(found == wanted, "{division:?}, {args} on {data:?}: {}", difference(&found, &wanted));
     }
-    if args[0] != "slice" && args[0] != "gather-nd" {
+    if !["slice", "gather", "gather-nd"].contains(&args[0]) {
         let [_, division] = divisions(random);
         let (said, args) = run(division, &["--in-place"]);
         let (found, wanted) = (folder.get("data.npy"), expected.file());
@@ -493,6 +493,64 @@ fn batched_tuples(random: &mut Random, shape: &[usize], batch: usize) -> (Number
         named.push([&at[..batch], tuple.as_slice()].concat());
     }
     (Numbers::new(random, [lead.as_slice(), &[k]].concat(), typed), named)
+}
+
+#[test]
+fn gather() {
+    fn library<const N: usize>(data: &Tensor, numbers: &Numbers, axis: i64, batch: i64) -> (Vec<usize>, Vec<u8>) {
+        let out = tensorop::gather(&data.array::<N>(), &numbers.array(), axis, batch).expect("a gather");
+        (out.shape().to_vec(), joined(&out))
+    }
+    let (folder, mut random) = (Folder::new(), Random(8));
+    for case in 0..CASES {
+        let rank = 1 + random.below(5);
+        let shape = random.shape(rank);
+        let data = Tensor::new(&mut random, KINDS[case % KINDS.len()], shape);
+        let axis = random.below(rank);
+        let batch = if random.chance(50) { 0 } else { random.below(axis + 1) };
+        let dim = data.shape[axis];
+        let more_rank = random.below(3);
+        let mut more = random.shape(more_rank);
+        let zero = random.chance(30);
+        if dim == 0 && !zero {
+            more = vec![0];
+        }
+        let index_shape = [&data.shape[..batch], &more].concat();
+        let wide = if zero { dim as i64 + 2 } else { dim as i64 };
+        let typed: Vec<i64> = (0..index_shape.iter().product()).map(|_| random.within(-wide..wide)).collect();
+        let numbers = Numbers::new(&mut random, index_shape.clone(), typed.clone());
+        let (tuples, blocks) = (indices(&index_shape[batch..]), indices(&data.shape[axis + 1..]));
+        let mut items = Vec::new();
+        for row in indices(&data.shape[..axis]) {
+            for tuple in &tuples {
+                let at = [&row[..batch], tuple].concat();
+                let number = typed[at.iter().zip(&index_shape).fold(0, |number, (at, dim)| number * dim + at)];
+                let place = usize::try_from(if number < 0 { number + dim as i64 } else { number }).ok();
+                for block in &blocks {
+                    match place.filter(|&place| place < dim) {
+                        Some(place) => items.extend(data.item(&[row.as_slice(), &[place], block].concat())),
+                        None => items.resize(items.len() + data.kind.1, 0),
+                    }
+                }
+            }
+        }
+        let shape = [&data.shape[..axis], &more, &data.shape[axis + 1..]].concat();
+        let expected = Tensor { shape, items, ..data.clone() };
+        let axis = if random.chance(50) { axis as i64 } else { axis as i64 - rank as i64 };
+        let batch = if random.chance(50) || more.is_empty() { batch as i64 } else { -(more.len() as i64) };
+        let what = if zero { "zero" } else { "error" };
+        let args = ["gather", "data.npy", "indices.npy"];
+        let options = [format!("--axis={axis}"), format!("--batch-dims={batch}"), format!("--out-of-range={what}")];
+        program(&mut random, &folder, &args, &options, &data, [Some(numbers.file()), None], &expected);
+        if !zero {
+            let (shape, items) = by_size!(data.kind.1, library(&data, &numbers, axis, batch));
+            let what = format!("library: axis {axis}, {batch} batch dims, {numbers:?} of {data:?}");
+            assert_eq!((&shape, &items), (&expected.shape, &expected.items), "{what}");
+        }
+        // the other order of storage, so that each case has both
+        let turned = Tensor { fortran: !data.fortran, ..data.clone() };
+        program(&mut random, &folder, &args, &options, &turned, [Some(numbers.file()), None], &expected);
+    }
 }
 
 #[test]

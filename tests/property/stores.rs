@@ -79,7 +79,7 @@ impl Case {
             dims.map(|dim| (dim > 0).then(|| random.within(-dim..dim))).collect()
         };
         let tuples: Option<Vec<Vec<i64>>> = (0..3).map(|_| index(random)).collect();
-        match (random.below(5), tuples) {
+        match (random.below(6), tuples) {
             (0, _) => (format!("slice D --at {at}"), false),
             (1, Some(tuples)) => {
                 let axis = random.below(self.shape.len());
@@ -87,6 +87,11 @@ impl Case {
                 (format!("scatter-update D {} --fill 1 --axis {axis}", list(&places)), true)
             }
             (2, Some(tuples)) => (format!("scatter-nd D {} --fill 1", format!("{tuples:?}").replace(' ', "")), true),
+            (4, Some(tuples)) => {
+                let axis = random.below(self.shape.len());
+                let places: Vec<i64> = tuples.iter().map(|tuple| tuple[axis]).collect();
+                (format!("gather D {} --axis {axis}", list(&places)), false)
+            }
             (3, Some(tuples)) => (format!("gather-nd D {}", format!("{tuples:?}").replace(' ', "")), false),
             _ => (format!("slice-scatter D --fill 1 --at {at}"), true),
         }

@@ -192,6 +192,8 @@ pub struct LinkedGather {
     has_zeros: bool,
     /// Data of at most so many bytes is kept in memory: as much as the index tensor takes, which is all read.
     resident: usize,
+    /// So many bytes of data may be read for a window at once.
+    slab: usize,
     threads: Threads,
 }
 
@@ -202,11 +204,14 @@ impl LinkedGather {
     /// A number that names no place; of reading; not enough memory.
     pub fn new(data: Source, resolver: &TupleResolver, indices: Source, limits: Limits) -> Result<Self> {
         let meta = Meta::new(data.dtype().clone(), resolver.shapes().updates_shape().to_vec());
-        let resident = indices.bytes().clamp(RESIDENT, ENTRIES);
+        // where tests make windows small, most data must be read from its file, and by several readings
+        let resident =
+            limits.window.map_or(indices.bytes().clamp(RESIDENT, ENTRIES), |window| window.saturating_mul(8));
+        let slab = limits.window.map_or(SLAB, |window| window.saturating_mul(4));
         let places = TuplePlaces::new(indices, resolver, limits)?;
         let blocks = GatheredBlocks::new(resolver.shapes());
         let has_zeros = resolver.shapes().out_of_range == OutOfRange::Zero;
-        Ok(Self { data, places, blocks, meta, has_zeros, resident, threads: limits.threads })
+        Ok(Self { data, places, blocks, meta, has_zeros, resident, slab, threads: limits.threads })
     }
 
     /// Reads the blocks of a window from data in C order. Where the tuples take much of what lies side by side, all of that
@@ -218,7 +223,7 @@ impl LinkedGather {
         let Some(named) = near.extent(blocks.dim) else { return Ok(()) };
         let extent = (named.end - named.start - 1) * blocks.block + at.len;
         // no more memory than the sorted list of the tuples would take
-        let most = SLAB.max(at.rows.len() * count * size_of::<PlacedTuple>()) / itemsize.max(1);
+        let most = self.slab.max(at.rows.len() * count * size_of::<PlacedTuple>()) / itemsize.max(1);
         let is_dense = |items: usize| (items - at.len) * itemsize / count <= GAP;
         if extent > most || !is_dense(extent) {
             return self.sweep(near, at, out, buffer);
@@ -345,7 +350,7 @@ impl Fill for LinkedGather {
         // data of long blocks is read block by block: a part of the output needs few of them
         let is_file = self.data.is_read_by_position();
         let is_long = self.blocks.block * self.meta.dtype.itemsize() >= SHORT_PIECE;
-        let most = if is_file && is_long { SLAB } else { self.resident };
+        let most = if is_file && is_long { self.slab } else { self.resident };
         if (is_file || self.data.as_chunks().is_some()) && self.data.bytes() <= most {
             self.data.make_resident()?;
         }
@@ -398,18 +403,29 @@ impl Fill for LinkedGather {
 }
 
 impl TupleResolver {
-    /// Gathers from an array in C order: returns the blocks of `source` that the tuples address, in their order.
+    /// Gathers from an array in C order: returns the blocks of `source` that the tuples address, in their order, for each row.
+    /// The block of a tuple that names no place is made of `zero`, which there is where that is no error.
     ///
     /// # Errors
     /// The first number that is out of range.
-    pub(in crate::ops) fn gather<T: Copy>(&self, source: &[T], numbers: &[impl Index]) -> Result<Vec<T>> {
+    pub(in crate::ops) fn gather<T: Copy>(
+        &self,
+        source: &[T],
+        numbers: &[impl Index],
+        zero: Option<T>,
+    ) -> Result<Vec<T>> {
         let places = NearPlaces::of_numbers(self, numbers)?;
         let (shape, mut out) = (self.shapes.updates_shape(), Vec::new());
-        if !shape.contains(&0) {
-            let blocks = GatheredBlocks::new(&self.shapes);
-            let all = blocks.of(&Window::whole(shape));
-            blocks.runs(&places, &all, |ItemRun { from, len, .. }| out.extend_from_slice(&source[from..][..len]));
+        if shape.contains(&0) {
+            return Ok(out);
         }
+        let fill = |out: &mut Vec<T>, to| zero.into_iter().for_each(|zero| out.resize(to, zero));
+        let blocks = GatheredBlocks::new(&self.shapes);
+        blocks.runs(&places, &blocks.of(&Window::whole(shape)), |ItemRun { from, to, len }| {
+            fill(&mut out, to);
+            out.extend_from_slice(&source[from..][..len]);
+        });
+        fill(&mut out, shape.iter().product());
         Ok(out)
     }
 }

@@ -1,0 +1,84 @@
+//! The sub-command `gather`.
+
+use anyhow::Result;
+use clap::{Args, ValueHint};
+
+use super::destination::Destination;
+use super::io::{Io, Outcome};
+use super::options::{IndexList, OperandArg, OperatorOptions, Word, data_help, parse_number, parse_words, word};
+use super::sources::{DATA, INDICES, OperandReader, check_stdin, explained};
+use crate::item::meta::Order;
+use crate::ops::gather::check;
+use crate::ops::indexed::{LinkedGather, OutOfRange};
+
+/// Take the places of one axis at indices (OpenVINO Gather-1, -7, -8, ONNX Gather 1, 11, 13)
+///
+/// The output is DATA with, on the axis, the places that INDICES name, in their order: NumPy's take. A lone index, of
+/// rank 0, drops the axis. With --batch-dims B the first B axes of DATA and INDICES are the same, and each batch has
+/// indices of its own; a negative B counts from the rank of INDICES. Negative indices count from the end. An index out of
+/// range is an error, as in ONNX, or with --out-of-range zero makes zeros, as in Gather-8.
+///
+/// Shape of the output: DATA.shape[:axis], then INDICES.shape[B:], then DATA.shape[axis+1:].
+#[derive(Args)]
+#[command(override_usage = "tensorop gather [OPTIONS] <DATA> <INDICES>", after_long_help = EXAMPLES)]
+pub(super) struct Gather {
+    /// The tensor to take from
+    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to take from."))]
+    pub data: OperandArg,
+    /// Integers of any rank, places of the axis: an operand as DATA
+    #[arg(value_name = "INDICES", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
+    pub indices: OperandArg,
+    /// The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)
+    #[arg(long, value_name = "N", value_parser = IndexList::parser(), default_value = "0", help_heading = "Gather")]
+    pub axis: IndexList,
+    /// How many of the first axes are batches, the same in DATA and INDICES; a negative number counts from INDICES' rank
+    #[arg(long, value_name = "B", value_parser = parse_number::<i64>, default_value_t = 0, help_heading = "Gather")]
+    pub batch_dims: i64,
+    /// What an index is that names no place of the axis
+    #[arg(long, value_name = "WHAT", value_parser = parse_words(meanings()), default_value = "error", help_heading = "Gather")]
+    pub out_of_range: OutOfRange,
+    #[command(flatten)]
+    pub options: OperatorOptions,
+}
+
+fn meanings() -> Vec<Word<OutOfRange>> {
+    vec![
+        word("error", "An error that names the first one, as in ONNX", OutOfRange::Error),
+        word("zero", "Zeros: bytes of zero in any dtype, as in OpenVINO's Gather-8", OutOfRange::Zero),
+    ]
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tensorop gather data.npy indices.npy --axis 1
+  tensorop gather table.npy '[3,0,3]' -o embeddings.npy
+  tensorop gather data.npy 3
+  tensorop gather frames.npy order.npy --axis 1 --batch-dims 1 -o sorted.npy
+  tensorop gather '[1,2,3,4,5]' '[3,10,-20]' --out-of-range zero
+
+Of a large .npy file only the places that are taken are read, and what lies between near ones.
+
+Of INDICES at most 1 GiB is held in memory (some 100 million); of a larger tensor the rest is read again.";
+
+impl Gather {
+    /// Resolves the indices and writes the places of DATA that they name.
+    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+        let OperatorOptions { input, output, run } = &self.options;
+        let destination = Destination::of(io, output, run.quiet)?;
+        let reader = OperandReader::new(io, input, &run.threads)?;
+        let operands = [DATA.of(&self.data), INDICES.of(&self.indices)];
+        check_stdin(&operands)?;
+        let axis = reader.axis(&self.axis)?;
+        let [data, indices] = &operands;
+        let (data, indices) = (reader.source(data)?, reader.integers(indices)?);
+        let explain = |error| explained(&operands, error);
+        let shapes = check(data.shape(), indices.shape(), axis, self.batch_dims, self.out_of_range).map_err(explain)?;
+        let numbers = shapes.in_order(Order::C);
+        let mut report = destination.report("gather (OpenVINO Gather-8, ONNX Gather-13)");
+        report.source(&data);
+        report.source(&indices);
+        report.line(format_args!("axis {axis}, batch dims {}: {} indices", self.batch_dims, numbers.count()));
+        let fill = LinkedGather::new(data, &numbers, indices, reader.limits).map_err(explain)?;
+        destination.put(Box::new(fill), reader.limits, report)
+    }
+}

@@ -1,0 +1,242 @@
+//! Gather, as OpenVINO specifies it in its versions 1, 7 and
+//! [8](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/gather-8.html)
+//! and [ONNX](https://onnx.ai/onnx/operators/onnx__Gather.html) in its versions 1, 11 and 13: the places of one axis of
+//! `data` that `indices` name, in their order.
+
+use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension, IxDyn};
+
+use super::arrays::{check_extent, check_rank, items};
+use super::indexed::{Index, OutOfRange, Shapes};
+use crate::error::{Error, Result, Subject};
+use crate::item::meta::Order;
+use crate::layout::axis::resolve_axis;
+use crate::layout::shape::MAX_RANK;
+
+/// Checks `axis` and the shapes of `data` and `indices`, whose first `batch_dims` axes are the same. A negative number of
+/// these counts from the rank of `indices`.
+///
+/// # Errors
+/// Rank 0 of `data`; an axis outside `[-rank, rank - 1]`; more batch dims than `indices` has axes, or beyond `axis`; batch
+/// dims that differ; an output of too many axes, or beyond what can be counted.
+pub fn check(
+    shape: &[usize],
+    indices: &[usize],
+    axis: i64,
+    batch_dims: i64,
+    out_of_range: OutOfRange,
+) -> Result<Shapes> {
+    let rank = check_rank(shape)?;
+    let axis = resolve_axis(axis, rank).ok_or_else(|| {
+        Error::new(Subject::Axis, format!("{axis} is outside [-{rank}, {}] (data {shape:?})", rank - 1))
+    })?;
+    let (index_rank, most) = (indices.len(), axis.min(indices.len()));
+    let counted = if batch_dims < 0 { batch_dims.saturating_add(index_rank as i64) } else { batch_dims };
+    let batch = usize::try_from(counted).ok().filter(|&batch| batch <= most).ok_or_else(|| {
+        let expected = match most {
+            0 if index_rank == 0 => "0".to_owned(),
+            _ if most == index_rank => format!("-{index_rank} to {most}"),
+            _ => format!("0 to {most} or -{index_rank} to -{}", index_rank - most),
+        };
+        let message = format!("{batch_dims}, expected {expected} (axis {axis}, data {shape:?}, indices {indices:?})");
+        Error::new(Subject::Argument("batch-dims"), message)
+    })?;
+    if indices[..batch] != shape[..batch] {
+        let (found, expected) = (&indices[..batch], &shape[..batch]);
+        let message = format!("batch dims {found:?}, expected {expected:?} (data {shape:?})");
+        return Err(Error::new(Subject::Indices, message));
+    }
+    let output = [&shape[..axis], &indices[batch..], &shape[axis + 1..]].concat();
+    if output.len() > MAX_RANK {
+        let message =
+            format!("rank {}, expected at most {MAX_RANK} (data {shape:?}, indices {indices:?})", output.len());
+        return Err(Error::new(Subject::Output, message));
+    }
+    check_extent(&output, Subject::Output)?;
+    Ok(Shapes {
+        data: shape.to_vec(),
+        axes: axis..axis + 1,
+        batch_dims: batch,
+        tuples: indices.to_vec(),
+        updates: output,
+        has_tuple_axis: false,
+        counts_from_end: true,
+        is_implied: false,
+        out_of_range,
+    })
+}
+
+/// Returns the places of `axis` of `data` that `indices` name: `data[…, indices[m, …], …]`. The first `batch_dims` axes of both
+/// are the same, and each batch has indices of its own; a negative number counts from the rank of `indices`. The output has the
+/// shape `data.shape[:axis] ++ indices.shape[batch_dims:] ++ data.shape[axis + 1:]`: an index of rank 0 drops the axis. Negative
+/// indices count from the end.
+///
+/// ```
+/// use ndarray::{arr0, array};
+/// use tensorop::gather;
+/// let data = array![[1, 2, 3], [4, 5, 6]];
+/// assert_eq!(gather(&data, &array![2, 0], 1, 0)?, array![[3, 1], [6, 4]].into_dyn());
+/// assert_eq!(gather(&data, &arr0(-1), 0, 0)?, array![4, 5, 6].into_dyn());
+/// assert_eq!(gather(&data, &array![[0], [2]], 1, 1)?, array![[1], [6]].into_dyn());
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`check`]; a number that names no place, as ONNX has it. [`gather_or_zero`] has zeros there.
+pub fn gather<T: Copy>(
+    data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    axis: i64,
+    batch_dims: i64,
+) -> Result<ArrayD<T>> {
+    gathered(data, indices, axis, batch_dims, None)
+}
+
+/// Returns what [`gather`] does, but zero, which is the default of a number, where an index names no place, as OpenVINO's
+/// Gather-8 has it.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::gather_or_zero;
+/// assert_eq!(gather_or_zero(&array![5, 6], &array![1, 2, -3], 0, 0)?, array![6, 0, 0].into_dyn());
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`check`].
+pub fn gather_or_zero<T: Copy + Default>(
+    data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    axis: i64,
+    batch_dims: i64,
+) -> Result<ArrayD<T>> {
+    gathered(data, indices, axis, batch_dims, Some(T::default()))
+}
+
+/// Gathers; `zero` is what stands where an index names no place, unless that is an error.
+fn gathered<T: Copy>(
+    data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    axis: i64,
+    batch_dims: i64,
+    zero: Option<T>,
+) -> Result<ArrayD<T>> {
+    let out_of_range = if zero.is_some() { OutOfRange::Zero } else { OutOfRange::Error };
+    let resolver = check(data.shape(), indices.shape(), axis, batch_dims, out_of_range)?.in_order(Order::C);
+    let out = resolver.gather(&items(data), &items(indices), zero)?;
+    let shape = IxDyn(resolver.shapes().updates_shape());
+    Ok(Array::from_shape_vec(shape, out).expect("a block for each index of each row"))
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array1, Array2, Array3, arr0, array};
+
+    use super::*;
+
+    /// Those of Gather-8 (and, where nothing is out of range, of Gather-7), and of ONNX's Gather.
+    #[test]
+    fn the_specifications_examples() {
+        let five = array![1, 2, 3, 4, 5].into_dyn();
+        let rows = array![[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]].into_dyn();
+        let cube = Array::from_shape_vec(IxDyn(&[2, 5, 4]), (1..=40).collect()).unwrap();
+        let images = Array::from_shape_vec(IxDyn(&[2, 1, 5, 4]), (1..=40).collect()).unwrap();
+        let batches = array![[0, 0, 4], [4, 0, 0]].into_dyn();
+        let names = array![[10, 12], [23, 34], [45, 57]].into_dyn();
+        let block = |first: i32| (first..first + 4).collect::<Vec<_>>();
+        let blocks = |firsts: &[i32], shape: &[usize]| {
+            let items = firsts.iter().flat_map(|&first| block(first)).collect();
+            Array::from_shape_vec(IxDyn(shape), items).unwrap()
+        };
+        let firsts = [1, 1, 17, 37, 21, 21];
+        type Row = (&'static str, ArrayD<i32>, ArrayD<i64>, i64, i64, ArrayD<i32>);
+        let cases: [Row; 9] = [
+            ("1", five.clone(), array![0, 0, 4].into_dyn(), 0, 0, array![1, 1, 5].into_dyn()),
+            ("2", rows.clone(), batches.clone(), 1, 1, array![[1, 1, 5], [10, 6, 6]].into_dyn()),
+            ("3", cube.clone(), batches.clone(), 1, 1, blocks(&firsts, &[2, 3, 4])),
+            ("4", images.clone(), array![[0, 0, 4], [4, 0, 0]].into_dyn(), 2, 1, blocks(&firsts, &[2, 1, 3, 4])),
+            ("5", rows.clone(), batches, 1, -1, array![[1, 1, 5], [10, 6, 6]].into_dyn()),
+            ("6", five.clone(), array![0, -2, -1].into_dyn(), 0, 0, array![1, 4, 5].into_dyn()),
+            ("7", five, array![3, 10, -20].into_dyn(), 0, 0, array![4, 0, 0].into_dyn()),
+            (
+                "ONNX 1",
+                names.clone(),
+                array![[0, 1], [1, 2]].into_dyn(),
+                0,
+                0,
+                array![[[10, 12], [23, 34]], [[23, 34], [45, 57]]].into_dyn(),
+            ),
+            ("ONNX 2", names, array![[0, 1]].into_dyn(), 1, 0, array![[[10, 12]], [[23, 34]], [[45, 57]]].into_dyn()),
+        ];
+        for (name, data, indices, axis, batch_dims, wanted) in cases {
+            let found = gather_or_zero(&data, &indices, axis, batch_dims);
+            assert_eq!(found.as_ref(), Ok(&wanted), "{name}");
+            let found = gather(&data, &indices, axis, batch_dims);
+            assert_eq!(found.ok(), (name != "7").then_some(wanted), "{name}");
+        }
+    }
+
+    #[test]
+    fn shapes_of_every_kind() {
+        let data = Array3::from_shape_fn((2, 3, 4), |(i, j, k)| (i * 12 + j * 4 + k) as i16);
+        // a lone index drops the axis; of several axes; every axis a batch but the last
+        assert_eq!(gather(&data, &arr0(-1), 1, 0).unwrap(), data.index_axis(ndarray::Axis(1), 2).into_dyn());
+        assert_eq!(gather(&data, &array![[0, 3], [1, 1]], -1, 0).unwrap().shape(), [2, 3, 2, 2]);
+        let last = gather(&data, &Array2::from_elem((2, 3), -1), 2, 2).unwrap();
+        assert_eq!(last, array![[3, 7, 11], [15, 19, 23]].into_dyn());
+        assert_eq!(gather(&data, &Array2::from_elem((2, 3), -1), 2, -1).unwrap().shape(), [2, 3, 3]);
+        assert_eq!(gather(&data, &Array2::from_elem((2, 3), 1), 2, -2).unwrap().shape(), [2, 3, 2, 3]);
+        // no index, no place, no item
+        assert_eq!(gather(&data, &Array1::<u8>::zeros(0), 1, 0).unwrap().shape(), [2, 0, 4]);
+        let none = Array2::<u8>::zeros((0, 3));
+        assert_eq!(gather(&none, &Array1::<u8>::zeros(0), 0, 0).unwrap().shape(), [0, 3]);
+        assert!(gather(&none, &array![0], 0, 0).is_err(), "there is no place");
+        assert_eq!(gather_or_zero(&none, &array![0, -1], 0, 0).unwrap(), Array2::<u8>::zeros((2, 3)).into_dyn());
+        let no_item = Array2::<u8>::zeros((2, 0));
+        assert_eq!(gather(&no_item, &array![1], 0, 0).unwrap().shape(), [1, 0]);
+        assert!(gather(&no_item, &array![2], 0, 0).is_err(), "the index still has to be right");
+        assert_eq!(gather_or_zero(&array![1.5], &array![u64::MAX, 0], 0, 0).unwrap(), array![0.0, 1.5].into_dyn());
+    }
+
+    #[test]
+    fn refused() {
+        let data = Array2::<u8>::zeros((2, 3));
+        let error = |indices: ArrayD<i64>, axis, batch| gather(&data, &indices, axis, batch).unwrap_err().to_string();
+        let many = ArrayD::<i64>::zeros(IxDyn(&[1; 63]));
+        let rows = [
+            (
+                error(array![0, 2].into_dyn(), 0, 0),
+                "indices: 2 at [1] is out of range: expected [-2, 1] on axis 0 (data [2, 3])",
+            ),
+            (
+                error(array![[0], [-4]].into_dyn(), 1, 1),
+                "indices: -4 at [1, 0] is out of range: expected [-3, 2] on axis 1 (data [2, 3])",
+            ),
+            (
+                error(arr0(3).into_dyn(), -1, 0),
+                "indices: 3 at [] is out of range: expected [-3, 2] on axis 1 (data [2, 3])",
+            ),
+            (error(array![0].into_dyn(), 2, 0), "axis: 2 is outside [-2, 1] (data [2, 3])"),
+            (
+                error(array![[0]].into_dyn(), 0, 1),
+                "batch-dims: 1, expected 0 to 0 or -2 to -2 (axis 0, data [2, 3], indices [1, 1])",
+            ),
+            (
+                error(array![[0, 0], [0, 0]].into_dyn(), 0, -1),
+                "batch-dims: -1, expected 0 to 0 or -2 to -2 (axis 0, data [2, 3], indices [2, 2])",
+            ),
+            (error(arr0(0).into_dyn(), 1, -1), "batch-dims: -1, expected 0 (axis 1, data [2, 3], indices [])"),
+            (error(array![0].into_dyn(), 1, -2), "batch-dims: -2, expected -1 to 1 (axis 1, data [2, 3], indices [1])"),
+            (error(array![[0]].into_dyn(), 1, 1), "indices: batch dims [1], expected [2] (data [2, 3])"),
+            (
+                check(&[], &[1], 0, 0, OutOfRange::Error).unwrap_err().to_string(),
+                "data: rank 0, expected at least 1 axis",
+            ),
+        ];
+        for (got, expected) in rows {
+            assert_eq!(got, expected);
+        }
+        assert_eq!(gather(&data, &many, 0, 0).map(|out| out.ndim()), Ok(64));
+        let output = check(&[2, 3], &[1; 64], 0, 0, OutOfRange::Error).unwrap_err();
+        assert!(output.to_string().starts_with("output: rank 65, expected at most 64"), "{output}");
+    }
+}
