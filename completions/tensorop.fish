@@ -33,6 +33,7 @@ complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "scatter-nd" -d 'P
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "scatter-elements" -d 'Put or reduce updates at indices along an axis (ONNX ScatterElements 11 to 18, OpenVINO ScatterElementsUpdate-12)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "gather" -d 'Take the places of one axis at indices (OpenVINO Gather-1, -7, -8, ONNX Gather 1, 11, 13)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "gather-nd" -d 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "gather-elements" -d 'Take items at indices along an axis (ONNX GatherElements 11, 13, OpenVINO GatherElements-6)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "transpose" -d 'Put the axes of a tensor into another order (ONNX Transpose 1 to 25, OpenVINO Transpose-1)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "reshape" -d 'Give a tensor other dims (ONNX Reshape 5 to 25, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "show" -d 'Look at tensors: dtype and shape, then the items, or a picture of them'
@@ -652,6 +653,87 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dry-run 
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l axis -d 'The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
+int8\t''
+int16\t''
+int32\t''
+int64\t''
+uint8\t''
+uint16\t''
+uint32\t''
+uint64\t''
+float16\t''
+float32\t''
+float64\t''
+complex64\t''
+complex128\t''
+bfloat16\t''
+float8_e5m2\t''
+float8_e3m4\t''
+float8_e4m3\t''
+float8_e4m3b11fnuz\t''
+float8_e4m3fn\t''
+float8_e4m3fnuz\t''
+float8_e5m2fnuz\t''
+float8_e8m0fnu\t''
+float6_e2m3fn\t''
+float6_e3m2fn\t''
+float4_e2m1fn\t''
+int4\t''
+uint4\t''
+int2\t''
+uint2\t''
+float96\t''
+float128\t''
+complex192\t''
+complex256\t''"
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+npz\t'NumPy\'s .npz, a ZIP archive of .npy'
+safetensors\t'Hugging Face\'s .safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
+pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
+json\t'JSON, also that of KServe\'s version 2 protocol'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+npz\t'NumPy\'s .npz, not compressed, with fixed times'
+safetensors\t'Hugging Face\'s .safetensors'
+pb\t'An ONNX TensorProto with raw data'
+zarr\t'A Zarr store of version 3: a folder of chunks'
+json\t'One JSON object that reads back to the same bits'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'
+text\t'What NumPy prints'
+raw\t'The items alone, in C order'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
+big\t'The highest byte first'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l linewidth -d 'Characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l no-clobber -d 'Refuse to replace a file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l compress -d 'Deflate the members of a .npz'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l dry-run -d 'Make every check, print what would be done, write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l axes -d 'The axis of DATA that each axis of the output is, such as 0,3,1,2 or a file [default: reversed]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
@@ -1176,23 +1258,24 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s q -l quiet
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd transpose reshape show info diff textconv convert completions man help" -f -a "slice" -d 'Take a slice of a tensor (OpenVINO Slice-8)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd transpose reshape show info diff textconv convert completions man help" -f -a "slice-scatter" -d 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd transpose reshape show info diff textconv convert completions man help" -f -a "scatter-update" -d 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd transpose reshape show info diff textconv convert completions man help" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18, OpenVINO ScatterNDUpdate-15)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd transpose reshape show info diff textconv convert completions man help" -f -a "scatter-elements" -d 'Put or reduce updates at indices along an axis (ONNX ScatterElements 11 to 18, OpenVINO ScatterElementsUpdate-12)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd transpose reshape show info diff textconv convert completions man help" -f -a "gather" -d 'Take the places of one axis at indices (OpenVINO Gather-1, -7, -8, ONNX Gather 1, 11, 13)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd transpose reshape show info diff textconv convert completions man help" -f -a "gather-nd" -d 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd transpose reshape show info diff textconv convert completions man help" -f -a "transpose" -d 'Put the axes of a tensor into another order (ONNX Transpose 1 to 25, OpenVINO Transpose-1)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd transpose reshape show info diff textconv convert completions man help" -f -a "reshape" -d 'Give a tensor other dims (ONNX Reshape 5 to 25, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd transpose reshape show info diff textconv convert completions man help" -f -a "show" -d 'Look at tensors: dtype and shape, then the items, or a picture of them'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd transpose reshape show info diff textconv convert completions man help" -f -a "info" -d 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd transpose reshape show info diff textconv convert completions man help" -f -a "diff" -d 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd transpose reshape show info diff textconv convert completions man help" -f -a "textconv" -d 'Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd transpose reshape show info diff textconv convert completions man help" -f -a "convert" -d 'Write tensors in another format, dtype or order'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd transpose reshape show info diff textconv convert completions man help" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd transpose reshape show info diff textconv convert completions man help" -f -a "man" -d 'Write the man pages'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd transpose reshape show info diff textconv convert completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements transpose reshape show info diff textconv convert completions man help" -f -a "slice" -d 'Take a slice of a tensor (OpenVINO Slice-8)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements transpose reshape show info diff textconv convert completions man help" -f -a "slice-scatter" -d 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements transpose reshape show info diff textconv convert completions man help" -f -a "scatter-update" -d 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements transpose reshape show info diff textconv convert completions man help" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18, OpenVINO ScatterNDUpdate-15)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements transpose reshape show info diff textconv convert completions man help" -f -a "scatter-elements" -d 'Put or reduce updates at indices along an axis (ONNX ScatterElements 11 to 18, OpenVINO ScatterElementsUpdate-12)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements transpose reshape show info diff textconv convert completions man help" -f -a "gather" -d 'Take the places of one axis at indices (OpenVINO Gather-1, -7, -8, ONNX Gather 1, 11, 13)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements transpose reshape show info diff textconv convert completions man help" -f -a "gather-nd" -d 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements transpose reshape show info diff textconv convert completions man help" -f -a "gather-elements" -d 'Take items at indices along an axis (ONNX GatherElements 11, 13, OpenVINO GatherElements-6)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements transpose reshape show info diff textconv convert completions man help" -f -a "transpose" -d 'Put the axes of a tensor into another order (ONNX Transpose 1 to 25, OpenVINO Transpose-1)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements transpose reshape show info diff textconv convert completions man help" -f -a "reshape" -d 'Give a tensor other dims (ONNX Reshape 5 to 25, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements transpose reshape show info diff textconv convert completions man help" -f -a "show" -d 'Look at tensors: dtype and shape, then the items, or a picture of them'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements transpose reshape show info diff textconv convert completions man help" -f -a "info" -d 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements transpose reshape show info diff textconv convert completions man help" -f -a "diff" -d 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements transpose reshape show info diff textconv convert completions man help" -f -a "textconv" -d 'Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements transpose reshape show info diff textconv convert completions man help" -f -a "convert" -d 'Write tensors in another format, dtype or order'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements transpose reshape show info diff textconv convert completions man help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements transpose reshape show info diff textconv convert completions man help" -f -a "man" -d 'Write the man pages'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements transpose reshape show info diff textconv convert completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 
 function __fish_tensorop_file
     string match -r '^.*?\.(?:npz|safetensors|safetensors\.index\.json)(?=:)' -- (commandline -ct)

@@ -53,7 +53,8 @@
 //! ScatterUpdate-3), [`scatter_nd()`] and [`scatter_nd_reduce()`] (ONNX ScatterND 11 to 18, OpenVINO ScatterNDUpdate-15),
 //! [`scatter_elements()`] and [`scatter_elements_reduce()`] (ONNX ScatterElements 11 to 18, OpenVINO
 //! ScatterElementsUpdate-12), [`gather()`] and [`gather_or_zero()`] (OpenVINO Gather-8, ONNX Gather-13), [`gather_nd()`] (ONNX
-//! GatherND-13, OpenVINO GatherND-8), [`transpose()`] (ONNX Transpose, OpenVINO Transpose-1), [`reshape()`] (Reshape, Squeeze,
+//! GatherND-13, OpenVINO GatherND-8), [`gather_elements()`] (ONNX GatherElements-13, OpenVINO GatherElements-6),
+//! [`transpose()`] (ONNX Transpose, OpenVINO Transpose-1), [`reshape()`] (Reshape, Squeeze,
 //! Unsqueeze and Flatten of ONNX and OpenVINO) take and return [`ndarray`] arrays of any layout. So does [`replace_where()`], which puts one
 //! value in the place of the items for which a [`Condition`] holds. [`SliceArgs`] are slices, parsed from
 //! NumPy's notation or built axis by axis.
@@ -157,6 +158,7 @@ pub use item::tensor::Tensor;
 pub use layout::axis::{Span, StepRange};
 pub use ops::condition::Condition;
 pub use ops::gather::{gather, gather_or_zero};
+pub use ops::gather_elements::gather_elements;
 pub use ops::gather_nd::gather_nd;
 pub use ops::indexed::Index;
 pub use ops::reduction::{Reducible, Reduction};

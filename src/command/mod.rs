@@ -9,6 +9,7 @@ mod convert;
 mod destination;
 mod diff;
 mod gather;
+mod gather_elements;
 mod gather_nd;
 mod help;
 mod info;
@@ -131,6 +132,7 @@ sub_commands! {
         "scatter-elements" scatter_elements::ScatterElements
         "gather" gather::Gather
         "gather-nd" gather_nd::GatherNd
+        "gather-elements" gather_elements::GatherElements
         "transpose" transpose::Transpose
         "reshape" reshape::Reshape
     }

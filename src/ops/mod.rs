@@ -6,6 +6,7 @@ pub mod cast;
 pub mod condition;
 pub mod fill;
 pub mod gather;
+pub mod gather_elements;
 pub mod gather_nd;
 pub mod indexed;
 pub mod matcher;

@@ -298,6 +298,14 @@ impl Source {
         Ok(())
     }
 
+    /// Reverses the axes of a tensor in Fortran order, which makes it one in C order: the same items lie in the same places.
+    pub fn reverse_to_c_order(&mut self) {
+        if self.meta.order == Order::Fortran {
+            self.meta.shape.reverse();
+            self.meta.order = Order::C;
+        }
+    }
+
     /// Makes chunks in [long rows](Self::in_long_rows) readable in C order, by copying them once to a file without a name
     /// in the folder for temporary files. Other sources stay as they are.
     ///

@@ -9,6 +9,7 @@ mod completions;
 mod convert;
 mod diff;
 mod gather;
+mod gather_elements;
 mod gather_nd;
 mod info;
 mod man;

@@ -243,13 +243,14 @@ impl Numbers<'_> {
 /// Every operator, on arguments of any kind, against plain nested loops that follow the text of its specification.
 pub(crate) fn operators(bytes: &[u8]) {
     let mut numbers = Numbers(bytes);
-    match numbers.below(7) {
+    match numbers.below(8) {
         0 => slice(&mut numbers, false),
         1 => slice(&mut numbers, true),
         2 => scatter_update(&mut numbers),
         3 => gather_nd(&mut numbers),
         4 => scatter_elements(&mut numbers),
         5 => gather(&mut numbers),
+        6 => gather_elements(&mut numbers),
         _ => scatter_nd(&mut numbers),
     }
 }
@@ -542,6 +543,21 @@ fn gather(numbers: &mut Numbers<'_>) {
     let exact = zeros.clone().filter(|_| typed.iter().all(|&number| named(number).is_some()));
     agree(tensorop::gather(&data, &array_of, axis, batch_dims), exact, &what);
     agree(tensorop::gather_or_zero(&data, &array_of, axis, batch_dims), zeros, &what);
+}
+
+fn gather_elements(numbers: &mut Numbers<'_>) {
+    let rank = numbers.below(5);
+    let shape = numbers.shape(rank);
+    let axis = numbers.index(rank, true);
+    let ElementIndices { shape: index_shape, typed, places } = ElementIndices::new(numbers, &shape, axis);
+    let data = array(&shape, 0);
+    let expected = places.filter(|_| rank > 0).map(|places| {
+        let items = places.iter().map(|place| data[place.as_slice()]).collect();
+        ArrayD::from_shape_vec(IxDyn(&index_shape), items).expect("an item for each index")
+    });
+    let what = format!("{typed:?} as {index_shape:?}, axis {axis} of {shape:?}");
+    let indices = ArrayD::from_shape_vec(IxDyn(&index_shape), typed).expect("as many numbers");
+    agree(tensorop::gather_elements(&data, &indices, axis), expected, &what);
 }
 
 fn gather_nd(numbers: &mut Numbers<'_>) {

@@ -35,6 +35,10 @@ struct GatheredBlocks {
     row_axes: usize,
     /// The axes of the output before those of a block.
     lead_axes: usize,
+    /// How many items lie from the first to behind the last that neighbouring tuples may name, where they are of one row.
+    reach: usize,
+    /// Whether places are numbers of items in storage, whatever its order, and all of `data` is one row.
+    is_flat: bool,
 }
 
 /// What of the output a window has: of some rows the same tuples, and of these tuples' blocks the same items. It has all
@@ -61,16 +65,28 @@ impl WindowBlocks {
 }
 
 impl GatheredBlocks {
-    fn new(shapes: &Shapes) -> Self {
-        let Shapes { data, axes, batch_dims, tuples, .. } = shapes;
+    fn new(shapes: &Shapes, order: Order) -> Self {
+        let Shapes { data, axes, batch_dims, tuples, is_implied, .. } = shapes;
         let product = |dims: &[usize]| dims.iter().product::<usize>();
+        if *is_implied {
+            let dim = product(data);
+            let reach = match order {
+                Order::C => product(&data[axes.start..]),
+                Order::Fortran => dim,
+            };
+            let (tuples, lead_axes) = (product(tuples), tuples.len());
+            return Self { rows: 1, tuples, dim, block: 1, row_axes: 0, lead_axes, reach, is_flat: true };
+        }
+        let (dim, block) = (product(&data[axes.clone()]), product(&data[axes.end..]));
         Self {
             rows: product(&data[*batch_dims..axes.start]),
             tuples: product(&tuples[*batch_dims..]),
-            dim: product(&data[axes.clone()]),
-            block: product(&data[axes.end..]),
+            dim,
+            block,
             row_axes: axes.start,
             lead_axes: axes.start + tuples.len() - batch_dims,
+            reach: dim * block,
+            is_flat: false,
         }
     }
 
@@ -190,7 +206,7 @@ pub struct LinkedGather {
     meta: Meta,
     /// Whether some tuples may name no place, so that their blocks are zero.
     has_zeros: bool,
-    /// Data of at most so many bytes is kept in memory: as much as the index tensor takes, which is all read.
+    /// Data of at most so many bytes is kept in memory: about as much as the index tensor takes, which is all read.
     resident: usize,
     /// So many bytes of data may be read for a window at once.
     slab: usize,
@@ -198,18 +214,26 @@ pub struct LinkedGather {
 }
 
 impl LinkedGather {
-    /// Reads the index tensor and links the operator to its data.
+    /// Reads the index tensor and links the operator to its data. A resolver of tuples that imply coordinates is one for the
+    /// order in which the data is stored, any other is one for C order.
     ///
     /// # Errors
     /// A number that names no place; of reading; not enough memory.
     pub fn new(data: Source, resolver: &TupleResolver, indices: Source, limits: Limits) -> Result<Self> {
         let meta = Meta::new(data.dtype().clone(), resolver.shapes().updates_shape().to_vec());
+        let blocks = GatheredBlocks::new(resolver.shapes(), data.meta().order);
+        let is_together = blocks.reach.saturating_mul(meta.dtype.itemsize()) <= SLAB;
+        let resident = match blocks.is_flat {
+            false => indices.bytes().clamp(RESIDENT, ENTRIES),
+            // items of short rows are read with these
+            true if is_together => RESIDENT,
+            // the places themselves are not kept
+            true => resolver.count().saturating_mul(size_of::<PlacedTuple>()).clamp(RESIDENT, ENTRIES),
+        };
         // where tests make windows small, most data must be read from its file, and by several readings
-        let resident =
-            limits.window.map_or(indices.bytes().clamp(RESIDENT, ENTRIES), |window| window.saturating_mul(8));
+        let resident = limits.window.map_or(resident, |window| window.saturating_mul(8));
         let slab = limits.window.map_or(SLAB, |window| window.saturating_mul(4));
         let places = TuplePlaces::new(indices, resolver, limits)?;
-        let blocks = GatheredBlocks::new(resolver.shapes());
         let has_zeros = resolver.shapes().out_of_range == OutOfRange::Zero;
         Ok(Self { data, places, blocks, meta, has_zeros, resident, slab, threads: limits.threads })
     }
@@ -346,6 +370,9 @@ impl Fill for LinkedGather {
 
     fn prepare(&mut self) -> Result<()> {
         self.data.settle()?;
+        if self.blocks.is_flat {
+            self.data.reverse_to_c_order();
+        }
         self.data.flatten(self.threads)?;
         // data of long blocks is read block by block: a part of the output needs few of them
         let is_file = self.data.is_read_by_position();
@@ -386,7 +413,7 @@ impl Fill for LinkedGather {
     /// list of the tuples of a window counts as a part of it.
     fn window_bytes(&self, threads: usize) -> usize {
         let block = self.blocks.block * self.meta.dtype.itemsize();
-        let row = self.blocks.pitch() * self.meta.dtype.itemsize();
+        let row = self.blocks.reach.saturating_mul(self.meta.dtype.itemsize());
         let together = match self.data.meta().order {
             // short rows are read as a whole
             Order::C if row <= SLAB => SLAB,
@@ -420,7 +447,7 @@ impl TupleResolver {
             return Ok(out);
         }
         let fill = |out: &mut Vec<T>, to| zero.into_iter().for_each(|zero| out.resize(to, zero));
-        let blocks = GatheredBlocks::new(&self.shapes);
+        let blocks = GatheredBlocks::new(&self.shapes, Order::C);
         blocks.runs(&places, &blocks.of(&Window::whole(shape)), |ItemRun { from, to, len }| {
             fill(&mut out, to);
             out.extend_from_slice(&source[from..][..len]);

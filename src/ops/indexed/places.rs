@@ -70,7 +70,9 @@ impl TuplePlaces {
             return Ok(Self::OnlyPlace);
         }
         let small = u32::try_from(resolver.places()).is_ok();
-        if resolver.count().saturating_mul(if small { 4 } else { 8 }) > limits.entries() {
+        // a window of what belongs to single items is the same window of the index tensor, which costs no sorting to read again
+        let is_read_again = resolver.shapes().is_implied && indices.is_read_by_position();
+        if is_read_again || resolver.count().saturating_mul(if small { 4 } else { 8 }) > limits.entries() {
             indices.settle()?;
             // every number is checked before anything is written
             collect(&indices, resolver, limits, |_, _| Ok(()), |(), _, _| Ok(()))?;

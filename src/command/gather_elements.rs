@@ -1,0 +1,69 @@
+//! The sub-command `gather-elements`.
+
+use anyhow::Result;
+use clap::{Args, ValueHint};
+
+use super::destination::Destination;
+use super::io::{Io, Outcome};
+use super::options::{IndexList, OperandArg, OperatorOptions, data_help};
+use super::sources::{DATA, INDICES, OperandReader, check_stdin, explained};
+use crate::ops::gather_elements::check;
+use crate::ops::indexed::LinkedGather;
+
+/// Take items at indices along an axis (ONNX GatherElements 11, 13, OpenVINO GatherElements-6)
+///
+/// INDICES has an index for each item of the output: its place on the axis of DATA. On all other axes its place is that of
+/// the index itself, so that with axis 1 the output at [i][j][k] is DATA[i][INDICES[i][j][k]][k]. It is the way back of
+/// scatter-elements, and NumPy's take_along_axis without broadcasting. Negative indices count from the end, an index out
+/// of range is an error.
+///
+/// Shape of INDICES: the rank of DATA, and on all axes but the given one at most its dims. Shape of the output: that of
+/// INDICES.
+#[derive(Args)]
+#[command(override_usage = "tensorop gather-elements [OPTIONS] <DATA> <INDICES>", after_long_help = EXAMPLES)]
+pub(super) struct GatherElements {
+    /// The tensor to take from
+    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to take from."))]
+    pub data: OperandArg,
+    /// Integers, a place of the axis for each item of the output: an operand as DATA
+    #[arg(value_name = "INDICES", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
+    pub indices: OperandArg,
+    /// The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)
+    #[arg(long, value_name = "N", value_parser = IndexList::parser(), default_value = "0", help_heading = "Gather")]
+    pub axis: IndexList,
+    #[command(flatten)]
+    pub options: OperatorOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tensorop gather-elements data.npy indices.npy --axis 1
+  tensorop gather-elements '[[1,2],[3,4]]' '[[0,0],[1,0]]' --axis 1
+  tensorop gather-elements logits.npy order.npy --axis -1 -o sorted.npy
+
+INDICES is read twice: its numbers are checked, and then a window of it for the same window of the output. DATA of at most \
+1 GiB, and 16 bytes for each index, is held in memory, unless the items of a window lie within 1 MiB, as they do where the \
+rows of the last axis are short. A larger DATA is read once for every 48 MiB of the items that are taken and their places.";
+
+impl GatherElements {
+    /// Resolves the indices of the axis and writes the items of DATA that they name.
+    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+        let OperatorOptions { input, output, run } = &self.options;
+        let destination = Destination::of(io, output, run.quiet)?;
+        let reader = OperandReader::new(io, input, &run.threads)?;
+        let operands = [DATA.of(&self.data), INDICES.of(&self.indices)];
+        check_stdin(&operands)?;
+        let axis = reader.axis(&self.axis)?;
+        let [data, indices] = &operands;
+        let (data, indices) = (reader.source(data)?, reader.integers(indices)?);
+        let explain = |error| explained(&operands, error);
+        let shapes = check(data.shape(), indices.shape(), axis).map_err(explain)?;
+        let numbers = shapes.in_order(data.meta().order);
+        let mut report = destination.report("gather-elements (ONNX GatherElements-13, OpenVINO GatherElements-6)");
+        report.source(&data);
+        report.source(&indices);
+        report.line(format_args!("axis {axis}: {} indices", numbers.count()));
+        let fill = LinkedGather::new(data, &numbers, indices, reader.limits).map_err(explain)?;
+        destination.put(Box::new(fill), reader.limits, report)
+    }
+}

@@ -1,0 +1,117 @@
+//! GatherElements, as [ONNX](https://onnx.ai/onnx/operators/onnx__GatherElements.html) specifies it in its versions 11 and 13
+//! and OpenVINO's [GatherElements-6](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/gather-elements-6.html):
+//! for each index the item of `data` at the place that it names on one axis, and at the index's own place on the others. It
+//! is the way back of ScatterElements.
+
+use ndarray::{Array, ArrayBase, Data, Dimension};
+
+use super::arrays::{items, like};
+use super::indexed::{Index, Shapes};
+use super::scatter_elements::check_indices;
+use crate::error::Result;
+use crate::item::meta::Order;
+
+/// Checks `axis` and the shapes of `data` and `indices`.
+///
+/// # Errors
+/// Rank 0; an axis outside `[-rank, rank - 1]`; indices of another rank, or longer than `data` on another axis.
+pub fn check(shape: &[usize], indices: &[usize], axis: i64) -> Result<Shapes> {
+    check_indices(shape, indices, axis)
+}
+
+/// Returns an array of the shape of `indices`, whose item at `[i, …, j, …]` is the item of `data` at the place
+/// `indices[i, …, j, …]` of `axis`, and on all other axes at the place of that index itself. `indices` has the rank of `data`, and
+/// on the other axes at most its dims. Negative indices count from the end.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::gather_elements;
+/// let out = gather_elements(&array![[1, 2], [3, 4]], &array![[0, 0], [1, 0]], 1)?;
+/// assert_eq!(out, array![[1, 1], [4, 3]]);
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`check`]; a number that names no place.
+pub fn gather_elements<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, D>,
+    axis: i64,
+) -> Result<Array<T, D>> {
+    let resolver = check(data.shape(), indices.shape(), axis)?.in_order(Order::C);
+    let out = resolver.gather(&items(data), &items(indices), None)?;
+    Ok(like(indices, out))
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array2, Array3, arr0, array};
+
+    use super::*;
+
+    #[test]
+    fn the_specifications_examples() {
+        let two = gather_elements(&array![[1, 2], [3, 4]], &array![[0, 0], [1, 0]], 1).unwrap();
+        assert_eq!(two, array![[1, 1], [4, 3]]);
+        let nine = array![[1, 2, 3], [4, 5, 6], [7, 8, 9]];
+        assert_eq!(gather_elements(&nine, &array![[1, 2, 0], [2, 0, 0]], 0).unwrap(), array![[4, 8, 3], [7, 2, 3]]);
+        assert_eq!(gather_elements(&nine, &array![[-1, -2, 0], [-2, 0, 0]], 0).unwrap(), array![[7, 5, 3], [4, 2, 3]]);
+        // OpenVINO's third: more indices than places on the last axis, fewer rows than data has
+        let cube = Array3::from_shape_fn((3, 2, 2), |(i, j, k)| i * 4 + j * 2 + k + 1);
+        let found = gather_elements(&cube, &array![[[1, 0, 1], [0, 1, -1]]], 2).unwrap();
+        assert_eq!(found, array![[[2, 1, 2], [3, 4, 4]]]);
+    }
+
+    #[test]
+    fn shapes_of_every_kind() {
+        let data = Array3::from_shape_fn((4, 300, 3), |(i, j, k)| i * 1000 + j * 3 + k);
+        for axis in 0..3_usize {
+            let dim = data.shape()[axis];
+            let mut shape = [3, 299, 2];
+            shape[axis] = 7;
+            let indices =
+                Array3::from_shape_fn(shape, |(i, j, k)| ((i * 31 + j * 17 + k * 5) % (2 * dim)) as i64 - dim as i64);
+            let wanted = Array3::from_shape_fn(shape, |(i, j, k)| {
+                let mut at = [i, j, k];
+                at[axis] = indices[at].rem_euclid(dim as i64) as usize;
+                data[at]
+            });
+            assert_eq!(gather_elements(&data, &indices, axis as i64).unwrap(), wanted, "axis {axis}");
+            let turned = data.t().into_owned();
+            let found = gather_elements(&turned, &indices.t(), -1 - axis as i64).unwrap();
+            assert_eq!(found, wanted.t(), "axis {axis} from the end");
+        }
+        let none = gather_elements(&data, &Array3::<i64>::zeros((0, 3, 3)), 0).unwrap();
+        assert_eq!(none.shape(), [0, 3, 3]);
+        assert_eq!(
+            gather_elements(&Array2::<u8>::zeros((2, 0)), &Array2::<i8>::zeros((9, 0)), 0).unwrap().shape(),
+            [9, 0]
+        );
+    }
+
+    #[test]
+    fn refused() {
+        let data = Array2::<u8>::zeros((2, 3));
+        let error = |indices: Array2<i64>, axis| gather_elements(&data, &indices, axis).unwrap_err().to_string();
+        let rows = [
+            (
+                error(array![[0], [3]], 1),
+                "indices: 3 at [1, 0] is out of range: expected [-3, 2] on axis 1 (data [2, 3])",
+            ),
+            (
+                error(array![[0, -3]], 0),
+                "indices: -3 at [0, 1] is out of range: expected [-2, 1] on axis 0 (data [2, 3])",
+            ),
+            (
+                error(array![[0, 0, 0, 0]], 0),
+                "indices: shape [1, 4], expected at most 3 on axis 1 (data [2, 3], axis 0)",
+            ),
+            (error(array![[0]], -3), "axis: -3 is outside [-2, 1] (data [2, 3])"),
+        ];
+        for (got, expected) in rows {
+            assert_eq!(got, expected);
+        }
+        assert!(gather_elements(&data, &array![0], 0).is_err());
+        assert!(gather_elements(&arr0(1), &arr0(0), 0).is_err());
+    }
+}

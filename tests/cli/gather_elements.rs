@@ -1,0 +1,294 @@
+//! `tensorop gather-elements`: ONNX GatherElements 11 and 13 and OpenVINO GatherElements-6 from the command line.
+
+use crate::common::{
+    Example, Folder, Tensor, each, examples, header, npy, npy_with_header, npz, prints, refusals, tensor, to_fortran,
+    words,
+};
+
+fn example(name: &str, data: &Tensor<i32>, indices: Tensor<i64>, options: &str, expected: &[i32]) -> Example<i32> {
+    let expected = tensor(&indices.shape, expected);
+    Example {
+        name: name.to_owned(),
+        operator: "gather-elements",
+        data: data.clone(),
+        indices: Some(indices),
+        updates: None,
+        options: options.to_owned(),
+        expected,
+    }
+}
+
+/// The examples of both documents, which are ONNX's own tests of the operator, too.
+#[test]
+fn examples_of_the_specifications() {
+    let two = tensor(&[2, 2], &[1, 2, 3, 4]);
+    let nine = tensor(&[3, 3], &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    let cube = tensor(&[3, 2, 2], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    let pair = tensor(&[2, 2, 2], &[1, 2, 3, 4, 5, 6, 7, 8]);
+    examples(vec![
+        example("0", &two, tensor(&[2, 2], &[0, 0, 1, 0]), "--axis 1", &[1, 1, 4, 3]),
+        example("1", &nine, tensor(&[2, 3], &[1, 2, 0, 2, 0, 0]), "", &[4, 8, 3, 7, 2, 3]),
+        example("from the end", &nine, tensor(&[2, 3], &[-1, -2, 0, -2, 0, 0]), "--axis 0", &[7, 5, 3, 4, 2, 3]),
+        example("OpenVINO's 1", &two, tensor(&[2, 2], &[0, 1, 0, 0]), "--axis 0", &[1, 4, 1, 2]),
+        example("OpenVINO's 2", &pair, tensor(&[2, 1, 2], &[0, 0, 1, 0]), "--axis -2", &[1, 2, 7, 6]),
+        example(
+            "fewer rows",
+            &cube,
+            tensor(&[2, 2, 3], &[0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 1]),
+            "--axis 2",
+            &[1, 2, 2, 3, 3, 4, 6, 5, 5, 8, 8, 8],
+        ),
+    ]);
+}
+
+#[test]
+fn results() {
+    let folder = Folder::new();
+    folder.put("d.npy", tensor::<i32>(&[2, 3], &[0, 1, 2, 3, 4, 5]).npy());
+    folder.put("none.npy", tensor::<i32>(&[2, 0], &[]).npy()).put("i-none.npy", tensor::<i64>(&[0, 3], &[]).npy());
+    folder.put("i-empty.npy", tensor::<i64>(&[5, 0], &[]).npy()).put("axis.npy", tensor::<i32>(&[1], &[1]).npy());
+    for (name, descr, item) in [
+        ("u1.npy", "|u1", &[1][..]),
+        ("i1.npy", "|i1", &[0xff]),
+        ("i2.npy", ">i2", &[0xff, 0xfe]),
+        ("u2.npy", "<u2", &[1, 0]),
+        ("i4.npy", "<i4", &[0xff; 4]),
+        ("u4.npy", ">u4", &[0, 0, 0, 1]),
+        ("i8.npy", ">i8", &[0xff; 8]),
+        ("u8.npy", "<u8", &[1, 0, 0, 0, 0, 0, 0, 0]),
+    ] {
+        folder.put(name, npy(descr, &[1, 1], item));
+    }
+    let (first, last) = (
+        r#"{"dtype": "int32", "shape": [1, 1], "data": [[0]]}"#,
+        r#"{"dtype": "int32", "shape": [1, 1], "data": [[3]]}"#,
+    );
+    let rows = [
+        ("gather-elements d.npy [[1,0,-1]]", r#"{"dtype": "int32", "shape": [1, 3], "data": [[3, 1, 5]]}"#),
+        ("gather-elements d.npy [[2],[0]] --axis 1", r#"{"dtype": "int32", "shape": [2, 1], "data": [[2], [3]]}"#),
+        (
+            "gather-elements d.npy [[-1,0,1,0]] --axis [-1]",
+            r#"{"dtype": "int32", "shape": [1, 4], "data": [[2, 0, 1, 0]]}"#,
+        ),
+        ("gather-elements d.npy [[1]] --axis axis.npy", r#"{"dtype": "int32", "shape": [1, 1], "data": [[1]]}"#),
+        (
+            "gather-elements d.npy [[1],[1],[0],[1]]",
+            r#"{"dtype": "int32", "shape": [4, 1], "data": [[3], [3], [0], [3]]}"#,
+        ),
+        // any dtype of integers
+        ("gather-elements d.npy u1.npy", last),
+        ("gather-elements d.npy i1.npy", last),
+        ("gather-elements d.npy i2.npy", first),
+        ("gather-elements d.npy u2.npy", last),
+        ("gather-elements d.npy i4.npy", last),
+        ("gather-elements d.npy u4.npy", last),
+        ("gather-elements d.npy i8.npy", last),
+        ("gather-elements d.npy u8.npy", last),
+        // nothing to take
+        ("gather-elements d.npy i-none.npy", r#"{"dtype": "int32", "shape": [0, 3], "data": []}"#),
+        (
+            "gather-elements none.npy i-empty.npy",
+            r#"{"dtype": "int32", "shape": [5, 0], "data": [[], [], [], [], []]}"#,
+        ),
+        // plain JSON
+        ("gather-elements [1.5,2] [1,1]", r#"{"dtype": "float64", "shape": [2], "data": [2.0, 2.0]}"#),
+        (r#"gather-elements ["a","xyz"] [1,0]"#, r#"{"dtype": "<U3", "shape": [2], "data": ["xyz", "a"]}"#),
+        ("gather-elements [true,false] [-1]", r#"{"dtype": "bool", "shape": [1], "data": [false]}"#),
+    ];
+    prints(&folder, &rows);
+}
+
+/// Every class of dtype in both orders of bytes and of storage: no bit changes, and the output has DATA's dtype.
+#[test]
+fn every_dtype() {
+    let classes = [
+        ("'|b1'", 1),
+        ("'>i2'", 2),
+        ("'<V2'", 2),
+        ("'<f4'", 4),
+        ("'>u8'", 8),
+        ("'<c16'", 16),
+        ("'<f16'", 16),
+        ("'|S3'", 3),
+        ("'>U3'", 12),
+        ("'<M8[ns]'", 8),
+        ("'|V0'", 0),
+        ("[('a', '<i4'), ('b', '|S2')]", 6),
+    ];
+    let folder = Folder::new();
+    // which items in C order
+    let rows: [(&str, &[usize], &[usize]); 3] = [
+        ("[[[1,-2],[0,0]]] --axis 0", &[6, 1, 2, 3], &[1, 2, 2]),
+        ("[[[2,-3],[1,1]],[[0,-1],[2,0]]] --axis 1", &[4, 1, 2, 3, 6, 11, 10, 7], &[2, 2, 2]),
+        ("[[[1],[0],[-1]],[[1],[1],[-2]]] --axis -1", &[1, 2, 5, 7, 9, 10], &[2, 3, 1]),
+    ];
+    each(
+        classes.into_iter().flat_map(|class| [(class, false), (class, true)]),
+        |((descr, _), fortran)| format!("{descr}, Fortran order {fortran}"),
+        |((descr, size), fortran)| {
+            let shape = [2, 3, 2];
+            // a bool has no other bytes than 0 and 1
+            let items: Vec<u8> = (0..12 * size).map(|i| if *size == 1 { i % 2 } else { i * 7 + 1 } as u8).collect();
+            let stored = if *fortran { to_fortran(&items, &shape, *size) } else { items.clone() };
+            let head = |fortran, shape: &[usize]| header("DESCR", fortran, shape).replace("'DESCR'", descr);
+            folder.put("d.npy", npy_with_header(&head(*fortran, &shape), &stored));
+            for (options, picked, shape) in &rows {
+                let wanted: Vec<u8> = picked.iter().flat_map(|&i| &items[i * size..][..*size]).copied().collect();
+                // what another operator writes of the same items, whose header is byte for byte NumPy's
+                folder.put("wanted.npy", npy_with_header(&head(false, shape), &wanted));
+                let copy = folder.run(["slice", "wanted.npy", "--start=", "--stop=", "--to", "npy"]);
+                if copy.status != Some(0) || !copy.stdout.ends_with(&wanted) {
+                    return Err(format!("the copy: {copy:?}"));
+                }
+                for stdin in [None, Some(folder.get("d.npy"))] {
+                    let data = if stdin.is_some() { "-" } else { "d.npy" };
+                    let args = words(&format!("gather-elements {data} {options}"));
+                    folder.gives(&args, stdin.as_deref(), &copy.stdout).map_err(|e| format!("{args:?}: {e}"))?;
+                }
+            }
+            Ok(())
+        },
+    );
+}
+
+/// Through pipes, from and into containers and into every format, at every window size and with several threads.
+#[test]
+fn pipes_and_formats() {
+    let folder = Folder::new();
+    let data = tensor::<f32>(&[2, 3], &[0., 1., 2., 3., 4., 5.]);
+    let indices = tensor::<i64>(&[2, 2], &[1, 0, -1, 0]);
+    let expected = tensor::<f32>(&[2, 2], &[1., 0., 5., 3.]).npy();
+    folder.put("d.npy", data.npy()).put("f.npy", data.npy_fortran()).put("i.npy", indices.npy());
+    folder.put("i-f.npy", indices.npy_fortran());
+    folder.put("w.npz", npz(&[("d", data.npy()), ("i", indices.npy())]));
+    let rows = [
+        ("d.npy i.npy", None),
+        ("f.npy i.npy", None),
+        ("f.npy i-f.npy", None),
+        ("w.npz:d w.npz:i", None),
+        ("- i.npy", Some(data.npy())),
+        ("- i-f.npy", Some(data.npy_fortran())),
+        ("- w.npz:i --dtype float32", Some(data.json().into_bytes())),
+        ("d.npy -", Some(indices.npy())),
+        ("f.npy -", Some(indices.npy_fortran())),
+        ("w.npz:d -", Some(indices.json().into_bytes())),
+    ];
+    each(
+        rows,
+        |(args, stdin)| format!("`{args}`, {} bytes piped", stdin.as_ref().map_or(0, Vec::len)),
+        |(args, stdin)| {
+            let args = format!("gather-elements {args} --axis 1");
+            folder.gives(&words(&args), stdin.as_deref(), &expected)?;
+            for format in ["npy", "npz", "safetensors", "pb", "json", "text"] {
+                let args = words(&format!("{args} --to {format} -o -"));
+                folder.always(&args, stdin.as_deref()).map_err(|e| format!("{format}: {e}"))?.printed()?;
+            }
+            Ok(())
+        },
+    );
+}
+
+/// Data that is more than is kept in memory, and data whose rows are read with the items, in both orders of storage, along
+/// every axis.
+#[test]
+fn larger_data() {
+    let folder = Folder::new();
+    // 20 MB: more than is kept for a few indices
+    let shape = [50, 100, 1000];
+    let items: Vec<i32> = (0..5_000_000).map(|n| n ^ 0x5a5a).collect();
+    let data = tensor::<i32>(&shape, &items);
+    folder.put("c.npy", data.npy()).put("f.npy", data.npy_fortran());
+    each(
+        (0..3).flat_map(|axis| ["c.npy", "f.npy"].map(|file| (axis, file))),
+        |(axis, file)| format!("{file}, axis {axis}"),
+        |&(axis, file)| {
+            let mut index_shape = [7, 8, 9];
+            index_shape[axis] = 20;
+            let count: usize = index_shape.iter().product();
+            let dim = shape[axis] as i64;
+            let numbers: Vec<i64> = (0..count as i64).map(|n| n * 7919 % (2 * dim) - dim).collect();
+            let picked: Vec<i32> = (0..count)
+                .map(|n| {
+                    let mut at = [
+                        n / (index_shape[1] * index_shape[2]),
+                        n / index_shape[2] % index_shape[1],
+                        n % index_shape[2],
+                    ];
+                    at[axis] = numbers[n].rem_euclid(dim) as usize;
+                    items[(at[0] * shape[1] + at[1]) * shape[2] + at[2]]
+                })
+                .collect();
+            folder.put("i.npy", tensor::<i64>(&index_shape, &numbers).npy());
+            let args = format!("gather-elements {file} i.npy --axis {axis}");
+            folder.gives(&words(&args), None, &tensor::<i32>(&index_shape, &picked).npy())
+        },
+    );
+}
+
+/// What is gathered at indices goes back to them.
+#[test]
+fn gathered_goes_back() {
+    let folder = Folder::new();
+    let items: Vec<i32> = (0..60).map(|n| n * 37 % 61).collect();
+    folder.put("d.npy", tensor::<i32>(&[3, 4, 5], &items).npy());
+    folder.put("i.npy", tensor::<i64>(&[3, 2, 5], &(0..30).map(|n| n % 4).collect::<Vec<_>>()).npy());
+    let run = |args: &str| folder.run(words(args)).printed().expect("a run");
+    run("gather-elements d.npy i.npy --axis 1 -o taken.npy");
+    run("scatter-elements d.npy i.npy taken.npy --axis 1 -o back.npy");
+    assert_eq!(folder.get("back.npy"), folder.get("d.npy"));
+    run("scatter-elements d.npy i.npy --fill -1 --axis 1 -o holes.npy");
+    run("scatter-elements holes.npy i.npy taken.npy --axis 1 -i");
+    assert_eq!(folder.get("holes.npy"), folder.get("d.npy"));
+}
+
+#[test]
+fn dry_runs() {
+    let folder = Folder::new();
+    folder.put("d.npy", tensor::<f32>(&[2, 3], &[0.; 6]).npy());
+    let said = folder.run(words("gather-elements d.npy [[1],[2]] --axis -1 --dry-run -o out.npy")).printed().unwrap();
+    assert!(said.starts_with("gather-elements (ONNX GatherElements-13, OpenVINO GatherElements-6)"), "{said}");
+    assert!(said.contains("axis -1: 2 indices") && said.contains("[2, 1]"), "{said}");
+    assert!(!folder.path("out.npy").exists());
+}
+
+#[test]
+fn refused() {
+    let folder = Folder::new();
+    folder.put("d.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy()).put("none.npy", tensor::<i32>(&[2, 0], &[]).npy());
+    folder.put("zero.npy", tensor::<i32>(&[], &[1]).npy()).put("f.npy", tensor::<f32>(&[1, 1], &[0.]).npy());
+    folder.put("b.npy", npy("|b1", &[1, 1], &[1]));
+    folder.put("i-huge.npy", npy("<u8", &[1, 1], &[0, 0, 0, 0, 0, 0, 0, 0x80]));
+    folder.put("i-least.npy", npy(">i8", &[1, 1], &[0x80, 0, 0, 0, 0, 0, 0, 0]));
+    folder.put("last.npy", {
+        let mut numbers = vec![1_i64; 3000];
+        numbers[2999] = 2;
+        tensor::<i64>(&[3000, 1], &numbers).npy_fortran()
+    });
+    folder.put("short.npy", &tensor::<i64>(&[2, 1], &[0; 2]).npy()[..136]);
+    let rows: &[(&str, &[&str])] = &[
+        ("gather-elements d.npy [[0,0,2]]", &["INDICES", "2 at [0, 2]", "[-2, 1]", "axis 0", "[2, 3]"]),
+        ("gather-elements d.npy [[-3]]", &["INDICES", "-3 at [0, 0]", "[-2, 1]"]),
+        ("gather-elements d.npy [[0],[3]] --axis 1", &["INDICES", "3 at [1, 0]", "[-3, 2]", "axis 1"]),
+        ("gather-elements d.npy last.npy", &["INDICES", "last.npy", "2 at [2999, 0]"]),
+        ("gather-elements d.npy i-huge.npy", &["INDICES", "i-huge.npy", "9223372036854775808 at [0, 0]"]),
+        ("gather-elements d.npy i-least.npy", &["INDICES", "i-least.npy", "-9223372036854775808 at [0, 0]"]),
+        ("gather-elements none.npy [[0],[0]] --axis 1", &["INDICES", "0 at [0, 0]", "no place"]),
+        ("gather-elements d.npy [0,1]", &["INDICES", "rank 1", "expected 2", "[2, 3]"]),
+        ("gather-elements d.npy [[0,0,0,0]]", &["INDICES", "[1, 4]", "at most 3 on axis 1"]),
+        ("gather-elements zero.npy 0", &["DATA", "zero.npy", "rank 0"]),
+        ("gather-elements d.npy f.npy", &["INDICES", "f.npy", "float32", "integers"]),
+        ("gather-elements d.npy b.npy", &["INDICES", "b.npy", "bool", "integers"]),
+        ("gather-elements d.npy [[0.5]]", &["INDICES", "0.5", "[0][0]"]),
+        ("gather-elements d.npy short.npy", &["INDICES", "short.npy", "8 bytes", "expected 16"]),
+        ("gather-elements d.npy missing.npy", &["INDICES", "missing.npy", "(os error 2)"]),
+        ("gather-elements missing.npy [[0]]", &["DATA", "missing.npy", "(os error 2)"]),
+        ("gather-elements - -", &["standard input"]),
+        ("gather-elements d.npy [[0]] --axis 2", &["--axis", "2", "[-2, 1]"]),
+        ("gather-elements d.npy [[0]] --axis x", &["--axis", "x"]),
+        ("gather-elements d.npy [[0]] [[1]]", &["[[1]]"]),
+        ("gather-elements d.npy", &["INDICES"]),
+        ("gather-elements d.npy [[0]] --in-place", &["--in-place"]),
+        ("gather-elements d.npy [[0]] --opset 13", &["--opset"]),
+    ];
+    refusals(&folder, rows);
+}
