@@ -33,6 +33,7 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('gather', 'gather', [CompletionResultType]::ParameterValue, 'Take the places of one axis at indices (OpenVINO Gather-1, -7, -8, ONNX Gather 1, 11, 13)')
             [CompletionResult]::new('gather-nd', 'gather-nd', [CompletionResultType]::ParameterValue, 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)')
             [CompletionResult]::new('gather-elements', 'gather-elements', [CompletionResultType]::ParameterValue, 'Take items at indices along an axis (ONNX GatherElements 11, 13, OpenVINO GatherElements-6)')
+            [CompletionResult]::new('concat', 'concat', [CompletionResultType]::ParameterValue, 'Put tensors one after the other along an axis (ONNX Concat 4, 11, 13, OpenVINO Concat-1)')
             [CompletionResult]::new('transpose', 'transpose', [CompletionResultType]::ParameterValue, 'Put the axes of a tensor into another order (ONNX Transpose 1 to 25, OpenVINO Transpose-1)')
             [CompletionResult]::new('reshape', 'reshape', [CompletionResultType]::ParameterValue, 'Give a tensor other dims (ONNX Reshape 5 to 25, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0)')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Look at tensors: dtype and shape, then the items, or a picture of them')
@@ -365,6 +366,43 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'tensorop;concat' {
+            [CompletionResult]::new('--axis', '--axis', [CompletionResultType]::ParameterName, 'The axis: an integer from -rank to rank - 1, with --stack to rank (also [N], or a file with one integer)')
+            [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of operands that do not say theirs: JSON, CSV, void items')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]')
+            [CompletionResult]::new('--skip-rows', '--skip-rows', [CompletionResultType]::ParameterName, 'Lines at the beginning of CSV and TSV to leave out, such as headings')
+            [CompletionResult]::new('--missing', '--missing', [CompletionResultType]::ParameterName, 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Where to write [default: text on standard output]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Where to write [default: text on standard output]')
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'The format of the output [default: by the name of FILE, else text]')
+            [CompletionResult]::new('--byte-order', '--byte-order', [CompletionResultType]::ParameterName, 'The byte order of a .npy, .npz or .bin [default: that of DATA]')
+            [CompletionResult]::new('--metadata', '--metadata', [CompletionResultType]::ParameterName, 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from')
+            [CompletionResult]::new('--chunks', '--chunks', [CompletionResultType]::ParameterName, 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]')
+            [CompletionResult]::new('--shards', '--shards', [CompletionResultType]::ParameterName, 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]')
+            [CompletionResult]::new('--codec', '--codec', [CompletionResultType]::ParameterName, 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]')
+            [CompletionResult]::new('--dims', '--dims', [CompletionResultType]::ParameterName, 'The names of the axes, such as time,lat,lon [default: those of DATA]')
+            [CompletionResult]::new('--threshold', '--threshold', [CompletionResultType]::ParameterName, 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]')
+            [CompletionResult]::new('--edgeitems', '--edgeitems', [CompletionResultType]::ParameterName, 'Items at each end of an axis that stay when it is elided')
+            [CompletionResult]::new('--linewidth', '--linewidth', [CompletionResultType]::ParameterName, 'Characters in a line')
+            [CompletionResult]::new('--precision', '--precision', [CompletionResultType]::ParameterName, 'At most N digits after the point [default: as many as tell the value]')
+            [CompletionResult]::new('--part', '--part', [CompletionResultType]::ParameterName, 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder')
+            [CompletionResult]::new('--finish', '--finish', [CompletionResultType]::ParameterName, 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)')
+            [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
+            [CompletionResult]::new('--stack', '--stack', [CompletionResultType]::ParameterName, 'Along an axis of their own, which the output has at --axis: from -rank - 1 to rank')
+            [CompletionResult]::new('--no-clobber', '--no-clobber', [CompletionResultType]::ParameterName, 'Refuse to replace a file')
+            [CompletionResult]::new('--no-metadata', '--no-metadata', [CompletionResultType]::ParameterName, 'Drop the metadata of the .safetensors files that the output is made from')
+            [CompletionResult]::new('--packed', '--packed', [CompletionResultType]::ParameterName, 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)')
+            [CompletionResult]::new('--compress', '--compress', [CompletionResultType]::ParameterName, 'Deflate the members of a .npz')
+            [CompletionResult]::new('--group', '--group', [CompletionResultType]::ParameterName, 'Make a group of a single tensor, with the tensor in it under its name')
+            [CompletionResult]::new('--store-empty', '--store-empty', [CompletionResultType]::ParameterName, 'Store chunks that hold only the fill value, too [default: those that DATA''s own store has]')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Make every check, print what would be done, write nothing')
+            [CompletionResult]::new('--restart', '--restart', [CompletionResultType]::ParameterName, 'With --part: forget what is under way, and begin anew; for one process before the others')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no progress (else shown on a terminal if it takes more than a second)')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'tensorop;transpose' {
             [CompletionResult]::new('--axes', '--axes', [CompletionResultType]::ParameterName, 'The axis of DATA that each axis of the output is, such as 0,3,1,2 or a file [default: reversed]')
             [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of operands that do not say theirs: JSON, CSV, void items')
@@ -590,6 +628,7 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('gather', 'gather', [CompletionResultType]::ParameterValue, 'Take the places of one axis at indices (OpenVINO Gather-1, -7, -8, ONNX Gather 1, 11, 13)')
             [CompletionResult]::new('gather-nd', 'gather-nd', [CompletionResultType]::ParameterValue, 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)')
             [CompletionResult]::new('gather-elements', 'gather-elements', [CompletionResultType]::ParameterValue, 'Take items at indices along an axis (ONNX GatherElements 11, 13, OpenVINO GatherElements-6)')
+            [CompletionResult]::new('concat', 'concat', [CompletionResultType]::ParameterValue, 'Put tensors one after the other along an axis (ONNX Concat 4, 11, 13, OpenVINO Concat-1)')
             [CompletionResult]::new('transpose', 'transpose', [CompletionResultType]::ParameterValue, 'Put the axes of a tensor into another order (ONNX Transpose 1 to 25, OpenVINO Transpose-1)')
             [CompletionResult]::new('reshape', 'reshape', [CompletionResultType]::ParameterValue, 'Give a tensor other dims (ONNX Reshape 5 to 25, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0)')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Look at tensors: dtype and shape, then the items, or a picture of them')
@@ -624,6 +663,9 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             break
         }
         'tensorop;help;gather-elements' {
+            break
+        }
+        'tensorop;help;concat' {
             break
         }
         'tensorop;help;transpose' {

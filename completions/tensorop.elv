@@ -30,6 +30,7 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand gather 'Take the places of one axis at indices (OpenVINO Gather-1, -7, -8, ONNX Gather 1, 11, 13)'
             cand gather-nd 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
             cand gather-elements 'Take items at indices along an axis (ONNX GatherElements 11, 13, OpenVINO GatherElements-6)'
+            cand concat 'Put tensors one after the other along an axis (ONNX Concat 4, 11, 13, OpenVINO Concat-1)'
             cand transpose 'Put the axes of a tensor into another order (ONNX Transpose 1 to 25, OpenVINO Transpose-1)'
             cand reshape 'Give a tensor other dims (ONNX Reshape 5 to 25, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0)'
             cand show 'Look at tensors: dtype and shape, then the items, or a picture of them'
@@ -353,6 +354,42 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'tensorop;concat'= {
+            cand --axis 'The axis: an integer from -rank to rank - 1, with --stack to rank (also [N], or a file with one integer)'
+            cand --dtype 'The dtype of operands that do not say theirs: JSON, CSV, void items'
+            cand --from 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]'
+            cand --skip-rows 'Lines at the beginning of CSV and TSV to leave out, such as headings'
+            cand --missing 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0'
+            cand -o 'Where to write [default: text on standard output]'
+            cand --output 'Where to write [default: text on standard output]'
+            cand --to 'The format of the output [default: by the name of FILE, else text]'
+            cand --byte-order 'The byte order of a .npy, .npz or .bin [default: that of DATA]'
+            cand --metadata 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from'
+            cand --chunks 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]'
+            cand --shards 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]'
+            cand --codec 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]'
+            cand --dims 'The names of the axes, such as time,lat,lon [default: those of DATA]'
+            cand --threshold 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]'
+            cand --edgeitems 'Items at each end of an axis that stay when it is elided'
+            cand --linewidth 'Characters in a line'
+            cand --precision 'At most N digits after the point [default: as many as tell the value]'
+            cand --part 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder'
+            cand --finish 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)'
+            cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
+            cand --stack 'Along an axis of their own, which the output has at --axis: from -rank - 1 to rank'
+            cand --no-clobber 'Refuse to replace a file'
+            cand --no-metadata 'Drop the metadata of the .safetensors files that the output is made from'
+            cand --packed 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
+            cand --compress 'Deflate the members of a .npz'
+            cand --group 'Make a group of a single tensor, with the tensor in it under its name'
+            cand --store-empty 'Store chunks that hold only the fill value, too [default: those that DATA''s own store has]'
+            cand --dry-run 'Make every check, print what would be done, write nothing'
+            cand --restart 'With --part: forget what is under way, and begin anew; for one process before the others'
+            cand -q 'Show no progress (else shown on a terminal if it takes more than a second)'
+            cand --quiet 'Show no progress (else shown on a terminal if it takes more than a second)'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'tensorop;transpose'= {
             cand --axes 'The axis of DATA that each axis of the output is, such as 0,3,1,2 or a file [default: reversed]'
             cand --dtype 'The dtype of operands that do not say theirs: JSON, CSV, void items'
@@ -569,6 +606,7 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand gather 'Take the places of one axis at indices (OpenVINO Gather-1, -7, -8, ONNX Gather 1, 11, 13)'
             cand gather-nd 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
             cand gather-elements 'Take items at indices along an axis (ONNX GatherElements 11, 13, OpenVINO GatherElements-6)'
+            cand concat 'Put tensors one after the other along an axis (ONNX Concat 4, 11, 13, OpenVINO Concat-1)'
             cand transpose 'Put the axes of a tensor into another order (ONNX Transpose 1 to 25, OpenVINO Transpose-1)'
             cand reshape 'Give a tensor other dims (ONNX Reshape 5 to 25, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0)'
             cand show 'Look at tensors: dtype and shape, then the items, or a picture of them'
@@ -595,6 +633,8 @@ set edit:completion:arg-completer[tensorop] = {|@words|
         &'tensorop;help;gather-nd'= {
         }
         &'tensorop;help;gather-elements'= {
+        }
+        &'tensorop;help;concat'= {
         }
         &'tensorop;help;transpose'= {
         }

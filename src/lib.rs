@@ -54,7 +54,7 @@
 //! [`scatter_elements()`] and [`scatter_elements_reduce()`] (ONNX ScatterElements 11 to 18, OpenVINO
 //! ScatterElementsUpdate-12), [`gather()`] and [`gather_or_zero()`] (OpenVINO Gather-8, ONNX Gather-13), [`gather_nd()`] (ONNX
 //! GatherND-13, OpenVINO GatherND-8), [`gather_elements()`] (ONNX GatherElements-13, OpenVINO GatherElements-6),
-//! [`transpose()`] (ONNX Transpose, OpenVINO Transpose-1), [`reshape()`] (Reshape, Squeeze,
+//! [`concat()`] and [`stack()`] (ONNX Concat 4 to 13, OpenVINO Concat-1, ONNX ConcatFromSequence), [`transpose()`] (ONNX Transpose, OpenVINO Transpose-1), [`reshape()`] (Reshape, Squeeze,
 //! Unsqueeze and Flatten of ONNX and OpenVINO) take and return [`ndarray`] arrays of any layout. So does [`replace_where()`], which puts one
 //! value in the place of the items for which a [`Condition`] holds. [`SliceArgs`] are slices, parsed from
 //! NumPy's notation or built axis by axis.
@@ -156,6 +156,7 @@ pub use item::element::Element;
 pub use item::meta::{Meta, Order};
 pub use item::tensor::Tensor;
 pub use layout::axis::{Span, StepRange};
+pub use ops::concat::{concat, stack};
 pub use ops::condition::Condition;
 pub use ops::gather::{gather, gather_or_zero};
 pub use ops::gather_elements::gather_elements;

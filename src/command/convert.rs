@@ -20,6 +20,7 @@ use crate::format::write::{Recast, Work};
 use crate::format::{Format, containers};
 use crate::item::meta::Order;
 use crate::ops::selection::Selection;
+use crate::storage::platform::allow_open_files;
 use crate::storage::source::{Notes, merged};
 
 /// Write tensors in another format, dtype or order
@@ -129,6 +130,7 @@ impl Convert {
         let meant: Vec<_> = self.inputs.iter().map(NamedOperand::meant).collect();
         let operands: Vec<_> = meant.iter().map(|one| IN.of(&one.arg)).collect();
         check_stdin(&operands)?;
+        // if they are too many, opening them says what is wrong
         allow_open_files(operands.len());
         let OperatorOptions { input, output, run } = &self.options;
         let Self { lossy, order, .. } = *self;
@@ -328,19 +330,3 @@ fn each_name_once(chosen: &[Chosen]) -> Result<()> {
     }
     Ok(())
 }
-
-/// Raises the number of files that the program may have open, since all inputs are open at once: from the usual limit of
-/// the system to the highest that it allows.
-#[cfg(target_os = "linux")]
-fn allow_open_files(count: usize) {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    const USUAL: usize = 512;
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    if count > USUAL && current != maximum {
-        // if it fails, opening the files says what is wrong
-        let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn allow_open_files(_: usize) {}

@@ -5,6 +5,7 @@ mod arguments;
 mod asked;
 mod change;
 mod completions;
+mod concat;
 mod convert;
 mod destination;
 mod diff;
@@ -133,6 +134,7 @@ sub_commands! {
         "gather" gather::Gather
         "gather-nd" gather_nd::GatherNd
         "gather-elements" gather_elements::GatherElements
+        "concat" concat::Concat
         "transpose" transpose::Transpose
         "reshape" reshape::Reshape
     }

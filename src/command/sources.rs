@@ -25,6 +25,7 @@ use crate::item::dtype::DType;
 use crate::ops::fill::Limits;
 use crate::ops::indexed::all_integers;
 use crate::ops::slice::SliceArgs;
+use crate::storage::platform::allow_open_files;
 use crate::storage::source::Source;
 
 /// What an operand is to its command.
@@ -109,6 +110,14 @@ pub(super) fn explained<'a>(operands: impl IntoIterator<Item = &'a Operand<'a>>,
     }
 }
 
+/// Says an operator's refusal with the name of one of many operands, or of an option.
+pub(super) fn of_many(operands: &[Source], error: Error) -> anyhow::Error {
+    match error.subject() {
+        Subject::Operand(n) => refusal(operands[n].label(), &error),
+        _ => explained([], error),
+    }
+}
+
 /// How the operands of a command are read.
 #[derive(Clone, Copy)]
 pub(super) struct OperandReader<'a> {
@@ -116,6 +125,8 @@ pub(super) struct OperandReader<'a> {
     pub options: &'a InputOptions,
     /// The threads that may share the reading, and the windows of the run.
     pub limits: Limits,
+    /// Whether there are more files than can be open at the same time.
+    reopens: bool,
 }
 
 impl<'a> OperandReader<'a> {
@@ -124,7 +135,13 @@ impl<'a> OperandReader<'a> {
     /// # Errors
     /// Those of [`Io::limits`].
     pub(super) fn new(io: &'a Io, options: &'a InputOptions, threads: &ThreadOptions) -> Result<Self> {
-        Ok(Self { io, options, limits: io.limits(threads)? })
+        Ok(Self { io, options, limits: io.limits(threads)?, reopens: false })
+    }
+
+    /// Returns a reader of so many files, all of which are sources at the same time: the program is allowed to have them
+    /// open, or each of them is opened again for every read.
+    pub(super) fn for_files(self, count: usize) -> Self {
+        Self { reopens: !allow_open_files(count), ..self }
     }
 
     /// Opens the file of an operand.
@@ -154,7 +171,8 @@ impl<'a> OperandReader<'a> {
     pub(super) fn open_options(&self, label: &str) -> OpenOptions {
         let InputOptions { from, skip_rows, ref missing, .. } = *self.options;
         let (format, missing) = (from.filter(|_| !self.io.arguments.reads_stdin()), missing.clone());
-        OpenOptions { format, skip_rows, missing, threads: self.limits.threads, ..OpenOptions::new(label) }
+        let (threads, reopens) = (self.limits.threads, self.reopens);
+        OpenOptions { format, skip_rows, missing, threads, reopens, ..OpenOptions::new(label) }
     }
 
     /// Finds the tensor that an operand means.
@@ -218,9 +236,16 @@ impl<'a> OperandReader<'a> {
     /// # Errors
     /// Those of [`typed`]; a `--dtype` that none of them has a use for.
     pub(super) fn sources(&self, found: &[&FoundTensor]) -> Result<Vec<Source>> {
+        self.typed(&found.iter().map(|found| found.tensor()).collect::<Vec<_>>())
+    }
+
+    /// Makes sources of any number of tensors of an operator, typed together.
+    ///
+    /// # Errors
+    /// Those of [`sources`](Self::sources).
+    pub(super) fn typed(&self, tensors: &[TensorOf<'_>]) -> Result<Vec<Source>> {
         let asked = Asked::new(self.options.dtype.as_ref());
-        let tensors: Vec<_> = found.iter().map(|found| found.tensor()).collect();
-        let sources = typed(&tensors, &asked, Reinterpret::Void)?;
+        let sources = typed(tensors, &asked, Reinterpret::Void)?;
         asked.finish()?;
         Ok(sources)
     }

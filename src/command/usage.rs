@@ -59,11 +59,9 @@ const INSTEAD: &[(&str, &str)] = &[
     ("scatter-add index-add", "use tensorop scatter-nd DATA INDICES UPDATES --reduction add"),
     ("cast astype to dtype quantize", "use tensorop convert FILE --cast DTYPE -o OUT"),
     ("copy cp save export import extract merge split rename repack pack", "use tensorop convert IN... -o OUT"),
-    (
-        "concat concatenate cat stack vstack append join",
-        "items go one after the other as bytes: tensorop convert A.npy -o A.bin (and so on), cat A.bin B.bin > ALL.bin, \
-         tensorop convert 'ALL.bin:DTYPE[-1,DIMS]' -o ALL.npy; tensorop convert A.npy B.npy -o ALL.npz keeps them apart",
-    ),
+    ("concatenate cat vstack hstack join", "use tensorop concat A.npy B.npy -o ALL.npy (--axis N for another axis)"),
+    ("stack", "use tensorop concat A.npy B.npy --stack -o ALL.npy"),
+    ("append", "use tensorop concat DATA ROWS -o DATA"),
     ("permute swapaxes moveaxis t", "use tensorop transpose DATA --axes 0,2,1 (without --axes all are reversed)"),
     (
         "view squeeze unsqueeze flatten ravel expand-dims newaxis",

@@ -10,7 +10,7 @@ use crate::item::meta::Meta;
 use crate::parallel::Threads;
 use crate::storage::key_store::KeyStore;
 use crate::storage::local_store::LocalStore;
-use crate::storage::read_at::{ReadAt, Section};
+use crate::storage::read_at::{ReadAt, ReopenedFile, Section};
 use crate::storage::source::fill_from;
 
 /// The number of first bytes that are read to recognise a format. That is a page, which the system reads in one piece
@@ -68,6 +68,21 @@ impl Content {
         let opened =
             ContentSource::Bytes { bytes: Arc::new(file), size: metadata.len(), folder: folder.map(Path::to_owned) };
         Ok(Self { begin, opened, threads })
+    }
+
+    /// Returns the content with its file, which was found at `path`, no longer open, but opened again for every read.
+    ///
+    /// # Errors
+    /// The system does not tell which file it is.
+    pub(super) fn reopening(self, path: &Path) -> io::Result<Self> {
+        let opened = match self.opened {
+            ContentSource::Bytes { bytes, size, folder } => {
+                let bytes = Arc::new(ReopenedFile::new(path, bytes.identity()?));
+                ContentSource::Bytes { bytes, size, folder }
+            }
+            ContentSource::Folder(_) | ContentSource::Stream(_) => self.opened,
+        };
+        Ok(Self { opened, ..self })
     }
 
     /// Reads the first bytes of what can be read by position. No folder is known of it.

@@ -46,6 +46,8 @@ pub struct OpenOptions {
     /// Whether a file is opened for writing, too, and locked before anything of it is read, so that no other edit comes
     /// between. [`Input::lock`] locks the members of a folder.
     pub locked: bool,
+    /// Whether a file is not kept open, but opened again for every read: for thousands of files at the same time.
+    pub reopens: bool,
 }
 
 impl OpenOptions {
@@ -140,8 +142,12 @@ impl OpenOptions {
     fn file(&self, FoundFile { mut file, path, after }: FoundFile) -> Result<Input> {
         let context = || self.label.clone();
         let (folder, by_name) = (path.parent(), Format::told_by_name(&path));
+        let content = |file| {
+            let content = Content::of_file(file, folder, self.threads)?;
+            if self.reopens { content.reopening(&path) } else { Ok(content) }
+        };
         let Some(after) = after else {
-            return self.content(Content::of_file(file, folder, self.threads).with_context(context)?, by_name);
+            return self.content(content(file).with_context(context)?, by_name);
         };
         let view = View::parse(&after);
         // a member of that name is preferred to a view, and text that is no view names a member
@@ -151,10 +157,10 @@ impl OpenOptions {
             if let Some(container) = container.filter(|container| view.is_err() || has(container)) {
                 return Ok(Input { member: Some(after), ..container });
             }
-            let content = Content::of_file(file, folder, self.threads).with_context(context)?;
+            let content = content(file).with_context(context)?;
             return self.viewed(content, &view.with_context(context)?);
         }
-        let content = Content::of_file(file, folder, self.threads).with_context(context)?;
+        let content = content(file).with_context(context)?;
         match (self.content(content, by_name), view) {
             // the file could have no members, and what follows the colon is no dtype
             (Err(error), Err(unknown)) if self.format.is_none() && error.kind() == ErrorKind::Malformed => {

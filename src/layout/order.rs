@@ -30,9 +30,70 @@ fn sorted_numbers(len: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec
     order
 }
 
+/// Compares two names as people order them: digits that follow each other are one number. Of names that are equal then,
+/// such as `a1` and `a01`, the one with fewer digits comes first.
+pub fn by_numbers(a: &str, b: &str) -> Ordering {
+    let (mut left, mut right) = (a, b);
+    loop {
+        let (x, y) = (word(&mut left), word(&mut right));
+        let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+        let order = if is_number(x) && is_number(y) {
+            let (x, y) = (x.trim_start_matches('0'), y.trim_start_matches('0'));
+            x.len().cmp(&y.len()).then_with(|| x.cmp(y))
+        } else {
+            x.cmp(y)
+        };
+        match order {
+            Ordering::Equal if x.is_empty() => return a.len().cmp(&b.len()).then_with(|| a.cmp(b)),
+            Ordering::Equal => {}
+            order => return order,
+        }
+    }
+}
+
+/// Takes the first word off a text: digits, or one letter that is none.
+fn word<'a>(text: &mut &'a str) -> &'a str {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let end = if digits > 0 { digits } else { text.chars().next().map_or(0, char::len_utf8) };
+    let (word, rest) = text.split_at(end);
+    *text = rest;
+    word
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_in_names() {
+        let sorted = [
+            "",
+            "a",
+            "a.b",
+            "a0",
+            "a00",
+            "a1",
+            "a01",
+            "a1b",
+            "a2",
+            "a2.9",
+            "a2.10",
+            "a10",
+            "a010",
+            "a99999999999999999999",
+            "a100000000000000000000",
+            "b",
+            "b.2.c",
+            "b.10.a",
+            "\u{e9}2",
+            "\u{e9}10",
+        ];
+        for (n, a) in sorted.iter().enumerate() {
+            for (m, b) in sorted.iter().enumerate() {
+                assert_eq!(by_numbers(a, b), n.cmp(&m), "{a:?} {b:?}");
+            }
+        }
+    }
 
     #[test]
     fn as_the_standard_library_sorts() {

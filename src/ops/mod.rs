@@ -3,6 +3,7 @@
 
 mod arrays;
 pub mod cast;
+pub mod concat;
 pub mod condition;
 pub mod fill;
 pub mod gather;

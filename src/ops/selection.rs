@@ -83,6 +83,19 @@ impl Selection {
         &self.source
     }
 
+    /// Returns where the items of the output lie in the storage of the source.
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// Makes a stream readable in any order, for windows that do not come in that of its items.
+    ///
+    /// # Errors
+    /// Those of [`Source::settle`].
+    pub fn settle(&mut self) -> Result<()> {
+        self.source.settle()
+    }
+
     /// Returns the axes of the source in the order in which the output has them.
     pub fn axes(&self) -> &[usize] {
         &self.axes

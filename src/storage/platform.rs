@@ -27,12 +27,12 @@ mod portable;
 #[cfg(unix)]
 mod unix;
 
+#[cfg(feature = "files")]
+pub use self::system::{allow_open_files, mark, marked, marked_with, open_any, open_to_lock, tempfile_in};
 pub use self::system::{
     clone_file, copy_mode, copy_range, exchange, file_number, is_writable, link, open_folder, read_at, remove_stale,
     reserve, sync_all_of, unnamed, write_at,
 };
-#[cfg(feature = "files")]
-pub use self::system::{mark, marked, marked_with, open_any, open_to_lock, tempfile_in};
 
 /// Returns whether two files are one, by whatever path.
 pub fn same_file(a: &Metadata, b: &Metadata) -> bool {

@@ -11,6 +11,7 @@ use std::fmt::Debug;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::ops::Deref;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
@@ -123,6 +124,50 @@ impl ReadAt for File {
 
     fn as_file(&self) -> Option<&File> {
         Some(self)
+    }
+}
+
+/// A local file that is opened for every read, since a process may only have some files open at the same time.
+#[derive(Debug)]
+pub struct ReopenedFile {
+    path: PathBuf,
+    identity: Identity,
+}
+
+impl ReopenedFile {
+    /// Takes the file of that identity, which was found at `path`.
+    pub fn new(path: &Path, identity: Identity) -> Self {
+        Self { path: path.to_owned(), identity }
+    }
+
+    /// Opens the file.
+    ///
+    /// # Errors
+    /// The system's; another file has its name now.
+    fn open(&self) -> io::Result<File> {
+        let file = File::open(&self.path)?;
+        match file.identity()? == self.identity {
+            true => Ok(file),
+            false => Err(io::Error::other("the file was replaced while it was read")),
+        }
+    }
+}
+
+impl ReadAt for ReopenedFile {
+    fn size(&self) -> io::Result<u64> {
+        self.open()?.size()
+    }
+
+    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+        platform::read_at(&self.open()?, out, at)
+    }
+
+    fn stamp(&self) -> io::Result<Stamp> {
+        self.open()?.stamp()
+    }
+
+    fn identity(&self) -> io::Result<Identity> {
+        Ok(self.identity)
     }
 }
 

@@ -135,7 +135,9 @@ fn names_of_other_tools() {
     let rows: &[(&str, &[&str])] = &[
         ("take a.npy [0]", &["'take'", "tensorop gather DATA INDICES --axis N"]),
         ("cast a.npy", &["'cast'", "tensorop convert FILE --cast DTYPE -o OUT"]),
-        ("concat a.npy d.npy", &["'concat'", "cat A.bin B.bin > ALL.bin"]),
+        ("concatenate a.npy d.npy", &["'concatenate'", "tensorop concat A.npy B.npy"]),
+        ("stack a.npy d.npy", &["'stack'", "--stack"]),
+        ("append a.npy d.npy", &["'append'", "tensorop concat DATA ROWS"]),
         ("permute a.npy", &["'permute'", "tensorop transpose DATA --axes"]),
         ("flatten a.npy", &["'flatten'", "tensorop reshape DATA --shape"]),
         ("stat a.npy", &["'stat'", "tensorop info FILE"]),

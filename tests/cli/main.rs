@@ -6,6 +6,7 @@ mod common;
 
 // sub-commands
 mod completions;
+mod concat;
 mod convert;
 mod diff;
 mod gather;

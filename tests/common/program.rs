@@ -299,7 +299,7 @@ impl Folder {
         let (operator, data) = (args[0].as_ref(), args[1].as_ref());
         let Ok(file) = fs::read(self.path(data)) else { return Ok(()) };
         let header = expected.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        const NEW: [&str; 6] = ["slice", "gather", "gather-nd", "gather-elements", "transpose", "reshape"];
+        const NEW: [&str; 7] = ["slice", "gather", "gather-nd", "gather-elements", "transpose", "reshape", "concat"];
         if NEW.iter().any(|it| operator == *it) || !file.starts_with(&expected[..header]) {
             return Ok(());
         }

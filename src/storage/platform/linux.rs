@@ -10,6 +10,7 @@ use rustix::fs::{
     getxattr, ioctl_ficlone, linkat, open, renameat_with, setxattr, syncfs,
 };
 use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 pub use super::unix::{copy_mode, file_number, open_any, open_folder, open_to_lock, read_at, tempfile_in, write_at};
 use super::{is_full, mark_by_time, marked_by_time, same_file};
@@ -26,6 +27,18 @@ pub fn reserve(file: &File, bytes: u64) -> io::Result<()> {
         // Where the file system cannot do it, the file is written without.
         Ok(()) | Err(_) => Ok(()),
     }
+}
+
+/// Raises the number of files that the program may have open, from the usual limit of the system to the highest that it
+/// allows, if `count` files together ask for it. Returns whether so many can be open then, beside some for other purposes.
+pub fn allow_open_files(count: usize) -> bool {
+    /// Files that are open beside those: standard streams, the output, what threads and folders need.
+    const OTHERS: u64 = 64;
+    let wanted = count as u64 + OTHERS;
+    let is_within = |limit: Option<u64>| limit.is_none_or(|limit| wanted <= limit);
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    is_within(current)
+        || setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).is_ok() && is_within(maximum)
 }
 
 /// Makes `to` share the blocks of `from`, and returns whether the file system could.

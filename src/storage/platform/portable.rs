@@ -13,6 +13,12 @@ pub fn reserve(_: &File, _: u64) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns whether so many files can be open: 128, which is half of the usual limit of macOS and far below that of Windows.
+#[cfg(feature = "files")]
+pub fn allow_open_files(count: usize) -> bool {
+    count <= 128
+}
+
 /// Shares no blocks, and returns `false`: the caller copies.
 pub fn clone_file(_: &File, _: &File) -> bool {
     false

@@ -6,11 +6,11 @@ use std::os::windows::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use super::explain_end;
+#[cfg(feature = "files")]
+pub use super::portable::{allow_open_files, mark, marked, marked_with};
 pub use super::portable::{
     clone_file, copy_range, exchange, is_writable, link, remove_stale, reserve, sync_all_of, unnamed,
 };
-#[cfg(feature = "files")]
-pub use super::portable::{mark, marked};
 
 /// Returns a number for a file that is the same by whatever path: the time when it was made. The system's own numbers of
 /// files are not to be had without unsafe code, and to take two files for one costs less than the reverse: it refuses an

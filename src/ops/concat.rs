@@ -1,0 +1,603 @@
+//! Concat, as [ONNX](https://onnx.ai/onnx/operators/onnx__Concat.html) and OpenVINO's
+//! [Concat-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/concat-1.html)
+//! specify it: tensors one after the other along an axis. Stacked along an axis of its own they are what
+//! [ConcatFromSequence](https://onnx.ai/onnx/operators/onnx__ConcatFromSequence.html) gives with `new_axis`.
+//!
+//! Each operand is a [`Selection`], and a window of the output is filled from the operands that lie in it, each read once.
+//! A window that lies in one operand is stored there as it is, so that a sink may copy it without reading it.
+
+use std::ops::Range;
+
+use ndarray::{Array, ArrayD, ArrayView, Axis, Dimension, RemoveAxis};
+
+use super::fill::{Fill, Scratch, StoredWindow};
+use super::selection::Selection;
+use super::window_size::{ACROSS_WINDOWS, SHORT_PIECE, WINDOW};
+use crate::error::{Error, Result, Subject};
+use crate::item::dtype::{DType, Kind};
+use crate::item::meta::{Meta, Order};
+use crate::item::tensor::Tensor;
+use crate::layout::axis::resolve_axis;
+use crate::layout::shape::{MAX_RANK, bytes_of};
+use crate::layout::view::View;
+use crate::layout::walk::copy_bytes;
+use crate::layout::window::Window;
+use crate::memory;
+use crate::storage::conversion::Conversion;
+use crate::storage::source::Source;
+
+/// How tensors come together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Joining {
+    /// One after the other along an axis that they have.
+    Along,
+    /// One after the other along an axis of its own, of which each of them is one place.
+    Stacked,
+}
+
+/// Tensors whose shapes fit together, and where each of them lies in the output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Joined {
+    joining: Joining,
+    /// The axis of the output along which they lie.
+    axis: usize,
+    shape: Vec<usize>,
+    /// The place of the axis at which each of them begins, and the length of the axis.
+    ends: Vec<usize>,
+}
+
+/// Checks that tensors of these shapes come together along an axis, which is counted from the end if it is negative: from
+/// that of the operands, or stacked from that of the output.
+///
+/// # Errors
+/// No operand; an axis that is out of range; an operand of rank 0, unless it is stacked, or of more than 64 axes in the
+/// output; one that differs from the first in a dim of another axis, or stacked in any; more items than can be counted.
+pub fn check(shapes: &[&[usize]], axis: i64, joining: Joining) -> Result<Joined> {
+    let Some((&first, others)) = shapes.split_first() else {
+        return Err(Error::new(Subject::Data, "no operands, expected at least one"));
+    };
+    let refuse = |n, message: String| Err(Error::new(Subject::Operand(n), message));
+    let (stacked, rank) = (joining == Joining::Stacked, first.len());
+    if rank == 0 && !stacked {
+        return refuse(0, "rank 0, expected at least 1 axis".to_owned());
+    }
+    let most = MAX_RANK - usize::from(stacked);
+    if rank > most {
+        return refuse(0, format!("rank {rank}, expected at most {most}"));
+    }
+    let of_output = rank + usize::from(stacked);
+    let Some(axis) = resolve_axis(axis, of_output) else {
+        let message = format!("{axis}, expected one of [-{of_output}, {}] (data {first:?})", of_output - 1);
+        return Err(Error::new(Subject::Axis, message));
+    };
+    let fits = |shape: &[usize]| {
+        let may_differ = |at: usize| at == axis && !stacked;
+        shape.len() == rank && (0..rank).all(|at| may_differ(at) || shape[at] == first[at])
+    };
+    if let Some(n) = others.iter().position(|shape| !fits(shape)) {
+        let but = if stacked { String::new() } else { format!(", but for axis {axis}") };
+        return refuse(n + 1, format!("shape {:?}, expected {first:?} as of the first operand{but}", others[n]));
+    }
+    let (mut ends, mut end) = (Vec::with_capacity(shapes.len() + 1), 0_usize);
+    ends.push(0);
+    let mut shape = first.to_vec();
+    if stacked {
+        shape.insert(axis, 0);
+    }
+    for (n, operand) in shapes.iter().enumerate() {
+        let dim = if stacked { 1 } else { operand[axis] };
+        let sum = end.checked_add(dim).filter(|&sum| {
+            shape[axis] = sum;
+            bytes_of(&shape, 1).is_some()
+        });
+        let Some(sum) = sum else {
+            return refuse(n, format!("more items than can be counted: {end} and {dim} places of axis {axis}"));
+        };
+        end = sum;
+        ends.push(end);
+    }
+    shape[axis] = end;
+    Ok(Joined { joining, axis, shape, ends })
+}
+
+/// Returns the dtype in which items of these dtypes come together: that of the first, and of strings the widest, in the
+/// byte order of the first.
+///
+/// # Errors
+/// The first that is of another kind.
+pub fn common_dtype(dtypes: &[&DType]) -> Result<DType> {
+    let Some((&first, others)) = dtypes.split_first() else {
+        return Err(Error::new(Subject::Data, "no operands, expected at least one"));
+    };
+    if let Some(n) = others.iter().position(|other| Conversion::new(other, first).is_none()) {
+        let message = format!("dtype {}, expected {} as of the first operand", others[n].name(), first.name());
+        return Err(Error::new(Subject::Operand(n + 1), message));
+    }
+    if !matches!(first.kind(), Kind::Str(_) | Kind::Bytes(_)) {
+        return Ok(first.clone());
+    }
+    let widest =
+        others.iter().fold(first, |widest, other| if other.itemsize() > widest.itemsize() { other } else { widest });
+    Ok(if first.is_big_endian() { widest.big_endian() } else { widest.native() })
+}
+
+impl Joined {
+    /// Returns the axis of the output along which the operands lie.
+    pub fn axis(&self) -> usize {
+        self.axis
+    }
+
+    /// Returns the dims of the output.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// Links the operands to their tensors, of which there is one for each shape that was checked.
+    ///
+    /// # Errors
+    /// Tensors of different dtypes; more bytes than memory could address.
+    pub fn link(self, sources: Vec<Source>) -> Result<Concat> {
+        self.link_in(sources, Order::C)
+    }
+
+    /// Links the operands for an output whose items come in an order of storage: in Fortran order all axes are reversed.
+    fn link_in(self, sources: Vec<Source>, order: Order) -> Result<Concat> {
+        let dtypes: Vec<_> = sources.iter().map(Source::dtype).collect();
+        let dtype = common_dtype(&dtypes)?;
+        if bytes_of(&self.shape, dtype.itemsize()).is_none() {
+            let message = format!("more bytes than can be counted ({} {:?})", dtype.name(), self.shape);
+            return Err(Error::new(Subject::Output, message));
+        }
+        let operand = |source: Source| {
+            let conversion = Conversion::new(source.dtype(), &dtype).expect("dtypes of one kind");
+            let selection = match order {
+                Order::C => Selection::whole(source),
+                Order::Fortran => Selection::reversed(source),
+            };
+            ConcatOperand { selection, conversion }
+        };
+        let (mut shape, mut axis) = (self.shape, self.axis);
+        if order == Order::Fortran {
+            shape.reverse();
+            axis = shape.len() - 1 - axis;
+        }
+        let operands = sources.into_iter().map(operand).collect();
+        Ok(Concat { meta: Meta::new(dtype.clone(), shape), axis, joining: self.joining, ends: self.ends, operands })
+    }
+}
+
+/// The output of Concat, linked to its operands.
+#[derive(Debug)]
+pub struct Concat {
+    meta: Meta,
+    axis: usize,
+    joining: Joining,
+    /// The place of the axis at which each operand begins, and the length of the axis.
+    ends: Vec<usize>,
+    operands: Vec<ConcatOperand>,
+}
+
+#[derive(Debug)]
+struct ConcatOperand {
+    selection: Selection,
+    conversion: Conversion,
+}
+
+/// What an operand has of a window.
+struct Piece<'a> {
+    operand: &'a ConcatOperand,
+    /// The box of the operand.
+    places: Window,
+    /// The box of the window, counted from its own first place.
+    inside: Vec<Range<usize>>,
+}
+
+impl Concat {
+    /// Returns what each operand that has items of a window has of it.
+    fn pieces(&self, window: &Window) -> impl Iterator<Item = Piece<'_>> {
+        let places = window.ranges[self.axis].clone();
+        let first = self.ends.partition_point(|&end| end <= places.start).saturating_sub(1);
+        let begun = self.ends[first..self.operands.len()].iter().take_while(move |&&start| start < places.end);
+        let last = first + begun.count();
+        let ranges = window.ranges.clone();
+        (first..last).filter_map(move |n| {
+            let (whole, start) = (&ranges[self.axis], self.ends[n]);
+            let part = whole.start.max(start)..whole.end.min(self.ends[n + 1]);
+            if part.is_empty() {
+                return None;
+            }
+            let mut inside: Vec<_> = ranges.iter().map(|range| 0..range.len()).collect();
+            inside[self.axis] = part.start - whole.start..part.end - whole.start;
+            let mut of_operand = ranges.clone();
+            match self.joining {
+                Joining::Along => of_operand[self.axis] = part.start - start..part.end - start,
+                Joining::Stacked => drop(of_operand.remove(self.axis)),
+            }
+            let operand = &self.operands[n];
+            Some(Piece { operand, places: Window::new(of_operand, &operand.selection.meta().shape), inside })
+        })
+    }
+
+    /// Returns whether the operands lie as they are one after the other in the output.
+    fn is_outermost(&self) -> bool {
+        self.meta.shape[..self.axis].iter().all(|&dim| dim == 1)
+    }
+}
+
+impl Fill for Concat {
+    fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    fn operands(&self) -> Vec<&Source> {
+        self.operands.iter().map(|operand| operand.selection.source()).collect()
+    }
+
+    fn data(&self) -> &Source {
+        self.operands[0].selection.source()
+    }
+
+    fn prepare(&mut self) -> Result<()> {
+        // boxes of chunks come in another order than the items of a stream
+        let in_boxes = self.grid().is_some();
+        for ConcatOperand { selection, .. } in &mut self.operands {
+            if in_boxes {
+                selection.settle()?;
+            }
+            selection.prepare()?;
+        }
+        Ok(())
+    }
+
+    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+        let itemsize = self.meta.dtype.itemsize();
+        memory::resize(out, window.items() * itemsize, self.data().label())?;
+        if out.is_empty() {
+            return Ok(());
+        }
+        let whole = View::c_order(&window.shape());
+        for Piece { operand: ConcatOperand { selection, conversion }, places, inside } in self.pieces(window) {
+            let (view, to) = (selection.view().part(&places.ranges), whole.part(&inside));
+            let bytes = places.items() * itemsize;
+            if let Some(first) = to.as_run() {
+                let items = &mut out[first * itemsize..][..bytes];
+                conversion.read(selection.source(), &view, items, &mut scratch.gathered)?;
+                continue;
+            }
+            memory::resize(&mut scratch.items, bytes, selection.source().label())?;
+            conversion.read(selection.source(), &view, &mut scratch.items, &mut scratch.gathered)?;
+            copy_bytes(&scratch.items, &View::c_order(&to.shape()), out, &to, itemsize);
+        }
+        Ok(())
+    }
+
+    fn window_bytes(&self, threads: usize) -> usize {
+        let wanted = self.operands.iter().map(|operand| operand.selection.window_bytes(threads)).max();
+        // rows of many operands in a small window are pieces that are not worth a read each
+        let is_short = !self.is_outermost() && WINDOW / self.operands.len() < SHORT_PIECE;
+        wanted.unwrap_or(WINDOW).max(if is_short { ACROSS_WINDOWS / threads } else { 0 })
+    }
+
+    fn widest(&self) -> usize {
+        let widths = self.operands.iter().map(|operand| operand.selection.widest());
+        widths.fold(self.meta.dtype.itemsize(), usize::max)
+    }
+
+    fn grid(&self) -> Option<Vec<usize>> {
+        let mut grid = self.operands.iter().find_map(|operand| operand.selection.grid())?;
+        if self.joining == Joining::Stacked {
+            grid.insert(self.axis, 1);
+        }
+        Some(grid)
+    }
+
+    fn axes_of_data(&self) -> Option<Vec<Option<usize>>> {
+        let own = self.operands[0].selection.axes_of_data();
+        if self.joining == Joining::Along {
+            return own;
+        }
+        let mut axes: Vec<_> = own.unwrap_or_else(|| (0..self.meta.shape.len() - 1).map(Some).collect());
+        axes.insert(self.axis, None);
+        Some(axes)
+    }
+
+    fn fills_boxes(&self) -> bool {
+        true
+    }
+
+    fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
+        let mut pieces = self.pieces(window);
+        let (Some(Piece { operand, places, .. }), None) = (pieces.next(), pieces.next()) else { return Ok(None) };
+        if operand.conversion.is_identity() { operand.selection.stored(&places) } else { Ok(None) }
+    }
+
+    fn bytes_read(&self, window: &Window) -> u64 {
+        self.pieces(window).map(|piece| piece.operand.selection.bytes_read(&piece.places)).sum()
+    }
+}
+
+/// Copies arrays one after the other along `axis`, which is counted from the last one if it is negative.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::concat;
+/// let (a, b) = (array![[1, 2], [3, 4]], array![[5], [6]]);
+/// assert_eq!(concat(&[a.view(), b.view()], 1)?, array![[1, 2, 5], [3, 4, 6]]);
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// No array ([`Subject::Data`]); arrays without an axis, of more than 64, or that differ in the dims of another axis, by the
+/// number of the first that does ([`Subject::Operand`]); an axis that they do not have ([`Subject::Axis`]).
+pub fn concat<T: Copy, D: RemoveAxis>(arrays: &[ArrayView<'_, T, D>], axis: i64) -> Result<Array<T, D>> {
+    let shapes: Vec<_> = arrays.iter().map(ArrayView::shape).collect();
+    let joined = check(&shapes, axis, Joining::Along)?;
+    Ok(ndarray::concatenate(Axis(joined.axis), arrays).expect("shapes that were checked"))
+}
+
+/// Copies arrays of one shape one after the other along an axis of its own, which the result has at `axis`, counted from its
+/// last one if it is negative.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::stack;
+/// let (a, b) = (array![1, 2], array![3, 4]);
+/// assert_eq!(stack(&[a.view(), b.view()], -1)?, array![[1, 3], [2, 4]].into_dyn());
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`concat`](concat()), but that arrays may have no axis, and differ in no dim.
+pub fn stack<T: Copy, D: Dimension>(arrays: &[ArrayView<'_, T, D>], axis: i64) -> Result<ArrayD<T>> {
+    let shapes: Vec<_> = arrays.iter().map(ArrayView::shape).collect();
+    let joined = check(&shapes, axis, Joining::Stacked)?;
+    let arrays: Vec<_> = arrays.iter().map(|array| array.view().into_dyn()).collect();
+    Ok(ndarray::stack(Axis(joined.axis), &arrays).expect("shapes that were checked"))
+}
+
+impl Tensor {
+    /// Puts tensors one after the other along `axis`, whatever their dtype, as [`concat`](crate::concat()) does. The result
+    /// has the byte order of the first, and of strings the width of the widest.
+    ///
+    /// ```
+    /// use tensorop::{DType, Tensor};
+    /// let short = Tensor::new(DType::parse("S1")?, vec![2], b"ab".to_vec())?;
+    /// let long = Tensor::new(DType::parse("S2")?, vec![1], b"cd".to_vec())?;
+    /// assert_eq!(Tensor::concat(vec![short, long], 0)?.bytes(), b"a\0b\0cd");
+    /// # Ok::<(), tensorop::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`concat`](crate::concat()); tensors of different dtypes; not enough memory for the result.
+    pub fn concat(tensors: Vec<Self>, axis: i64) -> Result<Self> {
+        Self::join(tensors, axis, Joining::Along)
+    }
+
+    /// Puts tensors of one shape one after the other along an axis of its own, whatever their dtype, as
+    /// [`stack`](crate::stack()) does.
+    ///
+    /// # Errors
+    /// Those of [`stack`](crate::stack()); tensors of different dtypes; not enough memory for the result.
+    pub fn stack(tensors: Vec<Self>, axis: i64) -> Result<Self> {
+        Self::join(tensors, axis, Joining::Stacked)
+    }
+
+    fn join(tensors: Vec<Self>, axis: i64, joining: Joining) -> Result<Self> {
+        let shapes: Vec<_> = tensors.iter().map(Self::shape).collect();
+        let joined = check(&shapes, axis, joining)?;
+        let source = |(n, tensor): (usize, Self)| Source::memory(tensor, Subject::Operand(n).to_string());
+        let fill = joined.link(tensors.into_iter().enumerate().map(source).collect())?;
+        let mut items = Vec::new();
+        fill.fill(&Window::whole(&fill.meta.shape), &mut items, &mut Scratch::default())?;
+        Self::new(fill.meta.dtype, fill.meta.shape, items)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{IxDyn, array};
+
+    use super::*;
+    use crate::layout::shape::coordinates;
+
+    /// Puts arrays together item by item.
+    fn plain(arrays: &[ArrayD<i32>], axis: usize, joining: Joining) -> ArrayD<i32> {
+        let mut shape = arrays[0].shape().to_vec();
+        match joining {
+            Joining::Along => shape[axis] = arrays.iter().map(|array| array.shape()[axis]).sum(),
+            Joining::Stacked => shape.insert(axis, arrays.len()),
+        }
+        ArrayD::from_shape_fn(IxDyn(&shape), |at| {
+            let (mut index, mut place) = (at.slice().to_vec(), at[axis]);
+            if joining == Joining::Stacked {
+                index.remove(axis);
+                return arrays[place][IxDyn(&index)];
+            }
+            let mut n = 0;
+            while place >= arrays[n].shape()[axis] {
+                place -= arrays[n].shape()[axis];
+                n += 1;
+            }
+            index[axis] = place;
+            arrays[n][IxDyn(&index)]
+        })
+    }
+
+    fn counted(shape: &[usize], first: i32) -> ArrayD<i32> {
+        let mut next = first..;
+        ArrayD::from_shape_simple_fn(IxDyn(shape), || next.next().unwrap())
+    }
+
+    fn tensors(arrays: &[ArrayD<i32>]) -> Vec<Tensor> {
+        arrays.iter().map(Tensor::from).collect()
+    }
+
+    #[test]
+    fn arrays_and_tensors_are_as_plain_loops_have_them() {
+        for lens in [&[2, 3][..], &[1], &[0, 2, 0, 0, 1], &[0], &[0, 0], &[5, 1, 1, 4]] {
+            for shape in [&[1][..], &[1, 4], &[3, 1], &[2, 1, 3], &[2, 0, 1], &[1, 2, 2, 1]] {
+                for axis in 0..shape.len() {
+                    let of = |(n, &len): (usize, &usize)| {
+                        let mut dims = shape.to_vec();
+                        dims[axis] = len;
+                        counted(&dims, 1000 * n as i32)
+                    };
+                    let arrays: Vec<_> = lens.iter().enumerate().map(of).collect();
+                    let views: Vec<_> = arrays.iter().map(|array| array.view()).collect();
+                    let expected = plain(&arrays, axis, Joining::Along);
+                    for axis in [axis as i64, axis as i64 - shape.len() as i64] {
+                        assert_eq!(concat(&views, axis).as_ref(), Ok(&expected), "{lens:?} {shape:?} {axis}");
+                        let joined = Tensor::concat(tensors(&arrays), axis).unwrap();
+                        assert_eq!(joined, Tensor::from(&expected), "{lens:?} {shape:?} {axis}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn stacks_are_as_plain_loops_have_them() {
+        for count in 1..4 {
+            for shape in [&[][..], &[3], &[0], &[2, 3], &[1, 2, 2]] {
+                let arrays: Vec<_> = (0..count).map(|n| counted(shape, 100 * n)).collect();
+                let views: Vec<_> = arrays.iter().map(|array| array.view()).collect();
+                for axis in 0..=shape.len() {
+                    let expected = plain(&arrays, axis, Joining::Stacked);
+                    for axis in [axis as i64, axis as i64 - shape.len() as i64 - 1] {
+                        assert_eq!(stack(&views, axis).as_ref(), Ok(&expected), "{shape:?} {axis}");
+                        assert_eq!(Tensor::stack(tensors(&arrays), axis), Ok(Tensor::from(&expected)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Every window of the output, also one that is no run, has the items of the whole there; and one that lies in one
+    /// operand in a file is stored there.
+    #[test]
+    fn any_window() {
+        let (a, b, c) = (counted(&[2, 3, 2], 0), counted(&[2, 1, 2], 100), counted(&[2, 2, 2], 200));
+        let whole = plain(&[a.clone(), b.clone(), c.clone()], 1, Joining::Along);
+        let shapes = [a.shape(), b.shape(), c.shape()];
+        let joined = check(&shapes, 1, Joining::Along).unwrap();
+        let source = |array: &ArrayD<i32>| Source::memory(Tensor::from(array), "x".to_owned());
+        let fill = joined.link([&a, &b, &c].map(source).into()).unwrap();
+        for from in 0..24 {
+            for to in from..24 {
+                let (low, high) = (coordinates(from, &[2, 6, 2]), coordinates(to, &[2, 6, 2]));
+                let ranges: Vec<_> = low.iter().zip(&high).map(|(&a, &b)| a.min(b)..a.max(b) + 1).collect();
+                let window = Window::new(ranges, &[2, 6, 2]);
+                let (mut out, mut scratch) = (vec![9; 7], Scratch::default());
+                fill.fill(&window, &mut out, &mut scratch).unwrap();
+                let at = |n| whole[IxDyn(&window.index_of(n))].to_ne_bytes();
+                let expected: Vec<u8> = (0..window.items()).flat_map(at).collect();
+                assert_eq!(out, expected, "{window:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn refused() {
+        let huge = 1 << 62;
+        type Row<'a> = (&'a [&'a [usize]], i64, Joining, Subject, &'a str);
+        let rows: [Row<'_>; 14] = [
+            (&[], 0, Joining::Along, Subject::Data, "no operands, expected at least one"),
+            (&[&[]], 0, Joining::Along, Subject::Operand(0), "rank 0, expected at least 1 axis"),
+            (
+                &[&[2], &[]],
+                0,
+                Joining::Along,
+                Subject::Operand(1),
+                "shape [], expected [2] as of the first operand, but for axis 0",
+            ),
+            (&[&[2, 3]], 2, Joining::Along, Subject::Axis, "2, expected one of [-2, 1] (data [2, 3])"),
+            (&[&[2, 3]], -3, Joining::Along, Subject::Axis, "-3, expected one of [-2, 1] (data [2, 3])"),
+            (
+                &[&[2, 3]],
+                i64::MIN,
+                Joining::Along,
+                Subject::Axis,
+                "-9223372036854775808, expected one of [-2, 1] (data [2, 3])",
+            ),
+            (&[&[2, 3]], 3, Joining::Stacked, Subject::Axis, "3, expected one of [-3, 2] (data [2, 3])"),
+            (&[&[]], 1, Joining::Stacked, Subject::Axis, "1, expected one of [-1, 0] (data [])"),
+            (
+                &[&[2, 3], &[2, 4]],
+                0,
+                Joining::Along,
+                Subject::Operand(1),
+                "shape [2, 4], expected [2, 3] as of the first operand, but for axis 0",
+            ),
+            (
+                &[&[0, 3], &[0, 4]],
+                0,
+                Joining::Along,
+                Subject::Operand(1),
+                "shape [0, 4], expected [0, 3] as of the first operand, but for axis 0",
+            ),
+            (
+                &[&[2], &[2], &[3]],
+                0,
+                Joining::Stacked,
+                Subject::Operand(2),
+                "shape [3], expected [2] as of the first operand",
+            ),
+            (
+                &[&[huge], &[huge]],
+                0,
+                Joining::Along,
+                Subject::Operand(1),
+                "more items than can be counted: 4611686018427387904 and 4611686018427387904 places of axis 0",
+            ),
+            (
+                &[&[huge, 0], &[huge, 0]],
+                0,
+                Joining::Along,
+                Subject::Operand(1),
+                "more items than can be counted: 4611686018427387904 and 4611686018427387904 places of axis 0",
+            ),
+            (
+                &[&[huge], &[huge]],
+                0,
+                Joining::Stacked,
+                Subject::Operand(1),
+                "more items than can be counted: 1 and 1 places of axis 0",
+            ),
+        ];
+        for (shapes, axis, joining, subject, message) in rows {
+            let error = check(shapes, axis, joining).unwrap_err();
+            assert_eq!((error.subject(), error.message()), (subject, message), "{shapes:?}");
+        }
+        let many = [1; MAX_RANK];
+        assert!(check(&[&many, &many], 63, Joining::Along).is_ok());
+        let error = check(&[&many], 0, Joining::Stacked).unwrap_err();
+        assert_eq!(error.message(), "rank 64, expected at most 63");
+        assert_eq!(check(&[&[1; 65]], 0, Joining::Along).unwrap_err().message(), "rank 65, expected at most 64");
+        let a = array![1.5_f64];
+        assert_eq!(concat(&[a.view(), a.view()], 1).unwrap_err().subject(), Subject::Axis);
+    }
+
+    #[test]
+    fn dtypes() {
+        let rows = [
+            ("<f4 >f4 <f4", Ok("<f4")),
+            (">f4 <f4", Ok(">f4")),
+            ("<U2 >U5 <U1", Ok("<U5")),
+            (">U1 <U3", Ok(">U3")),
+            ("|S3 |S1 |S7 |S7", Ok("|S7")),
+            ("<i4 <i4 <u4", Err((2, "dtype uint32, expected int32 as of the first operand"))),
+            ("|S4 <U1", Err((1, "dtype <U1, expected |S4 as of the first operand"))),
+        ];
+        for (names, expected) in rows {
+            let dtypes: Vec<_> = names.split(' ').map(|name| DType::parse(name).unwrap()).collect();
+            let found = common_dtype(&dtypes.iter().collect::<Vec<_>>());
+            match expected {
+                Ok(name) => assert_eq!(found, Ok(DType::parse(name).unwrap()), "{names}"),
+                Err((n, message)) => {
+                    let error = found.unwrap_err();
+                    assert_eq!((error.subject(), error.message()), (Subject::Operand(n), message), "{names}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! `tensorop concat`: ONNX Concat, OpenVINO Concat-1 and ONNX ConcatFromSequence from the command line.
+
+use crate::common::{Folder, each, header, npy, npy_with_header, npz, prints, refusals, tensor, to_fortran, words};
+
+/// The items of tensors in C order that differ in the dim of one axis, one tensor after the other along it.
+fn joined(parts: &[(&[usize], &[u8])], axis: usize, size: usize) -> Vec<u8> {
+    let outer: usize = parts[0].0[..axis].iter().product();
+    let row = |shape: &[usize]| shape[axis..].iter().product::<usize>() * size;
+    let rows = (0..outer).flat_map(|n| parts.iter().map(move |(shape, items)| &items[n * row(shape)..][..row(shape)]));
+    rows.flatten().copied().collect()
+}
+
+fn json(dtype: &str, shape: &str, data: &str) -> String {
+    format!(r#"{{"dtype": "{dtype}", "shape": {shape}, "data": {data}}}"#)
+}
+
+/// ONNX's own tests of Concat: two tensors of one, two and three axes along each of them, counted from either end; and the
+/// example of ConcatFromSequence with and without a new axis.
+#[test]
+fn examples_of_onnx() {
+    let folder = Folder::new();
+    let (a1, b1, a2, b2) = ("[1.0, 2.0]", "[3.0, 4.0]", "[[1.0, 2.0], [3.0, 4.0]]", "[[5.0, 6.0], [7.0, 8.0]]");
+    let rows = [
+        (a1, b1, "--axis 0", "[4]", "[1.0, 2.0, 3.0, 4.0]"),
+        (a1, b1, "--axis -1", "[4]", "[1.0, 2.0, 3.0, 4.0]"),
+        (a2, b2, "--axis 0", "[4, 2]", "[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]"),
+        (a2, b2, "--axis=-2", "[4, 2]", "[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]"),
+        (a2, b2, "--axis 1", "[2, 4]", "[[1.0, 2.0, 5.0, 6.0], [3.0, 4.0, 7.0, 8.0]]"),
+        (a2, b2, "--axis -1", "[2, 4]", "[[1.0, 2.0, 5.0, 6.0], [3.0, 4.0, 7.0, 8.0]]"),
+        (a1, b1, "--stack --axis 0", "[2, 2]", "[[1.0, 2.0], [3.0, 4.0]]"),
+        (a1, b1, "--stack --axis 1", "[2, 2]", "[[1.0, 3.0], [2.0, 4.0]]"),
+        (a1, b1, "--stack --axis -1", "[2, 2]", "[[1.0, 3.0], [2.0, 4.0]]"),
+        (a1, b1, "--stack --axis -2", "[2, 2]", "[[1.0, 2.0], [3.0, 4.0]]"),
+    ];
+    each(
+        rows,
+        |(a, b, options, ..)| format!("{a} {b} {options}"),
+        |(a, b, options, shape, data)| {
+            let args: Vec<_> = ["concat", a, b].into_iter().chain(options.split(' ')).chain(["--to", "json"]).collect();
+            let found = folder.run(args).printed()?;
+            let expected = json("float64", shape, data) + "\n";
+            if found == expected { Ok(()) } else { Err(format!("printed {found}, expected {expected}")) }
+        },
+    );
+}
+
+#[test]
+fn results() {
+    let folder = Folder::new();
+    folder
+        .put("a.npy", tensor::<i32>(&[2, 2], &[0, 1, 2, 3]).npy())
+        .put("b.npy", tensor::<i32>(&[1, 2], &[4, 5]).npy());
+    folder.put("none.npy", tensor::<i32>(&[0, 2], &[]).npy()).put("zero.npy", tensor::<i32>(&[], &[7]).npy());
+    folder.put("axis.npy", tensor::<i64>(&[1], &[-1]).npy());
+    folder.put("short.npy", npy("<U1", &[1], b"a\0\0\0")).put("long.npy", npy(">U2", &[1], b"\0\0\0b\0\0\0c"));
+    let names = ["l.2.w", "l.10.w", "l.1.w", "other"];
+    let members: Vec<_> = (0..4).map(|n| (names[n as usize], tensor::<i32>(&[1], &[n]))).collect();
+    folder.put("m.npz", npz(&members.iter().map(|(name, one)| (*name, one.npy())).collect::<Vec<_>>()));
+    let all = json("int32", "[3, 2]", "[[0, 1], [2, 3], [4, 5]]");
+    let rows: [(&str, &str); 19] = [
+        ("concat a.npy b.npy", &all),
+        ("concat a.npy none.npy b.npy none.npy", &all),
+        ("concat none.npy none.npy", &json("int32", "[0, 2]", "[]")),
+        ("concat a.npy", &json("int32", "[2, 2]", "[[0, 1], [2, 3]]")),
+        ("concat a.npy a.npy --axis axis.npy", &json("int32", "[2, 4]", "[[0, 1, 0, 1], [2, 3, 2, 3]]")),
+        ("concat a.npy [[4],[5]] --axis [1]", &json("int32", "[2, 3]", "[[0, 1, 4], [2, 3, 5]]")),
+        // plain JSON takes the dtype of whichever operand has one, else that of all together
+        ("concat [[4,5]] a.npy", &json("int32", "[3, 2]", "[[4, 5], [0, 1], [2, 3]]")),
+        ("concat [1] [2.5]", &json("float64", "[2]", "[1.0, 2.5]")),
+        ("concat [1] [2] --dtype uint8", &json("uint8", "[2]", "[1, 2]")),
+        (r#"concat ["a"] ["bcd"]"#, &json("<U3", "[2]", r#"["a", "bcd"]"#)),
+        ("concat short.npy long.npy", &json("<U2", "[2]", r#"["a", "bc"]"#)),
+        ("concat 1 2 3 --stack", &json("int64", "[3]", "[1, 2, 3]")),
+        ("concat zero.npy zero.npy --stack --axis -1", &json("int32", "[2]", "[7, 7]")),
+        ("concat a.npy --stack", &json("int32", "[1, 2, 2]", "[[[0, 1], [2, 3]]]")),
+        ("concat none.npy none.npy --stack --axis 1", &json("int32", "[0, 2, 2]", "[]")),
+        ("concat m.npz:l.*.w", &json("int32", "[3]", "[2, 0, 1]")),
+        ("concat m.npz:other m.npz:l.* m.npz:l.1.w", &json("int32", "[5]", "[3, 2, 0, 1, 2]")),
+        ("concat m.npz:* --stack --axis 1", &json("int32", "[1, 4]", "[[2, 0, 1, 3]]")),
+        ("concat a.npy b.npy:int32[1,2]@128", &all),
+    ];
+    prints(&folder, &rows);
+}
+
+/// Every class of dtype, in every mixture of byte orders and of orders of storage: no bit changes, and the output has the
+/// byte order of the first operand.
+#[test]
+fn every_dtype() {
+    let classes = [
+        ("|b1", 1, 1),
+        ("|i1", 1, 1),
+        ("<V2", 2, 1),
+        ("<i4", 4, 4),
+        ("<f4", 4, 4),
+        ("<f8", 8, 8),
+        ("<c16", 16, 8),
+        ("|S3", 3, 1),
+        ("|S17", 17, 1),
+        ("<U2", 8, 4),
+        ("<M8[ns]", 8, 8),
+        ("|V3", 3, 1),
+        ("|V0", 0, 1),
+    ];
+    let folder = Folder::new();
+    let rows = classes.into_iter().flat_map(|class| (0..16).map(move |mixture| (class, mixture)));
+    each(
+        rows,
+        |((descr, ..), mixture)| format!("{descr}, mixture {mixture}"),
+        |&((descr, size, word), mixture)| {
+            for axis in 0..3 {
+                let mut shapes = [[2, 3, 4]; 2];
+                shapes[1][axis] = 1;
+                let items = |n: usize, len: usize| -> Vec<u8> {
+                    (0..len * size).map(|i| if size == 1 { i % 2 } else { n + i * 7 + 1 } as u8).collect()
+                };
+                let swapped = |bytes: &[u8]| -> Vec<u8> {
+                    bytes.chunks(word).flat_map(|number| number.iter().rev()).copied().collect()
+                };
+                let (mut native, mut is_big) = (Vec::new(), Vec::new());
+                for (n, (name, shape)) in ["a.npy", "b.npy"].into_iter().zip(&shapes).enumerate() {
+                    let values = items(n, shape.iter().product());
+                    let (big, fortran) = (mixture >> n & 1 == 1 && word > 1, mixture >> (n + 2) & 1 == 1);
+                    let ordered = if big { swapped(&values) } else { values.clone() };
+                    let stored = if fortran { to_fortran(&ordered, shape, size) } else { ordered };
+                    let descr = if big { descr.replace('<', ">") } else { descr.to_owned() };
+                    folder.put(name, npy_with_header(&header(&descr, fortran, shape), &stored));
+                    native.push(values);
+                    is_big.push(big);
+                }
+                let both = joined(&[(&shapes[0], &native[0]), (&shapes[1], &native[1])], axis, size);
+                let wanted = if is_big[0] { swapped(&both) } else { both };
+                let mut dims = shapes[0];
+                dims[axis] += 1;
+                let descr = if is_big[0] { descr.replace('<', ">") } else { descr.to_owned() };
+                folder.put("wanted.npy", npy_with_header(&header(&descr, false, &dims), &wanted));
+                let copy = folder.run(["slice", "wanted.npy", "--start=", "--stop=", "--to", "npy"]);
+                if copy.status != Some(0) || !copy.stdout.ends_with(&wanted) {
+                    return Err(format!("the copy: {copy:?}"));
+                }
+                for (args, stdin) in [("a.npy b.npy", None), ("- b.npy", Some("a.npy")), ("a.npy -", Some("b.npy"))] {
+                    let stdin = stdin.map(|name| folder.get(name));
+                    let args = words(&format!("concat {args} --axis {axis}"));
+                    folder.gives(&args, stdin.as_deref(), &copy.stdout).map_err(|e| format!("{args:?}: {e}"))?;
+                }
+            }
+            Ok(())
+        },
+    );
+}
+
+/// Through pipes, from and into containers and into every format, over its own input, and in parts.
+#[test]
+fn pipes_and_formats() {
+    let folder = Folder::new();
+    let (a, b) = (tensor::<f32>(&[2, 2], &[0., 1., 2., 3.]), tensor::<f32>(&[1, 2], &[4., 5.]));
+    let expected = tensor::<f32>(&[3, 2], &[0., 1., 2., 3., 4., 5.]).npy();
+    folder.put("a.npy", a.npy()).put("f.npy", a.npy_fortran()).put("b.npy", b.npy());
+    folder.put("w.npz", npz(&[("a", a.npy()), ("b", b.npy())]));
+    folder.run(words("convert a.npy b.npy -o w.safetensors")).printed().expect("a container");
+    folder.run(words("convert b.npy -o b.zarr --chunks 1,1")).printed().expect("a store");
+    let rows = [
+        ("concat a.npy b.npy", None),
+        ("concat f.npy b.npy", None),
+        ("concat w.npz:a w.safetensors:b", None),
+        ("concat w.npz:*", None),
+        ("concat w.safetensors:[ab]", None),
+        ("concat a.npy b.zarr", None),
+        ("concat a.npy:float32[2,2]@128 b.npy", None),
+        ("concat - b.npy", Some(a.npy())),
+        ("concat - b.zarr", Some(a.npy())),
+        ("concat - b.npy", Some(a.npy_fortran())),
+        ("concat a.npy -", Some(b.npy())),
+        ("concat a.npy - --dtype float32", Some(b.json().into_bytes())),
+    ];
+    each(
+        rows,
+        |(args, stdin)| format!("`{args}`, {} bytes piped", stdin.as_ref().map_or(0, Vec::len)),
+        |(args, stdin)| {
+            folder.gives(&words(args), stdin.as_deref(), &expected)?;
+            for format in ["npy", "npz", "safetensors", "pb", "json", "text"] {
+                let args = words(&format!("{args} --to {format} -o -"));
+                folder.always(&args, stdin.as_deref()).map_err(|e| format!("{format}: {e}"))?.printed()?;
+            }
+            Ok(())
+        },
+    );
+    let run = |args: &str| folder.run(words(args)).printed().expect(args);
+    run("concat a.npy b.npy -o o.npy");
+    assert_eq!(folder.get("o.npy"), expected);
+    for name in ["o.npz", "o.safetensors", "o.pb", "o.json", "o.zarr", "o.bin"] {
+        run(&format!("concat a.npy b.npy -o {name}"));
+        let name = if name == "o.bin" { "o.bin:float32[3,2]" } else { name };
+        run(&format!("diff o.npy {name} -q"));
+    }
+    folder.put("over.npy", a.npy());
+    run("concat over.npy b.npy -o over.npy");
+    assert_eq!(folder.get("over.npy"), expected);
+    for part in 1..=2 {
+        run(&format!("concat a.npy b.npy -o parts.npy --part {part}/2"));
+    }
+    run("concat a.npy b.npy -o parts.npy --finish 2");
+    assert_eq!(folder.get("parts.npy"), expected);
+}
+
+/// Stores of Zarr with chunks that meet the ends of operands and that do not, whole and in parts.
+#[test]
+fn from_zarr_to_zarr() {
+    let folder = Folder::new();
+    let run = |args: &str| folder.run(words(args)).printed().expect(args);
+    let part = |name: &str, rows: usize| {
+        let items: Vec<i32> = (0..rows as i32 * 15).map(|n| if n % 4 == 0 { 0 } else { n * rows as i32 }).collect();
+        folder.put(format!("{name}.npy"), tensor::<i32>(&[rows, 5, 3], &items).npy());
+        run(&format!("convert {name}.npy -o {name}.zarr --chunks 2,5,2 --dims time,lat,lon"));
+    };
+    part("a", 4);
+    part("b", 3);
+    part("c", 4);
+    for (operands, axis) in [("a b c", 0), ("b a", 0), ("a c", 1), ("c a a", 2), ("c a a", -1)] {
+        let of = |ending: &str| operands.split(' ').map(|name| format!("{name}.{ending} ")).collect::<String>();
+        run(&format!("concat {} --axis {axis} -o o.npy", of("npy")));
+        for threads in [1, 3] {
+            run(&format!("concat {} --axis {axis} -o o.zarr --threads {threads}", of("zarr")));
+            run("diff o.npy o.zarr -q");
+            run(&format!("concat {} --axis {axis} -o again.npy --threads {threads}", of("zarr")));
+            assert_eq!(folder.get("again.npy"), folder.get("o.npy"), "{operands} {axis}");
+        }
+        let info = run("info o.zarr --json").replace(": ", ":").replace(", ", ",");
+        assert!(info.contains(r#""dimension_names":["time","lat","lon"]"#) && info.contains("[2,5,2]"), "{info}");
+        for part in 1..=3 {
+            run(&format!("concat {} --axis {axis} -o p{axis}.zarr --part {part}/3", of("zarr")));
+        }
+        run(&format!("concat {} --axis {axis} -o p{axis}.zarr --finish 3", of("zarr")));
+        assert_eq!(folder.tree(format!("p{axis}.zarr")), folder.tree("o.zarr"), "{operands} {axis}");
+        std::fs::remove_dir_all(folder.path(format!("p{axis}.zarr"))).expect("a store");
+    }
+    run("concat a.npy c.npy --stack --axis 1 -o o.npy");
+    run("concat a.zarr c.zarr --stack --axis 1 -o o.zarr");
+    run("diff o.npy o.zarr -q");
+}
+
+/// More operands than files that a process may have open.
+#[test]
+fn more_operands_than_open_files() {
+    let folder = Folder::new();
+    let mut names = String::new();
+    for n in 0..300 {
+        let name = format!("{n:03}.npy");
+        folder.put(&name, tensor::<i32>(&[1, 2], &[n, -n]).npy());
+        names += &format!(" {name}");
+    }
+    for axis in [0, 1] {
+        let unlimited = folder.script(&format!("exec $T concat{names} --axis {axis} -o all.npy"));
+        assert_eq!(unlimited.printed().as_deref(), Ok(""));
+        // the lower limit can be raised, the upper one cannot
+        for limit in ["-S -n 100", "-n 100", "-n 64"] {
+            let run = folder.script(&format!("ulimit {limit}; exec $T concat{names} --axis {axis} -o limited.npy"));
+            assert_eq!(run.printed().as_deref(), Ok(""), "{limit}");
+            assert_eq!(folder.get("limited.npy"), folder.get("all.npy"), "{limit}");
+        }
+    }
+    folder
+        .refuses(words("concat missing.npy 000.npy -o no.npy"), &["DATA missing.npy", "(os error 2)"])
+        .expect("refused");
+}
+
+#[test]
+fn dry_runs() {
+    let folder = Folder::new();
+    folder.put("a.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy());
+    let run = folder.run(words("concat a.npy [[1,2,3]] -o out.npy --dry-run"));
+    let expected = "\
+concat (ONNX Concat-13, OpenVINO Concat-1)
+  DATA a.npy: int32 [2, 3]
+  DATA [[1,2,3]]: int32 [1, 3]
+  axis 0: 3 places
+  output out.npy: npy of int32 [3, 3], 36 bytes of data
+";
+    assert_eq!(run.printed().as_deref(), Ok(expected));
+    let stacked = folder.run(words("concat a.npy a.npy --stack --axis -1 -o out.npy --dry-run")).printed();
+    assert!(stacked.is_ok_and(
+        |text| text.contains("concat (ONNX ConcatFromSequence-11)") && text.contains("new axis 2: 2 places")
+    ));
+    assert_eq!(folder.content().len(), 1);
+    folder.refuses(words("concat a.npy [1] -o out.npy --dry-run"), &["DATA [1]", "shape [1]"]).expect("a refusal");
+}
+
+#[test]
+fn refused() {
+    let folder = Folder::new();
+    folder.put("a.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy()).put("f.npy", tensor::<f32>(&[2, 3], &[0.; 6]).npy());
+    folder.put("u.npy", npy("<u4", &[1, 3], &[0; 12])).put("zero.npy", tensor::<i32>(&[], &[1]).npy());
+    folder.put("cut.npy", &tensor::<i32>(&[2, 3], &[0; 6]).npy()[..136]);
+    folder.put("w.npz", npz(&[("x", tensor::<i32>(&[1], &[1]).npy()), ("y", tensor::<i32>(&[1], &[2]).npy())]));
+    folder.put("wide.npy", npy_with_header(&header("|V0", false, &[1 << 62, 1]), &[]));
+    let rows: [(&str, &[&str]); 18] = [
+        ("concat a.npy [[1,2]]", &["DATA [[1,2]]", "shape [1, 2]", "expected [2, 3]", "but for axis 0"]),
+        ("concat a.npy a.npy [1,2,3]", &["DATA [1,2,3]", "shape [3]", "expected [2, 3]"]),
+        ("concat a.npy u.npy --axis 1", &["DATA u.npy", "shape [1, 3]", "but for axis 1"]),
+        ("concat a.npy u.npy", &["DATA u.npy", "dtype uint32", "expected int32"]),
+        ("concat a.npy a.npy f.npy", &["DATA f.npy", "dtype float32", "expected int32"]),
+        ("concat a.npy [[1.5,2,3]]", &["DATA [[1.5,2,3]]", "1.5", "int32"]),
+        ("concat [1] [true]", &["DATA", "bool"]),
+        ("concat zero.npy", &["DATA zero.npy", "rank 0", "--stack"]),
+        ("concat a.npy --axis 2", &["--axis", "2", "[-2, 1]"]),
+        ("concat a.npy --stack --axis -4", &["--axis", "-4", "[-3, 2]"]),
+        ("concat a.npy [[1,2,3]] --stack", &["DATA [[1,2,3]]", "shape [1, 3]", "expected [2, 3]"]),
+        ("concat a.npy cut.npy", &["DATA cut.npy", "8 bytes", "expected 24"]),
+        ("concat - -", &["DATA", "standard input", "one operand"]),
+        ("concat w.npz", &["w.npz", "x"]),
+        ("concat w.npz:z*", &["w.npz", "z*"]),
+        ("concat wide.npy wide.npy", &["DATA wide.npy", "more items than can be counted"]),
+        ("concat", &["DATA"]),
+        ("concat a.npy --in-place --stack", &["--in-place"]),
+    ];
+    refusals(&folder, &rows);
+}
