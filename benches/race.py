@@ -170,6 +170,8 @@ def make(path, sizes):
         "some-rows-at": lambda: np.save(path, random.permutation(side)[: side // 4]),
         "some-columns": lambda: floats(side, sizes.columns),
         "some-columns-at": lambda: np.save(path, random.permutation(side)[: sizes.columns]),
+        "rows-drawn": lambda: np.save(path, random.integers(0, side, side)),
+        "columns-drawn": lambda: np.save(path, random.integers(0, side, side)),
         "points": lambda: floats(sizes.points),
         "points-at": lambda: np.save(path, random.integers(0, side, (sizes.points, 2))),
         "table": lambda: floats(sizes.table, 256),
@@ -263,6 +265,18 @@ def workloads(sizes):
             "scatter-nd table.npy gradient-at.npy gradient.npy --reduction add -o OUT",
             "a = load('table.npy'); np.add.at(a, load('gradient-at.npy')[:, 0], view('gradient.npy')); save(a)",
             None, "table", "gradient-at", "gradient",
+        ),
+        Workload(
+            "gather-rows", f"{side} random rows",
+            "gather data.npy rows-drawn.npy -o OUT",
+            "save(np.take(load('data.npy'), load('rows-drawn.npy'), axis=0))",
+            "data", "data", "rows-drawn",
+        ),
+        Workload(
+            "gather-cols", f"{side} random columns",
+            "gather data.npy columns-drawn.npy --axis 1 -o OUT",
+            "save(np.take(load('data.npy'), load('columns-drawn.npy'), axis=1))",
+            "data", "data", "columns-drawn",
         ),
         Workload(
             "tiny", "2x5 items",

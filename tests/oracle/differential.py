@@ -233,6 +233,24 @@ def operator_case(make, operator):
         for at in np.ndindex(lead):
             out[(slice(None),) * axis + (int(indices[at]),)] = updates[(slice(None),) * axis + at]
         return [data, indices, updates], [f"--axis={axis - rank if make.chance(0.5) else axis}"], out
+    if operator == "gather":
+        axis = int(rng.integers(rank))
+        batch = int(rng.integers(axis + 1)) if make.chance(0.4) else 0
+        zero, dim = make.chance(0.3), shape[axis]
+        lead = shape[:batch] + ((0,) if dim == 0 and not zero else lead)
+        wide = dim + 2 if zero else dim
+        indices = rng.integers(-wide, max(wide, 1 - wide), lead)
+        # by plain loops over all but the block: NumPy's take knows neither batches nor zeros
+        out = np.zeros(shape[:axis] + lead[batch:] + shape[axis + 1:], dtype)
+        for row in np.ndindex(shape[:axis]):
+            for at in np.ndindex(lead[batch:]):
+                place = int(indices[row[:batch] + at])
+                if -dim <= place < dim:
+                    out[row + at] = data[row + (place,)]
+        signed = axis - rank if make.chance(0.5) else axis
+        dims = batch - len(lead) if make.chance(0.5) and batch < len(lead) else batch
+        options = [f"--axis={signed}", f"--batch-dims={dims}", f"--out-of-range={'zero' if zero else 'error'}"]
+        return [data, indices], options, out
     if operator == "gather-nd":
         batch = int(rng.integers(rank)) if make.chance(0.5) else 0
         k = int(rng.integers(0, rank - batch + 1))
@@ -268,7 +286,7 @@ def operator_case(make, operator):
     return [data, indices, updates], [f"--reduction={reduction}"], out
 
 
-OPERATORS = ["slice", "slice-scatter", "scatter-update", "scatter-nd", "scatter-nd", "gather-nd"]
+OPERATORS = ["slice", "slice-scatter", "scatter-update", "scatter-nd", "scatter-nd", "gather", "gather-nd"]
 
 
 def check_operator(binary, seed, folder, runtimes, only):
@@ -302,6 +320,9 @@ def check_runtimes(name, operator, operands, options, wanted):
     if data.dtype not in (np.dtype("f4"), np.dtype("i4"), np.dtype("i8"), np.dtype("f8")) or 0 in data.shape:
         return
     if any(not np.all(np.isfinite(o)) for o in operands) or any(o.size == 0 for o in operands):
+        return
+    if operator == "gather":
+        yield from check_gathers(name, operands, options, wanted)
         return
     subtracts = options.get("reduction") == "sub"  # which only OpenVINO has
     if operator in ("scatter-nd", "gather-nd") and not subtracts:
@@ -351,6 +372,33 @@ def check_runtimes(name, operator, operands, options, wanted):
     if found.dtype == wanted.dtype and found.shape == wanted.shape and native(found).tobytes() == wanted.tobytes():
         return
     yield f"{name}: a runtime says {found!r} instead of {wanted!r}"
+
+
+def check_gathers(name, operands, options, wanted):
+    """ONNX's reference evaluator, which has neither batches nor zeros, and OpenVINO's Gather-8, which has both."""
+    data, indices = operands
+    axis, batch = int(options["axis"]), int(options["batch-dims"])
+    dim, found = data.shape[axis], {}
+    inside = np.all((indices >= -dim) & (indices < dim))
+    if batch in (0, -indices.ndim) and inside:
+        from onnx import TensorProto, helper
+        from onnx.reference import ReferenceEvaluator
+        kind = helper.np_dtype_to_tensor_dtype(data.dtype)
+        info = [helper.make_tensor_value_info(n, t, None) for n, t in (("d", kind), ("i", TensorProto.INT64))]
+        node = helper.make_node("Gather", ["d", "i"], ["o"], axis=axis)
+        graph = helper.make_graph([node], "g", info, [helper.make_tensor_value_info("o", kind, None)])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+        found["onnx"] = ReferenceEvaluator(model).run(None, {"d": data, "i": indices})[0]
+    if data.dtype.itemsize == 4:  # OpenVINO's CPU plugin narrows 64-bit items
+        import openvino as ov
+        from openvino import opset8
+        inputs = [opset8.parameter(o.shape, o.dtype) for o in operands]
+        node = opset8.gather(*inputs, np.array(axis, "i8"), batch_dims=batch)
+        model = ov.compile_model(ov.Model([node], inputs), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+        found["OpenVINO"] = model(operands)[0]
+    for runtime, found in found.items():
+        if found.dtype != wanted.dtype or found.shape != wanted.shape or native(found).tobytes() != wanted.tobytes():
+            yield f"{name}: {runtime} says {found!r} instead of {wanted!r}"
 
 
 # ------------------------------------------------------------ running
