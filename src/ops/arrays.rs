@@ -37,6 +37,14 @@ pub(super) fn check_extent(shape: &[usize], subject: Subject) -> Result<(), Erro
     bytes_of(shape, 1).map(drop).ok_or_else(|| Error::new(subject, message()))
 }
 
+/// Checks that an output of that shape has no more axes than a tensor may have, and that its items can be counted at all.
+pub(super) fn check_output(shape: &[usize]) -> Result<(), Error> {
+    if shape.len() > MAX_RANK {
+        return Err(Error::new(Subject::Output, format!("rank {}, expected at most {MAX_RANK}", shape.len())));
+    }
+    check_extent(shape, Subject::Output)
+}
+
 /// Returns the items of an array in C order: borrowed if they lie so, otherwise copied.
 pub(super) fn items<T: Clone, S: Data + RawData<Elem = T>, D: Dimension>(
     array: &ArrayBase<S, D>,

@@ -4,7 +4,7 @@
 
 use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
-use super::arrays::{check_extent, check_rank, items};
+use super::arrays::{check_output, check_rank, items};
 use super::indexed::{Index, OutOfRange, Shapes};
 use super::scatter_nd::check_tuples;
 use crate::error::{Error, Result, Subject};
@@ -35,7 +35,7 @@ pub fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<Shap
         return Err(Error::new(Subject::Indices, message));
     }
     let updates = [tuples, &shape[batch + width..]].concat();
-    check_extent(&updates, Subject::Output)?;
+    check_output(&updates)?;
     let (data, tuples) = (shape.to_vec(), tuples.to_vec());
     Ok(Shapes {
         data,

@@ -402,6 +402,9 @@ fn arguments_that_ask_for_too_much() {
         "gather-nd data.npy [[9223372036854775807]]",
         "gather-nd data.npy [[0]] --batch-dims 9223372036854775807",
         "gather-nd data.npy {\"dtype\":\"int64\",\"shape\":[9223372036854775807,0],\"data\":[]}",
+        "gather-nd data.npy {\"dtype\":\"int64\",\"shape\":[576460752303423488,0],\"data\":[]} -o out.npy",
+        "gather {\"dtype\":\"<f4\",\"shape\":[0,1152921504606846976],\"data\":[]} [0,1,2,3,4] --out-of-range zero",
+        "gather none.npy [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[0]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]] --axis 1",
         "slice data.npy --start 0 --stop 1 --axes -9223372036854775808",
         "slice data.npy --at : --threads 0",
     ];

@@ -6,9 +6,10 @@ use super::columns::{COLUMNS, ColumnReader, GatherStep, PlacedTuple, in_fortran_
 use super::places::{NearPlaces, TuplePlaces};
 use super::resolve::{Index, OutOfRange, Shapes, TupleResolver};
 use super::runs::{ItemRun, ItemSlab, RunReader};
-use crate::error::{Context, Result};
+use crate::error::{Context, Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
 use crate::layout::gather::GAP;
+use crate::layout::shape::bytes_of;
 use crate::layout::window::Window;
 use crate::memory;
 use crate::memory::resize;
@@ -218,9 +219,14 @@ impl LinkedGather {
     /// order in which the data is stored, any other is one for C order.
     ///
     /// # Errors
-    /// A number that names no place; of reading; not enough memory.
+    /// A number that names no place; an output of more bytes than can be addressed; of reading; not enough memory.
     pub fn new(data: Source, resolver: &TupleResolver, indices: Source, limits: Limits) -> Result<Self> {
         let meta = Meta::new(data.dtype().clone(), resolver.shapes().updates_shape().to_vec());
+        // data without items, and tuples without numbers, take no bytes, however many they are
+        if bytes_of(&meta.shape, meta.dtype.itemsize()).is_none() {
+            let message = format!("shape {:?} of {} is more than memory can address", meta.shape, meta.dtype);
+            return Err(Error::new(Subject::Output, message));
+        }
         let blocks = GatheredBlocks::new(resolver.shapes(), data.meta().order);
         let is_together = blocks.reach.saturating_mul(meta.dtype.itemsize()) <= SLAB;
         let resident = match blocks.is_flat {
