@@ -115,6 +115,8 @@ class Sizes:
         # of one axis, a tenth as large, and so many random places of it: what a window finds nothing together of
         self.few_mib = max(1, mib // 10)
         self.few = mib * 8_000
+        # three axes, as large as data.npy
+        self.deep = int((mib * 2**6) ** 0.5)
         # transposed tensors, half as large
         self.tall, self.wide = self.side // 2, self.side
 
@@ -163,6 +165,7 @@ def make(path, sizes):
         "f-rows": across(sizes.tall // 2, sizes.wide),
         "f-rows-at": lambda: np.save(path, random.permutation(sizes.tall)[: sizes.tall // 2]),
         "data": lambda: floats(side, side),
+        "cube": lambda: floats(sizes.deep, sizes.deep, 4096),
         "row": lambda: floats(1, side),
         "every-second": lambda: floats(side, side // 2),
         "half": lambda: floats(side // 2, side),
@@ -310,6 +313,24 @@ def workloads(sizes):
             "scatter-update line-int16.npy places-at.npy drawn-int16.npy --axis 0 -o OUT",
             "a = load('line-int16.npy'); a[load('places-at.npy')] = load('drawn-int16.npy'); save(a)",
             None, "line-int16", "places-at", "drawn-int16",
+        ),
+        Workload(
+            "transpose", "rows become columns",
+            "transpose data.npy -o OUT",
+            "save(np.ascontiguousarray(load('data.npy').T))",
+            "data", "data",
+        ),
+        Workload(
+            "transpose-cube", "the last axis of three becomes the first",
+            "transpose cube.npy --axes 2,0,1 -o OUT",
+            "save(np.ascontiguousarray(load('cube.npy').transpose(2, 0, 1)))",
+            "cube", "cube",
+        ),
+        Workload(
+            "reshape", "one axis of all",
+            "reshape data.npy --shape -1 -o OUT",
+            "save(view('data.npy').reshape(-1))",
+            "data", "data",
         ),
         Workload(
             "c-to-f", "C order to Fortran order, half the size",

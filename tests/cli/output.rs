@@ -371,6 +371,8 @@ fn dry_runs() {
             ("scatter-nd d.npy [[0],[0]] u.npy --reduction add -o new.npy", &["[3]", "add", "12 bytes", "new.npy"]),
             ("gather d.npy [0,0] -o new.npy", &["[3]", "axis 0, batch dims 0", "2 indices", "8 bytes", "new.npy"]),
             ("gather-nd d.npy [[0],[0]] -o new.npy", &["[3]", "batch dims 0", "2 index tuples", "8 bytes", "new.npy"]),
+            ("transpose d.npy -o new.npy", &["[3]", "axes [0]", "12 bytes", "new.npy"]),
+            ("reshape d.npy --unsqueeze 0 -o new.npy", &["[3]", "shape [1, 3]", "12 bytes", "new.npy"]),
         ],
         |(args, _)| (*args).to_owned(),
         |(args, fragments)| {
@@ -400,6 +402,8 @@ fn dry_runs() {
             "gather d.npy [0,1] --batch-dims 1",
             "gather-nd d.npy [[0],[-4]]",
             "gather-nd d.npy [[0],[1]] --batch-dims 1",
+            "transpose d.npy --axes 1",
+            "reshape d.npy --shape 4",
             "slice none.npy --at :",
         ],
         |args| (*args).to_owned(),

@@ -35,7 +35,7 @@ fn operands() -> Folder {
     folder
 }
 
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 11] = [
     "convert d.npy --chunks 100,300 -o O.zarr",
     "slice d.zarr --at ::-1,3:700:2 -o O.zarr",
     "scatter-update d.zarr i.npy u.npy --axis 0 -o O.zarr",
@@ -44,6 +44,9 @@ const COMMANDS: [&str; 8] = [
     "gather d.npy i.npy -o O.npy",
     "gather d.npy [7,0,749] --axis 1 -o O.zarr",
     "gather-nd d.npy [[3],[999],[3]] -o O.npy",
+    "transpose d.zarr -o O.npy",
+    "transpose d.npy --chunks 300,100 -o O.zarr",
+    "reshape d.zarr --flatten 0 -o O.npy",
 ];
 
 #[test]

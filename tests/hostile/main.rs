@@ -75,7 +75,7 @@ fn run_in(memory: u64, folder: &Folder, args: &str) -> Outcome {
 }
 
 /// Every place where a file can stand.
-const PLACES: [&str; 22] = [
+const PLACES: [&str; 27] = [
     "slice FILE --at ... --to npy",
     "slice FILE --at ..., --to json",
     "slice FILE --at ... -o out.npy",
@@ -98,6 +98,11 @@ const PLACES: [&str; 22] = [
     "info FILE --stats",
     "convert FILE -o out.npz",
     "convert data.npy x=FILE --to safetensors -o out.npy",
+    "transpose FILE --to npy",
+    "transpose data.npy --axes FILE",
+    "reshape FILE --shape -1 -o out.npy",
+    "reshape data.npy --shape FILE",
+    "reshape FILE --unsqueeze 0 -i",
 ];
 
 /// Places of what is in a container, or may be one.

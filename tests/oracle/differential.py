@@ -223,6 +223,31 @@ def operator_case(make, operator):
         updates, out = new(data[tuple(where)].shape), data.copy()
         out[tuple(where)] = updates
         return [data, updates], options, out
+    if operator == "transpose":
+        order = [int(a) for a in rng.permutation(rank)]
+        if make.chance(0.2):
+            return [data], [], np.ascontiguousarray(data.T)
+        signed = [a - rank if make.chance(0.5) else a for a in order]
+        return [data], [f"--axes={list_of(signed)}"], np.ascontiguousarray(data.transpose(order))
+    if operator == "reshape":
+        ones = [int(at) for at in rng.integers(0, 2, rank)]
+        data = data.reshape([d for dim, one in zip(shape, ones) for d in (1, dim)[1 - one:]])
+        rank = data.ndim
+        single = [at for at, dim in enumerate(data.shape) if dim == 1 and make.chance(0.7)]
+        signed = [a - rank if make.chance(0.5) else a for a in single]
+        new = sorted(int(a) for a in rng.permutation(rank + 2)[:2])
+        at = int(rng.integers(-rank, rank + 1))
+        sides = [d for d in range(1, data.size + 1) if data.size % d == 0]
+        first = make.pick(sides) if sides else 0
+        return [data], *make.pick([
+            (["--squeeze"], np.squeeze(data)),
+            ([f"--squeeze={list_of(signed)}"], np.squeeze(data, tuple(single))),
+            ([f"--unsqueeze={list_of(new)}"], np.expand_dims(data, tuple(new))),
+            ([f"--flatten={at}"], data.reshape(int(np.prod(data.shape[:at])), int(np.prod(data.shape[at:])))
+             if at < rank else data.reshape(-1, 1)),
+            ([f"--shape={first},-1"], data.reshape(first, -1)) if sides else (["--shape=0,5", "--allow-zero"], data.reshape(0, 5)),
+            ([f"--shape=0,{-1 if data.size else 0}"], data.reshape(data.shape[0], -1)) if data.size else (["--squeeze"], np.squeeze(data)),
+        ])
     lead = tuple(int(d) for d in rng.integers(1, 5, int(rng.integers(0, 3))))
     if operator == "scatter-update":
         axis = int(rng.integers(rank))
@@ -315,8 +340,37 @@ def check_operator(binary, seed, folder, runtimes, only):
         yield from check_runtimes(name, operator, operands, options, native(wanted))
 
 
+def check_moved(name, operator, data, options, wanted):
+    """transpose and reshape against ONNX's reference evaluator."""
+    from onnx import TensorProto, helper
+    from onnx.reference import ReferenceEvaluator
+    kind = helper.np_dtype_to_tensor_dtype(data.dtype)
+    numbers = lambda key: [int(n) for n in options[key].split(",") if n]
+    inputs, attributes = {"d": data}, {}
+    if operator == "transpose":
+        op, attributes = "Transpose", {"perm": [n % data.ndim for n in numbers("axes")]} if "axes" in options else {}
+    elif "shape" in options:
+        op, inputs["n"] = "Reshape", np.array(numbers("shape"), "i8")
+        attributes = {"allowzero": int("allow-zero" in options)}
+    elif "squeeze" in options:
+        op = "Squeeze"
+        if options["squeeze"] is not None:
+            inputs["n"] = np.array(numbers("squeeze"), "i8")
+    elif "unsqueeze" in options:
+        op, inputs["n"] = "Unsqueeze", np.array(numbers("unsqueeze"), "i8")
+    else:
+        op, attributes = "Flatten", {"axis": int(options["flatten"])}
+    info = [helper.make_tensor_value_info(n, kind if n == "d" else TensorProto.INT64, None) for n in inputs]
+    node = helper.make_node(op, list(inputs), ["o"], **attributes)
+    graph = helper.make_graph([node], "g", info, [helper.make_tensor_value_info("o", kind, None)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+    found = ReferenceEvaluator(model).run(None, inputs)[0]
+    if found.shape != wanted.shape or native(found).tobytes() != wanted.tobytes():
+        yield f"{name}: ONNX's {op} gives {found!r} instead of {wanted!r}"
+
+
 def check_runtimes(name, operator, operands, options, wanted):
-    data, options = operands[0], dict(option[2:].split("=") for option in options)
+    data, options = operands[0], dict((*option[2:].split("="), None)[:2] for option in options)
     if data.dtype not in (np.dtype("f4"), np.dtype("i4"), np.dtype("i8"), np.dtype("f8")) or 0 in data.shape:
         return
     if any(not np.all(np.isfinite(o)) for o in operands) or any(o.size == 0 for o in operands):

@@ -29,6 +29,10 @@ def run(binary, *args):
     return subprocess.run([binary, *map(str, args)], capture_output=True, timeout=60)
 
 
+def list_of(numbers):
+    return ",".join(map(str, numbers))
+
+
 def write_cases(folder):
     """The data sets of the node tests; the models, by folder."""
     models = {}
@@ -110,6 +114,16 @@ class Checks:
             args = ["slice", files[0]]
             for flag, name, file in zip(names, op.input[1:], files[1:]):
                 args += [flag, file] if name else []
+        elif op.op_type == "Transpose":
+            args = ["transpose", files[0]] + ([f"--axes={list_of(options['perm'])}"] if "perm" in options else [])
+        elif op.op_type == "Reshape":
+            args = ["reshape", files[0], "--shape", files[1]] + ["--allow-zero"] * options.get("allowzero", 0)
+        elif op.op_type == "Squeeze":
+            args = ["reshape", files[0], f"--squeeze={files[1]}" if len(files) > 1 else "--squeeze"]
+        elif op.op_type == "Unsqueeze":
+            args = ["reshape", files[0], "--unsqueeze", files[1]]
+        elif op.op_type == "Flatten":
+            args = ["reshape", files[0], f"--flatten={options.get('axis', 1)}"]
         else:
             return
         out = self.folder / "result.npy"

@@ -243,7 +243,7 @@ impl Numbers<'_> {
 /// Every operator, on arguments of any kind, against plain nested loops that follow the text of its specification.
 pub(crate) fn operators(bytes: &[u8]) {
     let mut numbers = Numbers(bytes);
-    match numbers.below(8) {
+    match numbers.below(10) {
         0 => slice(&mut numbers, false),
         1 => slice(&mut numbers, true),
         2 => scatter_update(&mut numbers),
@@ -251,7 +251,145 @@ pub(crate) fn operators(bytes: &[u8]) {
         4 => scatter_elements(&mut numbers),
         5 => gather(&mut numbers),
         6 => gather_elements(&mut numbers),
+        7 => transpose(&mut numbers),
+        8 => reshape(&mut numbers),
         _ => scatter_nd(&mut numbers),
+    }
+}
+
+fn transpose(numbers: &mut Numbers<'_>) {
+    let rank = numbers.below(6);
+    let shape = numbers.shape(rank);
+    // a permutation for the most part, of which any axis may be counted from the end
+    let mut left: Vec<usize> = (0..rank).collect();
+    let order: Vec<usize> = (0..rank).map(|_| left.remove(numbers.below(left.len()))).collect();
+    let mut typed: Vec<i64> =
+        order.iter().map(|&axis| axis as i64 - if numbers.below(2) == 0 { rank as i64 } else { 0 }).collect();
+    let is_given = numbers.below(4) > 0;
+    if numbers.byte() < 24 {
+        typed.push(numbers.index(rank, true));
+    } else if numbers.byte() < 24 && rank > 0 {
+        typed[0] = numbers.index(rank, true);
+    }
+    let resolved: Option<Vec<usize>> = typed
+        .iter()
+        .map(|&axis| usize::try_from(i128::from(axis) + if axis < 0 { rank as i128 } else { 0 }).ok())
+        .collect::<Option<Vec<_>>>()
+        .filter(|order| order.len() == rank && (0..rank).all(|axis| order.contains(&axis)));
+    let order = match is_given && !typed.is_empty() {
+        true => resolved,
+        false => Some((0..rank).rev().collect()),
+    };
+    let data = array(&shape, -20);
+    let expected = order.map(|order| {
+        let dims: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+        ArrayD::from_shape_fn(IxDyn(&dims), |at| {
+            let mut from = vec![0; rank];
+            order.iter().enumerate().for_each(|(n, &axis)| from[axis] = at[n]);
+            data[IxDyn(&from)]
+        })
+    });
+    let axes = is_given.then_some(typed.as_slice());
+    agree(tensorop::transpose(&data, axes), expected, &format!("transpose {shape:?} {axes:?}"));
+}
+
+fn reshape(numbers: &mut Numbers<'_>) {
+    use tensorop::NewShape;
+    let rank = numbers.below(5);
+    let shape = numbers.shape(rank);
+    let data = array(&shape, -20);
+    let items = data.len();
+    let new = match numbers.below(5) {
+        kind @ (0 | 1) => {
+            // dims that fit for the most part: each divides what is left
+            let (mut dims, mut left) = (Vec::new(), items);
+            while left > 1 && dims.len() < 5 {
+                let dim = [1, 2, 3, 5, left][numbers.below(5)];
+                if left.is_multiple_of(dim) {
+                    dims.push(dim as i64);
+                    left /= dim;
+                }
+            }
+            let at = numbers.below(dims.len() + 1);
+            match numbers.below(5) {
+                0 if at < dims.len() => dims[at] = -1,
+                1 => dims.insert(at, -1),
+                2 => dims.insert(at, 0),
+                3 => dims.insert(at, numbers.integer()),
+                _ => {}
+            }
+            if kind == 0 { NewShape::Dims(dims) } else { NewShape::DimsWithZero(dims) }
+        }
+        2 => {
+            let some = (0..numbers.below(3)).map(|_| numbers.index(rank, true)).collect();
+            NewShape::Squeeze((numbers.below(2) == 0).then_some(some))
+        }
+        3 => {
+            let more = numbers.below(3);
+            NewShape::Unsqueeze((0..more).map(|_| numbers.index(rank + more, true)).collect())
+        }
+        _ => NewShape::Flatten(numbers.index(rank + 1, true)),
+    };
+    let expected = new_dims(&new, &shape)
+        .map(|dims| ArrayD::from_shape_vec(IxDyn(&dims), data.iter().copied().collect()).expect("as many items"));
+    agree(tensorop::reshape(&data, &new), expected, &format!("reshape {shape:?} {new:?}"));
+}
+
+/// The dims that the specifications' text gives, by counting; `None` for what is refused.
+fn new_dims(new: &tensorop::NewShape, shape: &[usize]) -> Option<Vec<usize>> {
+    use tensorop::NewShape;
+    let (rank, items) = (shape.len(), shape.iter().product::<usize>() as i128);
+    let axis = |typed: i64, rank: usize| {
+        let at = i128::from(typed) + if typed < 0 { rank as i128 } else { 0 };
+        usize::try_from(at).ok().filter(|&at| at < rank)
+    };
+    let named = |axes: &[i64], rank: usize| -> Option<Vec<usize>> {
+        let mut all: Vec<usize> = axes.iter().map(|&typed| axis(typed, rank)).collect::<Option<_>>()?;
+        all.sort_unstable();
+        all.windows(2).all(|two| two[0] != two[1]).then_some(all)
+    };
+    match new {
+        NewShape::Dims(typed) | NewShape::DimsWithZero(typed) => {
+            let copies = matches!(new, NewShape::Dims(_));
+            let mut dims: Vec<i128> = Vec::new();
+            for (at, &dim) in typed.iter().enumerate() {
+                match dim {
+                    ..=-2 => return None,
+                    0 if copies => dims.push(*shape.get(at)? as i128),
+                    dim => dims.push(i128::from(dim)),
+                }
+            }
+            let open: Vec<usize> = (0..dims.len()).filter(|&at| dims[at] == -1).collect();
+            let mut rest: i128 = 1;
+            for &dim in dims.iter().filter(|&&dim| dim != -1) {
+                rest = rest.checked_mul(dim)?;
+            }
+            match open[..] {
+                [] if rest == items => {}
+                [at] if rest != 0 && items != 0 && items % rest == 0 => dims[at] = items / rest,
+                _ => return None,
+            }
+            // dims beside a 0 are counted, too
+            let counted = dims.iter().filter(|&&dim| dim != 0).try_fold(1_i128, |all, &dim| all.checked_mul(dim));
+            counted.filter(|&all| all <= isize::MAX as i128)?;
+            Some(dims.into_iter().map(|dim| dim as usize).collect())
+        }
+        NewShape::Squeeze(None) => Some(shape.iter().copied().filter(|&dim| dim != 1).collect()),
+        NewShape::Squeeze(Some(axes)) => {
+            let named = named(axes, rank)?;
+            let kept = (0..rank).filter(|at| !named.contains(at)).map(|at| shape[at]).collect();
+            named.iter().all(|&at| shape[at] == 1).then_some(kept)
+        }
+        NewShape::Unsqueeze(axes) => {
+            let mut dims = shape.to_vec();
+            named(axes, rank + axes.len())?.into_iter().for_each(|at| dims.insert(at, 1));
+            Some(dims)
+        }
+        NewShape::Flatten(typed) => {
+            let at = if *typed == rank as i64 { rank } else { axis(*typed, rank)? };
+            Some(vec![shape[..at].iter().product(), shape[at..].iter().product()])
+        }
+        other => panic!("no twin of {other:?}"),
     }
 }
 

@@ -47,7 +47,7 @@ fn check(folder: &Folder, args: &[&str]) {
 }
 
 /// As data, as indices, as updates and as a list.
-const ROLES: [&[&str]; 10] = [
+const ROLES: [&[&str]; 14] = [
     &["slice", "mutant", "--at", "..., ::-1"],
     &["slice-scatter", "data.npy", "mutant", "--at", ":2"],
     &["scatter-update", "data.npy", "mutant", "--fill", "1", "--axis", "0"],
@@ -58,6 +58,10 @@ const ROLES: [&[&str]; 10] = [
     &["gather-nd", "data.npy", "mutant"],
     &["gather-nd", "mutant", "[[0]]", "--batch-dims", "1", "--to", "npy"],
     &["slice", "data.npy", "--start", "mutant", "--stop", "mutant"],
+    &["transpose", "mutant", "--to", "npy"],
+    &["transpose", "data.npy", "--axes", "mutant"],
+    &["reshape", "mutant", "--flatten", "1", "--to", "npy"],
+    &["reshape", "data.npy", "--shape", "mutant"],
 ];
 
 #[test]
@@ -117,7 +121,7 @@ const TEXTS: [&str; 10] =
 fn mutants_of_arguments() {
     let folder = Folder::new();
     folder.put("data.npy", npy("<i4", &[3, 2], &[7; 24]));
-    let options: [&[&str]; 12] = [
+    let options: [&[&str]; 16] = [
         &["slice", "data.npy", "--at"],
         &["slice", "data.npy", "--stop", "1", "--start"],
         &["slice", "data.npy", "--start", "0,0", "--stop", "1,1", "--axes"],
@@ -130,6 +134,10 @@ fn mutants_of_arguments() {
         &["gather-nd", "data.npy"],
         &["gather-nd", "data.npy", "[[0],[1],[0]]", "--batch-dims"],
         &["slice", "--at", ":", "--to", "json", "--dtype", "float32"],
+        &["transpose", "data.npy", "--axes"],
+        &["reshape", "data.npy", "--shape"],
+        &["reshape", "data.npy", "--unsqueeze"],
+        &["reshape", "data.npy", "--flatten"],
     ];
     holds(400, (0..options.len(), 0..TEXTS.len(), mutants::changes()), |(option, seed, changes)| {
         let text = mutants::mutant(TEXTS[seed].as_bytes(), &changes, TOKENS);

@@ -311,7 +311,7 @@ fn program(
         let (found, args) = run(division, &["--to", "npy"]);
         assert!(found == wanted, "{division:?}, {args} on {data:?}: {}", difference(&found, &wanted));
     }
-    if !["slice", "gather", "gather-nd"].contains(&args[0]) {
+    if !["slice", "gather", "gather-nd", "transpose", "reshape"].contains(&args[0]) {
         let [_, division] = divisions(random);
         let (said, args) = run(division, &["--in-place"]);
         let (found, wanted) = (folder.get("data.npy"), expected.file());
@@ -583,6 +583,80 @@ fn gather_nd() {
         // the other order of storage, so that each case has both
         let turned = Tensor { fortran: !data.fortran, ..data.clone() };
         program(&mut random, &folder, &args, &options, &turned, [Some(numbers.file()), None], &expected);
+    }
+}
+
+/// Any order of axes, of every kind of items in both orders of storage.
+#[test]
+fn transpose() {
+    fn library<const N: usize>(data: &Tensor, axes: &[i64]) -> (Vec<usize>, Vec<u8>) {
+        let out = tensorop::transpose(&data.array::<N>(), Some(axes)).expect("a transpose");
+        (out.shape().to_vec(), joined(&out))
+    }
+    let (folder, mut random) = (Folder::new(), Random(16));
+    for case in 0..CASES {
+        let rank = 1 + random.below(5);
+        let shape = random.shape(rank);
+        let data = Tensor::new(&mut random, KINDS[case % KINDS.len()], shape);
+        let mut left: Vec<usize> = (0..rank).collect();
+        let order: Vec<usize> = (0..rank).map(|_| left.remove(random.below(left.len()))).collect();
+        let shape: Vec<usize> = order.iter().map(|&axis| data.shape[axis]).collect();
+        let mut items = Vec::new();
+        for at in indices(&shape) {
+            let mut from = vec![0; rank];
+            order.iter().zip(&at).for_each(|(&axis, &at)| from[axis] = at);
+            items.extend(data.item(&from));
+        }
+        let expected = Tensor { shape, items, ..data.clone() };
+        let axes: Vec<i64> =
+            order.iter().map(|&axis| axis as i64 - if random.chance(40) { rank as i64 } else { 0 }).collect();
+        let options = [format!("--axes={axes:?}").replace(' ', "")];
+        let (shape, items) = by_size!(data.kind.1, library(&data, &axes));
+        assert_eq!((&shape, &items), (&expected.shape, &expected.items), "library: {axes:?} of {data:?}");
+        for fortran in [data.fortran, !data.fortran] {
+            let data = Tensor { fortran, ..data.clone() };
+            program(&mut random, &folder, &["transpose", "data.npy"], &options, &data, [None, None], &expected);
+        }
+    }
+}
+
+/// Dims of any kind, of every kind of items in both orders of storage.
+#[test]
+fn reshape() {
+    let (folder, mut random) = (Folder::new(), Random(17));
+    for case in 0..CASES {
+        let rank = random.below(5);
+        let shape = random.shape(rank);
+        let data = Tensor::new(&mut random, KINDS[case % KINDS.len()], shape);
+        let count: usize = data.shape.iter().product();
+        let (option, shape) = match random.below(4) {
+            0 if count > 0 => {
+                let sides: Vec<usize> = (1..=count).filter(|&side| count.is_multiple_of(side)).collect();
+                let first = *random.of(&sides);
+                (format!("--shape={first},-1"), vec![first, count / first])
+            }
+            1 => ("--squeeze".to_owned(), data.shape.iter().copied().filter(|&dim| dim != 1).collect()),
+            2 => ("--unsqueeze=-1,0".to_owned(), [&[1], &data.shape[..], &[1]].concat()),
+            _ => {
+                let at = random.below(rank + 1);
+                let product = |dims: &[usize]| dims.iter().product();
+                (format!("--flatten={at}"), vec![product(&data.shape[..at]), product(&data.shape[at..])])
+            }
+        };
+        let items = indices(&data.shape).iter().flat_map(|at| data.item(at).to_vec()).collect();
+        let expected = Tensor { shape, items, ..data.clone() };
+        for fortran in [data.fortran, !data.fortran] {
+            let data = Tensor { fortran, ..data.clone() };
+            program(
+                &mut random,
+                &folder,
+                &["reshape", "data.npy"],
+                std::slice::from_ref(&option),
+                &data,
+                [None, None],
+                &expected,
+            );
+        }
     }
 }
 

@@ -79,7 +79,7 @@ impl Case {
             dims.map(|dim| (dim > 0).then(|| random.within(-dim..dim))).collect()
         };
         let tuples: Option<Vec<Vec<i64>>> = (0..3).map(|_| index(random)).collect();
-        match (random.below(6), tuples) {
+        match (random.below(8), tuples) {
             (0, _) => (format!("slice D --at {at}"), false),
             (1, Some(tuples)) => {
                 let axis = random.below(self.shape.len());
@@ -93,6 +93,12 @@ impl Case {
                 (format!("gather D {} --axis {axis}", list(&places)), false)
             }
             (3, Some(tuples)) => (format!("gather-nd D {}", format!("{tuples:?}").replace(' ', "")), false),
+            (5, _) => ("transpose D --axes=".to_owned(), false),
+            (6, _) => {
+                let options = ["--squeeze", "--unsqueeze 0", "--shape 0,-1", "--flatten 1", "--shape -1"];
+                let has_items = !self.shape.contains(&0) && !self.shape.is_empty();
+                (format!("reshape D {}", if has_items { *random.of(&options) } else { "--squeeze" }), false)
+            }
             _ => (format!("slice-scatter D --fill 1 --at {at}"), true),
         }
     }
