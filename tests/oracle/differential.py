@@ -311,7 +311,7 @@ def operator_case(make, operator):
     return [data, indices, updates], [f"--reduction={reduction}"], out
 
 
-OPERATORS = ["slice", "slice-scatter", "scatter-update", "scatter-nd", "scatter-nd", "gather", "gather-nd"]
+OPERATORS = ["slice", "slice-scatter", "scatter-update", "scatter-nd", "scatter-nd", "gather", "gather-nd", "transpose", "reshape"]
 
 
 def check_operator(binary, seed, folder, runtimes, only):
@@ -374,6 +374,9 @@ def check_runtimes(name, operator, operands, options, wanted):
     if data.dtype not in (np.dtype("f4"), np.dtype("i4"), np.dtype("i8"), np.dtype("f8")) or 0 in data.shape:
         return
     if any(not np.all(np.isfinite(o)) for o in operands) or any(o.size == 0 for o in operands):
+        return
+    if operator in ("transpose", "reshape"):
+        yield from check_moved(name, operator, data, options, wanted)
         return
     if operator == "gather":
         yield from check_gathers(name, operands, options, wanted)
