@@ -57,6 +57,8 @@ const INSTEAD: &[(&str, &str)] = &[
     ("take index-select embedding lookup", "use tensorop gather DATA INDICES --axis N"),
     ("scatter index-put put", "use scatter-update (places of one axis) or scatter-nd (index tuples)"),
     ("scatter-add index-add", "use tensorop scatter-nd DATA INDICES UPDATES --reduction add"),
+    ("take-along-axis takealongaxis", "use tensorop gather-elements DATA INDICES --axis N"),
+    ("put-along-axis scatter-reduce", "use tensorop scatter-elements DATA INDICES UPDATES --axis N"),
     ("cast astype to dtype quantize", "use tensorop convert FILE --cast DTYPE -o OUT"),
     ("copy cp save export import extract merge split rename repack pack", "use tensorop convert IN... -o OUT"),
     ("concatenate cat vstack hstack join", "use tensorop concat A.npy B.npy -o ALL.npy (--axis N for another axis)"),

@@ -45,6 +45,9 @@ fn files_larger_than_memory() {
         "tensorop slice-scatter c.npy row.npy --at 5:6 --to npy -o /dev/null",
         "tensorop scatter-update c.npy [3,5] --fill 1 --axis 1 --to npy -o /dev/null",
         "tensorop scatter-nd c.npy [[3,5]] [1] --reduction add --to npy -o /dev/null",
+        "tensorop scatter-elements c.npy [[3,5]] [[1,2]] --axis 1 --reduction mean --to npy -o /dev/null",
+        "tensorop scatter-elements f.npy [[3,5]] [[1,2]] --reduction mean --no-initial --to npy -o /dev/null",
+        "tensorop gather-elements c.npy [[3,5]] --to npy -o /dev/null",
         "tensorop slice-scatter - --fill 2 --at :,::3 --to npy <c.npy >/dev/null",
         "cat c.npy | tensorop slice - --at ::2,5:6 --to npy | cat >/dev/null",
         "cat c.npy | tensorop scatter-nd - [[3,5]] [1] --to npy | tensorop slice - --at 3:4,5:6 --to npy >/dev/null",
@@ -84,6 +87,16 @@ fn many_tuples_of_a_large_file() {
         }
     }
     assert!(folder.get("rows-of-c.npy").len() > 100 * 16384 * 4);
+    // each column by numbers of its own, in less than all of the data
+    folder.put("elements.npy", npy("<i4", &[100, 16384], &items[..100 * 16384 * 4]));
+    for (name, row, column) in [("c.npy", row, column), ("f.npy", row, column)] {
+        folder.put("one.npy", npy("<i4", &[16384, 1], &[(column as i32).to_le_bytes(); 16384].concat()));
+        for command in ["gather-elements FILE elements.npy", "gather-elements FILE one.npy --axis 1"] {
+            shell(&folder, &format!("tensorop {} -o out.npy", command.replace("FILE", name))).unwrap();
+        }
+        let found = shell(&folder, &format!("tensorop slice out.npy --at {row}:{}", row + 1)).unwrap();
+        assert_eq!(found, "[[2.5]]\n", "{name}");
+    }
 }
 
 /// What comes in long pieces is more than is kept in memory, and read piece by piece.

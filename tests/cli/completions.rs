@@ -67,6 +67,9 @@ fn bash_completes_values_and_files() {
         offer tensorop slice --to ''
         offer tensorop slice --from ''
         offer tensorop gather --out-of-range ''
+        offer tensorop scatter-elements --reduction me
+        offer tensorop scatter-elements --no
+        offer tensorop gather-elements samples/ten
         offer tensorop gather-nd --b
         offer tensorop gather-nd samples/ten
         offer tensorop completions z
@@ -97,6 +100,9 @@ scatter-update --on-duplicate  [last error]
 slice --to  [npy npz safetensors pb zarr json csv tsv text raw]
 slice --from  [npy npz safetensors index pb zarr json csv tsv]
 gather --out-of-range  [error zero]
+scatter-elements --reduction me [mean]
+scatter-elements --no [--no-initial --no-clobber --no-metadata]
+gather-elements samples/ten []
 gather-nd --b [--batch-dims --byte-order]
 gather-nd samples/ten []
 completions z [zsh]

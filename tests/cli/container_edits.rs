@@ -90,6 +90,8 @@ fn names_are_kept_by_every_sub_command() {
         ("scatter-nd z.npz:a [[0]] --fill 1 -o o.npz", &["a int64"], "null"),
         ("gather z.npz:a 0 -o o.npz", &["a int64"], "null"),
         ("gather-nd z.npz:a [[0]] -o o.npz", &["a int64"], "null"),
+        ("gather-elements z.npz:a [0] -o o.npz", &["a int64"], "null"),
+        ("scatter-elements z.npz:a [0] --fill 1 -o o.npz", &["a int64"], "null"),
         ("convert z.npz:b m.safetensors:model.ids -o o.npz", &["b float32", "model.ids int64"], "null"),
         ("slice a.npy --at :1 -o o.npz", &["arr_0 float32"], "null"),
         ("slice-scatter a.npy z.npz:b --at : -o o.npz", &["arr_0 float32"], "null"),

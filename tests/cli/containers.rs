@@ -72,6 +72,7 @@ fn members_as_operands() {
     let scattered = float32("[2, 3]", "[[0.0, 77.0, 2.0], [3.0, 4.0, 88.0]]");
     let added = float32("[2, 3]", "[[0.0, 78.0, 2.0], [3.0, 4.0, 93.0]]");
     let gathered = float32("[2]", "[1.0, 5.0]");
+    let second = float32("[2, 1]", "[[1.0], [4.0]]");
     let column = float32("[2, 1]", "[[1.0], [4.0]]");
     let mut rows = Vec::new();
     for c in ["s.npz", "z.npz"] {
@@ -89,6 +90,9 @@ fn members_as_operands() {
             (format!("scatter-nd typed.pb tuples.pb {c}:updates --reduction add"), &added),
             (format!("gather {c}:data {c}:axis --axis {c}:axis"), &column),
             (format!("gather m.safetensors:w {c}:axis --axis 1"), &column),
+            (format!("gather-elements {c}:data [[1],[1]] --axis {c}:axis"), &second),
+            (format!("scatter-elements {c}:data [[1],[1]] {c}:patch --axis 1"), &patched),
+            (format!("scatter-elements typed.pb [[1],[1]] {c}:patch --axis 1"), &patched),
             (format!("gather-nd {c}:data {c}:tuples"), &gathered),
             (format!("gather-nd m.safetensors:w {c}:tuples"), &gathered),
         ]);
@@ -117,6 +121,7 @@ fn members_as_operands() {
                 "scatter-nd m.safetensors:half [[0],[0]] [1,2] --reduction add",
                 r#"{"dtype": "bfloat16", "shape": [4], "data": [4.0, 2.0, 3.0, 4.0]}"#,
             ),
+            ("gather-elements int4.pb [2,-5]", r#"{"dtype": "int4", "shape": [2], "data": [-1, 1]}"#),
             (
                 "gather-nd m.safetensors:four [[3],[-4]]",
                 r#"{"dtype": "float4_e2m1fn", "shape": [2], "data": [4.0, 1.0]}"#,
@@ -176,6 +181,7 @@ fn in_place() {
         ("w", "scatter-nd", "s.npz:tuples z.npz:updates"),
         ("w", "scatter-nd", "s.npz:tuples [1,2] --reduction mul"),
         ("w", "scatter-nd", "[[1],[0]] m.safetensors:w"),
+        ("w", "scatter-elements", "[[1,0,1]] [[5,6,7]] --reduction mean"),
         ("half", "slice-scatter", "m.safetensors:half --at ::-1"),
         ("half", "scatter-nd", "[[3],[3]] [1,2] --reduction add"),
         ("i", "scatter-nd", "[[0],[1]] m.safetensors:i --reduction add"),

@@ -154,6 +154,7 @@ fn typing_of_json() {
             (r#"slice-scatter ["a"] ["xyz"] --at :"#, "<U3", "1", r#"["xyz"]"#),
             ("scatter-nd [1,2] [[0]] [5] --reduction add --dtype int8", "int8", "2", "[6, 2]"),
             // indices are integers whatever --dtype says
+            ("scatter-elements [1,2] [0] [5] --reduction mean --dtype int8", "int8", "2", "[3, 2]"),
             ("scatter-nd [1,2] [[0]] [5] --dtype float32", "float32", "2", "[5.0, 2.0]"),
             ("slice f.npy --at : --dtype float32", "float32", "2", "[1.0, 2.0]"),
             ("slice u.npy --at : --dtype uint8", "uint8", "2", "[1, 2]"),
@@ -297,7 +298,7 @@ fn refused() {
     put("rank-65.npy", &format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({}), }}", "1, ".repeat(65)));
     folder.put("v0.npy", npy("|V0", &[3], &[]));
     std::fs::create_dir(folder.path("folder")).expect("a folder");
-    let rows: [Refusal; 89] = [
+    let rows: [Refusal; 91] = [
         ("slice none.npy --at :", &["DATA", "none.npy", "(os error 2)"]),
         ("slice folder --at :", &["DATA", "folder"]),
         ("slice '' --at :", &["DATA"]),
@@ -321,6 +322,8 @@ fn refused() {
         ("scatter-nd d.npy - - ", &["UPDATES", "standard input", "one operand"]),
         ("gather - -", &["INDICES", "standard input", "one operand"]),
         ("gather-nd - -", &["INDICES", "standard input", "one operand"]),
+        ("gather-elements - -", &["INDICES", "standard input", "one operand"]),
+        ("scatter-elements d.npy - - ", &["UPDATES", "standard input", "one operand"]),
         ("scatter-nd - - [1] ", &["INDICES", "standard input", "one operand"]),
         ("slice short.npy --at :", &["DATA", "short.npy", "7 bytes", "expected 8"]),
         ("slice long.npy --at :", &["DATA", "long.npy", "9 bytes", "expected 8"]),

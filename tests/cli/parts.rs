@@ -31,11 +31,13 @@ fn operands() -> Folder {
     let indices: Vec<u8> = (0..40_i64).flat_map(|n| (n * 37 % 1000).to_le_bytes()).collect();
     folder.put("i.npy", npy("<i8", &[40], &indices));
     folder.put("u.npy", npy("<u4", &[40, 750], &items[..40 * 750 * 4]));
+    let places: Vec<u8> = (0..750_000_u32).flat_map(|n| (n.wrapping_mul(40_503) as u16 % 750).to_le_bytes()).collect();
+    folder.put("e.npy", npy("<u2", &[1000, 750], &places));
     folder.run(words("convert d.npy -o d.zarr --chunks 100,100")).printed().expect("written");
     folder
 }
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 14] = [
     "convert d.npy --chunks 100,300 -o O.zarr",
     "slice d.zarr --at ::-1,3:700:2 -o O.zarr",
     "scatter-update d.zarr i.npy u.npy --axis 0 -o O.zarr",
@@ -47,6 +49,9 @@ const COMMANDS: [&str; 11] = [
     "transpose d.zarr -o O.npy",
     "transpose d.npy --chunks 300,100 -o O.zarr",
     "reshape d.zarr --flatten 0 -o O.npy",
+    "gather-elements d.npy e.npy -o O.npy",
+    "scatter-elements d.npy e.npy d.npy --axis 1 --reduction mean -o O.npy",
+    "scatter-elements d.zarr e.npy d.npy -o O.zarr",
 ];
 
 #[test]

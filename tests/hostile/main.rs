@@ -75,7 +75,7 @@ fn run_in(memory: u64, folder: &Folder, args: &str) -> Outcome {
 }
 
 /// Every place where a file can stand.
-const PLACES: [&str; 27] = [
+const PLACES: [&str; 32] = [
     "slice FILE --at ... --to npy",
     "slice FILE --at ..., --to json",
     "slice FILE --at ... -o out.npy",
@@ -93,6 +93,11 @@ const PLACES: [&str; 27] = [
     "gather data.npy FILE --out-of-range zero --to npy",
     "gather data.npy FILE --to npy",
     "gather-nd FILE [[0]] -o out.npy",
+    "gather-elements FILE [0] -o out.npy",
+    "gather-elements data.npy FILE --to npy",
+    "scatter-elements FILE [0] --fill 1 --reduction mean -o out.npy",
+    "scatter-elements data.npy FILE --fill 1 --no-initial -o out.npy",
+    "scatter-elements data.npy [0] FILE --to json",
     "gather-nd data.npy FILE --to npy",
     "diff FILE data.npy",
     "info FILE --stats",
@@ -404,6 +409,11 @@ fn arguments_that_ask_for_too_much() {
         "gather data.npy [0] --batch-dims 9223372036854775807",
         "gather data.npy [0] --batch-dims -9223372036854775808",
         "gather data.npy {\"dtype\":\"int64\",\"shape\":[4611686018427387904,0,2],\"data\":[]} --axis 1",
+        "gather-elements data.npy [9223372036854775807]",
+        "gather-elements data.npy [0] --axis -9223372036854775808",
+        "gather-elements none.npy {\"dtype\":\"int64\",\"shape\":[1,4611686018427387904],\"data\":[]}",
+        "scatter-elements data.npy [-9223372036854775808] --fill 1",
+        "scatter-elements none.npy {\"dtype\":\"int64\",\"shape\":[4611686018427387904,0,2],\"data\":[]} --fill 1",
         "gather-nd data.npy [[9223372036854775807]]",
         "gather-nd data.npy [[0]] --batch-dims 9223372036854775807",
         "gather-nd data.npy {\"dtype\":\"int64\",\"shape\":[9223372036854775807,0],\"data\":[]}",

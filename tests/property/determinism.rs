@@ -33,6 +33,11 @@ fn whatever_the_surroundings() {
     let mut others = floats.clone();
     others.iter_mut().step_by(577).for_each(|byte| *byte ^= 5);
     folder.put("others.npy", npy("<f4", &[100, 300], &others)).put("big-endian.npy", npy(">f4", &[30_000], &floats));
+    let wide: Vec<u8> = (0..30_000_u32).map(|n| (n * n % 100) as u8).collect();
+    let mut bad_wide = wide.clone();
+    bad_wide[20_001] = 100;
+    bad_wide[29_999] = 101;
+    folder.put("wide.npy", npy("|u1", &[100, 300], &wide)).put("bad-wide.npy", npy("|u1", &[100, 300], &bad_wide));
     folder.put("dates.json", br#"{"dtype": "<M8[s]", "data": ["2026-03-29T02:30:00", "1999-12-31T23:59:60"]}"#);
     folder.put("date.json", br#"{"dtype": "<M8[s]", "data": ["2026-03-29T02:30:00", "1969-12-31T23:59:59"]}"#);
     let rows = [
@@ -49,9 +54,17 @@ fn whatever_the_surroundings() {
         "scatter-nd table.npy bad.npy updates.npy --reduction add --to npy",
         "scatter-nd table.npy indices.npy updates.npy --on-duplicate error",
         "scatter-nd table.npy indices.npy updates.npy --dry-run",
+        "scatter-elements floats.npy wide.npy --fill 2.5 --to npy",
+        "scatter-elements floats.npy wide.npy others.npy --axis 0 --reduction add --to npy",
+        "scatter-elements floats.npy wide.npy others.npy --axis 1 --reduction mean --no-initial --to npy",
+        "scatter-elements floats.npy wide.npy others.npy --axis 0 --on-duplicate error",
+        "scatter-elements floats.npy bad-wide.npy others.npy --axis 0",
         "gather table.npy flat.npy --to npy",
         "gather floats.npy [299,-1,7,0] --axis 1",
         "gather table.npy flat.npy --dry-run",
+        "gather-elements floats.npy wide.npy --to npy",
+        "gather-elements floats.npy wide.npy --axis -1 --to npy",
+        "gather-elements floats.npy bad-wide.npy",
         "gather-nd table.npy indices.npy --to npy",
         "gather-nd floats.npy indices.npy --to npy",
         "gather-nd table.npy bad.npy --to npy",

@@ -100,7 +100,7 @@ impl<T: Item> Case<T> {
                 .collect();
             common::tensor(&[count, k], &numbers)
         };
-        let (operator, indices, updates, options) = match random.below(5) {
+        let (operator, indices, updates, options) = match random.below(7) {
             0 => ("slice", None, None, *random.of(&["::-1", ":, ::-1", "::2, ::-1", "-1:, :", "..., :1"])),
             1 => {
                 let (at, places) =
@@ -113,6 +113,18 @@ impl<T: Item> Case<T> {
                 let dim = dims[axis] as i64;
                 let numbers: Vec<i64> = (0..1 + random.below(6)).map(|_| random.within(-dim..dim)).collect();
                 ("gather", Some(common::tensor(&[numbers.len()], &numbers)), None, shape)
+            }
+            operator @ 4..6 => {
+                let (axis, shape) = *random.of(&[(0, "--axis=0"), (1, "--axis=1")]);
+                let mut index_dims = dims.map(|dim| 1 + random.below(dim));
+                index_dims[axis] = 1 + random.below(6);
+                let dim = dims[axis] as i64;
+                let numbers: Vec<i64> = (0..index_dims[0] * index_dims[1]).map(|_| random.within(-dim..dim)).collect();
+                let numbers = Some(common::tensor(&index_dims, &numbers));
+                match operator {
+                    4 => ("gather-elements", numbers, None, shape),
+                    _ => ("scatter-elements", numbers, Some(filled(random, &index_dims, &item)), shape),
+                }
             }
             _ => {
                 let (indices, shape) = (tuples(random), [&[count], &dims[k..]].concat());
@@ -128,7 +140,7 @@ impl<T: Item> Case<T> {
         match self.operator {
             "slice" | "slice-scatter" => vec!["--at".to_owned(), self.options.clone()],
             "scatter-nd" => vec!["--reduction".to_owned(), self.options.clone()],
-            "gather" => vec![self.options.clone()],
+            "gather" | "gather-elements" | "scatter-elements" => vec![self.options.clone()],
             _ => Vec::new(),
         }
     }

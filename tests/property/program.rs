@@ -47,7 +47,7 @@ fn check(folder: &Folder, args: &[&str]) {
 }
 
 /// As data, as indices, as updates and as a list.
-const ROLES: [&[&str]; 14] = [
+const ROLES: [&[&str]; 17] = [
     &["slice", "mutant", "--at", "..., ::-1"],
     &["slice-scatter", "data.npy", "mutant", "--at", ":2"],
     &["scatter-update", "data.npy", "mutant", "--fill", "1", "--axis", "0"],
@@ -57,6 +57,9 @@ const ROLES: [&[&str]; 14] = [
     &["gather", "mutant", "0", "--axis", "-1", "--to", "npy"],
     &["gather-nd", "data.npy", "mutant"],
     &["gather-nd", "mutant", "[[0]]", "--batch-dims", "1", "--to", "npy"],
+    &["gather-elements", "data.npy", "mutant"],
+    &["scatter-elements", "data.npy", "mutant", "--fill", "1", "--axis", "1", "--reduction", "mean"],
+    &["scatter-elements", "mutant", "[[0]]", "--fill", "1", "--to", "json"],
     &["slice", "data.npy", "--start", "mutant", "--stop", "mutant"],
     &["transpose", "mutant", "--to", "npy"],
     &["transpose", "data.npy", "--axes", "mutant"],
@@ -121,7 +124,7 @@ const TEXTS: [&str; 10] =
 fn mutants_of_arguments() {
     let folder = Folder::new();
     folder.put("data.npy", npy("<i4", &[3, 2], &[7; 24]));
-    let options: [&[&str]; 16] = [
+    let options: [&[&str]; 18] = [
         &["slice", "data.npy", "--at"],
         &["slice", "data.npy", "--stop", "1", "--start"],
         &["slice", "data.npy", "--start", "0,0", "--stop", "1,1", "--axes"],
@@ -132,6 +135,8 @@ fn mutants_of_arguments() {
         &["gather", "data.npy"],
         &["gather", "data.npy", "[[0],[1],[0]]", "--axis", "1", "--batch-dims"],
         &["gather-nd", "data.npy"],
+        &["gather-elements", "data.npy"],
+        &["scatter-elements", "data.npy", "[[0,1]]", "--fill", "1", "--no-initial", "--axis"],
         &["gather-nd", "data.npy", "[[0],[1],[0]]", "--batch-dims"],
         &["slice", "--at", ":", "--to", "json", "--dtype", "float32"],
         &["transpose", "data.npy", "--axes"],
@@ -149,13 +154,17 @@ fn mutants_of_arguments() {
 /// Options in any number and order, most of them nonsense together.
 #[test]
 fn any_options() {
-    const WORDS: [&str; 37] = [
+    const WORDS: [&str; 41] = [
         "slice",
         "slice-scatter",
         "scatter-update",
         "scatter-nd",
         "gather",
         "gather-nd",
+        "gather-elements",
+        "scatter-elements",
+        "--no-initial",
+        "mean",
         "completions",
         "data.npy",
         "[0,1]",

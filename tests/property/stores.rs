@@ -92,6 +92,16 @@ impl Case {
                 let places: Vec<i64> = tuples.iter().map(|tuple| tuple[axis]).collect();
                 (format!("gather D {} --axis {axis}", list(&places)), false)
             }
+            (operator @ 5..7, Some(tuples)) => {
+                let axis = random.below(self.shape.len());
+                let nested =
+                    |number: i64| (0..self.shape.len()).fold(number.to_string(), |text, _| format!("[{text}]"));
+                let number = nested(tuples[0][axis]);
+                match operator {
+                    5 => (format!("gather-elements D {number} --axis {axis}"), false),
+                    _ => (format!("scatter-elements D {number} --fill 1 --axis {axis}"), true),
+                }
+            }
             (3, Some(tuples)) => (format!("gather-nd D {}", format!("{tuples:?}").replace(' ', "")), false),
             (5, _) => ("transpose D --axes=".to_owned(), false),
             (6, _) => {
