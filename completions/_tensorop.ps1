@@ -367,7 +367,7 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             break
         }
         'tensorop;concat' {
-            [CompletionResult]::new('--axis', '--axis', [CompletionResultType]::ParameterName, 'The axis: an integer from -rank to rank - 1, with --stack to rank (also [N], or a file with one integer)')
+            [CompletionResult]::new('--axis', '--axis', [CompletionResultType]::ParameterName, 'The axis: an integer from -rank to rank - 1, with --stack to rank (also [N], or a file with one integer) [default: 0]')
             [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of operands that do not say theirs: JSON, CSV, void items')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]')
             [CompletionResult]::new('--skip-rows', '--skip-rows', [CompletionResultType]::ParameterName, 'Lines at the beginning of CSV and TSV to leave out, such as headings')
@@ -389,6 +389,8 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('--finish', '--finish', [CompletionResultType]::ParameterName, 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)')
             [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]')
             [CompletionResult]::new('--stack', '--stack', [CompletionResultType]::ParameterName, 'Along an axis of their own, which the output has at --axis: from -rank - 1 to rank')
+            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Append the other operands to the first, a .npy file, where it lies')
+            [CompletionResult]::new('--in-place', '--in-place', [CompletionResultType]::ParameterName, 'Append the other operands to the first, a .npy file, where it lies')
             [CompletionResult]::new('--no-clobber', '--no-clobber', [CompletionResultType]::ParameterName, 'Refuse to replace a file')
             [CompletionResult]::new('--no-metadata', '--no-metadata', [CompletionResultType]::ParameterName, 'Drop the metadata of the .safetensors files that the output is made from')
             [CompletionResult]::new('--packed', '--packed', [CompletionResultType]::ParameterName, 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)')

@@ -198,7 +198,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__concat)
-            opts="-o -q -h --axis --stack --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
+            opts="-i -o -q -h --axis --stack --in-place --dtype --from --skip-rows --missing --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

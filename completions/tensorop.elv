@@ -355,7 +355,7 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tensorop;concat'= {
-            cand --axis 'The axis: an integer from -rank to rank - 1, with --stack to rank (also [N], or a file with one integer)'
+            cand --axis 'The axis: an integer from -rank to rank - 1, with --stack to rank (also [N], or a file with one integer) [default: 0]'
             cand --dtype 'The dtype of operands that do not say theirs: JSON, CSV, void items'
             cand --from 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]'
             cand --skip-rows 'Lines at the beginning of CSV and TSV to leave out, such as headings'
@@ -377,6 +377,8 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand --finish 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)'
             cand --threads 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]'
             cand --stack 'Along an axis of their own, which the output has at --axis: from -rank - 1 to rank'
+            cand -i 'Append the other operands to the first, a .npy file, where it lies'
+            cand --in-place 'Append the other operands to the first, a .npy file, where it lies'
             cand --no-clobber 'Refuse to replace a file'
             cand --no-metadata 'Drop the metadata of the .safetensors files that the output is made from'
             cand --packed 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'

@@ -735,7 +735,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l dr
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l axis -d 'The axis: an integer from -rank to rank - 1, with --stack to rank (also [N], or a file with one integer)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l axis -d 'The axis: an integer from -rank to rank - 1, with --stack to rank (also [N], or a file with one integer) [default: 0]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
@@ -807,6 +807,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l part -d 'Ma
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l stack -d 'Along an axis of their own, which the output has at --axis: from -rank - 1 to rank'
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -s i -l in-place -d 'Append the other operands to the first, a .npy file, where it lies'
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'

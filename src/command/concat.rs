@@ -1,16 +1,19 @@
 //! The sub-command `concat`.
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
 use clap::{Args, ValueHint};
 
-use super::destination::Destination;
+use super::destination::{Destination, Report};
 use super::io::{Io, Outcome};
+use super::meter::Meter;
 use super::options::{IndexList, OperandArg, OperatorOptions, data_help};
 use super::sources::{DATA, OperandReader, TensorOf, check_stdin, of_many};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind, Subject};
+use crate::format::npy_append::Append;
 use crate::format::open::Input;
+use crate::item::meta::{Meta, Order};
 use crate::layout::order::{by_numbers, sort_by};
-use crate::ops::concat::{Joining, check, common_dtype};
+use crate::ops::concat::{Joined, Joining, check, common_dtype};
 use crate::storage::source::Source;
 
 /// Put tensors one after the other along an axis (ONNX Concat 4, 11, 13, OpenVINO Concat-1)
@@ -27,12 +30,24 @@ pub(super) struct Concat {
     /// The tensors, in the order in which they follow each other
     #[arg(value_name = "DATA", required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help(DATA_HELP))]
     pub data: Vec<OperandArg>,
-    /// The axis: an integer from -rank to rank - 1, with --stack to rank (also [N], or a file with one integer)
-    #[arg(long, value_name = "N", value_parser = IndexList::parser(), default_value = "0", help_heading = HEADING)]
-    pub axis: IndexList,
+    /// The axis: an integer from -rank to rank - 1, with --stack to rank (also [N], or a file with one integer) [default: 0]
+    ///
+    /// With --in-place it is the axis that is stored outermost, and need not be given.
+    #[arg(long, value_name = "N", value_parser = IndexList::parser(), help_heading = HEADING)]
+    pub axis: Option<IndexList>,
     /// Along an axis of their own, which the output has at --axis: from -rank - 1 to rank
     #[arg(long, help_heading = HEADING)]
     pub stack: bool,
+    /// Append the other operands to the first, a .npy file, where it lies
+    ///
+    /// They follow each other along the axis that is stored outermost: the first one, or of a file in Fortran order the last.
+    /// That costs what is appended, not what the file holds. Every check is made before the first byte is written: strings
+    /// may not be wider than those of the file, and the header must have room for the new dims; nearly all have. The items come
+    /// first and then, when they are on the disk, the header, so that whenever the run is stopped, the file reads as before or
+    /// as after; where there is no room, it stays as it was. The file is locked meanwhile. It may be among the others: it
+    /// counts as read before.
+    #[arg(short, long, conflicts_with_all = ["stack", "output", "to", "no_clobber", "byte_order", "metadata", "no_metadata", "compress", "packed", "chunks", "shards", "codec", "dims", "group", "store_empty", "part", "finish", "restart"], help_heading = "Output")]
+    pub in_place: bool,
     #[command(flatten)]
     pub options: OperatorOptions,
 }
@@ -50,7 +65,7 @@ Examples:
   tensorop concat left.npy right.npy --axis -1 -o wide.npy
   tensorop concat monday.npy tuesday.npy --stack -o days.npy # np.stack
   tensorop concat 'model.safetensors:layers.*.bias' --stack
-  tensorop concat scores.npy '[[0.5,0.25]]' -o scores.npy    # another row
+  tensorop concat log.npy '[[0.5,0.25]]' --in-place          # another row, whatever the file's size
 
 Any number of operands takes the same memory and threads. Along the first axis the system copies from file to file.";
 
@@ -58,18 +73,25 @@ impl Concat {
     /// Checks that the operands fit together and writes them one after the other.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let OperatorOptions { input, output, run } = &self.options;
-        let destination = Destination::of(io, output, run.quiet)?;
+        let destination = match self.in_place {
+            true => Destination::in_place(io, output, run.quiet),
+            false => Destination::of(io, output, run.quiet)?,
+        };
         let reader = OperandReader::new(io, input, &run.threads)?;
         let operands: Vec<_> = self.data.iter().map(|arg| DATA.of(arg)).collect();
         check_stdin(&operands)?;
-        let axis = reader.axis(&self.axis)?;
+        let axis = self.axis.as_ref().map(|axis| reader.axis(axis)).transpose()?;
         let reader = reader.for_files(operands.len());
-        let inputs = operands.iter().map(|operand| reader.open(operand)).collect::<Result<Vec<_>>>()?;
+        let open = |(n, operand)| match (n, self.in_place) {
+            (0, true) => Ok(reader.find_locked_npy(operand)?.input),
+            _ => reader.open(operand),
+        };
+        let inputs = operands.iter().enumerate().map(open).collect::<Result<Vec<_>>>()?;
         let mut tensors = Vec::with_capacity(inputs.len());
         for input in &inputs {
             tensors.extend(members(input)?);
         }
-        let sources = reader.typed(&tensors)?;
+        let mut sources = reader.typed(&tensors)?;
         let explain = |error: Error| {
             let is_scalar = error.message().starts_with("rank 0,");
             let refusal = of_many(&sources, error);
@@ -77,7 +99,8 @@ impl Concat {
         };
         let joining = if self.stack { Joining::Stacked } else { Joining::Along };
         let shapes: Vec<_> = sources.iter().map(Source::shape).collect();
-        let joined = check(&shapes, axis, joining).map_err(explain)?;
+        let outermost = if self.in_place { outermost(sources[0].meta()) } else { 0 };
+        let joined = check(&shapes, axis.unwrap_or(outermost), joining).map_err(explain)?;
         let dtypes: Vec<_> = sources.iter().map(Source::dtype).collect();
         common_dtype(&dtypes).map_err(explain)?;
         let title = match joining {
@@ -88,9 +111,57 @@ impl Concat {
         sources.iter().for_each(|source| report.source(source));
         let which = if self.stack { "new axis" } else { "axis" };
         report.line(format_args!("{which} {}: {} places", joined.axis(), joined.shape()[joined.axis()]));
-        drop(tensors);
-        drop(inputs);
+        if self.in_place {
+            let axis = joined.axis();
+            let (data, rows) = (sources.remove(0), sources);
+            ensure!(
+                axis as i64 == outermost || data.shape().len() == 1,
+                "--axis: {axis}, and --in-place appends along axis {outermost}, which is stored outermost: use -o"
+            );
+            return self.append(&reader, &joined, &data, rows, report);
+        }
         destination.put(Box::new(joined.link(sources)?), reader.limits, report)
+    }
+
+    /// Appends rows to the file of DATA.
+    fn append(
+        &self,
+        reader: &OperandReader<'_>,
+        joined: &Joined,
+        data: &Source,
+        rows: Vec<Source>,
+        mut report: Report,
+    ) -> Result<Outcome> {
+        let labels: Vec<_> = [data].into_iter().chain(&rows).map(|source| source.label().to_owned()).collect();
+        let linked = joined.link_rows(data, rows).map_err(|error| match error.subject() {
+            Subject::Operand(n) => anyhow!("{}: {}: use -o", labels[n], error.message()),
+            _ => error.into(),
+        })?;
+        let append = Append::prepare(data, joined.shape(), Box::new(linked), reader.limits);
+        let append = append.map_err(|error| match error.kind() {
+            ErrorKind::Unsupported => anyhow!("{error}: use -o"),
+            _ => error.into(),
+        })?;
+        if self.options.output.dry_run {
+            let (bytes, changed) = (append.bytes(), append.changed_bytes());
+            report.line(format_args!(
+                "output: {bytes} bytes appended to {}, {changed} of its header changed",
+                data.label()
+            ));
+            report.print(reader.io)?;
+            return Ok(Outcome::Done);
+        }
+        let meter = Meter::new(reader.io, Some(append.bytes()), self.options.run.quiet);
+        append.write(&|bytes| meter.add(bytes))?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// Returns the axis of a tensor along which more items can follow those that are stored.
+fn outermost(meta: &Meta) -> i64 {
+    match meta.order {
+        Order::C => 0,
+        Order::Fortran => meta.shape.len() as i64 - 1,
     }
 }
 

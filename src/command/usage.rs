@@ -63,7 +63,7 @@ const INSTEAD: &[(&str, &str)] = &[
     ("copy cp save export import extract merge split rename repack pack", "use tensorop convert IN... -o OUT"),
     ("concatenate cat vstack hstack join", "use tensorop concat A.npy B.npy -o ALL.npy (--axis N for another axis)"),
     ("stack", "use tensorop concat A.npy B.npy --stack -o ALL.npy"),
-    ("append", "use tensorop concat DATA ROWS -o DATA"),
+    ("append", "use tensorop concat DATA ROWS --in-place"),
     ("permute swapaxes moveaxis t", "use tensorop transpose DATA --axes 0,2,1 (without --axes all are reversed)"),
     (
         "view squeeze unsqueeze flatten ravel expand-dims newaxis",

@@ -25,6 +25,7 @@ mod narrow_view;
 #[cfg(feature = "npy")]
 pub mod npy;
 #[cfg(feature = "npy")]
+pub mod npy_append;
 pub mod npy_header;
 #[cfg(feature = "npz")]
 pub mod npz;

@@ -291,6 +291,14 @@ pub fn write_header(meta: &Meta) -> Vec<u8> {
     out
 }
 
+/// The last character of the padding of a header while an append is under way: see [`npy_append`](super::npy_append).
+pub(super) const GROWING: u8 = b'\t';
+
+/// Returns whether a header says that an append is under way, or was stopped.
+fn is_growing(header: &[u8]) -> bool {
+    header.ends_with(&[GROWING, b'\n'])
+}
+
 /// Returns a header in the place of `old`, which is that of a `.npy` file: as long, for items of the same dtype with
 /// another shape and in that order. `None` if it has no room there, or its encoding has no room for a name in the dtype.
 ///
@@ -308,6 +316,10 @@ pub fn header_in_place(old: &[u8], shape: &[usize], order: Order) -> Result<Opti
     let Some(mut body) = body else { return Ok(None) };
     let Some(padding) = (offset - prefix).checked_sub(body.len() + 1) else { return Ok(None) };
     body.extend(std::iter::repeat_n(b' ', padding).chain([b'\n']));
+    if is_growing(old) {
+        let Some(last) = body.len().checked_sub(2).filter(|_| padding > 0) else { return Ok(None) };
+        body[last] = GROWING;
+    }
     Ok(Some([&old[..prefix], &body].concat()))
 }
 
@@ -321,13 +333,18 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         ContentSource::Bytes { bytes, size, .. } => {
             let mut rest = Section::new(&*bytes, begin.len() as u64, size - begin.len() as u64);
             let header = read_on(&mut rest, &mut begin)?;
-            check_len(&header, size)?;
+            // what an append that was stopped has left behind the items is not part of them
+            let whole = header.offset as u64 + header.bytes as u64;
+            let is_stopped = is_growing(&begin[..header.offset]);
+            check_len(&header, if is_stopped { size.min(whole) } else { size })?;
             (header, PlainItems::Bytes(bytes))
         }
         ContentSource::Folder(_) => bail!("is a folder, expected a file"),
         ContentSource::Stream(mut stream) => {
             let header = read_on(&mut stream, &mut begin)?;
             let items = io::Cursor::new(begin.split_off(header.offset)).chain(stream);
+            let whole = if is_growing(&begin) { header.bytes as u64 } else { u64::MAX };
+            let items = items.take(whole);
             (header, PlainItems::stream(items))
         }
     };

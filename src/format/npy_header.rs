@@ -13,7 +13,7 @@
 use std::fs::File;
 use std::ops::Range;
 
-use super::npy::header_in_place;
+use super::npy::{GROWING, header_in_place};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::item::meta::Order;
 use crate::storage::platform::{read_at, write_at};
@@ -42,6 +42,19 @@ impl<'a> HeaderEdit<'a> {
     /// The header has no room for that shape, or it cannot be changed at once ([`ErrorKind::Unsupported`]); the file is no
     /// `.npy`, or no local file; of reading.
     pub fn prepare(source: &'a Source, shape: &[usize], order: Order) -> Result<Self> {
+        Self::of(source, shape, order, false)
+    }
+
+    /// Prepares the same for a file whose header says by then that an append is under way: see
+    /// [`npy_append`](super::npy_append).
+    ///
+    /// # Errors
+    /// Those of [`prepare`](Self::prepare).
+    pub fn prepare_growing(source: &'a Source, shape: &[usize], order: Order) -> Result<Self> {
+        Self::of(source, shape, order, true)
+    }
+
+    fn of(source: &'a Source, shape: &[usize], order: Order, growing: bool) -> Result<Self> {
         let label = source.label();
         let refuse = |message: String| Err(Error::of(ErrorKind::Unsupported, message).within(label));
         let Some((file, start)) = source.as_local_file() else {
@@ -49,6 +62,9 @@ impl<'a> HeaderEdit<'a> {
         };
         let mut old = vec![0; usize::try_from(start)?];
         read_at(file, &mut old, 0).context(label)?;
+        if growing && let [.., last, _] = &mut old[..] {
+            *last = GROWING;
+        }
         let Some(new) = header_in_place(&old, shape, order).context(label)? else {
             return refuse(format!("its header of {} bytes has no room for shape {shape:?}", old.len()));
         };

@@ -137,13 +137,39 @@ impl Joined {
     /// # Errors
     /// Tensors of different dtypes; more bytes than memory could address.
     pub fn link(self, sources: Vec<Source>) -> Result<Concat> {
-        self.link_in(sources, Order::C)
+        let dtypes: Vec<_> = sources.iter().map(Source::dtype).collect();
+        let dtype = common_dtype(&dtypes)?;
+        self.link_in(sources, dtype, Order::C)
+    }
+
+    /// Links the operands but for the first, `data`, as rows that are appended to it: they have its dtype and its order of
+    /// storage. Of operands that lie in its own file what is there before is read.
+    ///
+    /// # Errors
+    /// Tensors of different dtypes, or wider strings; a file whose identity the system does not tell.
+    pub fn link_rows(&self, data: &Source, rows: Vec<Source>) -> Result<Concat> {
+        let dtypes: Vec<_> = [data].into_iter().chain(&rows).map(Source::dtype).collect();
+        let widest = common_dtype(&dtypes)?;
+        if let Some(n) = rows.iter().position(|row| row.dtype().itemsize() > data.dtype().itemsize()) {
+            let message = format!(
+                "dtype {}, expected {} at most, as wide as DATA's items are",
+                widest.name(),
+                data.dtype().name()
+            );
+            return Err(Error::new(Subject::Operand(n + 1), message));
+        }
+        let own = rows.iter().map(|row| row.shares_bytes_with(data)).collect::<Result<Vec<_>>>()?;
+        let (mut shape, first) = (self.shape.clone(), self.ends[1]);
+        shape[self.axis] -= first;
+        let ends = self.ends[1..].iter().map(|end| end - first).collect();
+        let joined = Self { joining: self.joining, axis: self.axis, shape, ends };
+        let mut linked = joined.link_in(rows, data.dtype().clone(), data.meta().order)?;
+        linked.operands.iter_mut().zip(own).for_each(|(operand, own)| operand.grows = own);
+        Ok(linked)
     }
 
     /// Links the operands for an output whose items come in an order of storage: in Fortran order all axes are reversed.
-    fn link_in(self, sources: Vec<Source>, order: Order) -> Result<Concat> {
-        let dtypes: Vec<_> = sources.iter().map(Source::dtype).collect();
-        let dtype = common_dtype(&dtypes)?;
+    fn link_in(self, sources: Vec<Source>, dtype: DType, order: Order) -> Result<Concat> {
         if bytes_of(&self.shape, dtype.itemsize()).is_none() {
             let message = format!("more bytes than can be counted ({} {:?})", dtype.name(), self.shape);
             return Err(Error::new(Subject::Output, message));
@@ -154,7 +180,7 @@ impl Joined {
                 Order::C => Selection::whole(source),
                 Order::Fortran => Selection::reversed(source),
             };
-            ConcatOperand { selection, conversion }
+            ConcatOperand { selection, conversion, grows: false }
         };
         let (mut shape, mut axis) = (self.shape, self.axis);
         if order == Order::Fortran {
@@ -181,6 +207,9 @@ pub struct Concat {
 struct ConcatOperand {
     selection: Selection,
     conversion: Conversion,
+    /// Whether its file becomes longer meanwhile, by the output itself: then it has changed when all is read, but not in what
+    /// was read.
+    grows: bool,
 }
 
 /// What an operand has of a window.
@@ -256,7 +285,7 @@ impl Fill for Concat {
             return Ok(());
         }
         let whole = View::c_order(&window.shape());
-        for Piece { operand: ConcatOperand { selection, conversion }, places, inside } in self.pieces(window) {
+        for Piece { operand: ConcatOperand { selection, conversion, .. }, places, inside } in self.pieces(window) {
             let (view, to) = (selection.view().part(&places.ranges), whole.part(&inside));
             let bytes = places.items() * itemsize;
             if let Some(first) = to.as_run() {
@@ -309,6 +338,11 @@ impl Fill for Concat {
         let mut pieces = self.pieces(window);
         let (Some(Piece { operand, places, .. }), None) = (pieces.next(), pieces.next()) else { return Ok(None) };
         if operand.conversion.is_identity() { operand.selection.stored(&places) } else { Ok(None) }
+    }
+
+    fn finish(&self) -> Result<()> {
+        let mut stay = self.operands.iter().filter(|operand| !operand.grows);
+        stay.try_for_each(|operand| operand.selection.source().finish())
     }
 
     fn bytes_read(&self, window: &Window) -> u64 {

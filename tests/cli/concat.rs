@@ -314,3 +314,160 @@ fn refused() {
     ];
     refusals(&folder, &rows);
 }
+
+/// Appending gives, byte for byte, the file that a new output would be, in both orders of storage, and from any operands.
+#[test]
+fn appended() {
+    let folder = Folder::new();
+    let int = |shape: &[usize], first: i32| {
+        tensor(shape, &(first..first + shape.iter().product::<usize>() as i32).collect::<Vec<_>>())
+    };
+    folder.put("row.npy", int(&[1, 3], 50).npy()).put("col.npy", int(&[2, 1], 70).npy());
+    folder.put("big.npy", int(&[2, 3], 90).npy_big()).put("f.npy", int(&[2, 3], 20).npy_fortran());
+    folder.put("none.npy", tensor::<i32>(&[0, 3], &[]).npy());
+    let c_order = [
+        "row.npy",
+        "row.npy row.npy row.npy",
+        "big.npy f.npy",
+        "[[7,8,9]]",
+        "none.npy",
+        "data.npy",
+        "data.npy row.npy data.npy",
+        "./data.npy",
+        "link.npy",
+        "hard.npy row.npy",
+        "row.npy --axis 0",
+        "row.npy --axis -2",
+        "data.npy:int32[-1,3]@128 row.npy",
+        "",
+    ];
+    let fortran = [
+        "col.npy",
+        "col.npy col.npy",
+        "f.npy big.npy",
+        "[[7],[8]]",
+        "data.npy",
+        "link.npy col.npy",
+        "col.npy --axis 1",
+        "col.npy --axis -1",
+    ];
+    let rows = c_order.map(|rows| (rows, false)).into_iter().chain(fortran.map(|rows| (rows, true)));
+    each(
+        rows,
+        |(rows, fortran)| format!("{rows}, Fortran order {fortran}"),
+        |&(rows, fortran)| {
+            let (order, axis) = if fortran { ("F", " --axis 1") } else { ("C", "") };
+            folder.put("plain.npy", int(&[2, 3], 0).npy());
+            folder.run(words(&format!("convert plain.npy -o ordered.npy --order {order}"))).printed()?;
+            let data = folder.get("ordered.npy");
+            for link in ["data.npy", "link.npy", "hard.npy"] {
+                let _ = std::fs::remove_file(folder.path(link));
+            }
+            folder.put("data.npy", &data);
+            std::os::unix::fs::symlink("data.npy", folder.path("link.npy")).map_err(|e| e.to_string())?;
+            std::fs::hard_link(folder.path("data.npy"), folder.path("hard.npy")).map_err(|e| e.to_string())?;
+            let axis = if rows.contains("--axis") { "" } else { axis };
+            folder.run(words(&format!("concat data.npy {rows}{axis} -o whole.npy"))).printed()?;
+            folder.run(words(&format!("convert whole.npy -o expected.npy --order {order}"))).printed()?;
+            for (window, threads) in [(None, "1"), (Some(8), "3")] {
+                folder.put("data.npy", &data);
+                let args = words(&format!("concat data.npy {rows} --in-place --threads {threads}"));
+                folder.run_with(args, window, None).printed()?;
+                if folder.get("data.npy") != folder.get("expected.npy") {
+                    return Err(format!("another file with windows of {window:?}"));
+                }
+            }
+            folder.put("data.npy", &data);
+            let said = folder.run(words(&format!("concat data.npy {rows} -i --dry-run"))).printed()?;
+            if folder.get("data.npy") != data || !said.contains(" bytes appended to DATA data.npy, ") {
+                return Err(format!("the dry run changed it, or said {said}"));
+            }
+            Ok(())
+        },
+    );
+}
+
+/// Strings that are narrower become wider, and a row of standard input comes as it is read.
+#[test]
+fn appended_strings_and_streams() {
+    let folder = Folder::new();
+    folder.put("s.npy", npy("|S3", &[1], b"abc")).put("t.npy", npy("|S1", &[2], b"de"));
+    folder.run(words("concat s.npy t.npy -i")).printed().expect("appended");
+    assert_eq!(folder.get("s.npy"), npy("|S3", &[3], b"abcd\0\0e\0\0"));
+    folder.put("n.npy", tensor::<i32>(&[1], &[1]).npy());
+    let run = folder.run_with(words("concat n.npy - [3] -i"), None, Some(&tensor::<i32>(&[1], &[2]).npy()[..]));
+    run.printed().expect("appended");
+    assert_eq!(folder.get("n.npy"), tensor::<i32>(&[3], &[1, 2, 3]).npy());
+}
+
+/// What a stopped append leaves is no part of the tensor, in a file and in a pipe, and the next append drops it.
+#[test]
+fn after_an_append_that_was_stopped() {
+    let folder = Folder::new();
+    let before = tensor::<i32>(&[2, 3], &[0, 1, 2, 3, 4, 5]).npy();
+    let mut stopped = before.clone();
+    stopped[126] = b'\t';
+    stopped.extend([9; 30]);
+    folder.put("data.npy", &stopped).put("before.npy", &before);
+    folder.run(words("diff before.npy data.npy -q")).printed().expect("as before");
+    let piped = folder.run_with(words("slice - --at : --to npy"), None, Some(&stopped[..]));
+    assert_eq!(piped.stdout, before);
+    folder.run(words("slice-scatter data.npy --fill 5 --at :1,:1 -i")).printed().expect("changed");
+    folder.run(words("slice-scatter data.npy --fill 0 --at :1,:1 -i")).printed().expect("changed");
+    folder.run(words("reshape data.npy --shape 3,2 -i")).printed().expect("reshaped");
+    folder.run(words("reshape data.npy --shape 2,3 -i")).printed().expect("reshaped");
+    folder.run(words("concat data.npy [[6,7,8]] -i")).printed().expect("appended");
+    assert_eq!(folder.get("data.npy"), tensor::<i32>(&[3, 3], &[0, 1, 2, 3, 4, 5, 6, 7, 8]).npy());
+    // of any other file they are refused
+    folder.put("longer.npy", [&before[..], &[0; 12]].concat());
+    folder
+        .refuses(words("concat longer.npy [[6,7,8]] -i"), &["longer.npy", "36 bytes", "expected 24"])
+        .expect("refused");
+}
+
+#[test]
+fn what_cannot_be_appended() {
+    let folder = Folder::new();
+    folder
+        .put("a.npy", tensor::<i32>(&[9, 3], &[0; 27]).npy())
+        .put("f.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy_fortran());
+    folder.put("s.npy", npy("|S1", &[1], b"a")).put("w.npz", npz(&[("x", tensor::<i32>(&[1], &[1]).npy())]));
+    let tight = |text: &str| {
+        let mut file = b"\x93NUMPY\x01\0".to_vec();
+        file.extend((text.len() as u16).to_le_bytes());
+        file.extend(text.as_bytes());
+        file.extend([0; 36]);
+        file
+    };
+    folder.put("tight.npy", tight("{'descr': '<i4', 'fortran_order': False, 'shape': (9,), }\n"));
+    folder.put("narrow.npy", tight("{'descr': '<i4', 'fortran_order': False, 'shape': (9,), } \n"));
+    folder.run(words("convert a.npy -o a.zarr")).printed().expect("a store");
+    folder.run(words("convert a.npy -o a.safetensors")).printed().expect("a container");
+    let rows: [(&str, &[&str]); 14] = [
+        ("concat a.npy [[1,2]] -i", &["DATA [[1,2]]", "shape [1, 2]", "expected [9, 3]"]),
+        ("concat a.npy [[1]] --axis 1 -i", &["DATA [[1]]", "shape [1, 1]"]),
+        ("concat a.npy a.npy --axis 1 -i", &["--axis: 1", "along axis 0", "use -o"]),
+        ("concat f.npy f.npy --axis 0 -i", &["--axis: 0", "along axis 1", "use -o"]),
+        (r#"concat s.npy ["bc"] --dtype S2 -i"#, &["DATA", "|S2", "|S1", "use -o"]),
+        ("concat tight.npy [1] -i", &["DATA tight.npy", "has no room", "use -o"]),
+        ("concat narrow.npy [1] -i", &["DATA narrow.npy", "has no room", "use -o"]),
+        ("concat w.npz:x [1] -i", &["DATA w.npz:x", "--in-place"]),
+        ("concat a.zarr [[1,2,3]] -i", &["DATA a.zarr", "--in-place"]),
+        ("concat a.safetensors [[1,2,3]] -i", &["DATA a.safetensors", "--in-place"]),
+        ("concat - [1] -i", &["DATA", "--in-place changes a file"]),
+        ("concat [1] [2] -i", &["DATA", "--in-place changes a file"]),
+        ("concat a.npy missing.npy -i", &["DATA missing.npy"]),
+        ("concat a.npy a.npy -i -o b.npy", &["--in-place", "--output"]),
+    ];
+    let before = folder.content();
+    each(
+        rows,
+        |(args, _)| format!("`{args}`"),
+        |(args, fragments)| {
+            folder.refuses(words(args), fragments)?;
+            if folder.content() == before { Ok(()) } else { Err("something was written".to_owned()) }
+        },
+    );
+    // the narrow one has room for itself
+    folder.run(words("concat narrow.npy -i")).printed().expect("nothing to append");
+}

@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod appends;
 mod containers;
 mod disks;
 mod durability;
