@@ -41,7 +41,7 @@ impl NewShape {
     ///
     /// # Errors
     /// Data or a result of more than 64 axes. Dims: a second -1; a number below -1; a 0 where the data has no axis; a -1
-    /// beside a 0 that stays, or of data without items; dims of more or fewer items than the data has. Squeeze: an axis
+    /// beside a 0 that stays; dims of more or fewer items than the data has. Squeeze: an axis
     /// outside `[-rank, rank - 1]`, named twice, or not of dim 1. Unsqueeze: an axis that the result does not have, or
     /// named twice. Flatten: an axis outside `[-rank, rank]`. They are about the [`Subject::Argument`] `shape`,
     /// `squeeze`, `unsqueeze` or `flatten`.
@@ -100,9 +100,6 @@ fn resolve_dims(typed: &[i64], shape: &[usize], zero_is_zero: bool) -> Result<Ve
     if let Some(open) = open {
         if count == 0 {
             return refuse(format!("-1 at position {open} beside a 0 can be any number"));
-        }
-        if items == 0 {
-            return refuse(format!("-1 at position {open} would be 0: data without items needs its dims given"));
         }
         if !items.is_multiple_of(count) {
             return refuse(format!("{typed:?}: {items} items are no multiple of {count}"));
@@ -396,6 +393,9 @@ mod tests {
             (&[0, 2], dims(&[0, 7]), &[0, 7]),
             (&[1, 1], dims(&[]), &[]),
             (&[], dims(&[-1, 1]), &[1, 1]),
+            // what is left of no items is 0
+            (&[0, 2], dims(&[-1]), &[0]),
+            (&[0, 3], dims(&[-1, 3]), &[0, 3]),
             (&[], dims(&[]), &[]),
             (&[1 << 40, 1 << 20], dims(&[1 << 20, -1]), &[1 << 20, 1 << 40]),
             (&[0], with_zero(&[0, i64::MAX]), &[0, i64::MAX as usize]),
@@ -440,11 +440,6 @@ mod tests {
             (&[6], with_zero(&[0, 6]), "shape: [0, 6]: 0 items, expected 6 (data [6])"),
             (&[0], with_zero(&[0, -1]), "shape: -1 at position 1 beside a 0 can be any number (data [0])"),
             (&[0, 2], dims(&[0, -1]), "shape: -1 at position 1 beside a 0 can be any number (data [0, 2])"),
-            (
-                &[0, 2],
-                dims(&[-1]),
-                "shape: -1 at position 0 would be 0: data without items needs its dims given (data [0, 2])",
-            ),
             (
                 &[6],
                 dims(&[1 << 62, 1 << 62]),
